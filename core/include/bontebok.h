@@ -1,0 +1,240 @@
+/*
+ * bontebok.h: everything a host-language binding may use of the core; nothing else is included by one.
+ *
+ * The core is pulled: it never calls the host. A binding creates one worker per process and one lane per host
+ * thread, then loops: bb_lane_next() hands out a complete request, the bb_reply_*() calls answer it. Only
+ * bb_lane_wait() and bb_reply_wait() block; a host with a global lock releases it around these two and nowhere
+ * else. No pointer into host memory is kept once a call has returned.
+ *
+ * Threads: a worker may be shared by threads, a lane and its current request belong to the thread that serves it.
+ * Only bb_worker_drain() and bb_lane_wake() may be called from any thread, or from a signal handler.
+ *
+ * Units: bytes; times in milliseconds. 0 means "no limit" where a setting says so.
+ */
+#ifndef BONTEBOK_H
+#define BONTEBOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- codes: 0 done, positive news, negative failure ------------------------------------------------------- */
+
+#define BB_CODES(X)                                                                                          \
+    X(BB_OK, 0, "done")                                                                                      \
+    X(BB_AGAIN, 1, "not now: wait, then call again")                                                         \
+    X(BB_EOF, 2, "the peer has sent all it will send")                                                       \
+    X(BB_DRAINED, 3, "nothing is left to serve: the lane may end")                                           \
+    X(BB_NEWS, 4, "something happened that the host should log")                                             \
+    X(BB_ENOMEM, -1, "out of memory")                                                                        \
+    X(BB_ESYSTEM, -2, "a system call failed; errno tells which way")                                         \
+    X(BB_EGONE, -3, "the client has gone, or does not read")                                                 \
+    X(BB_ENAME, -4, "a field name is no token (RFC 9110 5.1)")                                               \
+    X(BB_EVALUE, -5, "a field value holds CR, NUL or another control byte (RFC 9110 5.5)")                   \
+    X(BB_ESTATUS, -6, "a status outside 100..999")                                                           \
+    X(BB_ESHORT, -7, "the body is shorter than the Content-Length that was announced")                       \
+    X(BB_ENOSPACE, -8, "the spool is full, or its disk is")
+
+enum bb_code {
+#define BB_CODE_ENUM(name, number, text) name = number,
+    BB_CODES(BB_CODE_ENUM)
+#undef BB_CODE_ENUM
+};
+
+/* The text of a code, static; "unknown code" for any other number. */
+const char *bb_code_text(int code);
+
+/* ---- what a request looks like ---------------------------------------------------------------------------- */
+
+struct bb_slice {
+    const char *at; /* not NUL-terminated; NULL when there is none */
+    size_t len;
+};
+
+/* What the core itself understands of a field; the host needs it to map names, never to check values. */
+enum bb_field_kind {
+    BB_FIELD_OTHER,
+    BB_FIELD_HOST,
+    BB_FIELD_CONTENT_LENGTH,
+    BB_FIELD_CONTENT_TYPE,
+    BB_FIELD_TRANSFER_ENCODING,
+    BB_FIELD_CONNECTION,
+    BB_FIELD_EXPECT,
+    BB_FIELD_COOKIE,
+    BB_FIELD_AUTHORIZATION,
+    BB_FIELD_PROXY,      /* never handed out: CGI would turn it into HTTP_PROXY */
+    BB_FIELD_UNDERSCORE, /* never handed out unless allow_underscore_headers: X_A and X-A share one CGI name */
+};
+
+struct bb_field {
+    const char *name;
+    const char *value; /* without surrounding white space */
+    uint32_t value_len;
+    uint16_t name_len;
+    uint8_t id;   /* 1..255: a name the lane has learned, the same number in any letter case; 0: not learned */
+    uint8_t kind; /* enum bb_field_kind */
+};
+
+/* One request head, RFC 9112 2.1. All pointers lead into the connection's buffer. */
+struct bb_head {
+    struct bb_slice method;
+    struct bb_slice target;    /* as it was sent: REQUEST_URI */
+    struct bb_slice path;      /* raw, never decoded; "*" only for OPTIONS */
+    struct bb_slice query;     /* without the "?"; empty when there is none */
+    struct bb_slice authority; /* of the absolute form, else of Host; NULL when there was neither (HTTP/1.0) */
+    struct bb_slice host;      /* its host part, brackets of an IPv6 literal included */
+    struct bb_slice port;      /* its port digits; empty when it names none */
+    const struct bb_field *fields;
+    unsigned field_count;
+    uint64_t content_length; /* 0 unless has_length */
+    uint8_t minor_version;   /* 0 or 1 */
+    bool has_length;
+    bool chunked;
+    bool keep_alive;      /* what the client asks for by version and Connection */
+    bool expect_continue; /* HTTP/1.1 only, RFC 9110 10.1.1 */
+    bool repeats;         /* some field name may occur more than once */
+};
+
+/* A complete request: head and body are here, the client has nothing more to say. Owned by the core; valid until
+ * bb_reply_end() or bb_reply_abort(). */
+struct bb_request {
+    struct bb_head head;
+    uint64_t body_length; /* decoded bytes */
+    const char *body;     /* the body when it is in memory, else NULL */
+    int body_fd;          /* the body when it is in the spool, read it with pread() from 0; else -1 */
+    struct bb_slice peer; /* the client's address as text: "192.0.2.1", "2001:db8::1", "127.0.0.1" for unix */
+    unsigned listener;    /* number that bb_worker_listen() was given */
+};
+
+/* ---- settings --------------------------------------------------------------------------------------------- */
+
+/* name, default: the one list of what the core can be told. docs/CONFIGURATION explains each under its option
+ * name (max_target is MaxTarget). Times are milliseconds, sizes bytes, switches 0 or 1. */
+#define BB_SETTINGS(X)                                                                                       \
+    X(max_target, 16 * 1024)                                                                                 \
+    X(max_field_bytes, 64 * 1024)                                                                            \
+    X(max_fields, 128)                                                                                       \
+    X(max_body, 0)                                                                                           \
+    X(allow_underscore_headers, 0)                                                                           \
+    X(header_timeout, 30 * 1000)                                                                             \
+    X(body_timeout, 60 * 1000)                                                                               \
+    X(min_body_rate, 500)                                                                                    \
+    X(write_timeout, 60 * 1000)                                                                              \
+    X(keepalive_timeout, 75 * 1000)                                                                          \
+    X(keepalive_drain, 2 * 1000)                                                                             \
+    X(max_keepalive_requests, 0)                                                                             \
+    X(max_connections, 0)                                                                                    \
+    X(spool_threshold, 1024 * 1024)                                                                          \
+    X(spool_max, 1024 * 1024 * 1024)                                                                         \
+    X(response_buffer, 1024 * 1024)                                                                          \
+    X(chunked_transfer, 1)
+
+struct bb_settings {
+#define BB_SETTING_FIELD(name, default_value) uint64_t name;
+    BB_SETTINGS(BB_SETTING_FIELD)
+#undef BB_SETTING_FIELD
+    char spool_dir[256];  /* NUL-terminated directory for bodies past spool_threshold */
+    char server_name[64]; /* value of the Server field; empty: no such field */
+};
+
+/* Fills *settings with the defaults above, spool_dir "/tmp", no server_name. */
+void bb_settings_init(struct bb_settings *settings);
+
+/* ---- worker: what the lanes of one process share ---------------------------------------------------------- */
+
+struct bb_worker;
+
+/* Creates the process's worker. Copies *settings. Out: *worker, owned by the caller, freed with bb_worker_free().
+ * Must be called after the last fork(): in a child that is forked later every call on it is inert (BB_DRAINED).
+ * Errors: BB_ENOMEM, BB_ESYSTEM. */
+int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings);
+
+/* Adds a listening stream socket; call it before the first bb_lane_new(). `listener` (0..63) comes back in each
+ * request. The descriptor becomes the worker's: it is made non-blocking and close-on-exec, and closed when the
+ * worker drains or is freed. Errors: BB_ENOMEM (more than 64), BB_ESYSTEM (fd stays the caller's). */
+int bb_worker_listen(struct bb_worker *worker, int fd, unsigned listener);
+
+/* Begins the graceful end: what the accept queues hold is accepted, listeners are closed, what is in flight is
+ * answered with "Connection: close". Every lane then ends with BB_DRAINED. Any thread, signal handler; again: no effect. */
+void bb_worker_drain(struct bb_worker *worker);
+
+/* Frees the worker and closes its listeners. All lanes must be freed before. NULL is allowed. */
+void bb_worker_free(struct bb_worker *worker);
+
+/* ---- lane: one host thread, one request at a time --------------------------------------------------------- */
+
+struct bb_lane;
+
+/* Out: *lane, owned by the caller, freed with bb_lane_free(). Errors: BB_ENOMEM, BB_ESYSTEM. */
+int bb_lane_new(struct bb_lane **lane, struct bb_worker *worker);
+
+/* The next complete request. Never blocks.
+ * Returns BB_OK with *request; BB_AGAIN: nothing yet, call bb_lane_wait(); BB_NEWS: call bb_lane_news(), then again;
+ * BB_DRAINED: the worker drains and this lane has nothing left. A request must be ended before the next is asked for. */
+int bb_lane_next(struct bb_lane *lane, const struct bb_request **request);
+
+/* Blocks until there is something to do, a deadline is due or bb_lane_wake() was called. Returns BB_OK. */
+int bb_lane_wait(struct bb_lane *lane);
+
+/* Makes a bb_lane_wait() or bb_reply_wait() that is under way, or else the next one, return. Any thread, signal
+ * handler. */
+void bb_lane_wake(struct bb_lane *lane);
+
+/* What the host should log. */
+struct bb_news {
+    int status;       /* the answer that the client was given, or 0 */
+    int error;        /* errno, or 0 */
+    const char *text; /* static */
+    char peer[48];    /* the client's address, or "" */
+};
+
+/* Takes the oldest news. Returns BB_OK, or BB_AGAIN when there is none. */
+int bb_lane_news(struct bb_lane *lane, struct bb_news *news);
+
+/* Closes every connection of the lane (aborting the current request) and frees it. NULL is allowed. */
+void bb_lane_free(struct bb_lane *lane);
+
+/* ---- reply: answers the lane's current request ------------------------------------------------------------ */
+
+/* A reply is: begin, field*, head, (write | wait)*, end. Until something has left (bb_reply_sent()), begin may be
+ * called again and throws away what was collected. */
+
+/* Starts (again) with this status. Errors: BB_ESTATUS. */
+int bb_reply_begin(struct bb_lane *lane, int status);
+
+/* Adds one field. The bytes are copied. A value with LF becomes one field a line (Rack 2's form). Connection is
+ * obeyed when it says close, other hop-by-hop fields (RFC 9110 7.6.1) and names that begin with "rack." are
+ * dropped. Errors: BB_ENAME, BB_EVALUE, BB_ENOMEM; the reply must then be begun again. */
+int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, const char *value, size_t value_len);
+
+#define BB_LENGTH_UNKNOWN UINT64_MAX
+
+/* Ends the head and settles the framing (RFC 9112 6). body_length: what the host knows of the whole body, used when
+ * no Content-Length field was given; BB_LENGTH_UNKNOWN: chunked, or until close. Nothing is sent yet. After it
+ * bb_reply_bodyless() tells whether the body is wanted at all. Errors: BB_ENOMEM, BB_EVALUE (Content-Length). */
+int bb_reply_head(struct bb_lane *lane, uint64_t body_length);
+
+/* True when this answer has no body: HEAD, 1xx, 204, 304. */
+bool bb_reply_bodyless(const struct bb_lane *lane);
+
+/* True once a byte of this reply may have reached the client. */
+bool bb_reply_sent(const struct bb_lane *lane);
+
+/* Adds body parts and sends (with the head, the first time) what the socket takes. *taken: bytes of the parts, in
+ * order, that the core has sent or copied. BB_OK: all of it. BB_AGAIN: response_buffer is full: bb_reply_wait(),
+ * then call again with the rest. BB_EGONE: abort. `last` true: these parts are the whole rest, so that head, body and
+ * end leave in one send. No parts and last false: sends the head, or what is pending. Errors: BB_EGONE, BB_ENOMEM. */
+int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last, uint64_t *taken);
+
+/* Blocks until the client has taken some of what is pending. BB_OK: write again. BB_AGAIN: bb_lane_wake() was
+ * called. BB_EGONE: reset, or nothing taken for write_timeout. */
+int bb_reply_wait(struct bb_lane *lane);
+
+/* Ends the reply; what is still unsent leaves as the client takes it. BB_ESHORT: fewer bytes than announced, the
+ * connection was aborted so that the client can tell. The request is no longer valid. */
+int bb_reply_end(struct bb_lane *lane);
+
+/* Ends the request without a (whole) answer: resets the connection. */
+void bb_reply_abort(struct bb_lane *lane);
+
+#endif

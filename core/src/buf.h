@@ -1,0 +1,51 @@
+/* buf.h: a growable run of bytes with a read end and a write end. Used wherever bytes wait: requests that are not
+ * complete, heads under construction, answers that the client has not taken. Not for bodies past the spool's
+ * threshold. */
+#ifndef BB_BUF_H
+#define BB_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*   data        start        end        cap
+ *    |  consumed  |   bytes   |   room   |      */
+struct bb__buf {
+    char *data;
+    size_t start, end, cap;
+};
+
+static inline size_t bb__buf_len(const struct bb__buf *buf)
+{
+    return buf->end - buf->start;
+}
+
+static inline char *bb__buf_bytes(const struct bb__buf *buf)
+{
+    return buf->data + buf->start;
+}
+
+static inline size_t bb__buf_room(const struct bb__buf *buf)
+{
+    return buf->cap - buf->end;
+}
+
+/* Makes room for `more` bytes at the end: moves the bytes to the front, or grows to at least twice the size.
+ * Returns BB_OK or BB_ENOMEM (the buffer is unchanged). */
+int bb__buf_reserve(struct bb__buf *buf, size_t more);
+
+/* Appends. Returns BB_OK or BB_ENOMEM (nothing appended). */
+int bb__buf_append(struct bb__buf *buf, const void *bytes, size_t len);
+
+/* Takes len bytes away from the front; an emptied buffer starts over at its front. */
+void bb__buf_consume(struct bb__buf *buf, size_t len);
+
+/* Forgets the bytes, keeps the memory. */
+static inline void bb__buf_clear(struct bb__buf *buf)
+{
+    buf->start = buf->end = 0;
+}
+
+/* Gives the memory back. */
+void bb__buf_free(struct bb__buf *buf);
+
+#endif
