@@ -1,0 +1,314 @@
+/* conn.c: the receiving side of a connection: heads, bodies, deadlines. See conn.h for the states. */
+#include "conn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+/* A body is held to min_body_rate only after this long: the first bytes may sit behind a slow start. */
+#define BODY_RATE_AFTER 10000
+
+void bb__conn_set_durations(struct bb__conn_context *context)
+{
+    const struct bb_settings *settings = context->settings;
+    uint64_t body_tick = settings->body_timeout / 4;
+    if (settings->body_timeout == 0 || body_tick > BB_BODY_TICK_MAX) body_tick = BB_BODY_TICK_MAX;
+
+    context->deadlines.kinds[BB_DEADLINE_FRESH].duration = settings->header_timeout;
+    context->deadlines.kinds[BB_DEADLINE_HEADER].duration = settings->header_timeout;
+    context->deadlines.kinds[BB_DEADLINE_BODY].duration = body_tick > 0 ? body_tick : 1;
+    context->deadlines.kinds[BB_DEADLINE_WRITE].duration = settings->write_timeout;
+    context->deadlines.kinds[BB_DEADLINE_KEEPALIVE].duration = settings->keepalive_timeout;
+    context->deadlines.kinds[BB_DEADLINE_LINGER].duration = BB_LINGER_TIME;
+}
+
+struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context)
+{
+    struct bb__conn *conn = malloc(sizeof *conn);
+    if (!conn) return NULL;
+    *conn = (struct bb__conn){.source.kind = BB_SOURCE_CONN, .fd = fd, .want = EPOLLIN};
+    bb__spool_start(&conn->spool);
+    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_FRESH, context->now);
+    return conn;
+}
+
+void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, bool reset)
+{
+    bb__deadline_clear(&context->deadlines, &conn->deadline);
+    bb__spool_drop(&conn->spool, context->spool_budget);
+    bb__blocks_take_back(&context->blocks, &conn->in);
+    bb__buf_free(&conn->out);
+    if (reset)
+        bb__sock_reset(conn->fd);
+    else
+        bb__sock_close(conn->fd);
+    free(conn);
+}
+
+static enum bb__conn_next serve(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    bb__deadline_clear(&context->deadlines, &conn->deadline);
+    conn->state = BB_CONN_SERVED;
+    conn->served++;
+    return BB_CONN_REQUEST;
+}
+
+/* ---- body ---- */
+
+static enum bb__conn_next refuse_spool(struct bb__conn *conn, struct bb__conn_context *context, int code)
+{
+    int error = errno;
+    if (code == BB_ENOSPACE) {
+        bb__news_add(&context->news, 507, error, error ? "spool: disk full" : "spool: SpoolMax reached",
+                     conn->peer);
+        return bb__conn_refuse(conn, context, 507);
+    }
+    bb__news_add(&context->news, 503, error, "spool: no memory or no file for a request body", conn->peer);
+    return bb__conn_refuse(conn, context, 503);
+}
+
+static bool over_max_body(const struct bb__conn_context *context, uint64_t length)
+{
+    return context->settings->max_body > 0 && length > context->settings->max_body;
+}
+
+/* Decodes body bytes into the spool. *used: how many of them were the body's. Returns BB_OK when the body is
+ * whole, BB_AGAIN, a status to answer, or what the spool says (negative). */
+static int take_body(struct bb__conn *conn, struct bb__conn_context *context, const char *bytes, size_t len,
+                     size_t *used)
+{
+    *used = 0;
+    for (;;) {
+        size_t step;
+        struct bb_slice run;
+        int code = bb__body_decode(&conn->body, bytes + *used, len - *used, &step, &run);
+        *used += step;
+        if (code >= 400) return code;
+        if (over_max_body(context, conn->body.announced)) return 413;
+        if (run.len > 0) {
+            int spooled = bb__spool_append(&conn->spool, context->spool_budget, run.at, run.len);
+            if (spooled != BB_OK) return spooled;
+        }
+        if (code == BB_OK) return BB_OK;
+        if (*used == len) return BB_AGAIN;
+    }
+}
+
+static enum bb__conn_next refuse_body(struct bb__conn *conn, struct bb__conn_context *context, int code)
+{
+    return code < 0 ? refuse_spool(conn, context, code) : bb__conn_refuse(conn, context, code);
+}
+
+static enum bb__conn_next await_body(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    conn->state = BB_CONN_BODY;
+    conn->body_began = conn->body_progress = context->now;
+    conn->body_received = 0;
+    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
+    if (context->head.expect_continue && bb__conn_say_continue(conn, context) != BB_OK) return BB_CONN_CLOSE;
+    return BB_CONN_WAIT;
+}
+
+/* The head is whole (context->head): what of the body is here, what is still to come? */
+static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    const struct bb_head *head = &context->head;
+    char *behind_head = bb__buf_bytes(&conn->in) + conn->head_len;
+    size_t here = bb__buf_len(&conn->in) - conn->head_len;
+
+    if (!head->chunked) {
+        if (over_max_body(context, head->content_length)) return bb__conn_refuse(conn, context, 413);
+        if (head->content_length <= here) {
+            conn->body_in_buffer = head->content_length > 0;
+            return serve(conn, context);
+        }
+        if (!bb__spool_would_fit(context->spool_budget, head->content_length)) {
+            errno = 0;
+            return refuse_spool(conn, context, BB_ENOSPACE);
+        }
+        bb__body_start_length(&conn->body, head->content_length);
+    } else {
+        bb__body_start_chunked(&conn->body, (uint32_t)context->head_limits.max_field_bytes,
+                               context->head_limits.max_fields);
+    }
+
+    size_t used;
+    int code = take_body(conn, context, behind_head, here, &used);
+    if (code != BB_OK && code != BB_AGAIN) return refuse_body(conn, context, code);
+    memmove(behind_head, behind_head + used, here - used);
+    conn->in.end -= used;
+    return code == BB_OK ? serve(conn, context) : await_body(conn, context);
+}
+
+static bool body_too_slow(const struct bb__conn *conn, const struct bb__conn_context *context)
+{
+    const struct bb_settings *settings = context->settings;
+    uint64_t stalled = context->now - conn->body_progress, since = context->now - conn->body_began;
+    if (settings->body_timeout > 0 && stalled >= settings->body_timeout) return true;
+    return since > BODY_RATE_AFTER && conn->body_received * 1000 < settings->min_body_rate * since;
+}
+
+/* ---- head ---- */
+
+/* Parses what the buffer holds. An incomplete head is parsed anew only when a line has ended in a way that
+ * can decide something, or when it has doubled (a limit may be passed): a head that drips in costs O(n). */
+static int parse_head(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    const char *bytes = bb__buf_bytes(&conn->in);
+    size_t len = bb__buf_len(&conn->in);
+    if (conn->head_seen == 0)
+        conn->head_seen = len;
+    else if (!bb__head_ended(bytes, len, &conn->head_seen) && len < 2 * conn->head_parsed)
+        return BB_AGAIN;
+    conn->head_parsed = len;
+    context->head.method.at = NULL;
+    return bb__head_parse(bytes, len, &context->head_limits, context->names, context->fields, &context->head,
+                          &conn->head_len);
+}
+
+static bool is_head_method(const struct bb_slice *method)
+{
+    return method->at && method->len == 4 && memcmp(method->at, "HEAD", 4) == 0;
+}
+
+enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    int code = parse_head(conn, context);
+    if (code == BB_AGAIN) {
+        if (conn->deadline.kind != BB_DEADLINE_HEADER)
+            bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_HEADER, context->now);
+        conn->want = EPOLLIN;
+        return BB_CONN_WAIT;
+    }
+    conn->head_method = is_head_method(&context->head.method);
+    if (code != BB_OK) return bb__conn_refuse(conn, context, code);
+    return begin_body(conn, context);
+}
+
+/* ---- reading ---- */
+
+static enum bb__conn_next read_head(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    int code = BB_OK;
+    if (!conn->in.data)
+        code = bb__blocks_lend(&context->blocks, &conn->in);
+    else if (bb__buf_room(&conn->in) == 0)
+        code = bb__buf_reserve(&conn->in, conn->in.cap);
+    if (code != BB_OK) return BB_CONN_CLOSE;
+
+    size_t got;
+    code = bb__sock_recv(conn->fd, conn->in.data + conn->in.end, bb__buf_room(&conn->in), &got);
+    if (code == BB_OK) {
+        conn->in.end += got;
+        return bb__conn_advance(conn, context);
+    }
+    if (code != BB_AGAIN) return BB_CONN_CLOSE;
+    if (bb__buf_len(&conn->in) == 0) bb__blocks_take_back(&context->blocks, &conn->in);
+    return BB_CONN_WAIT;
+}
+
+/* The body came to its end: the head is still in the buffer, parse it again for the host. */
+static enum bb__conn_next serve_with_body(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    size_t head_len;
+    int code = bb__head_parse(bb__buf_bytes(&conn->in), conn->head_len, &context->head_limits, context->names,
+                              context->fields, &context->head, &head_len);
+    return code == BB_OK ? serve(conn, context) : BB_CONN_CLOSE;
+}
+
+static enum bb__conn_next read_body(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    size_t got, used;
+    int code = bb__sock_recv(conn->fd, context->scratch, BB_SCRATCH_SIZE, &got);
+    if (code == BB_AGAIN) return BB_CONN_WAIT;
+    if (code != BB_OK) return BB_CONN_CLOSE;
+
+    conn->body_received += got;
+    conn->body_progress = context->now;
+    code = take_body(conn, context, context->scratch, got, &used);
+    if (code == BB_AGAIN)
+        return body_too_slow(conn, context) ? bb__conn_refuse(conn, context, 408) : BB_CONN_WAIT;
+    if (code != BB_OK) return refuse_body(conn, context, code);
+    if (bb__buf_append(&conn->in, context->scratch + used, got - used) != BB_OK) return BB_CONN_CLOSE;
+    return serve_with_body(conn, context);
+}
+
+static enum bb__conn_next read_lingering(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    size_t got;
+    int code = bb__sock_recv(conn->fd, context->scratch, BB_SCRATCH_SIZE, &got);
+    return code == BB_OK || code == BB_AGAIN ? BB_CONN_WAIT : BB_CONN_CLOSE;
+}
+
+enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_context *context, uint32_t events)
+{
+    if (bb__buf_len(&conn->out) > 0 && (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))) {
+        int code = bb__conn_flush(conn, context);
+        if (code == BB_EGONE) return BB_CONN_CLOSE;
+        if (code == BB_AGAIN) return BB_CONN_WAIT;
+        if (conn->state == BB_CONN_FLUSH) return bb__conn_after_answer(conn, context);
+    }
+    switch (conn->state) {
+    case BB_CONN_HEAD:
+        return read_head(conn, context);
+    case BB_CONN_BODY:
+        return read_body(conn, context);
+    case BB_CONN_LINGER:
+        return read_lingering(conn, context);
+    default:
+        return BB_CONN_WAIT;
+    }
+}
+
+enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    switch (conn->state) {
+    case BB_CONN_HEAD:
+        /* Nobody asked anything: nothing to answer. */
+        return bb__buf_len(&conn->in) > 0 ? bb__conn_refuse(conn, context, 408) : BB_CONN_CLOSE;
+    case BB_CONN_BODY:
+        if (body_too_slow(conn, context)) return bb__conn_refuse(conn, context, 408);
+        bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
+        return BB_CONN_WAIT;
+    default:
+        return BB_CONN_CLOSE;
+    }
+}
+
+/* ---- the request in the host's hands ---- */
+
+void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *context,
+                           struct bb_request *request)
+{
+    request->head = context->head;
+    request->peer = (struct bb_slice){conn->peer, strlen(conn->peer)};
+    request->listener = conn->listener;
+    request->body_fd = conn->spool.fd;
+    if (conn->body_in_buffer) {
+        request->body = bb__buf_bytes(&conn->in) + conn->head_len;
+        request->body_length = context->head.content_length;
+    } else {
+        request->body = bb__buf_bytes(&conn->spool.memory);
+        request->body_length = conn->spool.length;
+    }
+    if (request->body_length == 0 || request->body_fd >= 0) request->body = NULL;
+}
+
+enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    size_t used = conn->head_len;
+    if (conn->body_in_buffer) used += context->head.content_length;
+    bb__buf_consume(&conn->in, used);
+    conn->body_in_buffer = false;
+    conn->head_seen = 0;
+    if (conn->spool.length > 0) bb__spool_drop(&conn->spool, context->spool_budget);
+
+    /* A client that has sent more is still sending: closing at once would reset the answer (RFC 9112 9.6). */
+    conn->linger = bb__buf_len(&conn->in) > 0;
+    if (bb__buf_len(&conn->out) == 0) return bb__conn_after_answer(conn, context);
+    conn->state = BB_CONN_FLUSH;
+    conn->want = EPOLLOUT;
+    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
+    return BB_CONN_WAIT;
+}

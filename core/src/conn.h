@@ -1,0 +1,147 @@
+/* conn.h: one connection and what its client and we still owe each other. Reads and writes its socket, never
+ * waits and never touches the poller: every call says what is to happen next, and `want` what to wait for.
+ * Used by the lane.
+ *
+ *            bytes                        whole, body to come
+ *   (new) ---------> HEAD ------------------------------------> BODY
+ *                    ^  |  \  whole, no body to come           /  | \
+ *                    |  |   +------------------> SERVED <-----+   |  \
+ *       kept alive,  |  |  refused                 |  whole       |   |
+ *       nothing left |  +-----------+              | answered     |   | refused, too slow
+ *       to send      |              v              |              |   |
+ *                    +----------- FLUSH <----------+              |   |
+ *                    |    the client takes its answer <-----------|---+
+ *                    |              |                             |
+ *                    v              v (refused, or more came)     v  gone
+ *                 (HEAD)         LINGER ---------------------> (closed)
+ */
+#ifndef BB_CONN_H
+#define BB_CONN_H
+
+#include "blocks.h"
+#include "bontebok.h"
+#include "clock.h"
+#include "deadline.h"
+#include "h1_body.h"
+#include "h1_head.h"
+#include "news.h"
+#include "sock.h"
+#include "spool.h"
+
+/* The first member of whatever a poller's tag points at. */
+struct bb__source {
+    enum { BB_SOURCE_CONN, BB_SOURCE_LISTENER, BB_SOURCE_WAKE } kind;
+};
+
+enum bb__conn_state {
+    BB_CONN_HEAD,   /* idle, or in the middle of a head */
+    BB_CONN_BODY,   /* the head is whole and waits in `in`; the body goes to the spool */
+    BB_CONN_SERVED, /* the host has the request */
+    BB_CONN_FLUSH,  /* answered; `out` holds what the client has not taken */
+    BB_CONN_LINGER, /* answered and half closed; what still comes is thrown away */
+};
+
+/* What the caller does next. */
+enum bb__conn_next {
+    BB_CONN_WAIT,    /* wait for conn->want or the deadline */
+    BB_CONN_REQUEST, /* context->head and the body are complete: serve it */
+    BB_CONN_AGAIN,   /* bytes of another request are in the buffer: bb__conn_advance() when it is its turn */
+    BB_CONN_CLOSE,   /* close it */
+};
+
+struct bb__conn {
+    struct bb__source source;
+    int fd;
+    uint8_t state;       /* enum bb__conn_state */
+    uint8_t listener;    /* where it was accepted */
+    bool keep_alive;     /* after FLUSH: HEAD again; else the connection ends */
+    bool linger;         /* it ends by LINGER: the client may still be sending */
+    bool head_method;    /* the request is a HEAD */
+    bool body_in_buffer; /* the whole body stands behind the head in `in` */
+    bool registered;     /* the poller knows it (the lane's) */
+    uint32_t want;       /* enum bb__interest: what to wait for */
+    uint32_t interest;   /* what the poller waits for (the lane's) */
+
+    struct bb__deadline deadline;
+    struct bb__conn *previous, *next; /* all connections of the lane (the lane's) */
+    struct bb__conn *next_ready;      /* those with bytes in hand (the lane's) */
+    bool is_ready;
+
+    struct bb__buf in;             /* a head, then what came behind it */
+    struct bb__buf out;            /* what the socket has not taken */
+    size_t head_len;               /* of the request in hand */
+    size_t head_seen, head_parsed; /* how far an incomplete head was looked at, and parsed */
+    uint64_t served;               /* requests handed out */
+
+    struct bb__body body;
+    struct bb__spool spool;
+    uint64_t body_began, body_progress, body_received; /* ms, ms, bytes on the wire */
+
+    char peer[BB_PEER_MAX];
+};
+
+/* What the connections of a lane share. */
+struct bb__conn_context {
+    const struct bb_settings *settings;
+    struct bb__spool_budget *spool_budget;
+    struct bb__head_limits head_limits;
+    struct bb__names *names;
+    struct bb_field *fields; /* head_limits.max_fields of them */
+    struct bb_head head;     /* the last head that was parsed whole */
+    struct bb__blocks blocks;
+    char *scratch; /* BB_SCRATCH_SIZE: body bytes on their way to the spool, discarded bytes */
+    struct bb__date date;
+    struct bb__deadlines deadlines;
+    struct bb__news_ring news;
+    uint64_t now; /* bb__clock_ms() when the lane last looked */
+    bool draining;
+};
+
+#define BB_SCRATCH_SIZE (64 * 1024)
+
+/* How long, and how often, a lane looks after connections that are not idle; ms. */
+#define BB_LINGER_TIME   3000
+#define BB_BODY_TICK_MAX 1000
+
+/* Sets the durations of all deadlines from context->settings. */
+void bb__conn_set_durations(struct bb__conn_context *context);
+
+/* Takes over fd. Returns NULL when out of memory (fd stays the caller's). */
+struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context);
+
+/* Frees everything and closes the socket, by a reset when `reset`. */
+void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, bool reset);
+
+/* The socket is ready: read what came, write what is owed. events: EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP. */
+enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_context *context,
+                                     uint32_t events);
+
+/* Parses what is in the buffer already. */
+enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_context *context);
+
+/* The deadline is over; it is not set any more. */
+enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_context *context);
+
+/* SERVED: fills in what the host sees. */
+void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *context,
+                           struct bb_request *request);
+
+/* SERVED, and the whole answer is sent or in `out`: forgets the request, goes on as conn->keep_alive says. */
+enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_context *context);
+
+/* conn_out.c: the sending side */
+
+/* Sends what is in `out`. BB_OK: all of it; BB_AGAIN: the socket is full; BB_EGONE. */
+int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context);
+
+/* FLUSH, or an answer that is sent already: what follows once `out` is empty. */
+enum bb__conn_next bb__conn_after_answer(struct bb__conn *conn, struct bb__conn_context *context);
+
+/* Answers a request that the host never sees, then closes so that the client can read the answer (RFC
+ * 9112 9.6). Bytes behind it are never a request. */
+enum bb__conn_next bb__conn_refuse(struct bb__conn *conn, struct bb__conn_context *context, int status);
+
+/* "100 Continue", RFC 9110 10.1.1. BB_OK or BB_EGONE. */
+int bb__conn_say_continue(struct bb__conn *conn, struct bb__conn_context *context);
+
+#endif

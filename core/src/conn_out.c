@@ -1,0 +1,73 @@
+/* conn_out.c: the sending side of a connection: what the client has not taken yet, refusals, the way out. See
+ * conn.h. */
+#include "conn.h"
+#include "h1_reply.h"
+
+#include <sys/epoll.h>
+
+int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    while (bb__buf_len(&conn->out) > 0) {
+        size_t sent;
+        int code = bb__sock_send(conn->fd, bb__buf_bytes(&conn->out), bb__buf_len(&conn->out), &sent);
+        if (code != BB_OK) return code;
+        bb__buf_consume(&conn->out, sent);
+        if (conn->deadline.kind == BB_DEADLINE_WRITE)
+            bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
+    }
+    bb__buf_free(&conn->out);
+    if (conn->state == BB_CONN_BODY) conn->want = EPOLLIN;
+    return BB_OK;
+}
+
+static enum bb__conn_next linger(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    bb__sock_end_sending(conn->fd);
+    bb__blocks_take_back(&context->blocks, &conn->in);
+    conn->state = BB_CONN_LINGER;
+    conn->want = EPOLLIN;
+    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_LINGER, context->now);
+    return BB_CONN_WAIT;
+}
+
+enum bb__conn_next bb__conn_after_answer(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    if (!conn->keep_alive) return conn->linger ? linger(conn, context) : BB_CONN_CLOSE;
+
+    conn->state = BB_CONN_HEAD;
+    conn->want = EPOLLIN;
+    if (bb__buf_len(&conn->in) > 0) {
+        bb__deadline_clear(&context->deadlines, &conn->deadline);
+        return BB_CONN_AGAIN;
+    }
+    bb__blocks_take_back(&context->blocks, &conn->in);
+    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_KEEPALIVE, context->now);
+    return BB_CONN_WAIT;
+}
+
+enum bb__conn_next bb__conn_refuse(struct bb__conn *conn, struct bb__conn_context *context, int status)
+{
+    conn->keep_alive = false;
+    conn->linger = true;
+    bb__buf_clear(&conn->in);
+    bb__spool_drop(&conn->spool, context->spool_budget);
+    if (bb__h1_reply_error(&conn->out, status, conn->head_method, &context->date,
+                           context->settings->server_name) != BB_OK)
+        return BB_CONN_CLOSE;
+
+    conn->state = BB_CONN_FLUSH;
+    conn->want = EPOLLOUT;
+    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
+    int code = bb__conn_flush(conn, context);
+    if (code == BB_EGONE) return BB_CONN_CLOSE;
+    return code == BB_AGAIN ? BB_CONN_WAIT : bb__conn_after_answer(conn, context);
+}
+
+int bb__conn_say_continue(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    if (bb__buf_append(&conn->out, interim, sizeof interim - 1) != BB_OK) return BB_EGONE;
+    int code = bb__conn_flush(conn, context);
+    conn->want = code == BB_AGAIN ? EPOLLIN | EPOLLOUT : EPOLLIN;
+    return code == BB_EGONE ? BB_EGONE : BB_OK;
+}

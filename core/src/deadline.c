@@ -1,0 +1,72 @@
+/* deadline.c: see deadline.h. */
+#include "deadline.h"
+
+#include <limits.h>
+#include <stddef.h>
+
+void bb__deadline_clear(struct bb__deadlines *deadlines, struct bb__deadline *deadline)
+{
+    if (deadline->kind == BB_DEADLINE_NONE) return;
+    if (deadline->previous)
+        deadline->previous->next = deadline->next;
+    else
+        deadlines->kinds[deadline->kind].first = deadline->next;
+    if (deadline->next)
+        deadline->next->previous = deadline->previous;
+    else
+        deadlines->kinds[deadline->kind].last = deadline->previous;
+    deadline->previous = deadline->next = NULL;
+    deadline->kind = BB_DEADLINE_NONE;
+}
+
+void bb__deadline_set(struct bb__deadlines *deadlines, struct bb__deadline *deadline,
+                      enum bb__deadline_kind kind, uint64_t now)
+{
+    bb__deadline_clear(deadlines, deadline);
+    uint64_t duration = deadlines->kinds[kind].duration;
+    deadline->kind = (uint8_t)kind;
+    deadline->due = duration > 0 ? now + duration : UINT64_MAX;
+    deadline->previous = deadlines->kinds[kind].last;
+    if (deadline->previous)
+        deadline->previous->next = deadline;
+    else
+        deadlines->kinds[kind].first = deadline;
+    deadlines->kinds[kind].last = deadline;
+}
+
+struct bb__deadline *bb__deadline_take_due(struct bb__deadlines *deadlines, uint64_t now)
+{
+    for (int kind = BB_DEADLINE_NONE + 1; kind < BB_DEADLINE_KINDS; kind++) {
+        struct bb__deadline *first = deadlines->kinds[kind].first;
+        if (first && first->due <= now) {
+            bb__deadline_clear(deadlines, first);
+            return first;
+        }
+    }
+    return NULL;
+}
+
+struct bb__deadline *bb__deadline_oldest(const struct bb__deadlines *deadlines, enum bb__deadline_kind kind)
+{
+    return deadlines->kinds[kind].first;
+}
+
+void bb__deadline_shorten(struct bb__deadlines *deadlines, enum bb__deadline_kind kind, uint64_t duration,
+                          uint64_t now)
+{
+    deadlines->kinds[kind].duration = duration;
+    for (struct bb__deadline *each = deadlines->kinds[kind].first; each; each = each->next)
+        if (each->due > now + duration) each->due = now + duration;
+}
+
+int bb__deadline_wait(const struct bb__deadlines *deadlines, uint64_t now)
+{
+    uint64_t next = UINT64_MAX;
+    for (int kind = BB_DEADLINE_NONE + 1; kind < BB_DEADLINE_KINDS; kind++) {
+        const struct bb__deadline *first = deadlines->kinds[kind].first;
+        if (first && first->due < next) next = first->due;
+    }
+    if (next == UINT64_MAX) return -1;
+    if (next <= now) return 0;
+    return next - now > INT_MAX ? INT_MAX : (int)(next - now);
+}

@@ -1,0 +1,56 @@
+/* deadline.h: what is to happen when. Every kind of deadline has one duration, so the deadlines of a kind, in
+ * the order in which they were set, are in the order in which they are due: setting, moving and taking one
+ * away is O(1), and ten thousand idle connections cost a request nothing. */
+#ifndef BB_DEADLINE_H
+#define BB_DEADLINE_H
+
+#include <stdint.h>
+
+enum bb__deadline_kind {
+    BB_DEADLINE_NONE,
+    BB_DEADLINE_FRESH,     /* accepted, no byte yet */
+    BB_DEADLINE_HEADER,    /* since the first byte of a request */
+    BB_DEADLINE_BODY,      /* look whether the body makes progress */
+    BB_DEADLINE_WRITE,     /* since the client last took bytes of its answer */
+    BB_DEADLINE_KEEPALIVE, /* idle between requests */
+    BB_DEADLINE_LINGER,    /* answered and half closed, the client may still be reading */
+    BB_DEADLINE_KINDS,
+};
+
+/* Lives in what it is about; all zero is "not set". */
+struct bb__deadline {
+    struct bb__deadline *previous, *next;
+    uint64_t due;
+    uint8_t kind;
+};
+
+struct bb__deadlines {
+    struct {
+        struct bb__deadline *first, *last;
+        uint64_t duration; /* ms; 0: deadlines of this kind never come */
+    } kinds[BB_DEADLINE_KINDS];
+};
+
+/* Sets, or sets anew, `deadline` to `now` + the duration of the kind. It must outlive its place in the list.
+ */
+void bb__deadline_set(struct bb__deadlines *deadlines, struct bb__deadline *deadline,
+                      enum bb__deadline_kind kind, uint64_t now);
+
+/* Takes it away if it is set. */
+void bb__deadline_clear(struct bb__deadlines *deadlines, struct bb__deadline *deadline);
+
+/* Takes away and returns one that is due, or NULL. */
+struct bb__deadline *bb__deadline_take_due(struct bb__deadlines *deadlines, uint64_t now);
+
+/* The one of a kind that was set first, or NULL; it stays. */
+struct bb__deadline *bb__deadline_oldest(const struct bb__deadlines *deadlines, enum bb__deadline_kind kind);
+
+/* Gives a kind a shorter duration, also for those already set. */
+void bb__deadline_shorten(struct bb__deadlines *deadlines, enum bb__deadline_kind kind, uint64_t duration,
+                          uint64_t now);
+
+/* Milliseconds from `now` to the next one: 0 when one is due, -1 when there is none. Fits poll and
+ * epoll_wait. */
+int bb__deadline_wait(const struct bb__deadlines *deadlines, uint64_t now);
+
+#endif

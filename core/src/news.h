@@ -1,0 +1,21 @@
+/* news.h: what happened that the host should log, until it asks: a small ring per lane. Bounded, because a
+ * client must not be able to fill memory or the log. */
+#ifndef BB_NEWS_H
+#define BB_NEWS_H
+
+#include "bontebok.h"
+
+#define BB_NEWS_MAX 8
+
+struct bb__news_ring {
+    struct bb_news items[BB_NEWS_MAX];
+    unsigned first, count;
+};
+
+/* text: static. peer: may be NULL. When the ring is full the new one is left out. */
+void bb__news_add(struct bb__news_ring *ring, int status, int error, const char *text, const char *peer);
+
+/* BB_OK with the oldest, or BB_AGAIN. */
+int bb__news_take(struct bb__news_ring *ring, struct bb_news *news);
+
+#endif

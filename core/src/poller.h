@@ -1,0 +1,54 @@
+/* poller.h: one set of descriptors that a lane waits for: epoll, level-triggered. Linux only; another system
+ * would get another poller.c. Knows no connection: it gives back the tag that a descriptor was added with. */
+#ifndef BB_POLLER_H
+#define BB_POLLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+
+enum bb__interest {
+    BB_INTEREST_NONE = 0, /* only errors and hang-ups */
+    BB_INTEREST_READ = EPOLLIN,
+    BB_INTEREST_WRITE = EPOLLOUT,
+};
+
+/* Few enough that not many are in hand when the lane turns to a long request, enough to make the call cheap.
+ */
+#define BB_BATCH 16
+
+struct bb__poller {
+    int fd;
+};
+
+/* What one wait found. `next` is the first that was not looked at yet. */
+struct bb__batch {
+    struct epoll_event events[BB_BATCH];
+    int count, next;
+};
+
+/* BB_OK or BB_ESYSTEM. */
+int bb__poller_open(struct bb__poller *poller);
+void bb__poller_close(struct bb__poller *poller);
+
+/* interest: a mask of enum bb__interest. BB_OK or BB_ESYSTEM (out of memory, or of epoll watches). */
+int bb__poller_add(struct bb__poller *poller, int fd, uint32_t interest, void *tag);
+int bb__poller_change(struct bb__poller *poller, int fd, uint32_t interest, void *tag);
+void bb__poller_remove(struct bb__poller *poller, int fd);
+
+/* A listener that other lanes and processes wait for too: an event wakes one of them, one that sleeps. */
+int bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag);
+
+/* Fills *batch, which must have been used up. timeout_ms: 0 looks only, -1 waits for ever. A signal ends the
+ * wait with an empty batch. */
+void bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int timeout_ms);
+
+/* Forgets what the batch still holds for a tag that is about to be freed. */
+void bb__batch_forget(struct bb__batch *batch, const void *tag);
+
+static inline bool bb__batch_empty(const struct bb__batch *batch)
+{
+    return batch->next >= batch->count;
+}
+
+#endif

@@ -1,0 +1,167 @@
+/* sock.c: see sock.h. */
+#include "sock.h"
+#include "bontebok.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static atomic_bool process_forked;
+
+int bb__sock_prepare_listener(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+        return BB_ESYSTEM;
+
+    /* A unix socket refuses the option, and does not need it. */
+    int on = 1;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    return BB_OK;
+}
+
+union address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+};
+
+static size_t put_decimal(char *at, unsigned byte)
+{
+    size_t len = 0;
+    if (byte >= 100) at[len++] = (char)('0' + byte / 100);
+    if (byte >= 10) at[len++] = (char)('0' + byte / 10 % 10);
+    at[len++] = (char)('0' + byte % 10);
+    return len;
+}
+
+static void put_v4(char peer[BB_PEER_MAX], const unsigned char bytes[4])
+{
+    size_t len = 0;
+    for (int i = 0; i < 4; i++) {
+        if (i > 0) peer[len++] = '.';
+        len += put_decimal(peer + len, bytes[i]);
+    }
+    peer[len] = '\0';
+}
+
+static void put_peer(char peer[BB_PEER_MAX], const union address *address)
+{
+    switch (address->any.sa_family) {
+    case AF_INET:
+        put_v4(peer, (const unsigned char *)&address->v4.sin_addr);
+        break;
+    case AF_INET6:
+        if (IN6_IS_ADDR_V4MAPPED(&address->v6.sin6_addr))
+            put_v4(peer, address->v6.sin6_addr.s6_addr + 12);
+        else
+            inet_ntop(AF_INET6, &address->v6.sin6_addr, peer, BB_PEER_MAX);
+        break;
+    default:
+        memcpy(peer, "127.0.0.1", sizeof "127.0.0.1");
+    }
+}
+
+static bool out_of_resources(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
+{
+    union address address;
+    for (;;) {
+        socklen_t len = sizeof address;
+        *fd = accept4(listener, &address.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (*fd >= 0) {
+            put_peer(peer, &address);
+            return BB_OK;
+        }
+        if (errno == EAGAIN || errno == EWOULDBLOCK) return BB_AGAIN;
+        if (out_of_resources(errno)) return BB_ESYSTEM;
+        /* A connection that failed before it was accepted (ECONNABORTED, EPROTO, the network errors of
+         * accept(2)) or a signal: the next in the queue. A listener that is none any more has an empty queue.
+         */
+        if (errno == EINVAL || errno == EBADF || errno == ENOTSOCK) return BB_AGAIN;
+    }
+}
+
+int bb__sock_recv(int fd, char *bytes, size_t len, size_t *got)
+{
+    for (;;) {
+        ssize_t count = recv(fd, bytes, len, MSG_DONTWAIT);
+        if (count > 0) {
+            *got = (size_t)count;
+            return BB_OK;
+        }
+        if (count == 0) return BB_EOF;
+        if (errno == EAGAIN || errno == EWOULDBLOCK) return BB_AGAIN;
+        if (errno != EINTR) return BB_EGONE;
+    }
+}
+
+static int sent_or_not(ssize_t count, size_t *sent)
+{
+    if (count >= 0) {
+        *sent = (size_t)count;
+        return BB_OK;
+    }
+    *sent = 0;
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS ? BB_AGAIN : BB_EGONE;
+}
+
+int bb__sock_send(int fd, const char *bytes, size_t len, size_t *sent)
+{
+    ssize_t count;
+    do count = send(fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (count < 0 && errno == EINTR);
+    return sent_or_not(count, sent);
+}
+
+int bb__sock_send_parts(int fd, const struct iovec *parts, size_t count, size_t *sent)
+{
+    struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count};
+    ssize_t done;
+    do done = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (done < 0 && errno == EINTR);
+    return sent_or_not(done, sent);
+}
+
+int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)
+{
+    struct pollfd watched[2] = {{.fd = fd, .events = POLLOUT}, {.fd = wake_fd, .events = POLLIN}};
+    int count = poll(watched, 2, timeout_ms);
+    if (count < 0) return BB_AGAIN;
+    if (count == 0) return BB_EGONE;
+    return watched[1].revents ? BB_AGAIN : BB_OK;
+}
+
+void bb__sock_end_sending(int fd)
+{
+    (void)shutdown(fd, SHUT_WR);
+}
+
+void bb__sock_close(int fd)
+{
+    if (atomic_load_explicit(&process_forked, memory_order_relaxed)) (void)shutdown(fd, SHUT_RDWR);
+    (void)close(fd);
+}
+
+void bb__sock_reset(int fd)
+{
+    struct linger none = {.l_onoff = 1, .l_linger = 0};
+    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+    bb__sock_close(fd);
+}
+
+void bb__sock_process_forked(void)
+{
+    atomic_store_explicit(&process_forked, true, memory_order_relaxed);
+}

@@ -1,0 +1,44 @@
+/* sock.h: the system calls on stream sockets, wrapped once: EINTR and EAGAIN end here. Knows no HTTP. */
+#ifndef BB_SOCK_H
+#define BB_SOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/uio.h>
+
+#define BB_PEER_MAX 48 /* INET6_ADDRSTRLEN is 46 */
+
+/* Makes an inherited descriptor non-blocking and close-on-exec; on a TCP listener also sets TCP_NODELAY,
+ * which accepted connections inherit. BB_OK or BB_ESYSTEM. */
+int bb__sock_prepare_listener(int fd);
+
+/* Accepts one connection: non-blocking, close-on-exec. peer: its address as text, "127.0.0.1" for unix
+ * sockets, the IPv4 form of a mapped IPv6 address. BB_OK; BB_AGAIN: the queue is empty; BB_ESYSTEM: out of
+ * descriptors or memory (EMFILE, ENFILE, ENOBUFS, ENOMEM), the connection stays in the queue. */
+int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX]);
+
+/* Reads up to len bytes. BB_OK with *got > 0; BB_AGAIN; BB_EOF; BB_EGONE (reset, or any other error). */
+int bb__sock_recv(int fd, char *bytes, size_t len, size_t *got);
+
+/* Sends what the socket takes. BB_OK with *sent > 0; BB_AGAIN: it takes nothing now; BB_EGONE. */
+int bb__sock_send(int fd, const char *bytes, size_t len, size_t *sent);
+int bb__sock_send_parts(int fd, const struct iovec *parts, size_t count, size_t *sent);
+
+/* Waits until fd takes bytes, wake_fd is readable, or timeout_ms (-1: none) is over. BB_OK; BB_AGAIN: woken;
+ * BB_EGONE: over. */
+int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
+
+/* No more will be sent; the peer reads EOF. */
+void bb__sock_end_sending(int fd);
+
+/* Closes. If the process has ever forked, a child may hold a duplicate: the peer must not wait for that
+ * child's end, so the connection is shut down first. */
+void bb__sock_close(int fd);
+
+/* Closes so that the peer sees an error, not an end (RST; on a unix socket it can only see the end). */
+void bb__sock_reset(int fd);
+
+/* Called by the fork handler: from now on bb__sock_close() shuts down first. */
+void bb__sock_process_forked(void);
+
+#endif

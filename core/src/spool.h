@@ -1,0 +1,37 @@
+/* spool.h: where a request body waits until it is complete: in memory up to a threshold, then in an unlinked
+ * file. One budget for all spools of a process bounds what clients can make it hold. Knows no HTTP. */
+#ifndef BB_SPOOL_H
+#define BB_SPOOL_H
+
+#include "buf.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Shared by the lanes of a worker. */
+struct bb__spool_budget {
+    atomic_uint_fast64_t used;
+    uint64_t max;       /* bytes; 0: no limit */
+    uint64_t threshold; /* a body that is longer goes to a file */
+    const char *directory;
+};
+
+struct bb__spool {
+    struct bb__buf memory;
+    int fd; /* the file, once there is one; else -1 */
+    uint64_t length;
+};
+
+void bb__spool_start(struct bb__spool *spool);
+
+/* True when `more` bytes fit the budget as it is now; nothing is reserved. */
+bool bb__spool_would_fit(struct bb__spool_budget *budget, uint64_t more);
+
+/* Appends. BB_OK; BB_ENOSPACE: over the budget, or the disk is full (errno ENOSPC, EDQUOT, EFBIG, EIO; 0 for
+ * the budget); BB_ESYSTEM: no file could be made; BB_ENOMEM. After an error the spool can only be dropped. */
+int bb__spool_append(struct bb__spool *spool, struct bb__spool_budget *budget, const char *bytes, size_t len);
+
+/* Gives memory, file and budget back. */
+void bb__spool_drop(struct bb__spool *spool, struct bb__spool_budget *budget);
+
+#endif
