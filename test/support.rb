@@ -1,0 +1,21 @@
+# frozen_string_literal: true
+
+# What tests share. Nothing in here knows Minitest but TestCase, so that the rest also serves a script or a console.
+module Support
+  class Error < StandardError; end
+
+  # Something that was waited for did not happen in time; the message tells what was seen instead.
+  class Timeout < Error; end
+end
+
+require_relative "support/deadline"
+require_relative "support/eventually"
+require_relative "support/process_table"
+require_relative "support/output"
+require_relative "support/child_process"
+require_relative "support/address"
+require_relative "support/response"
+require_relative "support/response_reader"
+require_relative "support/client"
+require_relative "support/bontebok_process"
+require_relative "support/test_case"

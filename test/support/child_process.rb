@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+module Support
+  # A program in a process group of its own, with its output collected. Whatever it forks can be counted and ended
+  # with it. Used for the server under test, for proxies in front of it and for commands that run to their end.
+  class ChildProcess
+    @started = []
+
+    class << self
+      attr_reader :started
+
+      # Runs a command to its end. Returns the ChildProcess; its #status and #output tell the rest.
+      def run(*argv, limit: 60, **options)
+        child = new(*argv, **options)
+        child.wait(limit)
+        child.output.wait_for_end(limit)
+        child
+      ensure
+        child&.kill
+      end
+
+      # The last resort when a run is interrupted: no group that was started here stays.
+      def kill_all
+        started.each(&:kill)
+      end
+    end
+
+    attr_reader :pid, :output, :status
+
+    # env: added to ours; a nil value removes a name. Standard input is empty unless stdin: is given.
+    def initialize(*argv, env: {}, chdir: nil, stdin: File::NULL, **spawn_options)
+      @output = Output.new
+      stdout, stdout_writer = IO.pipe
+      stderr, stderr_writer = IO.pipe
+      spawn_options[:chdir] = chdir if chdir
+      @pid = Process.spawn(env, *argv, pgroup: true, in: stdin, out: stdout_writer, err: stderr_writer,
+                                       **spawn_options)
+      @output.collect(:stdout, stdout)
+      @output.collect(:stderr, stderr)
+      @waiter = Process.detach(@pid)
+      ChildProcess.started << self
+    ensure
+      stdout_writer&.close
+      stderr_writer&.close
+    end
+
+    def running?
+      @waiter.alive?
+    end
+
+    # Sends a signal to the started process only.
+    def signal(name)
+      Process.kill(name, pid) if running?
+    end
+
+    # Waits for the started process's end. Returns its Process::Status.
+    def wait(limit = Deadline::DEFAULT_SECONDS)
+      deadline = Deadline.for(limit)
+      return @status = @waiter.value if @waiter.join(deadline.left)
+
+      raise Timeout, "process #{pid} does not end:\n#{output.text}"
+    end
+
+    # Waits for a line (see Output#wait_for); raises Error when the program ends without it.
+    def wait_for_output(pattern, limit = Deadline::DEFAULT_SECONDS)
+      output.wait_for(pattern, limit) ||
+        raise(Error, "process #{pid} ended without #{pattern.inspect}:\n#{output.text}")
+    end
+
+    # Sends the signal and waits for the end of the process and of its whole group. Returns its Process::Status.
+    def stop(name = "TERM", limit = Deadline::DEFAULT_SECONDS)
+      deadline = Deadline.for(limit)
+      signal(name)
+      wait(deadline)
+      wait_for_group(deadline)
+      status
+    end
+
+    # Waits until the started process and everything that it forked are gone.
+    def wait_for_group(limit = Deadline::DEFAULT_SECONDS)
+      Eventually.eventually(limit, "the end of process group #{pid}") { group.empty? }
+    rescue Timeout
+      raise Timeout, "processes are left: #{group.map(&:command).inspect}:\n#{output.text}"
+    end
+
+    # The live processes of the group, the started one among them.
+    def group
+      ProcessTable.group(pid)
+    end
+
+    # Ends the whole group at once. Returns the processes that were still there.
+    def kill
+      left = group
+      Process.kill("KILL", -pid) unless left.empty?
+      @status = @waiter.value
+      ChildProcess.started.delete(self)
+      left
+    rescue Errno::ESRCH
+      left
+    end
+  end
+end

@@ -1,0 +1,148 @@
+# frozen_string_literal: true
+
+module Support
+  # An HTTP client that sends exactly the bytes it is told to and reads what comes, every step with a deadline. For
+  # tests of the wire; a test of an application behind a proxy may use Net::HTTP.
+  class Client
+    # The server closed (EOF) or reset the connection before what was asked for had come; #partial is what did come.
+    class Closed < Error
+      attr_reader :partial
+
+      def initialize(message, partial)
+        @partial = partial
+        super("#{message} after #{partial.bytesize} bytes: #{partial[0, 200].inspect}")
+      end
+    end
+
+    class Reset < Closed; end
+
+    LINE_LIMIT = 128 * 1024
+
+    attr_reader :socket
+
+    # address: an Address or its text. With a block: closes at its end.
+    def self.open(address)
+      client = new(address)
+      return client unless block_given?
+
+      begin
+        yield client
+      ensure
+        client.close
+      end
+    end
+
+    def initialize(address)
+      address = Address.new(address) unless address.is_a?(Address)
+      @socket = address.connect
+      @buffer = String.new(encoding: Encoding::BINARY)
+    end
+
+    # Sends all bytes. Raises Reset when the server no longer takes them.
+    def write(bytes, limit = Deadline::DEFAULT_SECONDS)
+      deadline = Deadline.for(limit)
+      rest = bytes.b
+      until rest.empty?
+        case (sent = socket.write_nonblock(rest, exception: false))
+        when :wait_writable then ready(:write, deadline)
+        else rest = rest.byteslice(sent..)
+        end
+      end
+    rescue Errno::EPIPE, Errno::ECONNRESET
+      raise Reset.new("the connection was reset while #{rest.bytesize} bytes were unsent", @buffer)
+    end
+
+    # Sends a request of the usual form. A body adds its Content-Length. "Host: test" unless there is one.
+    def request(method, target, fields = {}, body = nil, limit: Deadline::DEFAULT_SECONDS)
+      fields = { "Host" => "test" }.merge(fields)
+      fields = { "Content-Length" => body.bytesize }.merge(fields) if body
+      head = fields.map { |name, value| "#{name}: #{value}\r\n" }.join
+      write("#{method} #{target} HTTP/1.1\r\n#{head}\r\n".b << body.to_s.b, limit)
+    end
+
+    # Reads one response; give the request's method when it was HEAD.
+    def read_response(limit = Deadline::DEFAULT_SECONDS, to: "GET")
+      ResponseReader.new(self, Deadline.for(limit), to: to).read
+    end
+
+    # Exactly so many bytes.
+    def read(count, limit = Deadline::DEFAULT_SECONDS)
+      deadline = Deadline.for(limit)
+      fill(deadline) while @buffer.bytesize < count
+      @buffer.slice!(0, count)
+    end
+
+    # Up to and with the next LF.
+    def read_line(limit = Deadline::DEFAULT_SECONDS)
+      deadline = Deadline.for(limit)
+      until (line_end = @buffer.index("\n"))
+        raise Error, "no line end in #{@buffer.bytesize} bytes" if @buffer.bytesize > LINE_LIMIT
+
+        fill(deadline)
+      end
+      @buffer.slice!(0..line_end)
+    end
+
+    # Everything until the server closes in good order. Raises Reset when it does not.
+    def read_to_end(limit = Deadline::DEFAULT_SECONDS)
+      deadline = Deadline.for(limit)
+      loop { fill(deadline) }
+    rescue Reset
+      raise
+    rescue Closed
+      take
+    end
+
+    # How the connection ends, after whatever else still comes: :eof or :reset. Raises Timeout when it stays open.
+    def wait_for_end(limit = Deadline::DEFAULT_SECONDS)
+      read_to_end(limit)
+      :eof
+    rescue Reset
+      :reset
+    end
+
+    # True when neither a byte nor an end comes for so long. It costs that time: keep it short.
+    def quiet?(seconds)
+      @buffer.empty? && !socket.wait_readable(seconds)
+    end
+
+    # What has been read and not been asked for yet.
+    def take
+      @buffer.slice!(0..)
+    end
+
+    # Tells the server that nothing more is sent; its answer can still be read.
+    def finish_writing
+      socket.close_write
+    end
+
+    def close
+      socket.close
+    end
+
+    # Closes with a reset instead of a FIN. A unix socket does that by itself when unread bytes are left.
+    def reset
+      socket.setsockopt(Socket::Option.linger(true, 0))
+      socket.close
+    end
+
+    private
+
+    def fill(deadline)
+      case (bytes = socket.read_nonblock(65_536, exception: false))
+      when :wait_readable then ready(:read, deadline)
+      when nil then raise Closed.new("the connection was closed", @buffer)
+      else @buffer << bytes
+      end
+    rescue Errno::ECONNRESET
+      raise Reset.new("the connection was reset", @buffer)
+    end
+
+    def ready(way, deadline)
+      arrived = way == :read ? socket.wait_readable(deadline.left) : socket.wait_writable(deadline.left)
+      return if arrived
+
+      raise Timeout, "nothing to #{way}; unread: #{@buffer.bytesize} bytes: #{@buffer[0, 200].inspect}"
+    end
+  end
+end

@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+module Support
+  # A moment on the monotonic clock by which something must have happened. Passed down through helpers, so that a test
+  # that waits for three things does not wait three times as long.
+  #
+  # BONTEBOK_TEST_PATIENCE multiplies every wait: valgrind and emulated machines need it.
+  class Deadline
+    PATIENCE = Float(ENV.fetch("BONTEBOK_TEST_PATIENCE", "1"))
+    DEFAULT_SECONDS = 10
+
+    # A Deadline as it is, or a number of seconds from now.
+    def self.for(limit)
+      limit.is_a?(Deadline) ? limit : new(limit)
+    end
+
+    def self.now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+
+    def initialize(seconds = DEFAULT_SECONDS)
+      @at = Deadline.now + (seconds * PATIENCE)
+    end
+
+    # Seconds that are left, never negative: fit for IO.select.
+    def left
+      [@at - Deadline.now, 0].max
+    end
+
+    def passed?
+      left.zero?
+    end
+  end
+end

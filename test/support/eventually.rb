@@ -1,0 +1,23 @@
+# frozen_string_literal: true
+
+module Support
+  # For states that announce themselves by no event: a process that must be gone, a file that must appear. Whatever
+  # can be waited for (a log line, a byte, an exit) is waited for instead.
+  module Eventually
+    INTERVAL = 0.005
+
+    # Calls the block until it returns something true, and returns that. Raises Timeout with the message.
+    def eventually(limit = Deadline::DEFAULT_SECONDS, message = "the expected state")
+      deadline = Deadline.for(limit)
+      loop do
+        result = yield
+        return result if result
+        raise Timeout, "waited in vain for #{message}" if deadline.passed?
+
+        sleep(INTERVAL)
+      end
+    end
+
+    module_function :eventually
+  end
+end

@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+module Support
+  # Collects what a child process writes, while it writes it: a thread per stream reads, so that the child never
+  # blocks on a full pipe, and whoever waits for a line is woken by its arrival.
+  class Output
+    def initialize
+      @text = Hash.new { |texts, stream| texts[stream] = String.new(encoding: Encoding::BINARY) }
+      @all = String.new(encoding: Encoding::BINARY)
+      @open = 0
+      @mutex = Mutex.new
+      @news = ConditionVariable.new
+    end
+
+    # Reads io to its end under the given name (:stdout, :stderr).
+    def collect(stream, io)
+      @mutex.synchronize { @open += 1 }
+      Thread.new do
+        loop { add(stream, io.readpartial(65_536)) }
+      rescue EOFError, IOError
+        io.close
+        @mutex.synchronize do
+          @open -= 1
+          @news.broadcast
+        end
+      end
+    end
+
+    # Everything so far, of one stream or of all in order of arrival.
+    def text(stream = nil)
+      @mutex.synchronize { (stream ? @text[stream] : @all).dup.force_encoding(Encoding::UTF_8).scrub }
+    end
+
+    def lines(stream = nil)
+      text(stream).lines(chomp: true)
+    end
+
+    # Waits until the pattern matches what has arrived on any stream, and returns the MatchData. Returns nil when all
+    # streams have ended without a match; raises Timeout when the deadline passes.
+    def wait_for(pattern, limit = Deadline::DEFAULT_SECONDS)
+      wait_until("#{pattern.inspect} in the output", limit) { pattern.match(@all) }
+    end
+
+    # Waits until every stream has ended: all processes that had it open are gone.
+    def wait_for_end(limit = Deadline::DEFAULT_SECONDS)
+      wait_until("the end of the output", limit) { @open.zero? }
+    end
+
+    private
+
+    def add(stream, bytes)
+      @mutex.synchronize do
+        @text[stream] << bytes
+        @all << bytes
+        @news.broadcast
+      end
+    end
+
+    def wait_until(what, limit)
+      deadline = Deadline.for(limit)
+      @mutex.synchronize do
+        loop do
+          result = yield
+          return result if result
+          return nil if @open.zero?
+          raise Timeout, "waited in vain for #{what}:\n#{@all}" if deadline.passed?
+
+          @news.wait(@mutex, deadline.left)
+        end
+      end
+    end
+  end
+end

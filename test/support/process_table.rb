@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+require "etc"
+
+module Support
+  # Reads /proc: which processes live, and whose they are. Zombies do not count: in a container whose PID 1 reaps
+  # nobody an orphan stays one for ever, and it holds nothing.
+  module ProcessTable
+    Entry = Struct.new(:pid, :state, :parent, :group, :session, :command)
+
+    module_function
+
+    # Every live process as an Entry.
+    def all
+      Dir.children("/proc").grep(/\A\d+\z/).filter_map { |pid| entry(pid.to_i) }
+    end
+
+    # The live processes of a process group.
+    def group(group)
+      all.select { |process| process.group == group }
+    end
+
+    # The live children of a process, oldest first.
+    def children(parent)
+      all.select { |process| process.parent == parent }.sort_by(&:pid)
+    end
+
+    # An Entry, or nil when there is no such process or it is a zombie.
+    def entry(pid)
+      # The name between the parentheses may itself hold spaces and parentheses: split behind the last one.
+      state, parent, group, session = File.read("/proc/#{pid}/stat").rpartition(")").last.split
+      return if %w[Z X].include?(state)
+
+      command = File.binread("/proc/#{pid}/cmdline").tr("\0", " ").strip
+      Entry.new(pid, state, parent.to_i, group.to_i, session.to_i, command)
+    rescue Errno::ENOENT, Errno::ESRCH
+      nil
+    end
+
+    # User and system time that a process has used, in seconds.
+    def cpu_seconds(pid)
+      ticks = File.read("/proc/#{pid}/stat").rpartition(")").last.split.values_at(11, 12).sum(&:to_i)
+      ticks.fdiv(Etc.sysconf(Etc::SC_CLK_TCK))
+    end
+
+    # Bytes of memory that only this process holds, and what it shares divided by the sharers (Pss).
+    def memory_bytes(pid)
+      File.read("/proc/#{pid}/smaps_rollup")[/^Pss:\s+(\d+)/, 1].to_i * 1024
+    end
+
+    # What each open descriptor of a process leads to: { 0 => "/dev/null", 5 => "socket:[4711]" }.
+    def descriptors(pid)
+      Dir.children("/proc/#{pid}/fd").to_h do |fd|
+        [fd.to_i, File.readlink("/proc/#{pid}/fd/#{fd}")]
+      rescue Errno::ENOENT
+        [fd.to_i, nil]
+      end.compact
+    end
+  end
+end

@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+module Support
+  # One HTTP response as it came over the wire; nothing is joined, decoded or forgiven but the transfer coding.
+  #
+  #   fields    [["Content-Type", "text/plain"], ...] in the order sent
+  #   framing   :none, :length, :chunked or :close, how the body's end was told
+  #   trailers  as fields
+  Response = Struct.new(:version, :status, :reason, :fields, :body, :framing, :trailers, keyword_init: true) do
+    # The value of the only field of that name, in any letter case; nil without one.
+    def [](name)
+      values = all(name)
+      raise Error, "#{name} came #{values.size} times" if values.size > 1
+
+      values.first
+    end
+
+    def all(name)
+      fields.select { |field, _| field.casecmp?(name) }.map(&:last)
+    end
+
+    def keep_alive?
+      tokens = all("Connection").flat_map { |value| value.downcase.split(/\s*,\s*/) }
+      version == "HTTP/1.0" ? tokens.include?("keep-alive") : !tokens.include?("close")
+    end
+
+    def interim?
+      status.between?(100, 199)
+    end
+  end
+end

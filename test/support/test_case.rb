@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "tmpdir"
+
+module Support
+  # A test that uses files, processes or sockets. What it made is gone when it ends; a process that it leaves behind,
+  # or that does not end when told to, fails it.
+  class TestCase < Minitest::Test
+    include Eventually
+
+    # A folder of this test, removed after it. Its path is short enough for a unix socket's.
+    def temp_dir
+      @temp_dir ||= Dir.mktmpdir("bontebok-test-")
+    end
+
+    # Writes a file into it and returns its path.
+    def temp_file(name, text = "")
+      path = File.join(temp_dir, name)
+      FileUtils.mkdir_p(File.dirname(path))
+      File.binwrite(path, text)
+      path
+    end
+
+    # Starts a server (see BontebokProcess) and waits until it is ready; it is stopped at the end of the test.
+    # With ready: false it returns at once.
+    def start_bontebok(ready: true, folder: temp_dir, **options)
+      server = BontebokProcess.new(folder, **options)
+      children << server
+      server.wait_until_ready if ready
+      server
+    end
+
+    # Starts any program; it is stopped at the end of the test.
+    def start_process(*argv, **options)
+      child = ChildProcess.new(*argv, **options)
+      children << child
+      child
+    end
+
+    def before_teardown
+      super
+      problems = children.reverse.filter_map { |child| problem_of(child) }
+      flunk(problems.join("\n")) unless problems.empty?
+    end
+
+    def after_teardown
+      super
+      FileUtils.rm_rf(@temp_dir) if @temp_dir
+    end
+
+    private
+
+    def children
+      @children ||= []
+    end
+
+    # Ends a child in good order; returns what went wrong.
+    def problem_of(child)
+      child.stop
+      nil
+    rescue Error => e
+      e.message
+    ensure
+      child.kill
+    end
+  end
+end

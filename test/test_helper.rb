@@ -1,0 +1,12 @@
+# frozen_string_literal: true
+
+# Every test file requires this one first. It offers Support::TestCase; a test that needs neither processes nor
+# sockets may inherit from Minitest::Test just as well. docs/TESTING.md shows how to write one of each kind.
+
+ROOT = File.expand_path("..", __dir__)
+$LOAD_PATH.unshift(File.join(ROOT, "lib"))
+
+require "minitest/autorun"
+require_relative "support"
+
+Minitest.after_run { Support::ChildProcess.kill_all }

@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# The harness's processes: output arrives, ends are noticed, nothing is left over in silence.
+class ChildProcessTest < Support::TestCase
+  def test_collects_both_streams_and_the_status
+    child = Support::ChildProcess.run("sh", "-c", "echo out; echo err >&2; exit 3")
+    assert_equal [3, "out\n", "err\n"], [child.status.exitstatus, child.output.text(:stdout), child.output.text(:stderr)]
+  end
+
+  def test_waits_for_a_line
+    child = start_process("sh", "-c", "echo listening on 127.0.0.1:80; exec sleep 60")
+    assert_equal "127.0.0.1:80", child.wait_for_output(/listening on (\S+)/)[1]
+    assert_predicate child, :running?
+    assert_predicate child.stop, :signaled?
+  end
+
+  def test_an_end_without_the_line_is_an_error_with_the_output
+    child = start_process("sh", "-c", "echo it broke")
+    error = assert_raises(Support::Error) { child.wait_for_output(/listening/) }
+    assert_match(/it broke/, error.message)
+  end
+
+  def test_a_process_that_outlives_the_started_one_is_found_and_ended
+    child = Support::ChildProcess.new("sh", "-c", "sleep 60 & exit 0")
+    child.wait
+    error = assert_raises(Support::Timeout) { child.stop("TERM", 0.05) }
+    assert_match(/sleep 60/, error.message)
+    assert_equal ["sleep 60"], child.kill.map(&:command)
+    child.wait_for_group
+  end
+
+  def test_one_that_does_not_end_fails_the_test_that_started_it
+    test = Class.new(Support::TestCase) { def self.name = "Inner" }.new("inner")
+    test.send(:children) << stubborn
+    error = assert_raises(Minitest::Assertion) { test.before_teardown }
+    assert_match(/does not end/, error.message)
+  end
+
+  def test_environment_and_folder
+    child = Support::ChildProcess.run("sh", "-c", "pwd; echo $MARK", chdir: temp_dir, env: { "MARK" => "here" })
+    assert_equal [File.realpath(temp_dir), "here"], child.output.lines(:stdout)
+  end
+
+  def test_process_table_reads_a_process
+    entry = Support::ProcessTable.entry(Process.pid)
+    assert_equal [Process.ppid, Process.getpgrp], [entry.parent, entry.group]
+    assert_operator Support::ProcessTable.cpu_seconds(Process.pid), :>, 0
+    assert_operator Support::ProcessTable.memory_bytes(Process.pid), :>, 1024 * 1024
+    assert_includes Support::ProcessTable.descriptors(Process.pid).keys, 0
+  end
+
+  private
+
+  # Ignores TERM, and is given little time to end.
+  def stubborn
+    child = Support::ChildProcess.new("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 60; done")
+    child.wait_for_output(/ready/)
+    def child.stop = super("TERM", 0.05)
+    child
+  end
+end

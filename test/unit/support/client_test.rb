@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# The harness's HTTP client against a scripted peer: it must read well-formed answers and refuse all others, for every
+# other test believes it.
+class ClientTest < Support::TestCase
+  # A peer that sends the given bytes once it has been connected to, then ends the connection as told.
+  def answer(bytes, ending: :close)
+    path = File.join(temp_dir, "peer.sock")
+    listener = UNIXServer.new(path)
+    client = Support::Client.new("unix:#{path}")
+    peer = listener.accept
+    peer.write(bytes)
+    peer.close if ending == :close
+    @open = [peer, listener, client.socket]
+    client
+  end
+
+  def teardown
+    @open&.each(&:close)
+  end
+
+  def test_reads_a_body_by_its_length_and_leaves_the_rest
+    client = answer("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX-A:  b c \r\n\r\nabcHTTP/1.1 204 No Content\r\n\r\n")
+    first = client.read_response
+    assert_equal [200, "OK", "abc", :length, "b c"], [*first.to_h.values_at(:status, :reason, :body, :framing), first["x-a"]]
+    second = client.read_response
+    assert_equal [204, "", :none], second.to_h.values_at(:status, :body, :framing)
+    assert_equal :eof, client.wait_for_end
+  end
+
+  def test_reads_chunks_and_trailers
+    client = answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA\r\n0123456789\r\n0\r\nT: u\r\n\r\n")
+    response = client.read_response
+    assert_equal ["abc0123456789", :chunked, [%w[T u]]], response.to_h.values_at(:body, :framing, :trailers)
+  end
+
+  def test_reads_to_the_end_without_framing
+    response = answer("HTTP/1.0 200 OK\r\n\r\nall of it").read_response
+    assert_equal ["all of it", :close], response.to_h.values_at(:body, :framing)
+    refute_predicate response, :keep_alive?
+  end
+
+  def test_a_head_answer_has_no_body
+    response = answer("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n").read_response(to: "HEAD")
+    assert_equal "", response.body
+  end
+
+  def test_refuses_what_is_malformed
+    {
+      "bare LF" => "HTTP/1.1 200 OK\nContent-Length: 0\n\n",
+      "status" => "HTTP/1.1 20 OK\r\n\r\n",
+      "field name" => "HTTP/1.1 200 OK\r\nA B: c\r\n\r\n",
+      "control byte" => "HTTP/1.1 200 OK\r\nA: \x01\r\n\r\n",
+      "two lengths" => "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na",
+      "both framings" => "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      "chunk size" => "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n\r\n",
+      "chunk end" => "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc0\r\n\r\n"
+    }.each do |what, bytes|
+      assert_raises(Support::ResponseReader::Malformed, what) { answer(bytes).read_response }
+    ensure
+      teardown
+      File.unlink(File.join(temp_dir, "peer.sock"))
+    end
+  end
+
+  def test_an_early_end_is_told_with_what_came
+    error = assert_raises(Support::Client::Closed) do
+      answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab").read_response
+    end
+    assert_equal "ab", error.partial
+  end
+
+  def test_a_reset_is_told_from_an_end
+    client = answer("", ending: :stay)
+    client.write("unread")
+    @open.first.close
+    assert_equal :reset, client.wait_for_end
+  end
+
+  def test_waits_no_longer_than_its_deadline
+    client = answer("HTTP/1.1 200 OK\r\n", ending: :stay)
+    started = Support::Deadline.now
+    assert_raises(Support::Timeout) { client.read_response(0.05) }
+    assert_operator Support::Deadline.now - started, :<, 5
+    client.take
+    assert client.quiet?(0.01)
+  end
+end
