@@ -30,7 +30,7 @@
 
 /* The first member of whatever a poller's tag points at. */
 struct bb__source {
-    enum { BB_SOURCE_CONN, BB_SOURCE_LISTENER, BB_SOURCE_WAKE } kind;
+    enum { BB_SOURCE_CONN, BB_SOURCE_LISTENER, BB_SOURCE_WAKE, BB_SOURCE_DRAIN } kind;
 };
 
 enum bb__conn_state {
@@ -79,6 +79,11 @@ struct bb__conn {
 
     char peer[BB_PEER_MAX];
 };
+
+static inline struct bb__conn *bb__conn_of_deadline(struct bb__deadline *deadline)
+{
+    return (struct bb__conn *)((char *)deadline - offsetof(struct bb__conn, deadline));
+}
 
 /* What the connections of a lane share. */
 struct bb__conn_context {

@@ -1,17 +1,22 @@
-/* h1_scan.h: finds the first byte that ends a run of allowed ones. Used by the head parser and the reply encoder.
- * SSE2 on x86-64, NEON on arm64, a table elsewhere (or with -DBB_SCAN_PLAIN); no variant reads at or past `end`. */
+/* h1_scan.h: finds the first byte that ends a run of allowed ones. Used by the head parser and the reply
+ * encoder. SSE2 on x86-64, NEON on arm64, a table elsewhere (or with -DBB_SCAN_PLAIN); no variant reads at or
+ * past `end`. */
 #ifndef BB_H1_SCAN_H
 #define BB_H1_SCAN_H
 
 #include <stdbool.h>
 
-/* First byte that may not stand in a field value (RFC 9110 5.5): a control other than HTAB, or DEL; obs-text passes. */
+/* First byte that may not stand in a field value (RFC 9110 5.5): a control other than HTAB, or DEL; obs-text
+ * passes. */
 const char *bb__scan_value(const char *at, const char *end);
 
 /* First byte that may not stand in a request target: SP, controls, DEL, "#". */
 const char *bb__scan_target(const char *at, const char *end);
 
-/* First byte that is no tchar (RFC 9110 5.6.2). */
+/* The same, or "?": where the part of a target ends that comes before its query. */
+const char *bb__scan_path(const char *at, const char *end);
+
+/* First byte that is no tchar (RFC 9110 5.6.2). By table in every variant: names are short. */
 const char *bb__scan_token(const char *at, const char *end);
 
 extern const bool bb__is_tchar[256];

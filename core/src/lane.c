@@ -1,0 +1,319 @@
+/* lane.c: one host thread's loop: which connection is served next, and when to wait. See bontebok.h for the
+ * contracts.
+ *
+ * The cheapest path is accept4, recv, parse, (host), send, close: a new connection is read at once and enters
+ * the poller only when it has to wait. A kept-alive one stays in the poller, level-triggered, and is never
+ * touched between requests. */
+#include "lane.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* ---- birth and end ---- */
+
+static int prepare_context(struct bb_lane *lane)
+{
+    struct bb__conn_context *context = &lane->context;
+    const struct bb_settings *settings = &lane->worker->settings;
+    context->settings = settings;
+    context->spool_budget = &lane->worker->spool_budget;
+    context->head_limits = (struct bb__head_limits){
+        .max_target = settings->max_target,
+        .max_field_bytes = settings->max_field_bytes,
+        .max_fields = (unsigned)settings->max_fields,
+        .allow_underscores = settings->allow_underscore_headers != 0,
+    };
+    context->names = bb__names_new();
+    context->fields = malloc(settings->max_fields * sizeof *context->fields);
+    context->scratch = malloc(BB_SCRATCH_SIZE);
+    context->now = bb__clock_ms();
+    bb__conn_set_durations(context);
+    return context->names && context->fields && context->scratch ? BB_OK : BB_ENOMEM;
+}
+
+static int prepare_poller(struct bb_lane *lane)
+{
+    lane->wake_source.kind = BB_SOURCE_WAKE;
+    lane->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (lane->wake_fd < 0 || bb__poller_open(&lane->poller) != BB_OK ||
+        bb__poller_add(&lane->poller, lane->wake_fd, BB_INTEREST_READ, &lane->wake_source) != BB_OK ||
+        bb__poller_add(&lane->poller, lane->worker->drain_fd, BB_INTEREST_READ,
+                       &lane->worker->drain_source) != BB_OK)
+        return BB_ESYSTEM;
+    return BB_OK;
+}
+
+int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
+{
+    struct bb_lane *lane = calloc(1, sizeof *lane);
+    if (!lane) return BB_ENOMEM;
+    lane->worker = worker;
+    lane->wake_fd = lane->poller.fd = -1;
+    int code = prepare_context(lane);
+    if (code == BB_OK) code = prepare_poller(lane);
+    if (code != BB_OK) {
+        bb_lane_free(lane);
+        return code;
+    }
+    bb__lane_listen(lane);
+    *created = lane;
+    return BB_OK;
+}
+
+void bb_lane_free(struct bb_lane *lane)
+{
+    if (!lane) return;
+    bool inert = bb__worker_is_inert(lane->worker);
+    while (lane->conns) bb__lane_close(lane, lane->conns, !inert && lane->conns == lane->current);
+    if (lane->listening && !inert) bb__worker_lane_stops(lane->worker);
+    bb__poller_close(&lane->poller);
+    if (lane->wake_fd >= 0) (void)close(lane->wake_fd);
+    bb__buf_free(&lane->reply.staged);
+    bb__blocks_free(&lane->context.blocks);
+    bb__names_free(lane->context.names);
+    free(lane->context.fields);
+    free(lane->context.scratch);
+    free(lane);
+}
+
+/* ---- connections of the lane ---- */
+
+static void remove_ready(struct bb_lane *lane, struct bb__conn *conn)
+{
+    struct bb__conn *before = NULL;
+    for (struct bb__conn *each = lane->ready_first; each != conn; each = each->next_ready) before = each;
+    if (before)
+        before->next_ready = conn->next_ready;
+    else
+        lane->ready_first = conn->next_ready;
+    if (lane->ready_last == conn) lane->ready_last = before;
+}
+
+static void push_ready(struct bb_lane *lane, struct bb__conn *conn)
+{
+    conn->is_ready = true;
+    conn->next_ready = NULL;
+    if (lane->ready_last)
+        lane->ready_last->next_ready = conn;
+    else
+        lane->ready_first = conn;
+    lane->ready_last = conn;
+}
+
+static struct bb__conn *pop_ready(struct bb_lane *lane)
+{
+    struct bb__conn *conn = lane->ready_first;
+    lane->ready_first = conn->next_ready;
+    if (!lane->ready_first) lane->ready_last = NULL;
+    conn->is_ready = false;
+    return conn;
+}
+
+void bb__lane_close(struct bb_lane *lane, struct bb__conn *conn, bool reset)
+{
+    if (conn->is_ready) remove_ready(lane, conn);
+    if (lane->again == conn) lane->again = NULL;
+    if (lane->current == conn) lane->current = NULL;
+    bb__batch_forget(&lane->batch, conn);
+    if (conn->previous)
+        conn->previous->next = conn->next;
+    else
+        lane->conns = conn->next;
+    if (conn->next) conn->next->previous = conn->previous;
+    atomic_fetch_sub_explicit(&lane->worker->connections, 1, memory_order_relaxed);
+    bb__conn_free(conn, &lane->context, reset);
+}
+
+static bool watch(struct bb_lane *lane, struct bb__conn *conn)
+{
+    if (conn->registered && conn->interest == conn->want) return true;
+    int code = conn->registered ? bb__poller_change(&lane->poller, conn->fd, conn->want, conn)
+                                : bb__poller_add(&lane->poller, conn->fd, conn->want, conn);
+    conn->registered = true;
+    conn->interest = conn->want;
+    return code == BB_OK;
+}
+
+bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_next next)
+{
+    switch (next) {
+    case BB_CONN_REQUEST:
+        return true;
+    case BB_CONN_WAIT:
+        if (!watch(lane, conn)) bb__lane_close(lane, conn, true);
+        return false;
+    case BB_CONN_AGAIN:
+        push_ready(lane, conn);
+        return false;
+    case BB_CONN_CLOSE:
+        bb__lane_close(lane, conn, conn->state == BB_CONN_FLUSH);
+        return false;
+    }
+    return false;
+}
+
+void bb__lane_answered(struct bb_lane *lane)
+{
+    struct bb__conn *conn = lane->current;
+    lane->current = NULL;
+    enum bb__conn_next next = bb__conn_answered(conn, &lane->context);
+    if (next == BB_CONN_AGAIN && lane->in_a_row < BB_IN_A_ROW)
+        lane->again = conn;
+    else
+        (void)bb__lane_settle(lane, conn, next);
+}
+
+/* ---- the loop ---- */
+
+void bb__lane_clear_wake(struct bb_lane *lane)
+{
+    uint64_t count;
+    ssize_t got = read(lane->wake_fd, &count, sizeof count);
+    (void)got; /* EAGAIN: cleared already */
+}
+
+static struct bb__conn *take_event(struct bb_lane *lane)
+{
+    struct epoll_event *event = &lane->batch.events[lane->batch.next++];
+    struct bb__source *source = event->data.ptr;
+    if (!source) return NULL;
+    switch (source->kind) {
+    case BB_SOURCE_CONN: {
+        struct bb__conn *conn = (struct bb__conn *)source;
+        if (conn->is_ready) return NULL;
+        return bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, event->events)) ? conn
+                                                                                                   : NULL;
+    }
+    case BB_SOURCE_LISTENER:
+        bb__lane_on_listener(lane, (const struct bb__listener *)source);
+        return NULL;
+    case BB_SOURCE_WAKE:
+        bb__lane_clear_wake(lane);
+        return NULL;
+    case BB_SOURCE_DRAIN:
+        return NULL;
+    }
+    return NULL;
+}
+
+/* Looks, without waiting, whether others have come: before one that is in hand anyway, and when the last look
+ * found something. */
+static bool look(struct bb_lane *lane)
+{
+    if (lane->looked || (!lane->ready_first && !lane->busy)) return false;
+    lane->looked = true;
+    bb__poller_wait(&lane->poller, &lane->batch, 0);
+    lane->busy = lane->batch.count > 0;
+    return lane->busy;
+}
+
+/* The next connection with a complete request: the one that was served last, if more is in its buffer; then
+ * what the last look found; then the accept queue; then those that have had their turn. */
+static struct bb__conn *pick(struct bb_lane *lane)
+{
+    for (;;) {
+        struct bb__conn *conn = NULL;
+        if (lane->again) {
+            conn = lane->again;
+            lane->again = NULL;
+            if (bb__lane_settle(lane, conn, bb__conn_advance(conn, &lane->context))) return conn;
+            continue;
+        }
+        lane->in_a_row = 0;
+        if (!bb__batch_empty(&lane->batch)) {
+            conn = take_event(lane);
+        } else if (lane->accepting) {
+            conn = bb__lane_accept(lane);
+        } else if (look(lane)) {
+            continue;
+        } else if (lane->ready_first) {
+            conn = pop_ready(lane);
+            if (!bb__lane_settle(lane, conn, bb__conn_advance(conn, &lane->context))) conn = NULL;
+        } else {
+            return NULL;
+        }
+        if (conn) return conn;
+    }
+}
+
+static void begin_drain(struct bb_lane *lane)
+{
+    uint64_t patience = lane->worker->settings.keepalive_drain;
+    if (patience == 0) patience = 1;
+    lane->context.draining = true;
+    bb__poller_remove(&lane->poller, lane->worker->drain_fd);
+    bb__lane_stop_accepting(lane);
+    bb__deadline_shorten(&lane->context.deadlines, BB_DEADLINE_FRESH, patience, lane->context.now);
+    bb__deadline_shorten(&lane->context.deadlines, BB_DEADLINE_KEEPALIVE, patience, lane->context.now);
+}
+
+static void mind_the_time(struct bb_lane *lane)
+{
+    struct bb__conn_context *context = &lane->context;
+    context->now = bb__clock_ms();
+    if (!context->draining && atomic_load_explicit(&lane->worker->draining, memory_order_relaxed))
+        begin_drain(lane);
+    if (lane->paused && context->now >= lane->resume) bb__lane_resume_accepting(lane);
+
+    struct bb__deadline *due;
+    while ((due = bb__deadline_take_due(&context->deadlines, context->now))) {
+        struct bb__conn *conn = bb__conn_of_deadline(due);
+        (void)bb__lane_settle(lane, conn, bb__conn_on_deadline(conn, context));
+    }
+}
+
+int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
+{
+    if (bb__worker_is_inert(lane->worker)) return BB_DRAINED;
+    mind_the_time(lane);
+    if (lane->context.news.count > 0) return BB_NEWS;
+
+    struct bb__conn *conn = pick(lane);
+    if (conn) {
+        lane->current = conn;
+        lane->in_a_row++;
+        lane->looked = false;
+        lane->reply.sent = lane->reply.ended = false;
+        bb__conn_fill_request(conn, &lane->context, &lane->request);
+        *request = &lane->request;
+        return BB_OK;
+    }
+    if (lane->context.news.count > 0) return BB_NEWS;
+    return lane->context.draining && !lane->conns ? BB_DRAINED : BB_AGAIN;
+}
+
+static int patience(const struct bb_lane *lane)
+{
+    uint64_t now = bb__clock_ms();
+    int wait = bb__deadline_wait(&lane->context.deadlines, now);
+    if (lane->paused) {
+        int pause = lane->resume > now ? (int)(lane->resume - now) : 0;
+        if (wait < 0 || pause < wait) wait = pause;
+    }
+    return wait;
+}
+
+int bb_lane_wait(struct bb_lane *lane)
+{
+    if (bb__worker_is_inert(lane->worker)) return BB_OK;
+    bb__poller_wait(&lane->poller, &lane->batch, patience(lane));
+    lane->busy = lane->batch.count >= 2;
+    lane->looked = false;
+    return BB_OK;
+}
+
+void bb_lane_wake(struct bb_lane *lane)
+{
+    if (bb__worker_is_inert(lane->worker)) return;
+    uint64_t one = 1;
+    ssize_t written = write(lane->wake_fd, &one, sizeof one);
+    (void)written; /* EAGAIN: it is readable already */
+}
+
+int bb_lane_news(struct bb_lane *lane, struct bb_news *news)
+{
+    return bb__news_take(&lane->context.news, news);
+}

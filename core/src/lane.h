@@ -1,0 +1,74 @@
+/* lane.h: what lane.c, lane_accept.c and reply.c share: one host thread's set of connections and its current
+ * request. */
+#ifndef BB_LANE_H
+#define BB_LANE_H
+
+#include "conn.h"
+#include "h1_reply.h"
+#include "poller.h"
+#include "worker.h"
+
+/* After this many answers in a row on one connection, or accepts in a row, others come first. */
+#define BB_IN_A_ROW 16
+
+/* The reply under construction. */
+struct bb__lane_reply {
+    struct bb__h1_reply encoder;
+    struct bb__buf staged;   /* head and small parts, on their way into one send */
+    uint64_t write_progress; /* ms, when the client last took something while bytes were pending */
+    bool sent;               /* something may have reached the client */
+    bool ended;              /* the body's end is in staged, or sent */
+    int ended_as;            /* BB_OK or BB_ESHORT */
+};
+
+struct bb_lane {
+    struct bb_worker *worker;
+    struct bb__conn_context context;
+    struct bb__poller poller;
+    struct bb__batch batch;
+    struct bb__source wake_source;
+    int wake_fd; /* eventfd */
+
+    struct bb__conn *conns;                    /* all of them, for the end */
+    struct bb__conn *ready_first, *ready_last; /* bytes in hand, waiting for their turn */
+    struct bb__conn *again;   /* goes on at once: more was pipelined behind its last request */
+    struct bb__conn *current; /* the host has its request */
+    unsigned in_a_row;        /* answers on `current` */
+    struct bb_request request;
+    struct bb__lane_reply reply;
+
+    bool busy;   /* the last look found something: looking again without waiting is likely to pay */
+    bool looked; /* since the last request was handed out */
+
+    /* lane_accept.c */
+    bool listening;                       /* the listeners are in the set, or will be again after a pause */
+    bool paused;                          /* out of descriptors: not in the set until `resume` */
+    uint64_t resume;                      /* ms */
+    const struct bb__listener *accepting; /* had an event; its queue is not known to be empty */
+    unsigned accepted;                    /* in this streak */
+    unsigned last_streak;
+    unsigned probe;
+    bool try_more;
+    uint64_t told_exhausted; /* ms, when running out of descriptors was last logged */
+};
+
+/* lane.c: does what a connection's last step asks for. True when it has a request to serve. */
+bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_next next);
+
+/* lane.c: closes a connection of the lane. */
+void bb__lane_close(struct bb_lane *lane, struct bb__conn *conn, bool reset);
+
+/* lane.c: the current request is answered. */
+void bb__lane_answered(struct bb_lane *lane);
+
+/* lane.c: takes back the effect of bb_lane_wake(). */
+void bb__lane_clear_wake(struct bb_lane *lane);
+
+/* lane_accept.c */
+void bb__lane_listen(struct bb_lane *lane);
+void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener);
+struct bb__conn *bb__lane_accept(struct bb_lane *lane); /* one that has a request, or NULL */
+void bb__lane_resume_accepting(struct bb_lane *lane);
+void bb__lane_stop_accepting(struct bb_lane *lane);
+
+#endif

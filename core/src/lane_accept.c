@@ -1,0 +1,166 @@
+/* lane_accept.c: how a lane takes new connections: when to ask the queue again, what to do without
+ * descriptors, how to stop without losing what is queued. */
+#include "lane.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#define PAUSE_TIME 100 /* ms without accepting when nothing can be closed for it */
+#define TELL_EVERY 1000
+
+/* The order to drain may come while clients connect faster than we stop: an end to what is taken then. */
+#define DRAIN_ACCEPTS_MAX 16384
+
+/* A lane that accepted only one connection in its last streak asks again only now and then: on a quiet server
+ * the second accept4 finds nothing and costs as much as the first. */
+#define PROBE_EVERY 8
+
+static void watch_listeners(struct bb_lane *lane)
+{
+    for (int i = 0; i < lane->worker->listener_count; i++) {
+        struct bb__listener *listener = &lane->worker->listeners[i];
+        (void)bb__poller_add_shared(&lane->poller, listener->fd, &listener->source);
+    }
+}
+
+static void unwatch_listeners(struct bb_lane *lane)
+{
+    for (int i = 0; i < lane->worker->listener_count; i++)
+        bb__poller_remove(&lane->poller, lane->worker->listeners[i].fd);
+    lane->accepting = NULL;
+    for (int i = lane->batch.next; i < lane->batch.count; i++) {
+        const struct bb__source *source = lane->batch.events[i].data.ptr;
+        if (source && source->kind == BB_SOURCE_LISTENER) lane->batch.events[i].data.ptr = NULL;
+    }
+}
+
+void bb__lane_listen(struct bb_lane *lane)
+{
+    lane->listening = true;
+    bb__worker_lane_listens(lane->worker);
+    watch_listeners(lane);
+}
+
+void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener)
+{
+    lane->accepting = listener;
+    lane->accepted = 0;
+    lane->try_more = lane->last_streak >= 2 || ++lane->probe % PROBE_EVERY == 0;
+}
+
+static void end_streak(struct bb_lane *lane)
+{
+    lane->last_streak = lane->accepted;
+    lane->accepting = NULL;
+}
+
+static bool close_kind(struct bb_lane *lane, enum bb__deadline_kind kind)
+{
+    struct bb__deadline *oldest = bb__deadline_oldest(&lane->context.deadlines, kind);
+    if (!oldest) return false;
+    bb__lane_close(lane, bb__conn_of_deadline(oldest), false);
+    return true;
+}
+
+/* Closes the connection that will be missed least: the longest idle, then the longest silent, then the
+ * longest in the middle of a head. False when there is none of them. */
+static bool close_least_missed(struct bb_lane *lane)
+{
+    return close_kind(lane, BB_DEADLINE_KEEPALIVE) || close_kind(lane, BB_DEADLINE_FRESH) ||
+           close_kind(lane, BB_DEADLINE_HEADER);
+}
+
+static void pause_accepting(struct bb_lane *lane)
+{
+    unwatch_listeners(lane);
+    lane->paused = true;
+    lane->resume = lane->context.now + PAUSE_TIME;
+}
+
+void bb__lane_resume_accepting(struct bb_lane *lane)
+{
+    lane->paused = false;
+    watch_listeners(lane);
+}
+
+static void tell_exhausted(struct bb_lane *lane, int error)
+{
+    if (lane->told_exhausted > 0 && lane->context.now - lane->told_exhausted < TELL_EVERY) return;
+    lane->told_exhausted = lane->context.now;
+    bb__news_add(&lane->context.news, 0, error, "accept: closing idle connections, or waiting, to go on",
+                 NULL);
+}
+
+static int accept_with_room(struct bb_lane *lane, const struct bb__listener *listener, int *fd, char *peer)
+{
+    int code = bb__sock_accept(listener->fd, fd, peer);
+    if (code != BB_ESYSTEM) return code;
+    tell_exhausted(lane, errno);
+    if (close_least_missed(lane)) code = bb__sock_accept(listener->fd, fd, peer);
+    if (code == BB_ESYSTEM) pause_accepting(lane);
+    return code;
+}
+
+static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb__listener *listener,
+                                  const char *peer)
+{
+    struct bb__conn *conn = bb__conn_new(fd, &lane->context);
+    if (!conn) {
+        bb__sock_close(fd);
+        return NULL;
+    }
+    conn->listener = listener->number;
+    memcpy(conn->peer, peer, sizeof conn->peer);
+    conn->next = lane->conns;
+    if (conn->next) conn->next->previous = conn;
+    lane->conns = conn;
+
+    uint64_t limit = lane->worker->settings.max_connections;
+    uint64_t open = atomic_fetch_add_explicit(&lane->worker->connections, 1, memory_order_relaxed) + 1;
+    if (limit > 0 && open > limit) {
+        /* The new one is the youngest of all: it is only its own turn when nothing else can go. */
+        struct bb__deadline *oldest = bb__deadline_oldest(&lane->context.deadlines, BB_DEADLINE_FRESH);
+        bool only_itself = oldest == &conn->deadline;
+        if (!close_kind(lane, BB_DEADLINE_KEEPALIVE) &&
+            (only_itself || !close_kind(lane, BB_DEADLINE_FRESH)) && !close_kind(lane, BB_DEADLINE_HEADER))
+            pause_accepting(lane);
+    }
+    return conn;
+}
+
+struct bb__conn *bb__lane_accept(struct bb_lane *lane)
+{
+    const struct bb__listener *listener = lane->accepting;
+    char peer[BB_PEER_MAX];
+    int fd;
+    if (accept_with_room(lane, listener, &fd, peer) != BB_OK) {
+        end_streak(lane);
+        return NULL;
+    }
+    if (++lane->accepted >= BB_IN_A_ROW || !lane->try_more) end_streak(lane);
+
+    struct bb__conn *conn = take_over(lane, fd, listener, peer);
+    if (!conn) return NULL;
+    return bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, EPOLLIN)) ? conn : NULL;
+}
+
+/* What the queues hold has been promised an answer by the kernel: it is taken before the listeners go. Their
+ * requests are read when the lane looks at them in turn. */
+void bb__lane_stop_accepting(struct bb_lane *lane)
+{
+    if (!lane->listening) return;
+    int taken = 0;
+    for (int i = 0; i < lane->worker->listener_count; i++) {
+        const struct bb__listener *listener = &lane->worker->listeners[i];
+        char peer[BB_PEER_MAX];
+        int fd;
+        while (taken++ < DRAIN_ACCEPTS_MAX && accept_with_room(lane, listener, &fd, peer) == BB_OK) {
+            struct bb__conn *conn = take_over(lane, fd, listener, peer);
+            if (conn) (void)bb__lane_settle(lane, conn, BB_CONN_WAIT);
+        }
+    }
+    unwatch_listeners(lane);
+    lane->listening = lane->paused = false;
+    bb__worker_lane_stops(lane->worker);
+}

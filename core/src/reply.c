@@ -1,0 +1,248 @@
+/* reply.c: answers the lane's current request: what the encoder makes goes to the socket, and what the socket
+ * does not take waits in the connection, up to response_buffer. See bontebok.h for the contracts. */
+#include "lane.h"
+
+#include <string.h>
+
+/* Copying up to this much into one send is cheaper than a gather. */
+#define STAGED_MAX (16 * 1024)
+/* A head that was larger gives its memory back. */
+#define STAGED_KEPT (64 * 1024)
+/* Parts are handed to the socket in runs of at most so many bytes and spans. */
+#define RUN_BYTES (256 * 1024)
+#define RUN_SPANS 64
+
+static struct bb__conn *current(const struct bb_lane *lane)
+{
+    return bb__worker_is_inert(lane->worker) ? NULL : lane->current;
+}
+
+/* ---- the head ---- */
+
+static bool may_keep_alive(const struct bb_lane *lane)
+{
+    const struct bb_settings *settings = &lane->worker->settings;
+    if (lane->context.draining || atomic_load_explicit(&lane->worker->draining, memory_order_relaxed))
+        return false;
+    if (settings->keepalive_timeout == 0) return false;
+    return settings->max_keepalive_requests == 0 || lane->current->served < settings->max_keepalive_requests;
+}
+
+int bb_reply_begin(struct bb_lane *lane, int status)
+{
+    struct bb__conn *conn = current(lane);
+    if (!conn || lane->reply.sent) return BB_EGONE;
+    struct bb__h1_reply *encoder = &lane->reply.encoder;
+    encoder->head_method = conn->head_method;
+    encoder->minor_version = lane->request.head.minor_version;
+    encoder->chunked_transfer = lane->worker->settings.chunked_transfer != 0;
+    encoder->keep_alive = lane->request.head.keep_alive && may_keep_alive(lane);
+    return bb__h1_reply_start(encoder, &lane->reply.staged, status);
+}
+
+int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, const char *value,
+                   size_t value_len)
+{
+    return bb__h1_reply_field(&lane->reply.encoder, &lane->reply.staged, name, name_len, value, value_len);
+}
+
+int bb_reply_head(struct bb_lane *lane, uint64_t body_length)
+{
+    return bb__h1_reply_head(&lane->reply.encoder, &lane->reply.staged, body_length, &lane->context.date,
+                             lane->worker->settings.server_name);
+}
+
+bool bb_reply_bodyless(const struct bb_lane *lane)
+{
+    return lane->reply.encoder.framing == BB_FRAMING_NONE;
+}
+
+bool bb_reply_sent(const struct bb_lane *lane)
+{
+    return lane->reply.sent;
+}
+
+/* ---- the body ---- */
+
+/* Spans that go out together, behind what is staged. They point into the host's parts, and live for one call.
+ */
+struct run {
+    struct iovec spans[1 + RUN_SPANS]; /* [0] is what is staged */
+    char chunk_heads[RUN_SPANS][BB_CHUNK_HEAD_MAX];
+    size_t count, chunk_head_count, bytes;
+};
+
+static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
+{
+    for (size_t i = 0; i <= run->count; i++) {
+        const struct iovec *span = &run->spans[i];
+        size_t skip = sent < span->iov_len ? sent : span->iov_len;
+        sent -= skip;
+        int code =
+            bb__buf_append(&lane->current->out, (const char *)span->iov_base + skip, span->iov_len - skip);
+        if (code != BB_OK) return code;
+    }
+    return BB_OK;
+}
+
+/* Sends what is staged and the run; the rest waits in the connection. */
+static int send_run(struct bb_lane *lane, struct run *run)
+{
+    struct bb__conn *conn = lane->current;
+    struct bb__buf *staged = &lane->reply.staged;
+    size_t sent = 0, total = bb__buf_len(staged) + run->bytes;
+    int code = BB_AGAIN;
+
+    run->spans[0] = (struct iovec){bb__buf_bytes(staged), bb__buf_len(staged)};
+    lane->reply.sent = true;
+    if (bb__buf_len(&conn->out) == 0) {
+        code = run->count == 0 ? bb__sock_send(conn->fd, run->spans[0].iov_base, run->spans[0].iov_len, &sent)
+                               : bb__sock_send_parts(conn->fd, run->spans, run->count + 1, &sent);
+        if (code == BB_EGONE) return code;
+    }
+    if (sent < total) {
+        if (sent > 0 || bb__buf_len(&conn->out) == 0) lane->reply.write_progress = bb__clock_ms();
+        code = keep_unsent(lane, run, sent);
+        if (code != BB_OK) return code;
+    }
+    bb__buf_clear(staged);
+    run->count = run->chunk_head_count = run->bytes = 0;
+    return BB_OK;
+}
+
+/* Small spans are copied behind the head as long as nothing else is in the run; larger ones are pointed at.
+ */
+static int add_span(struct bb_lane *lane, struct run *run, const struct bb_slice *span)
+{
+    struct bb__buf *staged = &lane->reply.staged;
+    if (run->count == 0 && bb__buf_len(staged) + span->len <= STAGED_MAX)
+        return bb__buf_append(staged, span->at, span->len);
+    run->spans[++run->count] = (struct iovec){(void *)span->at, span->len};
+    run->bytes += span->len;
+    return BB_OK;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Frames a piece of a part into the run. *used: its bytes that are in now. */
+static int add_piece(struct bb_lane *lane, struct run *run, const char *at, size_t len, size_t *used)
+{
+    struct bb_slice spans[BB_PART_SPANS];
+    unsigned count = bb__h1_reply_part(&lane->reply.encoder, at, smaller(len, RUN_BYTES),
+                                       run->chunk_heads[run->chunk_head_count++], spans, used);
+    for (unsigned i = 0; i < count; i++) {
+        int code = add_span(lane, run, &spans[i]);
+        if (code != BB_OK) return code;
+    }
+    return BB_OK;
+}
+
+static bool run_is_full(const struct run *run)
+{
+    return run->bytes >= RUN_BYTES || run->count + BB_PART_SPANS + 1 > RUN_SPANS ||
+           run->chunk_head_count == RUN_SPANS;
+}
+
+static int flush_pending(struct bb_lane *lane)
+{
+    struct bb__conn *conn = lane->current;
+    size_t before = bb__buf_len(&conn->out);
+    if (before == 0) return BB_OK;
+    int code = bb__conn_flush(conn, &lane->context);
+    if (bb__buf_len(&conn->out) < before) lane->reply.write_progress = bb__clock_ms();
+    return code == BB_EGONE ? BB_EGONE : BB_OK;
+}
+
+static bool buffer_is_full(const struct bb_lane *lane)
+{
+    size_t pending = bb__buf_len(&lane->current->out);
+    return pending > 0 && pending >= lane->worker->settings.response_buffer;
+}
+
+static int add_end(struct bb_lane *lane, struct run *run)
+{
+    struct bb_slice last;
+    lane->reply.ended = true;
+    lane->reply.ended_as = bb__h1_reply_end(&lane->reply.encoder, &last);
+    return last.len > 0 ? add_span(lane, run, &last) : BB_OK;
+}
+
+int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
+                   uint64_t *taken)
+{
+    struct run run;
+    run.count = run.chunk_head_count = run.bytes = 0;
+    *taken = 0;
+    if (!current(lane)) return BB_EGONE;
+    int code = flush_pending(lane);
+
+    for (size_t i = 0; i < count && code == BB_OK; i++) {
+        for (size_t offset = 0, used; offset < parts[i].len; offset += used, *taken += used) {
+            if (run_is_full(&run) && (code = send_run(lane, &run)) != BB_OK) return code;
+            if (buffer_is_full(lane)) return BB_AGAIN;
+            code = add_piece(lane, &run, parts[i].at + offset, parts[i].len - offset, &used);
+            if (code != BB_OK) return code;
+        }
+    }
+    if (code == BB_OK && last && !lane->reply.ended) code = add_end(lane, &run);
+    return code == BB_OK && bb__buf_len(&lane->reply.staged) + run.bytes > 0 ? send_run(lane, &run) : code;
+}
+
+int bb_reply_wait(struct bb_lane *lane)
+{
+    struct bb__conn *conn = current(lane);
+    if (!conn) return BB_EGONE;
+    const struct bb_settings *settings = &lane->worker->settings;
+    while (bb__buf_len(&conn->out) > settings->response_buffer / 2) {
+        int patience = -1;
+        if (settings->write_timeout > 0) {
+            uint64_t stalled = bb__clock_ms() - lane->reply.write_progress;
+            patience = stalled < settings->write_timeout ? (int)(settings->write_timeout - stalled) : 0;
+        }
+        int code = bb__sock_wait_writable(conn->fd, lane->wake_fd, patience);
+        if (code == BB_AGAIN) bb__lane_clear_wake(lane);
+        if (code != BB_OK) return code;
+        if (flush_pending(lane) != BB_OK) return BB_EGONE;
+    }
+    return BB_OK;
+}
+
+/* ---- the end ---- */
+
+static void tidy_staged(struct bb_lane *lane)
+{
+    if (lane->reply.staged.cap > STAGED_KEPT) bb__buf_free(&lane->reply.staged);
+}
+
+int bb_reply_end(struct bb_lane *lane)
+{
+    struct bb__conn *conn = current(lane);
+    if (!conn) return BB_EGONE;
+    if (!lane->reply.ended || bb__buf_len(&lane->reply.staged) > 0) {
+        uint64_t taken;
+        int code = bb_reply_write(lane, NULL, 0, true, &taken);
+        if (code != BB_OK) {
+            bb_reply_abort(lane);
+            return code;
+        }
+    }
+    if (lane->reply.ended_as != BB_OK) {
+        bb_reply_abort(lane);
+        return lane->reply.ended_as;
+    }
+    conn->keep_alive = lane->reply.encoder.keep_alive;
+    tidy_staged(lane);
+    bb__lane_answered(lane);
+    return BB_OK;
+}
+
+void bb_reply_abort(struct bb_lane *lane)
+{
+    if (!current(lane)) return;
+    bb__buf_clear(&lane->reply.staged);
+    tidy_staged(lane);
+    bb__lane_close(lane, lane->current, true);
+}

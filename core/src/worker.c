@@ -1,0 +1,90 @@
+/* worker.c: see worker.h, and bontebok.h for the contracts. */
+#include "worker.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* Counts the forks on the way from the first process to this one: a worker remembers the number it was made
+ * under. */
+static atomic_uint process_generation;
+static pthread_once_t fork_handlers_once = PTHREAD_ONCE_INIT;
+
+static void in_child(void)
+{
+    atomic_fetch_add_explicit(&process_generation, 1, memory_order_relaxed);
+}
+
+static void install_fork_handlers(void)
+{
+    (void)pthread_atfork(NULL, bb__sock_process_forked, in_child);
+}
+
+bool bb__worker_is_inert(const struct bb_worker *worker)
+{
+    return worker->process_generation != atomic_load_explicit(&process_generation, memory_order_relaxed);
+}
+
+int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings)
+{
+    (void)pthread_once(&fork_handlers_once, install_fork_handlers);
+    struct bb_worker *worker = calloc(1, sizeof *worker);
+    if (!worker) return BB_ENOMEM;
+
+    worker->settings = *settings;
+    worker->spool_budget.max = settings->spool_max;
+    worker->spool_budget.threshold = settings->spool_threshold;
+    worker->spool_budget.directory = worker->settings.spool_dir;
+    worker->process_generation = atomic_load_explicit(&process_generation, memory_order_relaxed);
+    worker->drain_source.kind = BB_SOURCE_DRAIN;
+    worker->drain_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (worker->drain_fd < 0) {
+        free(worker);
+        return BB_ESYSTEM;
+    }
+    *created = worker;
+    return BB_OK;
+}
+
+int bb_worker_listen(struct bb_worker *worker, int fd, unsigned number)
+{
+    if (worker->listener_count == BB_LISTENERS_MAX || number >= BB_LISTENERS_MAX) return BB_ENOMEM;
+    if (bb__sock_prepare_listener(fd) != BB_OK) return BB_ESYSTEM;
+    worker->listeners[worker->listener_count++] =
+        (struct bb__listener){.source.kind = BB_SOURCE_LISTENER, .fd = fd, .number = (uint8_t)number};
+    return BB_OK;
+}
+
+void bb_worker_drain(struct bb_worker *worker)
+{
+    if (bb__worker_is_inert(worker)) return;
+    atomic_store(&worker->draining, true);
+    uint64_t one = 1;
+    ssize_t written = write(worker->drain_fd, &one, sizeof one);
+    (void)written; /* EAGAIN: it is readable already */
+}
+
+static void close_listeners(struct bb_worker *worker)
+{
+    for (int i = 0; i < worker->listener_count; i++) (void)close(worker->listeners[i].fd);
+    worker->listener_count = 0;
+}
+
+void bb__worker_lane_listens(struct bb_worker *worker)
+{
+    atomic_fetch_add(&worker->lanes_listening, 1);
+}
+
+void bb__worker_lane_stops(struct bb_worker *worker)
+{
+    if (atomic_fetch_sub(&worker->lanes_listening, 1) == 1) close_listeners(worker);
+}
+
+void bb_worker_free(struct bb_worker *worker)
+{
+    if (!worker) return;
+    close_listeners(worker);
+    (void)close(worker->drain_fd);
+    free(worker);
+}
