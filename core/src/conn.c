@@ -261,19 +261,28 @@ enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_cont
     }
 }
 
+/* The lane may have been busy for longer than the deadline: what has come meanwhile counts first. */
 enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    switch (conn->state) {
-    case BB_CONN_HEAD:
-        /* Nobody asked anything: nothing to answer. */
-        return bb__buf_len(&conn->in) > 0 ? bb__conn_refuse(conn, context, 408) : BB_CONN_CLOSE;
-    case BB_CONN_BODY:
+    if (conn->state == BB_CONN_LINGER) return BB_CONN_CLOSE;
+    bool head_begun = conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > 0;
+    size_t owed = bb__buf_len(&conn->out);
+    enum bb__conn_next next = bb__conn_on_ready(conn, context, EPOLLIN | EPOLLOUT);
+    if (next != BB_CONN_WAIT) return next;
+
+    /* One byte more does not extend the time of a head. */
+    if (head_begun && conn->state == BB_CONN_HEAD) return bb__conn_refuse(conn, context, 408);
+    if (conn->deadline.kind != BB_DEADLINE_NONE) return BB_CONN_WAIT;
+    if (conn->state == BB_CONN_BODY) {
         if (body_too_slow(conn, context)) return bb__conn_refuse(conn, context, 408);
         bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
         return BB_CONN_WAIT;
-    default:
-        return BB_CONN_CLOSE;
     }
+    if (conn->state == BB_CONN_FLUSH && bb__buf_len(&conn->out) < owed) {
+        bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
+        return BB_CONN_WAIT;
+    }
+    return BB_CONN_CLOSE; /* nobody asked anything, or nobody reads */
 }
 
 /* ---- the request in the host's hands ---- */

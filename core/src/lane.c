@@ -199,6 +199,14 @@ static struct bb__conn *take_event(struct bb_lane *lane)
     return NULL;
 }
 
+/* A connection whose deadline is over. What had come for it by then is read first, so it may have a request.
+ */
+static struct bb__conn *take_due(struct bb_lane *lane, struct bb__deadline *due)
+{
+    struct bb__conn *conn = bb__conn_of_deadline(due);
+    return bb__lane_settle(lane, conn, bb__conn_on_deadline(conn, &lane->context)) ? conn : NULL;
+}
+
 /* Looks, without waiting, whether others have come: before one that is in hand anyway, and when the last look
  * found something. */
 static bool look(struct bb_lane *lane)
@@ -211,11 +219,13 @@ static bool look(struct bb_lane *lane)
 }
 
 /* The next connection with a complete request: the one that was served last, if more is in its buffer; then
- * what the last look found; then the accept queue; then those that have had their turn. */
+ * what the last look found; then the accept queue; those whose time is over; then those that have had their
+ * turn. */
 static struct bb__conn *pick(struct bb_lane *lane)
 {
     for (;;) {
         struct bb__conn *conn = NULL;
+        struct bb__deadline *due;
         if (lane->again) {
             conn = lane->again;
             lane->again = NULL;
@@ -227,6 +237,8 @@ static struct bb__conn *pick(struct bb_lane *lane)
             conn = take_event(lane);
         } else if (lane->accepting) {
             conn = bb__lane_accept(lane);
+        } else if ((due = bb__deadline_take_due(&lane->context.deadlines, lane->context.now))) {
+            conn = take_due(lane, due);
         } else if (look(lane)) {
             continue;
         } else if (lane->ready_first) {
@@ -257,12 +269,6 @@ static void mind_the_time(struct bb_lane *lane)
     if (!context->draining && atomic_load_explicit(&lane->worker->draining, memory_order_relaxed))
         begin_drain(lane);
     if (lane->paused && context->now >= lane->resume) bb__lane_resume_accepting(lane);
-
-    struct bb__deadline *due;
-    while ((due = bb__deadline_take_due(&context->deadlines, context->now))) {
-        struct bb__conn *conn = bb__conn_of_deadline(due);
-        (void)bb__lane_settle(lane, conn, bb__conn_on_deadline(conn, context));
-    }
 }
 
 int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
