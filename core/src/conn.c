@@ -194,7 +194,7 @@ static enum bb__conn_next read_head(struct bb__conn *conn, struct bb__conn_conte
     if (!conn->in.data)
         code = bb__blocks_lend(&context->blocks, &conn->in);
     else if (bb__buf_room(&conn->in) == 0)
-        code = bb__buf_reserve(&conn->in, conn->in.cap);
+        code = bb__buf_reserve(&conn->in, BB_BLOCK_SIZE / 4); /* moves what is left of a pipeline, or grows */
     if (code != BB_OK) return BB_CONN_CLOSE;
 
     size_t got;
