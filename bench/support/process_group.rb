@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require "socket"
+
+module Bench
+  # A server under measurement: its own process group on one core, stopped (SIGSTOP) while others are measured.
+  class ProcessGroup
+    BOOT_DEADLINE = 20
+
+    # command: argv; env: its environment; address: "/path" or "127.0.0.1:PORT"; core: CPU number; log: path.
+    def initialize(command, env:, address:, core:, log:)
+      @address = address
+      @pid = spawn(env, "taskset", "-c", core.to_s, *command, pgroup: true, in: File::NULL, out: log, err: log,
+                                                              close_others: true)
+    end
+
+    # Waits until it accepts. False when it ended, or did not within the deadline.
+    def ready?
+      limit = now + BOOT_DEADLINE
+      until connects?
+        return false if now > limit || Process.wait(@pid, Process::WNOHANG)
+
+        sleep 0.05
+      end
+      true
+    end
+
+    # Nanoseconds of CPU that all threads of all its processes have used.
+    def cpu_ns
+      pids.sum { |pid| Dir["/proc/#{pid}/task/*/schedstat"].sum { |file| File.read(file).to_i } }
+    rescue Errno::ENOENT, Errno::ESRCH
+      retry
+    end
+
+    def pause = signal(:STOP)
+    def resume = signal(:CONT)
+
+    def finish
+      resume
+      signal(:TERM)
+      limit = now + 5
+      sleep 0.05 until now > limit || Process.wait(@pid, Process::WNOHANG)
+      signal(:KILL)
+    rescue Errno::ECHILD
+      signal(:KILL)
+    end
+
+    private
+
+    def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+
+    def signal(name)
+      Process.kill(name, -@pid)
+    rescue Errno::ESRCH
+      nil
+    end
+
+    def connects?
+      socket = @address.start_with?("/") ? UNIXSocket.new(@address) : TCPSocket.new(*@address.split(":"))
+      socket.close
+      true
+    rescue SystemCallError
+      false
+    end
+
+    def pids
+      Dir["/proc/[0-9]*/stat"].filter_map do |file|
+        fields = File.read(file).sub(/\A\d+ \(.*\) /, "").split
+        file[/\d+/].to_i if fields[2].to_i == @pid
+      rescue Errno::ENOENT, Errno::ESRCH
+        nil
+      end
+    end
+  end
+end
