@@ -1,11 +1,12 @@
-/* buf.h: a growable run of bytes with a read end and a write end. Used wherever bytes wait: requests that are not
- * complete, heads under construction, answers that the client has not taken. Not for bodies past the spool's
- * threshold. */
+/* buf.h: a growable run of bytes with a read end and a write end. Used wherever bytes wait: requests that are
+ * not complete, heads under construction, answers that the client has not taken. Not for bodies past the
+ * spool's threshold. */
 #ifndef BB_BUF_H
 #define BB_BUF_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /*   data        start        end        cap
  *    |  consumed  |   bytes   |   room   |      */
@@ -35,6 +36,14 @@ int bb__buf_reserve(struct bb__buf *buf, size_t more);
 
 /* Appends. Returns BB_OK or BB_ENOMEM (nothing appended). */
 int bb__buf_append(struct bb__buf *buf, const void *bytes, size_t len);
+
+/* Copies to a place in reserved room. Returns the place after it. */
+static inline char *bb__put(char *to, const void *bytes, size_t len)
+{
+    return (char *)memcpy(to, bytes, len) + len;
+}
+
+#define BB_PUT_LITERAL(to, literal) bb__put((to), (literal), sizeof(literal) - 1)
 
 /* Takes len bytes away from the front; an emptied buffer starts over at its front. */
 void bb__buf_consume(struct bb__buf *buf, size_t len);

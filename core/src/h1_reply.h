@@ -88,7 +88,4 @@ size_t bb__h1_chunk_head(char head[BB_CHUNK_HEAD_MAX], uint64_t len);
 int bb__h1_reply_error(struct bb__buf *out, int status, bool head_method, struct bb__date *date,
                        const char *server);
 
-/* The reason phrase of a status, "" when it has none. */
-const char *bb__h1_reason(int status);
-
 #endif

@@ -1,0 +1,20 @@
+/* h1_status.h: status lines and reason phrases, from one table. Used by the reply encoder. */
+#ifndef BB_H1_STATUS_H
+#define BB_H1_STATUS_H
+
+#include <stddef.h>
+
+/* The most bytes that bb__h1_put_status_line() writes. */
+#define BB_STATUS_LINE_MAX 64
+
+/* Where in it the status code stands, the reason phrase four bytes after it. */
+#define BB_STATUS_LINE_CODE (sizeof "HTTP/1.1 " - 1)
+
+/* Writes the status line of a status 100..999, CRLF included: always HTTP/1.1, our own version, whatever the
+ * client's is (RFC 9110 2.5). Returns its length. */
+size_t bb__h1_put_status_line(char to[BB_STATUS_LINE_MAX], int status);
+
+/* The reason phrase of a status, "" when it has none. */
+const char *bb__h1_reason(int status);
+
+#endif
