@@ -6,7 +6,7 @@ module Support
   # Reads /proc: which processes live, and whose they are. Zombies do not count: in a container whose PID 1 reaps
   # nobody an orphan stays one for ever, and it holds nothing.
   module ProcessTable
-    Entry = Struct.new(:pid, :state, :parent, :group, :session, :command)
+    Entry = Struct.new(:pid, :state, :parent, :group, :session, :started, :command)
 
     module_function
 
@@ -28,11 +28,12 @@ module Support
     # An Entry, or nil when there is no such process or it is a zombie.
     def entry(pid)
       # The name between the parentheses may itself hold spaces and parentheses: split behind the last one.
-      state, parent, group, session = File.read("/proc/#{pid}/stat").rpartition(")").last.split
-      return if %w[Z X].include?(state)
+      fields = File.read("/proc/#{pid}/stat").rpartition(")").last.split
+      return if %w[Z X].include?(fields[0])
 
       command = File.binread("/proc/#{pid}/cmdline").tr("\0", " ").strip
-      Entry.new(pid, state, parent.to_i, group.to_i, session.to_i, command)
+      # started: clock ticks since boot, good for comparison only.
+      Entry.new(pid, fields[0], *fields.values_at(1, 2, 3, 19).map(&:to_i), command)
     rescue Errno::ENOENT, Errno::ESRCH
       nil
     end

@@ -1,0 +1,18 @@
+# Installs the gems of a Gemfile unless they are here. Sourced by bin/setup.
+
+export BUNDLE_SILENCE_ROOT_WARNING=1
+
+# gems GEMFILE: no registry is asked when `bundle check` finds everything.
+gems() {
+  local -x BUNDLE_GEMFILE=$PWD/$1
+  bundle check >/dev/null 2>&1 && return
+  echo "Installing the gems of $1"
+  choose_place
+  bundle install --quiet
+}
+
+# Where this user cannot write into Ruby's own place the gems go into the checkout. A choice that was made before stays.
+choose_place() {
+  [[ $(id -u) -eq 0 || -w $(ruby -e 'print Gem.dir') || -n $(bundle config get --parseable path) ]] && return
+  bundle config set --local path "$PWD/vendor/bundle" >/dev/null
+}

@@ -1,0 +1,49 @@
+# The groups of bin/test, in the order in which they run: what is quick to tell about comes first. Sourced by bin/test.
+
+# name | what it is for
+groups='
+core        | the core in C: unit tests under ASan and UBSan, plain and vector scanners
+arm64       | the bytes layer built for arm64, run emulated
+warnings    | gcc, clang and musl-gcc have nothing to say about the core
+fuzz        | parser, body decoder and reply encoder: a short fuzzing run each
+lint        | the rules of the tree: layers, sizes, paths in docs, packaging, style
+unit        | Ruby classes, and the tests own harness
+ext         | the binding, under the newest Rack
+ext-rack2   | the binding, under Rack 2.2
+memory      | the binding under valgrind
+load        | the load tool
+integration | the executable, over the wire
+conform     | Rack and HTTP, as tables of cases
+interop     | proxies in front, frameworks behind
+'
+
+group_names() { sed -n 's/^\([a-z0-9-]*\) *|.*/\1/p' <<<"$groups"; }
+
+list_groups() { sed -n 's/^\([a-z0-9-]*\) *| \(.*\)/\1\t\2/p' <<<"$groups" | expand -t 14; }
+
+is_group() { group_names | grep -qxF -- "$1"; }
+
+description_of() { sed -n "s/^$1 *| //p" <<<"$groups"; }
+
+run_group() {
+  case $1 in
+  core) make -s -C core test ;;
+  arm64) make -s -C core test-arm64 ;;
+  warnings) make -s -C core warnings ;;
+  fuzz) make -s -C core/fuzz run RUNS=200000 ;;
+  lint) both "rake_test lint" "bundle exec rubocop" ;;
+  ext-rack2) BUNDLE_GEMFILE=$PWD/gemfiles/rack2.gemfile rake_test ext ;;
+  memory) bundle exec rake test:memory ;;
+  *) rake_test "$1" ;;
+  esac
+}
+
+# The second one runs whatever the first one says.
+both() {
+  local status=0
+  $1 || status=1
+  $2 || status=1
+  return $status
+}
+
+rake_test() { bundle exec rake --silent "test:$1"; }

@@ -1,0 +1,105 @@
+# Finds what this machine lacks and installs it from Debian's packages. Sourced by bin/setup.
+#
+# Each need is looked for itself, not as a package: a Ruby or a compiler that came another way is as good.
+
+missing=()
+
+# need PACKAGE COMMAND...: PACKAGE is missing unless the command succeeds.
+need() {
+  local package=$1
+  shift
+  "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+
+has() { command -v "$1"; }
+
+# Debian puts some programs where only root looks.
+has_server() { PATH=$PATH:/usr/sbin:/sbin command -v "$1"; }
+
+has_header() { [[ -e /usr/include/$1 || -e /usr/include/$(uname -m)-linux-gnu/$1 || -e /usr/local/include/$1 ]]; }
+
+has_ruby_headers() {
+  ruby --disable=gems -rrbconfig -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))'
+}
+
+has_clang_runtimes() { [[ -e $(clang -print-file-name="libclang_rt.fuzzer-$(uname -m).a") ]]; }
+
+# What it takes to build the gem and to serve with it.
+need_for_running() {
+  need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
+  need ruby has ruby
+  need ruby-dev has_ruby_headers
+  need bundler has bundle
+  need build-essential has cc
+  need build-essential has make
+  need pkg-config has pkg-config
+  need libyaml-dev has_header yaml.h
+}
+
+# What the tests need besides.
+need_for_testing() {
+  need libcmocka-dev has_header cmocka.h
+  need clang has clang
+  need clang-runtimes has_clang_runtimes
+  need clang-format has clang-format
+  need musl-tools has musl-gcc
+  need valgrind has valgrind
+  need libc6-dbg test -d /usr/lib/debug/.build-id
+  need nginx-light has_server nginx
+  need curl has curl
+  need libsqlite3-dev has_header sqlite3.h
+  need tzdata test -e /usr/share/zoneinfo/UTC
+  need_for_arm64
+}
+
+# Parser and decoder are built for arm64 as well, and run emulated.
+need_for_arm64() {
+  [[ $(uname -m) == aarch64 ]] && return
+  need qemu-user has qemu-aarch64
+  need gcc-aarch64-linux-gnu has aarch64-linux-gnu-gcc
+  need libc6-dev-arm64-cross test -e /usr/aarch64-linux-gnu/include/stdio.h
+}
+
+install_missing() {
+  [[ ${#missing[@]} -eq 0 ]] && return
+  if [[ $(id -u) -ne 0 ]]; then
+    name_clang_runtimes
+    tell_the_command
+  fi
+  has apt-get >/dev/null || tell_the_command
+  echo "Installing ${missing[*]}"
+  apt-get update -q
+  name_clang_runtimes
+  without_starting_services apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+tell_the_command() {
+  echo "Something is missing. As root, this installs it; then start $0 again:" >&2
+  echo "  apt-get update && apt-get install -y ${missing[*]}" >&2
+  exit 1
+}
+
+# The sanitizers' and the fuzzer's package carries clang's version, which is known before clang is there only to apt.
+name_clang_runtimes() {
+  local version i
+  version=$(clang -dumpversion 2>/dev/null | cut -d. -f1) || true
+  : "${version:=$(apt-cache depends clang 2>/dev/null | sed -n 's/^ *Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)}"
+  for i in "${!missing[@]}"; do
+    [[ ${missing[i]} == clang-runtimes ]] && missing[i]=libclang-rt-${version:-14}-dev
+  done
+  return 0
+}
+
+# The tests start their own nginx: one that is installed for them alone must not listen on port 80, now or after the
+# next boot. /usr/sbin/policy-rc.d is Debian's way to say so; an administrator's own one stays.
+without_starting_services() {
+  local policy=/usr/sbin/policy-rc.d status=0
+  if [[ ! -e $policy ]]; then
+    printf '#!/bin/sh\nexit 101\n' >$policy
+    chmod 755 $policy
+    trap "rm -f $policy" EXIT
+  fi
+  DEBIAN_FRONTEND=noninteractive "$@" </dev/null || status=$?
+  [[ " $* " == *" nginx-light "* ]] && update-rc.d nginx disable >/dev/null 2>&1
+  return $status
+}

@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/app_loader"
+require "bontebok/log"
+
+# Rackup files and other Ruby files become applications; what goes wrong becomes Failed with its cause.
+class AppLoaderTest < Support::TestCase
+  def test_a_rackup_file
+    app = load("config.ru", "run ->(env) { [200, {}, [__FILE__]] }")
+    assert_equal [200, {}, [@path]], app.call({})
+  end
+
+  def test_no_middleware_is_added
+    app = load("config.ru", "APP_OF_TEST = ->(env) { env }\nrun APP_OF_TEST")
+    assert_same APP_OF_TEST, app
+  end
+
+  def test_a_ruby_file_with_a_constant
+    app = load("loader_test_app.rb", "module LoaderTestApp\n def self.call(env) = [204, {}, []]\nend\n")
+    assert_equal 204, app.call({}).first
+  end
+
+  def test_utf8_with_and_without_bom_in_any_locale
+    with_external_encoding(Encoding::US_ASCII) do
+      ["", "\uFEFF"].each do |mark|
+        assert_equal "Käse", load("config.ru", "#{mark}run ->(env) { 'Käse' }").call({})
+      end
+    end
+  end
+
+  def test_rack_2s_option_line_and_end_marker
+    app = load("config.ru", "#\\ -p 3000 -w\nrun ->(env) { __LINE__ }\n__END__\nthis is no Ruby (\n")
+    assert_equal 2, app.call({})
+    assert_match(/options in a line that begins with #\\ are ignored/, @log)
+  end
+
+  def test_whatever_is_raised_is_the_cause
+    { "raise 'x'" => RuntimeError, "exit 3" => SystemExit, "run (" => SyntaxError, "throw :x" => UncaughtThrowError,
+      "require 'no_such_file'" => LoadError, "raise Exception" => Exception,
+      "def f = f\nf" => SystemStackError }.each do |text, cause|
+      error = assert_raises(Bontebok::AppLoader::Failed, text) { load("config.ru", text) }
+      assert_instance_of cause, error.cause
+      assert_equal "the application #{@path} cannot be loaded", error.message
+    end
+  end
+
+  def test_what_is_no_application
+    error = assert_raises(Bontebok::AppLoader::Failed) { load("config.ru", "run 42") }
+    assert_match(/Integer has no method call/, error.cause.message)
+    assert_raises(Bontebok::AppLoader::Failed) { load("config.ru", "# nothing to run") }
+  end
+
+  def test_check_finds_a_missing_file_and_a_directory
+    { "/nonexistent/config.ru" => "No such file or directory", temp_dir => "Is a directory" }.each do |path, reason|
+      error = assert_raises(Bontebok::StartError) { Bontebok::AppLoader.new(path, nil).check }
+      assert_equal "cannot read the rackup file #{path}: #{reason}", error.message
+    end
+    Bontebok::AppLoader.new(temp_file("config.ru"), nil).check
+  end
+
+  private
+
+  def load(name, text)
+    @path = temp_file(name, text)
+    reader, writer = IO.pipe
+    Bontebok::AppLoader.new(@path, Bontebok::Log.new(writer)).load
+  ensure
+    writer.close
+    @log = reader.read
+    reader.close
+  end
+
+  def with_external_encoding(encoding)
+    former = [Encoding.default_external, $VERBOSE]
+    $VERBOSE = nil
+    Encoding.default_external = encoding
+    yield
+  ensure
+    Encoding.default_external, $VERBOSE = former
+  end
+end

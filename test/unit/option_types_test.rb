@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/option_table"
+
+# What each kind of option accepts, and what it says about the rest.
+class OptionTypesTest < Minitest::Test
+  Types = Bontebok::OptionTypes
+
+  def test_count
+    count = Types::Count.new(1..64)
+    assert_reads count, "1" => 1, "64" => 64, 7 => 7, "08" => 8
+    assert_refuses count, "a whole number from 1 to 64", "0", "65", "-1", "", "x", "1.5", 1.5, nil, "0x10"
+  end
+
+  def test_count_or_auto
+    count = Types::CountOrAuto.new(0..4)
+    assert_reads count, "auto" => :auto, :auto => :auto, "0" => 0, "4" => 4
+    assert_refuses count, "auto or a whole number from 0 to 4", "5", "automatic", ""
+  end
+
+  def test_size
+    size = Types::Size.new(0..(2 << 30))
+    assert_reads size, "0" => 0, "512" => 512, "64K" => 65_536, "1m" => 1 << 20, "2G" => 2 << 30, 1024 => 1024
+    assert_refuses size, "a size such as 65536, 64K, 1M or 2G", "", "K", "-1", "1.5K", "1T", "1 K"
+    assert_refuses size, "a size from 0 to 2G", "3G"
+  end
+
+  def test_duration_is_in_milliseconds
+    assert_reads Types::Duration.new, "0" => 0, "30" => 30_000, "0.5" => 500, "250ms" => 250, "2s" => 2000,
+                                      "2m" => 120_000, "1h" => 3_600_000, 1.5 => 1500, 75 => 75_000
+  end
+
+  def test_a_duration_is_not_silently_rounded_to_none
+    duration = Types::Duration.new
+    assert_refuses duration, "a time such as 30, 0.5, 500ms, 2m or 1h", "", "-1", "soon", "1d", ".5", "1e3"
+    assert_refuses duration, "a time from 1 ms to a year, or 0", "0.0001", "0.4ms", "9000h"
+  end
+
+  def test_switch
+    assert_reads Types::Switch.new, "true" => true, "yes" => true, "on" => true, "1" => true, true => true,
+                                    "false" => false, "no" => false, "off" => false, "0" => false, false => false
+    assert_refuses Types::Switch.new, "true or false", "", "TRUE", "2", nil
+  end
+
+  def test_text
+    text = Types::Text.new("NAME", /\A[a-z]+\z/, "small letters")
+    assert_reads text, "abc" => "abc", :abc => "abc"
+    assert_refuses text, "small letters", "", "ABC", "abc\n", "ab\xff"
+  end
+
+  def test_addresses
+    addresses = Types::Addresses.new
+    assert_equal "0.0.0.0:80, unix:@x", addresses.show(addresses.read(["80", "unix:@x"]))
+    assert_equal "127.0.0.1:0, 127.0.0.1:0", addresses.show(addresses.read(["127.0.0.1:0", "127.0.0.1:0"]))
+    assert_refuses addresses, "each address once", %w[80 0.0.0.0:80]
+    assert_refuses addresses, "an address", []
+  end
+
+  def test_what_is_shown_can_be_read_again
+    { Types::Size.new(0..(1 << 40)) => [0, 1, 1000, 1024, 1025, 1 << 20, 3 << 30],
+      Types::Duration.new => [0, 1, 10, 999, 1000, 1500, 75_000],
+      Types::Switch.new => [true, false] }.each do |type, values|
+      values.each { |value| assert_equal value, type.read(type.show(value)), "#{type.class}: #{type.show(value)}" }
+    end
+  end
+
+  private
+
+  def assert_reads(type, expected)
+    expected.each { |written, value| assert_equal value, type.read(written), "for #{written.inspect}" }
+  end
+
+  def assert_refuses(type, message, *written)
+    written.each do |value|
+      error = assert_raises(Types::Invalid, "for #{value.inspect}") { type.read(value) }
+      assert_equal message, error.message
+    end
+  end
+end
