@@ -1,0 +1,102 @@
+/*
+ * core_host.c: the core with a host that does nothing: what bench/quick's figure for bontebok is without
+ * Ruby, and the smallest complete host there is.
+ *
+ *   core_host unix:/path | core_host PORT          ends with SIGTERM, gracefully
+ */
+#include "bontebok.h"
+
+#include <arpa/inet.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+static struct bb_worker *worker;
+
+static void on_term(int signal_number)
+{
+    (void)signal_number;
+    bb_worker_drain(worker);
+}
+
+static int fail(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static int listen_on(const char *where)
+{
+    struct sockaddr_un path = {.sun_family = AF_UNIX};
+    struct sockaddr_in port = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    bool is_path = strncmp(where, "unix:", 5) == 0;
+    int on = 1, fd = socket(is_path ? AF_UNIX : AF_INET, SOCK_STREAM, 0);
+    if (fd < 0) fail("socket");
+    if (is_path)
+        strncpy(path.sun_path, where + 5, sizeof path.sun_path - 1);
+    else
+        port.sin_port = htons((uint16_t)atoi(where));
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    int bound = is_path ? bind(fd, (struct sockaddr *)&path, sizeof path)
+                        : bind(fd, (struct sockaddr *)&port, sizeof port);
+    if (bound < 0 || listen(fd, 1024) < 0) fail(where);
+    return fd;
+}
+
+static void answer(struct bb_lane *lane)
+{
+    static const struct bb_slice body = {"Hello, World!\n", 14};
+    uint64_t taken;
+    bb_reply_begin(lane, 200);
+    bb_reply_field(lane, "content-type", 12, "text/plain", 10);
+    bb_reply_field(lane, "x-app", 5, "hello", 5);
+    bb_reply_head(lane, body.len);
+    if (bb_reply_write(lane, &body, 1, true, &taken) == BB_OK)
+        bb_reply_end(lane);
+    else
+        bb_reply_abort(lane);
+}
+
+static void serve(struct bb_lane *lane)
+{
+    for (;;) {
+        const struct bb_request *request;
+        struct bb_news news;
+        switch (bb_lane_next(lane, &request)) {
+        case BB_OK:
+            answer(lane);
+            break;
+        case BB_AGAIN:
+            bb_lane_wait(lane);
+            break;
+        case BB_NEWS:
+            if (bb_lane_news(lane, &news) == BB_OK) fprintf(stderr, "%s\n", news.text);
+            break;
+        default:
+            return;
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fprintf(stderr, "usage: core_host unix:/path|PORT\n");
+        return 2;
+    }
+    struct bb_settings settings;
+    struct bb_lane *lane;
+    bb_settings_init(&settings);
+    int fd = listen_on(argv[1]);
+    if (bb_worker_new(&worker, &settings) != BB_OK || bb_worker_listen(worker, fd, 0) != BB_OK)
+        fail("worker");
+    signal(SIGTERM, on_term);
+    if (bb_lane_new(&lane, worker) != BB_OK) fail("lane");
+    serve(lane);
+    bb_lane_free(lane);
+    bb_worker_free(worker);
+    return 0;
+}
