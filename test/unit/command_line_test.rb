@@ -38,8 +38,8 @@ class CommandLineTest < Minitest::Test
   end
 
   def test_actions
-    assert_equal %i[serve check help help version version],
-                 [[], %w[--check], %w[--help], %w[-h], %w[--version], %w[-v]].map { |argv| command_line(*argv).action }
+    assert_equal(%i[serve check help help version version],
+                 [[], %w[--check], %w[--help], %w[-h], %w[--version], %w[-v]].map { |argv| command_line(*argv).action })
   end
 
   def test_nothing_is_nothing

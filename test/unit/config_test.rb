@@ -23,9 +23,9 @@ class ConfigTest < Support::TestCase
   def test_command_line_wins_over_file_over_environment_over_default
     path = temp_file("bontebok.rb", "environment 'file'\n")
     env = { "RACK_ENV" => "variable" }
-    assert_equal %w[line file variable development],
+    assert_equal(%w[line file variable development],
                  [config({ environment: ["line"], config_file: [path] }, env: env),
-                  config({ config_file: [path] }, env: env), config(env: env), config].map { |it| it[:environment] }
+                  config({ config_file: [path] }, env: env), config(env: env), config].map { |one| one[:environment] })
     assert_equal "#{path}:1", config({ config_file: [path] }).source(:environment)
     assert_equal "environment RACK_ENV", config(env: env).source(:environment)
   end

@@ -8,7 +8,7 @@ class OptionTableTest < Minitest::Test
   Table = Bontebok::OptionTable
 
   def test_no_name_is_taken_twice
-    [Table::ALL.map(&:name), Table::ALL.flat_map(&:flags), Table::ALL.flat_map(&:keys),
+    [Table::ALL.map(&:name), Table::ALL.flat_map(&:flags), Table::ALL.flat_map(&:all_keys),
      Table::ALL.filter_map(&:short)].each { |names| assert_equal names.uniq, names }
   end
 

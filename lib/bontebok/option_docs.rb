@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require_relative "option_table"
+
+module Bontebok
+  # What OptionTable says, as text for people: --help, and docs/CONFIGURATION.md, which `ruby
+  # lib/bontebok/option_docs.rb` writes anew and a test compares.
+  module OptionDocs
+    USAGE = <<~TEXT
+      Usage: bontebok [-l ADDR]... [-w N|auto] [-t N] [-c FILE] [-E ENV] [options] [config.ru]
+             bontebok bench [options] URL    (bontebok bench --help)
+    TEXT
+
+    OTHERS = [["    --check", "Print the value of every option and where it comes from."],
+              ["-h, --help", "Print this page."],
+              ["-v, --version", "Print the version."]].freeze
+
+    INTRODUCTION = <<~TEXT
+      # Configuration
+
+      <!-- Made from lib/bontebok/option_table.rb: change the table, then run `ruby lib/bontebok/option_docs.rb`. -->
+
+      ```
+      bontebok [-l ADDR]... [-w N|auto] [-t N] [-c FILE] [-E ENV] [options] [config.ru]
+      ```
+
+      Every option can be given on the command line and in a configuration file (`-c FILE`); some also come from an
+      environment variable. In that order the first that has a value wins, and the default comes last.
+      `bontebok --check` prints the value of every option and where it comes from.
+
+      A configuration file is Ruby. Each option is a method with its name in snake case:
+
+      ```ruby
+      listen "127.0.0.1:8080", "unix:/run/app/bontebok.sock"
+      max_workers 4
+      header_timeout 10
+      preload false
+      ```
+
+      Sizes are bytes, or end in K, M or G. Times are seconds (`30`, `0.5`), or end in ms, s, m or h. A switch is on by
+      itself (`--reuse-port`) or with `=true`, and off with `--no-reuse-port` or `--reuse-port=false`.
+
+      An unknown option or a wrong value ends the start with exit status 2; a port in use or a missing file with 1.
+    TEXT
+
+    class << self
+      # The text of --help.
+      def help
+        sections = OptionTable.sections.map { |title, options| help_section(title, options) }
+        others = OTHERS.map { |flags, text| help_entry(flags, text) }
+        "#{USAGE}\n#{sections.join("\n")}\nOther\n#{others.join}"
+      end
+
+      # The text of docs/CONFIGURATION.md.
+      def markdown
+        "#{INTRODUCTION}#{OptionTable.sections.map { |title, options| markdown_section(title, options) }.join}"
+      end
+
+      private
+
+      def help_section(title, options)
+        "#{title}\n#{options.map { |option| help_entry(help_flags(option), help_text(option)) }.join}"
+      end
+
+      def help_flags(option)
+        short = option.short ? "-#{option.short}, " : "    "
+        return "#{short}#{option.flag.sub('--', '--[no-]')}" if option.switch?
+
+        "#{short}#{option.flags.join(', ')} #{option.type.metavar}"
+      end
+
+      def help_text(option)
+        "#{option.help} Default: #{defaults(option)}."
+      end
+
+      def help_entry(flags, text)
+        lines = text.scan(/\S.{0,84}(?=\s|\z)/).map { |line| "          #{line}\n" }
+        "  #{flags}\n#{lines.join}"
+      end
+
+      def defaults(option)
+        variable = option.environment_variable
+        "#{"$#{variable}, else " if variable}#{option.default_text}"
+      end
+
+      def markdown_section(title, options)
+        rows = options.map { |option| "| #{markdown_cells(option).join(' | ')} |\n" }
+        "\n## #{title}\n\n| option | command line | default | |\n|---|---|---|---|\n#{rows.join}"
+      end
+
+      def markdown_cells(option)
+        flags = [("-#{option.short}" if option.short), *option.flags].compact.map { |flag| "`#{flag}`" }
+        cells = [option.name, flags.join(" "), defaults(option), option.help]
+        cells.map { |cell| cell.gsub("|", "\\|").gsub("*", "\\*") }
+      end
+    end
+  end
+end
+
+if $PROGRAM_NAME == __FILE__
+  File.write(File.expand_path("../../docs/CONFIGURATION.md", __dir__), Bontebok::OptionDocs.markdown)
+end

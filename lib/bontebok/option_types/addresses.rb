@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+require_relative "../address"
+
+module Bontebok
+  module OptionTypes
+    # One or more listen addresses.
+    class Addresses
+      def metavar
+        "ADDR"
+      end
+
+      def read(values)
+        addresses = Array(values).map { |value| Address.parse(value.to_s) }
+        raise Invalid, "an address" if addresses.empty?
+
+        fixed = addresses.reject(&:any_port?)
+        raise Invalid, "each address once" if fixed.uniq.size < fixed.size
+
+        addresses.freeze
+      end
+
+      def show(addresses)
+        addresses.join(", ")
+      end
+    end
+  end
+end
