@@ -38,11 +38,11 @@ class RackEnvTest < Minitest::Test
     env.values_at("rack.version", "rack.multithread", "rack.multiprocess", "rack.run_once")
   end
 
-  def as_rack(release, version = nil)
+  def as_rack(release, version = nil, &)
     former = Rack.const_get(:VERSION) if (had_version = Rack.const_defined?(:VERSION))
     Rack.send(:remove_const, :VERSION) if had_version
     Rack.const_set(:VERSION, version) if version
-    Rack.stub(:release, release) { yield }
+    Rack.stub(:release, release, &)
   ensure
     Rack.send(:remove_const, :VERSION) if version
     Rack.const_set(:VERSION, former) if had_version

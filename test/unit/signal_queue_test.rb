@@ -21,7 +21,7 @@ class SignalQueueTest < Support::TestCase
     Process.kill("USR1", Process.pid)
     wait_readable
     Process.kill("USR2", Process.pid)
-    assert_equal %w[USR1 USR2], eventually { (@events = @events.to_a + @queue.take).size == 2 && @events }
+    assert_equal(%w[USR1 USR2], eventually { (@events = @events.to_a + @queue.take).size == 2 && @events })
   end
 
   def test_taking_does_not_block_and_quiets_the_select
@@ -29,7 +29,7 @@ class SignalQueueTest < Support::TestCase
     @queue.push(:something)
     wait_readable
     assert_equal [:something], @queue.take
-    assert_nil IO.select([@queue], nil, nil, 0)
+    assert_nil @queue.to_io.wait_readable(0)
   end
 
   def test_threads_may_push
@@ -59,6 +59,6 @@ class SignalQueueTest < Support::TestCase
   private
 
   def wait_readable
-    assert IO.select([@queue], nil, nil, 10), "no event came"
+    assert @queue.to_io.wait_readable(10), "no event came"
   end
 end

@@ -1,0 +1,133 @@
+# frozen_string_literal: true
+
+require_relative "channel"
+require_relative "fork_guard"
+
+module Bontebok
+  # A forked process as its parent sees it: the supervisor's master, a master's worker. Children keeps them.
+  #
+  #   :started --loaded--> :loaded --ready--> :ready
+  #
+  # Beside that it is told to go at some time (leaving?), or first only waits to be replaced (staying? is false).
+  class Child
+    PROGRESS = %i[started loaded ready].freeze
+    # What :quit may take; it is meant to be at once.
+    QUIT_SECONDS = 2
+
+    attr_reader :number, :pid, :channel, :patience, :deadline, :ending
+
+    class << self
+      # Forks. In the child: closes the parent's ends (to_close: whatever else is not the child's), then exits with
+      # what the block returns.
+      def fork(number, to_close: [])
+        parent_end, child_end = Channel.pair
+        pid = ForkGuard.pass do
+          Process.fork do
+            [parent_end, *to_close].each(&:close)
+            exit(yield(child_end))
+          end
+        end
+        child_end.close
+        new(number, pid, parent_end)
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+
+    def initialize(number, pid, channel)
+      @number = number
+      @pid = pid
+      @channel = channel
+      @progress = :started
+      @staying = true
+      @deaf = false
+    end
+
+    # Notes what the child said of itself.
+    def reached(step)
+      @progress = step
+    end
+
+    def reached?(step)
+      PROGRESS.index(@progress) >= PROGRESS.index(step)
+    end
+
+    # False once it is to go: it counts no more, and somebody takes its place.
+    def staying?
+      @staying
+    end
+
+    def replace
+      @staying = false
+    end
+
+    def leaving?
+      !@deadline.nil?
+    end
+
+    def overdue?
+      leaving? && @deadline <= Child.now
+    end
+
+    # Tells it to finish within so many seconds. One that has not come so far as to serve has nothing to finish.
+    def drain(seconds)
+      return if leaving?
+
+      leave(:drain, seconds)
+      signal(:TERM) unless reached?(:loaded)
+    end
+
+    # Tells it to end now.
+    def quit
+      leave(:quit, QUIT_SECONDS)
+      signal(:TERM) unless reached?(:loaded)
+    end
+
+    def kill
+      signal(:KILL)
+      @deadline = Float::INFINITY
+    end
+
+    # The words that have come. After its end there are none, and the channel need not be watched.
+    def hear
+      words = channel.hear
+      @deaf = words.delete(:closed) ? true : false
+      words
+    end
+
+    def deaf?
+      @deaf
+    end
+
+    # Asks the kernel whether it has ended. Waits for no other process: those are not ours. Somebody else in this
+    # process (the application, in a master) may have waited for it.
+    def check
+      _, status = Process.wait2(pid, Process::WNOHANG)
+      return unless status
+
+      @ending = status.signaled? ? "killed by SIG#{Signal.signame(status.termsig)}" : "exit status #{status.exitstatus}"
+    rescue Errno::ECHILD
+      @ending = "unknown status"
+    end
+
+    def ended?
+      !ending.nil?
+    end
+
+    private
+
+    def leave(word, seconds)
+      @staying = false
+      @patience = seconds
+      @deadline = Child.now + seconds
+      channel.say(word)
+    end
+
+    # It is our child and not yet waited for: the pid cannot have become another's.
+    def signal(name)
+      Process.kill(name, pid)
+    end
+  end
+end

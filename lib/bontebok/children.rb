@@ -1,0 +1,161 @@
+# frozen_string_literal: true
+
+require_relative "child"
+
+module Bontebok
+  # The children that a process must have, by number: the supervisor's one master, a master's workers. Keeps one staying
+  # child per number alive and replaces those that go. The rules:
+  #
+  #   - One that was ready and ends is replaced at once. One that ends before it was ready is a failure: its number
+  #     pauses, longer with each failure in a row.
+  #   - One that asks to leave goes on serving until its replacement is ready, and is drained then.
+  #   - One that does not end in time after it was told to is killed, and the log says which.
+  class Children
+    LONGEST_PAUSE = 30
+
+    # name: what the log calls a child. The block forks the child of a number and returns the Child.
+    def initialize(name, count, pause:, patience:, log:, &start)
+      @name = name
+      @numbers = (1..count).to_a
+      @pause = pause
+      @patience = patience
+      @log = log
+      @start = start
+      @children = []
+      @failures = Hash.new(0)
+      @paused_until = Hash.new(0)
+      @go = false
+      @stopping = false
+    end
+
+    def empty?
+      @children.empty?
+    end
+
+    # The parent's ends of all channels, which a new child must not keep.
+    def channels
+      @children.map(&:channel)
+    end
+
+    # Waits until something happens to a child, a deadline passes or one of the others is readable. Returns the readable
+    # ones of the others; #mind is to follow, after the signals were taken: a CHLD that comes later wakes the next wait.
+    def wait(*others)
+      readable, = IO.select([*others, *@children.reject(&:deaf?).map(&:channel)], nil, nil, seconds_to_wait)
+      others & readable.to_a
+    end
+
+    # Hears what the children say, and starts, drains and kills by the rules above.
+    def mind
+      @children.reject(&:deaf?).each { |child| child.hear.each { |word| note(child, word) } }
+      reap
+      kill_overdue
+      fill unless @stopping
+    end
+
+    # Every number has a child that came so far, or has failed.
+    def settled?(step)
+      @numbers.all? { |number| @failures[number].positive? || of(number).any? { |child| child.reached?(step) } }
+    end
+
+    def any?(step)
+      @children.any? { |child| child.reached?(step) }
+    end
+
+    # Lets those serve that are loaded, and those that will be.
+    def go
+      @go = true
+      @children.each { |child| child.channel.say(:go) if child.reached?(:loaded) && !child.reached?(:ready) }
+    end
+
+    # Nothing is started any more.
+    def drain
+      @stopping = true
+      @children.each { |child| child.drain(@patience) }
+    end
+
+    def quit
+      @stopping = true
+      @children.each(&:quit)
+    end
+
+    private
+
+    def of(number)
+      @children.select { |child| child.number == number }
+    end
+
+    def missing?(number)
+      of(number).none?(&:staying?)
+    end
+
+    def fill
+      @numbers.each do |number|
+        @children << @start.call(number) if missing?(number) && @paused_until[number] <= Child.now
+      end
+    end
+
+    def seconds_to_wait
+      times = @children.filter_map(&:deadline)
+      times.concat(@numbers.select { |number| missing?(number) }.map(&@paused_until)) unless @stopping
+      earliest = times.min
+      [earliest - Child.now, 0].max if earliest&.finite?
+    end
+
+    def note(child, word)
+      case word
+      when :loaded
+        child.reached(:loaded)
+        child.channel.say(:go) if @go
+      when :ready
+        child.reached(:ready)
+        @failures.delete(child.number)
+        of(child.number).reject(&:staying?).each { |former| former.drain(@patience) }
+      when :leave
+        replace(child)
+      end
+    end
+
+    def replace(child)
+      return unless child.staying?
+
+      child.replace
+      @log.info("#{describe(child)} leaves when its replacement is ready")
+    end
+
+    def reap
+      @children.each(&:check)
+      @children.select(&:ended?).each do |child|
+        @children.delete(child)
+        child.channel.close
+        child.reached?(:ready) || child.leaving? ? note_end(child) : note_failure(child)
+      end
+    end
+
+    def note_end(child)
+      if child.staying?
+        @log.warn("#{describe(child)} ended: #{child.ending}")
+      elsif !@stopping
+        @log.info("#{describe(child)} has left: #{child.ending}")
+      end
+    end
+
+    def note_failure(child)
+      pause = [@pause * (2**@failures[child.number]), LONGEST_PAUSE].min
+      @failures[child.number] += 1
+      @paused_until[child.number] = Child.now + pause
+      @log.warn("#{describe(child)} ended before it was ready: #{child.ending}")
+    end
+
+    def kill_overdue
+      @children.select(&:overdue?).each do |child|
+        @log.error("#{describe(child)} did not end within #{child.patience} s: killed")
+        child.kill
+      end
+    end
+
+    def describe(child)
+      number = " #{child.number}" if @numbers.size > 1
+      "#{@name}#{number} (pid #{child.pid})"
+    end
+  end
+end

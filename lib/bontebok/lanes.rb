@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+require "bontebok/bontebok"
+require_relative "rack_env"
+
+module Bontebok
+  # What serves in a process: the core's worker with its listeners, and its lanes, each in a thread. Made after the last
+  # fork. What happens in the threads is pushed to the events of the process's main thread:
+  #
+  #   :lanes_ended    nothing is left to serve
+  #   :max_requests   the lanes have served as many requests as they should
+  class Lanes
+    def initialize(config, listeners, app, log:, events:)
+      @listeners = listeners
+      @log = log
+      @events = events
+      @lock = Mutex.new
+      @core = Core::Worker.new(config.core_settings)
+      listeners.each { |listener| @core.listen(listener.descriptor, listener.server_name, listener.server_port) }
+      @lanes = Array.new(config[:threads]) { Core::Lane.new(@core, app, **lane_options(config)) }
+    end
+
+    def start
+      @left = @lanes.size
+      @threads = @lanes.map { |lane| Thread.new { serve(lane) } }
+    end
+
+    # Begins the graceful end; :lanes_ended follows. What is queued at the listeners is still accepted.
+    def drain
+      @listeners.close
+      @core.drain
+    end
+
+    # Waits for the threads' end.
+    def join
+      @threads.each(&:join)
+    end
+
+    private
+
+    def lane_options(config)
+      { env: RackEnv.fixed(config), frozen_env: config[:frozen_env], show_errors: config.development?,
+        max_requests: config.request_limit.fdiv(config[:threads]).ceil, report: method(:report) }
+    end
+
+    # The application may have asked this process to leave; the binding has begun the graceful end then.
+    def serve(lane)
+      reason = lane.serve
+      @log.warn("the application ends this worker", reason) if reason
+    rescue Exception => e # rubocop:disable Lint/RescueException
+      @log.error("a lane failed", e)
+      drain
+    ensure
+      @lock.synchronize { @events.push(:lanes_ended) if (@left -= 1).zero? }
+    end
+
+    def report(level, message, exception)
+      level == :max_requests ? @events.push(:max_requests) : @log.write(level, message, exception)
+    end
+  end
+end

@@ -1,0 +1,50 @@
+# frozen_string_literal: true
+
+require "socket"
+
+require_relative "start_error"
+
+module Bontebok
+  # One bound socket. bind comes before the application loads, so that a used address is found at once; listen comes
+  # when workers are ready, so that no client waits for an application that is still loading. TcpListener and
+  # UnixListener say how; this is what they share. Errors are StartErrors that name the address.
+  class Listener
+    attr_reader :address, :socket
+
+    def initialize(address, backlog:)
+      @address = address
+      @backlog = backlog
+    end
+
+    # Two servers that start at the same moment may both bind; then one of them fails here.
+    def listen
+      explained { socket.listen(@backlog) }
+    end
+
+    # Closes our descriptor; other processes, and the core, keep theirs.
+    def close
+      socket.close unless socket.nil? || socket.closed?
+    end
+
+    # A descriptor for the core, which takes it over and closes it.
+    def descriptor
+      copy = socket.dup
+      copy.autoclose = false
+      copy.fileno
+    end
+
+    # The address with the port that the kernel chose; what the log calls the listener.
+    def to_s
+      address.to_s
+    end
+
+    private
+
+    # The kernel's words, without what Ruby adds to them.
+    def explained
+      yield
+    rescue SystemCallError => e
+      raise StartError, "cannot listen on #{address}: #{SystemCallError.new(nil, e.errno).message}"
+    end
+  end
+end

@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require_relative "tcp_listener"
+require_relative "unix_listener"
+
+module Bontebok
+  # All sockets of a server. Made in the process that was started, and inherited by those that it forks.
+  class Listeners
+    include Enumerable
+
+    def initialize(config)
+      @listeners = config[:listen].flat_map do |address|
+        if address.unix?
+          UnixListener.new(address, backlog: config[:backlog])
+        else
+          TcpListener.for(address, backlog: config[:backlog], reuse_port: config[:reuse_port])
+        end
+      end
+      @listening = false
+    end
+
+    def each(&)
+      @listeners.each(&)
+    end
+
+    # All or none. Raises StartError.
+    def bind
+      each(&:bind)
+    rescue StartError
+      abandon
+      raise
+    end
+
+    # All or none. Raises StartError.
+    def listen
+      each(&:listen)
+      @listening = true
+    rescue StartError
+      abandon
+      raise
+    end
+
+    def listening?
+      @listening
+    end
+
+    def close
+      each(&:close)
+    end
+
+    # Removes the files of unix sockets, so that nobody finds the way to a server that goes.
+    def unlink
+      each { |listener| listener.unlink if listener.respond_to?(:unlink) }
+    end
+
+    private
+
+    def abandon
+      close
+      unlink
+    end
+  end
+end

@@ -1,0 +1,107 @@
+# frozen_string_literal: true
+
+require_relative "app_loader"
+require_relative "children"
+require_relative "fork_guard"
+require_relative "signal_queue"
+require_relative "worker"
+
+module Bontebok
+  # The master process of one generation, forked by Supervisor: loads the application, keeps the workers, serves
+  # nothing itself. What it is to do it is told through its channel; a signal from outside only makes it ask the
+  # supervisor. When the supervisor is gone, it drains.
+  class Master
+    SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
+
+    def initialize(config, listeners, channel:, log:)
+      @config = config
+      @listeners = listeners
+      @channel = channel
+      @log = log
+      @news = %i[loaded ready]
+    end
+
+    # Returns the exit status.
+    def run
+      Process.setproctitle("bontebok master")
+      ForkGuard.install(@listeners, @channel)
+      @app = load_app if @config[:preload]
+      @events = SignalQueue.new(*SIGNALS)
+      @workers = children
+      mind_workers
+      @failed ? 1 : 0
+    rescue AppLoader::Failed => e
+      @log.error(e.message, e.cause)
+      1
+    end
+
+    private
+
+    # There are no workers yet whom a signal would have to be passed on to.
+    def load_app
+      SIGNALS.each { |signal| Signal.trap(signal, "SYSTEM_DEFAULT") }
+      AppLoader.new(@config[:rackup], @log).load
+    end
+
+    def children
+      Children.new("worker", @config.workers, pause: @config.seconds(:err_respawn_interval),
+                                              patience: @config.seconds(:graceful_timeout), log: @log) do |number|
+        Child.fork(number, to_close: [@events, @channel, *@workers.channels]) do |channel|
+          Worker.new(@config, @listeners, number: number, channel: channel, log: @log).run(@app)
+        end
+      end
+    end
+
+    def mind_workers
+      loop do
+        @workers.mind
+        tell_news
+        break if @stopping && @workers.empty?
+
+        readable = @workers.wait(@events, *(@channel unless @orphaned))
+        @events.take.each { |event| handle(event) }
+        @channel.hear.each { |word| obey(word) } if readable.include?(@channel)
+      end
+    end
+
+    # Of a first start the supervisor hears when all workers came so far; one that has failed is not waited for.
+    def tell_news
+      return if @stopping || @news.empty? || !@workers.settled?(@news.first)
+      return fail_to_start unless @workers.any?(@news.first)
+
+      @channel.say(@news.shift)
+    end
+
+    def fail_to_start
+      @log.error("no worker became ready")
+      @failed = true
+      stop(:quit)
+    end
+
+    # INT comes from a terminal to every process of the group: the supervisor obeys it.
+    def handle(signal)
+      @channel.say(:leave) if %w[TERM QUIT].include?(signal)
+    end
+
+    def obey(word)
+      case word
+      when :go then @workers.go
+      when :drain, :quit then stop(word)
+      when :closed then stop_orphaned
+      end
+    end
+
+    # Our copies of the listeners go first: the last ones are the workers', who accept what is queued before they close.
+    def stop(how)
+      @stopping = true
+      @listeners.close
+      how == :quit ? @workers.quit : @workers.drain
+    end
+
+    def stop_orphaned
+      @log.warn("the master stops: its supervisor is gone")
+      @orphaned = true
+      stop(:drain)
+    end
+  end
+end

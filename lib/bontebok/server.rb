@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+require_relative "app_loader"
+require_relative "listeners"
+require_relative "log"
+
+module Bontebok
+  # A start from the effective configuration to the exit status: finds out what cannot work, prepares the process, and
+  # becomes the supervisor, or with `-w 0` all there is.
+  class Server
+    def initialize(config, log: Log.new)
+      @config = config
+      @log = log
+    end
+
+    # Returns the exit status. Raises StartError.
+    def run
+      AppLoader.new(@config[:rackup], @log).check
+      check_spool_dir
+      prepare_process
+      process.new(@config, Listeners.new(@config), log: @log).run
+    end
+
+    private
+
+    # What this process forks need not read it again; what it does not become it need not read at all.
+    def process
+      if @config.workers.zero?
+        require_relative "single_process"
+        SingleProcess
+      else
+        require_relative "supervisor"
+        Supervisor
+      end
+    end
+
+    def check_spool_dir
+      folder = @config[:spool_dir]
+      return if File.directory?(folder) && File.writable?(folder)
+
+      raise StartError, "SpoolDir #{folder} is no folder that can be written to"
+    end
+
+    def prepare_process
+      ENV["RACK_ENV"] = @config[:environment]
+      ENV["TMPDIR"] = @config[:spool_dir] unless @config.source(:spool_dir) == "default"
+      raise_file_limit
+      $stdout.sync = true
+    end
+
+    # Connections are descriptors; the soft limit is low only for programs that still use select(2).
+    def raise_file_limit
+      soft, hard = Process.getrlimit(:NOFILE)
+      Process.setrlimit(:NOFILE, hard, hard) if soft < hard
+    end
+  end
+end

@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+require_relative "children"
+require_relative "master"
+require_relative "signal_queue"
+require_relative "start_lines"
+
+module Bontebok
+  # The process that was started, and keeps its pid. It owns the listeners and the master, never loads the application
+  # and serves nothing: so it can do little that would end it.
+  class Supervisor
+    SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
+    # What the master may need on top of its workers' time.
+    MASTER_SECONDS = 5
+
+    def initialize(config, listeners, log:)
+      @config = config
+      @listeners = listeners
+      @log = log
+      @steps = %i[loaded ready]
+    end
+
+    # Returns the exit status; raises StartError.
+    def run
+      Process.setproctitle("bontebok supervisor")
+      @events = SignalQueue.new(*SIGNALS)
+      @listeners.bind
+      @masters = children
+      mind_masters
+      raise @error if @error
+
+      @log.info("stopped") unless @failed
+      @failed ? 1 : 0
+    ensure
+      @listeners.unlink
+    end
+
+    private
+
+    def children
+      Children.new("master", 1, pause: @config.seconds(:err_respawn_interval),
+                                patience: @config.seconds(:graceful_timeout) + MASTER_SECONDS, log: @log) do |number|
+        Child.fork(number, to_close: [@events, *@masters.channels]) do |channel|
+          Master.new(@config, @listeners, channel: channel, log: @log).run
+        end
+      end
+    end
+
+    def mind_masters
+      loop do
+        @masters.mind
+        follow_start
+        break if @stopping && @masters.empty?
+
+        @masters.wait(@events)
+        @events.take.each { |signal| handle(signal) }
+      end
+    end
+
+    # The first start: listen when workers are loaded, and tell when they serve. Without one of them there is no start.
+    def follow_start
+      return if @stopping || @steps.empty? || !@masters.settled?(@steps.first)
+      return fail_to_start unless @masters.any?(@steps.first)
+
+      @steps.shift == :loaded ? begin_to_listen : @log.info("ready")
+    end
+
+    def fail_to_start
+      @failed = true
+      stop(:quit)
+    end
+
+    def begin_to_listen
+      @listeners.listen
+      StartLines.write(@log, @config, @listeners)
+      @masters.go
+    rescue StartError => e
+      @error = e
+      stop(:quit)
+    end
+
+    def handle(signal)
+      case signal
+      when "TERM", "QUIT" then stop(:drain)
+      when "INT" then stop(:quit)
+      when "HUP" then @log.info("SIGHUP is ignored")
+      end
+    end
+
+    # Nobody is to find the way here any more; then our copies of the listeners go, and the master does the rest.
+    def stop(how)
+      @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
+      @stopping = true
+      @listeners.unlink
+      @listeners.close
+      how == :quit ? @masters.quit : @masters.drain
+    end
+  end
+end

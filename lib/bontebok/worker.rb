@@ -1,0 +1,111 @@
+# frozen_string_literal: true
+
+require_relative "app_loader"
+require_relative "fork_guard"
+require_relative "lanes"
+require_relative "signal_queue"
+
+module Bontebok
+  # A worker process, forked by Master: loads the application unless the master has, serves, and ends when it is told
+  # to or when nobody is left to tell it. The lanes have threads of their own; this is the main thread.
+  #
+  # A signal from outside does not end a worker by itself: it asks the master, which has it replaced first and knows
+  # in which order listeners are closed. INT comes from a terminal to every process of the group: the master obeys it.
+  class Worker
+    SIGNALS = %w[TERM QUIT INT HUP].freeze
+
+    def initialize(config, listeners, number:, channel:, log:)
+      @config = config
+      @listeners = listeners
+      @number = number
+      @channel = channel
+      @log = log
+    end
+
+    # app: what the master has loaded; nil: it is loaded here. Returns the exit status.
+    def run(app)
+      Process.setproctitle("bontebok worker #{@number}")
+      ForkGuard.install(@listeners, @channel)
+      app ||= load_app
+      @events = SignalQueue.new(*SIGNALS)
+      @channel.say(:loaded)
+      words = wait_for_go
+      words ? serve(app, words) : 0
+    rescue AppLoader::Failed => e
+      @log.error("worker #{@number}: #{e.message}", e.cause)
+      1
+    end
+
+    private
+
+    # Nothing is here yet that would have to be finished.
+    def load_app
+      SIGNALS.each { |signal| Signal.trap(signal, "SYSTEM_DEFAULT") }
+      AppLoader.new(@config[:rackup], @log).load
+    end
+
+    # Listeners of the first start do not listen before all is well. Returns the words that came behind :go; nil: the
+    # end came instead.
+    def wait_for_go
+      words = []
+      words.concat(hear) while words.empty?
+      words.drop(1) if words.first == :go
+    end
+
+    def hear
+      @channel.to_io.wait_readable
+      @channel.hear
+    end
+
+    def serve(app, words)
+      @lanes = Lanes.new(@config, @listeners, app, log: @log, events: @events)
+      @lanes.start
+      @channel.say(:ready)
+      @serving = true
+      words.each { |word| obey(word) }
+      wait_for_events while @serving
+      @lanes.join
+      0
+    end
+
+    def wait_for_events
+      readable, = IO.select([@events, (@channel unless @orphaned)].compact, nil, nil, @orphaned && time_left)
+      return give_up unless readable
+
+      @events.take.each { |event| handle(event) }
+      @channel.hear.each { |word| obey(word) } if readable.include?(@channel)
+    end
+
+    def handle(event)
+      case event
+      when :lanes_ended then @serving = false
+      when :max_requests, "TERM", "QUIT" then @channel.say(:leave)
+      end
+    end
+
+    def obey(word)
+      case word
+      when :drain then @lanes.drain
+      when :quit then exit(0)
+      when :closed then leave_orphaned
+      end
+    end
+
+    # The master is gone, and with it whoever would end us when we take too long.
+    def leave_orphaned
+      @log.warn("worker #{@number} leaves: its master is gone")
+      @orphaned = true
+      @deadline = Child.now + @config.seconds(:graceful_timeout)
+      @lanes.drain
+    end
+
+    def time_left
+      [@deadline - Child.now, 0].max
+    end
+
+    def give_up
+      @log.error("worker #{@number} did not finish within #{@config.seconds(:graceful_timeout)} s")
+      exit!(1)
+    end
+  end
+end

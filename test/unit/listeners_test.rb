@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/config"
+require "bontebok/listeners"
+
+# Sockets are bound early, listen late, are named in the log as they are, and leave no file behind.
+class ListenersTest < Support::TestCase
+  def teardown
+    @opened.to_a.each do |listeners|
+      listeners.close
+      listeners.unlink
+    end
+  end
+
+  def test_port_0_becomes_the_port_that_the_kernel_chose
+    listener = listening("127.0.0.1:0").first
+    assert_match(/\A127\.0\.0\.1:[1-9]\d*\z/, listener.to_s)
+    assert_equal ["127.0.0.1", listener.to_s[/\d+\z/].to_i], [listener.server_name, listener.server_port]
+    Support::Client.open(listener.to_s) { |client| assert client }
+  end
+
+  def test_ipv6
+    listener = listening("[::1]:0").first
+    assert_match(/\A\[::1\]:\d+\z/, listener.to_s)
+    assert_equal "[::1]", listener.server_name
+    Support::Client.open(listener.to_s) { |client| assert client }
+  end
+
+  def test_the_wildcard_of_ipv6_serves_both_families
+    listener = listening("[::]:0").first
+    assert_equal "localhost", listener.server_name
+    ["127.0.0.1", "[::1]"].each do |host|
+      Support::Client.open("#{host}:#{listener.server_port}") { |client| assert client }
+    end
+  end
+
+  def test_a_name_is_all_its_addresses
+    addresses = Addrinfo.getaddrinfo("localhost", 0, nil, :STREAM, nil, Socket::AI_ADDRCONFIG).map(&:ip_address).uniq
+    assert_equal(addresses, listening("localhost:0").map { |listener| listener.server_name.delete("[]") })
+  end
+
+  def test_options_of_the_socket
+    socket = listening("127.0.0.1:0", reuse_port: ["true"]).first.socket
+    assert_equal [1, 1], [socket.getsockopt(:TCP, :NODELAY).int, socket.getsockopt(:SOCKET, :REUSEPORT).int]
+    assert_predicate socket, :close_on_exec?
+    assert_equal 0, listening("127.0.0.1:0").first.socket.getsockopt(:SOCKET, :REUSEPORT).int
+  end
+
+  def test_the_core_gets_a_descriptor_of_its_own
+    listener = listening("127.0.0.1:0").first
+    copy = Socket.for_fd(listener.descriptor)
+    listener.close
+    assert_equal listener.server_port, copy.local_address.ip_port
+    assert_predicate copy, :close_on_exec?
+  ensure
+    copy&.close
+  end
+
+  def test_a_port_in_use_is_found_by_bind
+    taken = listening("127.0.0.1:0").first.to_s
+    assert_fails("cannot listen on #{taken}: Address already in use") { listeners(taken).bind }
+  end
+
+  def test_two_may_bind_and_one_may_listen
+    first = listeners("127.0.0.1:0").tap(&:bind)
+    address = first.first.to_s
+    second = listeners(address).tap(&:bind)
+    first.listen
+    assert_fails("cannot listen on #{address}: Address already in use") { second.listen }
+  end
+
+  def test_all_or_none
+    taken = listening("127.0.0.1:0").first.to_s
+    both = listeners("unix:#{temp_dir}/a.sock", taken)
+    assert_fails("cannot listen on #{taken}: Address already in use") { both.bind }
+    assert_equal [], Dir.children(temp_dir)
+    assert(both.all? { |listener| listener.socket.closed? })
+  end
+
+  def test_an_unknown_name_and_a_foreign_address
+    assert_fails(/\Acannot listen on name\.invalid:80: /) { listeners("name.invalid:80") }
+    assert_fails("cannot listen on 192.0.2.1:80: Cannot assign requested address") { listeners("192.0.2.1:80").bind }
+  end
+
+  private
+
+  def listeners(*addresses, **options)
+    written = options.merge(listen: addresses)
+    (@opened ||= []).push(Bontebok::Listeners.new(Bontebok::Config.new(written, env: {}))).last
+  end
+
+  def listening(*addresses, **options)
+    listeners(*addresses, **options).tap(&:bind).tap(&:listen)
+  end
+
+  def assert_fails(message, &)
+    error = assert_raises(Bontebok::StartError, &)
+    assert_operator message, :===, error.message
+    assert_equal 1, error.exit_status
+  end
+end

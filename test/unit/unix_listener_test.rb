@@ -1,0 +1,120 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/option_table"
+require "bontebok/unix_listener"
+
+# A unix socket appears when it listens, replaces a stale one, never a living one, and goes with its server.
+class UnixListenerTest < Support::TestCase
+  def setup
+    @path = File.join(temp_dir, "a.sock")
+    @opened = []
+  end
+
+  def teardown
+    @opened.each do |listener|
+      listener.close
+      listener.unlink
+    end
+  end
+
+  def test_it_appears_when_it_listens
+    listener = listener().tap(&:bind)
+    refute_path_exists @path
+    listener.listen
+    assert_equal ["a.sock"], Dir.children(temp_dir)
+    Support::Client.open("unix:#{@path}") { |client| assert client }
+    assert_equal ["unix:#{@path}", "localhost", 80], [listener.to_s, listener.server_name, listener.server_port]
+  end
+
+  def test_unlink_removes_it
+    listening.unlink
+    refute_path_exists @path
+    listener.tap(&:bind).unlink
+    assert_equal [], Dir.children(temp_dir)
+  end
+
+  def test_unlink_leaves_what_somebody_else_put_there
+    listener = listening
+    File.unlink(@path)
+    listener.unlink
+    other = UNIXServer.new(@path)
+    listener.unlink
+    assert_path_exists @path
+  ensure
+    other&.close
+  end
+
+  def test_a_stale_socket_is_replaced
+    UNIXServer.new(@path).close
+    listening
+    Support::Client.open("unix:#{@path}") { |client| assert client }
+  end
+
+  def test_a_living_one_is_refused
+    listening
+    assert_in_use { listener.bind }
+  end
+
+  def test_one_whose_queue_is_full_is_living
+    server = UNIXServer.new(@path)
+    server.listen(0)
+    waiting = Socket.new(Socket::PF_UNIX, Socket::SOCK_STREAM)
+    waiting.connect(Socket.sockaddr_un(@path))
+    assert_in_use { listener.bind }
+  ensure
+    [waiting, server].compact.each(&:close)
+  end
+
+  def test_of_two_that_bind_at_the_same_time_the_later_one_is_refused
+    first = listener.tap(&:bind)
+    second = listener.tap(&:bind)
+    first.listen
+    assert_in_use { second.listen }
+    second.unlink
+    assert_equal ["a.sock"], Dir.children(temp_dir)
+  end
+
+  def test_a_file_that_is_no_socket_stays
+    temp_file("a.sock", "precious")
+    error = assert_raises(Bontebok::StartError) { listener.bind }
+    assert_equal ["cannot listen on unix:#{@path}: File exists", "precious"], [error.message, File.read(@path)]
+  end
+
+  def test_missing_folder
+    error = assert_raises(Bontebok::StartError) { listener("/nonexistent/a.sock").bind }
+    assert_equal "cannot listen on unix:/nonexistent/a.sock: No such file or directory", error.message
+  end
+
+  def test_the_longest_path_and_a_name_of_one_letter
+    folder = File.join(temp_dir, "x" * (105 - temp_dir.size - 1)).tap { |path| Dir.mkdir(path) }
+    longest = File.join(folder, "s")
+    assert_equal 107, longest.bytesize
+    listening(longest)
+    assert_path_exists longest
+  end
+
+  def test_abstract_name
+    name = "@bontebok-test-#{Process.pid}"
+    listener = listening(name)
+    Support::Client.open("unix:#{name}") { |client| assert client }
+    error = assert_raises(Bontebok::StartError) { listener(name).bind }
+    assert_equal "cannot listen on unix:#{name}: Address already in use", error.message
+    listener.unlink
+  end
+
+  private
+
+  def listener(path = @path)
+    @opened.push(Bontebok::UnixListener.new(Bontebok::Address.parse("unix:#{path}"), backlog: 8)).last
+  end
+
+  def listening(path = @path)
+    listener(path).tap(&:bind).tap(&:listen)
+  end
+
+  def assert_in_use(&)
+    error = assert_raises(Bontebok::StartError, &)
+    assert_equal "cannot listen on unix:#{@path}: Address already in use", error.message
+  end
+end
