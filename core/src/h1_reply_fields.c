@@ -153,7 +153,11 @@ int bb__h1_reply_field(struct bb__h1_reply *reply, struct bb__buf *out, const ch
 
     const char *end = value + value_len;
     const char *stop = bb__scan_value(value, end);
-    if (stop == end) return take_line(reply, out, kind, field_name, (struct bb_slice){value, value_len});
+    if (stop == end) {
+        struct bb_slice line = {value, value_len};
+        /* Nearly every field: not even a look at what else it could be. */
+        return kind == PASSED ? pass(out, field_name, line) : take_line(reply, out, kind, field_name, line);
+    }
 
     /* Rack 2 joins the lines of one field by LF; one line at a time, so that none of them starts a field of
      * its own. Empty ones are left out. */
