@@ -67,6 +67,11 @@ static void test_moves_instead_of_growing(void **state)
     assert_int_equal(bb__buf_reserve(&buf, cap - 4), BB_OK);
     assert_int_equal(buf.cap, cap);
     assert_holds(&buf, "last", 4);
+
+    bb__buf_consume(&buf, 3);
+    assert_int_equal(bb__buf_reserve(&buf, cap), BB_OK); /* one byte more than there is */
+    assert_true(bb__buf_room(&buf) >= cap);
+    assert_holds(&buf, "t", 1);
     bb__buf_free(&buf);
 }
 

@@ -105,6 +105,8 @@ static void test_length(void **state)
     check(body, "hel", 3, BB_AGAIN, "hel", 3, 3);
     check(body, "", 0, BB_AGAIN, "", 0, 0);
     check(body, "\r\n\0\xff\n!", 6, BB_OK, "\r\n\0\xff\n", 5, 5);
+    bb__body_start_length(&body, 1);
+    check(body, "ab", 2, BB_OK, "a", 1, 1);
     bb__body_start_length(&body, 0);
     assert_true(bb__body_done(&body));
     check(body, "GET /", 5, BB_OK, "", 0, 0);
@@ -287,6 +289,22 @@ static size_t with_extensions(char *in, unsigned count, int extension)
     return len;
 }
 
+/* Blanks and quotes count as well as what is between them. */
+static void test_every_extension_byte_counts(void **state)
+{
+    (void)state;
+    char in[BB_CHUNK_EXTENSION_MAX + 20];
+    const int all_but_quoted = BB_CHUNK_EXTENSION_MAX - 5; /* ;a="" */
+    int len = sprintf(in, "1%*s;a=\"\"", all_but_quoted, "");
+    check(chunked(), in, (size_t)len, BB_AGAIN, "", 0, (size_t)len);
+    len = sprintf(in, "1%*s;a=\"\" ", all_but_quoted, "");
+    check(chunked(), in, (size_t)len, 400, "", 0, (size_t)len - 1);
+    len = sprintf(in, "1;a=\"%0*d\"\r", all_but_quoted, 0);
+    check(chunked(), in, (size_t)len, BB_AGAIN, "", 0, (size_t)len);
+    len = sprintf(in, "1;a=\"%0*d\"\r", all_but_quoted + 1, 0);
+    check(chunked(), in, (size_t)len, 400, "", 0, (size_t)len - 2);
+}
+
 static void test_extension_limits(void **state)
 {
     (void)state;
@@ -353,6 +371,7 @@ int main(void)
         cmocka_unit_test(test_every_byte),
         cmocka_unit_test(test_announced_before_it_comes),
         cmocka_unit_test(test_extension_limits),
+        cmocka_unit_test(test_every_extension_byte_counts),
         cmocka_unit_test(test_trailer_limits),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -54,6 +54,15 @@ static void test_names_of_known_lengths_pass(void **state)
                                         "connections",
                                         "xtransfer-encoding",
                                         "rack-a",
+                                        "xe",
+                                        "xate",
+                                        "xerver",
+                                        "xrailer",
+                                        "xpgrade",
+                                        "xonnection",
+                                        "xeep-alive",
+                                        "xontent-length",
+                                        "xack.a",
                                         "track.a"};
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         struct encode encode = encode_new();
@@ -223,6 +232,8 @@ static void test_content_length(void **state)
         {"5 5", BB_EVALUE, 0},
         {"5\n6", BB_EVALUE, 0},
         {"5.0", BB_EVALUE, 0},
+        {"5:", BB_EVALUE, 0},
+        {"5/", BB_EVALUE, 0},
         {"\xb5", BB_EVALUE, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {

@@ -142,6 +142,29 @@ static void test_error_answers(void **state)
     encode_free(&encode);
 }
 
+/* Whatever room the buffer has left, what is added makes more when it needs more; the sanitizer watches its
+ * end. */
+static void test_room(void **state)
+{
+    (void)state;
+    char server[300];
+    memset(server, 's', sizeof server - 1);
+    server[sizeof server - 1] = '\0';
+    for (size_t room = 0; room < 512; ++room) {
+        struct encode encode = encode_new();
+        encode.out.end = encode.out.cap - room;
+        memset(encode.out.data, 'x', encode.out.end);
+        assert_int_equal(bb__h1_reply_head(&encode.reply, &encode.out, UINT64_MAX - 1, &encode.date, server),
+                         BB_OK);
+        encode_free(&encode);
+
+        encode = encode_new();
+        encode.out.end = encode.out.cap - room;
+        assert_int_equal(bb__h1_reply_error(&encode.out, 405, false, &encode.date, server), BB_OK);
+        encode_free(&encode);
+    }
+}
+
 /* A reply in all its steps, into an empty buffer that has to grow. */
 static int long_reply(struct encode *encode, const char *long_value)
 {
@@ -201,6 +224,7 @@ int main(void)
         cmocka_unit_test(test_date_and_server_are_not_doubled),
         cmocka_unit_test(test_start_forgets),
         cmocka_unit_test(test_error_answers),
+        cmocka_unit_test(test_room),
         cmocka_unit_test(test_allocations_fail),
         cmocka_unit_test(test_each_step_without_memory),
     };
