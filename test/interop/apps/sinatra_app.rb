@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+require "digest"
+require "rack/session/cookie"
+require "sinatra/base"
+
+# What an ordinary Sinatra application does, each in its smallest form.
+class SinatraApp < Sinatra::Base
+  set :raise_errors, true
+  set :public_folder, File.expand_path("public", __dir__)
+  use Rack::Session::Cookie, secret: "0123456789abcdef" * 4
+
+  get("/hello/:name") { "hello #{params['name']} #{params['greeting']}" }
+  get("/secure") { request.secure?.to_s }
+  get("/away") { redirect to("/hello/you") }
+  get("/raise") { raise "on purpose" }
+
+  get "/cookies" do
+    response.set_cookie("a", "1")
+    response.set_cookie("b", "2; 3")
+    "two cookies"
+  end
+
+  get "/count" do
+    session["count"] = session["count"].to_i + 1
+    session["count"].to_s
+  end
+
+  get "/stream" do
+    stream { |out| 3.times { |number| out << "part #{number}\n" } }
+  end
+
+  post("/form") { params.sort.map { |name, value| "#{name}=#{value}\n" }.join }
+
+  post "/upload" do
+    file = params.fetch("file")
+    bytes = file[:tempfile].read
+    "#{params['note']} #{file[:filename]} #{bytes.bytesize} #{Digest::SHA256.hexdigest(bytes)}"
+  end
+
+  post("/raw") { Digest::SHA256.hexdigest(request.body.read) }
+end

@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+require "digest"
+require "test_helper"
+require_relative "support/test_case"
+
+# Other proxies than nginx, which the tests of the frameworks use.
+class ProxiesTest < Interop::TestCase
+  ECHO = File.read(File.expand_path("apps/echo.ru", __dir__))
+
+  def setup
+    start_site(args: ["-w", "1", "-E", "production"], rackup: ECHO, proxies: [Interop::Haproxy, Interop::H2o])
+  end
+
+  def line(method, target, body = "")
+    path, query = target.split("?")
+    "#{method} #{path} #{query} #{body.bytesize} #{Digest::SHA256.hexdigest(body)}\n"
+  end
+
+  def test_requests_in_turn_on_one_connection
+    at_each_entrance do |browser|
+      3.times do |number|
+        assert_equal line("GET", "/a/#{number}?b=c"), browser.get("/a/#{number}?b=c").body
+        assert_equal line("POST", "/form", "x=#{number}"), browser.post_form("/form", "x" => number).body
+      end
+    end
+  end
+
+  def test_an_upload_of_known_length
+    bytes = Random.new(1).bytes(3 * 1024 * 1024)
+    at_each_entrance do |browser|
+      response = browser.request("PUT", "/upload", { "Content-Type" => "application/octet-stream" }, bytes)
+      assert_equal line("PUT", "/upload", bytes), response.body
+    end
+  end
+
+  def test_an_upload_in_chunks
+    parts = Array.new(30) { |number| Random.new(number).bytes(1 + (number * 4000)) }
+    at_each_entrance do |browser|
+      assert_equal line("POST", "/chunks", parts.join), browser.post_chunked("/chunks", parts).body
+    end
+  end
+
+  def test_head
+    at_each_entrance do |browser|
+      response = browser.head("/")
+      assert_equal [200, ""], [response.status, response.body]
+    end
+  end
+
+  # The proxies keep connections to the server; many clients, each with one of its own, must all be answered.
+  def test_many_clients_at_a_time
+    at_each_entrance do |_browser, name|
+      clients = Array.new(20) { Interop::Browser.new(@entrances.fetch(name)) }
+      answers = clients.map.with_index { |client, number| Thread.new { client.get("/#{number}").body } }.map(&:value)
+      assert_equal Array.new(20) { |number| line("GET", "/#{number}") }, answers
+    ensure
+      clients&.each(&:close)
+    end
+  end
+end

@@ -1,0 +1,112 @@
+# frozen_string_literal: true
+
+require "digest"
+require "test_helper"
+require_relative "support/test_case"
+
+# A Sinatra application with Rack::Lint in front: over TCP, over a unix socket, and through nginx.
+class SinatraTest < Interop::TestCase
+  APPLICATION = File.expand_path("apps/sinatra_app", __dir__)
+
+  def setup
+    start_site(args: ["-w", "1", "-E", "production"], rackup: <<~RUBY)
+      require #{APPLICATION.dump}
+      use Rack::Lint
+      run SinatraApp
+    RUBY
+  end
+
+  def test_answers_with_path_and_query_in_utf8
+    at_each_entrance do |browser|
+      response = browser.get("/hello/K%C3%A4the?greeting=%C3%BCber+all")
+      assert_equal [200, "hello Käthe über all".b], [response.status, response.body]
+    end
+  end
+
+  def test_reads_a_form
+    at_each_entrance do |browser|
+      response = browser.post_form("/form", "name" => "Käthe & Co", "empty" => "")
+      assert_equal [200, "empty=\nname=Käthe & Co\n".b], [response.status, response.body]
+    end
+  end
+
+  # The larger one goes through the spool.
+  def test_takes_an_upload
+    { "small" => 1024, "large" => 3 * 1024 * 1024 }.each do |name, size|
+      bytes = Random.new(1).bytes(size)
+      at_each_entrance do |browser|
+        response = browser.upload("/upload", { "note" => "a note" }, ["file", "#{name}.bin", bytes])
+        assert_equal [200, "a note #{name}.bin #{size} #{Digest::SHA256.hexdigest(bytes)}"], [response.status, response.body]
+      end
+    end
+  end
+
+  def test_takes_an_upload_in_chunks
+    parts = Array.new(30) { |number| Random.new(number).bytes(1 + (number * 4000)) }
+    at_each_entrance do |browser|
+      assert_equal Digest::SHA256.hexdigest(parts.join), browser.post_chunked("/raw", parts).body
+    end
+  end
+
+  def test_keeps_a_session_in_a_cookie
+    at_each_entrance do |browser|
+      assert_equal %w[1 2 3], Array.new(3) { browser.get("/count").body }
+      browser.cookies.clear
+      assert_equal "1", browser.get("/count").body
+    end
+  end
+
+  def test_sends_each_cookie_in_a_field_of_its_own
+    at_each_entrance do |browser|
+      assert_equal %w[a=1 b=2%3B+3], browser.get("/cookies").all("Set-Cookie").first(2)
+    end
+  end
+
+  def test_serves_a_static_file
+    at_each_entrance do |browser|
+      whole = browser.get("/static.txt")
+      assert_equal [200, "a static file\n", "14"], [whole.status, whole.body, whole["Content-Length"]]
+      part = browser.get("/static.txt", "Range" => "bytes=2-7")
+      assert_equal [206, "static", "bytes 2-7/14"], [part.status, part.body, part["Content-Range"]]
+      unchanged = browser.get("/static.txt", "If-Modified-Since" => whole["Last-Modified"])
+      assert_equal [304, ""], [unchanged.status, unchanged.body]
+    end
+  end
+
+  def test_streams
+    at_each_entrance do |browser|
+      response = browser.get("/stream")
+      assert_equal [200, "part 0\npart 1\npart 2\n"], [response.status, response.body]
+    end
+  end
+
+  def test_answers_head_without_a_body
+    at_each_entrance do |browser|
+      response = browser.head("/hello/you")
+      assert_equal [200, "10", ""], [response.status, response["Content-Length"], response.body]
+    end
+  end
+
+  def test_redirects_and_finds_nothing
+    at_each_entrance do |browser|
+      away = browser.get("/away")
+      assert_equal 302, away.status
+      assert_match %r{\Ahttps?://localhost/hello/you\z}, away["Location"]
+      assert_equal 404, browser.get("/nowhere").status
+    end
+  end
+
+  def test_survives_an_exception
+    at_each_entrance do |browser|
+      assert_equal 500, browser.get("/raise").status
+      assert_equal "hello you ", browser.get("/hello/you").body
+    end
+    assert_match(/on purpose/, @server.output.text)
+  end
+
+  def test_believes_the_proxy_about_the_scheme
+    at_each_entrance do |browser, name|
+      assert_equal name.start_with?("nginx").to_s, browser.get("/secure").body
+    end
+  end
+end

@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+module Interop
+  # A configuration of nginx with one site for each way in which it is put in front of an application server: a
+  # connection of HTTP/1.0 for each request, its default, or kept ones of 1.1; bodies whole or as they come.
+  class Nginx
+    PROGRAM = "nginx"
+    CLOSED = ""
+    KEPT = "proxy_http_version 1.1; proxy_set_header Connection \"\";"
+    UNBUFFERED = "proxy_request_buffering off;"
+    SITES = {
+      "nginx, closing" => CLOSED,
+      "nginx, keeping" => KEPT,
+      "nginx, closing, unbuffered" => CLOSED + UNBUFFERED,
+      "nginx, keeping, unbuffered" => KEPT + UNBUFFERED
+    }.freeze
+
+    # folder: for everything it writes. backend: path of the application server's unix socket.
+    def initialize(folder, backend)
+      @folder = folder
+      @backend = backend
+    end
+
+    def command
+      file = File.join(@folder, "nginx.conf")
+      File.write(file, configuration)
+      [PROGRAM, "-p", @folder, "-e", "stderr", "-c", file]
+    end
+
+    # { name of a site => its address }
+    def entrances
+      SITES.keys.each_with_index.to_h { |name, number| [name, "unix:#{socket(number)}"] }
+    end
+
+    private
+
+    def socket(number)
+      "#{@folder}/nginx-#{number}.sock"
+    end
+
+    # Without a master nobody changes the user: it runs as whoever runs the tests.
+    def configuration
+      <<~CONFIGURATION
+        daemon off;
+        master_process off;
+        pid nginx.pid;
+        error_log stderr warn;
+        events {}
+        http {
+          access_log off;
+          #{%w[client_body proxy fastcgi uwsgi scgi].map { |name| "#{name}_temp_path nginx-#{name};" }.join("\n  ")}
+          client_max_body_size 0;
+          proxy_set_header Host $http_host;
+          proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+          proxy_set_header X-Forwarded-Proto https;
+          upstream kept { server unix:#{@backend}; keepalive 4; }
+          #{SITES.values.each_with_index.map { |settings, number| site(number, settings) }.join}
+        }
+      CONFIGURATION
+    end
+
+    def site(number, settings)
+      upstream = settings.start_with?(KEPT) ? "kept" : "unix:#{@backend}"
+      # Fields of http{} are inherited only where a level sets none itself.
+      host = "proxy_set_header Host $http_host; proxy_set_header X-Forwarded-Proto https;"
+      "server { listen unix:#{socket(number)}; location / { #{host} #{settings} proxy_pass http://#{upstream}; } }\n"
+    end
+  end
+end

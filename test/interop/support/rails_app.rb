@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require "digest"
+require "fileutils"
+
+module Interop
+  # A Rails application as `rails new` makes it, with the files of test/interop/rails laid over it. It is generated
+  # once and kept in tmp/, its gems in vendor/, until the templates, this file or Ruby change.
+  class RailsApp
+    TEMPLATE = File.join(ROOT, "test/interop/rails")
+    HOME = File.join(ROOT, "tmp/interop")
+    FOLDER = File.join(HOME, "antelopes")
+    STAMP = File.join(HOME, "rails.stamp")
+    GEMFILE = File.join(FOLDER, "Gemfile")
+    # Without what needs a database, a browser or gems besides.
+    OPTIONS = %w[--minimal --skip-active-record --skip-test --skip-docker --skip-ci --skip-rubocop --skip-brakeman
+                 --skip-dev-gems --skip-keeps --skip-git --skip-bundle].freeze
+    # All gems, on a machine that has none of them.
+    PATIENCE = 600
+    BUNDLE = { "BUNDLE_GEMFILE" => GEMFILE, "BUNDLE_PATH" => File.join(ROOT, "vendor/bundle"),
+               "BONTEBOK_ROOT" => ROOT, "RUBYOPT" => nil }.freeze
+
+    class << self
+      # Makes what is missing and returns the application's folder.
+      def prepare
+        FileUtils.mkdir_p(HOME)
+        File.open(File.join(HOME, "rails.lock"), File::RDWR | File::CREAT) do |lock|
+          lock.flock(File::LOCK_EX)
+          generate unless File.exist?(STAMP) && File.read(STAMP) == fingerprint
+        end
+        FOLDER
+      end
+
+      # For the process that serves it.
+      def environment
+        BUNDLE.merge("RUBYOPT" => "-rbundler/setup")
+      end
+
+      private
+
+      def generate
+        FileUtils.rm_rf([FOLDER, STAMP])
+        FileUtils.mkdir_p(FOLDER)
+        FileUtils.cp(File.join(TEMPLATE, "Gemfile"), GEMFILE)
+        run("bundle", "install", "--quiet")
+        run("bundle", "exec", "rails", "new", FOLDER, "--skip", *OPTIONS)
+        FileUtils.cp_r(File.join(TEMPLATE, "."), FOLDER)
+        run("bundle", "exec", "rails", "assets:precompile", "RAILS_ENV" => "production")
+        File.write(STAMP, fingerprint)
+      end
+
+      def run(*command, **environment)
+        child = Support::ChildProcess.run(*command, env: BUNDLE.merge(environment), chdir: FOLDER, limit: PATIENCE)
+        raise Support::Error, "#{command.join(' ')}:\n#{child.output.text}" unless child.status.success?
+      end
+
+      def fingerprint
+        files = Dir.glob("**/*", base: TEMPLATE).map { |name| File.join(TEMPLATE, name) }.select { |path| File.file?(path) }
+        texts = [__FILE__, *files.sort].flat_map { |path| [path, File.binread(path)] }
+        Digest::SHA256.hexdigest([RUBY_DESCRIPTION, *texts].join("\0"))
+      end
+    end
+  end
+end

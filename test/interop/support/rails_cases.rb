@@ -1,0 +1,97 @@
+# frozen_string_literal: true
+
+require "digest"
+require_relative "rails_app"
+require_relative "test_case"
+
+module Interop
+  # What the Rails application must do in every environment, with Rack::Lint in front: over TCP, over a unix socket, and
+  # through nginx. A test case that includes it says `environment`.
+  module RailsCases
+    # In production the generated application wants TLS; nginx says so by itself.
+    BEHIND_TLS = { "X-Forwarded-Proto" => "https" }.freeze
+
+    def setup
+      folder = RailsApp.prepare
+      start_site(folder: folder, args: ["-w", "1", "-E", environment], env: RailsApp.environment)
+    end
+
+    def at_each_entrance
+      super(BEHIND_TLS)
+    end
+
+    def test_form_with_a_token
+      at_each_entrance do |browser|
+        title = "Käthe & Co"
+        created = browser.post_form("/notes", "note[title]" => title, "authenticity_token" => form_token(browser))
+        assert_equal [303, "https://localhost/notes/1"], [created.status, created["Location"]], created.body
+        assert_equal "kept: #{title}".b, browser.get("/notes/1").body
+      end
+    end
+
+    def test_refuses_a_form_without_a_token
+      at_each_entrance { |browser| assert_equal 422, browser.post_form("/notes", "note[title]" => "x").status }
+    end
+
+    # The larger one goes through the spool.
+    def test_upload
+      [1024, 3 * 1024 * 1024].each do |size|
+        bytes = Random.new(size).bytes(size)
+        at_each_entrance do |browser|
+          form = { "authenticity_token" => page_token(browser) }
+          response = browser.upload("/files", form, ["file", "a.bin", bytes])
+          assert_equal [200, "a.bin #{size} #{Digest::SHA256.hexdigest(bytes)}"], [response.status, response.body]
+        end
+      end
+    end
+
+    def test_session_in_a_cookie
+      at_each_entrance do |browser|
+        assert_equal %w[1 2 3], Array.new(3) { browser.get("/count").body }
+      end
+    end
+
+    def test_each_cookie_in_a_field_of_its_own
+      at_each_entrance do |browser|
+        first = browser.get("/cookies")
+        assert_equal [200, "a b"], [first.status, first.body]
+        assert_equal %w[plain signed], first.all("Set-Cookie").map { |cookie| cookie[/\A[^=]*/] }.first(2)
+        assert_equal 3, first.all("Set-Cookie").size
+      end
+    end
+
+    def test_assets
+      at_each_entrance do |browser|
+        page = browser.get("/notes/new").body
+        style = browser.get(page[/<link rel="stylesheet" href="([^"]+)"/, 1])
+        assert_equal [200, "text/css"], [style.status, style["Content-Type"][/\A[^;]*/]]
+        assert_match(/sienna/, style.body)
+      end
+    end
+
+    def test_streams_live
+      at_each_entrance do |browser|
+        assert_equal "data: 0\n\ndata: 1\n\ndata: 2\n\n", browser.get("/live").body
+      end
+    end
+
+    def test_health_and_errors
+      at_each_entrance do |browser|
+        assert_equal([200, 404, 500, 200], %w[/up /nowhere /raise /up].map { |path| browser.get(path).status })
+        assert_equal [200, ""], [browser.head("/up").status, browser.head("/up").body]
+      end
+    end
+
+    private
+
+    # Fit for its form alone.
+    def form_token(browser)
+      browser.get("/notes/new").body[/name="authenticity_token" value="([^"]+)"/, 1] || flunk("no token in the form")
+    end
+
+    # Fit for every form.
+    def page_token(browser)
+      browser.get("/notes/new").body[/name="csrf-token" content="([^"]+)"/, 1] || flunk("no token in the page")
+    end
+  end
+end

@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+require_relative "browser"
+require_relative "haproxy"
+require_relative "h2o"
+require_relative "nginx"
+
+module Interop
+  # A server that listens on TCP and on a unix socket, and proxies in front of it. What holds for the application must
+  # hold at each of these entrances, so that a test runs its block once for each.
+  class TestCase < Support::TestCase
+    # Debian keeps proxies where only root looks.
+    PATH = "#{ENV.fetch('PATH')}:/usr/sbin:/sbin"
+
+    # Starts the server on both kinds of address, then the proxies.
+    def start_site(proxies: [Nginx], **options)
+      socket = File.join(temp_dir, "application.sock")
+      arguments = ["-l", "127.0.0.1:0", "-l", "unix:#{socket}", *options.delete(:args)]
+      @server = start_bontebok(listen: nil, args: arguments, **options)
+      @entrances = { "TCP" => @server.address, "unix" => "unix:#{socket}" }
+      proxies.each { |proxy| start_proxy(proxy.new(temp_dir, socket)) }
+    end
+
+    # Calls the block with a new Browser for each entrance. fields: sent with each of its requests.
+    def at_each_entrance(fields = {})
+      @entrances.each do |name, address|
+        browser = Browser.new(address, fields)
+        yield browser, name
+      rescue Minitest::Assertion, Support::Error => e
+        raise e.class, "at #{name}: #{e.message}\n#{@server.output.lines.last(40).join("\n")}", e.backtrace
+      ensure
+        browser&.close
+      end
+    end
+
+    private
+
+    def start_proxy(proxy)
+      process = start_process(*proxy.command, env: { "PATH" => PATH })
+      proxy.entrances.each_value { |address| wait_for_entrance(process, address) }
+      @entrances.merge!(proxy.entrances)
+    end
+
+    def wait_for_entrance(process, address)
+      eventually(10, address) do
+        flunk("a proxy does not start:\n#{process.output.text}") unless process.running?
+        Support::Client.open(address) { true }
+      rescue Errno::ENOENT, Errno::ECONNREFUSED
+        false
+      end
+    end
+  end
+end
