@@ -23,11 +23,11 @@ struct bb__body {
 void bb__body_start_length(struct bb__body *body, uint64_t length);
 void bb__body_start_chunked(struct bb__body *body, uint32_t trailer_bytes_max, uint32_t trailers_max);
 
-/* Decodes in[0..len). *used: how much of the input was taken. *out: one run of body bytes within it, or empty
- * (at is NULL then). Returns BB_OK: the body is complete, bytes from *used on are not its own. BB_AGAIN: if
- * *used < len call again with the rest, else with more input. 400 or 431: the status to answer; in[*used] is
- * the byte that was refused, and every later call gives the same status. The bytes and the result do not
- * depend on how the input was cut into calls. */
+/* Decodes in[0..len). *used: how much of the input was taken. *out: one run of body bytes within it; or empty
+ * (at is NULL then), but only when all of the input was framing, or the body is over. Returns BB_OK: the body
+ * is complete, bytes from *used on are not its own. BB_AGAIN: if *used < len call again with the rest, else
+ * with more input. 400 or 431: the status to answer; in[*used] is the byte that was refused, and every later
+ * call gives the same status. The bytes and the result do not depend on how the input was cut into calls. */
 int bb__body_decode(struct bb__body *body, const char *in, size_t len, size_t *used, struct bb_slice *out);
 
 bool bb__body_done(const struct bb__body *body);

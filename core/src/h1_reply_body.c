@@ -45,16 +45,10 @@ static unsigned watch(struct bb__h1_reply *reply, const char *at, size_t len, st
 static unsigned unwrap(struct bb__h1_reply *reply, const char *at, size_t len, struct bb_slice *span,
                        size_t *used)
 {
-    size_t passed = 0;
-    int code = BB_AGAIN;
-    *span = (struct bb_slice){0};
-    while (code == BB_AGAIN && passed < len && span->at == NULL) {
-        size_t step;
-        code = bb__body_decode(&reply->app_body, at + passed, len - passed, &step, span);
-        passed += step;
-    }
-    *used = span->at != NULL ? passed : len;
-    return span->at != NULL;
+    bb__body_decode(&reply->app_body, at, len, used, span);
+    if (span->at != NULL) return 1;
+    *used = len;
+    return 0;
 }
 
 unsigned bb__h1_reply_part(struct bb__h1_reply *reply, const char *at, size_t len,
