@@ -11,18 +11,30 @@ module Bench
     module_function
 
     def floor = File.join(ROOT, "tmp/bench/floor")
+    def core_host = File.join(ROOT, "tmp/bench/core_host")
     def load_tool = File.join(ROOT, "lib/bontebok/bontebok-bench")
 
     def all
       run!(File.join(ROOT, "bin/setup"), "--run")
       FileUtils.mkdir_p(File.dirname(floor))
-      source = File.join(ROOT, "bench/floor/floor.c")
-      run!("cc", "-std=c11", "-D_GNU_SOURCE", "-O2", source, "-o", floor) unless FileUtils.uptodate?(floor, [source])
+      compile(floor, ["bench/floor/floor.c"])
+      compile(core_host, ["bench/floor/core_host.c", *Dir.glob("core/src/*.c", base: ROOT)])
       GEMFILES.each { |gemfile| bundle(File.join(ROOT, gemfile)) }
     end
 
+    def compile(program, sources)
+      sources = sources.map { |source| File.join(ROOT, source) }
+      return if FileUtils.uptodate?(program, sources)
+
+      run!("cc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-fvisibility=hidden", "-fstack-protector-strong",
+           "-I#{ROOT}/core/include", "-I#{ROOT}/core/src", *sources, "-lpthread", "-o", program)
+    end
+
+    # Where bin/setup keeps the gems counts for every Gemfile of the checkout.
+    def gems_of(gemfile) = { "BUNDLE_GEMFILE" => gemfile, "BUNDLE_APP_CONFIG" => File.join(ROOT, ".bundle") }
+
     def bundle(gemfile)
-      env = { "BUNDLE_GEMFILE" => gemfile }
+      env = gems_of(gemfile)
       return if system(env, "bundle", "check", out: File::NULL, err: File::NULL)
 
       system(env, "bundle", "install", "--quiet") || warn("left out: the gems of #{gemfile} do not install here")

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "rbconfig"
+require_relative "build"
 
 module Bench
   # Who runs in bench/quick, and how each is started with one worker on one address. A peer that is not installed or
@@ -15,7 +16,7 @@ module Bench
 
     # address: "/path" or "127.0.0.1:PORT"; mode: :close or :kept.
     def all(address, mode)
-      [floor(address, mode), *ours(address), *peers(address)]
+      [floor(address, mode), core(address), *ours(address), *peers(address)]
     end
 
     def floor(address, mode)
@@ -23,9 +24,14 @@ module Bench
       Contestant.new(name: "floor (C)", env: {}, command: [Build.floor, mode.to_s, where])
     end
 
+    def core(address)
+      Contestant.new(name: "bontebok's core (C)", env: {},
+                     command: [Build.core_host, address.start_with?("/") ? listen(address) : address.split(":").last])
+    end
+
     def ours(address)
       command = [*bundled, File.join(ROOT, "exe/bontebok"), "-w", "1", "-E", "production", "-l", listen(address)]
-      env = { "BUNDLE_GEMFILE" => File.join(ROOT, "Gemfile") }
+      env = Build.gems_of(File.join(ROOT, "Gemfile"))
       [Contestant.new(name: "bontebok", env: env, command: [*command, HELLO]),
        Contestant.new(name: "bontebok FrozenEnv", env: env, command: [*command, "--frozen-env", HELLO])]
     end
@@ -47,7 +53,7 @@ module Bench
     end
 
     def peer(name, command, listen = nil, gemfile = "bench/peers/Gemfile")
-      env = { "BUNDLE_GEMFILE" => File.join(ROOT, gemfile), "RACK_ENV" => "production", "BENCH_LISTEN" => listen }
+      env = { "RACK_ENV" => "production", "BENCH_LISTEN" => listen, **Build.gems_of(File.join(ROOT, gemfile)) }
       Contestant.new(name: name, env: env, command: [*bundled, *command])
     end
 
