@@ -6,9 +6,8 @@
 
 enum kind { PASSED, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, DATE, SERVER, DROPPED };
 
-/* name is a token, so it holds neither a control that "| 0x20" would turn into "-" nor one that it would turn
- * into
- * ".". `lower` is in lower case. */
+/* `lower` is in lower case. A name is a token: no control byte is in it that "| 0x20" turns into "-" or ".",
+ * and the values that are compared too are compared with letters only. */
 static inline bool is_same(const char *name, const char *lower, size_t len)
 {
     for (size_t i = 0; i < len; ++i)

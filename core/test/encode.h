@@ -50,19 +50,21 @@ static inline int encode_head(struct encode *encode, uint64_t body_length)
 
 static inline void encode_part(struct encode *encode, const char *bytes, size_t len)
 {
-    for (size_t offset = 0, used; offset < len; offset += used) {
+    size_t offset = 0, used;
+    do {
         char chunk_head[BB_CHUNK_HEAD_MAX];
         struct bb_slice spans[BB_PART_SPANS];
         unsigned count =
             bb__h1_reply_part(&encode->reply, bytes + offset, len - offset, chunk_head, spans, &used);
-        assert(used > 0 && used <= len - offset && count <= BB_PART_SPANS);
+        assert((used > 0 || len == 0) && used <= len - offset && count <= BB_PART_SPANS);
         for (unsigned i = 0; i < count; ++i) {
             assert(spans[i].len > 0);
             int code = bb__buf_append(&encode->wire, spans[i].at, spans[i].len);
             assert(code == BB_OK);
             (void)code;
         }
-    }
+        offset += used;
+    } while (offset < len);
 }
 
 static inline int encode_end(struct encode *encode)
