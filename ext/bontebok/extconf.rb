@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+# Builds the extension bontebok/bontebok: this folder's files, and the core's in the same object. Works in a checkout,
+# in an installed gem and from a build folder elsewhere, because every path hangs on $(srcdir).
+#
+#   ruby ext/bontebok/extconf.rb [--enable-werror]      --enable-werror: for the project's own builds
+
+require "mkmf"
+
+CORE = "../../core"
+
+abort "Bontebok needs Linux: epoll is missing" unless have_func("epoll_create1", "sys/epoll.h")
+abort "Bontebok needs Linux: accept4 is missing" unless have_func("accept4", "sys/socket.h")
+
+$srcs = [__dir__, File.join(__dir__, CORE, "src")].flat_map { |folder| Dir[File.join(folder, "*.c")] }
+                                                  .map { |file| File.basename(file) }.sort
+$VPATH << "$(srcdir)/#{CORE}/src"
+# The public header alone: the core's own files find theirs beside them, and the binding shall not.
+$INCFLAGS << " -I$(srcdir) -I$(srcdir)/#{CORE}/include"
+
+# Ruby's own list of warnings is for C90 and differs from release to release.
+$warnflags = "-Wall -Wextra -Wshadow -Wno-unused-parameter#{" -Werror" if enable_config("werror", false)}"
+
+$CPPFLAGS << " -D_GNU_SOURCE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
+$CFLAGS << " -std=c11 -O2 -fvisibility=hidden -fstack-protector-strong"
+
+create_makefile("bontebok/bontebok")

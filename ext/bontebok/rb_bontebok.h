@@ -1,0 +1,231 @@
+/* rb_bontebok.h: what the files of the Ruby binding share with each other. The binding is a loop around
+ * bb_lane_next() and turns the requests it hands out into Rack environments and Rack's triplets into replies.
+ * It includes the core's public header alone and knows no constant of lib/: what it has to say goes to the
+ * callable that it was given.
+ *
+ * Names: bbr_ ("Bontebok in Ruby") reaches from file to file, a bare verb is static.
+ *
+ * Two rules hold everywhere in here. Whatever may run Ruby code may leave by longjmp(): so nothing that must
+ * be given back is held across it; one rb_ensure() around the whole loop (rb_lane.c) ends a request that was
+ * left in the middle. And a pointer into a Ruby object is taken after the last call that may run Ruby code or
+ * release the GVL.
+ */
+#ifndef RB_BONTEBOK_H
+#define RB_BONTEBOK_H
+
+#include <bontebok.h>
+#include <ruby.h>
+#include <sys/types.h>
+
+#define BBR_LISTENERS_MAX 64
+
+/* ---- rb_bontebok.c ---- */
+
+extern VALUE bbr_eInvalidReply; /* what the application answered is no answer */
+extern VALUE bbr_eClientGone;   /* what each, or a stream's write, raises when nobody reads any more */
+
+/* Raises for a negative code. */
+NORETURN(void bbr_raise(int code));
+
+/* A new binary String of these bytes. */
+static inline VALUE bbr_string(struct bb_slice bytes)
+{
+    return rb_str_new(bytes.at, (long)bytes.len);
+}
+
+/* The one frozen binary String with the bytes of this one. */
+VALUE bbr_fixed(VALUE string);
+
+/* The one frozen String that a literal in a source file is as well: a lookup by it compares no bytes. */
+VALUE bbr_key(const char *name, size_t len);
+
+static inline struct bb_slice bbr_bytes(VALUE string)
+{
+    return (struct bb_slice){RSTRING_PTR(string), (size_t)RSTRING_LEN(string)};
+}
+
+/* Keeps for the life of the process, and returns, a VALUE that C holds. */
+VALUE bbr_keep(VALUE object);
+
+/* ---- rb_worker.c ---- */
+
+/* The core's worker and who holds it. The GC frees objects in any order, the core wants the lanes to go
+ * first. */
+struct bbr_worker {
+    struct bb_worker *core;
+    pid_t pid;
+    unsigned holders;
+};
+
+void bbr_worker_release(struct bbr_worker *worker);
+
+/* The core's worker of a Worker, held until released. Raises unless it is one and was initialized. */
+struct bbr_worker *bbr_worker_hold(VALUE object);
+
+/* What it was told of its listeners: an Array of [name, port, true for a unix socket]. */
+VALUE bbr_worker_listeners(VALUE object);
+
+/* ---- rb_lane.c ---- */
+
+/* What the env knows of a listener. */
+struct bbr_endpoint {
+    VALUE template; /* Hash: the env of each request is a copy of it */
+    VALUE name, port;
+    bool unix_socket;
+};
+
+struct bbr_shapes;
+
+struct bbr_lane {
+    struct bb_lane *core;
+    struct bbr_worker *worker;
+    pid_t pid;
+    VALUE worker_object, app, report, no_input;
+    VALUE keys[256]; /* by bb_field.id: 0 not seen yet, nil never handed on, else the env's key */
+    struct bbr_endpoint *endpoints;
+    unsigned endpoint_count;
+    struct bbr_shapes *shapes; /* NULL unless frozen_env */
+    bool show_errors, serving;
+    bool http_version, rack2; /* what the fixed part of the env is made for */
+    uint64_t requests, max_requests;
+};
+
+/* What Lane#serve has in its hands. It stands on that method's C stack: the GC finds the VALUEs there, and no
+ * store needs a write barrier. */
+struct bbr_exchange {
+    VALUE self; /* the Lane */
+    struct bbr_lane *lane;
+    VALUE thread;
+    VALUE leaving; /* nil, or the exception by which the application asked this process to leave */
+
+    const struct bb_request *request; /* NULL between two requests */
+    VALUE env;
+    VALUE input;            /* nil, or the Input that reads this request's body */
+    VALUE stream;           /* nil, or the Stream of this reply */
+    VALUE body;             /* Qundef, or the body whose close is still owed */
+    bool body_tells_closed; /* to_ary was called, which may have closed it: ask before closing */
+    bool gone;              /* the client */
+    bool broken;            /* no whole answer left: abort */
+};
+
+/* Waits until the client has taken some of the reply; other threads run meanwhile. */
+void bbr_lane_wait_for_client(struct bbr_exchange *exchange);
+
+/* Ends a child process that the application has forked inside of a request, without a word to the client. */
+void bbr_lane_leave_if_child(const struct bbr_lane *lane);
+
+/* ---- rb_env.c, rb_env_names.c, rb_env_shape.c ---- */
+
+/* What the env of every request to a listener has in common, with room for the rest. */
+VALUE bbr_env_template(VALUE base, const struct bbr_endpoint *endpoint, VALUE no_input);
+
+/* The env of the current request. */
+VALUE bbr_env_build(struct bbr_exchange *exchange);
+
+/* "GET /path" of an env, without the query, for the log. */
+VALUE bbr_env_label(VALUE env);
+
+/* A field's value, as the env shows it. */
+static inline struct bb_slice bbr_field_value(const struct bb_head *head, const struct bb_field *field)
+{
+    /* The authority of an absolute target replaces Host, RFC 9112 3.2.2; else it is the same bytes. */
+    if (field->kind == BB_FIELD_HOST) return head->authority;
+    return (struct bb_slice){field->value, field->value_len};
+}
+
+/* SERVER_NAME and SERVER_PORT. */
+void bbr_env_server(const struct bb_head *head, const struct bbr_endpoint *endpoint, struct bb_slice *name,
+                    struct bb_slice *port);
+
+/* The env's key for a field, or nil: not handed on. */
+VALUE bbr_names_key(struct bbr_exchange *exchange, const struct bb_field *field);
+
+/* The keys that the binding itself sets. */
+enum bbr_env_key {
+    BBR_REQUEST_METHOD,
+    BBR_PATH_INFO,
+    BBR_QUERY_STRING,
+    BBR_REQUEST_URI,
+    BBR_SERVER_NAME,
+    BBR_SERVER_PORT,
+    BBR_SERVER_PROTOCOL,
+    BBR_REMOTE_ADDR,
+    BBR_CONTENT_LENGTH,
+    BBR_CONTENT_TYPE,
+    BBR_HTTP_VERSION,
+    BBR_RACK_INPUT,
+    BBR_ENV_KEYS,
+};
+extern VALUE bbr_env_keys[BBR_ENV_KEYS];
+extern VALUE bbr_empty; /* the one empty String */
+
+struct bbr_shapes *bbr_shapes_new(void);
+size_t bbr_shapes_size(void);
+void bbr_shapes_each_value(struct bbr_shapes *shapes, void (*visit)(VALUE *));
+
+/* The env of a request whose field names came before, in that order: all but the target, the protocol and the
+ * body. Qundef: none that is known. */
+VALUE bbr_shapes_env(struct bbr_exchange *exchange);
+
+/* ---- rb_input.c ---- */
+
+/* rack.input of a request with a body; it borrows the bytes until it is detached. */
+VALUE bbr_input_new(const struct bb_request *request);
+VALUE bbr_input_empty(void);
+void bbr_input_detach(VALUE input);
+
+/* ---- rb_reply.c, rb_stream.c ---- */
+
+/* Answers the current request with what the application returned. */
+void bbr_reply(struct bbr_exchange *exchange, VALUE triplet);
+
+/* The binding's own answer: a text. */
+void bbr_reply_text(struct bbr_exchange *exchange, int status, VALUE text);
+
+/* Raises if the code is a failure. */
+void bbr_reply_check(struct bbr_exchange *exchange, int code);
+
+/* Sends one part of the body, waiting for the client where it must. */
+void bbr_reply_part(struct bbr_exchange *exchange, VALUE part);
+
+/* Sends the head, or what is pending; last: and the body's end. */
+void bbr_reply_flush(struct bbr_exchange *exchange, bool last);
+
+/* The String that a body part is; else raises. */
+VALUE bbr_reply_string(VALUE part);
+
+/* The writing end of the current reply: the block that each yields to, or what call is given. */
+VALUE bbr_stream_new(struct bbr_exchange *exchange);
+VALUE bbr_stream_yielded(RB_BLOCK_CALL_FUNC_ARGLIST(part, stream));
+void bbr_stream_finish(VALUE stream);
+void bbr_stream_detach(VALUE stream);
+
+/* ---- rb_error.c ---- */
+
+/* Calls a function that may unwind. nil, or the exception it raised; any other way out (the thread is killed,
+ * a throw to a catch outside of Lane#serve) goes on, to the ensure there. */
+VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument);
+
+/* Tells lib; what the callable raises is swallowed. */
+void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message, VALUE error);
+
+/* The application failed: logs it, answers 500 if nothing has been sent, and lets the process leave if it was
+ * asked to. */
+void bbr_failed(struct bbr_exchange *exchange, VALUE error);
+
+/* The same after the answer, which can be neither saved nor spoilt any more. */
+void bbr_failed_late(struct bbr_exchange *exchange, VALUE error);
+
+/* The body ended before its Content-Length; the core has aborted the reply. */
+void bbr_failed_short(struct bbr_exchange *exchange);
+
+/* Each file's part of Init. */
+void bbr_init_worker(VALUE core);
+void bbr_init_lane(VALUE core);
+void bbr_init_env(void);
+void bbr_init_input(VALUE core);
+void bbr_init_reply(void);
+void bbr_init_stream(VALUE core);
+void bbr_init_error(void);
+
+#endif

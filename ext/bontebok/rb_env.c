@@ -1,0 +1,203 @@
+/* rb_env.c: the Rack environment of a request (SPEC of Rack 2.2 and 3). It is a copy of the listener's
+ * template, into which goes what the request brings: each value a new String of its own, binary, unfrozen.
+ * What is the same for every request is one frozen String. With frozen_env most of it comes from
+ * rb_env_shape.c instead.
+ *
+ * A request costs little more than the objects and Hash stores in here: think twice before adding one. */
+#include "rb_bontebok.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+VALUE bbr_env_keys[BBR_ENV_KEYS];
+
+VALUE bbr_empty;
+static VALUE http_1_0, http_1_1, port_80, unix_peer, script_name;
+
+static const struct bb_slice default_port = {"80", 2};
+
+static bool same(struct bb_slice bytes, VALUE string)
+{
+    return bytes.len == (size_t)RSTRING_LEN(string) && memcmp(bytes.at, RSTRING_PTR(string), bytes.len) == 0;
+}
+
+static void set(VALUE env, enum bbr_env_key key, VALUE value)
+{
+    rb_hash_aset(env, bbr_env_keys[key], value);
+}
+
+/* ---- the template ---- */
+
+static int copy_into_template(VALUE key, VALUE value, VALUE template)
+{
+    /* Rack wants the encoding of values to be binary, whatever the file is written in that they come from. */
+    rb_hash_aset(template, key, RB_TYPE_P(value, T_STRING) ? bbr_fixed(value) : value);
+    return ST_CONTINUE;
+}
+
+/* Every key that any request sets is in it from the start: replacing a value is no dearer than adding one,
+ * and env reads in an order that makes sense. */
+VALUE bbr_env_template(VALUE base, const struct bbr_endpoint *endpoint, VALUE no_input)
+{
+    VALUE template = rb_hash_new();
+    set(template, BBR_REQUEST_METHOD, bbr_empty);
+    set(template, BBR_PATH_INFO, bbr_empty);
+    set(template, BBR_QUERY_STRING, bbr_empty);
+    set(template, BBR_REQUEST_URI, bbr_empty);
+    rb_hash_foreach(base, copy_into_template, template);
+    set(template, BBR_SERVER_PROTOCOL, http_1_1);
+    set(template, BBR_SERVER_NAME, endpoint->name);
+    set(template, BBR_SERVER_PORT, endpoint->port);
+    set(template, BBR_REMOTE_ADDR, unix_peer);
+    set(template, BBR_RACK_INPUT, no_input);
+    if (RTEST(rb_hash_aref(template, bbr_env_keys[BBR_HTTP_VERSION])))
+        set(template, BBR_HTTP_VERSION, http_1_1);
+    return template;
+}
+
+/* ---- a request ---- */
+
+void bbr_env_server(const struct bb_head *head, const struct bbr_endpoint *endpoint, struct bb_slice *name,
+                    struct bb_slice *port)
+{
+    if (head->host.len > 0) {
+        *name = head->host;
+        *port = head->port.len > 0 ? head->port : default_port;
+    } else {
+        *name = bbr_bytes(endpoint->name);
+        *port = bbr_bytes(endpoint->port);
+    }
+}
+
+static void set_server(VALUE env, const struct bb_request *request, const struct bbr_endpoint *endpoint)
+{
+    struct bb_slice name, port;
+    bbr_env_server(&request->head, endpoint, &name, &port);
+    if (request->head.host.len > 0) set(env, BBR_SERVER_NAME, bbr_string(name));
+    if (!same(port, endpoint->port))
+        set(env, BBR_SERVER_PORT, port.at == default_port.at ? port_80 : bbr_string(port));
+    if (!endpoint->unix_socket) set(env, BBR_REMOTE_ADDR, bbr_string(request->peer));
+}
+
+/* A field whose key came before: one value after the other, RFC 9110 5.3; Cookie's list has its own separator
+ * (RFC 9113 8.2.3). False: it did not come before. */
+static bool join(VALUE env, VALUE key, const struct bb_field *field, struct bb_slice value)
+{
+    VALUE earlier = rb_hash_lookup2(env, key, Qundef);
+    if (!RB_TYPE_P(earlier, T_STRING) || OBJ_FROZEN(earlier)) return false; /* none, or the template's */
+    rb_str_cat(earlier, field->kind == BB_FIELD_COOKIE ? "; " : ", ", 2);
+    rb_str_cat(earlier, value.at, (long)value.len);
+    return true;
+}
+
+static void set_fields(VALUE env, struct bbr_exchange *exchange)
+{
+    const struct bb_head *head = &exchange->request->head;
+    bool joins = head->repeats;
+    for (unsigned i = 0; i < head->field_count; i++) {
+        const struct bb_field *field = &head->fields[i];
+        VALUE key = bbr_names_key(exchange, field);
+        if (NIL_P(key)) continue;
+        struct bb_slice value = bbr_field_value(head, field);
+        joins |= field->kind == BB_FIELD_UNDERSCORE; /* X_A and X-A repeat each other */
+        if (joins && join(env, key, field, value)) continue;
+        rb_hash_aset(env, key, bbr_string(value));
+    }
+}
+
+static VALUE env_from_template(struct bbr_exchange *exchange)
+{
+    const struct bb_request *request = exchange->request;
+    const struct bbr_endpoint *endpoint = &exchange->lane->endpoints[request->listener];
+    VALUE env = rb_hash_dup(endpoint->template);
+    set(env, BBR_REQUEST_METHOD, bbr_string(request->head.method));
+    set_server(env, request, endpoint);
+    set_fields(env, exchange);
+    return env;
+}
+
+static void set_target(VALUE env, const struct bb_head *head, const struct bbr_lane *lane)
+{
+    struct bb_slice path = head->path;
+    /* "OPTIONS *": to Rack 2 what does not begin with a slash is no path. */
+    if (lane->rack2 && path.len == 1 && *path.at == '*') path.len = 0;
+    set(env, BBR_PATH_INFO, bbr_string(path));
+    set(env, BBR_REQUEST_URI, bbr_string(head->target));
+    if (head->query.len > 0) set(env, BBR_QUERY_STRING, bbr_string(head->query));
+}
+
+static void set_old_protocol(VALUE env, const struct bbr_lane *lane)
+{
+    set(env, BBR_SERVER_PROTOCOL, http_1_0);
+    if (lane->http_version) set(env, BBR_HTTP_VERSION, http_1_0);
+}
+
+/* The application reads the decoded body, so it is told of that length, and not of the coding. */
+static void set_decoded_length(VALUE env, const struct bb_request *request)
+{
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, request->body_length);
+    set(env, BBR_CONTENT_LENGTH, rb_str_new(digits, len));
+}
+
+VALUE bbr_env_build(struct bbr_exchange *exchange)
+{
+    const struct bb_request *request = exchange->request;
+    const struct bbr_lane *lane = exchange->lane;
+    VALUE env = lane->shapes ? bbr_shapes_env(exchange) : Qundef;
+    if (env == Qundef) env = env_from_template(exchange);
+    set_target(env, &request->head, lane);
+    if (request->head.minor_version == 0) set_old_protocol(env, lane);
+    if (request->head.chunked) set_decoded_length(env, request);
+    if (request->body_length > 0) set(env, BBR_RACK_INPUT, exchange->input = bbr_input_new(request));
+    return env;
+}
+
+/* ---- the log's view ---- */
+
+static void append_text(VALUE text, VALUE env, VALUE key)
+{
+    VALUE value = RB_TYPE_P(env, T_HASH) ? rb_hash_lookup(env, key) : Qnil;
+    if (RB_TYPE_P(value, T_STRING)) rb_str_cat(text, RSTRING_PTR(value), RSTRING_LEN(value));
+}
+
+/* Of the env, because the request may be gone when the fault shows. */
+VALUE bbr_env_label(VALUE env)
+{
+    VALUE text = rb_str_new(NULL, 0);
+    append_text(text, env, bbr_env_keys[BBR_REQUEST_METHOD]);
+    rb_str_cat_cstr(text, " ");
+    append_text(text, env, script_name);
+    append_text(text, env, bbr_env_keys[BBR_PATH_INFO]);
+    return text;
+}
+
+static VALUE kept_key(const char *name)
+{
+    return bbr_keep(bbr_key(name, strlen(name)));
+}
+
+static VALUE kept_value(const char *text)
+{
+    return bbr_keep(bbr_fixed(rb_str_new_cstr(text)));
+}
+
+void bbr_init_env(void)
+{
+    static const char *const names[BBR_ENV_KEYS] = {
+        [BBR_REQUEST_METHOD] = "REQUEST_METHOD",   [BBR_PATH_INFO] = "PATH_INFO",
+        [BBR_QUERY_STRING] = "QUERY_STRING",       [BBR_REQUEST_URI] = "REQUEST_URI",
+        [BBR_SERVER_NAME] = "SERVER_NAME",         [BBR_SERVER_PORT] = "SERVER_PORT",
+        [BBR_SERVER_PROTOCOL] = "SERVER_PROTOCOL", [BBR_REMOTE_ADDR] = "REMOTE_ADDR",
+        [BBR_CONTENT_LENGTH] = "CONTENT_LENGTH",   [BBR_HTTP_VERSION] = "HTTP_VERSION",
+        [BBR_CONTENT_TYPE] = "CONTENT_TYPE",       [BBR_RACK_INPUT] = "rack.input",
+    };
+    for (int i = 0; i < BBR_ENV_KEYS; i++) bbr_env_keys[i] = kept_key(names[i]);
+    script_name = kept_key("SCRIPT_NAME");
+    bbr_empty = kept_value("");
+    http_1_0 = kept_value("HTTP/1.0");
+    http_1_1 = kept_value("HTTP/1.1");
+    port_80 = kept_value("80");
+    unix_peer = kept_value("127.0.0.1");
+}

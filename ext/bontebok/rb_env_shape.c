@@ -1,0 +1,211 @@
+/* rb_env_shape.c: the env with frozen_env: what did not change since the last request of the same kind is not
+ * made again. Used by rb_env.c; not for requests with a repeated or an unlearned field name.
+ *
+ * A shape is a listener and the ordered names of a request's fields. Clients send few of them, again and
+ * again, mostly with the values they sent before. Each shape owns a template Hash that holds its keys and the
+ * last values, frozen and shared by the requests; a request gets a copy in which only what differs is
+ * replaced.
+ *
+ *   slots    method | server name | server port | peer | field 0 | field 1 | ...
+ *            key, the value that is in the template, how often in a row another one came
+ */
+#include "rb_bontebok.h"
+
+#include <string.h>
+
+#define SHAPES          16
+#define SHAPE_FIELDS    64
+#define FIXED_SLOTS     4
+#define RELEARN_AFTER   8    /* one stray value is not worth a store into an old Hash */
+#define VALUE_MAX_BYTES 1024 /* longer ones are not kept */
+#define SEEN            64
+
+struct slot {
+    VALUE key;   /* nil: not handed on */
+    VALUE value; /* Qfalse: never kept */
+    uint8_t misses;
+};
+
+struct shape {
+    uint32_t hash;
+    unsigned listener, field_count;
+    uint8_t ids[SHAPE_FIELDS];
+    VALUE template;
+    struct slot slots[FIXED_SLOTS + SHAPE_FIELDS];
+};
+
+struct bbr_shapes {
+    struct shape shapes[SHAPES];
+    unsigned count, last, replaced;
+    uint32_t seen[SEEN]; /* hashes that came once: only the second time teaches */
+};
+
+struct bbr_shapes *bbr_shapes_new(void)
+{
+    return ZALLOC(struct bbr_shapes);
+}
+
+size_t bbr_shapes_size(void)
+{
+    return sizeof(struct bbr_shapes);
+}
+
+void bbr_shapes_each_value(struct bbr_shapes *shapes, void (*visit)(VALUE *))
+{
+    for (unsigned i = 0; i < shapes->count; i++) {
+        struct shape *shape = &shapes->shapes[i];
+        visit(&shape->template);
+        for (unsigned j = 0; j < FIXED_SLOTS + shape->field_count; j++) {
+            visit(&shape->slots[j].key);
+            visit(&shape->slots[j].value);
+        }
+    }
+}
+
+/* ---- which shape ---- */
+
+/* False: a name without a number, or two names that may share a key. */
+static bool read_ids(const struct bb_head *head, uint8_t ids[SHAPE_FIELDS])
+{
+    if (head->repeats || head->field_count > SHAPE_FIELDS) return false;
+    for (unsigned i = 0; i < head->field_count; i++) {
+        if (head->fields[i].id == 0 || head->fields[i].kind == BB_FIELD_UNDERSCORE) return false;
+        ids[i] = head->fields[i].id;
+    }
+    return true;
+}
+
+/* FNV-1a. Collisions are harmless: the ids are compared. */
+static uint32_t hash_of(unsigned listener, const uint8_t *ids, unsigned count)
+{
+    uint32_t hash = 2166136261U ^ listener;
+    for (unsigned i = 0; i < count; i++) hash = (hash ^ ids[i]) * 16777619U;
+    return hash;
+}
+
+static bool matches(const struct shape *shape, uint32_t hash, const struct bb_request *request,
+                    const uint8_t *ids)
+{
+    return shape->hash == hash && shape->listener == request->listener &&
+           shape->field_count == request->head.field_count &&
+           memcmp(shape->ids, ids, shape->field_count) == 0;
+}
+
+static struct shape *find(struct bbr_shapes *shapes, uint32_t hash, const struct bb_request *request,
+                          const uint8_t *ids)
+{
+    if (shapes->count > 0 && matches(&shapes->shapes[shapes->last], hash, request, ids))
+        return &shapes->shapes[shapes->last];
+    for (unsigned i = 0; i < shapes->count; i++) {
+        if (!matches(&shapes->shapes[i], hash, request, ids)) continue;
+        shapes->last = i;
+        return &shapes->shapes[i];
+    }
+    return NULL;
+}
+
+/* Clients that never send the same names twice must not cost a template each. */
+static bool seen_before(struct bbr_shapes *shapes, uint32_t hash)
+{
+    uint32_t *seen = &shapes->seen[hash % SEEN];
+    if (*seen == hash) return true;
+    *seen = hash;
+    return false;
+}
+
+/* ---- learning ---- */
+
+/* A place for another shape, holding no object; the oldest goes if it must. */
+static struct shape *make_room(struct bbr_shapes *shapes)
+{
+    unsigned place = shapes->count < SHAPES ? shapes->count++ : shapes->replaced++ % SHAPES;
+    memset(&shapes->shapes[place], 0, sizeof *shapes->shapes);
+    shapes->last = place;
+    return &shapes->shapes[place];
+}
+
+/* A secret is neither held beyond its request nor compared with another client's. */
+static bool is_secret(const struct bb_field *field)
+{
+    return field->kind == BB_FIELD_COOKIE || field->kind == BB_FIELD_AUTHORIZATION;
+}
+
+static void fill_slot(VALUE self, struct slot *slot, VALUE template, VALUE key, bool secret)
+{
+    RB_OBJ_WRITE(self, &slot->key, key);
+    if (!secret && !NIL_P(key)) RB_OBJ_WRITE(self, &slot->value, rb_hash_aref(template, key));
+    slot->misses = RELEARN_AFTER; /* the first value is taken at once */
+}
+
+static struct shape *learn(struct bbr_exchange *exchange, uint32_t hash, const uint8_t *ids)
+{
+    static const enum bbr_env_key fixed_keys[FIXED_SLOTS] = {BBR_REQUEST_METHOD, BBR_SERVER_NAME,
+                                                             BBR_SERVER_PORT, BBR_REMOTE_ADDR};
+    const struct bb_request *request = exchange->request;
+    const struct bb_head *head = &request->head;
+    VALUE self = exchange->self,
+          template = rb_hash_dup(exchange->lane->endpoints[request->listener].template);
+    struct shape *shape = make_room(exchange->lane->shapes);
+
+    shape->field_count = head->field_count;
+    RB_OBJ_WRITE(self, &shape->template, template);
+    for (unsigned i = 0; i < FIXED_SLOTS; i++)
+        fill_slot(self, &shape->slots[i], template, bbr_env_keys[fixed_keys[i]], false);
+    for (unsigned i = 0; i < head->field_count; i++) {
+        VALUE key = bbr_names_key(exchange, &head->fields[i]);
+        if (!NIL_P(key)) rb_hash_aset(template, key, bbr_empty);
+        fill_slot(self, &shape->slots[FIXED_SLOTS + i], template, key, is_secret(&head->fields[i]));
+    }
+    /* Only now can it be found: an exception above leaves a place that matches nothing. */
+    memcpy(shape->ids, ids, head->field_count);
+    shape->listener = request->listener;
+    shape->hash = hash;
+    return shape;
+}
+
+/* ---- the env ---- */
+
+/* Puts a value into the env, unless the copied template brought it. */
+static void put(VALUE self, VALUE env, const struct shape *shape, struct slot *slot, struct bb_slice value)
+{
+    if (NIL_P(slot->key)) return;
+    if (slot->value) {
+        struct bb_slice kept = bbr_bytes(slot->value);
+        if (kept.len == value.len && memcmp(kept.at, value.at, value.len) == 0) {
+            if (slot->misses > 0) slot->misses = 0;
+            return;
+        }
+    }
+    VALUE string = bbr_string(value);
+    if (slot->value && slot->misses++ >= RELEARN_AFTER - 1 && value.len <= VALUE_MAX_BYTES) {
+        rb_hash_aset(shape->template, slot->key, rb_obj_freeze(string));
+        RB_OBJ_WRITE(self, &slot->value, string);
+        slot->misses = 0;
+    }
+    rb_hash_aset(env, slot->key, string);
+}
+
+VALUE bbr_shapes_env(struct bbr_exchange *exchange)
+{
+    const struct bb_request *request = exchange->request;
+    const struct bb_head *head = &request->head;
+    struct bbr_lane *lane = exchange->lane;
+    uint8_t ids[SHAPE_FIELDS];
+    if (!read_ids(head, ids)) return Qundef;
+
+    uint32_t hash = hash_of(request->listener, ids, head->field_count);
+    struct shape *shape = find(lane->shapes, hash, request, ids);
+    if (!shape) {
+        if (!seen_before(lane->shapes, hash)) return Qundef;
+        shape = learn(exchange, hash, ids);
+    }
+
+    struct bb_slice fixed[FIXED_SLOTS] = {[0] = head->method, [3] = request->peer};
+    bbr_env_server(head, &lane->endpoints[request->listener], &fixed[1], &fixed[2]);
+    VALUE env = rb_hash_dup(shape->template);
+    for (unsigned i = 0; i < FIXED_SLOTS; i++) put(exchange->self, env, shape, &shape->slots[i], fixed[i]);
+    for (unsigned i = 0; i < head->field_count; i++)
+        put(exchange->self, env, shape, &shape->slots[FIXED_SLOTS + i],
+            bbr_field_value(head, &head->fields[i]));
+    return env;
+}

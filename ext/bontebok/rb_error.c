@@ -1,0 +1,133 @@
+/* rb_error.c: what happens when the application fails: how far it may unwind, what is logged, what the client
+ * gets, and whether this process goes on. Used by the serve loop. */
+#include "rb_bontebok.h"
+
+#include <ruby/encoding.h>
+
+static ID id_call, id_message, id_full_message;
+static VALUE plain_answer, full_message_options;
+
+/* ---- how far it may unwind ---- */
+
+/* After a throw or a kill $! is none of Ruby's objects. */
+static bool is_exception(VALUE object)
+{
+    return !RB_SPECIAL_CONST_P(object) && RB_BUILTIN_TYPE(object) != RUBY_T_IMEMO &&
+           RTEST(rb_obj_is_kind_of(object, rb_eException));
+}
+
+VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument)
+{
+    int state;
+    (void)rb_protect(function, argument, &state);
+    if (RB_LIKELY(state == 0)) return Qnil;
+    VALUE error = rb_errinfo();
+    if (!is_exception(error)) rb_jump_tag(state);
+    rb_set_errinfo(Qnil);
+    return error;
+}
+
+/* ---- what is logged ---- */
+
+static VALUE call_report(VALUE argument)
+{
+    const VALUE *call = (const VALUE *)argument;
+    return rb_funcallv(call[0], id_call, 3, call + 1);
+}
+
+void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message, VALUE error)
+{
+    VALUE call[] = {exchange->lane->report, ID2SYM(rb_intern(level)), message, error};
+    (void)bbr_attempt(call_report, (VALUE)call);
+}
+
+struct failure {
+    struct bbr_exchange *exchange;
+    VALUE error;
+    VALUE text; /* made by the attempts below, if they succeed */
+};
+
+/* Bytes of the request and a message in any encoding meet in here, so they are put together as bytes. */
+static VALUE log_text(VALUE argument)
+{
+    struct failure *failure = (struct failure *)argument;
+    VALUE text = bbr_env_label(failure->exchange->env);
+    VALUE message = rb_obj_as_string(rb_funcallv(failure->error, id_message, 0, NULL));
+    rb_str_cat_cstr(text, ": ");
+    rb_str_cat(text, RSTRING_PTR(message), RSTRING_LEN(message));
+    rb_str_catf(text, " (%s)", rb_obj_classname(failure->error));
+    RB_GC_GUARD(message);
+    rb_enc_associate(text, rb_utf8_encoding());
+    VALUE clean = rb_str_scrub(text, Qnil);
+    return failure->text = NIL_P(clean) ? text : clean;
+}
+
+static bool asks_to_leave(VALUE error)
+{
+    return RTEST(rb_obj_is_kind_of(error, rb_eSystemExit)) ||
+           RTEST(rb_obj_is_kind_of(error, rb_eNoMemError)) || RTEST(rb_obj_is_kind_of(error, rb_eSignal));
+}
+
+void bbr_failed_late(struct bbr_exchange *exchange, VALUE error)
+{
+    struct failure failure = {exchange, error, Qnil};
+    (void)bbr_attempt(log_text, (VALUE)&failure);
+    if (NIL_P(failure.text)) failure.text = rb_str_new_cstr(rb_obj_classname(error)); /* its message raised */
+    bbr_report(exchange, "error", failure.text, error);
+    if (!asks_to_leave(error)) return;
+    if (NIL_P(exchange->leaving)) exchange->leaving = error;
+    bb_worker_drain(exchange->lane->worker->core);
+}
+
+static VALUE short_text(VALUE argument)
+{
+    struct failure *failure = (struct failure *)argument;
+    VALUE text = bbr_env_label(failure->exchange->env);
+    return failure->text = rb_str_cat_cstr(text, ": the body is shorter than its Content-Length");
+}
+
+void bbr_failed_short(struct bbr_exchange *exchange)
+{
+    struct failure failure = {exchange, Qnil, Qnil};
+    (void)bbr_attempt(short_text, (VALUE)&failure);
+    bbr_report(exchange, "error", failure.text, Qnil);
+}
+
+/* ---- what the client gets ---- */
+
+static VALUE backtrace_text(VALUE argument)
+{
+    struct failure *failure = (struct failure *)argument;
+    VALUE text = rb_funcallv_kw(failure->error, id_full_message, 1, &full_message_options, RB_PASS_KEYWORDS);
+    return failure->text = rb_obj_as_string(text);
+}
+
+static VALUE answer_500(VALUE argument)
+{
+    struct failure *failure = (struct failure *)argument;
+    bbr_reply_text(failure->exchange, 500, failure->text);
+    return Qnil;
+}
+
+void bbr_failed(struct bbr_exchange *exchange, VALUE error)
+{
+    exchange->broken = true;
+    if (exchange->gone && RTEST(rb_obj_is_kind_of(error, bbr_eClientGone)))
+        return; /* no fault of the application */
+    bbr_failed_late(exchange, error);
+    if (exchange->gone || bb_reply_sent(exchange->lane->core)) return;
+
+    struct failure failure = {exchange, error, plain_answer};
+    if (exchange->lane->show_errors) (void)bbr_attempt(backtrace_text, (VALUE)&failure);
+    exchange->broken = !NIL_P(bbr_attempt(answer_500, (VALUE)&failure));
+}
+
+void bbr_init_error(void)
+{
+    id_call = rb_intern("call");
+    id_message = rb_intern("message");
+    id_full_message = rb_intern("full_message");
+    plain_answer = bbr_keep(bbr_fixed(rb_str_new_cstr("500 Internal Server Error\n")));
+    full_message_options = bbr_keep(rb_hash_new());
+    rb_hash_aset(full_message_options, ID2SYM(rb_intern("highlight")), Qfalse);
+}

@@ -1,0 +1,274 @@
+/* rb_input.c: Bontebok::Core::Input, what env["rack.input"] is: the decoded body of one request, rewindable
+ * and binary.
+ *
+ * It borrows the core's memory or spool file, and is detached when the request ends: an application that kept
+ * it gets an IOError from then on. Requests without a body share one empty Input, which therefore has no
+ * state at all: it can be closed and rewound without anybody noticing. */
+#include "rb_bontebok.h"
+
+#include <errno.h>
+#include <ruby/encoding.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What gets reads at a time from the spool. */
+#define WINDOW (16 * 1024)
+
+struct input {
+    const char *memory; /* the body, or NULL: it is in the spool */
+    int fd;
+    uint64_t size, position;
+    const char *ended; /* why it can no longer be read, or NULL */
+    char *window;      /* window_len bytes of the spool from window_start on; NULL until gets is called */
+    uint64_t window_start;
+    size_t window_len;
+};
+
+static VALUE input_class;
+
+/* ---- the object ---- */
+
+static void input_free(void *data)
+{
+    struct input *input = data;
+    xfree(input->window);
+    xfree(input);
+}
+
+static size_t input_size_of(const void *data)
+{
+    const struct input *input = data;
+    return sizeof *input + (input->window ? WINDOW : 0);
+}
+
+static const rb_data_type_t input_type = {
+    .wrap_struct_name = "Bontebok::Core::Input",
+    .function = {.dfree = input_free, .dsize = input_size_of},
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
+};
+
+VALUE bbr_input_new(const struct bb_request *request)
+{
+    struct input *input;
+    VALUE self = TypedData_Make_Struct(input_class, struct input, &input_type, input);
+    input->memory = request->body;
+    input->fd = request->body_fd;
+    input->size = request->body_length;
+    return self;
+}
+
+VALUE bbr_input_empty(void)
+{
+    struct input *input;
+    VALUE self = TypedData_Make_Struct(input_class, struct input, &input_type, input);
+    input->memory = "";
+    return self;
+}
+
+static void end(struct input *input, const char *reason)
+{
+    input->memory = NULL;
+    input->fd = -1;
+    input->ended = reason;
+}
+
+void bbr_input_detach(VALUE self)
+{
+    end(RTYPEDDATA_DATA(self), "the request has ended");
+}
+
+static struct input *input_of(VALUE self)
+{
+    struct input *input;
+    TypedData_Get_Struct(self, struct input, &input_type, input);
+    return input;
+}
+
+static struct input *readable(VALUE self)
+{
+    struct input *input = input_of(self);
+    if (input->ended) rb_raise(rb_eIOError, "rack.input: %s", input->ended);
+    return input;
+}
+
+/* ---- bytes ---- */
+
+/* Copies exactly len bytes from an offset; the caller knows that they are there. */
+static void copy_out(const struct input *input, uint64_t offset, char *into, size_t len)
+{
+    if (input->memory) {
+        memcpy(into, input->memory + offset, len);
+        return;
+    }
+    while (len > 0) {
+        ssize_t got = pread(input->fd, into, len, (off_t)offset);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) rb_sys_fail("rack.input");
+        if (got == 0) rb_raise(rb_eIOError, "rack.input: the spooled body was cut off");
+        into += got;
+        offset += (uint64_t)got;
+        len -= (size_t)got;
+    }
+}
+
+static uint64_t left(const struct input *input)
+{
+    return input->size - input->position;
+}
+
+static size_t at_most(uint64_t available, size_t wanted)
+{
+    return available < wanted ? (size_t)available : wanted;
+}
+
+/* The bytes at the position, as many as are at hand; none only at the end. */
+static struct bb_slice ahead(struct input *input)
+{
+    if (input->memory) return (struct bb_slice){input->memory + input->position, (size_t)left(input)};
+    uint64_t skip = input->position - input->window_start;
+    if (input->position < input->window_start || skip >= input->window_len) {
+        if (!input->window) input->window = ALLOC_N(char, WINDOW);
+        input->window_len = 0;
+        size_t len = at_most(left(input), WINDOW);
+        copy_out(input, input->position, input->window, len);
+        input->window_start = input->position;
+        input->window_len = len;
+        skip = 0;
+    }
+    return (struct bb_slice){input->window + skip, input->window_len - (size_t)skip};
+}
+
+/* ---- reading, as IO does ---- */
+
+/* A String of len bytes, not yet filled: the caller's buffer if there is one. */
+static VALUE prepare(VALUE buffer, size_t len)
+{
+    if (NIL_P(buffer)) return rb_str_new(NULL, (long)len);
+    rb_str_modify(buffer);
+    rb_str_resize(buffer, (long)len);
+    rb_enc_associate(buffer, rb_ascii8bit_encoding());
+    return buffer;
+}
+
+/* read([length, [buffer]]): nil at the end if a length above 0 was asked for, else "". */
+static VALUE input_read(int argc, VALUE *argv, VALUE self)
+{
+    VALUE length, buffer;
+    rb_scan_args(argc, argv, "02", &length, &buffer);
+    if (!NIL_P(buffer)) StringValue(buffer);
+    long wanted = NIL_P(length) ? LONG_MAX : NUM2LONG(length);
+    if (wanted < 0) rb_raise(rb_eArgError, "negative length %ld given", wanted);
+
+    struct input *input = readable(self);
+    size_t len = at_most(left(input), (size_t)wanted);
+    VALUE string = prepare(buffer, len);
+    copy_out(input, input->position, RSTRING_PTR(string), len);
+    ENC_CODERANGE_CLEAR(string);
+    input->position += len;
+    return len == 0 && !NIL_P(length) && wanted > 0 ? Qnil : string;
+}
+
+/* gets: the next line with its end, or nil. */
+static VALUE input_gets(VALUE self)
+{
+    struct input *input = readable(self);
+    VALUE line = Qnil;
+    while (left(input) > 0) {
+        struct bb_slice bytes = ahead(input);
+        const char *newline = memchr(bytes.at, '\n', bytes.len);
+        if (newline) bytes.len = (size_t)(newline - bytes.at) + 1;
+        input->position += bytes.len;
+        if (NIL_P(line))
+            line = bbr_string(bytes);
+        else
+            rb_str_cat(line, bytes.at, (long)bytes.len);
+        if (newline) break;
+    }
+    return line;
+}
+
+static VALUE input_each(VALUE self)
+{
+    RETURN_ENUMERATOR(self, 0, NULL);
+    for (VALUE line; !NIL_P(line = input_gets(self));) rb_yield(line);
+    return self;
+}
+
+static VALUE input_rewind(VALUE self)
+{
+    readable(self)->position = 0;
+    return INT2FIX(0);
+}
+
+static VALUE input_pos(VALUE self)
+{
+    return ULL2NUM(readable(self)->position);
+}
+
+static VALUE input_is_eof(VALUE self)
+{
+    return left(readable(self)) == 0 ? Qtrue : Qfalse;
+}
+
+static VALUE input_size(VALUE self)
+{
+    return ULL2NUM(input_of(self)->size);
+}
+
+static VALUE input_close(VALUE self)
+{
+    struct input *input = input_of(self);
+    if (input->size > 0 && !input->ended) end(input, "closed");
+    return Qnil;
+}
+
+static VALUE input_is_closed(VALUE self)
+{
+    return input_of(self)->ended ? Qtrue : Qfalse;
+}
+
+/* ---- it is binary, whatever is asked ---- */
+
+static VALUE input_encoding(VALUE self)
+{
+    return rb_enc_from_encoding(rb_ascii8bit_encoding());
+}
+
+static VALUE input_binmode(VALUE self)
+{
+    return self;
+}
+
+static VALUE input_is_binmode(VALUE self)
+{
+    return Qtrue;
+}
+
+static VALUE input_set_encoding(int argc, VALUE *argv, VALUE self)
+{
+    return self;
+}
+
+void bbr_init_input(VALUE core)
+{
+    input_class = rb_define_class_under(core, "Input", rb_cObject);
+    rb_gc_register_address(&input_class);
+    rb_undef_alloc_func(input_class);
+    rb_include_module(input_class, rb_mEnumerable);
+    rb_define_method(input_class, "read", input_read, -1);
+    rb_define_method(input_class, "gets", input_gets, 0);
+    rb_define_method(input_class, "each", input_each, 0);
+    rb_define_method(input_class, "rewind", input_rewind, 0);
+    rb_define_method(input_class, "pos", input_pos, 0);
+    rb_define_method(input_class, "eof?", input_is_eof, 0);
+    rb_define_method(input_class, "size", input_size, 0);
+    rb_define_method(input_class, "close", input_close, 0);
+    rb_define_method(input_class, "closed?", input_is_closed, 0);
+    rb_define_method(input_class, "external_encoding", input_encoding, 0);
+    rb_define_method(input_class, "binmode", input_binmode, 0);
+    rb_define_method(input_class, "binmode?", input_is_binmode, 0);
+    rb_define_method(input_class, "set_encoding", input_set_encoding, -1);
+    rb_define_alias(input_class, "length", "size");
+    rb_define_alias(input_class, "tell", "pos");
+    rb_define_alias(input_class, "eof", "eof?");
+}

@@ -1,0 +1,330 @@
+/* rb_lane.c: Bontebok::Core::Lane, and the loop in which a request lives its whole life: serve,
+ * serve_request, answer. lib runs each Lane#serve in a thread of its own. */
+#include "rb_bontebok.h"
+
+#include <errno.h>
+#include <ruby/thread.h>
+#include <string.h>
+#include <unistd.h>
+
+static ID id_call, id_close, id_closed_p;
+
+/* ---- waiting, the only two places where the GVL is released ---- */
+
+struct wait {
+    struct bb_lane *core;
+    int code;
+};
+
+static void *without_gvl_lane_wait(void *argument)
+{
+    struct wait *wait = argument;
+    wait->code = bb_lane_wait(wait->core);
+    return NULL;
+}
+
+static void *without_gvl_reply_wait(void *argument)
+{
+    struct wait *wait = argument;
+    wait->code = bb_reply_wait(wait->core);
+    return NULL;
+}
+
+static void wake(void *core)
+{
+    bb_lane_wake(core);
+}
+
+static void wait_for_request(struct bbr_lane *lane)
+{
+    struct wait wait = {.core = lane->core};
+    rb_thread_call_without_gvl(without_gvl_lane_wait, &wait, wake, lane->core);
+}
+
+void bbr_lane_wait_for_client(struct bbr_exchange *exchange)
+{
+    struct wait wait = {.core = exchange->lane->core};
+    rb_thread_call_without_gvl(without_gvl_reply_wait, &wait, wake, wait.core);
+    if (wait.code < 0) bbr_reply_check(exchange, wait.code);
+}
+
+/* ---- what the core has to tell ---- */
+
+static VALUE news_text(const struct bb_news *news)
+{
+    VALUE text = rb_str_new_cstr(news->peer);
+    if (RSTRING_LEN(text) > 0) rb_str_cat_cstr(text, ": ");
+    rb_str_cat_cstr(text, news->text);
+    if (news->status) rb_str_catf(text, " (%d)", news->status);
+    if (news->error) rb_str_catf(text, ": %s", strerror(news->error));
+    return text;
+}
+
+static void tell_news(struct bbr_exchange *exchange)
+{
+    struct bb_news news;
+    while (bb_lane_news(exchange->lane->core, &news) == BB_OK)
+        bbr_report(exchange, "warn", news_text(&news), Qnil);
+}
+
+/* ---- a request's life ---- */
+
+/* What may unwind of it. */
+static VALUE answer(VALUE argument)
+{
+    struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
+    VALUE env = exchange->env = bbr_env_build(exchange);
+    bbr_reply(exchange, rb_funcallv(exchange->lane->app, id_call, 1, &env));
+    return Qnil;
+}
+
+/* SPEC: close is called when the body is done with, whatever became of it. */
+static VALUE close_body(VALUE argument)
+{
+    struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
+    VALUE body = exchange->body;
+    exchange->body = Qundef;
+    if (exchange->body_tells_closed && RTEST(rb_funcallv(body, id_closed_p, 0, NULL))) return Qnil;
+    return rb_funcallv(body, id_close, 0, NULL);
+}
+
+/* Gives the request back to the core; nothing of the application may point into it any more. */
+static void give_back(struct bbr_exchange *exchange)
+{
+    struct bb_lane *core = exchange->lane->core;
+    if (!NIL_P(exchange->input)) bbr_input_detach(exchange->input);
+    if (!NIL_P(exchange->stream)) bbr_stream_detach(exchange->stream);
+    exchange->input = exchange->stream = Qnil;
+    exchange->request = NULL;
+    if (exchange->broken)
+        bb_reply_abort(core);
+    else if (bb_reply_end(core) == BB_ESHORT)
+        bbr_failed_short(exchange);
+}
+
+static void serve_request(struct bbr_exchange *exchange)
+{
+    struct bbr_lane *lane = exchange->lane;
+    exchange->env = Qnil;
+    exchange->body = Qundef;
+    exchange->gone = exchange->broken = exchange->body_tells_closed = false;
+
+    VALUE error = bbr_attempt(answer, (VALUE)exchange);
+    if (!NIL_P(error)) bbr_failed(exchange, error);
+    if (exchange->body != Qundef) {
+        error = bbr_attempt(close_body, (VALUE)exchange);
+        if (!NIL_P(error)) bbr_failed_late(exchange, error);
+    }
+    give_back(exchange);
+    if (++lane->requests == lane->max_requests) bbr_report(exchange, "max_requests", Qnil, Qnil);
+}
+
+static VALUE serve(VALUE argument)
+{
+    struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
+    struct bbr_lane *lane = exchange->lane;
+    int code;
+    while ((code = bb_lane_next(lane->core, &exchange->request)) != BB_DRAINED) {
+        if (code == BB_OK)
+            serve_request(exchange);
+        else if (code == BB_AGAIN)
+            wait_for_request(lane);
+        else
+            tell_news(exchange);
+        rb_thread_check_ints(); /* for an application that never runs Ruby code of its own */
+    }
+    bbr_lane_leave_if_child(lane);
+    return exchange->leaving;
+}
+
+/* A request is in hand here only when the thread was unwound: killed, or thrown past us by the application.
+ */
+static VALUE stop_serving(VALUE argument)
+{
+    struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
+    if (exchange->request) {
+        exchange->broken = true;
+        give_back(exchange);
+    }
+    exchange->lane->serving = false;
+    if (exchange->body != Qundef) (void)bbr_attempt(close_body, argument);
+    return Qnil;
+}
+
+void bbr_lane_leave_if_child(const struct bbr_lane *lane)
+{
+    /* The exit handlers and unflushed buffers in here are the server's. */
+    if (getpid() != lane->pid) _exit(EXIT_SUCCESS);
+}
+
+/* ---- the object ---- */
+
+static void each_value(struct bbr_lane *lane, void (*visit)(VALUE *))
+{
+    visit(&lane->worker_object);
+    visit(&lane->app);
+    visit(&lane->report);
+    visit(&lane->no_input);
+    for (size_t i = 0; i < sizeof lane->keys / sizeof *lane->keys; i++) visit(&lane->keys[i]);
+    for (unsigned i = 0; i < lane->endpoint_count; i++) {
+        visit(&lane->endpoints[i].template);
+        visit(&lane->endpoints[i].name);
+        visit(&lane->endpoints[i].port);
+    }
+    if (lane->shapes) bbr_shapes_each_value(lane->shapes, visit);
+}
+
+static void mark_value(VALUE *value)
+{
+    rb_gc_mark_movable(*value);
+}
+
+static void move_value(VALUE *value)
+{
+    *value = rb_gc_location(*value);
+}
+
+static void lane_mark(void *data)
+{
+    each_value(data, mark_value);
+}
+
+static void lane_compact(void *data)
+{
+    each_value(data, move_value);
+}
+
+static void lane_free(void *data)
+{
+    struct bbr_lane *lane = data;
+    /* In a child that was forked later the connections are the parent's. */
+    if (lane->core && lane->pid == getpid()) bb_lane_free(lane->core);
+    if (lane->worker) bbr_worker_release(lane->worker);
+    xfree(lane->endpoints);
+    xfree(lane->shapes);
+    xfree(lane);
+}
+
+static size_t lane_size(const void *data)
+{
+    const struct bbr_lane *lane = data;
+    return sizeof *lane + lane->endpoint_count * sizeof *lane->endpoints +
+           (lane->shapes ? bbr_shapes_size() : 0);
+}
+
+static const rb_data_type_t lane_type = {
+    .wrap_struct_name = "Bontebok::Core::Lane",
+    .function = {.dmark = lane_mark, .dfree = lane_free, .dsize = lane_size, .dcompact = lane_compact},
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
+};
+
+static VALUE lane_allocate(VALUE class)
+{
+    struct bbr_lane *lane;
+    return TypedData_Make_Struct(class, struct bbr_lane, &lane_type, lane);
+}
+
+static struct bbr_lane *lane_of(VALUE self)
+{
+    struct bbr_lane *lane;
+    TypedData_Get_Struct(self, struct bbr_lane, &lane_type, lane);
+    if (!lane->core) rb_raise(rb_eRuntimeError, "uninitialized Bontebok::Core::Lane");
+    return lane;
+}
+
+/* ---- methods ---- */
+
+static void make_endpoints(VALUE self, struct bbr_lane *lane, VALUE base)
+{
+    VALUE listeners = bbr_worker_listeners(lane->worker_object);
+    unsigned count = (unsigned)RARRAY_LEN(listeners);
+    lane->endpoints = ZALLOC_N(struct bbr_endpoint, count);
+    lane->endpoint_count = count;
+    for (unsigned i = 0; i < count; i++) {
+        struct bbr_endpoint *endpoint = &lane->endpoints[i];
+        VALUE listener = rb_ary_entry(listeners, i);
+        RB_OBJ_WRITE(self, &endpoint->name, rb_ary_entry(listener, 0));
+        RB_OBJ_WRITE(self, &endpoint->port, rb_ary_entry(listener, 1));
+        endpoint->unix_socket = RTEST(rb_ary_entry(listener, 2));
+        RB_OBJ_WRITE(self, &endpoint->template, bbr_env_template(base, endpoint, lane->no_input));
+    }
+}
+
+/* The options of Lane.new, in the order of this list. */
+enum option { REPORT, ENV, FROZEN_ENV, SHOW_ERRORS, MAX_REQUESTS, OPTIONS };
+
+static void take_options(VALUE given, VALUE values[OPTIONS])
+{
+    static const char *const names[OPTIONS] = {"report", "env", "frozen_env", "show_errors", "max_requests"};
+    ID ids[OPTIONS];
+    for (int i = 0; i < OPTIONS; i++) ids[i] = rb_intern(names[i]);
+    rb_get_kwargs(given, ids, 1, OPTIONS - 1, values);
+}
+
+/* Lane.new(worker, app, report:, env: {}, frozen_env: false, show_errors: false, max_requests: 0). env: the
+ * fixed part of every env; report: callable(level, message, exception); max_requests: after so many
+ * report.call(:max_requests, nil, nil) is called, once. */
+static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
+{
+    struct bbr_lane *lane;
+    TypedData_Get_Struct(self, struct bbr_lane, &lane_type, lane);
+    if (lane->worker) rb_raise(rb_eRuntimeError, "already initialized");
+
+    VALUE worker, app, given, values[OPTIONS];
+    rb_scan_args(argc, argv, "2:", &worker, &app, &given);
+    take_options(given, values);
+    VALUE base = values[ENV] == Qundef ? rb_hash_new() : values[ENV];
+    Check_Type(base, T_HASH);
+    lane->show_errors = values[SHOW_ERRORS] != Qundef && RTEST(values[SHOW_ERRORS]);
+    lane->max_requests = values[MAX_REQUESTS] == Qundef ? 0 : NUM2ULL(values[MAX_REQUESTS]);
+
+    lane->worker = bbr_worker_hold(worker);
+    lane->pid = getpid();
+    RB_OBJ_WRITE(self, &lane->worker_object, worker);
+    RB_OBJ_WRITE(self, &lane->app, app);
+    RB_OBJ_WRITE(self, &lane->report, values[REPORT]);
+    RB_OBJ_WRITE(self, &lane->no_input, bbr_input_empty());
+    make_endpoints(self, lane, base);
+    lane->http_version = RTEST(rb_hash_aref(base, bbr_env_keys[BBR_HTTP_VERSION]));
+    lane->rack2 = RTEST(rb_hash_aref(base, rb_str_new_cstr("rack.version")));
+    if (values[FROZEN_ENV] != Qundef && RTEST(values[FROZEN_ENV])) lane->shapes = bbr_shapes_new();
+
+    int code = bb_lane_new(&lane->core, lane->worker->core);
+    if (code < 0) bbr_raise(code);
+    return self;
+}
+
+/* Serves until the worker has drained. Returns nil, or the exception by which the application asked this
+ * process to leave. */
+static VALUE lane_serve(VALUE self)
+{
+    struct bbr_lane *lane = lane_of(self);
+    if (lane->serving) rb_raise(rb_eThreadError, "this lane is served already");
+    lane->serving = true;
+
+    struct bbr_exchange exchange = {.self = self, .lane = lane, .body = Qundef};
+    exchange.thread = rb_thread_current();
+    exchange.leaving = exchange.env = exchange.input = exchange.stream = Qnil;
+    VALUE leaving = rb_ensure(serve, (VALUE)&exchange, stop_serving, (VALUE)&exchange);
+    RB_GC_GUARD(self);
+    return leaving;
+}
+
+/* How many requests it has served. */
+static VALUE lane_requests(VALUE self)
+{
+    return ULL2NUM(lane_of(self)->requests);
+}
+
+void bbr_init_lane(VALUE core)
+{
+    id_call = rb_intern("call");
+    id_close = rb_intern("close");
+    id_closed_p = rb_intern("closed?");
+
+    VALUE class = rb_define_class_under(core, "Lane", rb_cObject);
+    rb_define_alloc_func(class, lane_allocate);
+    rb_define_method(class, "initialize", lane_initialize, -1);
+    rb_define_method(class, "serve", lane_serve, 0);
+    rb_define_method(class, "requests", lane_requests, 0);
+}

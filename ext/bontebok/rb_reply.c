@@ -1,0 +1,309 @@
+/* rb_reply.c: turns Rack's triplet into the core's reply. Every way out but the last line may be an
+ * exception: then nothing but a begun reply is left behind, which the next bb_reply_begin() throws away. */
+#include "rb_bontebok.h"
+
+/* Parts of an Array body that go to the core in one call. */
+#define SLICES 64
+
+static ID id_to_i, id_each, id_call, id_close, id_closed_p, id_to_ary;
+
+void bbr_reply_check(struct bbr_exchange *exchange, int code)
+{
+    if (code >= 0) return;
+    if (code == BB_EGONE) {
+        bbr_lane_leave_if_child(exchange->lane); /* to a child the parent's clients are gone */
+        exchange->gone = true;
+        rb_raise(bbr_eClientGone, "%s", bb_code_text(code));
+    }
+    bbr_raise(code);
+}
+
+/* ---- status and fields ---- */
+
+static void begin(struct bbr_exchange *exchange, VALUE status)
+{
+    VALUE number = FIXNUM_P(status) ? status : rb_check_funcall(status, id_to_i, 0, NULL);
+    int code = FIXNUM_P(number) && FIX2LONG(number) == (int)FIX2LONG(number)
+                   ? bb_reply_begin(exchange->lane->core, (int)FIX2LONG(number))
+                   : BB_ESTATUS;
+    if (code == BB_ESTATUS) rb_raise(bbr_eInvalidReply, "the status is invalid: %+" PRIsVALUE, status);
+    bbr_reply_check(exchange, code);
+}
+
+static void add_line(struct bbr_exchange *exchange, VALUE name, VALUE given)
+{
+    VALUE value = rb_obj_as_string(given);
+    struct bb_slice name_bytes = bbr_bytes(name), bytes = bbr_bytes(value);
+    int code = bb_reply_field(exchange->lane->core, name_bytes.at, name_bytes.len, bytes.at, bytes.len);
+    RB_GC_GUARD(name);
+    RB_GC_GUARD(value);
+    if (code == BB_OK) return;
+    if (code == BB_ENAME || code == BB_EVALUE) /* the value is nobody's business: it may be a secret */
+        rb_raise(bbr_eInvalidReply, "the field %+" PRIsVALUE " is invalid: %s", name, bb_code_text(code));
+    bbr_reply_check(exchange, code);
+}
+
+static void add_field(struct bbr_exchange *exchange, VALUE given_name, VALUE value)
+{
+    VALUE name = rb_obj_as_string(given_name);
+    if (!RB_TYPE_P(value, T_ARRAY)) {
+        add_line(exchange, name, value);
+        return;
+    }
+    for (long i = 0; i < RARRAY_LEN(value); i++) add_line(exchange, name, rb_ary_entry(value, i));
+}
+
+static int add_hash_field(VALUE name, VALUE value, VALUE exchange)
+{
+    add_field((struct bbr_exchange *)exchange, name, value);
+    return ST_CONTINUE;
+}
+
+static VALUE collect_field(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, pairs))
+{
+    return rb_ary_push(pairs, argc == 1 ? yielded : rb_ary_new_from_values(argc, argv));
+}
+
+/* Headers that are no plain Hash. They are collected first, because the block could outlive the reply. */
+static void add_each_field(struct bbr_exchange *exchange, VALUE headers)
+{
+    if (!rb_respond_to(headers, id_each))
+        rb_raise(bbr_eInvalidReply, "the headers, of %s, do not respond to each", rb_obj_classname(headers));
+    VALUE pairs = rb_ary_new();
+    rb_block_call(headers, id_each, 0, NULL, collect_field, pairs);
+    for (long i = 0; i < RARRAY_LEN(pairs); i++) {
+        VALUE pair = rb_check_array_type(rb_ary_entry(pairs, i));
+        if (NIL_P(pair) || RARRAY_LEN(pair) != 2)
+            rb_raise(bbr_eInvalidReply, "the headers, of %s, yield no pairs", rb_obj_classname(headers));
+        add_field(exchange, rb_ary_entry(pair, 0), rb_ary_entry(pair, 1));
+    }
+}
+
+static void add_fields(struct bbr_exchange *exchange, VALUE headers)
+{
+    if (RB_TYPE_P(headers, T_HASH) &&
+        (RBASIC_CLASS(headers) == rb_cHash || rb_method_basic_definition_p(CLASS_OF(headers), id_each)))
+        rb_hash_foreach(headers, add_hash_field, (VALUE)exchange);
+    else
+        add_each_field(exchange, headers);
+}
+
+/* Settles the framing. True: a body is wanted. */
+static bool end_head(struct bbr_exchange *exchange, uint64_t body_length)
+{
+    int code = bb_reply_head(exchange->lane->core, body_length);
+    if (code == BB_EVALUE) rb_raise(bbr_eInvalidReply, "the field \"Content-Length\" is invalid");
+    bbr_reply_check(exchange, code);
+    return !bb_reply_bodyless(exchange->lane->core);
+}
+
+/* ---- sending ---- */
+
+VALUE bbr_reply_string(VALUE part)
+{
+    VALUE string = rb_check_string_type(part);
+    if (NIL_P(string))
+        rb_raise(bbr_eInvalidReply, "a part of the body is no String, but of %s", rb_obj_classname(part));
+    return string;
+}
+
+/* Sends one run of slices. True: the core took all; false: *taken says how much, and the client has taken
+ * something since. Pointers into Strings are stale then: other threads ran. */
+static bool send_slices(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,
+                        uint64_t *taken)
+{
+    int code = bb_reply_write(exchange->lane->core, slices, count, last, taken);
+    if (RB_LIKELY(code == BB_OK)) return true;
+    if (code == BB_AGAIN)
+        bbr_lane_wait_for_client(exchange);
+    else
+        bbr_reply_check(exchange, code);
+    return false;
+}
+
+void bbr_reply_flush(struct bbr_exchange *exchange, bool last)
+{
+    uint64_t taken;
+    while (!send_slices(exchange, NULL, 0, last, &taken)) continue;
+}
+
+void bbr_reply_part(struct bbr_exchange *exchange, VALUE part)
+{
+    size_t sent = 0, len;
+    while ((len = (size_t)RSTRING_LEN(part)) > sent) {
+        struct bb_slice slice = {RSTRING_PTR(part) + sent, len - sent};
+        uint64_t taken = 0;
+        bool all = send_slices(exchange, &slice, 1, false, &taken);
+        if (all) break;
+        sent += (size_t)taken;
+    }
+    RB_GC_GUARD(part);
+}
+
+/* ---- Array bodies ---- */
+
+/* Where a body stands: the first part that is not all sent, and how much of it is. */
+struct cursor {
+    long part;
+    size_t offset;
+};
+
+static size_t take_slices(struct bb_slice slices[SLICES], VALUE parts, struct cursor from)
+{
+    size_t count = 0;
+    for (long i = from.part; i < RARRAY_LEN(parts) && count < SLICES; i++, from.offset = 0) {
+        VALUE part = RARRAY_AREF(parts, i);
+        if (!RB_TYPE_P(part, T_STRING)) rb_raise(bbr_eInvalidReply, "the body was changed while it was sent");
+        struct bb_slice bytes = bbr_bytes(part);
+        size_t skip = from.offset < bytes.len ? from.offset : bytes.len;
+        slices[count++] = (struct bb_slice){bytes.at + skip, bytes.len - skip};
+    }
+    return count;
+}
+
+static void advance(struct cursor *cursor, const struct bb_slice *slices, size_t count, uint64_t taken)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (taken < slices[i].len) {
+            cursor->offset += (size_t)taken;
+            return;
+        }
+        taken -= slices[i].len;
+        cursor->part++;
+        cursor->offset = 0;
+    }
+}
+
+static void send_array(struct bbr_exchange *exchange, VALUE parts)
+{
+    struct cursor cursor = {0};
+    for (;;) {
+        struct bb_slice slices[SLICES];
+        uint64_t taken = 0;
+        size_t count = take_slices(slices, parts, cursor);
+        bool last = cursor.part + (long)count >= RARRAY_LEN(parts);
+        if (!send_slices(exchange, slices, count, last, &taken)) {
+            advance(&cursor, slices, count, taken);
+            continue;
+        }
+        if (last) return;
+        cursor = (struct cursor){.part = cursor.part + (long)count};
+    }
+}
+
+/* The body as an Array of Strings, nearly always itself, and its length. */
+static VALUE measure(VALUE parts, uint64_t *total)
+{
+    *total = 0;
+    for (long i = 0; i < RARRAY_LEN(parts); i++) {
+        VALUE part = RARRAY_AREF(parts, i);
+        if (!RB_TYPE_P(part, T_STRING)) break;
+        *total += (uint64_t)RSTRING_LEN(part);
+        if (i + 1 == RARRAY_LEN(parts)) return parts;
+    }
+    VALUE strings = rb_ary_new();
+    *total = 0;
+    for (long i = 0; i < RARRAY_LEN(parts); i++)
+        *total += (uint64_t)RSTRING_LEN(
+            rb_ary_entry(rb_ary_push(strings, bbr_reply_string(rb_ary_entry(parts, i))), i));
+    return strings;
+}
+
+static void reply_array(struct bbr_exchange *exchange, VALUE body)
+{
+    uint64_t total;
+    VALUE parts = measure(body, &total);
+    if (end_head(exchange, total))
+        send_array(exchange, parts);
+    else
+        bbr_reply_flush(exchange, true);
+    RB_GC_GUARD(parts);
+}
+
+/* ---- other bodies ---- */
+
+/* What to_ary makes of it, or nil. SPEC lets it close the body as well, and nothing tells whether it does: so
+ * it is only called if there is nothing to close, or if the body can be asked afterwards. */
+static VALUE array_of(struct bbr_exchange *exchange, VALUE body)
+{
+    if (exchange->body != Qundef) {
+        if (!rb_respond_to(body, id_closed_p)) return Qnil;
+        exchange->body_tells_closed = true;
+    }
+    VALUE parts = rb_check_funcall(body, id_to_ary, 0, NULL);
+    return RB_TYPE_P(parts, T_ARRAY) ? parts : Qnil;
+}
+
+/* The head leaves with the first part. */
+static void reply_each(struct bbr_exchange *exchange, VALUE body)
+{
+    if (!end_head(exchange, BB_LENGTH_UNKNOWN)) {
+        bbr_reply_flush(exchange, true);
+        return;
+    }
+    VALUE stream = exchange->stream = bbr_stream_new(exchange);
+    rb_block_call(body, id_each, 0, NULL, bbr_stream_yielded, stream);
+    bbr_stream_finish(stream);
+}
+
+/* The head leaves before the call: who streams may have nothing to say for long. */
+static void reply_call(struct bbr_exchange *exchange, VALUE body)
+{
+    bool wanted = end_head(exchange, BB_LENGTH_UNKNOWN);
+    bbr_reply_flush(exchange, !wanted);
+    if (!wanted) return;
+    VALUE stream = exchange->stream = bbr_stream_new(exchange);
+    rb_funcallv(body, id_call, 1, &stream);
+    bbr_stream_finish(stream);
+}
+
+static void reply_body(struct bbr_exchange *exchange, VALUE body)
+{
+    VALUE parts = array_of(exchange, body);
+    if (!NIL_P(parts))
+        reply_array(exchange, parts);
+    else if (rb_respond_to(body, id_each))
+        reply_each(exchange, body);
+    else if (rb_respond_to(body, id_call))
+        reply_call(exchange, body);
+    else
+        rb_raise(bbr_eInvalidReply, "the body, of %s, responds neither to each nor to call",
+                 rb_obj_classname(body));
+}
+
+void bbr_reply(struct bbr_exchange *exchange, VALUE triplet)
+{
+    VALUE answer = rb_check_array_type(triplet);
+    if (NIL_P(answer) || RARRAY_LEN(answer) != 3)
+        rb_raise(bbr_eInvalidReply, "no Array of status, headers and body was returned, but %s of %s",
+                 NIL_P(answer) ? "an object" : "another Array", rb_obj_classname(triplet));
+
+    VALUE body = RARRAY_AREF(answer, 2);
+    bool plain = !RB_SPECIAL_CONST_P(body) && RBASIC_CLASS(body) == rb_cArray;
+    if (!plain && rb_respond_to(body, id_close)) exchange->body = body;
+
+    begin(exchange, RARRAY_AREF(answer, 0));
+    add_fields(exchange, rb_ary_entry(answer, 1));
+    if (plain)
+        reply_array(exchange, body);
+    else
+        reply_body(exchange, body);
+    RB_GC_GUARD(answer);
+}
+
+void bbr_reply_text(struct bbr_exchange *exchange, int status, VALUE text)
+{
+    bbr_reply_check(exchange, bb_reply_begin(exchange->lane->core, status));
+    add_line(exchange, rb_str_new_cstr("content-type"), rb_str_new_cstr("text/plain; charset=utf-8"));
+    reply_array(exchange, rb_ary_new_from_args(1, text));
+}
+
+void bbr_init_reply(void)
+{
+    id_to_i = rb_intern("to_i");
+    id_each = rb_intern("each");
+    id_call = rb_intern("call");
+    id_close = rb_intern("close");
+    id_closed_p = rb_intern("closed?");
+    id_to_ary = rb_intern("to_ary");
+}

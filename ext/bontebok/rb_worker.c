@@ -1,0 +1,198 @@
+/* rb_worker.c: Bontebok::Core::Worker: the settings and listeners of this process, and the way to end it
+ * gracefully. Used by lib's worker. Not for serving: that is a Lane's. */
+#include "rb_bontebok.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* The Worker object. */
+struct face {
+    struct bbr_worker *worker; /* NULL until initialized */
+    VALUE listeners;
+};
+
+/* ---- the object ---- */
+
+static void face_mark(void *data)
+{
+    rb_gc_mark_movable(((struct face *)data)->listeners);
+}
+
+static void face_compact(void *data)
+{
+    struct face *face = data;
+    face->listeners = rb_gc_location(face->listeners);
+}
+
+static void face_free(void *data)
+{
+    struct face *face = data;
+    if (face->worker) bbr_worker_release(face->worker);
+    xfree(face);
+}
+
+static size_t face_size(const void *data)
+{
+    return sizeof(struct face) + sizeof(struct bbr_worker);
+}
+
+static const rb_data_type_t worker_type = {
+    .wrap_struct_name = "Bontebok::Core::Worker",
+    .function = {.dmark = face_mark, .dfree = face_free, .dsize = face_size, .dcompact = face_compact},
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
+};
+
+static VALUE worker_allocate(VALUE class)
+{
+    struct face *face;
+    VALUE self = TypedData_Make_Struct(class, struct face, &worker_type, face);
+    RB_OBJ_WRITE(self, &face->listeners, rb_ary_new());
+    return self;
+}
+
+static struct face *face_of(VALUE self)
+{
+    struct face *face;
+    TypedData_Get_Struct(self, struct face, &worker_type, face);
+    if (!face->worker) rb_raise(rb_eRuntimeError, "uninitialized Bontebok::Core::Worker");
+    return face;
+}
+
+void bbr_worker_release(struct bbr_worker *worker)
+{
+    if (--worker->holders > 0) return;
+    /* In a child that was forked later the descriptors are the parent's. */
+    if (worker->pid == getpid()) bb_worker_free(worker->core);
+    free(worker);
+}
+
+struct bbr_worker *bbr_worker_hold(VALUE object)
+{
+    struct bbr_worker *worker = face_of(object)->worker;
+    worker->holders++;
+    return worker;
+}
+
+VALUE bbr_worker_listeners(VALUE object)
+{
+    return face_of(object)->listeners;
+}
+
+/* ---- settings ---- */
+
+static uint64_t setting_value(VALUE name, VALUE value)
+{
+    if (value == Qtrue) return 1;
+    if (value == Qfalse) return 0;
+    if (!RB_INTEGER_TYPE_P(value) || RTEST(rb_funcall(value, rb_intern("negative?"), 0)))
+        rb_raise(rb_eArgError, "%" PRIsVALUE " must be an Integer from 0 on, not %+" PRIsVALUE, name, value);
+    return NUM2ULL(value);
+}
+
+static void set_text(char *text, size_t size, VALUE name, VALUE value)
+{
+    Check_Type(value, T_STRING);
+    const char *bytes = StringValueCStr(value);
+    if (strlen(bytes) >= size)
+        rb_raise(rb_eArgError, "%" PRIsVALUE " is longer than %zu bytes", name, size - 1);
+    memcpy(text, bytes, strlen(bytes) + 1);
+}
+
+static int set_setting(VALUE name, VALUE value, VALUE argument)
+{
+    struct bb_settings *settings = (struct bb_settings *)argument;
+    Check_Type(name, T_SYMBOL);
+    const char *wanted = rb_id2name(rb_sym2id(name));
+
+#define SET_IF_NAMED(setting, default_value)                                                                 \
+    if (strcmp(wanted, #setting) == 0) {                                                                     \
+        settings->setting = setting_value(name, value);                                                      \
+        return ST_CONTINUE;                                                                                  \
+    }
+    BB_SETTINGS(SET_IF_NAMED)
+#undef SET_IF_NAMED
+    if (strcmp(wanted, "spool_dir") == 0)
+        set_text(settings->spool_dir, sizeof settings->spool_dir, name, value);
+    else if (strcmp(wanted, "server_name") == 0)
+        set_text(settings->server_name, sizeof settings->server_name, name, value);
+    else
+        rb_raise(rb_eArgError, "unknown setting: %" PRIsVALUE, name);
+    return ST_CONTINUE;
+}
+
+/* ---- methods ---- */
+
+/* Worker.new(settings = {}): the core's settings by name, times in milliseconds; spool_dir and server_name.
+ */
+static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
+{
+    struct face *face;
+    TypedData_Get_Struct(self, struct face, &worker_type, face);
+    if (face->worker) rb_raise(rb_eRuntimeError, "already initialized");
+
+    struct bb_settings settings;
+    bb_settings_init(&settings);
+    VALUE given;
+    rb_scan_args(argc, argv, "01", &given);
+    if (!NIL_P(given)) {
+        Check_Type(given, T_HASH);
+        rb_hash_foreach(given, set_setting, (VALUE)&settings);
+    }
+
+    struct bbr_worker *worker = calloc(1, sizeof *worker);
+    if (!worker) rb_memerror();
+    int code = bb_worker_new(&worker->core, &settings);
+    if (code < 0) {
+        free(worker);
+        bbr_raise(code);
+    }
+    worker->pid = getpid();
+    worker->holders = 1;
+    face->worker = worker;
+    return self;
+}
+
+static VALUE is_unix_socket(int fd)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t length = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &length) < 0) rb_sys_fail("listen");
+    return address.ss_family == AF_UNIX ? Qtrue : Qfalse;
+}
+
+/* listen(fd, name, port): the core takes the descriptor over. name, port: SERVER_NAME and SERVER_PORT of a
+ * request that names no authority. Returns the listener's number. */
+static VALUE worker_listen(VALUE self, VALUE fd, VALUE name, VALUE port)
+{
+    struct face *face = face_of(self);
+    VALUE name_text = bbr_fixed(rb_obj_as_string(name));
+    VALUE port_text = bbr_fixed(rb_obj_as_string(port));
+    int descriptor = NUM2INT(fd);
+    long number = RARRAY_LEN(face->listeners);
+    if (number >= BBR_LISTENERS_MAX) rb_raise(rb_eArgError, "more than %d listeners", BBR_LISTENERS_MAX);
+
+    VALUE unix_socket = is_unix_socket(descriptor);
+    int code = bb_worker_listen(face->worker->core, descriptor, (unsigned)number);
+    if (code < 0) bbr_raise(code);
+    rb_ary_push(face->listeners, rb_ary_new_from_args(3, name_text, port_text, unix_socket));
+    return LONG2NUM(number);
+}
+
+/* Begins the graceful end; from any thread, or a trap handler. */
+static VALUE worker_drain(VALUE self)
+{
+    bb_worker_drain(face_of(self)->worker->core);
+    return Qnil;
+}
+
+void bbr_init_worker(VALUE core)
+{
+    VALUE class = rb_define_class_under(core, "Worker", rb_cObject);
+    rb_define_alloc_func(class, worker_allocate);
+    rb_define_method(class, "initialize", worker_initialize, -1);
+    rb_define_method(class, "listen", worker_listen, 3);
+    rb_define_method(class, "drain", worker_drain, 0);
+}

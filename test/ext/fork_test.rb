@@ -1,0 +1,94 @@
+# frozen_string_literal: true
+
+require_relative "support/lane_case"
+require_relative "support/failing"
+
+# A child process that the application forks has nothing to say to the server's clients.
+class ForkTest < Support::LaneCase
+  def test_a_child_that_returns_from_the_application_ends_without_a_word
+    pid = nil
+    server = serve do
+      pid = fork
+      [200, {}, [pid ? "parent" : "child"]]
+    end
+
+    assert_only_the_parent_answers(server) { pid }
+  end
+
+  def test_a_child_that_raises
+    parent = Process.pid
+    pid = nil
+    server = serve do
+      pid = fork
+      raise "in the child" if Process.pid != parent
+      [200, {}, ["parent"]]
+    end
+
+    assert_only_the_parent_answers(server) { pid }
+  end
+
+  def test_a_child_that_goes_on_in_each
+    pid = nil
+    body = Support::Failing::Body.new(->(out) { out.call((pid = fork) ? "parent" : "child") })
+    server = serve { [200, {}, body] }
+
+    assert_only_the_parent_answers(server) { pid }
+  end
+
+  def test_a_child_that_goes_on_in_close
+    pid = nil
+    server = serve { [200, {}, Support::Failing::Body.new(->(out) { out.call("parent") }, close: -> { pid = fork })] }
+
+    assert_only_the_parent_answers(server) { pid }
+  end
+
+  def test_a_forked_block_runs_to_its_end
+    reader, writer = IO.pipe
+    pid = nil
+    server = serve do
+      pid = fork do
+        GC.start
+        writer.write("done")
+        exit!(true)
+      end
+      [200, {}, ["parent"]]
+    end
+
+    assert_only_the_parent_answers(server) { pid }
+    assert_equal "done", reader.readpartial(4)
+  ensure
+    [reader, writer].each(&:close)
+  end
+
+  def test_objects_are_inert_in_a_child
+    server = serve { OK }
+    server.get
+    pid = fork do
+      server.worker.drain
+      server.lanes.clear
+      server.threads.clear
+      server.instance_variable_set(:@worker, nil)
+      GC.start
+      exit!(true)
+    end
+
+    assert_predicate Process.wait2(pid).last, :success?
+    assert_equal "ok", server.get.body
+  end
+
+  private
+
+  # The client gets one whole answer and the connection stays open; the block tells the child's pid afterwards.
+  def assert_only_the_parent_answers(server)
+    server.connect do |client|
+      client.request("GET", "/")
+
+      assert_equal "parent", client.read_response.body
+      assert_equal 0, Process.wait2(yield).last.exitstatus
+      client.request("GET", "/")
+
+      assert_equal "parent", client.read_response.body
+      Process.wait(yield)
+    end
+  end
+end

@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "timeout"
+require_relative "lane_server"
+
+module Support
+  # A test of the binding, in this process and over real sockets. What it serves is drained at its end; a lane that does
+  # not end, or has something to report that the test did not ask for, fails it.
+  class LaneCase < TestCase
+    OK = [200, {}.freeze, ["ok"].freeze].freeze
+
+    # Starts a LaneServer on a unix socket, or with tcp: true on 127.0.0.1. The application is given, or the block.
+    def serve(app = nil, tcp: false, **options, &block)
+      server = LaneServer.new(app || block, *(tcp ? tcp_listener : unix_listener), **options)
+      servers << server
+      server
+    end
+
+    # The env that a request of these bytes makes.
+    def env_of(bytes, **options)
+      seen = nil
+      serve(**options) { |env| (seen = env) && OK }.raw(bytes)
+      seen
+    end
+
+    # A request of HTTP/1.1 with these field lines.
+    def http(*fields, line: "GET / HTTP/1.1", body: nil)
+      fields = ["Host: test", *fields] unless fields.any? { |field| field.b.match?(/\Ahost:/i) }
+      [line, *fields, "", body.to_s].map(&:b).join("\r\n")
+    end
+
+    # Moves every object that may be moved, and fails if anybody still has an old address.
+    def move_every_object
+      room = RUBY_VERSION < "3.2" ? { double_heap: true } : { expand_heap: true }
+      GC.verify_compaction_references(toward: :empty, **room)
+    end
+
+    # Young objects are collected at every allocation; old ones too would take minutes.
+    def under_gc_stress
+      GC.stress = 1
+      yield
+    ensure
+      GC.stress = false
+    end
+
+    def before_teardown
+      super
+      left = servers.flat_map { |server| end_of(server) }
+      flunk("reported: #{left.join("\n")}") if left.any? && passed?
+    end
+
+    private
+
+    def servers
+      @servers ||= []
+    end
+
+    def end_of(server)
+      server.stop if server.threads.any?(&:alive?)
+      server.reports
+    end
+
+    def unix_listener
+      path = File.join(temp_dir, "#{servers.size}.sock")
+      [UNIXServer.new(path), Address.new("unix:#{path}")]
+    end
+
+    def tcp_listener
+      listener = TCPServer.new("127.0.0.1", 0)
+      [listener, Address.new("127.0.0.1:#{listener.addr[1]}")]
+    end
+  end
+end

@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+require "bontebok/bontebok"
+require "rack"
+
+module Support
+  # Serves an application with the binding alone: a worker and its lanes, each in a thread of the test's process.
+  class LaneServer
+    Report = Struct.new(:level, :message, :error)
+
+    # What lib hands to Lane.new, by the Rack that is loaded.
+    BASE_ENV = {
+      "SCRIPT_NAME" => "", "SERVER_SOFTWARE" => "lane-server", "rack.url_scheme" => "http", "rack.errors" => $stderr
+    }.freeze
+    RACK2_ENV = {
+      "rack.version" => [1, 3], "rack.multithread" => true, "rack.multiprocess" => false, "rack.run_once" => false
+    }.freeze
+
+    def self.base_env
+      Rack.release.to_i < 3 ? BASE_ENV.merge(RACK2_ENV) : BASE_ENV
+    end
+
+    attr_reader :worker, :lanes, :address, :threads
+
+    # listener: a listening socket, which is used up; name, port: what it is called without a Host field.
+    def initialize(app, listener, address, name: "localhost", port: 80, settings: {}, count: 1, **options)
+      @address = address
+      @reports = Queue.new
+      @worker = Bontebok::Core::Worker.new(settings)
+      listener.autoclose = false
+      @worker.listen(listener.fileno, name, port)
+      @lanes = Array.new(count) do
+        Bontebok::Core::Lane.new(@worker, app, **{ env: self.class.base_env, report: method(:report) }, **options)
+      end
+      @threads = @lanes.map { |lane| Thread.new { serve(lane) } }
+    end
+
+    def connect(&block)
+      Client.open(address, &block)
+    end
+
+    # One request on a connection of its own. Returns the Response.
+    def request(method, target, fields = {}, body = nil)
+      connect do |client|
+        client.request(method, target, fields, body)
+        client.read_response(to: method)
+      end
+    end
+
+    def get(target = "/", fields = {})
+      request("GET", target, fields)
+    end
+
+    # Sends these bytes on a connection of their own. Returns the Response.
+    def raw(bytes)
+      connect do |client|
+        client.write(bytes)
+        client.read_response
+      end
+    end
+
+    # The next thing that was reported; waits for it.
+    def next_report(limit = Deadline::DEFAULT_SECONDS)
+      ::Timeout.timeout(limit * Deadline::PATIENCE) { @reports.pop }
+    end
+
+    # What was reported and not asked for.
+    def reports
+      Array.new(@reports.size) { @reports.pop }
+    end
+
+    # Drains and returns what each Lane#serve returned, or raises what it raised.
+    def stop(limit = Deadline::DEFAULT_SECONDS)
+      worker.drain
+      wait(limit)
+    end
+
+    # Waits for the end without asking for it.
+    def wait(limit = Deadline::DEFAULT_SECONDS)
+      deadline = Deadline.for(limit)
+      threads.map do |thread|
+        raise Support::Timeout, "a lane goes on:\n#{thread.backtrace&.join("\n")}" unless thread.join(deadline.left)
+
+        thread.value
+      end
+    end
+
+    private
+
+    def serve(lane)
+      Thread.current.report_on_exception = false
+      lane.serve
+    end
+
+    def report(level, message, error)
+      @reports << Report.new(level, message, error)
+    end
+  end
+end
