@@ -3,11 +3,11 @@
  *
  * The core is pulled: it never calls the host. A binding creates one worker per process and one lane per host
  * thread, then loops: bb_lane_next() hands out a complete request, the bb_reply_*() calls answer it. Only
- * bb_lane_wait() and bb_reply_wait() block; a host with a global lock releases it around these two and nowhere
- * else. No pointer into host memory is kept once a call has returned.
+ * bb_lane_wait() and bb_reply_wait() block; a host with a global lock releases it around these two and
+ * nowhere else. No pointer into host memory is kept once a call has returned.
  *
- * Threads: a worker may be shared by threads, a lane and its current request belong to the thread that serves it.
- * Only bb_worker_drain() and bb_lane_wake() may be called from any thread, or from a signal handler.
+ * Threads: a worker may be shared by threads, a lane and its current request belong to the thread that serves
+ * it. Only bb_worker_drain() and bb_lane_wake() may be called from any thread, or from a signal handler.
  *
  * Units: bytes; times in milliseconds. 0 means "no limit" where a setting says so.
  */
@@ -18,7 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- codes: 0 done, positive news, negative failure ------------------------------------------------------- */
+/* ---- codes: 0 done, positive news, negative failure -------------------------------------------------------
+ */
 
 #define BB_CODES(X)                                                                                          \
     X(BB_OK, 0, "done")                                                                                      \
@@ -44,7 +45,8 @@ enum bb_code {
 /* The text of a code, static; "unknown code" for any other number. */
 const char *bb_code_text(int code);
 
-/* ---- what a request looks like ---------------------------------------------------------------------------- */
+/* ---- what a request looks like ----------------------------------------------------------------------------
+ */
 
 struct bb_slice {
     const char *at; /* not NUL-terminated; NULL when there is none */
@@ -63,7 +65,8 @@ enum bb_field_kind {
     BB_FIELD_COOKIE,
     BB_FIELD_AUTHORIZATION,
     BB_FIELD_PROXY,      /* never handed out: CGI would turn it into HTTP_PROXY */
-    BB_FIELD_UNDERSCORE, /* never handed out unless allow_underscore_headers: X_A and X-A share one CGI name */
+    BB_FIELD_UNDERSCORE, /* never handed out unless allow_underscore_headers: X_A and X-A share one CGI name
+                          */
 };
 
 struct bb_field {
@@ -71,19 +74,20 @@ struct bb_field {
     const char *value; /* without surrounding white space */
     uint32_t value_len;
     uint16_t name_len;
-    uint8_t id;   /* 1..255: a name the lane has learned, the same number in any letter case; 0: not learned */
+    uint8_t id; /* 1..255: a name the lane has learned, the same number in any letter case; 0: not learned */
     uint8_t kind; /* enum bb_field_kind */
 };
 
 /* One request head, RFC 9112 2.1. All pointers lead into the connection's buffer. */
 struct bb_head {
     struct bb_slice method;
-    struct bb_slice target;    /* as it was sent: REQUEST_URI */
-    struct bb_slice path;      /* raw, never decoded; "*" only for OPTIONS */
-    struct bb_slice query;     /* without the "?"; empty when there is none */
-    struct bb_slice authority; /* of the absolute form, else of Host; NULL when there was neither (HTTP/1.0) */
-    struct bb_slice host;      /* its host part, brackets of an IPv6 literal included */
-    struct bb_slice port;      /* its port digits; empty when it names none */
+    struct bb_slice target; /* as it was sent: REQUEST_URI */
+    struct bb_slice path;   /* raw, never decoded; "*" only for OPTIONS */
+    struct bb_slice query;  /* without the "?"; empty when there is none */
+    struct bb_slice
+        authority;        /* of the absolute form, else of Host; NULL when there was neither (HTTP/1.0) */
+    struct bb_slice host; /* its host part, brackets of an IPv6 literal included */
+    struct bb_slice port; /* its port digits; empty when it names none */
     const struct bb_field *fields;
     unsigned field_count;
     uint64_t content_length; /* 0 unless has_length */
@@ -95,8 +99,8 @@ struct bb_head {
     bool repeats;         /* some field name may occur more than once */
 };
 
-/* A complete request: head and body are here, the client has nothing more to say. Owned by the core; valid until
- * bb_reply_end() or bb_reply_abort(). */
+/* A complete request: head and body are here, the client has nothing more to say. Owned by the core; valid
+ * until bb_reply_end() or bb_reply_abort(). */
 struct bb_request {
     struct bb_head head;
     uint64_t body_length; /* decoded bytes */
@@ -106,7 +110,8 @@ struct bb_request {
     unsigned listener;    /* number that bb_worker_listen() was given */
 };
 
-/* ---- settings --------------------------------------------------------------------------------------------- */
+/* ---- settings ---------------------------------------------------------------------------------------------
+ */
 
 /* name, default: the one list of what the core can be told. docs/CONFIGURATION explains each under its option
  * name (max_target is MaxTarget). Times are milliseconds, sizes bytes, switches 0 or 1. */
@@ -140,28 +145,32 @@ struct bb_settings {
 /* Fills *settings with the defaults above, spool_dir "/tmp", no server_name. */
 void bb_settings_init(struct bb_settings *settings);
 
-/* ---- worker: what the lanes of one process share ---------------------------------------------------------- */
+/* ---- worker: what the lanes of one process share ----------------------------------------------------------
+ */
 
 struct bb_worker;
 
-/* Creates the process's worker. Copies *settings. Out: *worker, owned by the caller, freed with bb_worker_free().
- * Must be called after the last fork(): in a child that is forked later every call on it is inert (BB_DRAINED).
- * Errors: BB_ENOMEM, BB_ESYSTEM. */
+/* Creates the process's worker. Copies *settings. Out: *worker, owned by the caller, freed with
+ * bb_worker_free(). Must be called after the last fork(): in a child that is forked later every call on it is
+ * inert (BB_DRAINED). Errors: BB_ENOMEM, BB_ESYSTEM. */
 int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings);
 
-/* Adds a listening stream socket; call it before the first bb_lane_new(). `listener` (0..63) comes back in each
- * request. The descriptor becomes the worker's: it is made non-blocking and close-on-exec, and closed when the
- * worker drains or is freed. Errors: BB_ENOMEM (more than 64), BB_ESYSTEM (fd stays the caller's). */
+/* Adds a listening stream socket; call it before the first bb_lane_new(). `listener` (0..63) comes back in
+ * each request. The descriptor becomes the worker's: it is made non-blocking and close-on-exec, and closed
+ * when the worker drains or is freed. Errors: BB_ENOMEM (more than 64), BB_ESYSTEM (fd stays the caller's).
+ */
 int bb_worker_listen(struct bb_worker *worker, int fd, unsigned listener);
 
-/* Begins the graceful end: what the accept queues hold is accepted, listeners are closed, what is in flight is
- * answered with "Connection: close". Every lane then ends with BB_DRAINED. Any thread, signal handler; again: no effect. */
+/* Begins the graceful end: what the accept queues hold is accepted, listeners are closed, what is in flight
+ * is answered with "Connection: close". Every lane then ends with BB_DRAINED. Any thread, signal handler;
+ * again: no effect. */
 void bb_worker_drain(struct bb_worker *worker);
 
 /* Frees the worker and closes its listeners. All lanes must be freed before. NULL is allowed. */
 void bb_worker_free(struct bb_worker *worker);
 
-/* ---- lane: one host thread, one request at a time --------------------------------------------------------- */
+/* ---- lane: one host thread, one request at a time ---------------------------------------------------------
+ */
 
 struct bb_lane;
 
@@ -169,15 +178,16 @@ struct bb_lane;
 int bb_lane_new(struct bb_lane **lane, struct bb_worker *worker);
 
 /* The next complete request. Never blocks.
- * Returns BB_OK with *request; BB_AGAIN: nothing yet, call bb_lane_wait(); BB_NEWS: call bb_lane_news(), then again;
- * BB_DRAINED: the worker drains and this lane has nothing left. A request must be ended before the next is asked for. */
+ * Returns BB_OK with *request; BB_AGAIN: nothing yet, call bb_lane_wait(); BB_NEWS: call bb_lane_news(), then
+ * again; BB_DRAINED: the worker drains and this lane has nothing left. A request must be ended before the
+ * next is asked for. */
 int bb_lane_next(struct bb_lane *lane, const struct bb_request **request);
 
 /* Blocks until there is something to do, a deadline is due or bb_lane_wake() was called. Returns BB_OK. */
 int bb_lane_wait(struct bb_lane *lane);
 
-/* Makes a bb_lane_wait() or bb_reply_wait() that is under way, or else the next one, return. Any thread, signal
- * handler. */
+/* Makes a bb_lane_wait() or bb_reply_wait() that is under way, or else the next one, return. Any thread,
+ * signal handler. */
 void bb_lane_wake(struct bb_lane *lane);
 
 /* What the host should log. */
@@ -194,24 +204,27 @@ int bb_lane_news(struct bb_lane *lane, struct bb_news *news);
 /* Closes every connection of the lane (aborting the current request) and frees it. NULL is allowed. */
 void bb_lane_free(struct bb_lane *lane);
 
-/* ---- reply: answers the lane's current request ------------------------------------------------------------ */
+/* ---- reply: answers the lane's current request ------------------------------------------------------------
+ */
 
-/* A reply is: begin, field*, head, (write | wait)*, end. Until something has left (bb_reply_sent()), begin may be
- * called again and throws away what was collected. */
+/* A reply is: begin, field*, head, (write | wait)*, end. Until something has left (bb_reply_sent()), begin
+ * may be called again and throws away what was collected. */
 
 /* Starts (again) with this status. Errors: BB_ESTATUS. */
 int bb_reply_begin(struct bb_lane *lane, int status);
 
-/* Adds one field. The bytes are copied. A value with LF becomes one field a line (Rack 2's form). Connection is
- * obeyed when it says close, other hop-by-hop fields (RFC 9110 7.6.1) and names that begin with "rack." are
- * dropped. Errors: BB_ENAME, BB_EVALUE, BB_ENOMEM; the reply must then be begun again. */
-int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, const char *value, size_t value_len);
+/* Adds one field. The bytes are copied. A value with LF becomes one field a line (Rack 2's form). Connection
+ * is obeyed when it says close, other hop-by-hop fields (RFC 9110 7.6.1) and names that begin with "rack."
+ * are dropped. Errors: BB_ENAME, BB_EVALUE, BB_ENOMEM; the reply must then be begun again. */
+int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, const char *value,
+                   size_t value_len);
 
 #define BB_LENGTH_UNKNOWN UINT64_MAX
 
-/* Ends the head and settles the framing (RFC 9112 6). body_length: what the host knows of the whole body, used when
- * no Content-Length field was given; BB_LENGTH_UNKNOWN: chunked, or until close. Nothing is sent yet. After it
- * bb_reply_bodyless() tells whether the body is wanted at all. Errors: BB_ENOMEM, BB_EVALUE (Content-Length). */
+/* Ends the head and settles the framing (RFC 9112 6). body_length: what the host knows of the whole body,
+ * used when no Content-Length field was given; BB_LENGTH_UNKNOWN: chunked, or until close. Nothing is sent
+ * yet. After it bb_reply_bodyless() tells whether the body is wanted at all. Errors: BB_ENOMEM, BB_EVALUE
+ * (Content-Length). */
 int bb_reply_head(struct bb_lane *lane, uint64_t body_length);
 
 /* True when this answer has no body: HEAD, 1xx, 204, 304. */
@@ -220,18 +233,20 @@ bool bb_reply_bodyless(const struct bb_lane *lane);
 /* True once a byte of this reply may have reached the client. */
 bool bb_reply_sent(const struct bb_lane *lane);
 
-/* Adds body parts and sends (with the head, the first time) what the socket takes. *taken: bytes of the parts, in
- * order, that the core has sent or copied. BB_OK: all of it. BB_AGAIN: response_buffer is full: bb_reply_wait(),
- * then call again with the rest. BB_EGONE: abort. `last` true: these parts are the whole rest, so that head, body and
- * end leave in one send. No parts and last false: sends the head, or what is pending. Errors: BB_EGONE, BB_ENOMEM. */
-int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last, uint64_t *taken);
+/* Adds body parts and sends (with the head, the first time) what the socket takes. *taken: bytes of the
+ * parts, in order, that the core has sent or copied. BB_OK: all of it. BB_AGAIN: response_buffer is full:
+ * bb_reply_wait(), then call again with the rest. BB_EGONE: abort. `last` true: these parts are the whole
+ * rest, so that head, body and end leave in one send. No parts and last false: sends the head, or what is
+ * pending. Errors: BB_EGONE, BB_ENOMEM. */
+int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
+                   uint64_t *taken);
 
 /* Blocks until the client has taken some of what is pending. BB_OK: write again. BB_AGAIN: bb_lane_wake() was
  * called. BB_EGONE: reset, or nothing taken for write_timeout. */
 int bb_reply_wait(struct bb_lane *lane);
 
-/* Ends the reply; what is still unsent leaves as the client takes it. BB_ESHORT: fewer bytes than announced, the
- * connection was aborted so that the client can tell. The request is no longer valid. */
+/* Ends the reply; what is still unsent leaves as the client takes it. BB_ESHORT: fewer bytes than announced,
+ * the connection was aborted so that the client can tell. The request is no longer valid. */
 int bb_reply_end(struct bb_lane *lane);
 
 /* Ends the request without a (whole) answer: resets the connection. */

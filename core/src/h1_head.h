@@ -1,5 +1,5 @@
-/* h1_head.h: the request head parser (RFC 9112 2 to 5, 9110 7). Bytes in, a view of them out: it owns nothing and
- * keeps nothing but what it learns in `names`. Strict: in doubt it refuses. */
+/* h1_head.h: the request head parser (RFC 9112 2 to 5, 9110 7). Bytes in, a view of them out: it owns nothing
+ * and keeps nothing but what it learns in `names`. Strict: in doubt it refuses. */
 #ifndef BB_H1_HEAD_H
 #define BB_H1_HEAD_H
 
@@ -21,9 +21,9 @@ struct bb__head_limits {
 int bb__head_parse(const char *buf, size_t len, const struct bb__head_limits *limits, struct bb__names *names,
                    struct bb_field *fields, struct bb_head *head, size_t *head_len);
 
-/* Says whether a head that was BB_AGAIN before is worth parsing again. *seen: bytes already looked at, starts with
- * the length at the first parse, is moved on. True when an empty line, or a line end that is not CRLF, has come
- * since, so that a head which drips in costs O(n), not O(n^2). */
+/* Says whether a head that was BB_AGAIN before is worth parsing again. *seen: bytes already looked at, starts
+ * with the length at the first parse, is moved on. True when an empty line, or a line end that is not CRLF,
+ * has come since, so that a head which drips in costs O(n), not O(n^2). */
 bool bb__head_ended(const char *buf, size_t len, size_t *seen);
 
 #endif
