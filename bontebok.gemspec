@@ -7,8 +7,8 @@ Gem::Specification.new do |spec|
   spec.version = Bontebok::VERSION
   spec.authors = ["Bontebok contributors"]
   spec.summary = "A fast, preforking Rack application server with a core in C"
-  spec.description = "Bontebok serves a Rack application over HTTP/1.1 from preforked workers, behind a reverse proxy " \
-                     "or on its own. Its core is C11 and knows no Ruby; a slow client costs no worker."
+  spec.description = "Bontebok serves a Rack application over HTTP/1.1 from preforked workers, behind a " \
+                     "reverse proxy or on its own. Its core is C11 and knows no Ruby; a slow client costs no worker."
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.1"
 

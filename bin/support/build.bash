@@ -1,4 +1,4 @@
-# Builds the native parts into lib/bontebok/, where `bundle exec bontebok` and the tests find them. Sourced by bin/setup.
+# Builds the native parts into lib/bontebok/, where `bundle exec bontebok` and the tests find them. For bin/setup.
 #
 # Objects lie in tmp/build/, so that no build ever changes the folders of the sources.
 
@@ -39,6 +39,6 @@ configure() {
   rm -rf "$folder"
   mkdir -p "$folder"
   (cd "$folder" && ruby "$root/ext/$extension/extconf.rb" >configure.log 2>&1) ||
-    { cat "$folder/configure.log" "$folder/mkmf.log" >&2; return 1; }
+    { cat "$folder/configure.log" "$folder/mkmf.log" >&2 2>/dev/null; return 1; }
   echo "$ruby_identity" >"$folder/ruby"
 }

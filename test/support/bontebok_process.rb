@@ -7,7 +7,7 @@ module Support
   # given; with listen: :tcp on a port of 127.0.0.1 that the kernel chooses and the start line tells.
   class BontebokProcess < ChildProcess
     EXECUTABLE = File.expand_path("../../exe/bontebok", __dir__)
-    LISTENING = /listening on (\S+)/.freeze
+    LISTENING = /listening on (\S+)/
     # What a developer's shell may hold and a test must not depend on.
     ENVIRONMENT = { "RACK_ENV" => nil, "RAILS_ENV" => nil, "PORT" => nil }.freeze
 

@@ -17,7 +17,7 @@ module Support
       @mutex.synchronize { @open += 1 }
       Thread.new do
         loop { add(stream, io.readpartial(65_536)) }
-      rescue EOFError, IOError
+      rescue IOError
         io.close
         @mutex.synchronize do
           @open -= 1

@@ -6,9 +6,9 @@ module Support
   class ResponseReader
     class Malformed < Error; end
 
-    STATUS_LINE = %r{\A(HTTP/1\.[01]) (\d{3}) ([\t\x20-\x7e\x80-\xff]*)\z}n.freeze
-    FIELD_LINE = /\A([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*\z/n.freeze
-    CHUNK_SIZE = /\A(\h{1,16})\z/.freeze
+    STATUS_LINE = %r{\A(HTTP/1\.[01]) (\d{3}) ([\t\x20-\x7e\x80-\xff]*)\z}n
+    FIELD_LINE = /\A([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*\z/n
+    CHUNK_SIZE = /\A(\h{1,16})\z/
 
     # to: the method of the request that it answers; "HEAD" has no body, whatever the fields say.
     def initialize(client, deadline, to:)

@@ -24,15 +24,16 @@ class ClientTest < Support::TestCase
   def test_reads_a_body_by_its_length_and_leaves_the_rest
     client = answer("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX-A:  b c \r\n\r\nabcHTTP/1.1 204 No Content\r\n\r\n")
     first = client.read_response
-    assert_equal [200, "OK", "abc", :length, "b c"], [*first.to_h.values_at(:status, :reason, :body, :framing), first["x-a"]]
+    assert_equal [200, "OK", "abc", :length], first.to_h.values_at(:status, :reason, :body, :framing)
+    assert_equal "b c", first["x-a"]
     second = client.read_response
     assert_equal [204, "", :none], second.to_h.values_at(:status, :body, :framing)
     assert_equal :eof, client.wait_for_end
   end
 
   def test_reads_chunks_and_trailers
-    client = answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA\r\n0123456789\r\n0\r\nT: u\r\n\r\n")
-    response = client.read_response
+    body = "3\r\nabc\r\nA\r\n0123456789\r\n0\r\nT: u\r\n\r\n"
+    response = answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n#{body}").read_response
     assert_equal ["abc0123456789", :chunked, [%w[T u]]], response.to_h.values_at(:body, :framing, :trailers)
   end
 

@@ -1,0 +1,40 @@
+# frozen_string_literal: true
+
+module Lint
+  # The functions of a C file with their lengths. It reads lines, no grammar, and is right for what clang-format leaves:
+  # a line "{" opens a function's body, the next line that begins with "}" closes it, and the head is what stands right
+  # above.
+  class CFunctions
+    include Enumerable
+
+    # Ends the search for the head's first line: a blank line, the end of what is before, a directive, a comment.
+    NOT_HEAD = %r{\A\s*\z|[;\}]\s*\z|\A#|\*/\s*\z|\A\s*//}
+
+    def initialize(lines)
+      @lines = lines
+    end
+
+    # Yields name, number of the first line, count of lines from the head to the closing brace.
+    def each
+      @lines.each_index do |open|
+        next unless @lines[open] == "{"
+
+        first = head(open)
+        close = (open...@lines.size).find { |index| @lines[index].start_with?("}") } || (@lines.size - 1)
+        yield name(first, open), first + 1, close - first + 1
+      end
+    end
+
+    private
+
+    def head(open)
+      first = open
+      first -= 1 while first.positive? && !@lines[first - 1].match?(NOT_HEAD)
+      first
+    end
+
+    def name(first, open)
+      @lines[first...open].join(" ")[/(\w+)\s*\(/, 1] || "a function"
+    end
+  end
+end

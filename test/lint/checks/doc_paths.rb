@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+module Lint
+  # Every path of this repository that a document names leads somewhere, and so does every link between documents.
+  class DocPaths
+    DOCUMENTS = ["*.md", "docs/**/*.md", ".github/**/*.md"].freeze
+    FOLDERS = %w[core ext load lib exe test bench docs bin examples gemfiles].freeze
+    # Not part of a longer path, address or placeholder; may hold * and end with a slash.
+    PATH = %r{(?<![\w/.~$<@-])(?:#{Regexp.union(FOLDERS)})/[\w.*/{},-]*[\w*/\}]}
+    LINK = /\]\((?!\w+:|#)([^)\s#]+)/
+
+    def initialize(root)
+      @root = root
+    end
+
+    def faults
+      Dir.glob(DOCUMENTS, base: @root).sort.flat_map do |document|
+        File.readlines(File.join(@root, document), encoding: "UTF-8").each_with_index.flat_map do |line, index|
+          (dead_paths(line) + dead_links(document, line)).map { |path| "#{document}:#{index + 1} names #{path}" }
+        end
+      end
+    end
+
+    private
+
+    def dead_paths(line)
+      line.scan(PATH).reject { |path| there?(path) || line.match?(/#{Regexp.escape(path)}\w*</) }
+    end
+
+    def dead_links(document, line)
+      line.scan(LINK).flatten.reject { |target| there?(File.join(File.dirname(document), target)) }
+    end
+
+    def there?(path)
+      !Dir.glob(path, base: @root).empty?
+    end
+  end
+end

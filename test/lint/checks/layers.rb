@@ -1,0 +1,120 @@
+# frozen_string_literal: true
+
+require "rbconfig"
+require_relative "layer_table"
+
+module Lint
+  # Reads every #include and require, and holds them against LayerTable.
+  class Layers
+    INCLUDE = /^\s*#\s*include\s+(?<kind>["<])(?<header>[^">]+)[">]/
+    REQUIRE = /^\s*(?<kind>require|require_relative|autoload\s+:\w+,)\s*\(?\s*"(?<name>[^"#]+)"/
+
+    def initialize(root)
+      @root = root
+    end
+
+    def faults
+      core + binding_files + load_tool + ruby
+    end
+
+    private
+
+    def core
+      each_include("core/src/*.{c,h}", "core/include/*.h") do |file, kind, header|
+        layer = file.start_with?("core/include/") ? :bytes : LayerTable.layer_of(file)
+        layer ? core_fault(LayerTable::CORE[layer], kind, header) : "is in no layer"
+      end
+    end
+
+    def core_fault(layer, kind, header)
+      return if header == LayerTable::PUBLIC_HEADER
+      return ("includes <#{header}>" unless (layer.libc || [header]).include?(header)) if kind == "<" && !ruby?(header)
+      return "includes #{header}: the core knows no host language" if ruby?(header)
+      return "includes #{header}, which is not the core's" unless exist?("core/src/#{header}")
+
+      target = LayerTable.layer_of(header)
+      "includes #{header} of layer #{target}" if !layer.may.include?(target) || layer.never.to_a.include?(header)
+    end
+
+    def binding_files
+      each_include("ext/bontebok/*.{c,h}") do |_, kind, header|
+        next if header == LayerTable::PUBLIC_HEADER
+
+        if kind == "<"
+          "includes <#{header}>" if LayerTable::BINDING_NEVER.include?(header)
+        elsif !exist?("ext/bontebok/#{header}")
+          "includes #{header}: only #{LayerTable::PUBLIC_HEADER} of the core is the binding's"
+        end
+      end
+    end
+
+    def load_tool
+      each_include("load/src/*.{c,h}") do |_, kind, header|
+        next "includes #{header}: the load tool knows no host language" if ruby?(header)
+        next if kind == "<" || exist?("load/src/#{header}")
+
+        layer = exist?("core/src/#{header}") && LayerTable.layer_of(header)
+        "includes #{header}, not of its own and not of the bytes layer" unless LayerTable::LOAD_MAY.include?(layer)
+      end
+    end
+
+    def ruby
+      each_match("{lib,ext}/**/*.rb", REQUIRE) { |file, match| require_fault(file, match[:kind], match[:name]) }
+    end
+
+    def require_fault(file, kind, name)
+      return ("requires mkmf" unless file.end_with?("extconf.rb")) if name == "mkmf"
+      return relative_fault(file, name) if kind == "require_relative"
+      return socket_fault(file) if name == "socket"
+      return if name == LayerTable::BINDING || LayerTable::GEMS.include?(name.split("/").first)
+
+      "requires #{name}: neither rack nor the standard library" unless own?(name) || standard?(name)
+    end
+
+    def socket_fault(file)
+      "requires socket: not a file of LayerTable::SOCKET_FILES" unless LayerTable::SOCKET_FILES.include?(file)
+    end
+
+    def relative_fault(file, name)
+      target = File.expand_path(name, File.dirname(File.join(@root, file)))
+      return "requires #{name}, which is not there" unless File.exist?("#{target}.rb")
+
+      "requires #{name}, outside of lib/" unless target.start_with?(File.join(@root, "lib/"))
+    end
+
+    def own?(name)
+      exist?("lib/#{name}.rb")
+    end
+
+    def standard?(name)
+      [RbConfig::CONFIG["rubylibdir"], RbConfig::CONFIG["rubyarchdir"]].any? do |folder|
+        %w[rb so].any? { |ending| File.exist?(File.join(folder, "#{name}.#{ending}")) }
+      end
+    end
+
+    def ruby?(header)
+      header.match?(%r{\A(ruby(/|\.h\z)|rb_)})
+    end
+
+    def each_include(*patterns)
+      patterns.flat_map do |pattern|
+        each_match(pattern, INCLUDE) { |file, match| yield file, match[:kind], match[:header] }
+      end
+    end
+
+    # The block names a fault or returns nil.
+    def each_match(pattern, regexp)
+      Dir.glob(pattern, base: @root).sort.flat_map do |file|
+        File.readlines(File.join(@root, file), encoding: "UTF-8").each_with_index.filter_map do |line, index|
+          match = regexp.match(line) or next
+          fault = yield(file, match)
+          "#{file}:#{index + 1} #{fault}" if fault
+        end
+      end
+    end
+
+    def exist?(path)
+      File.exist?(File.join(@root, path))
+    end
+  end
+end

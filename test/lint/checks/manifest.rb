@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+require "open3"
+
+module Lint
+  # What the gemspec packs: everything that a build and a run need, nothing that was built.
+  class Manifest
+    NEEDED = "{lib/**/*.rb,exe/*,ext/**/*.{rb,c,h},core/include/*.h,core/src/*.{c,h},load/src/*.{c,h},LICENSE}"
+    BUILT = /\.(so|o|a|log)\z|Makefile\z|bontebok-bench\z/
+
+    # files: what is packed; by default what the gemspec says.
+    def initialize(root, files: nil)
+      @root = root
+      @files = files || Gem::Specification.load(File.join(root, "bontebok.gemspec")).files
+    end
+
+    def faults
+      needed = Dir.glob(NEEDED, base: @root)
+      (needed - @files).map { |file| "#{file} is needed and not packed" } +
+        @files.grep(BUILT).map { |file| "#{file} is packed, but built" } +
+        @files.reject { |file| File.file?(File.join(@root, file)) }.map { |file| "#{file} is packed and not there" }
+    end
+  end
+end

@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+require_relative "c_functions"
+
+module Lint
+  # The bounds past which a file hides a second thing: lines per file, lines per C function, columns.
+  class Sizes
+    LINES = { ".c" => 400, ".h" => 400, ".rb" => 200, "" => 200 }.freeze
+    FUNCTION_LINES = 60
+    COLUMNS = 120
+    C = "{core,ext,load,bench}/**/*.{c,h}"
+    RUBY = "{lib,ext,exe,test,examples,bench}/**/*.rb"
+    OTHER = "{exe,bin,.ci}/**/*"
+
+    def initialize(root)
+      @root = root
+    end
+
+    def faults
+      Dir.glob([C, RUBY, OTHER], File::FNM_DOTMATCH, base: @root).uniq.sort.flat_map do |file|
+        path = File.join(@root, file)
+        built?(file) || !File.file?(path) ? [] : file_faults(file, File.readlines(path, chomp: true, encoding: "UTF-8"))
+      end
+    end
+
+    private
+
+    def built?(file)
+      file.match?(%r{(\A|/)(build|tmp|vendor)/})
+    end
+
+    def file_faults(file, lines)
+      limit = LINES.fetch(File.extname(file), LINES[""])
+      found = []
+      found << "#{file} has #{lines.size} lines, more than #{limit}" if lines.size > limit
+      lines.each_with_index do |line, index|
+        found << "#{file}:#{index + 1} has #{line.size} columns" if line.size > COLUMNS
+      end
+      found + (file.end_with?(".c", ".h") ? function_faults(file, lines) : [])
+    end
+
+    def function_faults(file, lines)
+      CFunctions.new(lines).filter_map do |name, line, count|
+        "#{file}:#{line} #{name} has #{count} lines, more than #{FUNCTION_LINES}" if count > FUNCTION_LINES
+      end
+    end
+  end
+end

@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+require_relative "checks"
+
+class LayersTest < Lint::TestCase
+  def test_this_tree_keeps_the_layers
+    assert_clean Lint::Layers
+  end
+
+  def test_the_table_has_no_module_that_is_gone
+    patterns = Lint::LayerTable::CORE.values.flat_map(&:modules) - PLANNED
+    dead = patterns.reject { |pattern| Dir.glob("core/src/#{pattern}.{c,h}", base: ROOT).any? }
+    assert_empty dead, "in LayerTable, but not in core/src"
+  end
+
+  # Their layer is settled, their code is still to come.
+  PLANNED = %w[board relay porter porter_* access_log].freeze
+
+  # What is wrong => the file that does it, its text, and what the check says of it.
+  BAD = {
+    "bytes use a socket" => ["core/src/buf.c", "#include <sys/socket.h>\n", "includes <sys/socket.h>"],
+    "bytes use errno" => ["core/src/h1_head.c", "#include <errno.h>\n", "includes <errno.h>"],
+    "bytes use the system layer" => ["core/src/h1_body.h", "#include \"sock.h\"\n", "of layer system"],
+    "system layer knows HTTP" => ["core/src/sock.c", "#include \"h1_head.h\"\n", "of layer http"],
+    "conn uses the poller" => ["core/src/conn.c", "#include \"poller.h\"\n", "includes poller.h"],
+    "conn uses its assembly" => ["core/src/conn.c", "# include \"lane.h\"\n", "of layer assemblies"],
+    "core knows Ruby" => ["core/src/lane.c", "#include <ruby.h>\n", "no host language"],
+    "core knows the binding" => ["core/src/lane.c", "#include \"rb_lane.h\"\n", "no host language"],
+    "core leaves its folder" => ["core/src/lane.c", "#include \"../x.h\"\n", "not the core's"],
+    "a file in no layer" => ["core/src/stray.c", "#include <string.h>\n", "is in no layer"],
+    "the public header pulls in more" => ["core/include/bontebok.h", "#include <errno.h>\n", "includes <errno.h>"],
+    "binding uses the core's headers" => ["ext/bontebok/rb_lane.c", "#include \"lane.h\"\n", "only bontebok.h"],
+    "binding waits by itself" => ["ext/bontebok/rb_lane.c", "#include <sys/epoll.h>\n", "includes <sys/epoll.h>"],
+    "load tool uses the core's sockets" => ["load/src/main.c", "#include \"sock.h\"\n", "bytes layer"],
+    "load tool knows Ruby" => ["load/src/main.c", "#include <ruby.h>\n", "no host language"],
+    "lib requires a gem" => ["lib/bontebok/a.rb", "require \"nokogiri\"\n", "neither rack"],
+    "lib reads sockets" => ["lib/bontebok/a.rb", "  require 'x'\nrequire \"socket\"\n", "a.rb:2 requires socket"],
+    "lib leaves lib" => ["lib/bontebok/a.rb", "require_relative \"../../test/x\"\n", "outside of lib/"],
+    "lib requires what is not there" => ["lib/bontebok/a.rb", "require_relative \"gone\"\n", "not there"],
+    "lib requires mkmf" => ["lib/bontebok/a.rb", "require \"mkmf\"\n", "requires mkmf"]
+  }.freeze
+
+  # What the bad files lean on, so that only the layer is wrong.
+  GOOD = %w[core/src/sock.h core/src/h1_head.h core/src/poller.h core/src/lane.h test/x.rb]
+         .to_h { |path| [path, "\n"] }.freeze
+
+  BAD.each do |what, (path, text, message)|
+    define_method("test_refuses_that_#{what.tr(" ", "_")}") do
+      found = faults(Lint::Layers, GOOD.merge(path => text))
+      assert_equal 1, found.size, found.inspect
+      assert_includes found.first, message
+      assert found.first.start_with?("#{path}:")
+    end
+  end
+
+  def test_allows_what_the_layers_allow
+    assert_empty faults(Lint::Layers, GOOD.merge(ALLOWED))
+  end
+
+  ALLOWED = {
+    "core/src/conn.c" => "#include \"h1_head.h\"\n#include \"sock.h\"\n#include \"bontebok.h\"\n#include <errno.h>\n",
+    "core/src/lane.c" => "#include \"poller.h\"\n#include <sys/epoll.h>\n",
+    "ext/bontebok/rb_a.c" => "#include \"rb_a.h\"\n#include <bontebok.h>\n",
+    "ext/bontebok/rb_a.h" => "#include <ruby.h>\n",
+    "ext/bontebok/extconf.rb" => "require \"mkmf\"\n",
+    "lib/bontebok/listener.rb" => "require \"socket\"\nrequire \"rack\"\nrequire \"json\"\n",
+    "lib/bontebok/worker.rb" => "require \"bontebok/bontebok\"\nrequire_relative \"listener\"\n"
+  }.freeze
+end

@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+require_relative "checks"
+
+class SizesTest < Lint::TestCase
+  def test_this_tree_keeps_the_sizes
+    assert_clean Lint::Sizes
+  end
+
+  def test_refuses_long_files
+    found = faults(Lint::Sizes, "core/src/a.c" => "\n" * 401, "lib/b.rb" => "\n" * 201, "bin/c" => "\n" * 201)
+    assert_equal ["bin/c has 201 lines, more than 200", "core/src/a.c has 401 lines, more than 400",
+                  "lib/b.rb has 201 lines, more than 200"], found
+  end
+
+  def test_refuses_long_lines_by_columns_not_bytes
+    found = faults(Lint::Sizes, "lib/a.rb" => "#{"x" * 121}\n#{"é" * 120}\n")
+    assert_equal ["lib/a.rb:1 has 121 columns"], found
+  end
+
+  def test_refuses_a_long_function_and_names_it
+    body = "    work();\n" * 57
+    fine = "int a;\n\n/* what it is for */\nstatic int fine(int b)\n{\n#{body}}\n"
+    text = "#{fine}\nvoid long_one(int b,\n              int c)\n{\n#{body}}\n"
+    assert_equal ["load/src/a.c:65 long_one has 61 lines, more than 60"], faults(Lint::Sizes, "load/src/a.c" => text)
+  end
+
+  def test_counts_no_structures_as_functions
+    assert_empty faults(Lint::Sizes, "core/src/a.h" => "struct a {\n#{"    int b;\n" * 80}};\n")
+  end
+
+  def test_built_files_are_nobodys
+    assert_empty faults(Lint::Sizes, "core/build/a.c" => "\n" * 401)
+  end
+end
