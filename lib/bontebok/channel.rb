@@ -48,5 +48,6 @@ module Bontebok
     def close
       @to_io.close
     end
+    alias disown close
   end
 end

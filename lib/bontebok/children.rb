@@ -89,9 +89,15 @@ module Bontebok
     end
 
     def fill
-      @numbers.each do |number|
-        @children << @start.call(number) if missing?(number) && @paused_until[number] <= Child.now
-      end
+      @numbers.each { |number| start(number) if missing?(number) && @paused_until[number] <= Child.now }
+    end
+
+    # When there is no room for one more process or pipe now, there may be later.
+    def start(number)
+      @children << @start.call(number)
+    rescue SystemCallError => e
+      @log.error("#{@name} #{number} cannot be started", e)
+      pause(number)
     end
 
     def seconds_to_wait
@@ -140,10 +146,13 @@ module Bontebok
     end
 
     def note_failure(child)
-      pause = [@pause * (2**@failures[child.number]), LONGEST_PAUSE].min
-      @failures[child.number] += 1
-      @paused_until[child.number] = Child.now + pause
       @log.warn("#{describe(child)} ended before it was ready: #{child.ending}")
+      pause(child.number)
+    end
+
+    def pause(number)
+      @paused_until[number] = Child.now + [@pause * (2**@failures[number]), LONGEST_PAUSE].min
+      @failures[number] += 1
     end
 
     def kill_overdue

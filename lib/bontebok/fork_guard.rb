@@ -8,32 +8,31 @@ module Bontebok
     # Around Process._fork, through which every fork of Ruby's goes.
     module Hook
       def _fork
-        super.tap { |pid| ForkGuard.close_all if pid.zero? }
+        super.tap { |pid| ForkGuard.act if pid.zero? }
       end
     end
     private_constant :Hook
 
-    @guarded = []
-
     class << self
-      # What from now on is closed in forked processes, instead of what was guarded before.
-      def install(*closeables)
-        @guarded = closeables
+      # The block runs in every process that is forked from now on, once, in place of what was to run before.
+      def install(&action)
+        @action = action
         Process.singleton_class.prepend(Hook)
       end
 
-      # The block's fork is our own: the child keeps all.
+      # Forks that the given block makes are our own: nothing runs in them.
       def pass
-        guarded = @guarded
-        @guarded = []
+        action = @action
+        @action = nil
         yield
       ensure
-        @guarded = guarded
+        @action = action
       end
 
-      def close_all
-        @guarded.each(&:close)
-        @guarded = []
+      def act
+        action = @action
+        @action = nil
+        action&.call
       end
     end
   end

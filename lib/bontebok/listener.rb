@@ -9,6 +9,9 @@ module Bontebok
   # when workers are ready, so that no client waits for an application that is still loading. TcpListener and
   # UnixListener say how; this is what they share. Errors are StartErrors that name the address.
   class Listener
+    Lent = Struct.new(:fileno, :inode)
+    private_constant :Lent
+
     attr_reader :address, :socket
 
     def initialize(address, backlog:)
@@ -30,7 +33,21 @@ module Bontebok
     def descriptor
       copy = socket.dup
       copy.autoclose = false
+      @lent = Lent.new(copy.fileno, copy.stat.ino)
       copy.fileno
+    end
+
+    # In a process that was forked by the application: closes the core's descriptor too, if there is still our socket
+    # behind its number.
+    def disown
+      close
+      return unless @lent
+
+      copy = IO.for_fd(@lent.fileno, autoclose: false)
+      copy.autoclose = copy.stat.ino == @lent.inode
+      copy.close
+    rescue SystemCallError
+      nil
     end
 
     # The address with the port that the kernel chose; what the log calls the listener.

@@ -48,6 +48,11 @@ module Bontebok
       each(&:close)
     end
 
+    # In a process that has nothing to do with the server.
+    def disown
+      each(&:disown)
+    end
+
     # Removes the files of unix sockets, so that nobody finds the way to a server that goes.
     def unlink
       each { |listener| listener.unlink if listener.respond_to?(:unlink) }

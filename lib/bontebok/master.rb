@@ -24,7 +24,7 @@ module Bontebok
     # Returns the exit status.
     def run
       Process.setproctitle("bontebok master")
-      ForkGuard.install(@listeners, @channel)
+      ForkGuard.install { [@listeners, @channel].each(&:disown) }
       @app = load_app if @config[:preload]
       @events = SignalQueue.new(*SIGNALS)
       @workers = children

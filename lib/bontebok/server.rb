@@ -45,7 +45,17 @@ module Bontebok
       ENV["RACK_ENV"] = @config[:environment]
       ENV["TMPDIR"] = @config[:spool_dir] unless @config.source(:spool_dir) == "default"
       raise_file_limit
+      keep_descriptors_to_ourselves
       $stdout.sync = true
+    end
+
+    # What we were started with beyond the standard streams is not for the commands that the application executes.
+    def keep_descriptors_to_ourselves
+      Dir.children("/proc/self/fd").map(&:to_i).select { |fd| fd > 2 }.each do |fd|
+        IO.for_fd(fd, autoclose: false).close_on_exec = true
+      rescue SystemCallError, ArgumentError
+        next # it was the folder's own, or is one that Ruby reserves
+      end
     end
 
     # Connections are descriptors; the soft limit is low only for programs that still use select(2).

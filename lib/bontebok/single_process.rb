@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "io/wait"
+
 require_relative "app_loader"
 require_relative "child"
 require_relative "fork_guard"
@@ -23,7 +25,7 @@ module Bontebok
     def run
       Process.setproctitle("bontebok")
       @listeners.bind
-      ForkGuard.install(@listeners)
+      ForkGuard.install { @listeners.disown }
       app = AppLoader.new(@config[:rackup], @log).load
       start(app)
       wait_for_events while @serving

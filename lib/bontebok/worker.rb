@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "io/wait"
+
 require_relative "app_loader"
 require_relative "fork_guard"
 require_relative "lanes"
@@ -25,7 +27,7 @@ module Bontebok
     # app: what the master has loaded; nil: it is loaded here. Returns the exit status.
     def run(app)
       Process.setproctitle("bontebok worker #{@number}")
-      ForkGuard.install(@listeners, @channel)
+      ForkGuard.install { [@listeners, @channel].each(&:disown) }
       app ||= load_app
       @events = SignalQueue.new(*SIGNALS)
       @channel.say(:loaded)

@@ -87,6 +87,13 @@ class ChildrenTest < Support::TestCase
     assert_log(/worker \(pid \d+\) ended before it was ready: exit status 3/)
   end
 
+  def test_one_that_cannot_be_forked_is_tried_again
+    keep(1, pause: 0.01) { (@attempts = @attempts.to_i + 1) < 3 ? raise(Errno::EAGAIN) : STEADY }
+    mind_until { @keeper.settled?(:ready) && @keeper.any?(:ready) }
+    assert_equal 3, @attempts
+    assert_log(/worker 1 cannot be started: Resource temporarily unavailable \(Errno::EAGAIN\)/)
+  end
+
   def test_a_failure_counts_as_settled_and_as_nothing_else
     keep(2, pause: 60) { |number| number == 1 ? FAILING : STEADY }
     mind_until { @keeper.settled?(:ready) }

@@ -57,6 +57,26 @@ class ListenersTest < Support::TestCase
     copy&.close
   end
 
+  def test_disowned_the_core_has_nothing_either
+    listener = listening("127.0.0.1:0").first
+    descriptor = listener.descriptor
+    listener.disown
+    assert_raises(Errno::EBADF) { IO.for_fd(descriptor) }
+    assert_raises(Errno::ECONNREFUSED) { Support::Client.open(listener.to_s) }
+  end
+
+  def test_disowning_spares_a_number_that_is_something_elses_by_now
+    listener = listening("127.0.0.1:0").first
+    IO.for_fd(descriptor = listener.descriptor).close
+    other, writer = IO.pipe
+    assert_equal descriptor, other.fileno
+    listener.disown
+    writer.write("still here")
+    assert_equal "still here", other.readpartial(100)
+  ensure
+    [other, writer].compact.each(&:close)
+  end
+
   def test_a_port_in_use_is_found_by_bind
     taken = listening("127.0.0.1:0").first.to_s
     assert_fails("cannot listen on #{taken}: Address already in use") { listeners(taken).bind }

@@ -16,6 +16,7 @@ class RackEnvTest < Minitest::Test
 
   def test_rack_2_wants_to_know_of_threads_and_processes
     as_rack("2.2.9", [1, 3]) do
+      assert_includes env, "HTTP_VERSION"
       assert_equal [[1, 3], false, true, false], rack2_values(env)
       assert_equal [[1, 3], true, false, false], rack2_values(env(threads: ["2"], max_workers: ["0"]))
     end

@@ -1,0 +1,120 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# Starts that fail: the exit status, a message of at most three lines on both streams together, no process left (the
+# harness sees to that), no file left.
+class CLIStartTest < Support::TestCase
+  APP = "run ->(_) { [200, {}, []] }\n"
+
+  def test_wrong_options
+    { %w[--frobnicate] => "unknown option --frobnicate", %w[-x] => "unknown option -x", %w[-w] => "-w wants a value",
+      %w[-w many] => "MaxWorkers wants auto or a whole number", %w[-t 0] => "Threads wants a whole number from 1 to 64",
+      %w[--max-target big] => "MaxTarget wants a size", %w[--timeout soon] => "Timeout wants a time",
+      %w[--chunked-transfer=perhaps] => "ChunkedTransfer wants true or",
+      %w[-l nowhere] => "Listen wants HOST:PORT",
+      %w[-E a/b] => "Environment wants a name", %w[a.ru b.ru] => "only one rackup file",
+      %w[--min-request-per-child 1] => "MinRequestPerChild (1) must not be above" }.each do |args, message|
+      assert_fails 2, message, args: args, rackup: APP
+    end
+  end
+
+  def test_wrong_configuration_file
+    path = temp_file("bontebok.rb", "threads 2\nthread 2\n")
+    assert_fails 2, "#{path}:2: unknown option thread", args: ["-c", path], rackup: APP
+    assert_fails 1, "cannot read the configuration file /nonexistent.rb", args: ["-c", "/nonexistent.rb"], rackup: APP
+  end
+
+  def test_missing_rackup_file_or_folder
+    assert_fails 1, "cannot read the rackup file #{temp_dir}/config.ru: No such file or directory"
+    assert_fails 1, "cannot read the rackup file /nonexistent/a.ru: No such file", args: ["/nonexistent/a.ru"]
+    assert_fails 1, "cannot read the rackup file #{temp_dir}: Is a directory", args: [temp_dir]
+    assert_fails 1, "cannot listen on unix:/nonexistent/a.sock: No such file or directory",
+                 args: ["-l", "unix:/nonexistent/a.sock"], rackup: APP
+    assert_fails 1, "SpoolDir /nonexistent is no folder", args: ["--spool-dir", "/nonexistent"], rackup: APP
+  end
+
+  def test_a_port_in_use_is_found_before_the_application_loads
+    taken = TCPServer.new("127.0.0.1", 0)
+    address = "127.0.0.1:#{taken.local_address.ip_port}"
+    %w[0 1].each do |workers|
+      assert_fails 1, "cannot listen on #{address}: Address already in use", args: ["-w", workers, "-l", address],
+                                                                             rackup: "File.write('loaded', '')\n#{APP}"
+    end
+    refute_path_exists File.join(temp_dir, "loaded")
+  ensure
+    taken&.close
+  end
+
+  def test_of_two_that_start_at_the_same_moment_one_says_the_same
+    address = "127.0.0.1:#{TCPServer.open('127.0.0.1', 0) { |server| server.local_address.ip_port }}"
+    File.mkfifo(File.join(temp_dir, "gate"))
+    both = Array.new(2) do
+      start_bontebok(ready: false, listen: nil, args: ["-w", "1", "-l", address],
+                     rackup: "File.write(\"loading-\#{Process.ppid}\", '')\nFile.read('gate')\n#{APP}")
+    end
+    eventually { both.all? { |server| File.exist?(File.join(temp_dir, "loading-#{server.pid}")) } }
+    File.open(File.join(temp_dir, "gate"), "w", &:close)
+    loser = eventually { both.find { |server| !server.running? } }
+    (both - [loser]).first.wait_until_ready
+    assert_failed loser, 1, "cannot listen on #{address}: Address already in use"
+  end
+
+  def test_a_living_unix_socket_is_found_before_the_application_loads
+    start_bontebok(args: ["-w", "1"], rackup: "File.write(\"loaded-\#{Process.ppid}\", '')\n#{APP}")
+    assert_fails 1, "cannot listen on unix:#{temp_dir}/bontebok.sock: Address already in use", args: ["-w", "1"]
+    assert_equal 1, Dir.glob(File.join(temp_dir, "loaded-*")).size
+  end
+
+  def test_an_application_that_raises_while_loading
+    [%w[-w 0], %w[-w 2], %w[-w 2 --preload false]].each do |args|
+      server = failed_start(args: args, rackup: "\ndef setup = raise(IndexError, 'no such shelf')\nsetup\n")
+      assert_equal 1, server.status.exitstatus, args.inspect
+      assert_match(/ error \d+ .*config\.ru cannot be loaded: no such shelf \(IndexError\)$/, server.output.text)
+      assert_match(%r{^  #{temp_dir}/config\.ru:2:in .*setup.*\n  #{temp_dir}/config\.ru:3:in }, server.output.text)
+      refute_match(%r{lib/bontebok|listening}, server.output.text)
+      assert_equal ["config.ru"], Dir.children(temp_dir)
+    end
+  end
+
+  def test_an_application_that_ends_the_process_while_loading
+    { "exit 0" => "exit (SystemExit)", "abort 'enough'" => "enough (SystemExit)",
+      "run 1 +" => "(SyntaxError)", "require 'no_such_file'" => "no_such_file (LoadError)" }.each do |rackup, text|
+      server = failed_start(args: ["-w", "1"], rackup: rackup)
+      assert_equal 1, server.status.exitstatus, rackup
+      assert_includes server.output.text, text
+    end
+    assert_equal 1, failed_start(args: ["-w", "1"], rackup: "exit! 0").status.exitstatus
+  end
+
+  def test_help_and_version_of_the_executable
+    { "--help" => "Usage: bontebok", "--version" => /\Abontebok \d+\.\d+/,
+      "--check" => /^Listen +unix:.* command line$/ }.each do |flag, text|
+      server = failed_start(args: [flag])
+      assert_equal [0, ""], [server.status.exitstatus, server.output.text(:stderr)]
+      assert_operator text, :===, server.output.text(:stdout)[text]
+    end
+  end
+
+  private
+
+  def failed_start(**options)
+    server = start_bontebok(ready: false, **options)
+    server.wait
+    server.output.wait_for_end
+    server
+  end
+
+  def assert_fails(exit_status, message, **options)
+    assert_failed failed_start(**options), exit_status, message
+  end
+
+  def assert_failed(server, exit_status, message)
+    server.output.wait_for_end
+    text = server.output.text
+    assert_includes text, "bontebok: "
+    assert_includes text, message
+    assert_equal exit_status, server.wait.exitstatus, text
+    assert_operator text.lines.size, :<=, 3, text
+  end
+end

@@ -1,0 +1,112 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "process_tree"
+
+# What the application forks and executes does not get in the way of the server or of its clients.
+class ProcessDescriptorsTest < Support::TestCase
+  include ProcessTree
+
+  def test_a_command_has_descriptors_0_to_2_only
+    [%w[-w 1], %w[-w 0]].each do |args|
+      server = start_bontebok(args: args, rackup: <<~RUBY)
+        AT_LOAD = `ls /proc/self/fd`
+        run ->(env) { [200, {}, [AT_LOAD, "|", `ls /proc/self/fd`]] }
+      RUBY
+      # 3 is the folder that ls itself reads.
+      assert_equal "0\n1\n2\n3\n|0\n1\n2\n3\n", server.get.body
+      server.stop
+    end
+  end
+
+  def test_a_command_obeys_signals_as_usual
+    server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
+      run ->(_) { [200, {}, [Process.wait2(spawn("sh", "-c", "kill -TERM $$")).last.termsig.to_s]] }
+    RUBY
+    assert_equal "15", server.get.body
+  end
+
+  def test_a_forked_sleeper_does_not_keep_the_client_waiting
+    server = start_bontebok(args: ["-w", "1"], rackup: sleeper_app)
+    server.connect do |client|
+      client.write("GET / HTTP/1.0\r\n\r\n")
+      @sleeper = client.read_response.body.to_i
+      assert_equal :eof, client.wait_for_end
+    end
+    refute gone?(@sleeper)
+  ensure
+    end_sleeper
+  end
+
+  def test_a_forked_sleeper_does_not_keep_the_listener
+    [%w[-w 1], %w[-w 0]].each do |args|
+      server = start_bontebok(listen: :tcp, args: args, rackup: sleeper_app)
+      @sleeper = server.get.body.to_i
+      server.signal("TERM")
+      assert_equal 0, server.wait.exitstatus
+      refute gone?(@sleeper)
+      assert_raises(Errno::ECONNREFUSED) { server.connect }
+      end_sleeper
+    end
+  end
+
+  def test_a_sleeper_forked_while_loading_keeps_nobody_alive
+    server = start_bontebok(listen: :tcp, args: ["-w", "1"], rackup: <<~RUBY)
+      SLEEPER = fork { sleep if $stderr.puts("asleep").nil? }
+      run ->(_) { [200, {}, [SLEEPER.to_s]] }
+    RUBY
+    server.wait_for_output(/asleep/)
+    @sleeper = server.get.body.to_i
+    Process.kill("KILL", server.pid)
+    eventually { server.group.map(&:pid) == [@sleeper] }
+    assert_raises(Errno::ECONNREFUSED) { server.connect }
+  ensure
+    end_sleeper
+  end
+
+  def test_a_forked_process_obeys_signals_as_usual
+    server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
+      run(lambda do |_|
+        reader, writer = IO.pipe
+        pid = fork { sleep if writer.write("asleep") }
+        Process.kill("TERM", pid) if reader.readpartial(6)
+        [200, {}, [Process.wait2(pid).last.termsig.to_s]]
+      end)
+    RUBY
+    assert_equal "15", server.get.body
+  end
+
+  def test_a_forked_process_that_ends_harms_nobody
+    server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
+      run(lambda do |_|
+        Process.wait(fork { exit })
+        GC.start
+        [200, {}, [Process.pid.to_s]]
+      end)
+    RUBY
+    assert_equal 1, Array.new(5) { server.get.body }.uniq.size
+  end
+
+  def test_the_soft_limit_of_descriptors_is_raised_to_the_hard_one
+    server = start_bontebok(args: ["-w", "1"], rlimit_nofile: [64, 128],
+                            rackup: "run ->(_) { [200, {}, [Process.getrlimit(:NOFILE).join(' ')]] }")
+    assert_equal "128 128", server.get.body
+  end
+
+  private
+
+  def sleeper_app
+    <<~RUBY
+      run(lambda do |_|
+        reader, writer = IO.pipe
+        pid = fork { sleep if writer.write("asleep") }
+        [200, {}, [reader.readpartial(6) && pid.to_s]]
+      end)
+    RUBY
+  end
+
+  def end_sleeper
+    Process.kill("KILL", @sleeper)
+    eventually { gone?(@sleeper) }
+  end
+end

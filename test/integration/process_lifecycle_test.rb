@@ -1,0 +1,145 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "process_tree"
+
+# Who forks whom, who is replaced when, and who leaves when others die.
+class ProcessLifecycleTest < Support::TestCase
+  include ProcessTree
+
+  def test_supervisor_master_workers
+    server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
+    server.wait_for_output(/ ready$/)
+    assert_equal ["bontebok supervisor", "bontebok master", ["bontebok worker 1", "bontebok worker 2"]],
+                 [Support::ProcessTable.entry(server.pid).command, master(server).command,
+                  Support::ProcessTable.children(master(server).pid).map(&:command).sort]
+    assert_includes workers(server), server.get.body.to_i
+  end
+
+  def test_the_application_is_loaded_once
+    server = start_bontebok(args: ["-w", "3"], rackup: "$stderr.puts 'loaded in ' + Process.pid.to_s\n#{GATED_APP}")
+    server.wait_for_output(/ ready$/)
+    assert_equal [master(server).pid.to_s], server.output.text.scan(/loaded in (\d+)/).flatten
+  end
+
+  def test_without_preload_each_worker_loads_it
+    server = start_bontebok(args: ["-w", "3", "--preload", "false"],
+                            rackup: "$stderr.puts 'loaded in ' + Process.pid.to_s\n#{GATED_APP}")
+    server.wait_for_output(/ ready$/)
+    assert_equal workers(server).sort, server.output.text.scan(/loaded in (\d+)/).flatten.map(&:to_i).sort
+  end
+
+  def test_with_w_0_there_is_one_process_and_the_terminal_is_its_own
+    input, keyboard = IO.pipe
+    server = start_bontebok(args: ["-w", "0"], stdin: input, rackup: <<~RUBY)
+      run ->(_) { [200, {}, [$stdin.gets, Process.pid.to_s]] }
+    RUBY
+    keyboard.puts("typed")
+    assert_equal "typed\n#{server.pid}", server.get.body
+    assert_equal [server.pid], server.group.map(&:pid)
+    assert_equal Support::ProcessTable.entry(Process.pid).session, Support::ProcessTable.entry(server.pid).session
+    assert_equal 0, server.stop("TERM").exitstatus
+  ensure
+    [input, keyboard].each(&:close)
+  end
+
+  def test_a_worker_that_was_ready_is_replaced_at_once
+    server = start_bontebok(args: ["-w", "2", "--err-respawn-interval", "60"], rackup: GATED_APP)
+    server.wait_for_output(/ ready$/)
+    killed = workers(server).first
+    Process.kill("KILL", killed)
+    wait_for_workers(server, 2, without: [killed])
+    server.wait_for_output(/worker [12] \(pid #{killed}\) ended: killed by SIGKILL/)
+    assert_equal 200, server.get.status
+  end
+
+  def test_a_worker_that_fails_before_it_is_ready_is_tried_again_while_the_others_serve
+    server = start_bontebok(args: ["-w", "2", "--preload", "false", "--err-respawn-interval", "50ms"], rackup: <<~RUBY)
+      begin
+        File.open("first", File::CREAT | File::EXCL)
+      rescue Errno::EEXIST
+        raise "not yet" unless File.exist?("allowed")
+      end
+      #{GATED_APP}
+    RUBY
+    server.wait_for_output(/ended before it was ready.*ended before it was ready/m)
+    first = server.get.body
+    occupy_a_worker(server) do
+      temp_file("allowed")
+      refute_equal first, server.get.body
+    end
+  end
+
+  def test_the_first_start_does_not_wait_for_one_that_fails
+    server = start_bontebok(args: ["-w", "2", "--preload", "false", "--err-respawn-interval", "60"], rackup: <<~RUBY)
+      File.open("first", File::CREAT | File::EXCL).close
+      #{GATED_APP}
+    RUBY
+    server.wait_for_output(/ ready$/)
+    assert_equal workers(server).join, server.get.body
+  end
+
+  def test_no_worker_of_the_first_start_becomes_ready
+    server = start_bontebok(ready: false, args: ["-w", "2", "--preload", "false"], rackup: "exit!(7)\n")
+    assert_equal 1, server.wait.exitstatus
+    server.output.wait_for_end
+    assert_match(/ended before it was ready: exit status 7/, server.output.text)
+    refute_match(/listening/, server.output.text)
+  end
+
+  def test_workers_whose_master_dies_leave_and_the_supervisor_starts_anew
+    server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
+    server.wait_for_output(/ ready$/)
+    former = [master(server).pid, *workers(server)]
+    Process.kill("KILL", former.first)
+    eventually { former.all? { |pid| gone?(pid) } }
+    wait_for_workers(server, 2)
+    assert_includes workers(server), server.get.body.to_i
+    server.wait_for_output(/master \(pid #{former.first}\) ended: killed by SIGKILL/)
+  end
+
+  def test_everybody_leaves_when_the_supervisor_dies_and_finishes_first
+    make_gate
+    server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
+    server.connect do |client|
+      client.request("GET", "/gate")
+      server.wait_for_output(/at the gate/)
+      Process.kill("KILL", server.pid)
+      server.wait_for_output(/its supervisor is gone/)
+      open_gate
+      assert_equal 200, client.read_response.status
+    end
+    server.wait_for_group
+  end
+
+  def test_a_worker_leaves_when_supervisor_and_master_die_together
+    server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
+    server.wait_for_output(/ ready$/)
+    [server.pid, master(server).pid].each { |pid| Process.kill("KILL", pid) }
+    server.wait_for_group
+  end
+
+  def test_orphans_do_not_wait_for_ever_for_a_request_to_end
+    server = start_bontebok(args: ["-w", "1", "--graceful-timeout", "100ms"], rackup: "run ->(_) { sleep }\n")
+    server.connect do |client|
+      client.request("GET", "/")
+      server.wait_for_output(/ ready$/)
+      [server.pid, master(server).pid].each { |pid| Process.kill("KILL", pid) }
+      server.wait_for_group
+    end
+  end
+
+  private
+
+  # The block runs while one worker waits at the gate.
+  def occupy_a_worker(server)
+    make_gate
+    server.connect do |client|
+      client.request("GET", "/gate")
+      server.wait_for_output(/at the gate/)
+      yield
+      open_gate
+      client.read_response
+    end
+  end
+end

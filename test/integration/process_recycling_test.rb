@@ -1,0 +1,98 @@
+# frozen_string_literal: true
+
+require "json"
+require "test_helper"
+require_relative "process_tree"
+
+# Workers that are replaced while requests come: nobody is refused, nobody waits for a worker to boot.
+class ProcessRecyclingTest < Support::TestCase
+  include ProcessTree
+
+  def test_a_worker_is_replaced_after_so_many_requests
+    server = start_bontebok(args: ["-w", "1", "--max-request-per-child", "5"], rackup: GATED_APP)
+    pids = []
+    eventually { pids.push(server.get.body).uniq.size == 3 }
+    pids.tally.values.first(2).each { |requests| assert_operator requests, :>=, 5 }
+    server.wait_for_output(/worker \(pid #{pids.first}\) leaves when its replacement is ready/)
+    server.wait_for_output(/worker \(pid #{pids.first}\) has left: exit status 0/)
+  end
+
+  def test_the_old_one_serves_until_the_new_one_is_ready
+    make_gate
+    server = start_bontebok(args: ["-w", "1", "--preload", "false", "--max-request-per-child", "1"], rackup: <<~RUBY)
+      File.open("first", File::CREAT | File::EXCL).close rescue File.read("gate")
+      #{GATED_APP}
+    RUBY
+    server.wait_for_output(/ ready$/)
+    old = server.get.body
+    server.wait_for_output(/leaves when its replacement is ready/)
+    assert_equal [old] * 3, Array.new(3) { server.get.body }
+    eventually { workers(server).size == 2 }
+    open_gate
+    wait_for_workers(server, 1, without: [old.to_i])
+    refute_equal old, server.get.body
+  end
+
+  def test_never_without_the_option
+    server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
+    assert_equal 1, Array.new(50) { server.get.body }.uniq.size
+  end
+
+  def test_a_signal_to_a_worker_has_it_replaced
+    %w[TERM QUIT].each do |signal|
+      server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
+      old = server.get.body.to_i
+      Process.kill(signal, old)
+      wait_for_workers(server, 1, without: [old])
+      refute_equal old, server.get.body.to_i
+      server.stop
+    end
+  end
+
+  def test_a_signal_to_the_master_has_it_replaced
+    server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
+    server.wait_for_output(/ ready$/)
+    old = [master(server).pid, *workers(server)]
+    Process.kill("TERM", old.first)
+    eventually { old.all? { |pid| gone?(pid) } }
+    assert_includes wait_for_workers(server, 2), server.get.body.to_i
+  end
+
+  def test_an_application_that_exits_has_its_worker_replaced
+    server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
+      run ->(env) { env["PATH_INFO"] == "/exit" ? exit : [200, {}, [Process.pid.to_s]] }
+    RUBY
+    old = server.get.body.to_i
+    assert_equal 500, server.get("/exit").status
+    wait_for_workers(server, 1, without: [old])
+    refute_equal old, server.get.body.to_i
+    server.wait_for_output(/the application ends this worker: exit \(SystemExit\)/)
+  end
+
+  def test_nothing_is_lost_while_workers_are_recycled
+    server = start_bontebok(args: ["-w", "2", "--max-request-per-child", "20"], rackup: GATED_APP)
+    threads = Array.new(4) { Thread.new { Array.new(200) { server.get.status } } }
+    assert_equal({ 200 => 800 }, threads.flat_map(&:value).tally)
+    assert_operator server.output.text.scan("has left").size, :>=, 3
+  end
+
+  # The load is a program of its own: a client that pauses between connecting and asking would have several of its
+  # connections in the killed worker's hands.
+  def test_a_killed_worker_costs_one_request_at_most
+    server = start_bontebok(args: ["-w", "2"], rackup: <<~RUBY)
+      count = 0
+      run ->(_) { $stderr.puts "busy" if (count += 1) == 1000; [200, {}, [Process.pid.to_s]] }
+    RUBY
+    server.wait_for_output(/ ready$/)
+    killed = workers(server).first
+    load = start_process(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "bench", "--json", "-n", "40000",
+                         "-c", "4", "--close", "#{server.address}:/")
+    server.wait_for_output(/busy/)
+    Process.kill("KILL", killed)
+    load.wait(60)
+    load.output.wait_for_end
+    result = JSON.parse(load.output.text(:stdout))
+    assert_operator result["ok"], :>=, 39_999, result.inspect
+    server.wait_for_output(/\(pid #{killed}\) ended: killed by SIGKILL/)
+  end
+end

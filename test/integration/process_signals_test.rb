@@ -1,0 +1,148 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "process_tree"
+
+# How a server stops, and what else signals do: docs/SIGNALS.md.
+class ProcessSignalsTest < Support::TestCase
+  include ProcessTree
+
+  def test_term_and_quit_finish_what_is_in_flight_and_what_is_queued
+    make_gate
+    [%w[TERM -w 1], %w[QUIT -w 1], %w[TERM -w 0], %w[QUIT -w 0]].each do |signal, *args|
+      server = start_bontebok(listen: :tcp, args: args, rackup: GATED_APP)
+      in_flight, queued = stop_with_two_requests(server, signal)
+      [in_flight, queued].each do |client|
+        response = client.read_response
+        assert_equal [200, false], [response.status, response.keep_alive?]
+        client.close
+      end
+      assert_equal 0, server.wait.exitstatus, args.inspect
+      assert_raises(Errno::ECONNREFUSED) { server.connect }
+    end
+  end
+
+  def test_an_idle_connection_is_closed_after_keepalive_drain
+    server = start_bontebok(args: ["-w", "1", "--keepalive-drain", "50ms"], rackup: GATED_APP)
+    server.connect do |client|
+      client.request("GET", "/")
+      assert_predicate client.read_response, :keep_alive?
+      server.signal("TERM")
+      assert_equal :eof, client.wait_for_end
+    end
+    assert_equal 0, server.wait.exitstatus
+  end
+
+  def test_a_kept_alive_connection_gets_one_more_answer
+    server = start_bontebok(args: ["-w", "1", "--keepalive-drain", "5"], rackup: GATED_APP)
+    server.connect do |client|
+      client.request("GET", "/")
+      client.read_response
+      wait_until_draining(workers(server).first) { server.signal("TERM") }
+      client.request("GET", "/")
+      refute_predicate client.read_response, :keep_alive?
+    end
+    assert_equal 0, server.wait.exitstatus
+  end
+
+  def test_who_does_not_finish_in_time_is_killed_and_named
+    server = start_bontebok(args: ["-w", "2", "--graceful-timeout", "100ms"],
+                            rackup: "run ->(_) { sleep if $stderr.puts('asleep').nil? }\n")
+    server.connect do |client|
+      client.request("GET", "/")
+      server.wait_for_output(/asleep/)
+      pids = workers(server)
+      server.signal("TERM")
+      named = server.wait_for_output(/worker [12] \(pid (\d+)\) did not end within 0\.1 s: killed/)
+      assert_includes pids, named[1].to_i
+    end
+    assert_equal 0, server.wait.exitstatus
+  end
+
+  def test_with_w_0_the_process_itself_does_not_wait_longer
+    server = start_bontebok(args: ["-w", "0", "--graceful-timeout", "100ms"], rackup: "run ->(_) { sleep }\n")
+    server.connect do |client|
+      client.request("GET", "/")
+      server.signal("TERM")
+      server.wait_for_output(/requests were not finished in time/)
+    end
+    assert_equal 1, server.wait.exitstatus
+  end
+
+  def test_int_is_fast
+    %w[0 1].each do |workers|
+      server = start_bontebok(args: ["-w", workers], rackup: "run ->(_) { sleep if $stderr.puts('asleep').nil? }\n")
+      server.connect do |client|
+        client.request("GET", "/")
+        server.wait_for_output(/asleep/)
+        assert_equal 0, server.stop("INT").exitstatus
+      end
+    end
+  end
+
+  def test_int_after_term_is_fast
+    server = start_bontebok(args: ["-w", "1"], rackup: "run ->(_) { sleep if $stderr.puts('asleep').nil? }\n")
+    server.connect do |client|
+      client.request("GET", "/")
+      server.wait_for_output(/asleep/)
+      server.signal("TERM")
+      server.wait_for_output(/stopping/)
+      assert_equal 0, server.stop("INT").exitstatus
+    end
+  end
+
+  def test_int_from_a_terminal_reaches_all_and_ends_all
+    server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
+    server.wait_for_output(/ ready$/)
+    Process.kill("INT", -server.pid)
+    assert_equal 0, server.stop("INT").exitstatus
+    refute_match(/ended|backtrace|Interrupt/, server.output.text)
+  end
+
+  def test_term_while_the_application_loads
+    [%w[-w 1], %w[-w 2 --preload false]].each do |args|
+      server = start_bontebok(ready: false, args: args, rackup: "$stderr.puts 'loading'\nsleep\n")
+      server.wait_for_output(/loading/)
+      assert_equal 0, server.stop("TERM").exitstatus
+      assert_equal ["config.ru"], Dir.children(temp_dir)
+    end
+  end
+
+  def test_term_to_every_process_at_once_loses_nothing
+    make_gate
+    server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
+    in_flight, queued = stop_with_two_requests(server, "TERM", to: -server.pid)
+    assert_equal([200, 200], [in_flight, queued].map { |client| client.read_response.status })
+    [in_flight, queued].each(&:close)
+    assert_equal 0, server.wait.exitstatus
+  end
+
+  def test_hup_and_pipe_end_nobody
+    server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
+    server.wait_for_output(/ ready$/)
+    before = server.group.map(&:pid)
+    before.product(%w[HUP PIPE]).each { |pid, signal| Process.kill(signal, pid) }
+    server.wait_for_output(/SIGHUP is ignored/)
+    assert_equal 200, server.get.status
+    assert_equal before, server.group.map(&:pid)
+  end
+
+  private
+
+  # One request waits at the gate, another behind it in the accept queue; then the signal comes, and the gate opens.
+  def stop_with_two_requests(server, signal, to: server.pid)
+    in_flight = server.connect.tap { |client| client.request("GET", "/gate") }
+    server.wait_for_output(/at the gate/)
+    queued = server.connect.tap { |client| client.request("GET", "/") }
+    wait_until_draining(workers(server).first || server.pid) { Process.kill(signal, to) }
+    open_gate
+    [in_flight, queued]
+  end
+
+  # The process that serves has heard of it: its copy of the listener is closed.
+  def wait_until_draining(pid)
+    before = Support::ProcessTable.descriptors(pid).size
+    yield
+    eventually { Support::ProcessTable.descriptors(pid).size < before }
+  end
+end

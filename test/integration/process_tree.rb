@@ -1,0 +1,47 @@
+# frozen_string_literal: true
+
+# For tests of the processes: finds the master and the workers of a started server, and makes requests wait until the
+# test lets them go.
+module ProcessTree
+  # An application that answers with its pid; /gate waits for #open_gate first and says so in the log.
+  GATED_APP = <<~RUBY
+    run(lambda do |env|
+      if env["PATH_INFO"] == "/gate"
+        $stderr.puts "at the gate"
+        File.read("gate")
+      end
+      [200, { "content-type" => "text/plain" }, [Process.pid.to_s]]
+    end)
+  RUBY
+
+  def master(server)
+    Support::ProcessTable.children(server.pid).first
+  end
+
+  # The workers' pids, oldest first.
+  def workers(server)
+    parent = master(server)
+    parent ? Support::ProcessTable.children(parent.pid).map(&:pid) : []
+  end
+
+  # Waits until there are so many workers and none of these pids is among them; returns their pids.
+  def wait_for_workers(server, count, without: [])
+    eventually(10, "#{count} workers other than #{without}:\n#{server.output.text}") do
+      now = workers(server)
+      now if now.size == count && !now.intersect?(without)
+    end
+  end
+
+  def gone?(pid)
+    Support::ProcessTable.entry(pid).nil?
+  end
+
+  def make_gate
+    File.mkfifo(File.join(temp_dir, "gate"))
+  end
+
+  # Lets everybody go who waits at the gate now.
+  def open_gate
+    File.open(File.join(temp_dir, "gate"), "w", &:close)
+  end
+end
