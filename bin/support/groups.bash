@@ -4,7 +4,7 @@
 groups='
 core        | the core in C: unit tests under ASan and UBSan, plain and vector scanners
 arm64       | the bytes layer built for arm64, run emulated
-warnings    | gcc, clang and musl-gcc have nothing to say about the core
+warnings    | gcc, clang and musl-gcc have nothing to say
 fuzz        | parser, body decoder and reply encoder: a short fuzzing run each
 lint        | the rules of the tree: layers, sizes, paths in docs, packaging, style
 unit        | Ruby classes, and the tests own harness
@@ -29,9 +29,10 @@ run_group() {
   case $1 in
   core) make -s -C core test ;;
   arm64) make -s -C core test-arm64 ;;
-  warnings) make -s -C core warnings ;;
+  warnings) both "make -s -C core warnings" "make -s -C load warnings" ;;
   fuzz) make -s -C core/fuzz run RUNS=200000 ;;
   lint) both "rake_test lint" "bundle exec rubocop" ;;
+  load) both "make -s -C load test" "rake_test load" ;;
   ext-rack2) BUNDLE_GEMFILE=$PWD/gemfiles/rack2.gemfile rake_test ext ;;
   memory) bundle exec rake test:memory ;;
   *) rake_test "$1" ;;
