@@ -33,16 +33,28 @@ struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context)
     return conn;
 }
 
-void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, bool reset)
+static void end_socket(int fd, enum bb__conn_end end)
+{
+    switch (end) {
+    case BB_CONN_END_CLOSE:
+        bb__sock_close(fd);
+        break;
+    case BB_CONN_END_RESET:
+        bb__sock_reset(fd);
+        break;
+    case BB_CONN_END_ABANDON:
+        bb__sock_abandon(fd);
+        break;
+    }
+}
+
+void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_end end)
 {
     bb__deadline_clear(&context->deadlines, &conn->deadline);
     bb__spool_drop(&conn->spool, context->spool_budget);
     bb__blocks_take_back(&context->blocks, &conn->in);
     bb__buf_free(&conn->out);
-    if (reset)
-        bb__sock_reset(conn->fd);
-    else
-        bb__sock_close(conn->fd);
+    end_socket(conn->fd, end);
     free(conn);
 }
 

@@ -85,6 +85,18 @@ static inline struct bb__conn *bb__conn_of_deadline(struct bb__deadline *deadlin
     return (struct bb__conn *)((char *)deadline - offsetof(struct bb__conn, deadline));
 }
 
+enum bb__conn_end {
+    BB_CONN_END_CLOSE,
+    BB_CONN_END_RESET,   /* the client must be able to tell that its answer is not whole */
+    BB_CONN_END_ABANDON, /* in this process only: it is the parent's */
+};
+
+/* How it ends when it ends now. */
+static inline enum bb__conn_end bb__conn_end_of(const struct bb__conn *conn)
+{
+    return bb__buf_len(&conn->out) > 0 ? BB_CONN_END_RESET : BB_CONN_END_CLOSE;
+}
+
 /* What the connections of a lane share. */
 struct bb__conn_context {
     const struct bb_settings *settings;
@@ -114,8 +126,8 @@ void bb__conn_set_durations(struct bb__conn_context *context);
 /* Takes over fd. Returns NULL when out of memory (fd stays the caller's). */
 struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context);
 
-/* Frees everything and closes the socket, by a reset when `reset`. */
-void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, bool reset);
+/* Frees everything and ends the connection. */
+void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_end end);
 
 /* The socket is ready: read what came, write what is owed. events: EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP. */
 enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_context *context,

@@ -67,7 +67,11 @@ void bb_lane_free(struct bb_lane *lane)
 {
     if (!lane) return;
     bool inert = bb__worker_is_inert(lane->worker);
-    while (lane->conns) bb__lane_close(lane, lane->conns, !inert && lane->conns == lane->current);
+    while (lane->conns) {
+        enum bb__conn_end end =
+            lane->conns == lane->current ? BB_CONN_END_RESET : bb__conn_end_of(lane->conns);
+        bb__lane_close(lane, lane->conns, inert ? BB_CONN_END_ABANDON : end);
+    }
     if (lane->listening && !inert) bb__worker_lane_stops(lane->worker);
     bb__poller_close(&lane->poller);
     if (lane->wake_fd >= 0) (void)close(lane->wake_fd);
@@ -112,9 +116,13 @@ static struct bb__conn *pop_ready(struct bb_lane *lane)
     return conn;
 }
 
-void bb__lane_close(struct bb_lane *lane, struct bb__conn *conn, bool reset)
+void bb__lane_close(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_end end)
 {
     if (conn->is_ready) remove_ready(lane, conn);
+    /* Closing alone does not take it out of the set while a child that was forked, or is about to exec, holds
+     * a duplicate: events would go on coming, for a connection that is freed. In the child the set is the
+     * parent's. */
+    if (conn->registered && end != BB_CONN_END_ABANDON) bb__poller_remove(&lane->poller, conn->fd);
     if (lane->again == conn) lane->again = NULL;
     if (lane->current == conn) lane->current = NULL;
     bb__batch_forget(&lane->batch, conn);
@@ -124,7 +132,7 @@ void bb__lane_close(struct bb_lane *lane, struct bb__conn *conn, bool reset)
         lane->conns = conn->next;
     if (conn->next) conn->next->previous = conn->previous;
     atomic_fetch_sub_explicit(&lane->worker->connections, 1, memory_order_relaxed);
-    bb__conn_free(conn, &lane->context, reset);
+    bb__conn_free(conn, &lane->context, end);
 }
 
 static bool watch(struct bb_lane *lane, struct bb__conn *conn)
@@ -143,13 +151,13 @@ bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_
     case BB_CONN_REQUEST:
         return true;
     case BB_CONN_WAIT:
-        if (!watch(lane, conn)) bb__lane_close(lane, conn, true);
+        if (!watch(lane, conn)) bb__lane_close(lane, conn, BB_CONN_END_RESET);
         return false;
     case BB_CONN_AGAIN:
         push_ready(lane, conn);
         return false;
     case BB_CONN_CLOSE:
-        bb__lane_close(lane, conn, conn->state == BB_CONN_FLUSH);
+        bb__lane_close(lane, conn, bb__conn_end_of(conn));
         return false;
     }
     return false;

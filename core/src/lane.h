@@ -55,8 +55,8 @@ struct bb_lane {
 /* lane.c: does what a connection's last step asks for. True when it has a request to serve. */
 bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_next next);
 
-/* lane.c: closes a connection of the lane. */
-void bb__lane_close(struct bb_lane *lane, struct bb__conn *conn, bool reset);
+/* lane.c: ends a connection of the lane. */
+void bb__lane_close(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_end end);
 
 /* lane.c: the current request is answered. */
 void bb__lane_answered(struct bb_lane *lane);

@@ -244,5 +244,5 @@ void bb_reply_abort(struct bb_lane *lane)
     if (!current(lane)) return;
     bb__buf_clear(&lane->reply.staged);
     tidy_staged(lane);
-    bb__lane_close(lane, lane->current, true);
+    bb__lane_close(lane, lane->current, BB_CONN_END_RESET);
 }

@@ -156,12 +156,19 @@ void bb__sock_close(int fd)
 
 void bb__sock_reset(int fd)
 {
-    struct linger none = {.l_onoff = 1, .l_linger = 0};
-    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+    /* Dissolving the association sends the RST now, whoever else holds the socket. SO_LINGER of 0 would wait
+     * for the last close(), and shutdown() would let the peer read an end first. A unix socket refuses. */
+    const struct sockaddr none = {.sa_family = AF_UNSPEC};
+    (void)connect(fd, &none, sizeof none);
     bb__sock_close(fd);
 }
 
-void bb__sock_process_forked(void)
+void bb__sock_abandon(int fd)
+{
+    (void)close(fd);
+}
+
+void bb__sock_process_forks(void)
 {
     atomic_store_explicit(&process_forked, true, memory_order_relaxed);
 }

@@ -35,10 +35,14 @@ void bb__sock_end_sending(int fd);
  * child's end, so the connection is shut down first. */
 void bb__sock_close(int fd);
 
-/* Closes so that the peer sees an error, not an end (RST; on a unix socket it can only see the end). */
+/* Closes so that the peer sees an error, not an end (RST; on a unix socket it can only see the end). What was
+ * not delivered yet is thrown away. */
 void bb__sock_reset(int fd);
 
-/* Called by the fork handler: from now on bb__sock_close() shuts down first. */
-void bb__sock_process_forked(void);
+/* Closes in a child that only inherited the connection: it lives on. */
+void bb__sock_abandon(int fd);
+
+/* Called before each fork: from now on bb__sock_close() shuts down first. */
+void bb__sock_process_forks(void);
 
 #endif

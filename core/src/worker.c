@@ -18,7 +18,8 @@ static void in_child(void)
 
 static void install_fork_handlers(void)
 {
-    (void)pthread_atfork(NULL, bb__sock_process_forked, in_child);
+    /* Before the fork: a thread that closes a connection meanwhile must not rely on being the only holder. */
+    (void)pthread_atfork(bb__sock_process_forks, NULL, in_child);
 }
 
 bool bb__worker_is_inert(const struct bb_worker *worker)
