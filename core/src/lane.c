@@ -118,12 +118,12 @@ static struct bb__conn *pop_ready(struct bb_lane *lane)
 
 void bb__lane_close(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_end end)
 {
-    if (conn->is_ready) remove_ready(lane, conn);
     /* Closing alone does not take it out of the set while a child that was forked, or is about to exec, holds
      * a duplicate: events would go on coming, for a connection that is freed. In the child the set is the
      * parent's. */
     if (conn->registered && end != BB_CONN_END_ABANDON) bb__poller_remove(&lane->poller, conn->fd);
     if (lane->again == conn) lane->again = NULL;
+    if (conn->is_ready) remove_ready(lane, conn);
     if (lane->current == conn) lane->current = NULL;
     bb__batch_forget(&lane->batch, conn);
     if (conn->previous)
@@ -176,13 +176,6 @@ void bb__lane_answered(struct bb_lane *lane)
 
 /* ---- the loop ---- */
 
-void bb__lane_clear_wake(struct bb_lane *lane)
-{
-    uint64_t count;
-    ssize_t got = read(lane->wake_fd, &count, sizeof count);
-    (void)got; /* EAGAIN: cleared already */
-}
-
 static struct bb__conn *take_event(struct bb_lane *lane)
 {
     struct epoll_event *event = &lane->batch.events[lane->batch.next++];
@@ -198,9 +191,7 @@ static struct bb__conn *take_event(struct bb_lane *lane)
     case BB_SOURCE_LISTENER:
         bb__lane_on_listener(lane, (const struct bb__listener *)source);
         return NULL;
-    case BB_SOURCE_WAKE:
-        bb__lane_clear_wake(lane);
-        return NULL;
+    case BB_SOURCE_WAKE: /* bb_lane_wait()'s: a mere look must not swallow it */
     case BB_SOURCE_DRAIN:
         return NULL;
     }
@@ -317,14 +308,13 @@ int bb_lane_wait(struct bb_lane *lane)
     lane->busy = lane->batch.count >= 2;
     lane->looked = false;
     return BB_OK;
+    for (int i = 0; i < lane->batch.count; i++)
+        if (lane->batch.events[i].data.ptr == &lane->wake_source) bb__event_clear(lane->wake_fd);
 }
 
 void bb_lane_wake(struct bb_lane *lane)
 {
-    if (bb__worker_is_inert(lane->worker)) return;
-    uint64_t one = 1;
-    ssize_t written = write(lane->wake_fd, &one, sizeof one);
-    (void)written; /* EAGAIN: it is readable already */
+    if (!bb__worker_is_inert(lane->worker)) bb__event_raise(lane->wake_fd);
 }
 
 int bb_lane_news(struct bb_lane *lane, struct bb_news *news)

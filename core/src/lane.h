@@ -61,9 +61,6 @@ void bb__lane_close(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_e
 /* lane.c: the current request is answered. */
 void bb__lane_answered(struct bb_lane *lane);
 
-/* lane.c: takes back the effect of bb_lane_wake(). */
-void bb__lane_clear_wake(struct bb_lane *lane);
-
 /* lane_accept.c */
 void bb__lane_listen(struct bb_lane *lane);
 void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener);

@@ -2,6 +2,8 @@
 #include "poller.h"
 #include "bontebok.h"
 
+#include <errno.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 int bb__poller_open(struct bb__poller *poller)
@@ -47,6 +49,19 @@ void bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int tim
     int count = epoll_wait(poller->fd, batch->events, BB_BATCH, timeout_ms);
     batch->count = count > 0 ? count : 0;
     batch->next = 0;
+}
+
+void bb__event_raise(int fd)
+{
+    int before = errno;
+    (void)eventfd_write(fd, 1); /* EAGAIN: it is readable already */
+    errno = before;
+}
+
+void bb__event_clear(int fd)
+{
+    eventfd_t count;
+    (void)eventfd_read(fd, &count); /* EAGAIN: cleared already */
 }
 
 void bb__batch_forget(struct bb__batch *batch, const void *tag)

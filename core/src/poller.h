@@ -43,6 +43,11 @@ int bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag);
  * wait with an empty batch. */
 void bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int timeout_ms);
 
+/* Makes an eventfd readable, and takes that back. The first is for any thread and for signal handlers: it
+ * keeps errno. */
+void bb__event_raise(int fd);
+void bb__event_clear(int fd);
+
 /* Forgets what the batch still holds for a tag that is about to be freed. */
 void bb__batch_forget(struct bb__batch *batch, const void *tag);
 

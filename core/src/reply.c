@@ -203,7 +203,7 @@ int bb_reply_wait(struct bb_lane *lane)
             patience = stalled < settings->write_timeout ? (int)(settings->write_timeout - stalled) : 0;
         }
         int code = bb__sock_wait_writable(conn->fd, lane->wake_fd, patience);
-        if (code == BB_AGAIN) bb__lane_clear_wake(lane);
+        if (code == BB_AGAIN) bb__event_clear(lane->wake_fd);
         if (code != BB_OK) return code;
         if (flush_pending(lane) != BB_OK) return BB_EGONE;
     }

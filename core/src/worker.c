@@ -1,5 +1,6 @@
 /* worker.c: see worker.h, and bontebok.h for the contracts. */
 #include "worker.h"
+#include "poller.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -61,9 +62,7 @@ void bb_worker_drain(struct bb_worker *worker)
 {
     if (bb__worker_is_inert(worker)) return;
     atomic_store(&worker->draining, true);
-    uint64_t one = 1;
-    ssize_t written = write(worker->drain_fd, &one, sizeof one);
-    (void)written; /* EAGAIN: it is readable already */
+    bb__event_raise(worker->drain_fd);
 }
 
 static void close_listeners(struct bb_worker *worker)
