@@ -25,6 +25,7 @@ void bb__deadline_set(struct bb__deadlines *deadlines, struct bb__deadline *dead
     bb__deadline_clear(deadlines, deadline);
     uint64_t duration = deadlines->kinds[kind].duration;
     deadline->kind = (uint8_t)kind;
+    deadline->since = now;
     deadline->due = duration > 0 ? now + duration : UINT64_MAX;
     deadline->previous = deadlines->kinds[kind].last;
     if (deadline->previous)
@@ -54,7 +55,8 @@ struct bb__deadline *bb__deadline_oldest(const struct bb__deadlines *deadlines, 
 void bb__deadline_shorten(struct bb__deadlines *deadlines, enum bb__deadline_kind kind, uint64_t duration,
                           uint64_t now)
 {
-    deadlines->kinds[kind].duration = duration;
+    uint64_t *usual = &deadlines->kinds[kind].duration;
+    if (*usual == 0 || duration < *usual) *usual = duration;
     for (struct bb__deadline *each = deadlines->kinds[kind].first; each; each = each->next)
         if (each->due > now + duration) each->due = now + duration;
 }

@@ -20,7 +20,7 @@ enum bb__deadline_kind {
 /* Lives in what it is about; all zero is "not set". */
 struct bb__deadline {
     struct bb__deadline *previous, *next;
-    uint64_t due;
+    uint64_t since, due;
     uint8_t kind;
 };
 

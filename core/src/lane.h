@@ -19,6 +19,7 @@ struct bb__lane_reply {
     bool sent;               /* something may have reached the client */
     bool ended;              /* the body's end is in staged, or sent */
     int ended_as;            /* BB_OK or BB_ESHORT */
+    int failed;              /* what bb_reply_write() failed with: bytes are missing, none may follow them */
 };
 
 struct bb_lane {
@@ -42,14 +43,14 @@ struct bb_lane {
 
     /* lane_accept.c */
     bool listening;                       /* the listeners are in the set, or will be again after a pause */
-    bool paused;                          /* out of descriptors: not in the set until `resume` */
+    bool paused;                          /* accepting makes no sense: not in the set until `resume` */
     uint64_t resume;                      /* ms */
     const struct bb__listener *accepting; /* had an event; its queue is not known to be empty */
     unsigned accepted;                    /* in this streak */
     unsigned last_streak;
     unsigned probe;
     bool try_more;
-    uint64_t told_exhausted; /* ms, when running out of descriptors was last logged */
+    uint64_t told_stuck; /* ms, when a failing accept was last logged */
 };
 
 /* lane.c: does what a connection's last step asks for. True when it has a request to serve. */

@@ -9,6 +9,10 @@
 #define PAUSE_TIME 100 /* ms without accepting when nothing can be closed for it */
 #define TELL_EVERY 1000
 
+/* ms for which a connection is not closed for another one: a request may be on its way to us, or an answer to
+ * its client. Longer, and clients that say nothing could keep everybody else out. */
+#define SPARED_TIME 1000
+
 /* The order to drain may come while clients connect faster than we stop: an end to what is taken then. */
 #define DRAIN_ACCEPTS_MAX 16384
 
@@ -55,20 +59,23 @@ static void end_streak(struct bb_lane *lane)
     lane->accepting = NULL;
 }
 
-static bool close_kind(struct bb_lane *lane, enum bb__deadline_kind kind)
+static bool close_oldest(struct bb_lane *lane, enum bb__deadline_kind kind, uint64_t spared_time)
 {
     struct bb__deadline *oldest = bb__deadline_oldest(&lane->context.deadlines, kind);
-    if (!oldest) return false;
-    bb__lane_close(lane, bb__conn_of_deadline(oldest), false);
+    if (!oldest || lane->context.now - oldest->since < spared_time) return false;
+    bb__lane_close(lane, bb__conn_of_deadline(oldest), BB_CONN_END_CLOSE);
     return true;
 }
 
-/* Closes the connection that will be missed least: the longest idle, then the longest silent, then the
- * longest in the middle of a head. False when there is none of them. */
+/* Closes the connection that will be missed least: the longest idle, then the one whose answer is the longest
+ * sent, then the longest silent, then the longest in the middle of a head. False when there is none of them.
+ */
 static bool close_least_missed(struct bb_lane *lane)
 {
-    return close_kind(lane, BB_DEADLINE_KEEPALIVE) || close_kind(lane, BB_DEADLINE_FRESH) ||
-           close_kind(lane, BB_DEADLINE_HEADER);
+    return close_oldest(lane, BB_DEADLINE_KEEPALIVE, 0) ||
+           close_oldest(lane, BB_DEADLINE_LINGER, SPARED_TIME) ||
+           close_oldest(lane, BB_DEADLINE_FRESH, SPARED_TIME) ||
+           close_oldest(lane, BB_DEADLINE_HEADER, SPARED_TIME);
 }
 
 static void pause_accepting(struct bb_lane *lane)
@@ -84,10 +91,10 @@ void bb__lane_resume_accepting(struct bb_lane *lane)
     watch_listeners(lane);
 }
 
-static void tell_exhausted(struct bb_lane *lane, int error)
+static void tell_stuck(struct bb_lane *lane, int error)
 {
-    if (lane->told_exhausted > 0 && lane->context.now - lane->told_exhausted < TELL_EVERY) return;
-    lane->told_exhausted = lane->context.now;
+    if (lane->told_stuck > 0 && lane->context.now - lane->told_stuck < TELL_EVERY) return;
+    lane->told_stuck = lane->context.now;
     bb__news_add(&lane->context.news, 0, error, "accept: closing idle connections, or waiting, to go on",
                  NULL);
 }
@@ -96,8 +103,10 @@ static int accept_with_room(struct bb_lane *lane, const struct bb__listener *lis
 {
     int code = bb__sock_accept(listener->fd, fd, peer);
     if (code != BB_ESYSTEM) return code;
-    tell_exhausted(lane, errno);
-    if (close_least_missed(lane)) code = bb__sock_accept(listener->fd, fd, peer);
+    int error = errno;
+    tell_stuck(lane, error);
+    if (bb__sock_is_exhaustion(error) && close_least_missed(lane))
+        code = bb__sock_accept(listener->fd, fd, peer);
     if (code == BB_ESYSTEM) pause_accepting(lane);
     return code;
 }
@@ -118,14 +127,7 @@ static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb_
 
     uint64_t limit = lane->worker->settings.max_connections;
     uint64_t open = atomic_fetch_add_explicit(&lane->worker->connections, 1, memory_order_relaxed) + 1;
-    if (limit > 0 && open > limit) {
-        /* The new one is the youngest of all: it is only its own turn when nothing else can go. */
-        struct bb__deadline *oldest = bb__deadline_oldest(&lane->context.deadlines, BB_DEADLINE_FRESH);
-        bool only_itself = oldest == &conn->deadline;
-        if (!close_kind(lane, BB_DEADLINE_KEEPALIVE) &&
-            (only_itself || !close_kind(lane, BB_DEADLINE_FRESH)) && !close_kind(lane, BB_DEADLINE_HEADER))
-            pause_accepting(lane);
-    }
+    if (limit > 0 && open > limit && !close_least_missed(lane)) pause_accepting(lane);
     return conn;
 }
 

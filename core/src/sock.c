@@ -69,11 +69,6 @@ static void put_peer(char peer[BB_PEER_MAX], const union address *address)
     }
 }
 
-static bool out_of_resources(int error)
-{
-    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
-}
-
 int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
 {
     union address address;
@@ -85,12 +80,14 @@ int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
             return BB_OK;
         }
         if (errno == EAGAIN || errno == EWOULDBLOCK) return BB_AGAIN;
-        if (out_of_resources(errno)) return BB_ESYSTEM;
-        /* A connection that failed before it was accepted (ECONNABORTED, EPROTO, the network errors of
-         * accept(2)) or a signal: the next in the queue. A listener that is none any more has an empty queue.
-         */
-        if (errno == EINVAL || errno == EBADF || errno == ENOTSOCK) return BB_AGAIN;
+        /* A signal, or a connection that failed before it was accepted: on to the next in the queue. */
+        if (errno != EINTR && errno != ECONNABORTED && errno != EPROTO) return BB_ESYSTEM;
     }
+}
+
+bool bb__sock_is_exhaustion(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
 int bb__sock_recv(int fd, char *bytes, size_t len, size_t *got)

@@ -13,9 +13,13 @@
 int bb__sock_prepare_listener(int fd);
 
 /* Accepts one connection: non-blocking, close-on-exec. peer: its address as text, "127.0.0.1" for unix
- * sockets, the IPv4 form of a mapped IPv6 address. BB_OK; BB_AGAIN: the queue is empty; BB_ESYSTEM: out of
- * descriptors or memory (EMFILE, ENFILE, ENOBUFS, ENOMEM), the connection stays in the queue. */
+ * sockets, the IPv4 form of a mapped IPv6 address. BB_OK; BB_AGAIN: the queue is empty; BB_ESYSTEM: errno is
+ * an exhaustion (the connection stays in the queue), or nothing can be accepted here, as from a listener that
+ * was shut down. */
 int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX]);
+
+/* Whether an error means that the process or the system is out of descriptors or memory. */
+bool bb__sock_is_exhaustion(int error);
 
 /* Reads up to len bytes. BB_OK with *got > 0; BB_AGAIN; BB_EOF; BB_EGONE (reset, or any other error). */
 int bb__sock_recv(int fd, char *bytes, size_t len, size_t *got);
