@@ -48,6 +48,7 @@ static int prepare_poller(struct bb_lane *lane)
 
 int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
 {
+    if (bb__worker_is_inert(worker)) return BB_DRAINED;
     struct bb_lane *lane = calloc(1, sizeof *lane);
     if (!lane) return BB_ENOMEM;
     lane->worker = worker;
@@ -122,8 +123,8 @@ void bb__lane_close(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_e
      * a duplicate: events would go on coming, for a connection that is freed. In the child the set is the
      * parent's. */
     if (conn->registered && end != BB_CONN_END_ABANDON) bb__poller_remove(&lane->poller, conn->fd);
-    if (lane->again == conn) lane->again = NULL;
     if (conn->is_ready) remove_ready(lane, conn);
+    if (lane->again == conn) lane->again = NULL;
     if (lane->current == conn) lane->current = NULL;
     bb__batch_forget(&lane->batch, conn);
     if (conn->previous)
@@ -282,6 +283,8 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->in_a_row++;
         lane->looked = false;
         lane->reply.sent = lane->reply.ended = false;
+        lane->reply.failed = BB_OK;
+        lane->reply.write_progress = lane->context.now;
         bb__conn_fill_request(conn, &lane->context, &lane->request);
         *request = &lane->request;
         return BB_OK;
@@ -305,11 +308,11 @@ int bb_lane_wait(struct bb_lane *lane)
 {
     if (bb__worker_is_inert(lane->worker)) return BB_OK;
     bb__poller_wait(&lane->poller, &lane->batch, patience(lane));
+    for (int i = 0; i < lane->batch.count; i++)
+        if (lane->batch.events[i].data.ptr == &lane->wake_source) bb__event_clear(lane->wake_fd);
     lane->busy = lane->batch.count >= 2;
     lane->looked = false;
     return BB_OK;
-    for (int i = 0; i < lane->batch.count; i++)
-        if (lane->batch.events[i].data.ptr == &lane->wake_source) bb__event_clear(lane->wake_fd);
 }
 
 void bb_lane_wake(struct bb_lane *lane)

@@ -32,6 +32,8 @@ int bb_reply_begin(struct bb_lane *lane, int status)
 {
     struct bb__conn *conn = current(lane);
     if (!conn || lane->reply.sent) return BB_EGONE;
+    lane->reply.ended = false;
+    lane->reply.failed = BB_OK;
     struct bb__h1_reply *encoder = &lane->reply.encoder;
     encoder->head_method = conn->head_method;
     encoder->minor_version = lane->request.head.minor_version;
@@ -170,13 +172,11 @@ static int add_end(struct bb_lane *lane, struct run *run)
     return last.len > 0 ? add_span(lane, run, &last) : BB_OK;
 }
 
-int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
-                   uint64_t *taken)
+static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
+                       uint64_t *taken)
 {
     struct run run;
     run.count = run.chunk_head_count = run.bytes = 0;
-    *taken = 0;
-    if (!current(lane)) return BB_EGONE;
     int code = flush_pending(lane);
 
     for (size_t i = 0; i < count && code == BB_OK; i++) {
@@ -189,6 +189,17 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
     }
     if (code == BB_OK && last && !lane->reply.ended) code = add_end(lane, &run);
     return code == BB_OK && bb__buf_len(&lane->reply.staged) + run.bytes > 0 ? send_run(lane, &run) : code;
+}
+
+int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
+                   uint64_t *taken)
+{
+    *taken = 0;
+    if (!current(lane)) return BB_EGONE;
+    if (lane->reply.failed != BB_OK) return lane->reply.failed;
+    int code = write_parts(lane, parts, count, last, taken);
+    if (code < 0) lane->reply.failed = code;
+    return code;
 }
 
 int bb_reply_wait(struct bb_lane *lane)
@@ -221,7 +232,7 @@ int bb_reply_end(struct bb_lane *lane)
 {
     struct bb__conn *conn = current(lane);
     if (!conn) return BB_EGONE;
-    if (!lane->reply.ended || bb__buf_len(&lane->reply.staged) > 0) {
+    if (!lane->reply.ended || bb__buf_len(&lane->reply.staged) > 0 || lane->reply.failed != BB_OK) {
         uint64_t taken;
         int code = bb_reply_write(lane, NULL, 0, true, &taken);
         if (code != BB_OK) {
@@ -234,6 +245,7 @@ int bb_reply_end(struct bb_lane *lane)
         return lane->reply.ended_as;
     }
     conn->keep_alive = lane->reply.encoder.keep_alive;
+    lane->context.now = bb__clock_ms(); /* the host has taken its time: it is not the client's */
     tidy_staged(lane);
     bb__lane_answered(lane);
     return BB_OK;

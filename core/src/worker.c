@@ -51,6 +51,7 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
 
 int bb_worker_listen(struct bb_worker *worker, int fd, unsigned number)
 {
+    if (bb__worker_is_inert(worker)) return BB_DRAINED;
     if (worker->listener_count == BB_LISTENERS_MAX || number >= BB_LISTENERS_MAX) return BB_ENOMEM;
     if (bb__sock_prepare_listener(fd) != BB_OK) return BB_ESYSTEM;
     worker->listeners[worker->listener_count++] =
@@ -78,7 +79,8 @@ void bb__worker_lane_listens(struct bb_worker *worker)
 
 void bb__worker_lane_stops(struct bb_worker *worker)
 {
-    if (atomic_fetch_sub(&worker->lanes_listening, 1) == 1) close_listeners(worker);
+    if (atomic_fetch_sub(&worker->lanes_listening, 1) == 1 && atomic_load(&worker->draining))
+        close_listeners(worker);
 }
 
 void bb_worker_free(struct bb_worker *worker)

@@ -23,7 +23,7 @@ struct bb_worker {
     struct bb__source drain_source;
     int drain_fd; /* an eventfd that every lane watches; readable from the order to drain on */
 
-    atomic_int lanes_listening;       /* the last lane that stops closes the listeners */
+    atomic_int lanes_listening;       /* when the worker drains, the last lane that stops closes them */
     atomic_uint_fast64_t connections; /* of all lanes, for max_connections */
     unsigned process_generation;
 };
