@@ -310,10 +310,10 @@ void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *conte
         request->body = bb__buf_bytes(&conn->in) + conn->head_len;
         request->body_length = context->head.content_length;
     } else {
-        request->body = bb__buf_bytes(&conn->spool.memory);
+        bool in_memory = conn->spool.length > 0 && conn->spool.fd < 0;
+        request->body = in_memory ? bb__buf_bytes(&conn->spool.memory) : NULL;
         request->body_length = conn->spool.length;
     }
-    if (request->body_length == 0 || request->body_fd >= 0) request->body = NULL;
 }
 
 enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_context *context)
@@ -325,8 +325,9 @@ enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_cont
     conn->head_seen = 0;
     if (conn->spool.length > 0) bb__spool_drop(&conn->spool, context->spool_budget);
 
-    /* A client that has sent more is still sending: closing at once would reset the answer (RFC 9112 9.6). */
-    conn->linger = bb__buf_len(&conn->in) > 0;
+    /* A client that does not know of the end may be sending its next request: closing at once could reset the
+     * connection before it has read the answer (RFC 9112 9.6). */
+    conn->linger = context->head.keep_alive || bb__buf_len(&conn->in) > 0;
     if (bb__buf_len(&conn->out) == 0) return bb__conn_after_answer(conn, context);
     conn->state = BB_CONN_FLUSH;
     conn->want = EPOLLOUT;
