@@ -111,7 +111,10 @@ struct bbr_exchange {
 /* Waits until the client has taken some of the reply; other threads run meanwhile. */
 void bbr_lane_wait_for_client(struct bbr_exchange *exchange);
 
-/* Ends a child process that the application has forked inside of a request, without a word to the client. */
+/* Is this a process that the application has forked inside of a request? */
+bool bbr_lane_is_child(const struct bbr_lane *lane);
+
+/* Ends such a process, without a word to the client. */
 void bbr_lane_leave_if_child(const struct bbr_lane *lane);
 
 /* ---- rb_env.c, rb_env_names.c, rb_env_shape.c ---- */

@@ -3,8 +3,10 @@
 #include "rb_bontebok.h"
 
 #include <ruby/encoding.h>
+#include <stdlib.h>
+#include <unistd.h>
 
-static ID id_call, id_message, id_full_message;
+static ID id_call, id_message, id_full_message, id_status;
 static VALUE plain_answer, full_message_options;
 
 /* ---- how far it may unwind ---- */
@@ -62,18 +64,35 @@ static VALUE log_text(VALUE argument)
     return failure->text = NIL_P(clean) ? text : clean;
 }
 
+static void log_failure(struct bbr_exchange *exchange, VALUE error)
+{
+    struct failure failure = {exchange, error, Qnil};
+    (void)bbr_attempt(log_text, (VALUE)&failure);
+    if (NIL_P(failure.text)) failure.text = rb_str_new_cstr(rb_obj_classname(error)); /* its message raised */
+    bbr_report(exchange, "error", failure.text, error);
+}
+
 static bool asks_to_leave(VALUE error)
 {
     return RTEST(rb_obj_is_kind_of(error, rb_eSystemExit)) ||
            RTEST(rb_obj_is_kind_of(error, rb_eNoMemError)) || RTEST(rb_obj_is_kind_of(error, rb_eSignal));
 }
 
+/* In a process that the application has forked and that left its code this way: exit() means that process
+ * alone, and goes by its status. The exit handlers are the server's. */
+NORETURN(static void leave_child(struct bbr_exchange *exchange, VALUE error));
+static void leave_child(struct bbr_exchange *exchange, VALUE error)
+{
+    if (RTEST(rb_obj_is_kind_of(error, rb_eSystemExit)))
+        _exit(NUM2INT(rb_funcallv(error, id_status, 0, NULL)));
+    log_failure(exchange, error);
+    _exit(EXIT_FAILURE);
+}
+
 void bbr_failed_late(struct bbr_exchange *exchange, VALUE error)
 {
-    struct failure failure = {exchange, error, Qnil};
-    (void)bbr_attempt(log_text, (VALUE)&failure);
-    if (NIL_P(failure.text)) failure.text = rb_str_new_cstr(rb_obj_classname(error)); /* its message raised */
-    bbr_report(exchange, "error", failure.text, error);
+    if (bbr_lane_is_child(exchange->lane)) leave_child(exchange, error);
+    log_failure(exchange, error);
     if (!asks_to_leave(error)) return;
     if (NIL_P(exchange->leaving)) exchange->leaving = error;
     bb_worker_drain(exchange->lane->worker->core);
@@ -127,6 +146,7 @@ void bbr_init_error(void)
     id_call = rb_intern("call");
     id_message = rb_intern("message");
     id_full_message = rb_intern("full_message");
+    id_status = rb_intern("status");
     plain_answer = bbr_keep(bbr_fixed(rb_str_new_cstr("500 Internal Server Error\n")));
     full_message_options = bbr_keep(rb_hash_new());
     rb_hash_aset(full_message_options, ID2SYM(rb_intern("highlight")), Qfalse);

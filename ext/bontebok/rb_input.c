@@ -65,6 +65,13 @@ VALUE bbr_input_empty(void)
     return self;
 }
 
+static struct input *input_of(VALUE self)
+{
+    struct input *input;
+    TypedData_Get_Struct(self, struct input, &input_type, input);
+    return input;
+}
+
 static void end(struct input *input, const char *reason)
 {
     input->memory = NULL;
@@ -74,14 +81,7 @@ static void end(struct input *input, const char *reason)
 
 void bbr_input_detach(VALUE self)
 {
-    end(RTYPEDDATA_DATA(self), "the request has ended");
-}
-
-static struct input *input_of(VALUE self)
-{
-    struct input *input;
-    TypedData_Get_Struct(self, struct input, &input_type, input);
-    return input;
+    end(input_of(self), "the request has ended");
 }
 
 static struct input *readable(VALUE self)

@@ -151,10 +151,15 @@ static VALUE stop_serving(VALUE argument)
     return Qnil;
 }
 
+bool bbr_lane_is_child(const struct bbr_lane *lane)
+{
+    return getpid() != lane->pid;
+}
+
 void bbr_lane_leave_if_child(const struct bbr_lane *lane)
 {
     /* The exit handlers and unflushed buffers in here are the server's. */
-    if (getpid() != lane->pid) _exit(EXIT_SUCCESS);
+    if (bbr_lane_is_child(lane)) _exit(EXIT_SUCCESS);
 }
 
 /* ---- the object ---- */

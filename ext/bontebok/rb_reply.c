@@ -38,8 +38,9 @@ static void add_line(struct bbr_exchange *exchange, VALUE name, VALUE given)
     RB_GC_GUARD(name);
     RB_GC_GUARD(value);
     if (code == BB_OK) return;
-    if (code == BB_ENAME || code == BB_EVALUE) /* the value is nobody's business: it may be a secret */
-        rb_raise(bbr_eInvalidReply, "the field %+" PRIsVALUE " is invalid: %s", name, bb_code_text(code));
+    if (code == BB_ENAME) rb_raise(bbr_eInvalidReply, "the field %+" PRIsVALUE " has an invalid name", name);
+    if (code == BB_EVALUE) /* which is not told: it may be a secret */
+        rb_raise(bbr_eInvalidReply, "the field %+" PRIsVALUE " has an invalid value", name);
     bbr_reply_check(exchange, code);
 }
 
@@ -92,7 +93,7 @@ static void add_fields(struct bbr_exchange *exchange, VALUE headers)
 static bool end_head(struct bbr_exchange *exchange, uint64_t body_length)
 {
     int code = bb_reply_head(exchange->lane->core, body_length);
-    if (code == BB_EVALUE) rb_raise(bbr_eInvalidReply, "the field \"Content-Length\" is invalid");
+    if (code == BB_EVALUE) rb_raise(bbr_eInvalidReply, "the field \"Content-Length\" has an invalid value");
     bbr_reply_check(exchange, code);
     return !bb_reply_bodyless(exchange->lane->core);
 }

@@ -26,7 +26,7 @@ class CloseTest < Support::LaneCase
   def test_after_to_ary
     assert_closed(Body.new(->(out) { out.call("x") }, to_ary: -> { ["x"] }))
     assert_closed(Body.new(to_ary: -> { ["x"] }, closed?: -> { false }))
-    assert_closed(Body.new(to_ary: -> { [close.to_s + "x"] }, closed?: -> { closed.positive? }))
+    assert_closed(Body.new(to_ary: -> { ["#{close}x"] }, closed?: -> { closed.positive? }))
   end
 
   def test_when_no_body_is_sent
@@ -77,7 +77,9 @@ class CloseTest < Support::LaneCase
         seen << :ensured
       end
     })
-    server = serve(settings: { response_buffer: 1000, write_timeout: 50 }) { |env| env["PATH_INFO"] == "/" ? [200, {}, body] : OK }
+    server = serve(settings: { response_buffer: 1000, write_timeout: 50 }) do |env|
+      env["PATH_INFO"] == "/" ? [200, {}, body] : OK
+    end
     server.connect do |client|
       client.request("GET", "/")
 

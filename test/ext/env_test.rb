@@ -46,7 +46,7 @@ class EnvTest < Support::LaneCase
     assert_equal "", env_of(http(line: "OPTIONS * HTTP/1.1"), env: base.merge("rack.version" => [1, 3]))["PATH_INFO"]
   end
 
-  def test_http_1_0
+  def test_http10
     env = env_of("GET / HTTP/1.0\r\n\r\n")
 
     assert_equal "HTTP/1.0", env["SERVER_PROTOCOL"]
@@ -115,7 +115,8 @@ class EnvTest < Support::LaneCase
   end
 
   def test_a_chunked_body_is_told_by_its_decoded_length
-    env = env_of(http("Transfer-Encoding: chunked", line: "POST / HTTP/1.1", body: "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n"))
+    env = env_of(http("Transfer-Encoding: chunked", line: "POST / HTTP/1.1",
+                                                    body: "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n"))
 
     assert_equal "5", env["CONTENT_LENGTH"]
     refute_includes env, "HTTP_TRANSFER_ENCODING"

@@ -94,7 +94,7 @@ class EnvValuesTest < Support::LaneCase
   end
 
   def copy_of(env)
-    env.reject { |key, _| key == "rack.input" }.transform_values { |value| value.is_a?(String) ? value.dup : value }
+    env.except("rack.input").transform_values { |value| value.is_a?(String) ? value.dup : value }
   end
 
   def two_envs(bytes, **options)

@@ -3,14 +3,18 @@
 require_relative "support/lane_case"
 require_relative "support/failing"
 
-# Whatever the application raises, wherever: the client can tell, the log is told, the body is closed once, the lane goes
-# on.
+# Whatever the application raises, wherever: the client can tell, the log is told, the body is closed once, and the lane
+# goes on.
 class ErrorTest < Support::LaneCase
   Failing = Support::Failing
 
+  # What nobody rescues by accident.
+  class NotStandard < Exception # rubocop:disable Lint/InheritException
+  end
+
   SURVIVED = { StandardError => -> { raise "boom" }, ScriptError => -> { raise NotImplementedError, "boom" },
                SystemStackError => -> { SURVIVED.fetch(SystemStackError).call.to_s },
-               UncaughtThrowError => -> { throw :boom }, Exception => -> { raise Exception, "boom" } }.freeze
+               UncaughtThrowError => -> { throw :boom }, NotStandard => -> { raise NotStandard, "boom" } }.freeze
 
   Failing::STEPS.each do |step|
     define_method(:"test_#{step}") do
@@ -47,7 +51,8 @@ class ErrorTest < Support::LaneCase
   end
 
   def test_show_errors_in_full_though_the_client_waits
-    response = failing_response(RuntimeError.new("x" * 3_000_000), show_errors: true, settings: { response_buffer: 1000 })
+    error = RuntimeError.new("x" * 3_000_000)
+    response = failing_response(error, show_errors: true, settings: { response_buffer: 1000 })
 
     assert_operator response.body.bytesize, :>, 3_000_000
   end
@@ -66,7 +71,7 @@ class ErrorTest < Support::LaneCase
   end
 
   def test_a_raising_report_is_swallowed
-    server = serve(report: ->(*) { raise Exception, "no" }) { raise "boom" }
+    server = serve(report: ->(*) { raise NotStandard, "no" }) { raise "boom" }
 
     2.times { assert_equal 500, server.get.status }
   end
@@ -119,7 +124,7 @@ class ErrorTest < Support::LaneCase
   def assert_answer(step, client)
     client.request("GET", "/")
     case step
-    when :close then assert_equal [200, "whole"], (response = client.read_response) && [response.status, response.body]
+    when :close then assert_equal [200, "whole"], client.read_response.to_h.values_at(:status, :body)
     when *Failing::STEPS_AFTER then assert_aborted(client)
     else assert_equal 500, client.read_response.status
     end

@@ -20,11 +20,28 @@ class ForkTest < Support::LaneCase
     pid = nil
     server = serve do
       pid = fork
-      raise "in the child" if Process.pid != parent
+      raise "in the child" unless Process.pid == parent
+
       [200, {}, ["parent"]]
     end
 
-    assert_only_the_parent_answers(server) { pid }
+    assert_only_the_parent_answers(server, status: 1) { pid }
+  end
+
+  def test_a_child_that_exits_has_its_status_and_runs_no_exit_handler
+    reader, writer = IO.pipe
+    parent = Process.pid
+    at_exit { writer.write("exit handler") unless Process.pid == parent }
+    pid = nil
+    server = serve do
+      exit(7) unless (pid = fork)
+      [200, {}, ["parent"]]
+    end
+
+    assert_only_the_parent_answers(server, status: 7) { pid }
+    assert_equal :wait_readable, reader.read_nonblock(1, exception: false)
+  ensure
+    reader.close
   end
 
   def test_a_child_that_goes_on_in_each
@@ -79,12 +96,12 @@ class ForkTest < Support::LaneCase
   private
 
   # The client gets one whole answer and the connection stays open; the block tells the child's pid afterwards.
-  def assert_only_the_parent_answers(server)
+  def assert_only_the_parent_answers(server, status: 0)
     server.connect do |client|
       client.request("GET", "/")
 
       assert_equal "parent", client.read_response.body
-      assert_equal 0, Process.wait2(yield).last.exitstatus
+      assert_equal status, Process.wait2(yield).last.exitstatus
       client.request("GET", "/")
 
       assert_equal "parent", client.read_response.body

@@ -71,7 +71,8 @@ class GcTest < Support::LaneCase
       paths.each do |path|
         body = "first\n#{"second" * 10}"
         repeated = ["X-Repeated: 1", "X-Repeated: 2", "X-Name-#{serial += 1}: x"]
-        response = server.raw(http(*repeated, "Content-Length: #{body.bytesize}", line: "POST #{path} HTTP/1.1", body: body))
+        response = server.raw(http(*repeated, "Content-Length: #{body.bytesize}", line: "POST #{path} HTTP/1.1",
+                                                                                  body: body))
 
         assert_equal "POST #{path} 1, 2 #{body.sub("\n", "\n ")}", response.body
         assert_equal %w[a b], response.all("x-array")

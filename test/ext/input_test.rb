@@ -29,8 +29,11 @@ class InputTest < Support::LaneCase
   end
 
   def test_without_a_body_it_is_at_its_end
-    assert_equal [nil, "", "", nil, 0, [], true, 0],
-                 with_input("") { |io| [io.read(1), io.read, io.read(0), io.gets, io.rewind, io.each.to_a, io.eof?, io.size] }
+    answers = with_input("") do |io|
+      [io.read(1), io.read, io.read(0), io.gets, io.rewind, io.each.to_a, io.eof?, io.size]
+    end
+
+    assert_equal [nil, "", "", nil, 0, [], true, 0], answers
   end
 
   def test_nobody_notices_what_another_request_did_to_an_empty_one
@@ -130,7 +133,8 @@ class InputTest < Support::LaneCase
     server = serve(**options) do |env|
       result = yield env["rack.input"]
       OK
-    rescue Exception => error # rubocop:disable Lint/RescueException -- Minitest's are no StandardError
+    rescue Exception => e # rubocop:disable Lint/RescueException -- Minitest's are no StandardError
+      error = e
       OK
     end
     server.request("POST", "/", {}, body)

@@ -29,12 +29,12 @@ class LaneTest < Support::LaneCase
   def test_lanes_serve_at_the_same_time
     inside = Queue.new
     go_on = Queue.new
-    server = serve(count: 2) { |_| inside << Thread.current && go_on.pop && OK }
+    server = serve(count: 2) { |_| (inside << Thread.current) && go_on.pop && OK }
     clients = Array.new(2) { server.connect.tap { |client| client.request("GET", "/") } }
 
     assert_equal 2, Array.new(2) { inside.pop }.uniq.size
     2.times { go_on << true }
-    assert_equal %w[ok ok], clients.map { |client| client.read_response.body }
+    assert_equal(%w[ok ok], clients.map { |client| client.read_response.body })
   ensure
     clients&.each(&:close)
   end
@@ -114,7 +114,7 @@ class LaneTest < Support::LaneCase
     { call: [OK], each: [200, {}, :each], stream: [200, {}, :call] }.each_key do |where|
       inside = Queue.new
       body = blocking_body(where, inside)
-      server = serve { where == :call ? inside << true && sleep : [200, {}, body] }
+      server = serve { where == :call ? (inside << true) && sleep : [200, {}, body] }
       server.connect do |client|
         client.request("GET", "/")
         inside.pop
@@ -181,9 +181,9 @@ class LaneTest < Support::LaneCase
 
   # A body that says where it is and stays there.
   def blocking_body(where, inside)
-    return Support::Failing::Body.new(call: ->(_) { inside << true && sleep }) if where == :stream
+    return Support::Failing::Body.new(call: ->(_) { (inside << true) && sleep }) if where == :stream
 
-    Support::Failing::Body.new(->(out) { out.call("x") || (inside << true && sleep) })
+    Support::Failing::Body.new(->(out) { out.call("x") || ((inside << true) && sleep) })
   end
 
   # A lane that nobody serves yet, and a client of it.

@@ -6,7 +6,8 @@ require_relative "support/failing"
 # An application that asks its process to leave: 500, then the worker drains, and serve returns what was raised.
 class LeaveTest < Support::LaneCase
   LEAVING = { SystemExit => -> { exit(3) }, NoMemoryError => -> { raise NoMemoryError, "no" },
-              Interrupt => -> { raise Interrupt, "now" }, SignalException => -> { raise SignalException, "TERM" } }.freeze
+              Interrupt => -> { raise Interrupt, "now" },
+              SignalException => -> { raise SignalException, "TERM" } }.freeze
 
   LEAVING.each do |kind, failure|
     define_method(:"test_#{kind.name.downcase}") do

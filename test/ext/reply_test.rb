@@ -4,7 +4,11 @@ require_relative "support/lane_case"
 
 # Status and fields: what an application may answer, and how what it may not answer is told.
 class ReplyTest < Support::LaneCase
-  ToS = Struct.new(:to_s)
+  class ToS
+    def to_s
+      "g"
+    end
+  end
 
   # Headers as Rack 2 allows them: anything with each.
   class Pairs
@@ -39,24 +43,24 @@ class ReplyTest < Support::LaneCase
 
   def test_field_values
     fields = { "x-string" => "a", "x-array" => %w[b c], "x-lines" => "d\ne", "x-number" => 7, "x-nil" => nil,
-               "x-symbol" => :f, "x-object" => ToS.new("g"), "x-none" => [], "x-mixed" => [1, :two], :"x-name" => "h" }
+               "x-symbol" => :f, "x-object" => ToS.new, "x-none" => [], "x-mixed" => [1, :two], :"x-name" => "h" }
     response = response_to([200, fields, []])
 
-    assert_equal [%w[a], %w[b c], %w[d e], %w[7], [""], %w[f], %w[g], [], %w[1 two], %w[h]],
-                 fields.keys.map { |name| response.all(name.to_s) }
+    assert_equal([%w[a], %w[b c], %w[d e], %w[7], [""], %w[f], %w[g], [], %w[1 two], %w[h]],
+                 fields.keys.map { |name| response.all(name.to_s) })
   end
 
   def test_headers_with_each
-    [Pairs.new(%w[x-a 1], %w[x-a 2]), Pairs.new(%w[x-a 1], %w[x-a 2], splat: true), [%w[x-a 1], %w[x-a 2]]].each do |headers|
+    pairs = [%w[x-a 1], %w[x-a 2]]
+    [pairs, Pairs.new(*pairs), Pairs.new(*pairs, splat: true)].each do |headers|
       assert_equal %w[1 2], response_to([200, headers, []]).all("x-a")
     end
     assert_equal %w[LOUD], response_to([200, Louder["x-a", "loud"], []]).all("x-a")
   end
 
   def test_invalid_headers
-    [nil, 1, "x: y", Object.new, Pairs.new([]), Pairs.new(%w[a b c]), Pairs.new("x: y"), Pairs.new(nil)].each do |headers|
-      assert_fault(/headers/, [200, headers, []])
-    end
+    pairs = [Pairs.new([]), Pairs.new(%w[a b c]), Pairs.new("x: y"), Pairs.new(nil)]
+    [nil, 1, "x: y", Object.new, *pairs].each { |headers| assert_fault(/headers/, [200, headers, []]) }
   end
 
   def test_an_invalid_name_is_told
@@ -100,7 +104,9 @@ class ReplyTest < Support::LaneCase
     headers["x-b"] = Object.new.tap { |o| o.define_singleton_method(:to_s) { headers.delete("x-c") && "2" } }
     headers["x-c"] = "3"
 
-    assert_equal [%w[1], %w[2], []], (response = response_to([200, headers, []])) && %w[x-a x-b x-c].map { |n| response.all(n) }
+    response = response_to([200, headers, []])
+
+    assert_equal([%w[1], %w[2], []], %w[x-a x-b x-c].map { |name| response.all(name) })
   end
 
   private

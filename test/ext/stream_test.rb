@@ -88,7 +88,8 @@ class StreamTest < Support::LaneCase
     kept = nil
     body = Object.new
     body.define_singleton_method(:each) { |&block| (kept = block).call("x") }
-    server = serve { |env| [200, {}, env["PATH_INFO"] == "/" ? body : Enumerator.new { |parts| kept.call("stale") && parts << "y" }] }
+    stale = Enumerator.new { |parts| kept.call("stale") && (parts << "y") }
+    server = serve { |env| [200, {}, env["PATH_INFO"] == "/" ? body : stale] }
 
     assert_equal "x", server.get.body
     assert_raises(IOError) { kept.call("y") }
@@ -100,7 +101,8 @@ class StreamTest < Support::LaneCase
     error = nil
     response = response_to do |stream|
       Thread.new { stream << "x" }.tap { |thread| thread.report_on_exception = false }.join
-    rescue ThreadError => error
+    rescue ThreadError => e
+      error = e
       stream << "mine"
     end
 

@@ -26,8 +26,9 @@ class WorkerTest < Support::LaneCase
   end
 
   def test_wrong_settings
-    [{ unknown: 1 }, { max_target: -1 }, { max_target: -(1 << 70) }, { max_target: "1" }, { max_target: 1.5 },
-     { max_target: nil }, { spool_dir: "/#{"x" * 300}" }, { server_name: "x" * 64 }, { spool_dir: "a\0b" }].each do |settings|
+    numbers = [-1, -(1 << 70), "1", 1.5, nil].map { |value| { max_target: value } }
+    texts = [{ spool_dir: "/#{"x" * 300}" }, { spool_dir: "a\0b" }, { server_name: "x" * 64 }]
+    [{ unknown: 1 }, *numbers, *texts].each do |settings|
       assert_raises(ArgumentError, settings.inspect) { Core::Worker.new(settings) }
     end
     [1, { "max_target" => 1 }, { server_name: 1 }].each { |settings| assert_raises(TypeError) { Core::Worker.new(settings) } }
@@ -54,7 +55,9 @@ class WorkerTest < Support::LaneCase
     thread = Thread.new { lane.serve }
 
     assert_equal [0, 1], numbers
-    assert_equal ["one.test 1 127.0.0.1", "two.test 2 127.0.0.1"], [address, other_address].map { |where| body_from(where) }
+    assert_equal(["one.test 1 127.0.0.1", "two.test 2 127.0.0.1"], [address, other_address].map do |where|
+      body_from(where)
+    end)
   ensure
     worker.drain
     thread&.join

@@ -81,7 +81,7 @@ module Support
     def headers
       return trap_on(:each) if @step == :headers
 
-      { "x-before" => "1", (at(:field_name, :to_s) || "x-name") => (at(:field_value, :to_s) || "value") }
+      { "x-before" => "1", at(:field_name, :to_s) || "x-name" => at(:field_value, :to_s) || "value" }
     end
 
     def body_of(step)

@@ -30,7 +30,7 @@ module Support
       listener.autoclose = false
       @worker.listen(listener.fileno, name, port)
       @lanes = Array.new(count) do
-        Bontebok::Core::Lane.new(@worker, app, **{ env: self.class.base_env, report: method(:report) }, **options)
+        Bontebok::Core::Lane.new(@worker, app, env: self.class.base_env, report: method(:report), **options)
       end
       @threads = @lanes.map { |lane| Thread.new { serve(lane) } }
     end
