@@ -33,7 +33,7 @@ module Interop
 
     # form: { name => text }; file: [name, file name, bytes].
     def upload(target, form, file)
-      body = "#{form.map { |name, text| part(name, text) }.join}".b
+      body = form.map { |name, text| part(name, text) }.join.b
       body << part(file[0], file[2], "; filename=\"#{file[1]}\"", "Content-Type: application/octet-stream\r\n")
       body << "--#{BOUNDARY}--\r\n"
       request("POST", target, { "Content-Type" => "multipart/form-data; boundary=#{BOUNDARY}" }, body)

@@ -55,8 +55,8 @@ module Interop
       end
 
       def fingerprint
-        files = Dir.glob("**/*", base: TEMPLATE).map { |name| File.join(TEMPLATE, name) }.select { |path| File.file?(path) }
-        texts = [__FILE__, *files.sort].flat_map { |path| [path, File.binread(path)] }
+        files = Dir.glob(File.join(TEMPLATE, "**/*")).select { |path| File.file?(path) }.sort
+        texts = [__FILE__, *files].flat_map { |path| [path, File.binread(path)] }
         Digest::SHA256.hexdigest([RUBY_DESCRIPTION, *texts].join("\0"))
       end
     end

@@ -10,7 +10,7 @@ module Interop
   # hold at each of these entrances, so that a test runs its block once for each.
   class TestCase < Support::TestCase
     # Debian keeps proxies where only root looks.
-    PATH = "#{ENV.fetch('PATH')}:/usr/sbin:/sbin"
+    PATH = "#{ENV.fetch('PATH')}:/usr/sbin:/sbin".freeze
 
     # Starts the server on both kinds of address, then the proxies.
     def start_site(proxies: [Nginx], **options)

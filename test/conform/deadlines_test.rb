@@ -1,0 +1,122 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# Clients that are slow, or say nothing at all. Every time is short here and has a wide margin above; none below but
+# where a deadline must not come early.
+class DeadlinesTest < Support::TestCase
+  APPLICATION = "run ->(env) { [200, {}, [env['rack.input'].read]] }"
+  # A drip comes this often: well within every deadline that a byte might wrongly extend.
+  DRIP = 0.05
+
+  def start(*arguments)
+    @server = start_bontebok(listen: :tcp, args: ["-w", "1", *arguments], rackup: APPLICATION)
+  end
+
+  # Sends a byte at a time until an answer comes.
+  def drip(client, bytes)
+    bytes.each_char do |byte|
+      client.write(byte)
+      return client.read_response unless client.quiet?(DRIP)
+    end
+    flunk("no answer while #{bytes.bytesize} bytes dripped")
+  end
+
+  def seconds
+    started = Support::Deadline.now
+    yield
+    Support::Deadline.now - started
+  end
+
+  def assert_timed_out(response, client)
+    assert_equal [408, false], [response.status, response.keep_alive?]
+    assert_equal "", client.read_to_end
+  end
+
+  def test_a_head_that_drips_is_not_given_more_time
+    start("--header-timeout", "0.5")
+    @server.connect do |client|
+      took = seconds { assert_timed_out(drip(client, "GET /#{'a' * 200} HTTP/1.1\r\nHost: a\r\n\r\n"), client) }
+      assert_operator took, :>=, 0.4
+    end
+    assert_equal 200, @server.get.status
+  end
+
+  def test_a_head_that_stops
+    start("--header-timeout", "0.2")
+    ["G", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a\r\n"].each do |bytes|
+      @server.connect do |client|
+        client.write(bytes)
+        assert_timed_out(client.read_response, client)
+      end
+    end
+  end
+
+  # The head of a second request has its own time, from its own first byte.
+  def test_a_head_that_stops_on_a_kept_connection
+    start("--header-timeout", "0.2")
+    @server.connect do |client|
+      client.request("GET", "/")
+      assert_equal 200, client.read_response.status
+      client.write("GET /")
+      assert_timed_out(client.read_response, client)
+    end
+  end
+
+  def test_a_client_that_says_nothing_is_told_nothing
+    start("--header-timeout", "0.2", "--keepalive-timeout", "0.2")
+    @server.connect { |client| assert_equal "", client.read_to_end }
+    @server.connect do |client|
+      client.request("GET", "/")
+      assert_equal 200, client.read_response.status
+      assert_equal "", client.read_to_end
+    end
+  end
+
+  def test_a_kept_connection_is_kept_for_its_time
+    start("--keepalive-timeout", "30", "--header-timeout", "0.2")
+    @server.connect do |client|
+      2.times do
+        client.request("GET", "/")
+        assert_equal 200, client.read_response.status
+        assert client.quiet?(0.4), "closed too early"
+      end
+    end
+  end
+
+  def test_a_body_that_stops
+    start("--body-timeout", "0.3")
+    ["Content-Length: 10\r\n\r\n12345", "Transfer-Encoding: chunked\r\n\r\na\r\n12345"].each do |rest|
+      @server.connect do |client|
+        client.write("POST / HTTP/1.1\r\nHost: a\r\n#{rest}")
+        assert_timed_out(client.read_response, client)
+      end
+    end
+  end
+
+  # BodyTimeout is about progress; a slow body that goes on is read to its end.
+  def test_a_body_that_drips_is_read
+    start("--body-timeout", "0.5")
+    @server.connect do |client|
+      client.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n")
+      assert_equal "x" * 20, drip(client, "x" * 20).body
+    end
+  end
+
+  # At the limit the longest idle one goes; a new one is never turned away.
+  def test_more_connections_than_allowed
+    start("--max-connections", "5")
+    idle = Array.new(5) do
+      Support::Client.open(@server.address).tap do |client|
+        client.request("GET", "/")
+        client.read_response
+      end
+    end
+    assert_equal 200, @server.get.status
+    assert_equal "", idle.first.read_to_end
+    idle.last.request("GET", "/")
+    assert_equal 200, idle.last.read_response.status
+  ensure
+    idle&.each(&:close)
+  end
+end

@@ -1,0 +1,116 @@
+# frozen_string_literal: true
+
+require "digest"
+require "test_helper"
+require_relative "support/table"
+
+# Requests that do not wait for answers (RFC 9112 9.3.2), and bytes that come as they like.
+class PipelineTest < Support::TestCase
+  include Conform::Table
+
+  def request(target, body = nil)
+    length = body && "Content-Length: #{body.bytesize}\r\n"
+    "#{body ? 'POST' : 'GET'} #{target} HTTP/1.1\r\nHost: a\r\n#{length}\r\n#{body}".b
+  end
+
+  def chunks(target, *parts)
+    lines = parts.map { |part| "#{part.bytesize.to_s(16)}\r\n#{part}\r\n" }.join
+    "POST #{target} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n#{lines}0\r\n\r\n".b
+  end
+
+  def assert_answers(expected, client)
+    expected.each do |target, body|
+      answer = client.read_response.body
+      assert_includes answer, "PATH_INFO=#{target.dump}\n"
+      assert_includes answer, "body=#{body.to_s.dump}\n"
+    end
+  end
+
+  def test_answers_come_in_order
+    %i[unix tcp].each do |transport|
+      server = start_application(transport)
+      server.connect do |client|
+        client.write(Array.new(200) { |number| request("/#{number}") }.join)
+        assert_answers(Array.new(200) { |number| ["/#{number}", nil] }, client)
+      end
+    ensure
+      server&.stop
+    end
+  end
+
+  MIXED = [["/a", "one"], ["/b", nil], ["/c", "two and three"], ["/d", nil], ["/e", ""]].freeze
+
+  def mixed_bytes
+    request("/a", "one") << request("/b") << chunks("/c", "two", " and three") << request("/d") << chunks("/e")
+  end
+
+  def test_bodies_between_them
+    start_application(:unix).connect do |client|
+      client.write(mixed_bytes)
+      assert_answers(MIXED, client)
+    end
+  end
+
+  def test_one_byte_at_a_time
+    start_application(:tcp).connect do |client|
+      mixed_bytes.each_char { |byte| client.write(byte) }
+      assert_answers(MIXED, client)
+    end
+  end
+
+  def test_cut_at_each_place
+    server = start_application(:unix)
+    bytes = request("/a", "one") << chunks("/b", "two")
+    (1...bytes.bytesize).each do |place|
+      server.connect do |client|
+        client.write(bytes.byteslice(0, place))
+        client.write(bytes.byteslice(place..))
+        assert_answers([%w[/a one], %w[/b two]], client)
+      end
+    end
+  end
+
+  def test_an_empty_line_between_requests
+    start_application(:unix).connect do |client|
+      client.write("#{request('/a', 'b')}\r\n#{request('/c')}")
+      assert_answers([%w[/a b], ["/c", nil]], client)
+    end
+  end
+
+  # What follows a request that ends the connection is none.
+  def test_nothing_after_close
+    server = start_application(:unix)
+    ["GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET /last HTTP/1.0\r\n\r\n"].each do |last|
+      server.connect do |client|
+        client.write(request("/first") + last + request("/smuggled"))
+        assert_answers([["/first", nil], ["/last", nil]], client)
+        assert_equal "", client.read_to_end
+      end
+      assert_equal "GET /first\nGET /last", server.get("/calls").body
+    end
+  end
+
+  def test_a_half_closed_connection_is_answered
+    server = start_application(:tcp)
+    server.connect do |client|
+      client.write(request("/a") + request("/b", "c"))
+      client.finish_writing
+      assert_answers([["/a", nil], %w[/b c]], client)
+      assert_equal "", client.read_to_end
+    end
+  end
+
+  def test_a_large_body_then_another_request
+    body = "0123456789abcdef" * 200_000
+    server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
+      require "digest"
+      run ->(env) { [200, {}, [env["PATH_INFO"], Digest::SHA256.hexdigest(env["rack.input"].read)]] }
+    RUBY
+    digest = Digest::SHA256.hexdigest(body)
+    server.connect do |client|
+      client.write(request("/a", body) + request("/b"))
+      assert_equal "/a#{digest}", client.read_response.body
+      assert_equal "/b#{Digest::SHA256.hexdigest('')}", client.read_response.body
+    end
+  end
+end

@@ -1,0 +1,89 @@
+# frozen_string_literal: true
+
+module Conform
+  # One case on one connection: sends its bytes and tells what is wrong with what comes back, in words; nil when nothing
+  # is.
+  class Exchange
+    SMUGGLED = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
+    NEXT = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n"
+    # Every answer comes at once; a server that still waits for something is wrong.
+    LIMIT = 3
+
+    def initialize(server, address)
+      @server = server
+      @address = address
+    end
+
+    # The request must get one of the statuses and nothing after it, and the connection must end in good order, so that
+    # the client can read the answer. No application is called, neither for it nor for what follows it.
+    def refusal_problem(bytes, statuses)
+      ["", SMUGGLED].each do |tail|
+        problem = talk { |client| problem_of_refusal(client, bytes + tail, statuses) } || call_problem([])
+        return "#{problem}#{' (with bytes after it)' unless tail.empty?}" if problem
+      end
+      nil
+    end
+
+    # The application must be called with these values, and the connection be open afterwards or not.
+    def acceptance_problem(bytes, env, ending)
+      talk do |client|
+        client.write(bytes)
+        response = client.read_response(LIMIT, to: bytes[/[A-Z]+(?= )/])
+        next "got #{response.status}" unless response.status == 200
+
+        env_problem(response.body, env) || send("#{ending}_problem", client)
+      end
+    end
+
+    private
+
+    def talk(&block)
+      Support::Client.open(@address, &block)
+    rescue Support::Error => e
+      "#{e.class}: #{e.message}"
+    end
+
+    def problem_of_refusal(client, bytes, statuses)
+      write_to_the_refusal(client, bytes)
+      response = client.read_response(LIMIT)
+      return "got #{response.status}" unless statuses.include?(response.status)
+      return "the answer has no Date" unless response["Date"]
+      return "the answer does not say that it closes" if response.keep_alive?
+      return "the answer has no length" unless response.framing == :length
+
+      rest = client.read_to_end(LIMIT)
+      "more after the answer: #{rest[0, 100].inspect}" unless rest.empty?
+    end
+
+    # A server may stop reading once it knows its answer.
+    def write_to_the_refusal(client, bytes)
+      client.write(bytes, LIMIT)
+    rescue Support::Client::Reset
+      nil
+    end
+
+    def call_problem(expected)
+      calls = @server.get("/calls").body.lines(chomp: true)
+      "the application was called: #{calls.inspect}" unless calls == expected
+    end
+
+    def env_problem(body, expected)
+      env = body.lines(chomp: true).to_h { |line| line.split("=", 2) }.transform_values(&:undump)
+      expected.each do |name, value|
+        return "#{name} is #{env[name].inspect}" unless env[name] == value&.b
+      end
+      nil
+    end
+
+    def kept_problem(client)
+      client.write(NEXT)
+      response = client.read_response(LIMIT)
+      "the next request got #{response.status}" unless response.body.include?("PATH_INFO=\"/next\"")
+    end
+
+    def closed_problem(client)
+      rest = client.read_to_end(LIMIT)
+      "more after the answer: #{rest[0, 100].inspect}" unless rest.empty?
+    end
+  end
+end
