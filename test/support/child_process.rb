@@ -51,6 +51,8 @@ module Support
     # Sends a signal to the started process only.
     def signal(name)
       Process.kill(name, pid) if running?
+    rescue Errno::ESRCH
+      nil # it ended in between
     end
 
     # Waits for the started process's end. Returns its Process::Status.
