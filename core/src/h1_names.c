@@ -111,21 +111,23 @@ static uint8_t kind_of(const char *folded, size_t len)
     return memchr(folded, '_', len) ? BB_FIELD_UNDERSCORE : BB_FIELD_OTHER;
 }
 
-/* Lower case; the whole of `folded` is written, so that names compare and hash by words. */
-static void fold(char folded[BB_NAME_MAX], const char *name, size_t len)
+static struct bb__folded fold(const char *name, size_t len)
 {
-    memset(folded, 0, BB_NAME_MAX);
-    memcpy(folded, name, len);
-    for (size_t i = 0; i < BB_NAME_MAX; i++)
-        folded[i] = (char)(folded[i] | (folded[i] >= 'A' && folded[i] <= 'Z' ? 0x20 : 0));
+    struct bb__folded folded = {0};
+    memcpy(folded.bytes, name, len);
+    for (size_t i = 0; i < sizeof folded.bytes; i++) {
+        char byte = folded.bytes[i];
+        folded.bytes[i] = (char)(byte | (byte >= 'A' && byte <= 'Z' ? 0x20 : 0));
+    }
+    return folded;
 }
 
-static size_t hash(const char folded[BB_NAME_MAX], size_t len)
+static size_t hash(const struct bb__folded *folded, size_t len)
 {
     uint32_t state = (uint32_t)len;
     for (size_t i = 0; i < len; i += 4) {
         uint32_t word;
-        memcpy(&word, folded + i, 4);
+        memcpy(&word, folded->bytes + i, 4);
         state = (state ^ word) * 0x9e3779b1u;
         state ^= state >> 15;
     }
@@ -133,21 +135,19 @@ static size_t hash(const char folded[BB_NAME_MAX], size_t len)
 }
 
 /* Returns the id, after learning the name if need be; 0 when it can not be learned. */
-static uint8_t intern(struct bb__names *names, const char folded[BB_NAME_MAX], size_t len)
+static uint8_t intern(struct bb__names *names, const struct bb__folded *folded, size_t len)
 {
     size_t home = hash(folded, len);
     for (size_t distance = 0; distance < REACH; distance++) {
         uint8_t *slot = &names->slots[(home + distance) % BB_NAME_SLOTS];
-        struct bb__known *known = &names->known[*slot];
         if (*slot == 0) {
             if (names->count == BB_NAME_IDS - 1) return 0;
             *slot = (uint8_t)++names->count;
-            known = &names->known[*slot];
-            memcpy(known->folded, folded, BB_NAME_MAX);
-            known->kind = kind_of(folded, len);
+            names->known[*slot] = *folded;
+            names->kinds[*slot] = kind_of(folded->bytes, len);
             return *slot;
         }
-        if (memcmp(known->folded, folded, BB_NAME_MAX) == 0) return *slot;
+        if (memcmp(&names->known[*slot], folded, sizeof *folded) == 0) return *slot;
     }
     return 0;
 }
@@ -157,13 +157,12 @@ struct bb__name bb__names_find(struct bb__names *names, uint8_t previous, const 
     if (len > BB_NAME_MAX)
         return (struct bb__name){.kind = memchr(name, '_', len) ? BB_FIELD_UNDERSCORE : BB_FIELD_OTHER};
 
-    char folded[BB_NAME_MAX];
-    fold(folded, name, len);
-    uint8_t id = names ? intern(names, folded, len) : 0;
-    if (id == 0) return (struct bb__name){.kind = kind_of(folded, len), .len = (uint8_t)len};
+    struct bb__folded folded = fold(name, len);
+    uint8_t id = names ? intern(names, &folded, len) : 0;
+    if (id == 0) return (struct bb__name){.kind = kind_of(folded.bytes, len), .len = (uint8_t)len};
 
     struct bb__guess *guess = &names->after[previous];
-    guess->name = (struct bb__name){.id = id, .kind = names->known[id].kind, .len = (uint8_t)len};
+    guess->name = (struct bb__name){.id = id, .kind = names->kinds[id], .len = (uint8_t)len};
     memcpy(guess->spelling, name, len);
     guess->spelling[len] = ':';
     return guess->name;
@@ -174,9 +173,8 @@ struct bb__names *bb__names_new(void)
     struct bb__names *names = calloc(1, sizeof *names);
     if (!names) return NULL;
     for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
-        char folded[BB_NAME_MAX];
-        fold(folded, common[i], strlen(common[i]));
-        intern(names, folded, strlen(common[i]));
+        struct bb__folded folded = fold(common[i], strlen(common[i]));
+        (void)intern(names, &folded, strlen(common[i]));
     }
     return names;
 }

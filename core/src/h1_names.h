@@ -37,10 +37,10 @@ struct bb__guess {
 
 struct bb__names {
     struct bb__guess after[BB_NAME_IDS];
-    struct bb__known {
-        char folded[BB_NAME_MAX]; /* lower case, NULs behind it */
-        uint8_t kind;
+    struct bb__folded {
+        char bytes[BB_NAME_MAX + 4]; /* lower case, NULs behind it: names compare as whole blocks */
     } known[BB_NAME_IDS];
+    uint8_t kinds[BB_NAME_IDS];
     unsigned count;               /* of known names; known[1..count] */
     uint8_t slots[BB_NAME_SLOTS]; /* ids by hash, 0 where free */
 };
@@ -66,7 +66,8 @@ static inline bool bb__guess_holds(const struct bb__guess *guess, const char *at
     uint64_t seen[2], wanted[2], keep[2];
     memcpy(seen, at, 16);
     memcpy(wanted, guess->spelling, 16);
-    memcpy(keep, mask + 16 - len, 16);
+    memcpy(&keep[0], mask + 16 - len, 8);
+    memcpy(&keep[1], mask + 24 - len, 8);
     return (((seen[0] ^ wanted[0]) & keep[0]) | ((seen[1] ^ wanted[1]) & keep[1])) == 0 && len > 1;
 }
 

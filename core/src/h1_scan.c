@@ -1,6 +1,6 @@
 /* h1_scan.c: the byte scanners of h1_scan.h. Each is written once, over a small vocabulary for a block of 16
- * bytes that SSE2 and NEON both speak; the fewer than 16 bytes at the end of the input, where a whole block
- * would read too far, go by table, and so does everything on other machines. */
+ * bytes that SSE2 and NEON both speak; an input shorter than that goes by table, and so does everything on
+ * other machines. */
 #include "h1_scan.h"
 
 #include <stdint.h>
@@ -134,37 +134,51 @@ static inline block marks_path(block bytes)
     return either(marks_target(bytes), equal(bytes, '?'));
 }
 
-/* Stops at the first marked byte, or where fewer than 16 bytes are left. */
+/* For at least one block. The bytes behind the last whole one are looked at in a block that overlaps it. */
 static inline const char *scan_blocks(const char *at, const char *end, block (*marks)(block))
 {
     for (; end - at >= 16; at += 16) {
         uint64_t found = mask(marks(load(at)));
         if (found) return at + __builtin_ctzll(found) / MASK_BITS;
     }
-    return at;
+    if (at == end) return end;
+    uint64_t found = mask(marks(load(end - 16))) >> (16 - (end - at)) * MASK_BITS;
+    return found ? at + __builtin_ctzll(found) / MASK_BITS : end;
 }
 
+#define SCAN(at, end, marks, kind)                                                                           \
+    ((end) - (at) >= 16 ? scan_blocks(at, end, marks) : scan_table(at, end, kind))
+
 #else
-#define scan_blocks(at, end, marks) (at)
+#define SCAN(at, end, marks, kind) scan_table(at, end, kind)
 #endif
 
 const char *bb__scan_value(const char *at, const char *end)
 {
-    return scan_table(scan_blocks(at, end, marks_value), end, ENDS_VALUE);
+    return SCAN(at, end, marks_value, ENDS_VALUE);
 }
 
 const char *bb__scan_target(const char *at, const char *end)
 {
-    return scan_table(scan_blocks(at, end, marks_target), end, ENDS_TARGET);
+    return SCAN(at, end, marks_target, ENDS_TARGET);
 }
 
 const char *bb__scan_path(const char *at, const char *end)
 {
-    return scan_table(scan_blocks(at, end, marks_path), end, ENDS_PATH);
+    return SCAN(at, end, marks_path, ENDS_PATH);
 }
 
 const char *bb__scan_token(const char *at, const char *end)
 {
     while (at < end && bb__is_tchar[(uint8_t)*at]) at++;
     return at;
+}
+
+bool bb__is_word(const char *at, size_t len, const char *word)
+{
+    for (size_t i = 0; i < len; i++) {
+        char folded = (char)(at[i] >= 'A' && at[i] <= 'Z' ? at[i] | 0x20 : at[i]);
+        if (folded != word[i] || folded == '\0') return false;
+    }
+    return word[len] == '\0';
 }

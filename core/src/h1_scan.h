@@ -5,6 +5,7 @@
 #define BB_H1_SCAN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* First byte that may not stand in a field value (RFC 9110 5.5): a control other than HTAB, or DEL; obs-text
  * passes. */
@@ -20,5 +21,15 @@ const char *bb__scan_path(const char *at, const char *end);
 const char *bb__scan_token(const char *at, const char *end);
 
 extern const bool bb__is_tchar[256];
+
+/* OWS (RFC 9110 5.6.3). */
+static inline bool bb__is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t';
+}
+
+/* True when at[0..len) is `word`, which is in lower case, in any letter case. Not strncasecmp(): the host may
+ * have set a locale, and in Turkish "I" is no "i". */
+bool bb__is_word(const char *at, size_t len, const char *word);
 
 #endif
