@@ -31,8 +31,6 @@ module Bontebok
 
       @log.info("stopped") unless @failed
       @failed ? 1 : 0
-    ensure
-      @listeners.unlink
     end
 
     private

@@ -9,7 +9,7 @@ class ProcessDescriptorsTest < Support::TestCase
 
   def test_a_command_has_descriptors_0_to_2_only
     [%w[-w 1], %w[-w 0]].each do |args|
-      server = start_bontebok(args: args, rackup: <<~RUBY)
+      server = start_bontebok(args: args, 7 => $stdin, rackup: <<~RUBY)
         AT_LOAD = `ls /proc/self/fd`
         run ->(env) { [200, {}, [AT_LOAD, "|", `ls /proc/self/fd`]] }
       RUBY

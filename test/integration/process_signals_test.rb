@@ -101,7 +101,13 @@ class ProcessSignalsTest < Support::TestCase
 
   def test_term_while_the_application_loads
     [%w[-w 1], %w[-w 2 --preload false]].each do |args|
-      server = start_bontebok(ready: false, args: args, rackup: "$stderr.puts 'loading'\nsleep\n")
+      server = start_bontebok(ready: false, args: args, rackup: <<~RUBY)
+        begin
+          sleep if $stderr.puts("loading").nil?
+        rescue SignalException
+          retry
+        end
+      RUBY
       server.wait_for_output(/loading/)
       assert_equal 0, server.stop("TERM").exitstatus
       assert_equal ["config.ru"], Dir.children(temp_dir)
