@@ -1,0 +1,77 @@
+/* fail_file.h: files that cannot be made, and disks that fill up. A test that includes it is linked with
+ * --wrap (see the Makefile). Only regular files are concerned. */
+#ifndef BB_TEST_FAIL_FILE_H
+#define BB_TEST_FAIL_FILE_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int __real_open(const char *path, int flags, ...);
+ssize_t __real_write(int fd, const void *bytes, size_t len);
+int __wrap_open(const char *path, int flags, ...);
+ssize_t __wrap_write(int fd, const void *bytes, size_t len);
+
+static struct {
+    int tmpfile_error; /* open() with O_TMPFILE fails with it */
+    bool full;         /* write() takes `room` bytes more, then fails with write_error */
+    size_t room;
+    int write_error;
+    int interruptions; /* so many calls of write() are interrupted first */
+    size_t most;       /* a call of write() takes at most so much, if not 0 */
+} fail_file;
+
+static inline void fail_file_full(size_t room, int error)
+{
+    fail_file.full = true;
+    fail_file.room = room;
+    fail_file.write_error = error;
+}
+
+static inline void fail_file_off(void)
+{
+    fail_file.full = false;
+    fail_file.tmpfile_error = fail_file.interruptions = 0;
+    fail_file.most = 0;
+}
+
+int __wrap_open(const char *path, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    bool unnamed = (flags & O_TMPFILE) == O_TMPFILE;
+    int mode = unnamed || (flags & O_CREAT) ? va_arg(rest, int) : 0;
+    va_end(rest);
+    if (unnamed && fail_file.tmpfile_error != 0) {
+        errno = fail_file.tmpfile_error;
+        return -1;
+    }
+    return __real_open(path, flags, mode);
+}
+
+ssize_t __wrap_write(int fd, const void *bytes, size_t len)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) return __real_write(fd, bytes, len);
+    if (fail_file.interruptions > 0) {
+        fail_file.interruptions--;
+        errno = EINTR;
+        return -1;
+    }
+    if (fail_file.full && fail_file.room == 0) {
+        errno = fail_file.write_error;
+        return -1;
+    }
+    if (fail_file.most > 0 && len > fail_file.most) len = fail_file.most;
+    if (fail_file.full) {
+        if (len > fail_file.room) len = fail_file.room;
+        fail_file.room -= len;
+    }
+    return __real_write(fd, bytes, len);
+}
+
+#endif

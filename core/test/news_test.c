@@ -1,0 +1,67 @@
+/* news_test.c: the ring of what the host should log. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "news.h"
+
+static void test_gives_them_back_in_order(void **state)
+{
+    (void)state;
+    struct bb__news_ring ring = {0};
+    struct bb_news news;
+    assert_int_equal(bb__news_take(&ring, &news), BB_AGAIN);
+    for (int round = 0; round < 3 * BB_NEWS_MAX; round++) {
+        bb__news_add(&ring, 507, round, "first", "192.0.2.1");
+        bb__news_add(&ring, 0, 0, "second", NULL);
+        assert_int_equal(bb__news_take(&ring, &news), BB_OK);
+        assert_int_equal(news.status, 507);
+        assert_int_equal(news.error, round);
+        assert_string_equal(news.text, "first");
+        assert_string_equal(news.peer, "192.0.2.1");
+        assert_int_equal(bb__news_take(&ring, &news), BB_OK);
+        assert_string_equal(news.text, "second");
+        assert_string_equal(news.peer, "");
+        assert_int_equal(bb__news_take(&ring, &news), BB_AGAIN);
+    }
+}
+
+static void test_keeps_the_oldest_when_full(void **state)
+{
+    (void)state;
+    struct bb__news_ring ring = {0};
+    struct bb_news news;
+    for (int i = 0; i < 100; i++) bb__news_add(&ring, i, 0, "text", NULL);
+    for (int i = 0; i < BB_NEWS_MAX; i++) {
+        assert_int_equal(bb__news_take(&ring, &news), BB_OK);
+        assert_int_equal(news.status, i);
+    }
+    assert_int_equal(bb__news_take(&ring, &news), BB_AGAIN);
+}
+
+static void test_cuts_a_peer_that_is_too_long(void **state)
+{
+    (void)state;
+    struct bb__news_ring ring = {0};
+    struct bb_news news;
+    char peer[100];
+    memset(peer, 'x', sizeof peer);
+    peer[sizeof peer - 1] = '\0';
+    bb__news_add(&ring, 0, 0, "text", peer);
+    assert_int_equal(bb__news_take(&ring, &news), BB_OK);
+    assert_int_equal(strlen(news.peer), sizeof news.peer - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gives_them_back_in_order),
+        cmocka_unit_test(test_keeps_the_oldest_when_full),
+        cmocka_unit_test(test_cuts_a_peer_that_is_too_long),
+    };
+    return cmocka_run_group_tests_name("news", tests, NULL, NULL);
+}

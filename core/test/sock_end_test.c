@@ -1,0 +1,146 @@
+/* sock_end_test.c: how a connection ends for the other side, alone and while a child holds a duplicate. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bontebok.h"
+#include "sock.h"
+
+struct pair {
+    int ours, theirs;
+};
+
+static struct pair unix_pair(void)
+{
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    return (struct pair){fds[0], fds[1]};
+}
+
+static struct pair tcp_pair(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    struct pair pair = {.theirs = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
+    assert_int_equal(connect(pair.theirs, (struct sockaddr *)&address, len), 0);
+    assert_true((pair.ours = accept(listener, NULL, NULL)) >= 0);
+    close(listener);
+    return pair;
+}
+
+/* What the other side reads: the number of bytes, or -errno. Waits, but not for ever. */
+static int read_there(int fd)
+{
+    char bytes[64];
+    struct pollfd watched = {.fd = fd, .events = POLLIN};
+    if (poll(&watched, 1, 10000) <= 0) return -ETIMEDOUT;
+    ssize_t got = recv(fd, bytes, sizeof bytes, 0);
+    return got < 0 ? -errno : (int)got;
+}
+
+static void test_the_end_of_sending(void **state)
+{
+    (void)state;
+    struct pair pair = tcp_pair();
+    char byte;
+    size_t got;
+    bb__sock_end_sending(pair.ours);
+    assert_int_equal(read_there(pair.theirs), 0);
+    assert_int_equal(send(pair.theirs, "x", 1, 0), 1);
+    assert_int_equal(bb__sock_recv(pair.ours, &byte, 1, &got), BB_OK);
+    bb__sock_close(pair.ours);
+    close(pair.theirs);
+}
+
+static void test_a_close_delivers_what_was_sent(void **state)
+{
+    (void)state;
+    struct pair pair = tcp_pair();
+    assert_int_equal(send(pair.ours, "hello", 5, 0), 5);
+    bb__sock_close(pair.ours);
+    assert_int_equal(read_there(pair.theirs), 5);
+    assert_int_equal(read_there(pair.theirs), 0);
+    close(pair.theirs);
+}
+
+static void test_a_reset_is_an_error_there(void **state)
+{
+    (void)state;
+    struct pair pair = tcp_pair();
+    bb__sock_reset(pair.ours);
+    assert_int_equal(read_there(pair.theirs), -ECONNRESET);
+    close(pair.theirs);
+
+    pair = unix_pair();
+    bb__sock_reset(pair.ours);
+    assert_int_equal(read_there(pair.theirs), 0);
+    close(pair.theirs);
+}
+
+/* A child that holds duplicates of all that is open, until it is stopped. */
+static pid_t fork_sleeper(void)
+{
+    pid_t child = fork();
+    if (child == 0)
+        for (;;) pause();
+    assert_true(child > 0);
+    return child;
+}
+
+static void stop(pid_t child)
+{
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+static void test_a_sleeping_child_keeps_nobody_waiting(void **state)
+{
+    (void)state;
+    struct pair closed = tcp_pair(), closed_unix = unix_pair(), was_reset = tcp_pair(), left = tcp_pair();
+    bb__sock_process_forks();
+    pid_t child = fork_sleeper();
+    bb__sock_close(closed.ours);
+    assert_int_equal(read_there(closed.theirs), 0);
+    bb__sock_close(closed_unix.ours);
+    assert_int_equal(read_there(closed_unix.theirs), 0);
+    bb__sock_reset(was_reset.ours);
+    assert_int_equal(read_there(was_reset.theirs), -ECONNRESET);
+
+    /* Abandoned here, it lives on in the child. */
+    bb__sock_abandon(left.ours);
+    struct pollfd watched = {.fd = left.theirs, .events = POLLIN};
+    assert_int_equal(poll(&watched, 1, 20), 0);
+    stop(child);
+    assert_int_equal(read_there(left.theirs), 0);
+
+    close(closed.theirs);
+    close(closed_unix.theirs);
+    close(was_reset.theirs);
+    close(left.theirs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_end_of_sending),
+        cmocka_unit_test(test_a_close_delivers_what_was_sent),
+        cmocka_unit_test(test_a_reset_is_an_error_there),
+        cmocka_unit_test(test_a_sleeping_child_keeps_nobody_waiting),
+    };
+    return cmocka_run_group_tests_name("sock_end", tests, NULL, NULL);
+}
