@@ -1,0 +1,111 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "worker_watch"
+
+# No room for a body: the disk is full, or SpoolMax is reached. The client is told 507, the application nothing, and the
+# room is there again.
+class FaultsSpoolTest < Support::TestCase
+  include WorkerWatch
+
+  APPLICATION = <<~RUBY
+    run(lambda do |env|
+      $stderr.puts "called" if env["REQUEST_METHOD"] == "POST"
+      [200, {}, [env["rack.input"].read.bytesize.to_s]]
+    end)
+  RUBY
+  TOO_MUCH = 6 * 1024 * 1024
+  MIB = "x" * (1024 * 1024)
+
+  def test_a_full_disk
+    with_small_disk do |disk|
+      start_watched(listen: :tcp, args: ["--spool-threshold", "64K", "--spool-dir", disk], rackup: APPLICATION)
+      free = free_bytes(disk)
+      [by_length, in_chunks].each do |request|
+        assert_refused(request, "disk")
+        assert_equal free, free_bytes(disk)
+        assert_unharmed
+      end
+      assert_served
+      assert_equal free, free_bytes(disk)
+    end
+  end
+
+  # Another upload that is under way keeps what it has, and ends well when there is room again.
+  def test_a_disk_that_is_full_for_a_while
+    with_small_disk do |disk|
+      start_watched(listen: :tcp, args: ["--spool-threshold", "64K", "--spool-dir", disk], rackup: APPLICATION)
+      @server.connect do |patient|
+        patient.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: #{2 * MIB.bytesize}\r\n\r\n#{MIB}")
+        assert_refused(by_length, "disk")
+        patient.write(MIB)
+        assert_equal (2 * MIB.bytesize).to_s, patient.read_response.body
+      end
+      assert_unharmed
+    end
+  end
+
+  def test_spool_max
+    start_watched(listen: :tcp, args: ["--spool-threshold", "64K", "--spool-max", "4M"], rackup: APPLICATION)
+    [by_length, in_chunks].each do |request|
+      assert_refused(request, "SpoolMax")
+      assert_unharmed
+    end
+    assert_served
+  end
+
+  private
+
+  def by_length
+    ["POST / HTTP/1.1\r\nHost: a\r\nContent-Length: #{TOO_MUCH}\r\n\r\n", *([MIB] * 6)]
+  end
+
+  def in_chunks
+    chunk = "#{MIB.bytesize.to_s(16)}\r\n#{MIB}\r\n"
+    ["POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", *([chunk] * 6), "0\r\n\r\n"]
+  end
+
+  # 507, one line in the log that says why, and not a word to the application.
+  def assert_refused(request, reason)
+    seen = @server.output.text.size
+    @server.connect do |client|
+      write_what_it_takes(client, request)
+      response = client.read_response
+      assert_equal [507, false], [response.status, response.keep_alive?]
+      client.wait_for_end
+    end
+    lines = eventually { @server.output.text[seen..].lines.grep(/spool/).then { |found| found unless found.empty? } }
+    assert_equal 1, lines.size, lines.join
+    assert_includes lines.first, reason
+    refute_match(/called/, @server.output.text[seen..])
+  end
+
+  # The server stops reading some time after it has answered.
+  def write_what_it_takes(client, parts)
+    parts.each { |part| client.write(part) }
+  rescue Support::Client::Reset
+    nil
+  end
+
+  def assert_served
+    assert_equal (3 * MIB.bytesize).to_s, @server.request("POST", "/", {}, MIB * 3).body
+  end
+
+  def with_small_disk
+    disk = File.join(temp_dir, "disk")
+    Dir.mkdir(disk)
+    mounted = Support::ChildProcess.run("mount", "-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", disk)
+    skip "needs the right to mount a file system: #{mounted.output.text.strip}" unless mounted.status.success?
+    begin
+      yield disk
+    ensure
+      @server&.stop
+      Support::ChildProcess.run("umount", disk)
+    end
+  end
+
+  def free_bytes(disk)
+    blocks, size = `stat --file-system --format '%f %S' #{disk}`.split.map(&:to_i)
+    blocks * size
+  end
+end

@@ -1,0 +1,79 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "worker_watch"
+
+# More clients than the process may have descriptors: nobody's answer is lost, nothing spins, and all is well when they
+# have gone.
+class LoadDescriptorsTest < Support::TestCase
+  include WorkerWatch
+
+  LIMIT = 64
+  CLIENTS = 200
+  APPLICATION = "run ->(env) { [200, {}, [env['PATH_INFO']]] }"
+  REQUEST = "GET /%d HTTP/1.1\r\nHost: a\r\n%s\r\n"
+
+  def setup
+    start_watched(listen: :tcp, rlimit_nofile: [LIMIT, LIMIT], rackup: APPLICATION)
+    @clients = []
+  end
+
+  def teardown
+    @clients.each(&:close)
+  end
+
+  # One request in each client's name, all sent before the first answer is read.
+  def ask(field)
+    @clients = Array.new(CLIENTS) { Support::Client.new(@server.address) }
+    @clients.each_with_index { |client, number| client.write(format(REQUEST, number, field)) }
+  end
+
+  def assert_all_answered
+    answers = @clients.map { |client| client.read_response.body }
+    assert_equal Array.new(CLIENTS) { |number| "/#{number}" }, answers
+  end
+
+  def test_a_connection_for_each_request
+    ask("Connection: close\r\n")
+    assert_all_answered
+    assert_unharmed
+  end
+
+  # Each answered one is idle and goes when a new one comes.
+  def test_connections_that_are_kept
+    ask("")
+    assert_all_answered
+    @clients.each(&:close)
+    assert_unharmed
+  end
+
+  # None of them is idle, so that nobody may be sent away: the new ones wait until some of the old ones go.
+  def test_requests_that_do_not_end
+    @clients = Array.new(CLIENTS) { Support::Client.new(@server.address) }
+    @clients.each { |client| client.write("GET / HTTP/1.1\r\n") }
+    new_one = Support::Client.new(@server.address)
+    new_one.write(format(REQUEST, 1, ""))
+    @server.wait_for_output(/Too many open files/i)
+    assert_at_rest
+    @clients.each(&:reset)
+    assert_equal "/1", new_one.read_response.body
+    new_one.close
+    assert_unharmed
+    assert_operator @server.output.lines.grep(/Too many open files/).size, :<=, 5
+  ensure
+    @clients = []
+  end
+
+  # The bodies of uploads want descriptors as well.
+  def test_uploads_into_files
+    @server.stop
+    start_watched(listen: :tcp, rlimit_nofile: [LIMIT, LIMIT], args: %w[--spool-threshold 1K],
+                  rackup: "run ->(env) { [200, {}, [env['rack.input'].read.bytesize.to_s]] }")
+    @clients = Array.new(CLIENTS) { Support::Client.new(@server.address) }
+    @clients.each { |client| client.request("POST", "/", { "Connection" => "close" }, "x" * 5000) }
+    answers = @clients.map { |client| client.read_response.then { |response| [response.status, response.body] } }
+    refused = answers.count { |status, _| status == 503 }
+    assert_equal CLIENTS - refused, answers.count([200, "5000"]), answers.tally
+    assert_unharmed
+  end
+end

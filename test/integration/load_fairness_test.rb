@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "process_tree"
+
+# Clients that never let go. One worker with one lane serves them, and everybody else as well.
+class LoadFairnessTest < Support::TestCase
+  include ProcessTree
+
+  GREEDY = 4
+  NEW_CLIENTS = 300
+  # The aim is 10 ms; a machine that does something else meanwhile must not fail the test.
+  P99_LIMIT = 0.2
+  # Answers in a row on one connection.
+  TURN = 16
+  PIPELINE = "GET /greedy HTTP/1.1\r\nHost: a\r\n\r\n" * 500
+
+  # /gate waits to be let go; /new tells how many requests were served since.
+  APPLICATION = <<~RUBY
+    served = 0
+    run(lambda do |env|
+      served += 1
+      if env["PATH_INFO"] == "/gate"
+        $stderr.puts "at the gate"
+        File.read("gate")
+        served = 0
+      end
+      [200, {}, [served.to_s]]
+    end)
+  RUBY
+
+  def setup
+    make_gate
+    @server = start_bontebok(listen: :tcp, args: %w[-w 1 -E production], rackup: APPLICATION)
+  end
+
+  # Everybody waits; the new client came last.
+  def test_everybody_has_a_turn
+    clients = Array.new(GREEDY + 2) { Support::Client.new(@server.address) }
+    first, *greedy, new_one = clients
+    first.request("GET", "/gate")
+    @server.wait_for_output(/at the gate/)
+    greedy.each { |client| client.write(PIPELINE) }
+    new_one.request("GET", "/new")
+    open_gate
+    assert_operator new_one.read_response.body.to_i, :<=, (GREEDY + 1) * TURN
+    greedy.each { |client| 500.times { client.read_response } }
+  ensure
+    clients&.each(&:close)
+  end
+
+  def test_greedy_pipelining_clients_leave_the_others_their_time
+    greedy = fork { be_greedy }
+    assert_equal 200, @server.get.status
+    times = Array.new(NEW_CLIENTS) { seconds_of_a_new_client }.sort
+    p99 = times[(times.size * 99) / 100]
+    assert_operator p99, :<, P99_LIMIT, "median #{times[times.size / 2]}"
+    assert_nil Process.wait(greedy, Process::WNOHANG), "the greedy ones have ended"
+  ensure
+    Process.kill("KILL", greedy)
+    Process.wait(greedy)
+  end
+
+  private
+
+  def seconds_of_a_new_client
+    started = Support::Deadline.now
+    assert_equal 200, @server.get("/new").status
+    Support::Deadline.now - started
+  end
+
+  # Each connection is full of requests at all times: writes as much as it may, throws away the answers.
+  def be_greedy
+    sockets = Array.new(GREEDY) { @server.address.connect }
+    unsent = sockets.to_h { |socket| [socket, ""] }
+    loop do
+      readable, writable = IO.select(sockets, sockets)
+      readable.each { |socket| exit!(1) unless socket.read_nonblock(1 << 20, exception: false) }
+      writable.each { |socket| unsent[socket] = write_some(socket, unsent[socket]) }
+    end
+  ensure
+    exit!(1)
+  end
+
+  def write_some(socket, rest)
+    rest = PIPELINE if rest.empty?
+    sent = socket.write_nonblock(rest, exception: false)
+    sent.is_a?(Integer) ? rest.byteslice(sent..) : rest
+  end
+end
