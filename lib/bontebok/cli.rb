@@ -31,6 +31,9 @@ module Bontebok
     rescue StartError => e
       $stderr.write("bontebok: #{e.message}\n") # Kernel#warn is silent under ruby -W0
       e.exit_status
+    rescue SystemCallError => e
+      $stderr.write("bontebok: #{e.message}\n")
+      1
     end
 
     private

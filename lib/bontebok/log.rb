@@ -31,11 +31,17 @@ module Bontebok
     private
 
     def describe(exception)
-      frames = exception.backtrace.to_a.take_while { |frame| !frame.start_with?(OWN_FOLDER) }
-      frames.pop while frames.last&.include?(RACK_BUILDER)
+      frames = frames_of(exception.backtrace.to_a)
       lines = frames.first(BACKTRACE_LINES)
       lines << "... #{frames.size - lines.size} more" if frames.size > lines.size
       ["#{exception.message} (#{exception.class})", *lines].join("\n")
+    end
+
+    # All of them when the fault is our own.
+    def frames_of(backtrace)
+      frames = backtrace.take_while { |frame| !frame.start_with?(OWN_FOLDER) }
+      frames.pop while frames.last&.include?(RACK_BUILDER)
+      frames.empty? ? backtrace : frames
     end
 
     # A pipe that is writable takes PIPE_BUF bytes without blocking (pipe(7)). A stream that is gone is no reason to

@@ -62,7 +62,7 @@ module Bontebok
                  section: PROCESSES),
       Option.new("MaxRequestPerChild", COUNT, 0,
                  "Requests after which a worker is replaced; its replacement is ready before it goes. 0: " \
-                 "never.",
+                 "never. Without effect when MaxWorkers is 0.",
                  section: PROCESSES),
       Option.new("MinRequestPerChild", COUNT, 0,
                  "With MaxRequestPerChild: each worker's own limit is chosen at random between the two. 0: no " \

@@ -36,6 +36,9 @@ module Bontebok
     rescue AppLoader::Failed => e
       @log.error("worker #{@number}: #{e.message}", e.cause)
       1
+    rescue StandardError => e
+      @log.error("worker #{@number} cannot serve", e)
+      1
     end
 
     private

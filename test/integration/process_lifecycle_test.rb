@@ -87,6 +87,15 @@ class ProcessLifecycleTest < Support::TestCase
     refute_match(/listening/, server.output.text)
   end
 
+  def test_workers_that_have_no_room_to_serve_are_a_failed_start
+    server = start_bontebok(args: ["-w", "1", "-t", "64"], rlimit_nofile: [48, 48], rackup: GATED_APP)
+    assert_equal 1, server.wait.exitstatus
+    server.wait_for_output(/worker 1 cannot serve: Too many open files/)
+    server = start_bontebok(ready: false, args: ["-w", "0", "-t", "64"], rlimit_nofile: [48, 48])
+    assert_equal 1, server.wait.exitstatus
+    server.wait_for_output(/\Abontebok: Too many open files/)
+  end
+
   def test_workers_whose_master_dies_leave_and_the_supervisor_starts_anew
     server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
     server.wait_for_output(/ ready$/)

@@ -39,6 +39,13 @@ class LogTest < Support::TestCase
     assert_equal ["failed: bad (ArgumentError)", "  app.rb:3:in `a'"], text_of(written)
   end
 
+  def test_a_fault_of_our_own_with_all_its_frames
+    error = ArgumentError.new("bad")
+    error.set_backtrace([File.join(ROOT, "lib/bontebok/worker.rb:1:in `x'"), "main.rb:1"])
+    @log.error("failed", error)
+    assert_equal 3, text_of(written).size
+  end
+
   def test_a_long_backtrace_is_cut
     error = StandardError.new("deep")
     error.set_backtrace(Array.new(100) { |i| "app.rb:#{i}" })
