@@ -96,7 +96,7 @@ struct bb_head {
     bool chunked;
     bool keep_alive;      /* what the client asks for by version and Connection */
     bool expect_continue; /* HTTP/1.1 only, RFC 9110 10.1.1 */
-    bool repeats;         /* some field name may occur more than once */
+    bool repeats;         /* two fields may have the same CGI name */
 };
 
 /* A complete request: head and body are here, the client has nothing more to say. Owned by the core; valid

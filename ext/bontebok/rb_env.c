@@ -94,14 +94,12 @@ static bool join(VALUE env, VALUE key, const struct bb_field *field, struct bb_s
 static void set_fields(VALUE env, struct bbr_exchange *exchange)
 {
     const struct bb_head *head = &exchange->request->head;
-    bool joins = head->repeats;
     for (unsigned i = 0; i < head->field_count; i++) {
         const struct bb_field *field = &head->fields[i];
         VALUE key = bbr_names_key(exchange, field);
         if (NIL_P(key)) continue;
         struct bb_slice value = bbr_field_value(head, field);
-        joins |= field->kind == BB_FIELD_UNDERSCORE; /* X_A and X-A repeat each other */
-        if (joins && join(env, key, field, value)) continue;
+        if (head->repeats && join(env, key, field, value)) continue;
         rb_hash_aset(env, key, bbr_string(value));
     }
 }

@@ -69,7 +69,7 @@ static bool read_ids(const struct bb_head *head, uint8_t ids[SHAPE_FIELDS])
 {
     if (head->repeats || head->field_count > SHAPE_FIELDS) return false;
     for (unsigned i = 0; i < head->field_count; i++) {
-        if (head->fields[i].id == 0 || head->fields[i].kind == BB_FIELD_UNDERSCORE) return false;
+        if (head->fields[i].id == 0) return false;
         ids[i] = head->fields[i].id;
     }
     return true;

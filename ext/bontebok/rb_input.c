@@ -163,7 +163,6 @@ static VALUE input_read(int argc, VALUE *argv, VALUE self)
     size_t len = at_most(left(input), (size_t)wanted);
     VALUE string = prepare(buffer, len);
     copy_out(input, input->position, RSTRING_PTR(string), len);
-    ENC_CODERANGE_CLEAR(string);
     input->position += len;
     return len == 0 && !NIL_P(length) && wanted > 0 ? Qnil : string;
 }

@@ -113,7 +113,9 @@ VALUE bbr_reply_string(VALUE part)
 static bool send_slices(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,
                         uint64_t *taken)
 {
-    int code = bb_reply_write(exchange->lane->core, slices, count, last, taken);
+    /* The application may have rescued that the client is gone. Bytes are missing: nothing may follow them.
+     */
+    int code = exchange->gone ? BB_EGONE : bb_reply_write(exchange->lane->core, slices, count, last, taken);
     if (RB_LIKELY(code == BB_OK)) return true;
     if (code == BB_AGAIN)
         bbr_lane_wait_for_client(exchange);

@@ -80,7 +80,6 @@ void bbr_stream_finish(VALUE self)
     struct stream *stream = stream_of(self);
     struct bbr_exchange *exchange = stream->exchange;
     if (!exchange) return;
-    if (exchange->gone) bbr_reply_check(exchange, BB_EGONE);
     bbr_reply_flush(exchange, true);
     stream->exchange = NULL;
 }

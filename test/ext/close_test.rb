@@ -90,6 +90,28 @@ class CloseTest < Support::LaneCase
     assert_equal 1, body.closed
   end
 
+  # It came back, but bytes are missing: it must not take what follows for a whole answer.
+  def test_a_client_that_comes_back_after_it_was_given_up
+    given_up = Queue.new
+    body = Body.new(lambda { |out|
+      begin
+        loop { out.call("x" * 1_000_000) }
+      rescue IOError
+        given_up << true
+      end
+      out.call("more") rescue IOError # rubocop:disable Style/RescueModifier
+    })
+    server = serve(settings: { response_buffer: 1000, write_timeout: 50 }) { [200, {}, body] }
+    server.connect do |client|
+      client.request("GET", "/")
+      given_up.pop
+      assert_raises(Support::Client::Closed) { client.read_response }
+    end
+
+    assert_equal [nil], server.stop
+    assert_equal 1, body.closed
+  end
+
   def test_another_error_after_the_client_has_gone_is_told
     body = Body.new(lambda { |out|
       begin

@@ -91,6 +91,13 @@ class EnvFrozenTest < Support::LaneCase
     end
   end
 
+  def test_names_that_come_once_do_not_push_out_those_that_come_often
+    shared = Array.new(4) { exchange("/", "X-Often: 1") }.last["HTTP_X_OFTEN"]
+    50.times { |n| exchange("/", "X-Once-#{n}: 1") }
+
+    assert_same shared, exchange("/", "X-Often: 1")["HTTP_X_OFTEN"]
+  end
+
   def test_a_body_and_its_length
     3.times do |n|
       body = "x" * n

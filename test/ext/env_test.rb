@@ -96,17 +96,32 @@ class EnvTest < Support::LaneCase
     assert_equal ["a, b, ", "x=1; y=2", "1"], env.values_at("HTTP_ACCEPT", "HTTP_COOKIE", "HTTP_X_ONCE")
   end
 
+  def test_a_repeated_field_takes_the_place_of_a_fixed_value
+    base = Support::LaneServer.base_env.merge("HTTP_X_A" => "fixed", "HTTP_X_B" => :fixed)
+
+    assert_equal ["1, 2", "3, 4"],
+                 env_of(http("X-A: 1", "X-A: 2", "X-B: 3", "X-B: 4"), env: base).values_at("HTTP_X_A", "HTTP_X_B")
+  end
+
   def test_names_with_an_underscore_are_dropped
     env = env_of(http("X_A: 1", "X-B: 2"))
 
     assert_equal [nil, "2"], env.values_at("HTTP_X_A", "HTTP_X_B")
   end
 
-  def test_allowed_underscores_are_twins_but_of_no_framing_field
-    env = env_of(http("X-A: 1", "X_A: 2", "X_B: 1", "X-B: 2", "Content_Length: 7", "Content_Type: a",
-                      "Transfer_Encoding: gzip"), settings: { allow_underscore_headers: true })
+  def test_allowed_underscores_make_twins
+    [%w[X-A X_A], %w[X_A X-A], %w[X_A-B X-A_B]].each do |first, second|
+      env = env_of(http("#{first}: 1", "#{second}: 2"), settings: { allow_underscore_headers: true })
 
-    assert_equal ["1, 2", "1, 2"], env.values_at("HTTP_X_A", "HTTP_X_B")
+      assert_equal "1, 2", env["HTTP_#{first.tr("-", "_")}"]
+    end
+  end
+
+  def test_allowed_underscores_make_no_twin_of_a_field_that_frames
+    env = env_of(http("Content_Length: 7", "Content_Type: a", "Transfer_Encoding: gzip", "X: 1"),
+                 settings: { allow_underscore_headers: true })
+
+    assert_equal "1", env["HTTP_X"]
     assert_empty env.keys.grep(/CONTENT|TRANSFER/)
   end
 

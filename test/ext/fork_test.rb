@@ -45,11 +45,17 @@ class ForkTest < Support::LaneCase
   end
 
   def test_a_child_that_goes_on_in_each
+    reader, writer = IO.pipe
+    parent = Process.pid
     pid = nil
-    body = Support::Failing::Body.new(->(out) { out.call((pid = fork) ? "parent" : "child") })
+    body = Support::Failing::Body.new(->(out) { out.call((pid = fork) ? "parent" : "child") },
+                                      close: -> { writer.write("closed") unless Process.pid == parent })
     server = serve { [200, {}, body] }
 
     assert_only_the_parent_answers(server) { pid }
+    assert_equal :wait_readable, reader.read_nonblock(1, exception: false)
+  ensure
+    [reader, writer].each(&:close)
   end
 
   def test_a_child_that_goes_on_in_close

@@ -49,6 +49,15 @@ class GcTest < Support::LaneCase
     end
   end
 
+  def test_the_empty_input_survives_compaction
+    server = serve { |env| [200, {}, ->(stream) { stream << stream.read.inspect << env["rack.input"].read.inspect }] }
+    3.times do
+      move_every_object
+
+      assert_equal '""""', server.get.body
+    end
+  end
+
   # What a request leaves behind is collected.
   def test_nothing_is_kept
     server = serve(APP, frozen_env: true)

@@ -64,6 +64,14 @@ class InputTest < Support::LaneCase
     end)
   end
 
+  def test_a_buffer_is_the_callers_own
+    original = "x" * TEXT.bytesize
+    copy = original.dup
+
+    assert_equal TEXT, with_input(TEXT) { |io| io.read(TEXT.bytesize, copy) && copy }
+    assert_equal "x" * TEXT.bytesize, original
+  end
+
   def test_a_buffer_does_not_keep_what_it_knew_of_its_bytes
     assert with_input("\xff\xff".b) { |io| io.read(2, buffer = +"ok".b.tap(&:ascii_only?)) && !buffer.ascii_only? }
   end
@@ -74,6 +82,7 @@ class InputTest < Support::LaneCase
       assert_raises(TypeError) { io.read("x") }
       assert_raises(TypeError) { io.read(1, 1) }
       assert_raises(FrozenError) { io.read(1, "frozen") }
+      assert_raises(FrozenError) { io.read(1, "f") }
       assert_equal TEXT, io.read, "a mistake moves nothing"
     end
   end

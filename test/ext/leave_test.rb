@@ -58,14 +58,18 @@ class LeaveTest < Support::LaneCase
   end
 
   def test_the_first_one_counts
+    started = Queue.new
+    go_on = Queue.new
     codes = [1, 2]
-    server = serve { exit(codes.shift) }
-    server.connect do |client|
-      2.times { client.request("GET", "/") }
-      client.wait_for_end
-    end
+    server = serve { (started << true) && go_on.pop && exit(codes.shift) }
+    clients = Array.new(2) { server.connect.tap { |client| client.request("GET", "/") } }
+    started.pop
+    2.times { go_on << true }
 
+    assert_equal(%i[eof eof], clients.map(&:wait_for_end))
     assert_equal 1, server.wait.first.status
-    server.reports
+    assert_equal 2, server.reports.size
+  ensure
+    clients&.each(&:close)
   end
 end

@@ -17,6 +17,15 @@ module Support
       server
     end
 
+    # A worker and a lane that nobody serves yet, and where it listens.
+    def by_hand(app)
+      listener, address = unix_listener
+      listener.autoclose = false
+      worker = Bontebok::Core::Worker.new({ keepalive_drain: 10 })
+      worker.listen(listener.fileno, "localhost", 80)
+      [worker, Bontebok::Core::Lane.new(worker, app, report: ->(*) {}), address]
+    end
+
     # The env that a request of these bytes makes.
     def env_of(bytes, **options)
       seen = nil
