@@ -125,9 +125,11 @@ module Bontebok
       channel.say(word)
     end
 
-    # It is our child and not yet waited for: the pid cannot have become another's.
+    # Until we have waited for it the pid cannot have become another's; whoever did so instead of us left none.
     def signal(name)
       Process.kill(name, pid)
+    rescue Errno::ESRCH
+      nil
     end
   end
 end
