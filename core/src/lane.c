@@ -14,6 +14,12 @@
 
 /* ---- birth and end ---- */
 
+/* What is counted in 32 bits: nobody wants a limit beyond. */
+static uint32_t limit32(uint64_t setting)
+{
+    return setting < UINT32_MAX ? (uint32_t)setting : UINT32_MAX;
+}
+
 static int prepare_context(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
@@ -22,12 +28,12 @@ static int prepare_context(struct bb_lane *lane)
     context->spool_budget = &lane->worker->spool_budget;
     context->head_limits = (struct bb__head_limits){
         .max_target = settings->max_target,
-        .max_field_bytes = settings->max_field_bytes,
-        .max_fields = (unsigned)settings->max_fields,
+        .max_field_bytes = limit32(settings->max_field_bytes),
+        .max_fields = limit32(settings->max_fields),
         .allow_underscores = settings->allow_underscore_headers != 0,
     };
     context->names = bb__names_new();
-    context->fields = malloc(settings->max_fields * sizeof *context->fields);
+    context->fields = malloc(context->head_limits.max_fields * sizeof *context->fields);
     context->scratch = malloc(BB_SCRATCH_SIZE);
     context->now = bb__clock_ms();
     bb__conn_set_durations(context);
