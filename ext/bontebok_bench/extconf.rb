@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+# Builds bontebok-bench, the program behind `bontebok bench`. It is no extension, and mkmf can make shared objects only:
+# the Makefile is written here, with the targets that RubyGems calls (clean, the default one, install) and mkmf's other
+# ones. `install` puts the program where an extension's shared object would go, beside the gem's Ruby files.
+#
+#   ruby ext/bontebok_bench/extconf.rb && make && make install sitearchdir=lib
+
+require "rbconfig"
+
+abort "bontebok bench needs Linux: it is built on epoll" unless RbConfig::CONFIG["host_os"].include?("linux")
+
+source_folder = File.expand_path("../../load/src", __dir__)
+sources = Dir[File.join(source_folder, "*.c")]
+headers = Dir[File.join(source_folder, "*.h")]
+abort "No sources in #{source_folder}" if sources.empty?
+
+File.write("Makefile", <<~MAKEFILE)
+  CC         = #{ENV.fetch("CC", RbConfig::CONFIG["CC"])}
+  CFLAGS     = #{ENV.fetch("CFLAGS", "-O2")}
+  LDFLAGS    = #{ENV.fetch("LDFLAGS", nil)}
+  INSTALL    = #{RbConfig::CONFIG["INSTALL"]}
+  sitearchdir = #{RbConfig::CONFIG["sitearchdir"]}
+
+  PROGRAM    = bontebok-bench
+  SOURCES    = #{sources.join(" ")}
+  HEADERS    = #{headers.join(" ")}
+  FOLDER     = $(DESTDIR)$(sitearchdir)/bontebok
+
+  all: $(PROGRAM)
+
+  $(PROGRAM): $(SOURCES) $(HEADERS) Makefile
+  \t$(CC) -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -fstack-protector-strong $(CFLAGS) $(SOURCES) \\
+  \t  $(LDFLAGS) -pthread -lm -o $@
+
+  install install-so: $(PROGRAM)
+  \tmkdir -p $(FOLDER)
+  \t$(INSTALL) -m 755 $(PROGRAM) $(FOLDER)/$(PROGRAM)
+
+  clean mostlyclean:
+  \trm -f $(PROGRAM)
+
+  distclean realclean: clean
+  \trm -f Makefile
+
+  static install-rb:
+
+  .PHONY: all install install-so install-rb static clean mostlyclean distclean realclean
+MAKEFILE

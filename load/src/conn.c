@@ -1,0 +1,152 @@
+/* conn.c: see conn.h.
+ *
+ *                 conn_begin           all sent              answer complete
+ *   closed, idle ------------> sending ---------> receiving ----------------> idle, or closed
+ *                  ^  |           |                   |
+ *                  |  | no room   +---- lost ---------+--> begun anew on a new connection, once, or closed
+ *                  +--+
+ */
+#include "conn.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <unistd.h>
+
+void conn_close(struct conn *conn)
+{
+    if (conn->fd >= 0) close(conn->fd);
+    conn->fd = -1;
+    conn->is_connected = false;
+    conn->watched = 0;
+    conn->answers = 0;
+}
+
+void conn_give_up(struct conn *conn, enum fate fate, int error)
+{
+    conn_close(conn);
+    conn->fate = fate;
+    conn->error = error;
+}
+
+static enum conn_wants fail(struct conn *conn, enum fate fate, int error)
+{
+    conn_give_up(conn, fate, error);
+    return CONN_ENDED;
+}
+
+/* Each source address has its own ports. Without this, connections in TIME_WAIT use up those of 127.0.0.1
+ * within seconds. The port is chosen at connect(), where it need only be free towards this one server. */
+static int bind_source(int fd, struct conn_setup *setup)
+{
+    int on = 1;
+    struct sockaddr_in source = {.sin_family = AF_INET};
+    source.sin_addr.s_addr = htonl((uint32_t)IN_LOOPBACKNET << 24 | setup->next_source);
+    setup->next_source = setup->next_source < CONN_LAST_SOURCE ? setup->next_source + 1 : CONN_FIRST_SOURCE;
+    if (setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on) < 0) return -1;
+    return bind(fd, (const struct sockaddr *)&source, sizeof source);
+}
+
+/* Returns 0 or -1 with errno. */
+static int open_socket(struct conn *conn, struct conn_setup *setup)
+{
+    const struct target *target = setup->target;
+    int on = 1;
+    conn->fd = socket(target->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (conn->fd < 0 || target->address.ss_family == AF_UNIX) return conn->fd < 0 ? -1 : 0;
+
+    /* A request that needs more than one segment does not wait for the server's delayed ACK. */
+    if (setsockopt(conn->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) < 0) return -1;
+    bool rotates = target->is_loopback4 && (setup->request->closes || conn->was_open);
+    conn->was_open = true;
+    return rotates ? bind_source(conn->fd, setup) : 0;
+}
+
+/* The connection is gone before the answer was complete. When it was a kept one and nothing of an answer has
+ * come, the server most likely closed it while the request was on its way: RFC 9112 9.3.1 lets a client send
+ * it again if that can do no harm. Once: the new connection has no answer before this one. */
+static enum conn_wants lose(struct conn *conn, struct conn_setup *setup, int error)
+{
+    bool is_harmless = setup->request->is_idempotent || conn->sent == 0;
+    if (conn->answers > 0 && !conn->response.begun && is_harmless) {
+        conn_close(conn);
+        conn->sent = 0;
+        setup->resent++;
+        return conn_send(conn, setup);
+    }
+    return fail(conn, error ? fate_of_error(error) : FATE_SHORT, error);
+}
+
+static enum conn_wants complete(struct conn *conn, struct conn_setup *setup, bool has_surplus)
+{
+    bool is_ok = conn->response.status >= 200 && conn->response.status < 400;
+    if (has_surplus) return fail(conn, FATE_SHORT, 0);
+    conn->fate = is_ok ? FATE_OK : FATE_STATUS;
+    conn->error = 0;
+    conn->answers++;
+    /* An answer may come before the whole request was sent: the rest of it would be read as the next one. */
+    if (setup->request->closes || !conn->response.keep_alive || conn->sent < setup->request->len)
+        conn_close(conn);
+    return CONN_ENDED;
+}
+
+/* `sending_failed` is the errno of a send that failed before, or 0. */
+static enum conn_wants receive(struct conn *conn, struct conn_setup *setup, int sending_failed)
+{
+    ssize_t got = recv(conn->fd, setup->buffer, setup->buffer_size, 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR) && !sending_failed) return CONN_READ;
+    if (got < 0) return lose(conn, setup, sending_failed ? sending_failed : errno);
+    if (got == 0) {
+        if (response_ends_with_connection(&conn->response)) return complete(conn, setup, false);
+        return lose(conn, setup, sending_failed);
+    }
+    size_t used;
+    switch (response_feed(&conn->response, setup->buffer, (size_t)got, &used)) {
+    case RESPONSE_DONE:
+        return complete(conn, setup, used < (size_t)got);
+    case RESPONSE_MALFORMED:
+        return fail(conn, FATE_SHORT, 0);
+    case RESPONSE_MORE:
+        break;
+    }
+    return CONN_READ;
+}
+
+enum conn_wants conn_receive(struct conn *conn, struct conn_setup *setup)
+{
+    enum conn_wants wants = receive(conn, setup, 0);
+    return wants == CONN_READ && conn->sent < setup->request->len ? CONN_WRITE : wants;
+}
+
+enum conn_wants conn_send(struct conn *conn, struct conn_setup *setup)
+{
+    if (conn->fd < 0 && open_socket(conn, setup) < 0) return fail(conn, FATE_LOCAL, errno);
+    if (!conn->is_connected) {
+        const struct target *target = setup->target;
+        if (connect(conn->fd, (const struct sockaddr *)&target->address, target->address_len) < 0 &&
+            errno != EINPROGRESS) {
+            if (errno == EAGAIN && target->address.ss_family == AF_UNIX) return CONN_ROOM;
+            return fail(conn, fate_of_error(errno), errno);
+        }
+        conn->is_connected = true;
+    }
+    /* A connect() in progress is not waited for: on loopback it is done by now, else send() says EAGAIN. */
+    while (conn->sent < setup->request->len) {
+        ssize_t taken = send(conn->fd, setup->request->bytes + conn->sent, setup->request->len - conn->sent,
+                             MSG_NOSIGNAL);
+        if (taken < 0 && errno == EAGAIN) return CONN_WRITE;
+        if (taken < 0 && errno == EINTR) continue;
+        /* A server that refuses a long body answers and closes: the answer may be here all the same. */
+        if (taken < 0) return receive(conn, setup, errno);
+        conn->sent += (size_t)taken;
+    }
+    return CONN_READ;
+}
+
+enum conn_wants conn_begin(struct conn *conn, struct conn_setup *setup)
+{
+    conn->sent = 0;
+    response_start(&conn->response, setup->request->is_head);
+    return conn_send(conn, setup);
+}

@@ -1,0 +1,28 @@
+/* fate.h: what can become of a request. Each one meets exactly one of these fates, so that the requests of a
+ * run are the sum of them. Connections decide the fate, loaders count it, the report prints it. */
+#ifndef FATE_H
+#define FATE_H
+
+/* The names are the keys of the JSON report. */
+#define FATES(X)                                                                                             \
+    X(OK, "ok")           /* a complete answer, status 200 to 399 */                                         \
+    X(REFUSED, "refused") /* nobody listens */                                                               \
+    X(RESET, "reset")     /* the server broke the connection off */                                          \
+    X(SHORT, "short")     /* the answer ended early, or its framing is malformed */                          \
+    X(TIMEOUT, "timeout") /* no complete answer in time */                                                   \
+    X(STATUS, "status")   /* a complete answer, any other status */                                          \
+    X(LOCAL, "local")     /* this side's fault: no port, no descriptor, no memory, no route */
+
+enum fate {
+#define FATE_ENUM(fate, name) FATE_##fate,
+    FATES(FATE_ENUM)
+#undef FATE_ENUM
+        FATE_COUNT
+};
+
+extern const char *const fate_names[FATE_COUNT];
+
+/* The fate of a request whose connection failed with this errno. */
+enum fate fate_of_error(int error);
+
+#endif

@@ -1,0 +1,43 @@
+/* list.h: a doubly linked list whose links are members of its elements. Used by the loader for the order in
+ * which connections become idle, time out or try again to connect. */
+#ifndef LIST_H
+#define LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A list is a ring that its head is part of; an element in no list points at itself. */
+struct link {
+    struct link *before, *after;
+};
+
+static inline void list_init(struct link *link)
+{
+    link->before = link->after = link;
+}
+
+static inline bool list_is_empty(const struct link *head)
+{
+    return head->after == head;
+}
+
+static inline void list_remove(struct link *link)
+{
+    link->before->after = link->after;
+    link->after->before = link->before;
+    list_init(link);
+}
+
+/* Puts the link at the end of the list, out of the list it was in before. */
+static inline void list_move_last(struct link *head, struct link *link)
+{
+    list_remove(link);
+    link->before = head->before;
+    link->after = head;
+    head->before->after = link;
+    head->before = link;
+}
+
+#define LIST_ELEMENT(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
+
+#endif

@@ -1,0 +1,272 @@
+/* loader.c: see loader.h.
+ *
+ * Level-triggered epoll; a kept-alive request costs a recv, a send and its share of an epoll_wait.
+ * Connections wait in `idle`, the next request that is due takes the first of them. Each event is handled by
+ * trying: one that is stale because its connection was closed and opened again in the same round finds EAGAIN
+ * and does no harm. */
+#include "loader.h"
+#include "clock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define EVENTS_MAX     32
+#define BUFFER_SIZE    (64 * 1024)
+#define KNOCK_AGAIN_MS 1
+
+static void count(struct loader *loader, enum fate fate, int error)
+{
+    /* One writer: no locked instruction is needed, only that a reader never sees half a number. */
+    uint64_t before = atomic_load_explicit(&loader->fates[fate], memory_order_relaxed);
+    atomic_store_explicit(&loader->fates[fate], before + 1, memory_order_relaxed);
+    if (error && !loader->first_error[fate]) loader->first_error[fate] = error;
+}
+
+static void end(struct loader *loader, struct conn *conn)
+{
+    loader->now_ns = clock_ns();
+    count(loader, conn->fate, conn->error);
+    if (conn->fate == FATE_OK) {
+        histogram_record(&loader->latency, loader->now_ns - conn->due_ns);
+        loader->last_ok_ns = loader->now_ns;
+    }
+    conn->is_busy = false;
+    list_remove(&conn->knocking);
+    list_move_last(&loader->idle, &conn->place);
+}
+
+static int watch(struct loader *loader, struct conn *conn, uint32_t events)
+{
+    if (conn->watched == events) return 0;
+    struct epoll_event event = {.events = events, .data.ptr = conn};
+    int operation = conn->watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    conn->watched = events;
+    return epoll_ctl(loader->poller, operation, conn->fd, &event);
+}
+
+static void wait_for(struct loader *loader, struct conn *conn, enum conn_wants wants)
+{
+    int failed = 0;
+    switch (wants) {
+    case CONN_READ:
+        failed = watch(loader, conn, EPOLLIN);
+        break;
+    case CONN_WRITE:
+        failed = watch(loader, conn, EPOLLIN | EPOLLOUT);
+        break;
+    case CONN_ROOM:
+        list_move_last(&loader->knocking, &conn->knocking);
+        return;
+    case CONN_ENDED:
+        end(loader, conn);
+        return;
+    }
+    list_remove(&conn->knocking);
+    if (failed) {
+        conn_give_up(conn, FATE_LOCAL, errno);
+        end(loader, conn);
+    }
+}
+
+/* Makes the poller return at due_ns. Edge-triggered, so that an expired timer needs no read. A timeout of
+ * epoll_wait() would be late by up to a millisecond (epoll_pwait2() by the 50 us of timer slack), and latency
+ * counts from due_ns. */
+static void set_timer(struct loader *loader, uint64_t due_ns)
+{
+    if (loader->timer_ns == due_ns) return;
+    loader->timer_ns = due_ns;
+    struct itimerspec at = {
+        .it_value = {.tv_sec = (time_t)(due_ns / NS_PER_SECOND), .tv_nsec = (long)(due_ns % NS_PER_SECOND)}};
+    timerfd_settime(loader->timer, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+/* Begins one request if a connection is free and the schedule has one that is due. */
+static bool begin_next(struct loader *loader)
+{
+    uint64_t due_ns;
+    if (list_is_empty(&loader->idle)) return false;
+    enum schedule_news news = schedule_draw(&loader->schedule, loader->now_ns, &due_ns);
+    if (news == SCHEDULE_LATER) set_timer(loader, due_ns);
+    if (news != SCHEDULE_DUE) return false;
+
+    struct conn *conn = LIST_ELEMENT(loader->idle.after, struct conn, place);
+    conn->is_busy = true;
+    conn->due_ns = due_ns;
+    conn->deadline_ns = due_ns + loader->timeout_ns;
+    list_move_last(&loader->in_flight, &conn->place);
+    wait_for(loader, conn, conn_begin(conn, &loader->setup));
+    return true;
+}
+
+/* Begins what is due. Returns true when more is: a server that refuses frees each connection at once, and
+ * must not keep the others from being looked at. */
+static bool begin_all(struct loader *loader)
+{
+    for (unsigned begun = 0; !list_is_empty(&loader->idle); begun++) {
+        if (begun == loader->conn_count) return true;
+        loader->now_ns = clock_ns();
+        if (!begin_next(loader)) return false;
+    }
+    return false;
+}
+
+/* Accept queues that had no room: first come, first served, until one is full again. */
+static void knock(struct loader *loader)
+{
+    while (!list_is_empty(&loader->knocking)) {
+        struct conn *conn = LIST_ELEMENT(loader->knocking.after, struct conn, knocking);
+        enum conn_wants wants = conn_send(conn, &loader->setup);
+        if (wants == CONN_ROOM) return;
+        wait_for(loader, conn, wants);
+    }
+}
+
+/* What has waited for too long: requests in flight, and in an open loop also those that are due and have
+ * found no free connection, since leaving them out would flatter a server that has stalled. */
+static void expire(struct loader *loader)
+{
+    uint64_t due_ns;
+    while (!list_is_empty(&loader->in_flight)) {
+        struct conn *conn = LIST_ELEMENT(loader->in_flight.after, struct conn, place);
+        if (conn->deadline_ns > loader->now_ns) break;
+        conn_give_up(conn, FATE_TIMEOUT, 0);
+        end(loader, conn);
+    }
+    if (loader->schedule.plan->rate == 0 || loader->now_ns < loader->timeout_ns) return;
+    while (schedule_draw(&loader->schedule, loader->now_ns - loader->timeout_ns, &due_ns) == SCHEDULE_DUE) {
+        count(loader, FATE_TIMEOUT, 0);
+    }
+}
+
+static void handle(struct loader *loader, struct conn *conn, uint32_t events)
+{
+    if (!conn->watched) return; /* closed since the poller reported it */
+    if (!conn->is_busy) {       /* it has ended, or sent bytes that nobody asked for */
+        conn_close(conn);
+        return;
+    }
+    /* On a new connection with nothing sent yet it may be connecting that has failed: send() knows why. */
+    bool is_established = conn->sent > 0 || conn->answers > 0;
+    bool receives = is_established && (events & ~(uint32_t)EPOLLOUT) != 0;
+    wait_for(loader, conn, receives ? conn_receive(conn, &loader->setup) : conn_send(conn, &loader->setup));
+    if (!conn->is_busy) begin_next(loader);
+}
+
+/* Until when the poller may sleep, in its milliseconds; due times are the timer's. */
+static int poll_timeout(const struct loader *loader)
+{
+    if (!list_is_empty(&loader->knocking)) return KNOCK_AGAIN_MS;
+    if (list_is_empty(&loader->in_flight)) return -1;
+    uint64_t until_ns = LIST_ELEMENT(loader->in_flight.after, struct conn, place)->deadline_ns;
+    if (until_ns <= loader->now_ns) return 0;
+    uint64_t milliseconds = (until_ns - loader->now_ns) / NS_PER_MS + 1;
+    return milliseconds < INT_MAX ? (int)milliseconds : INT_MAX;
+}
+
+static void poll_once(struct loader *loader, int timeout)
+{
+    struct epoll_event events[EVENTS_MAX];
+    int ready = epoll_wait(loader->poller, events, EVENTS_MAX, timeout);
+    loader->now_ns = clock_ns();
+    for (int i = 0; i < ready; i++) {
+        if (events[i].data.ptr == NULL) {
+            loader->is_stopped = true;
+        } else if (events[i].data.ptr != &loader->timer) {
+            handle(loader, events[i].data.ptr, events[i].events);
+        }
+    }
+}
+
+static void abandon(struct loader *loader)
+{
+    while (!list_is_empty(&loader->in_flight)) {
+        struct conn *conn = LIST_ELEMENT(loader->in_flight.after, struct conn, place);
+        list_remove(&conn->place);
+        loader->abandoned++;
+    }
+}
+
+void *loader_main(void *argument)
+{
+    struct loader *loader = argument;
+    loader->now_ns = clock_ns();
+    while (!loader->is_stopped) {
+        expire(loader);
+        knock(loader);
+        bool is_more_due = begin_all(loader);
+        if (loader->schedule.is_over && list_is_empty(&loader->in_flight)) break;
+        poll_once(loader, is_more_due ? 0 : poll_timeout(loader));
+    }
+    abandon(loader);
+    uint64_t one = 1;
+    ssize_t written = write(loader->done, &one, sizeof one);
+    (void)written; /* an eventfd takes 2^64 - 2 of them */
+    return NULL;
+}
+
+static int add_to_poller(const struct loader *loader, int fd, uint32_t events, void *mark)
+{
+    struct epoll_event event = {.events = events, .data.ptr = mark};
+    return epoll_ctl(loader->poller, EPOLL_CTL_ADD, fd, &event);
+}
+
+static int make_connections(struct loader *loader, unsigned count)
+{
+    loader->conns = calloc(count, sizeof *loader->conns);
+    loader->carries = calloc(count, RESPONSE_LINE_MAX);
+    if (!loader->conns || !loader->carries) return -1;
+    loader->conn_count = count;
+    for (unsigned i = 0; i < count; i++) {
+        struct conn *conn = &loader->conns[i];
+        conn->fd = -1;
+        conn->response.carry = loader->carries + (size_t)i * RESPONSE_LINE_MAX;
+        list_init(&conn->place);
+        list_init(&conn->knocking);
+        list_move_last(&loader->idle, &conn->place);
+    }
+    return 0;
+}
+
+struct loader *loader_new(const struct loader_config *config)
+{
+    struct loader *loader = calloc(1, sizeof *loader);
+    if (!loader) return NULL;
+    list_init(&loader->idle);
+    list_init(&loader->in_flight);
+    list_init(&loader->knocking);
+    loader->timeout_ns = config->timeout_ns;
+    loader->done = config->done;
+    loader->setup = (struct conn_setup){
+        .target = config->target,
+        .request = config->request,
+        .next_source = CONN_FIRST_SOURCE,
+        .buffer = malloc(BUFFER_SIZE),
+        .buffer_size = BUFFER_SIZE,
+    };
+    loader->poller = epoll_create1(EPOLL_CLOEXEC);
+    loader->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (loader->poller < 0 || loader->timer < 0 || !loader->setup.buffer ||
+        add_to_poller(loader, loader->timer, EPOLLIN | EPOLLET, &loader->timer) < 0 ||
+        add_to_poller(loader, config->stop, EPOLLIN, NULL) < 0 ||
+        make_connections(loader, config->connections) < 0) {
+        loader_free(loader);
+        return NULL;
+    }
+    return loader;
+}
+
+void loader_free(struct loader *loader)
+{
+    if (!loader) return;
+    for (unsigned i = 0; i < loader->conn_count; i++) conn_close(&loader->conns[i]);
+    if (loader->timer >= 0) close(loader->timer);
+    if (loader->poller >= 0) close(loader->poller);
+    free(loader->carries);
+    free(loader->conns);
+    free(loader->setup.buffer);
+    free(loader);
+}

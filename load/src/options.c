@@ -1,0 +1,231 @@
+/* options.c: see options.h. */
+#include "options.h"
+#include "clock.h"
+#include "text.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char options_usage[] =
+    "Usage: bontebok bench [options] URL\n"
+    "       bontebok bench --table [options] URL...\n"
+    "\n"
+    "Sends requests to an HTTP/1.1 server and tells what became of each, and how long it took.\n"
+    "URL: http://HOST:PORT/PATH, http://[V6]:PORT/PATH, unix:/SOCKET:/PATH or unix:@NAME:/PATH\n"
+    "\n"
+    "  -n, --requests N       send exactly N requests\n"
+    "  -d, --duration SECONDS send requests for so long, then wait for the last answers (default 10)\n"
+    "  -c, --connections N    connections at the same time, over all threads (default 10)\n"
+    "  -t, --threads N        threads (default 1)\n"
+    "      --close            a new connection for each request\n"
+    "      --rate R           R requests are due per second, evenly spaced; latency counts from then\n"
+    "      --poisson          with --rate: due at random times, as from many independent users\n"
+    "      --seed N           with --poisson: other random times (default 1); the same N, the same times\n"
+    "      --timeout SECONDS  for one request, connecting included (default 10)\n"
+    "  -H, --header FIELD     add \"Name: value\"; may be repeated\n"
+    "  -m, --method METHOD    (default GET; POST with --body)\n"
+    "      --body FILE        send the file's bytes as the body\n"
+    "      --json             the result as one JSON object\n"
+    "      --table            several URLs, one after the other, one line for each\n"
+    "  -h, --help             this text\n"
+    "\n"
+    "Exit status: 0 when every request was answered with a status of 200 to 399, 1 when one was not,\n"
+    "2 for a wrong option.\n";
+
+enum long_option { CLOSE = 256, RATE, POISSON, SEED, TIMEOUT, BODY, JSON, TABLE };
+
+static const struct option long_options[] = {
+    {"requests", required_argument, NULL, 'n'},
+    {"duration", required_argument, NULL, 'd'},
+    {"connections", required_argument, NULL, 'c'},
+    {"threads", required_argument, NULL, 't'},
+    {"close", no_argument, NULL, CLOSE},
+    {"rate", required_argument, NULL, RATE},
+    {"poisson", no_argument, NULL, POISSON},
+    {"seed", required_argument, NULL, SEED},
+    {"timeout", required_argument, NULL, TIMEOUT},
+    {"header", required_argument, NULL, 'H'},
+    {"method", required_argument, NULL, 'm'},
+    {"body", required_argument, NULL, BODY},
+    {"json", no_argument, NULL, JSON},
+    {"table", no_argument, NULL, TABLE},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+__attribute__((format(printf, 2, 3))) static bool wrong(char *message, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, OPTIONS_MESSAGE_MAX, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool read_count(const char *name, const char *text, uint64_t max, uint64_t *count, char *message)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || value < 1 || value > max) {
+        return wrong(message, "%s: a whole number from 1 to %llu is needed, not \"%s\"", name,
+                     (unsigned long long)max, text);
+    }
+    *count = value;
+    return true;
+}
+
+static bool read_unsigned(const char *name, const char *text, unsigned max, unsigned *count, char *message)
+{
+    uint64_t value;
+    if (!read_count(name, text, max, &value, message)) return false;
+    *count = (unsigned)value;
+    return true;
+}
+
+static bool read_decimal(const char *name, const char *text, double min, double max, double *number,
+                         char *message)
+{
+    char *end;
+    double value = strtod(text, &end);
+    /* Written so that "nan", which compares false with everything, is refused as well. */
+    if (end == text || *end || !(value >= min && value <= max)) {
+        return wrong(message, "%s: a number from %g to %g is needed, not \"%s\"", name, min, max, text);
+    }
+    *number = value;
+    return true;
+}
+
+static bool read_seconds(const char *name, const char *text, uint64_t *ns, char *message)
+{
+    double seconds;
+    if (!read_decimal(name, text, 0.001, 1e6, &seconds, message)) return false;
+    *ns = (uint64_t)(seconds * (double)NS_PER_SECOND);
+    return true;
+}
+
+/* The framing fields are ours: a request whose body does not end where the head says would desynchronize the
+ * connection, and every fate after it would be wrong. */
+static bool add_field(struct options *options, const char *field, char *message)
+{
+    const char *colon = strchr(field, ':');
+    size_t name_len = colon ? (size_t)(colon - field) : 0;
+    if (!text_is_token(field, name_len) || !text_is_value(colon, strlen(colon))) {
+        return wrong(message, "-H: \"Name: value\" is needed, not \"%s\"", field);
+    }
+    if (text_is_word(field, name_len, "content-length") ||
+        text_is_word(field, name_len, "transfer-encoding")) {
+        return wrong(message, "-H: %.*s is set by --body", (int)name_len, field);
+    }
+    options->fields[options->field_count++] = field;
+    return true;
+}
+
+static bool set_method(struct options *options, const char *method, char *message)
+{
+    if (!text_is_token(method, strlen(method))) {
+        return wrong(message, "-m: a method is needed, not \"%s\"", method);
+    }
+    if (strcmp(method, "CONNECT") == 0) return wrong(message, "-m: CONNECT is not supported");
+    options->method = method;
+    return true;
+}
+
+static bool set_output(struct options *options, enum output output, char *message)
+{
+    if (options->output != OUTPUT_TEXT && options->output != output) {
+        return wrong(message, "--json and --table exclude each other");
+    }
+    options->output = output;
+    return true;
+}
+
+static bool set_option(struct options *options, int option, const char *value, char *message)
+{
+    switch (option) {
+    case 'n':
+        return read_count("-n", value, 1ULL << 48, &options->requests, message);
+    case 'd':
+        return read_seconds("-d", value, &options->duration_ns, message);
+    case 'c':
+        return read_unsigned("-c", value, 100000, &options->connections, message);
+    case 't':
+        return read_unsigned("-t", value, 1024, &options->threads, message);
+    case 'H':
+        return add_field(options, value, message);
+    case 'm':
+        return set_method(options, value, message);
+    case CLOSE:
+        options->close = true;
+        return true;
+    case RATE:
+        return read_decimal("--rate", value, 0.001, 1e7, &options->rate, message);
+    case POISSON:
+        options->is_poisson = true;
+        return true;
+    case SEED:
+        options->has_seed = true;
+        return read_count("--seed", value, UINT64_MAX, &options->seed, message);
+    case TIMEOUT:
+        return read_seconds("--timeout", value, &options->timeout_ns, message);
+    case BODY:
+        options->body_file = value;
+        return true;
+    case JSON:
+        return set_output(options, OUTPUT_JSON, message);
+    default:
+        return set_output(options, OUTPUT_TABLE, message);
+    }
+}
+
+/* What is right by itself but not together. */
+static bool check(struct options *options, char *message)
+{
+    if (options->url_count == 0) return wrong(message, "a URL is needed");
+    if (options->url_count > 1 && options->output != OUTPUT_TABLE) {
+        return wrong(message, "several URLs need --table: %s", options->urls[1]);
+    }
+    if (options->requests && options->duration_ns) return wrong(message, "-n and -d exclude each other");
+    if (options->threads > options->connections) {
+        return wrong(message, "-t: %u threads need as many connections, -c is %u", options->threads,
+                     options->connections);
+    }
+    if (options->is_poisson && options->rate == 0) return wrong(message, "--poisson needs --rate");
+    if (options->has_seed && !options->is_poisson) return wrong(message, "--seed needs --poisson");
+    if (!options->requests && !options->duration_ns) options->duration_ns = 10 * NS_PER_SECOND;
+    if (!options->method) options->method = options->body_file ? "POST" : "GET";
+    return true;
+}
+
+enum options_outcome options_parse(struct options *options, int argc, char **argv,
+                                   char message[OPTIONS_MESSAGE_MAX])
+{
+    *options = (struct options){.connections = 10, .threads = 1, .seed = 1, .timeout_ns = 10 * NS_PER_SECOND};
+    options->fields = calloc((size_t)argc + 1, sizeof *options->fields);
+    if (!options->fields) return wrong(message, "out of memory"), OPTIONS_WRONG;
+
+    optind = 0; /* starts getopt over, with glibc and with musl */
+    int option;
+    while ((option = getopt_long(argc, argv, ":n:d:c:t:H:m:h", long_options, NULL)) != -1) {
+        if (option == 'h') return OPTIONS_HELP;
+        if (option == ':') return wrong(message, "%s needs a value", argv[optind - 1]), OPTIONS_WRONG;
+        if (option == '?') {
+            if (optopt > 0 && optopt < 256)
+                return wrong(message, "unknown option -%c", optopt), OPTIONS_WRONG;
+            return wrong(message, "unknown option %s", argv[optind - 1]), OPTIONS_WRONG;
+        }
+        if (!set_option(options, option, optarg, message)) return OPTIONS_WRONG;
+    }
+    options->urls = argv + optind;
+    options->url_count = argc - optind;
+    return check(options, message) ? OPTIONS_RUN : OPTIONS_WRONG;
+}
+
+void options_free(struct options *options)
+{
+    free(options->fields);
+}

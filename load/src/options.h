@@ -1,0 +1,42 @@
+/* options.h: the command line of the load tool, checked as a whole before anything runs. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_TABLE };
+
+struct options {
+    enum output output;
+    uint64_t requests;    /* 0: as many as duration_ns allows */
+    uint64_t duration_ns; /* 0: as long as `requests` take */
+    unsigned connections, threads;
+    bool close;      /* a new connection for each request */
+    double rate;     /* requests due per second, over all threads; 0: each as soon as a connection is free */
+    bool is_poisson; /* at random times instead of evenly spaced ones */
+    bool has_seed;
+    uint64_t seed;
+    uint64_t timeout_ns;
+    const char *method;    /* NULL: GET, or POST with a body */
+    const char *body_file; /* or NULL */
+    const char **fields;   /* "Name: value" */
+    size_t field_count;
+    char **urls;
+    int url_count;
+};
+
+enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_WRONG };
+
+#define OPTIONS_MESSAGE_MAX 256
+
+/* Reads the command line; strings stay argv's. OPTIONS_WRONG: `message` tells what is wrong with it.
+ * options_free() is due in each case. */
+enum options_outcome options_parse(struct options *options, int argc, char **argv,
+                                   char message[OPTIONS_MESSAGE_MAX]);
+void options_free(struct options *options);
+
+extern const char options_usage[];
+
+#endif

@@ -1,0 +1,89 @@
+/* request.c: see request.h. */
+#include "request.h"
+#include "text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Returns the value of the field in -H options, or NULL. */
+static const char *given_field(const struct options *options, const char *name)
+{
+    for (size_t i = 0; i < options->field_count; i++) {
+        size_t name_len = strcspn(options->fields[i], ":");
+        if (text_is_word(options->fields[i], name_len, name)) return options->fields[i] + name_len + 1;
+    }
+    return NULL;
+}
+
+static bool is_one_of(const char *method, const char *const *methods)
+{
+    while (*methods && strcmp(method, *methods) != 0) methods++;
+    return *methods != NULL;
+}
+
+/* Reads a whole file, pipes included. Returns 0 or an errno; *bytes is the caller's to free. */
+static int read_file(const char *path, char **bytes, size_t *len)
+{
+    FILE *file = fopen(path, "rbe");
+    if (!file) return errno;
+    FILE *copy = open_memstream(bytes, len);
+    char block[16 * 1024];
+    size_t got;
+    errno = 0;
+    while (copy && (got = fread(block, 1, sizeof block, file)) > 0) fwrite(block, 1, got, copy);
+    bool failed = !copy || ferror(file) || ferror(copy);
+    int error = errno ? errno : EIO;
+    fclose(file);
+    if (copy && fclose(copy) != 0) failed = true;
+    return failed ? error : 0;
+}
+
+static void write_head(FILE *out, const struct request *request, const struct options *options,
+                       const struct target *target, size_t body_len)
+{
+    static const char *const with_content[] = {"POST", "PUT", "PATCH", NULL};
+    const char *slash = *target->resource == '/' ? "" : "/";
+
+    fprintf(out, "%s %s%.*s HTTP/1.1\r\n", options->method, slash, target->resource_len, target->resource);
+    if (!given_field(options, "host"))
+        fprintf(out, "Host: %.*s\r\n", target->authority_len, target->authority);
+    for (size_t i = 0; i < options->field_count; i++) fprintf(out, "%s\r\n", options->fields[i]);
+    if (request->closes && !given_field(options, "connection")) fputs("Connection: close\r\n", out);
+    /* A method that means something by its content says so even when there is none, RFC 9110 8.6. */
+    if (options->body_file || is_one_of(options->method, with_content)) {
+        fprintf(out, "Content-Length: %zu\r\n", body_len);
+    }
+    fputs("\r\n", out);
+}
+
+int request_build(struct request *request, const struct options *options, const struct target *target)
+{
+    static const char *const idempotent[] = {"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", NULL};
+    const char *connection = given_field(options, "connection");
+    char *body = NULL;
+    size_t body_len = 0;
+
+    *request = (struct request){
+        .is_head = strcmp(options->method, "HEAD") == 0,
+        .is_idempotent = is_one_of(options->method, idempotent),
+        .closes = options->close || (connection && text_list_has(connection, strlen(connection), "close")),
+    };
+    int error = options->body_file ? read_file(options->body_file, &body, &body_len) : 0;
+    FILE *out = error ? NULL : open_memstream(&request->bytes, &request->len);
+    if (!error && !out) error = errno;
+    if (out) {
+        write_head(out, request, options, target, body_len);
+        if (body_len > 0) fwrite(body, 1, body_len, out);
+        bool failed = ferror(out);
+        if (fclose(out) != 0 || failed) error = ENOMEM;
+    }
+    free(body);
+    return error;
+}
+
+void request_free(struct request *request)
+{
+    free(request->bytes);
+}

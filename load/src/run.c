@@ -1,0 +1,181 @@
+/* run.c: see run.h. */
+#include "run.h"
+#include "clock.h"
+#include "loader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define PROGRESS_MS 500
+
+/* The first request of an open loop is due this long after the start, when all threads are there. */
+#define LEAD_NS NS_PER_MS
+
+struct run {
+    struct plan plan;
+    struct loader **loaders;
+    unsigned loader_count; /* that are there */
+    unsigned started;      /* that have a thread */
+    int stop, done;
+};
+
+int run_catch_signals(void)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0) return -1;
+    return signalfd(-1, &signals, SFD_CLOEXEC);
+}
+
+static double cpu_us(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    double seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
+    return seconds * 1e6 + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+static void signal_event(int fd)
+{
+    uint64_t one = 1;
+    ssize_t written = write(fd, &one, sizeof one);
+    (void)written; /* an eventfd takes 2^64 - 2 of them */
+}
+
+static int make_loaders(struct run *run, const struct options *options, const struct target *target,
+                        const struct request *request)
+{
+    struct loader_config config = {.target = target,
+                                   .request = request,
+                                   .timeout_ns = options->timeout_ns,
+                                   .stop = run->stop,
+                                   .done = run->done};
+    run->loaders = calloc(options->threads, sizeof(struct loader *));
+    if (!run->loaders) return ENOMEM;
+    for (unsigned i = 0; i < options->threads; i++) {
+        config.connections =
+            options->connections / options->threads + (i < options->connections % options->threads);
+        run->loaders[i] = loader_new(&config);
+        if (!run->loaders[i]) return errno;
+        run->loader_count++;
+    }
+    return 0;
+}
+
+static void make_plan(struct run *run, const struct options *options)
+{
+    run->plan = (struct plan){
+        .start_ns = clock_ns() + (options->rate > 0 ? LEAD_NS : 0),
+        .end_ns = UINT64_MAX,
+        .rate = options->rate,
+        .is_poisson = options->is_poisson,
+        .seed = options->seed,
+        .threads = options->threads,
+        .requests = options->requests ? options->requests : UINT64_MAX,
+    };
+    if (options->duration_ns) run->plan.end_ns = run->plan.start_ns + options->duration_ns;
+    for (unsigned i = 0; i < run->loader_count; i++) schedule_init(&run->loaders[i]->schedule, &run->plan, i);
+}
+
+static int start(struct run *run)
+{
+    int error = 0;
+    while (!error && run->started < run->loader_count) {
+        struct loader *loader = run->loaders[run->started];
+        error = pthread_create(&loader->thread, NULL, loader_main, loader);
+        if (!error) run->started++;
+    }
+    return error;
+}
+
+static void show_progress(const struct run *run)
+{
+    uint64_t ok = 0, failed = 0, now_ns = clock_ns();
+    for (unsigned i = 0; i < run->started; i++) {
+        for (int fate = 0; fate < FATE_COUNT; fate++) {
+            uint64_t number = atomic_load_explicit(&run->loaders[i]->fates[fate], memory_order_relaxed);
+            *(fate == FATE_OK ? &ok : &failed) += number;
+        }
+    }
+    double seconds = (double)(now_ns - run->plan.start_ns) / (double)NS_PER_SECOND;
+    fprintf(stderr, "\r%.0f s  %" PRIu64 " ok  %.0f per second  %" PRIu64 " failed\033[K", seconds, ok,
+            (double)ok / seconds, failed);
+}
+
+/* Returns when all loaders are done, or were told to be. */
+static void watch(struct run *run, int signals, bool is_terminal, struct result *result)
+{
+    uint64_t done = 0;
+    while (done < run->started) {
+        struct pollfd news[] = {{.fd = run->done, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+        int ready = poll(news, 2, is_terminal ? PROGRESS_MS : -1);
+        if (ready == 0) show_progress(run);
+        if (ready <= 0) continue;
+        struct signalfd_siginfo info;
+        if ((news[1].revents & POLLIN) && read(signals, &info, sizeof info) > 0) {
+            result->is_interrupted = true;
+            signal_event(run->stop);
+        }
+        uint64_t more;
+        if ((news[0].revents & POLLIN) && read(run->done, &more, sizeof more) > 0) done += more;
+    }
+    if (is_terminal) fputs("\r\033[K", stderr);
+}
+
+static void add_up(const struct run *run, struct result *result)
+{
+    uint64_t last_ok_ns = 0;
+    for (unsigned i = 0; i < run->loader_count; i++) {
+        const struct loader *loader = run->loaders[i];
+        for (int fate = 0; fate < FATE_COUNT; fate++) {
+            result->fates[fate] += loader->fates[fate];
+            result->requests += loader->fates[fate];
+            if (!result->first_error[fate]) result->first_error[fate] = loader->first_error[fate];
+        }
+        result->resent += loader->setup.resent;
+        result->abandoned += loader->abandoned;
+        if (loader->last_ok_ns > last_ok_ns) last_ok_ns = loader->last_ok_ns;
+        histogram_merge(&result->latency, &loader->latency);
+    }
+    /* One request that is left to time out must not make the others look slow. */
+    uint64_t end_ns = last_ok_ns ? last_ok_ns : clock_ns();
+    result->seconds = (double)(end_ns - run->plan.start_ns) / (double)NS_PER_SECOND;
+}
+
+int run(const struct options *options, const struct target *target, const struct request *request,
+        int signals, struct result *result)
+{
+    struct run run = {.stop = eventfd(0, EFD_CLOEXEC), .done = eventfd(0, EFD_CLOEXEC)};
+    int error = run.stop < 0 || run.done < 0 ? errno : 0;
+    double cpu_before_us = cpu_us();
+    bool is_terminal = isatty(STDERR_FILENO) == 1;
+
+    *result = (struct result){0};
+    if (!error) error = make_loaders(&run, options, target, request);
+    if (!error) {
+        make_plan(&run, options);
+        error = start(&run);
+        if (error) signal_event(run.stop);
+        watch(&run, signals, is_terminal, result);
+    }
+    for (unsigned i = 0; i < run.started; i++) pthread_join(run.loaders[i]->thread, NULL);
+    if (run.started > 0) add_up(&run, result);
+    result->cpu_us = cpu_us() - cpu_before_us;
+
+    for (unsigned i = 0; i < run.loader_count; i++) loader_free(run.loaders[i]);
+    free(run.loaders);
+    if (run.stop >= 0) close(run.stop);
+    if (run.done >= 0) close(run.done);
+    return error;
+}

@@ -1,0 +1,36 @@
+/* run.h: one run against one URL: its threads, its progress line, its end by a signal, and the sum of what
+ * they found. */
+#ifndef RUN_H
+#define RUN_H
+
+#include "fate.h"
+#include "histogram.h"
+#include "options.h"
+#include "request.h"
+#include "target.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct result {
+    uint64_t requests; /* the sum of all fates */
+    uint64_t fates[FATE_COUNT];
+    int first_error[FATE_COUNT]; /* errno, 0: none */
+    uint64_t resent;             /* sent a second time, because the server had closed the kept connection */
+    uint64_t abandoned;          /* in flight when a signal ended the run; in no other number */
+    bool is_interrupted;
+    double seconds; /* from the start to the last answer that was ok, else to the end */
+    double cpu_us;  /* what this process used */
+    struct histogram latency;
+};
+
+/* Blocks SIGINT and SIGTERM for the process and its threads, which run() takes over. Call it before that.
+ * Returns a descriptor that they can be read from, or -1 with errno. */
+int run_catch_signals(void);
+
+/* Carries out the run. SIGINT or SIGTERM ends it early, with what there is so far. Returns 0 or an errno: of
+ * what it could not set up. */
+int run(const struct options *options, const struct target *target, const struct request *request,
+        int signals, struct result *result);
+
+#endif

@@ -1,0 +1,121 @@
+/* target.c: see target.h. */
+#include "target.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *parse_unix(struct target *target, const char *at)
+{
+    const char *colon = strstr(at, ":/");
+    size_t len = colon ? (size_t)(colon - at) : strlen(at);
+    struct sockaddr_un *address = (struct sockaddr_un *)&target->address;
+    if (len == 0 || strcmp(at, "@") == 0 || strncmp(at, "@:/", 3) == 0) return "has no socket path";
+    if (len >= sizeof address->sun_path) return "has a socket path that is too long";
+
+    address->sun_family = AF_UNIX;
+    memcpy(address->sun_path, at, len);
+    /* A name in the abstract namespace begins with NUL and is as long as the address says, see unix(7). */
+    bool is_abstract = *at == '@';
+    if (is_abstract) address->sun_path[0] = '\0';
+    target->address_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len + !is_abstract);
+    target->resource = colon ? colon + 1 : at + len;
+    target->authority = "localhost";
+    target->authority_len = (int)strlen("localhost");
+    return NULL;
+}
+
+static const char *parse_port(struct target *target, const char *at, const char *end)
+{
+    unsigned long port = 0;
+    for (const char *digit = at; digit < end; digit++) {
+        if (*digit < '0' || *digit > '9') return "has a port that is no number";
+        port = port * 10 + (unsigned long)(*digit - '0');
+        if (port > 65535) return "has a port above 65535";
+    }
+    if (at == end || port == 0) return "has no valid port after the colon";
+    target->port = (uint16_t)port;
+    return NULL;
+}
+
+static const char *parse_tcp(struct target *target, const char *at)
+{
+    size_t len = strcspn(at, "/?#");
+    const char *end = at + len;
+    target->resource = end;
+    target->authority = at;
+    target->authority_len = (int)len;
+    target->port = 80;
+    if (memchr(at, '@', len)) return "has a user name, which is not supported";
+
+    bool is_v6 = *at == '[';
+    const char *host_end = memchr(at, is_v6 ? ']' : ':', len);
+    if (is_v6 && !host_end) return "has no ] after the IPv6 address";
+    const char *host = at + is_v6;
+    if (!host_end) host_end = end;
+    size_t host_len = (size_t)(host_end - host);
+    if (host_len == 0) return "has no host";
+    if (host_len >= sizeof target->host) return "has a host that is too long";
+    memcpy(target->host, host, host_len);
+    target->host[host_len] = '\0';
+
+    const char *rest = host_end + is_v6;
+    if (rest == end) return NULL;
+    return *rest == ':' ? parse_port(target, rest + 1, end) : "has something else than a port after the host";
+}
+
+const char *target_parse(struct target *target, const char *url)
+{
+    *target = (struct target){.url = url};
+    for (const char *byte = url; *byte; byte++) {
+        if ((unsigned char)*byte <= ' ' || *byte == 0x7f) return "has a space or a control byte in it";
+    }
+    const char *wrong;
+    if (strncmp(url, "unix:", 5) == 0) {
+        wrong = parse_unix(target, url + 5);
+    } else if (strncmp(url, "http://", 7) == 0) {
+        wrong = parse_tcp(target, url + 7);
+    } else if (strncmp(url, "https://", 8) == 0) {
+        wrong = "needs TLS, which is not supported";
+    } else {
+        wrong = "begins with neither http:// nor unix:";
+    }
+    if (!wrong) target->resource_len = (int)strcspn(target->resource, "#");
+    return wrong;
+}
+
+static bool accepts(const struct addrinfo *address)
+{
+    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return false;
+    bool connected = connect(fd, address->ai_addr, address->ai_addrlen) == 0;
+    close(fd);
+    return connected;
+}
+
+const char *target_resolve(struct target *target)
+{
+    if (target->host[0] == '\0') return NULL;
+    char port[6];
+    snprintf(port, sizeof port, "%u", (unsigned)target->port);
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found;
+    int failed = getaddrinfo(target->host, port, &hints, &found);
+    if (failed) return gai_strerror(failed);
+
+    const struct addrinfo *chosen = found;
+    /* A single address is not tried: the server sees no connection but those of the run. */
+    if (found->ai_next) {
+        while (chosen && !accepts(chosen)) chosen = chosen->ai_next;
+        if (!chosen) chosen = found;
+    }
+    memcpy(&target->address, chosen->ai_addr, chosen->ai_addrlen);
+    target->address_len = chosen->ai_addrlen;
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)chosen->ai_addr;
+    target->is_loopback4 = v4->sin_family == AF_INET && ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    freeaddrinfo(found);
+    return NULL;
+}

@@ -1,0 +1,169 @@
+/* options_test.c: command lines that are understood, and those that are refused with a reason. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "clock.h"
+#include "options.h"
+
+#include <string.h>
+
+#define ARGUMENTS_MAX 32
+
+static struct options options;
+static char message[OPTIONS_MESSAGE_MAX];
+static char copy[512];
+static char *arguments[ARGUMENTS_MAX];
+
+static int free_options(void **state)
+{
+    (void)state;
+    options_free(&options);
+    options = (struct options){0};
+    return 0;
+}
+
+/* The command line is split at "|"; the program's name goes before it. */
+static enum options_outcome parse(const char *line)
+{
+    int count = 0;
+    options_free(&options);
+    strcpy(copy, line);
+    arguments[count++] = "bontebok-bench";
+    for (char *word = strtok(copy, "|"); word; word = strtok(NULL, "|")) arguments[count++] = word;
+    arguments[count] = NULL;
+    message[0] = '\0';
+    return options_parse(&options, count, arguments, message);
+}
+
+static void assert_runs(const char *line)
+{
+    if (parse(line) != OPTIONS_RUN) fail_msg("%s: %s", line, message);
+}
+
+static void assert_wrong(const char *line, const char *reason)
+{
+    if (parse(line) != OPTIONS_WRONG) fail_msg("%s is not refused", line);
+    if (!strstr(message, reason)) fail_msg("%s: \"%s\" does not say \"%s\"", line, message, reason);
+}
+
+static void has_defaults(void **state)
+{
+    (void)state;
+    assert_runs("http://h/");
+    assert_int_equal(options.output, OUTPUT_TEXT);
+    assert_int_equal(options.requests, 0);
+    assert_int_equal(options.duration_ns, 10 * NS_PER_SECOND);
+    assert_int_equal(options.connections, 10);
+    assert_int_equal(options.threads, 1);
+    assert_int_equal(options.timeout_ns, 10 * NS_PER_SECOND);
+    assert_false(options.close);
+    assert_true(options.rate == 0);
+    assert_string_equal(options.method, "GET");
+    assert_int_equal(options.url_count, 1);
+    assert_string_equal(options.urls[0], "http://h/");
+}
+
+static void reads_every_option(void **state)
+{
+    (void)state;
+    assert_runs(
+        "-n|1000|-c|20|-t|4|--close|--rate|99.5|--poisson|--seed|7|--timeout|0.25|-H|A: b|--header|C:|"
+        "-m|PUT|--body|f|--json|http://h/");
+    assert_int_equal(options.requests, 1000);
+    assert_int_equal(options.duration_ns, 0);
+    assert_int_equal(options.connections, 20);
+    assert_int_equal(options.threads, 4);
+    assert_true(options.close);
+    assert_true(options.rate == 99.5);
+    assert_true(options.is_poisson);
+    assert_int_equal(options.seed, 7);
+    assert_int_equal(options.timeout_ns, NS_PER_SECOND / 4);
+    assert_int_equal(options.field_count, 2);
+    assert_string_equal(options.fields[0], "A: b");
+    assert_string_equal(options.fields[1], "C:");
+    assert_string_equal(options.method, "PUT");
+    assert_string_equal(options.body_file, "f");
+    assert_int_equal(options.output, OUTPUT_JSON);
+
+    assert_runs("--requests=5|--connections=2|--threads=2|http://h/|--method=GET");
+    assert_int_equal(options.requests, 5);
+    assert_runs("--duration|1.5|--table|http://a/|unix:b");
+    assert_int_equal(options.duration_ns, 3 * NS_PER_SECOND / 2);
+    assert_int_equal(options.url_count, 2);
+    assert_runs("--body|f|http://h/");
+    assert_string_equal(options.method, "POST");
+    assert_int_equal(parse("-n|x|--help"), OPTIONS_WRONG);
+    assert_int_equal(parse("--help"), OPTIONS_HELP);
+    assert_int_equal(parse("-h"), OPTIONS_HELP);
+}
+
+static void refuses_wrong_values(void **state)
+{
+    (void)state;
+    const char *const lines[] = {
+        "-n|0|u",         "-n|-1|u",     "-n|1x|u",      "-n| 1|u",       "-n|1.5|u",
+        "-n|1e3|u",       "-c|0|u",      "-c|100001|u",  "-t|0|u",        "-t|1025|u",
+        "-d|0|u",         "-d|x|u",      "-d|nan|u",     "-d|inf|u",      "-d|1s|u",
+        "--rate|0|u",     "--rate|-5|u", "--rate|1e9|u", "--timeout|0|u", "-n|99999999999999999999|u",
+        "--timeout|-1|u", "--seed|-1|u", "--seed|1.5|u", "--seed||u",     "--rate||u",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (parse(lines[i]) != OPTIONS_WRONG) fail_msg("%s is not refused", lines[i]);
+    }
+    assert_wrong("-c|zero|u", "-c: a whole number from 1 to 100000 is needed, not \"zero\"");
+    assert_wrong("--rate|fast|u", "--rate: a number from 0.001 to 1e+07 is needed, not \"fast\"");
+}
+
+static void refuses_what_does_not_go_together(void **state)
+{
+    (void)state;
+    assert_wrong("-c|1", "a URL is needed");
+    assert_wrong("http://a/|http://b/", "several URLs need --table: http://b/");
+    assert_wrong("--json|--table|u", "--json and --table");
+    assert_wrong("--table|--json|u", "--json and --table");
+    assert_wrong("-n|1|-d|1|u", "-n and -d");
+    assert_wrong("-t|3|-c|2|u", "3 threads need as many connections, -c is 2");
+    assert_wrong("-t|11|u", "-c is 10");
+    assert_wrong("--poisson|u", "--poisson needs --rate");
+    assert_wrong("--rate|1|--seed|1|u", "--seed needs --poisson");
+}
+
+static void names_unknown_options(void **state)
+{
+    (void)state;
+    assert_wrong("--fast|u", "unknown option --fast");
+    assert_wrong("-x|u", "unknown option -x");
+    assert_wrong("--close=yes|u", "--close=yes");
+    assert_wrong("u|-n", "-n needs a value");
+    assert_wrong("u|--rate", "--rate needs a value");
+}
+
+static void refuses_fields_and_methods_that_break_the_framing(void **state)
+{
+    (void)state;
+    assert_wrong("-H|no colon|u", "\"Name: value\" is needed, not \"no colon\"");
+    assert_wrong("-H|: value|u", "-H");
+    assert_wrong("-H|na me: value|u", "-H");
+    assert_wrong("-H|A: b\r\nC: d|u", "-H");
+    assert_wrong("-H|content-length: 5|u", "content-length is set by --body");
+    assert_wrong("-H|Transfer-Encoding: chunked|u", "Transfer-Encoding is set by --body");
+    assert_wrong("-m|GET /|u", "-m");
+    assert_wrong("-m|CONNECT|u", "CONNECT");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(has_defaults),
+        cmocka_unit_test(reads_every_option),
+        cmocka_unit_test(refuses_wrong_values),
+        cmocka_unit_test(refuses_what_does_not_go_together),
+        cmocka_unit_test(names_unknown_options),
+        cmocka_unit_test(refuses_fields_and_methods_that_break_the_framing),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_options);
+}

@@ -1,0 +1,115 @@
+/* request_test.c: the bytes of the request, from the options. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "request.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct target target;
+static struct request request;
+
+static void assert_bytes(const struct options *options, const char *url, const char *expected)
+{
+    assert_null(target_parse(&target, url));
+    assert_int_equal(request_build(&request, options, &target), 0);
+    assert_int_equal(request.len, strlen(expected));
+    assert_memory_equal(request.bytes, expected, request.len);
+    request_free(&request);
+}
+
+static void says_what_is_needed_and_no_more(void **state)
+{
+    (void)state;
+    struct options options = {.method = "GET"};
+    assert_bytes(&options, "http://h:81/a?b#c", "GET /a?b HTTP/1.1\r\nHost: h:81\r\n\r\n");
+    assert_bytes(&options, "http://h", "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    assert_bytes(&options, "http://[::1]?q", "GET /?q HTTP/1.1\r\nHost: [::1]\r\n\r\n");
+    assert_bytes(&options, "unix:/s:/x", "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    options.close = true;
+    assert_bytes(&options, "unix:/s", "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+}
+
+static void given_fields_win(void **state)
+{
+    (void)state;
+    const char *fields[] = {"HOST: other", "Connection: keep-alive"};
+    struct options options = {.method = "GET", .fields = fields, .field_count = 2, .close = true};
+    assert_bytes(&options, "http://h", "GET / HTTP/1.1\r\nHOST: other\r\nConnection: keep-alive\r\n\r\n");
+    assert_true(request.closes);
+}
+
+/* RFC 9112 9.6: having said close, a client must not send another request on that connection. */
+static void a_given_close_closes(void **state)
+{
+    (void)state;
+    const char *fields[] = {"connection: te, Close"};
+    struct options options = {.method = "GET", .fields = fields, .field_count = 1};
+    assert_bytes(&options, "http://h", "GET / HTTP/1.1\r\nHost: h\r\nconnection: te, Close\r\n\r\n");
+    assert_true(request.closes);
+    fields[0] = "X: close";
+    assert_bytes(&options, "http://h", "GET / HTTP/1.1\r\nHost: h\r\nX: close\r\n\r\n");
+    assert_false(request.closes);
+}
+
+static void sends_a_file_as_body(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/request_test.XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && write(fd, "12345\n", 6) == 6);
+    close(fd);
+    struct options options = {.method = "POST", .body_file = path};
+    assert_bytes(&options, "http://h", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\n12345\n");
+    assert_int_equal(truncate(path, 0), 0);
+    assert_bytes(&options, "http://h", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
+    unlink(path);
+
+    assert_int_equal(request_build(&request, &options, &target), ENOENT);
+    request_free(&request);
+    options.body_file = "/";
+    assert_int_equal(request_build(&request, &options, &target), EISDIR);
+    request_free(&request);
+    options.body_file = NULL;
+    assert_bytes(&options, "http://h", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
+}
+
+static void knows_what_a_method_means(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *method;
+        bool is_head, is_idempotent;
+    } methods[] = {
+        {"GET", false, true},     {"HEAD", true, true},   {"PUT", false, true},    {"DELETE", false, true},
+        {"OPTIONS", false, true}, {"POST", false, false}, {"PATCH", false, false}, {"get", false, false},
+    };
+    assert_null(target_parse(&target, "http://h"));
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        struct options options = {.method = methods[i].method};
+        assert_int_equal(request_build(&request, &options, &target), 0);
+        assert_int_equal(request.is_head, methods[i].is_head);
+        assert_int_equal(request.is_idempotent, methods[i].is_idempotent);
+        request_free(&request);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_what_is_needed_and_no_more),
+        cmocka_unit_test(given_fields_win),
+        cmocka_unit_test(a_given_close_closes),
+        cmocka_unit_test(sends_a_file_as_body),
+        cmocka_unit_test(knows_what_a_method_means),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

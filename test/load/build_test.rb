@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+require_relative "support"
+require "bontebok/bench_command"
+
+require "fileutils"
+require "rbconfig"
+
+# How the program comes into being, and how `bontebok bench` finds it.
+class BuildTest < LoadTest
+  EXTCONF = File.join(ROOT, "ext/bontebok_bench/extconf.rb")
+
+  def test_its_own_tests_and_warnings
+    made = Support::ChildProcess.run("make", "-s", "-C", File.join(ROOT, "load"), "test", "warnings", limit: 300)
+    assert_predicate made.status, :success?, made.output.text
+  end
+
+  # The calls that RubyGems makes, from a folder that is not the sources'.
+  def test_the_extension_installs_where_it_is_told_to
+    run_in_temp_dir(RbConfig.ruby, EXTCONF)
+    run_in_temp_dir("make", "clean")
+    run_in_temp_dir("make", "sitearchdir=./made")
+    run_in_temp_dir("make", "install", "DESTDIR=", "sitearchdir=./made")
+    program = File.join(temp_dir, "made/bontebok/bontebok-bench")
+    assert File.executable?(program)
+    run_in_temp_dir("make", "distclean")
+    assert_equal ["made"], Dir.children(temp_dir)
+    assert_includes Support::ChildProcess.run(program, "--help").output.text, "Usage: bontebok bench"
+  end
+
+  def test_the_command_finds_it_in_the_load_path
+    program = File.join(temp_dir, "bontebok/bontebok-bench")
+    FileUtils.mkdir_p(File.dirname(program))
+    FileUtils.cp(LoadTest::PROGRAM, program)
+    process = run_command(temp_dir, "--json", "-n", "1", refusing_url)
+    assert_equal 1, JSON.parse(process.output.text(:stdout))["errors"]["refused"]
+    assert_equal 1, process.status.exitstatus
+    assert_equal 2, run_command(temp_dir, "--nonsense").status.exitstatus
+  end
+
+  def test_the_command_says_when_it_is_not_built
+    process = run_command(File.join(temp_dir, "empty"), "--help")
+    assert_equal 1, process.status.exitstatus
+    assert_match(/\Abontebok bench: bontebok-bench is not built; .+\n\z/, process.output.text)
+  end
+
+  private
+
+  def run_in_temp_dir(*command)
+    process = Support::ChildProcess.run(*command, chdir: temp_dir, limit: 300)
+    assert_predicate process.status, :success?, process.output.text
+  end
+
+  # With a copy of the command alone, and without Bundler's load path: the program of this checkout is not meant.
+  def run_command(load_path, *arguments)
+    command = temp_file("lib/bench_command.rb", File.read(File.join(ROOT, "lib/bontebok/bench_command.rb")))
+    Support::ChildProcess.run(RbConfig.ruby, "--disable=gems", "-I", load_path, "-r", command,
+                              "-e", "exit Bontebok::BenchCommand.run(ARGV)", "--", *arguments,
+                              env: { "RUBYOPT" => nil, "RUBYLIB" => nil })
+  end
+end

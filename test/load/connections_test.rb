@@ -1,0 +1,160 @@
+# frozen_string_literal: true
+
+require_relative "support"
+
+# Which connections are opened, what is sent over them, and how often.
+class ConnectionsTest < LoadTest
+  def test_exactly_as_many_requests_as_asked_for
+    %i[tcp unix].each do |kind|
+      [[], ["--close"], ["-t", 3], ["--rate", 2000, "-t", 2]].each do |options|
+        server = serve(kind, &:answer_all)
+        result = measure("-n", 101, "-c", 7, *options, server.url)
+        assert_equal 101, result["ok"], options
+        assert_equal 101, server.requests.size, options
+      end
+    end
+  end
+
+  # Nobody is answered before all seven are there, whichever thread comes first.
+  def test_connections_are_spread_over_the_threads
+    all_there = Queue.new
+    server = serve do |connection|
+      connection.read_request
+      connection.number == 6 ? all_there.close : all_there.pop
+      connection.answer
+    end
+    assert_equal 7, measure("-n", 7, "-c", 7, "-t", 3, "--timeout", 3, server.url)["ok"]
+  end
+
+  def test_close_opens_one_for_each_request_and_says_so
+    server = serve { |connection| connection.read_request && connection.answer && connection.socket.read }
+    assert_equal 10, measure("-n", 10, "-c", 2, "--close", server.url)["ok"]
+    assert_equal 10, server.connection_count
+    assert(server.requests.all? { |request| request.include?("\r\nConnection: close\r\n") })
+  end
+
+  def test_close_to_loopback_comes_from_many_addresses
+    server = serve(:tcp) { |connection| connection.read_request && connection.answer }
+    measure("-n", 10, "-c", 1, "--close", server.url)
+    assert_equal (2..11).map { |last| "127.0.0.#{last}" }, server.sources
+    kept = serve(:tcp, &:answer_all)
+    measure("-n", 10, "-c", 1, kept.url)
+    assert_equal ["127.0.0.1"], kept.sources
+  end
+
+  def test_a_server_that_says_close_is_no_error
+    ["HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+     "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n"].each do |answer|
+      server = serve { |connection| connection.read_request && connection.answer(answer) && connection.socket.read }
+      assert_equal 10, measure("-n", 10, "-c", 2, server.url)["ok"]
+      assert_equal 10, server.connection_count
+    end
+  end
+
+  # Without a word, as at the end of a keep-alive timeout: the close and the next request cross.
+  def test_a_kept_connection_that_ends_between_requests_is_no_error
+    { tcp: 20, unix: 20 }.each do |kind, count|
+      server = serve(kind) { |connection| 2.times { connection.read_request && connection.answer } }
+      assert_equal count, measure("-n", count, "-c", 2, server.url)["ok"]
+      assert_equal count, server.requests.size
+    end
+  end
+
+  def test_a_request_that_crossed_with_a_close_is_sent_again_once
+    server = serve do |connection|
+      connection.answer if connection.number.zero? && connection.read_request
+      connection.read_request
+    end
+    process = bench("-n", 2, "-c", 1, server.url)
+    assert_match(/ok +1 /, process.output.text)
+    assert_match(/failed +1  short 1$/, process.output.text)
+    assert_match(/sent again +1, /, process.output.text)
+    assert_equal 3, server.requests.size
+  end
+
+  def test_a_request_that_may_have_had_an_effect_is_not_sent_again
+    server = serve do |connection|
+      connection.answer if connection.read_request
+      connection.read_request
+    end
+    result = measure("-n", 2, "-c", 1, "-m", "POST", server.url)
+    assert_errors({ short: 1 }, result)
+    assert_equal 2, server.requests.size
+  end
+
+  def test_a_request_of_which_an_answer_had_begun_is_not_sent_again
+    server = serve do |connection|
+      connection.answer if connection.read_request
+      connection.answer("H") if connection.read_request
+    end
+    assert_errors({ short: 1 }, measure("-n", 2, "-c", 1, server.url))
+    assert_equal 2, server.requests.size
+  end
+
+  def test_an_idle_connection_that_ends_is_opened_again
+    server = serve { |connection| connection.read_request && connection.answer }
+    process = bench("-n", 4, "-c", 1, "--rate", 20, server.url)
+    assert_match(/ok +4 /, process.output.text)
+    refute_match(/sent again/, process.output.text)
+    assert_equal 4, server.connection_count
+  end
+
+  # The kernel says EAGAIN to connect() then, and nothing tells when there is room.
+  def test_a_full_accept_queue_is_waited_for
+    server = serve(:unix, backlog: 0, &:answer_all)
+    assert_equal 200, measure("-n", 200, "-c", 50, "--close", server.url)["ok"]
+    assert_equal 200, server.connection_count
+  end
+
+  # Somebody else has filled the queue: no event of ours says when to try again.
+  def test_a_queue_filled_by_others_is_waited_for
+    path = File.join(temp_dir, "full")
+    listener = UNIXServer.new(path).tap { |server| server.listen(0) }
+    other = UNIXSocket.new(path)
+    process = start_process(LoadTest::PROGRAM, "-n", "1", "-c", "1", "unix:#{path}:/")
+    eventually { Dir.glob("/proc/#{process.pid}/fd/*").any? { |fd| File.socket?(fd) } }
+    assert_nil listener.accept.close
+    client = listener.accept
+    client.write(ScriptedServer::OK) if client.gets("\r\n\r\n")
+    assert_equal 0, process.wait.exitstatus
+  ensure
+    [listener, other, client].compact.each(&:close)
+  end
+
+  def test_what_is_sent
+    body = temp_file("body", "a=1&b=2")
+    server = serve(:tcp, &:answer_all)
+    measure("-n", 1, "--body", body, "-m", "PUT", "-H", "A: 1", "-H", "Host: other", "#{server.url}a%20b?c")
+    assert_equal ["PUT /a%20b?c HTTP/1.1\r\nA: 1\r\nHost: other\r\nContent-Length: 7\r\n\r\na=1&b=2"], server.requests
+  end
+
+  def test_a_body_larger_than_the_socket_takes
+    body = temp_file("body", "x" * 3_000_000)
+    %i[tcp unix].each do |kind|
+      server = serve(kind, &:answer_all)
+      assert_equal 4, measure("-n", 4, "-c", 2, "--body", body, server.url)["ok"]
+      assert_equal [3_000_000], server.requests.map { |request| request[/\r\n\r\n(.*)/m, 1].size }.uniq
+    end
+  end
+
+  def test_sending_goes_on_after_an_interim_answer
+    body = temp_file("body", "x" * 3_000_000)
+    server = serve do |connection|
+      connection.answer("HTTP/1.1 100 Continue\r\n\r\n")
+      connection.answer_all
+    end
+    assert_equal 2, measure("-n", 2, "-c", 2, "--body", body, "-H", "Expect: 100-continue", server.url)["ok"]
+  end
+
+  # The connection cannot be used again: the rest of the body would be read as a request.
+  def test_an_answer_may_come_before_the_body_was_sent
+    body = temp_file("body", "x" * 3_000_000)
+    server = serve do |connection|
+      connection.socket.recv(1000)
+      connection.answer("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+      connection.hold
+    end
+    assert_errors({ status: 4 }, measure("-n", 4, "-c", 2, "--body", body, server.url))
+    assert_equal 4, server.connection_count
+  end
+end

@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+require_relative "support"
+
+# The open loop: requests are due whether or not the server keeps up, and latency counts from then.
+class RateTest < LoadTest
+  STALL = 0.3
+
+  # 100 requests a second for a second, and one stall that holds up 30 of them: nearly a third is late, although all but
+  # one were answered at once when they were sent at last.
+  def test_a_stall_shows_in_all_that_were_due_meanwhile
+    result = measure("-n", 100, "-c", 1, "--rate", 100, stalling_server.url)
+    assert_equal 100, result["ok"]
+    assert_operator result["latency_us"]["max"], :>, STALL * 1e6 * 0.95
+    assert_operator result["latency_us"]["p99"], :>, STALL * 1e6 * 0.8
+    assert_operator result["latency_us"]["p90"], :>, STALL * 1e6 * 0.4
+    assert_operator result["latency_us"]["p50"], :<, STALL * 1e6 * 0.3
+  end
+
+  # The same in a closed loop: one of a hundred is late, and the others wait with it unseen.
+  def test_a_closed_loop_omits_it
+    result = measure("-n", 100, "-c", 1, stalling_server.url)
+    assert_operator result["latency_us"]["max"], :>, STALL * 1e6 * 0.95
+    assert_operator result["latency_us"]["p90"], :<, STALL * 1e6 * 0.3
+  end
+
+  def test_requests_come_at_the_rate
+    [[], ["--poisson", "--seed", 3]].each do |options|
+      server = serve(&:answer_all)
+      result = measure("-n", 100, "-c", 10, "--rate", 200, *options, server.url)
+      assert_equal 100, result["ok"]
+      assert_in_delta 200, result["requests_per_second"], 40
+    end
+  end
+
+  def test_a_duration_has_as_many_as_are_due_in_it
+    server = serve(&:answer_all)
+    assert_equal 50, measure("-d", 0.5, "-c", 4, "-t", 2, "--rate", 100, server.url)["ok"]
+    assert_equal 50, server.requests.size
+  end
+
+  def test_a_duration_ends_the_closed_loop
+    server = serve(&:answer_all)
+    result = measure("-d", 0.2, "-c", 4, server.url)
+    assert_operator result["ok"], :>, 10
+    assert_equal server.requests.size, result["ok"]
+    assert_operator result["ok"] / result["requests_per_second"], :<, 1
+  end
+
+  # No connection is free for what is due, and it times out as it would have if each request had had one.
+  def test_what_finds_no_connection_times_out
+    server = serve { |connection| connection.read_request && connection.socket.read }
+    assert_errors({ timeout: 20 }, measure("-n", 20, "-c", 1, "--rate", 1000, "--timeout", 0.1, server.url))
+    assert_operator server.requests.size, :<, 20
+  end
+
+  private
+
+  # Answers at once, but for one request a third of the way through.
+  def stalling_server
+    serve do |connection|
+      count = 0
+      while connection.read_request
+        IO.select(nil, nil, nil, STALL) if (count += 1) == 33
+        connection.answer
+      end
+    end
+  end
+end

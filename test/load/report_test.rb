@@ -1,0 +1,133 @@
+# frozen_string_literal: true
+
+require_relative "support"
+
+require "pty"
+
+# What is printed, where, and the exit status.
+class ReportTest < LoadTest
+  def test_the_json_form
+    server = serve(&:answer_all)
+    process = bench("--json", "-n", 10, server.url)
+    assert_equal 1, process.output.lines(:stdout).size
+    result = JSON.parse(process.output.text(:stdout))
+    assert_equal %w[requests ok errors requests_per_second latency_us], result.keys
+    assert_equal %w[refused reset short timeout status local], result["errors"].keys
+    assert_equal %w[p50 p90 p99 p999 max], result["latency_us"].keys
+    assert_equal result["latency_us"].values, result["latency_us"].values.sort
+    assert_operator result["latency_us"]["p50"], :>, 0
+  end
+
+  def test_the_text_form
+    server = serve(&:answer_all)
+    process = bench("-n", 10, "-c", 2, server.url)
+    text = process.output.text(:stdout)
+    assert_includes text, "GET #{server.url}\n  2 connections, 1 thread, as fast as answers come\n"
+    assert_match(/^  requests +10$/, text)
+    assert_match(/^  ok +10  \d+\.\d per second$/, text)
+    assert_match(/^  failed +0$/, text)
+    assert_match(/^  latency +p50 \d+\.\d  p90 \d+\.\d  p99 \d+\.\d  p999 \d+\.\d  max \d+\.\d  us$/, text)
+    assert_match(/^  this tool +\d+\.\d\d us of CPU per request$/, text)
+    assert_equal "", process.output.text(:stderr)
+    assert_equal 0, process.status.exitstatus
+  end
+
+  def test_the_text_form_tells_why
+    process = bench("-n", 3, refusing_url)
+    assert_match(/^  failed +3  refused 3 \(Connection refused\)$/, process.output.text)
+    refute_match(/latency/, process.output.text)
+    assert_equal 1, process.status.exitstatus
+  end
+
+  def test_the_table
+    tcp = serve(:tcp, &:answer_all)
+    unix = serve(&:answer_all)
+    process = bench("--table", "-n", 10, tcp.url, unix.url)
+    head, *rows = process.output.lines(:stdout)
+    assert_equal %w[URL req/s CPU us/req p50 us p99 us p999 us errors], head.split
+    number = "\\d+\\.\\d+"
+    [tcp, unix].zip(rows) { |server, row| assert_match(/^#{server.url}(?: +#{number}){5}  0$/, row) }
+    assert_equal([10, 10], [tcp, unix].map { |server| server.requests.size })
+    assert_equal 0, process.status.exitstatus
+  end
+
+  def test_a_failure_in_one_row_fails_the_table
+    server = serve(&:answer_all)
+    process = bench("--table", "-n", 3, refusing_url, server.url)
+    assert_match(/ +- +- +-  refused 3 \(Connection refused\)$/, process.output.lines[1])
+    assert_match(/  0$/, process.output.lines[2])
+    assert_equal 1, process.status.exitstatus
+  end
+
+  def test_a_signal_prints_what_there_is
+    %w[INT TERM].each do |signal|
+      held = Queue.new
+      server = serve do |connection|
+        3.times { connection.read_request && connection.answer } # the fourth is left in flight
+        connection.read_request
+        held << true
+        connection.socket.read
+      end
+      process = start_process(LoadTest::PROGRAM, "-n", "1000", "-c", "1", server.url)
+      held.pop
+      process.signal(signal)
+      assert_equal 0, process.wait.exitstatus
+      process.output.wait_for_end
+      assert_match(/^  requests +3$/, process.output.text)
+      assert_match(/^  interrupted, 1 in flight are not counted$/, process.output.text)
+    end
+  end
+
+  def test_a_signal_ends_the_table
+    held = Queue.new
+    server = serve { |connection| connection.read_request && (held << true) && connection.socket.read }
+    process = start_process(LoadTest::PROGRAM, "--table", "-n", "2", "-c", "1", server.url, server.url)
+    held.pop
+    process.signal("INT")
+    process.wait
+    process.output.wait_for_end
+    assert_equal 2, process.output.lines.size
+    assert_match(/  interrupted$/, process.output.lines.last)
+    assert_equal 1, server.requests.size
+  end
+
+  def test_progress_goes_to_a_terminal
+    server = serve(&:answer_all)
+    reader, writer = PTY.open
+    output, output_writer = IO.pipe
+    pid = Process.spawn(LoadTest::PROGRAM, "--json", "-d", "1.2", "--rate", "100", server.url,
+                        err: writer, out: output_writer)
+    [writer, output_writer].each(&:close)
+    result = JSON.parse(output.read)
+    assert_match(/\r\d s  \d+ ok  \d+ per second  0 failed/, reader.readpartial(10_000))
+    assert_operator result["ok"], :>, 0
+  ensure
+    Process.wait(pid) if pid
+    [reader, output].each(&:close)
+  end
+
+  def test_wrong_options_exit_with_two
+    [["--nonsense", "http://127.0.0.1/"], [], ["-n", "x", "http://127.0.0.1/"], ["ftp://127.0.0.1/"]].each do |wrong|
+      process = bench(*wrong)
+      assert_equal 2, process.status.exitstatus, wrong
+      assert_equal "", process.output.text(:stdout)
+      assert_equal 2, process.output.lines(:stderr).size
+      assert_match(/\Abontebok bench: .+\nbontebok bench: --help lists the options\n\z/, process.output.text(:stderr))
+    end
+  end
+
+  def test_help
+    process = bench("--help")
+    assert_equal 0, process.status.exitstatus
+    assert_match(/\AUsage: bontebok bench /, process.output.text(:stdout))
+  end
+
+  def test_what_cannot_begin_exits_with_one
+    [["http://host.invalid/"], ["--body", "#{temp_dir}/none", "http://127.0.0.1/"]].each do |arguments|
+      process = bench(*arguments)
+      assert_equal 1, process.status.exitstatus
+      assert_equal "", process.output.text(:stdout)
+      assert_match(/\Abontebok bench: .+: .+\n\z/, process.output.text(:stderr))
+    end
+  end
+end

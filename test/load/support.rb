@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+require_relative "../test_helper"
+require_relative "support/scripted_server"
+
+require "json"
+
+# A test of the load tool against servers that are written down in the test. The tool runs with sanitizers: a leak or
+# an overrun fails the test that has it.
+class LoadTest < Support::TestCase
+  PROGRAM = File.join(ROOT, "load/build/asan/bontebok-bench")
+
+  def self.build
+    @build ||= begin
+      made = Support::ChildProcess.run("make", "-s", "-C", File.join(ROOT, "load"), "build/asan/bontebok-bench",
+                                       limit: 300)
+      raise made.output.text unless made.status.success?
+
+      true
+    end
+  end
+
+  def before_setup
+    super
+    LoadTest.build
+  end
+
+  def after_teardown
+    servers.each(&:stop)
+    super
+  end
+
+  # Starts a ScriptedServer, TCP or unix, that ends with the test.
+  def serve(kind = :unix, **options, &block)
+    address = kind == :unix ? [File.join(temp_dir, servers.size.to_s)] : []
+    servers << ScriptedServer.public_send(kind, *address, **options, &block)
+    servers.last
+  end
+
+  # A URL where nobody listens: an address that was free a moment ago.
+  def refusing_url
+    listener = TCPServer.new("127.0.0.1", 0)
+    "http://127.0.0.1:#{listener.addr[1]}/"
+  ensure
+    listener&.close
+  end
+
+  # Runs the tool to its end and returns it as a Support::ChildProcess.
+  def bench(*arguments, **options)
+    Support::ChildProcess.run(PROGRAM, *arguments.map(&:to_s), **options)
+  end
+
+  # Runs it with --json. Returns what it printed, once exit status and sums were found to be right.
+  def measure(*arguments, **options)
+    process = bench("--json", *arguments, **options)
+    assert_equal "", process.output.text(:stderr)
+    result = JSON.parse(process.output.text(:stdout))
+    failed = result["errors"].values.sum
+    assert_equal result["requests"], result["ok"] + failed, result
+    assert_equal failed.positive? ? 1 : 0, process.status.exitstatus, result
+    result
+  end
+
+  # The errors must be these, and no others.
+  def assert_errors(expected, result)
+    assert_equal expected, result["errors"].reject { |_, count| count.zero? }.transform_keys(&:to_sym), result
+  end
+
+  private
+
+  def servers
+    @servers ||= []
+  end
+end
