@@ -30,11 +30,11 @@ run_group() {
   core) make -s -C core test ;;
   arm64) make -s -C core test-arm64 ;;
   warnings) both "make -s -C core warnings" "make -s -C load warnings" ;;
-  fuzz) make -s -C core/fuzz run RUNS=200000 ;;
+  fuzz) make -s -C core/fuzz run RUNS=200000 FLAGS=-verbosity=0 ;;
   lint) both "rake_test lint" "bundle exec rubocop" ;;
   load) both "make -s -C load test" "rake_test load" ;;
   ext-rack2) BUNDLE_GEMFILE=$PWD/gemfiles/rack2.gemfile rake_test ext ;;
-  memory) bundle exec rake test:memory ;;
+  memory) BONTEBOK_TEST_PATIENCE=20 bundle exec rake --silent test:memory ;;
   *) rake_test "$1" ;;
   esac
 }

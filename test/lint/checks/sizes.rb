@@ -10,7 +10,7 @@ module Lint
     COLUMNS = 120
     C = "{core,ext,load,bench}/**/*.{c,h}"
     RUBY = "{lib,ext,exe,test,examples,bench}/**/*.rb"
-    OTHER = "{exe,bin,.ci}/**/*"
+    OTHER = "{exe/*,bin/**/*,.ci/*,bench/*}"
 
     def initialize(root)
       @root = root
