@@ -196,7 +196,7 @@ static struct bb__conn *take_event(struct bb_lane *lane)
                                                                                                    : NULL;
     }
     case BB_SOURCE_LISTENER:
-        bb__lane_on_listener(lane, (const struct bb__listener *)source);
+        bb__lane_on_listener(lane, (const struct bb__listener *)source, event->events);
         return NULL;
     case BB_SOURCE_WAKE: /* bb_lane_wait()'s: a mere look must not swallow it */
     case BB_SOURCE_DRAIN:
@@ -225,8 +225,8 @@ static bool look(struct bb_lane *lane)
 }
 
 /* The next connection with a complete request: the one that was served last, if more is in its buffer; then
- * what the last look found; then the accept queue; those whose time is over; then those that have had their
- * turn. */
+ * the accept queue, one listener after the other; what the last look found; those whose time is over; then
+ * those that have had their turn. */
 static struct bb__conn *pick(struct bb_lane *lane)
 {
     for (;;) {
@@ -239,10 +239,10 @@ static struct bb__conn *pick(struct bb_lane *lane)
             continue;
         }
         lane->in_a_row = 0;
-        if (!bb__batch_empty(&lane->batch)) {
-            conn = take_event(lane);
-        } else if (lane->accepting) {
+        if (lane->accepting) {
             conn = bb__lane_accept(lane);
+        } else if (!bb__batch_empty(&lane->batch)) {
+            conn = take_event(lane);
         } else if ((due = bb__deadline_take_due(&lane->context.deadlines, lane->context.now))) {
             conn = take_due(lane, due);
         } else if (look(lane)) {

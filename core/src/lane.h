@@ -43,14 +43,14 @@ struct bb_lane {
 
     /* lane_accept.c */
     bool listening;                       /* the listeners are in the set, or will be again after a pause */
-    bool paused;                          /* accepting makes no sense: not in the set until `resume` */
+    bool paused;                          /* no room: not in the set until `resume` */
     uint64_t resume;                      /* ms */
     const struct bb__listener *accepting; /* had an event; its queue is not known to be empty */
     unsigned accepted;                    /* in this streak */
     unsigned last_streak;
     unsigned probe;
     bool try_more;
-    uint64_t told_stuck; /* ms, when a failing accept was last logged */
+    uint64_t told_exhausted; /* ms, when running out of descriptors was last logged */
 };
 
 /* lane.c: does what a connection's last step asks for. True when it has a request to serve. */
@@ -64,7 +64,7 @@ void bb__lane_answered(struct bb_lane *lane);
 
 /* lane_accept.c */
 void bb__lane_listen(struct bb_lane *lane);
-void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener);
+void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener, uint32_t events);
 struct bb__conn *bb__lane_accept(struct bb_lane *lane); /* one that has a request, or NULL */
 void bb__lane_resume_accepting(struct bb_lane *lane);
 void bb__lane_stop_accepting(struct bb_lane *lane);

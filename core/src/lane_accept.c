@@ -46,8 +46,19 @@ void bb__lane_listen(struct bb_lane *lane)
     watch_listeners(lane);
 }
 
-void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener)
+/* Somebody has shut it down, say: it would be ready for ever, with nothing in its queue. */
+static void give_up(struct bb_lane *lane, const struct bb__listener *listener, int error)
 {
+    bb__news_add(&lane->context.news, 0, error, "accept: a listener is of no use any more", NULL);
+    bb__poller_remove(&lane->poller, listener->fd);
+}
+
+void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener, uint32_t events)
+{
+    if (events & (EPOLLERR | EPOLLHUP)) {
+        give_up(lane, listener, 0);
+        return;
+    }
     lane->accepting = listener;
     lane->accepted = 0;
     lane->try_more = lane->last_streak >= 2 || ++lane->probe % PROBE_EVERY == 0;
@@ -91,10 +102,10 @@ void bb__lane_resume_accepting(struct bb_lane *lane)
     watch_listeners(lane);
 }
 
-static void tell_stuck(struct bb_lane *lane, int error)
+static void tell_exhausted(struct bb_lane *lane, int error)
 {
-    if (lane->told_stuck > 0 && lane->context.now - lane->told_stuck < TELL_EVERY) return;
-    lane->told_stuck = lane->context.now;
+    if (lane->told_exhausted > 0 && lane->context.now - lane->told_exhausted < TELL_EVERY) return;
+    lane->told_exhausted = lane->context.now;
     bb__news_add(&lane->context.news, 0, error, "accept: closing idle connections, or waiting, to go on",
                  NULL);
 }
@@ -104,9 +115,12 @@ static int accept_with_room(struct bb_lane *lane, const struct bb__listener *lis
     int code = bb__sock_accept(listener->fd, fd, peer);
     if (code != BB_ESYSTEM) return code;
     int error = errno;
-    tell_stuck(lane, error);
-    if (bb__sock_is_exhaustion(error) && close_least_missed(lane))
-        code = bb__sock_accept(listener->fd, fd, peer);
+    if (!bb__sock_is_exhaustion(error)) {
+        give_up(lane, listener, error);
+        return code;
+    }
+    tell_exhausted(lane, error);
+    if (close_least_missed(lane)) code = bb__sock_accept(listener->fd, fd, peer);
     if (code == BB_ESYSTEM) pause_accepting(lane);
     return code;
 }
