@@ -1,0 +1,384 @@
+/* conn_time_test.c: how long a client may take for what, and what it is told when it takes longer. The clock
+ * is the test's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "client.h"
+#include "fake_clock.h"
+
+#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static struct host *new_host(void)
+{
+    struct bb_settings settings = host_settings();
+    return host_new(&settings, AF_UNIX);
+}
+
+static void pass(struct host *host, uint64_t milliseconds)
+{
+    fake_clock_advance(milliseconds);
+    host_settle(host);
+}
+
+static void assert_late(struct client *client)
+{
+    assert_answer(client, 408, NULL);
+    assert_string_equal(client_field(client, "Connection"), "close");
+    assert_end(client);
+}
+
+/* ---- heads ---- */
+
+static void test_a_silent_client_is_left_without_a_word(void **state)
+{
+    (void)state;
+    struct host *host = new_host();
+    struct client *client = client_new(host);
+    host_settle(host);
+    pass(host, 29999);
+    assert_silence(client);
+    pass(host, 1);
+    assert_end(client);
+    assert_int_equal(host_connections(host), 0);
+    client_free(client);
+    host_free(host);
+}
+
+static void test_a_drip_does_not_extend_the_time_of_a_head(void **state)
+{
+    (void)state;
+    struct host *host = new_host();
+    struct client *client = client_new(host);
+    host_settle(host);
+    pass(host, 20000); /* it counts from the first byte */
+    client_say(client, "GET / HTTP/1.1\r\nX: ");
+    host_settle(host);
+    for (int second = 0; second < 29; second++) {
+        pass(host, 1000);
+        client_say(client, "x");
+        assert_silence(client);
+    }
+    client_say(client, "y");
+    pass(host, 1000);
+    assert_late(client);
+    assert_int_equal(host->served, 0);
+    client_free(client);
+    host_free(host);
+}
+
+static void test_each_request_has_its_own_time(void **state)
+{
+    (void)state;
+    struct host *host = new_host();
+    struct client *client = client_new(host);
+    for (int round = 0; round < 5; round++) {
+        client_say(client, "GET / HTTP/1.1\r\n");
+        host_settle(host);
+        pass(host, 25000);
+        client_say(client, "Host: x\r\n\r\nG");
+        assert_answer(client, 200, "GET / ");
+        pass(host, 25000); /* of the next one, whose first byte was pipelined */
+        client_say(client, "ET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert_answer(client, 200, "GET / ");
+        pass(host, 25000);
+    }
+    client_say(client, REQUEST "G");
+    assert_answer(client, 200, "GET / ");
+    pass(host, 29999);
+    assert_silence(client);
+    pass(host, 1);
+    assert_late(client);
+    client_free(client);
+    host_free(host);
+}
+
+/* ---- idle ---- */
+
+static void test_an_idle_connection_is_closed_without_a_word(void **state)
+{
+    (void)state;
+    struct host *host = new_host();
+    struct client *client = client_new(host);
+    for (int round = 0; round < 2; round++) {
+        client_say(client, REQUEST);
+        assert_answer(client, 200, "GET / ");
+        pass(host, 74999);
+        assert_silence(client);
+    }
+    pass(host, 1);
+    assert_end(client);
+    client_free(client);
+    host_free(host);
+}
+
+static void test_without_keepalive_every_answer_closes(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    settings.keepalive_timeout = 0;
+    struct host *host = host_new(&settings, AF_UNIX);
+    struct client *client = client_new(host);
+    client_say(client, REQUEST);
+    assert_answer(client, 200, "GET / ");
+    assert_string_equal(client_field(client, "Connection"), "close");
+    assert_end(client);
+    client_free(client);
+    host_free(host);
+}
+
+static void test_after_so_many_requests_it_closes(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    settings.max_keepalive_requests = 3;
+    struct host *host = host_new(&settings, AF_UNIX);
+    struct client *client = client_new(host);
+    client_say(client, REQUEST REQUEST REQUEST REQUEST);
+    for (int i = 0; i < 3; i++) {
+        assert_answer(client, 200, "GET / ");
+        assert_int_equal(client_field(client, "Connection") != NULL, i == 2);
+    }
+    assert_end(client);
+    assert_int_equal(host->served, 3);
+    client_free(client);
+    host_free(host);
+}
+
+/* ---- bodies ---- */
+
+#define UPLOAD "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
+
+static void test_a_body_that_stands_still(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    settings.min_body_rate = 0;
+    struct host *host = host_new(&settings, AF_UNIX);
+    struct client *client = client_new(host);
+    client_say(client, UPLOAD);
+    host_settle(host);
+    for (int byte = 0; byte < 5; byte++) { /* each one is progress */
+        pass(host, 59000);
+        assert_silence(client);
+        client_say(client, "x");
+        host_settle(host);
+    }
+    pass(host, 59999);
+    assert_silence(client);
+    pass(host, 1001); /* looked at once a second */
+    assert_late(client);
+    assert_int_equal(host->served, 0);
+    client_free(client);
+    host_free(host);
+}
+
+/* Uploads so many bytes a second for a minute; how many seconds it took to be refused, or 60. */
+static int seconds_at(struct host *host, size_t rate)
+{
+    static char bytes[1000];
+    struct client *client = client_new(host);
+    int second = 0;
+    client_say(client, UPLOAD);
+    host_settle(host);
+    for (; second < 60 && client->end == CLIENT_OPEN && bb__buf_len(&client->in) == 0; second++) {
+        client_send(client, bytes, rate);
+        pass(host, 1000);
+        client_receive(client);
+    }
+    if (second < 60) assert_late(client);
+    client_free(client);
+    host_settle_to(host, 0);
+    return second;
+}
+
+static void test_a_body_that_is_too_slow(void **state)
+{
+    (void)state;
+    struct host *host = new_host();
+    assert_int_equal(seconds_at(host, 510), 60);
+    assert_int_equal(seconds_at(host, 490), 11);
+    assert_int_equal(seconds_at(host, 1), 11);
+    assert_int_equal(host->served, 0);
+    host_free(host);
+}
+
+static void test_a_slow_start_is_no_slow_body(void **state)
+{
+    (void)state;
+    static char bytes[6000];
+    struct host *host = new_host();
+    struct client *client = client_new(host);
+    client_say(client, UPLOAD);
+    host_settle(host);
+    pass(host, 9900);
+    assert_silence(client);
+    client_send(client, bytes, sizeof bytes);
+    pass(host, 1100);
+    assert_silence(client);
+    client_free(client);
+    host_free(host);
+}
+
+/* ---- answers ---- */
+
+static void app_large(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    static char body[900 * 1000];
+    memset(body, 'x', sizeof body);
+    host_answer(host, 200, body, sizeof body);
+}
+
+/* The client reads a little, until the host gets rid of some of what it owes. */
+static void make_progress(struct client *client, const struct bb__conn *conn)
+{
+    char bytes[64 * 1024];
+    size_t owed = bb__buf_len(&conn->out);
+    uint64_t since = real_ms();
+    while (bb__buf_len(&conn->out) == owed)
+        if (recv(client->fd, bytes, sizeof bytes, 0) < 0) client_wait(client, POLLIN, since);
+}
+
+/* A client that reads little is served; one that reads nothing for a minute is not. */
+static void test_an_answer_that_nobody_takes(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    struct host *host = host_new(&settings, AF_INET);
+    struct client *client = client_new(host);
+    int little = 64 * 1024;
+    host->app = app_large;
+    setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
+    host_settle(host);
+    struct bb__conn *conn = host->lane->conns;
+    setsockopt(conn->fd, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
+    client_say(client, REQUEST);
+    host_settle(host);
+    assert_int_equal(conn->state, BB_CONN_FLUSH);
+    for (int round = 0; round < 5; round++) {
+        fake_clock_advance(59000);
+        make_progress(client, conn);
+        assert_int_equal(host_connections(host), 1);
+    }
+    pass(host, 59999);
+    assert_int_equal(host_connections(host), 1);
+    pass(host, 1);
+    assert_int_equal(host_connections(host), 0);
+    assert_reset(client);
+    client_free(client);
+    host_free(host);
+}
+
+static void app_slow_and_large(struct host *host, const struct bb_request *request)
+{
+    fake_clock_advance(3600 * 1000);
+    app_large(host, request);
+}
+
+/* What the host needs for its answer is not the client's time. */
+static void test_a_slow_application_costs_the_client_nothing(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    struct host *host = host_new(&settings, AF_UNIX);
+    struct client *client = client_new(host);
+    host->app = app_slow_and_large;
+    client_say(client, REQUEST);
+    host_settle(host);
+    assert_int_equal(host->lane->conns->state, BB_CONN_FLUSH);
+    pass(host, 59000);
+    assert_answer(client, 200, NULL);
+    assert_int_equal(bb__buf_len(&client->body), 900 * 1000 + 1);
+    pass(host, 74000); /* and so for the time between requests */
+    assert_silence(client);
+    client_free(client);
+    host_free(host);
+}
+
+/* ---- a lane that was busy ---- */
+
+static struct client *waiting;
+static const char *says_meanwhile;
+
+static void app_takes_an_hour(struct host *host, const struct bb_request *request)
+{
+    client_say(waiting, says_meanwhile);
+    fake_clock_advance(3600 * 1000);
+    host->app = app_echo;
+    app_echo(host, request);
+}
+
+/* What had come before the lane looked at the clock counts as having come in time. */
+static void test_what_came_while_the_lane_was_busy_came_in_time(void **state)
+{
+    (void)state;
+    static const char *const parts[][2] = {
+        {"", REQUEST},
+        {"GET / HTTP", "/1.1\r\nHost: x\r\n\r\n"},
+        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe", "llo"},
+    };
+    struct host *host = new_host();
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct client *busy = client_new(host);
+        waiting = client_new(host);
+        client_say(waiting, parts[i][0]);
+        host_settle(host);
+        client_say(busy, REQUEST);
+        says_meanwhile = parts[i][1];
+        host->app = app_takes_an_hour;
+        assert_answer(waiting, 200, i < 2 ? "GET / " : "POST / hello");
+        client_free(busy);
+        client_free(waiting);
+        host_settle_to(host, 0);
+    }
+    host_free(host);
+}
+
+static void test_zero_is_no_limit(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    settings.header_timeout = settings.body_timeout = settings.write_timeout = settings.min_body_rate = 0;
+    struct host *host = host_new(&settings, AF_UNIX);
+    struct client *client = client_new(host);
+    host_settle(host);
+    pass(host, 1000 * 3600 * 1000ULL);
+    client_say(client, "POST / HTTP/1.1\r\n");
+    host_settle(host);
+    pass(host, 1000 * 3600 * 1000ULL);
+    client_say(client, "Host: x\r\nContent-Length: 4\r\n\r\n");
+    host_settle(host);
+    pass(host, 1000 * 3600 * 1000ULL);
+    host->app = app_large;
+    client_say(client, "body");
+    host_settle(host);
+    assert_int_equal(host->lane->conns->state, BB_CONN_FLUSH);
+    pass(host, 1000 * 3600 * 1000ULL);
+    assert_answer(client, 200, NULL);
+    client_free(client);
+    host_free(host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_silent_client_is_left_without_a_word),
+        cmocka_unit_test(test_a_drip_does_not_extend_the_time_of_a_head),
+        cmocka_unit_test(test_each_request_has_its_own_time),
+        cmocka_unit_test(test_an_idle_connection_is_closed_without_a_word),
+        cmocka_unit_test(test_without_keepalive_every_answer_closes),
+        cmocka_unit_test(test_after_so_many_requests_it_closes),
+        cmocka_unit_test(test_a_body_that_stands_still),
+        cmocka_unit_test(test_a_body_that_is_too_slow),
+        cmocka_unit_test(test_a_slow_start_is_no_slow_body),
+        cmocka_unit_test(test_an_answer_that_nobody_takes),
+        cmocka_unit_test(test_a_slow_application_costs_the_client_nothing),
+        cmocka_unit_test(test_what_came_while_the_lane_was_busy_came_in_time),
+        cmocka_unit_test(test_zero_is_no_limit),
+    };
+    return cmocka_run_group_tests_name("conn_time", tests, NULL, NULL);
+}
