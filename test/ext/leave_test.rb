@@ -66,10 +66,8 @@ class LeaveTest < Support::LaneCase
     started.pop
     2.times { go_on << true }
 
-    assert_equal(%i[eof eof], clients.map(&:wait_for_end))
+    assert_equal(%i[eof eof], clients.map { |client| client.wait_for_end.tap { client.close } })
     assert_equal 1, server.wait.first.status
     assert_equal 2, server.reports.size
-  ensure
-    clients&.each(&:close)
   end
 end

@@ -8,6 +8,8 @@ module Support
   # A test of the binding, in this process and over real sockets. What it serves is drained at its end; a lane that does
   # not end, or has something to report that the test did not ask for, fails it.
   class LaneCase < TestCase
+    # Valgrind is some fifty times slower, and sees by itself what GC.stress is there to show.
+    VALGRIND = ENV.key?("RUBY_MEMCHECK_RUNNING")
     OK = [200, {}.freeze, ["ok"].freeze].freeze
 
     # Starts a LaneServer on a unix socket, or with tcp: true on 127.0.0.1. The application is given, or the block.
