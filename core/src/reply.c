@@ -133,7 +133,7 @@ static size_t smaller(size_t a, size_t b)
 static int add_piece(struct bb_lane *lane, struct run *run, const char *at, size_t len, size_t *used)
 {
     struct bb_slice spans[BB_PART_SPANS];
-    unsigned count = bb__h1_reply_part(&lane->reply.encoder, at, smaller(len, RUN_BYTES),
+    unsigned count = bb__h1_reply_part(&lane->reply.encoder, at, smaller(len, RUN_BYTES - run->bytes),
                                        run->chunk_heads[run->chunk_head_count++], spans, used);
     for (unsigned i = 0; i < count; i++) {
         int code = add_span(lane, run, &spans[i]);

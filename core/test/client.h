@@ -109,8 +109,9 @@ static inline bool client_receive(struct client *client)
 static inline bool client_more(struct client *client)
 {
     uint64_t since = real_ms();
+    size_t had = bb__buf_len(&client->in); /* the application may receive for us */
     while (client->end == CLIENT_OPEN) {
-        if (client_receive(client)) return client->end == CLIENT_OPEN;
+        if (client_receive(client) || bb__buf_len(&client->in) > had) return client->end == CLIENT_OPEN;
         client_wait(client, POLLIN, since);
     }
     return false;

@@ -134,21 +134,40 @@ static void test_lingering_has_an_end(void **state)
     host_free(host);
 }
 
-/* The last answer to a client that would have gone on: its next request may be on its way. */
+static struct client *eager;
+
+static void app_large(struct host *host, const struct bb_request *request)
+{
+    static char body[400 * 1000];
+    (void)request;
+    memset(body, 'x', sizeof body);
+    client_say(eager, SMUGGLED);
+    host_answer(host, 200, body, sizeof body);
+}
+
+/* The last answer to a client that would have gone on, and has: its next request, unread, would turn a close
+ * into a reset, and what the kernel still has of the answer would be lost. */
 static void test_our_own_end_lingers_as_well(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
     settings.keepalive_timeout = 0;
     struct host *host = host_new(&settings, AF_INET);
-    struct client *client = client_new(host);
-    client_say(client, "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n");
+    int little = 64 * 1024, much = 1 << 20;
+    host->app = app_large;
+    eager = client_new(host);
+    setsockopt(eager->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
     host_settle(host);
-    client_say(client, SMUGGLED);
+    setsockopt(host->lane->conns->fd, SOL_SOCKET, SO_SNDBUF, &much, sizeof much);
+    client_say(eager, "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n");
     host_settle(host);
-    assert_was_left_the_answer(client, 200);
+    assert_int_equal(host_connections(host), 1);
+    assert_int_equal(host->lane->conns->state, BB_CONN_LINGER);
+    assert_answer(eager, 200, NULL);
+    assert_int_equal(bb__buf_len(&eager->body), 400 * 1000 + 1);
+    assert_end(eager);
     assert_int_equal(host->served, 1);
-    client_free(client);
+    client_free(eager);
     host_settle_to(host, 0);
     host_free(host);
 }

@@ -1,0 +1,237 @@
+/* lane_drain_test.c: the graceful end of one lane: what is queued, in flight or idle when the order comes.
+ * The end of several lanes is worker_test.c's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "client.h"
+#include "fake_clock.h"
+
+#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static struct host *new_host(int family)
+{
+    struct bb_settings settings = host_settings();
+    return host_new(&settings, family);
+}
+
+/* Answered, and told that this was the last. */
+static void assert_last_answer(struct client *client, const char *body)
+{
+    assert_answer(client, 200, body);
+    assert_string_equal(client_field(client, "Connection"), "close");
+    assert_end(client);
+    client_free(client);
+}
+
+static void assert_drained(struct host *host)
+{
+    host_settle_to(host, 0);
+    assert_int_equal(host->last, BB_DRAINED);
+    host_free(host);
+}
+
+static void test_an_idle_lane_is_drained_at_once(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    const struct bb_request *request;
+    bb_worker_drain(host->worker);
+    assert_int_equal(bb_lane_wait(host->lane), BB_OK);
+    assert_int_equal(bb_lane_next(host->lane, &request), BB_DRAINED);
+    bb_worker_drain(host->worker); /* again: no effect */
+    assert_int_equal(bb_lane_next(host->lane, &request), BB_DRAINED);
+    host_free(host);
+}
+
+static void test_what_is_queued_is_served(void **state)
+{
+    (void)state;
+    static const int families[] = {AF_UNIX, AF_INET};
+    for (int family = 0; family < 2; family++) {
+        struct host *host = new_host(families[family]);
+        struct client *clients[40];
+        for (int i = 0; i < 40; i++) {
+            clients[i] = client_new(host);
+            client_say(clients[i], i % 2 ? REQUEST : "GET / HT"); /* on its way, for half of them */
+        }
+        bb_worker_drain(host->worker);
+        host_settle(host);
+        for (int i = 0; i < 40; i++) {
+            if (i % 2 == 0) client_say(clients[i], "TP/1.1\r\nHost: x\r\n\r\n");
+            assert_last_answer(clients[i], "GET / ");
+        }
+        assert_drained(host);
+    }
+}
+
+static void test_the_listener_is_closed(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET);
+    struct client *client = client_new(host);
+    client_say(client, "GET"); /* keeps the lane going */
+    host_settle(host);
+    bb_worker_drain(host->worker);
+    host_settle(host);
+    int late = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(late, &host->address.any, host->address_len), -1);
+    assert_int_equal(errno, ECONNREFUSED);
+    close(late);
+    assert_int_equal(host->last, BB_AGAIN);
+    client_free(client);
+    assert_drained(host);
+}
+
+static void test_what_is_in_flight_is_finished(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct client *head = client_new(host), *body = client_new(host), *idle = client_new(host);
+    client_say(idle, REQUEST);
+    assert_answer(idle, 200, "GET / ");
+    client_say(head, "GET / HTTP/1.1\r\n");
+    client_say(body, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
+    host_settle(host);
+    bb_worker_drain(host->worker);
+    host_settle(host);
+    assert_silence(idle);
+    fake_clock_advance(1500);
+    client_say(head, "Host: x\r\n\r\n");
+    assert_last_answer(head, "GET / ");
+    client_say(body, "llo");
+    assert_last_answer(body, "POST / hello");
+    client_say(idle, REQUEST); /* once more */
+    assert_last_answer(idle, "GET / ");
+    assert_drained(host);
+}
+
+static void test_the_idle_are_closed_after_their_patience(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct client *idle = client_new(host), *fresh = client_new(host);
+    client_say(idle, REQUEST);
+    assert_answer(idle, 200, "GET / ");
+    assert_silence(fresh);
+    bb_worker_drain(host->worker);
+    host_settle(host);
+    fake_clock_advance(1999);
+    assert_silence(idle);
+    assert_silence(fresh);
+    fake_clock_advance(1);
+    assert_end(idle);
+    assert_end(fresh);
+    client_free(idle);
+    client_free(fresh);
+    assert_drained(host);
+}
+
+static void test_no_patience_with_the_idle(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    settings.keepalive_drain = 0;
+    struct host *host = host_new(&settings, AF_UNIX);
+    struct client *idle = client_new(host);
+    client_say(idle, REQUEST);
+    assert_answer(idle, 200, "GET / ");
+    bb_worker_drain(host->worker);
+    host_settle(host);
+    fake_clock_advance(1);
+    assert_end(idle);
+    client_free(idle);
+    assert_drained(host);
+}
+
+static void app_drains(struct host *host, const struct bb_request *request)
+{
+    bb_worker_drain(host->worker);
+    app_echo(host, request);
+}
+
+static void app_drains_too_late(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    uint64_t taken;
+    const struct bb_slice part = {"body", 4};
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, 4), BB_OK);
+    assert_int_equal(bb_reply_write(host->lane, &part, 1, true, &taken), BB_OK);
+    bb_worker_drain(host->worker);
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_the_order_comes_while_a_request_is_served(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct client *client = client_new(host);
+    host->app = app_drains;
+    client_say(client, REQUEST REQUEST);
+    assert_last_answer(client, "GET / ");
+    assert_int_equal(host->served, 1);
+    assert_drained(host);
+
+    host = new_host(AF_UNIX); /* the head has left: the client may go on, once */
+    client = client_new(host);
+    host->app = app_drains_too_late;
+    client_say(client, REQUEST);
+    assert_answer(client, 200, "body");
+    assert_null(client_field(client, "Connection"));
+    host->app = app_echo;
+    client_say(client, REQUEST);
+    assert_last_answer(client, "GET / ");
+    assert_drained(host);
+}
+
+/* A large answer that the client is slow to take is delivered to the last byte. */
+static void app_large(struct host *host, const struct bb_request *request)
+{
+    static char body[900 * 1000];
+    (void)request;
+    memset(body, 'x', sizeof body);
+    host_answer(host, 200, body, sizeof body);
+}
+
+static void test_an_answer_under_way_is_delivered(void **state)
+{
+    (void)state;
+    static const int families[] = {AF_UNIX, AF_INET};
+    for (int family = 0; family < 2; family++) {
+        struct host *host = new_host(families[family]);
+        struct client *client = client_new(host);
+        int little = 64 * 1024;
+        host->app = app_large;
+        setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
+        host_settle(host);
+        setsockopt(host->lane->conns->fd, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
+        client_say(client, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        bb_worker_drain(host->worker);
+        host_settle(host);
+        assert_int_equal(host->lane->conns->state, BB_CONN_FLUSH);
+        assert_answer(client, 200, NULL);
+        assert_int_equal(bb__buf_len(&client->body), 900 * 1000 + 1);
+        assert_end(client);
+        client_free(client);
+        assert_drained(host);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_idle_lane_is_drained_at_once),
+        cmocka_unit_test(test_what_is_queued_is_served),
+        cmocka_unit_test(test_the_listener_is_closed),
+        cmocka_unit_test(test_what_is_in_flight_is_finished),
+        cmocka_unit_test(test_the_idle_are_closed_after_their_patience),
+        cmocka_unit_test(test_no_patience_with_the_idle),
+        cmocka_unit_test(test_the_order_comes_while_a_request_is_served),
+        cmocka_unit_test(test_an_answer_under_way_is_delivered),
+    };
+    return cmocka_run_group_tests_name("lane_drain", tests, NULL, NULL);
+}

@@ -1,0 +1,350 @@
+/* reply_buffer_test.c: answers that are larger than what the client takes at once: how much waits in memory,
+ * when the host waits, and that every byte arrives. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "client.h"
+#include "fake_clock.h"
+
+#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+#define BUFFER  (256 * 1024)
+
+/* What may be on its way beside response_buffer: one run to the socket. */
+#define RUN (256 * 1024 + 32 * 1024)
+
+static char letter_at(size_t position)
+{
+    return (char)('a' + position * 31 % 26);
+}
+
+/* ---- what is answered ---- */
+
+#define LARGEST (8 << 20)
+
+static char letters[LARGEST];
+
+static struct {
+    struct bb_slice *parts;
+    size_t count, total;
+    bool chunked;
+    int ended_as;
+    unsigned waits;
+    size_t most_pending;
+} answer;
+
+/* Cuts `total` letters into parts of one size, with an empty one behind each. */
+static void cut_answer(size_t total, size_t size, bool chunked)
+{
+    answer.count = 2 * ((total + size - 1) / size);
+    answer.parts = calloc(answer.count, sizeof *answer.parts);
+    answer.total = total;
+    answer.chunked = chunked;
+    answer.waits = 0;
+    answer.most_pending = 0;
+    for (size_t i = 0; i < answer.count; i += 2) {
+        size_t at = i / 2 * size;
+        answer.parts[i] = (struct bb_slice){letters + at, total - at < size ? total - at : size};
+        answer.parts[i + 1] = (struct bb_slice){letters, 0};
+    }
+}
+
+/* Drops what was taken off the front of the parts; an empty part is taken with what is before it. */
+static void drop_taken(struct bb_slice **parts, size_t *count, uint64_t taken)
+{
+    while (*count > 0 && (*parts)->len <= taken) {
+        taken -= (*parts)->len;
+        ++*parts;
+        --*count;
+    }
+    if (*count > 0) {
+        (*parts)->at += taken;
+        (*parts)->len -= taken;
+    }
+}
+
+/* Writes it all, waiting whenever it is told to. */
+static void app_large(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    struct bb_slice *parts = answer.parts;
+    size_t count = answer.count;
+    uint64_t taken;
+    int code;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, answer.chunked ? BB_LENGTH_UNKNOWN : answer.total), BB_OK);
+    while ((code = bb_reply_write(host->lane, parts, count, true, &taken)) == BB_AGAIN) {
+        drop_taken(&parts, &count, taken);
+        size_t pending = bb__buf_len(&host->lane->current->out);
+        if (pending > answer.most_pending) answer.most_pending = pending;
+        answer.waits++;
+        if ((code = bb_reply_wait(host->lane)) < 0) break;
+        assert_true(code == BB_AGAIN || bb__buf_len(&host->lane->current->out) <= BUFFER / 2);
+    }
+    answer.ended_as = code;
+    code < 0 ? bb_reply_abort(host->lane) : assert_int_equal(bb_reply_end(host->lane), BB_OK);
+    free(answer.parts);
+}
+
+static struct host *new_host(int family, uint64_t write_timeout)
+{
+    struct bb_settings settings = host_settings();
+    settings.response_buffer = BUFFER;
+    settings.write_timeout = write_timeout;
+    struct host *host = host_new(&settings, family);
+    host->app = app_large;
+    return host;
+}
+
+/* ---- a client in a thread of its own: the host blocks while it waits ---- */
+
+struct reader {
+    struct client *client;
+    pthread_t thread;
+    size_t piece; /* reads so much at a time */
+};
+
+static void *read_on(void *argument)
+{
+    struct reader *reader = argument;
+    struct client *client = reader->client;
+    struct pollfd watched = {.fd = client->fd, .events = POLLIN};
+    char *bytes = malloc(reader->piece);
+    while (poll(&watched, 1, PATIENCE) > 0) {
+        ssize_t got = recv(client->fd, bytes, reader->piece, 0);
+        if (got <= 0) break;
+        if (bb__buf_append(&client->in, bytes, (size_t)got) != BB_OK) break;
+        if (memmem(bytes, (size_t)got, "0\r\n\r\n", 5)) break;
+    }
+    free(bytes);
+    return NULL;
+}
+
+/* A client that asks, and goes on reading while the host serves. */
+static struct reader start_reader(struct host *host, size_t piece)
+{
+    struct reader reader = {.client = client_new(host), .piece = piece};
+    client_say(reader.client, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    return reader;
+}
+
+static void assert_every_byte(struct reader *reader)
+{
+    struct client *client = reader->client;
+    assert_answer(client, 200, NULL);
+    assert_int_equal(bb__buf_len(&client->body), answer.total + 1);
+    assert_memory_equal(bb__buf_bytes(&client->body), letters, answer.total);
+    assert_int_equal(answer.ended_as, BB_OK);
+    assert_end(client);
+    client_free(client);
+}
+
+static void serve_and_read(struct host *host, size_t piece)
+{
+    struct reader reader = start_reader(host, piece);
+    pthread_create(&reader.thread, NULL, read_on, &reader);
+    while (host->served == 0) {
+        bb_lane_wait(host->lane);
+        host_serve(host);
+    }
+    while (host_connections(host) > 0) {
+        bb_lane_wait(host->lane);
+        host_serve(host);
+    }
+    pthread_join(reader.thread, NULL);
+    assert_every_byte(&reader);
+    host->served = 0;
+}
+
+static void test_every_byte_arrives(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t total, size;
+    } cases[] = {
+        {LARGEST, LARGEST},     /* one huge part */
+        {LARGEST, 1000 * 1000}, /* larger than a run */
+        {4 << 20, 20 * 1000},   /* larger than what is copied */
+        {1000 * 1000, 5},       /* 200,000 tiny ones */
+        {200 * 1000, 1},        /* a byte each */
+        {0, 1},
+    };
+    static const int families[] = {AF_UNIX, AF_INET};
+    for (int family = 0; family < 2; family++) {
+        struct host *host = new_host(families[family], PATIENCE);
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            for (int chunked = 0; chunked < 2; chunked++) {
+                cut_answer(cases[i].total, cases[i].size, chunked);
+                serve_and_read(host, 64 * 1024);
+                assert_true(answer.most_pending <= BUFFER + RUN);
+            }
+        }
+        host_free(host);
+    }
+}
+
+static void test_a_slow_reader_gets_every_byte(void **state)
+{
+    (void)state;
+    for (int chunked = 0; chunked < 2; chunked++) {
+        struct host *host = new_host(AF_UNIX, PATIENCE);
+        cut_answer(2 << 20, 3000, chunked);
+        serve_and_read(host, 700);
+        assert_true(answer.waits > 2);
+        assert_true(answer.most_pending >= BUFFER && answer.most_pending <= BUFFER + RUN);
+        host_free(host);
+    }
+}
+
+/* ---- clients that do not read ---- */
+
+static void test_a_client_that_reads_nothing_is_reset_in_time(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET, 30);
+    struct client *client = client_new(host);
+    cut_answer(LARGEST, 10000, true);
+    client_say(client, REQUEST);
+    uint64_t since = real_ms();
+    while (host->served == 0) host_turn(host);
+    assert_int_equal(answer.ended_as, BB_EGONE);
+    assert_true(real_ms() - since >= 25);
+    assert_true(answer.most_pending <= BUFFER + RUN);
+    assert_int_equal(host_connections(host), 0);
+    assert_reset(client);
+    client_free(client);
+    host_free(host);
+}
+
+static void test_a_client_that_leaves_ends_the_wait(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 2; how++) {
+        struct host *host = new_host(how ? AF_UNIX : AF_INET, PATIENCE);
+        struct client *client = client_new(host);
+        cut_answer(LARGEST, 10000, true);
+        client_say(client, REQUEST);
+        bb__sock_reset(client->fd);
+        client->fd = -1;
+        while (host->served == 0) host_turn(host);
+        assert_int_equal(answer.ended_as, BB_EGONE);
+        client_free(client);
+        host_free(host);
+    }
+}
+
+static struct client *late;
+static bool late_reads;
+
+/* The host's own time is not the client's: its patience is counted from when there was something to take. */
+static void app_is_late(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    struct bb_slice part = {letters, LARGEST};
+    uint64_t taken, since;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, LARGEST), BB_OK);
+    fake_clock_advance(1000);
+    assert_int_equal(bb_reply_write(host->lane, &part, 1, true, &taken), BB_AGAIN);
+    part = (struct bb_slice){part.at + taken, part.len - taken};
+
+    if (late_reads) { /* and anew from when it last took something */
+        fake_clock_advance(29);
+        while (client_receive(late)) bb__buf_clear(&late->in);
+        assert_int_equal(bb_reply_write(host->lane, &part, 1, true, &taken), BB_AGAIN);
+    }
+    fake_clock_advance(10);
+    since = real_ms();
+    assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
+    assert_true(real_ms() - since >= 19);
+    bb_reply_abort(host->lane);
+}
+
+static void test_the_wait_is_counted_from_the_last_progress(void **state)
+{
+    (void)state;
+    for (int reads = 0; reads < 2; reads++) {
+        struct host *host = new_host(AF_UNIX, 30);
+        late = client_new(host);
+        late_reads = reads;
+        host->app = app_is_late;
+        client_say(late, REQUEST);
+        while (host->served == 0) host_turn(host);
+        client_free(late);
+        host_free(host);
+    }
+}
+
+/* ---- waking ---- */
+
+static void app_is_woken(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    const struct bb_slice part = {letters, LARGEST};
+    uint64_t taken;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, LARGEST), BB_OK);
+    assert_int_equal(bb_reply_write(host->lane, &part, 1, true, &taken), BB_AGAIN);
+    assert_true(taken > 0 && taken < LARGEST);
+    for (int i = 0; i < 3; i++) {
+        bb_lane_wake(host->lane);
+        assert_int_equal(bb_reply_wait(host->lane), BB_AGAIN);
+    }
+    const struct bb_slice rest = {letters + taken, LARGEST - taken};
+    assert_int_equal(bb_reply_write(host->lane, &rest, 1, true, &taken), BB_AGAIN);
+    assert_int_equal(taken, 0);
+    assert_int_equal(bb_reply_wait(host->lane), BB_EGONE); /* a wake-up counts once */
+    assert_int_equal(bb_reply_end(host->lane), BB_ESHORT);
+}
+
+static void test_a_wake_up_ends_the_wait(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX, 20);
+    struct client *client = client_new(host);
+    host->app = app_is_woken;
+    client_say(client, REQUEST);
+    while (host->served == 0) host_turn(host);
+    client_free(client);
+    host_free(host);
+}
+
+/* ---- without a buffer ---- */
+
+static void test_no_buffer_means_wait_for_each_byte(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    settings.response_buffer = 0;
+    struct host *host = host_new(&settings, AF_UNIX);
+    host->app = app_large;
+    cut_answer(4 << 20, 3000, true);
+    serve_and_read(host, 64 * 1024);
+    assert_true(answer.most_pending <= RUN);
+    host_free(host);
+}
+
+static int make_letters(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LARGEST; i++) letters[i] = letter_at(i);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_byte_arrives),
+        cmocka_unit_test(test_a_slow_reader_gets_every_byte),
+        cmocka_unit_test(test_a_client_that_reads_nothing_is_reset_in_time),
+        cmocka_unit_test(test_a_client_that_leaves_ends_the_wait),
+        cmocka_unit_test(test_the_wait_is_counted_from_the_last_progress),
+        cmocka_unit_test(test_a_wake_up_ends_the_wait),
+        cmocka_unit_test(test_no_buffer_means_wait_for_each_byte),
+    };
+    return cmocka_run_group_tests_name("reply_buffer", tests, make_letters, NULL);
+}
