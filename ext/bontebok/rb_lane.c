@@ -202,7 +202,7 @@ static void lane_compact(void *data)
 static void lane_free(void *data)
 {
     struct bbr_lane *lane = data;
-    /* In a child that was forked later the connections are the parent's. */
+    /* In a child that was forked later the descriptors may be anybody's by now. */
     if (lane->core && lane->pid == getpid()) bb_lane_free(lane->core);
     if (lane->worker) bbr_worker_release(lane->worker);
     xfree(lane->endpoints);

@@ -64,7 +64,7 @@ static struct face *face_of(VALUE self)
 void bbr_worker_release(struct bbr_worker *worker)
 {
     if (--worker->holders > 0) return;
-    /* In a child that was forked later the descriptors are the parent's. */
+    /* In a child that was forked later the descriptors may be anybody's by now. */
     if (worker->pid == getpid()) bb_worker_free(worker->core);
     free(worker);
 }

@@ -31,7 +31,9 @@ class WorkerTest < Support::LaneCase
     [{ unknown: 1 }, *numbers, *texts].each do |settings|
       assert_raises(ArgumentError, settings.inspect) { Core::Worker.new(settings) }
     end
-    [1, { "max_target" => 1 }, { server_name: 1 }].each { |settings| assert_raises(TypeError) { Core::Worker.new(settings) } }
+    [1, { "max_target" => 1 }, { server_name: 1 }].each do |settings|
+      assert_raises(TypeError) { Core::Worker.new(settings) }
+    end
     assert_raises(RangeError) { Core::Worker.new(max_target: 1 << 70) }
   end
 
@@ -89,7 +91,8 @@ class WorkerTest < Support::LaneCase
   def test_their_size_is_told
     require "objspace"
     worker = Core::Worker.new
-    sizes = [false, true].map { |frozen| ObjectSpace.memsize_of(Core::Lane.new(worker, nil, report: nil, frozen_env: frozen)) }
+    lanes = [false, true].map { |frozen| Core::Lane.new(worker, nil, report: nil, frozen_env: frozen) }
+    sizes = lanes.map { |lane| ObjectSpace.memsize_of(lane) }
 
     assert_operator sizes[0], :>, 2000
     assert_operator sizes[1], :>, sizes[0] + 10_000
