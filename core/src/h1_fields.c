@@ -86,6 +86,7 @@ static int understand_transfer_encoding(struct bb_head *head, const struct bb_fi
 
 static void understand_connection(struct bb__field_facts *facts, const struct bb_field *field)
 {
+    /* What nearly all clients send that send it at all. */
     if (field->value_len == 10 && memcmp(field->value, "keep-alive", 10) == 0) {
         facts->keep_alive = true;
         return;

@@ -8,15 +8,15 @@
 
 struct bb__head_limits {
     size_t max_target;      /* 414 */
-    size_t max_field_bytes; /* 431: of the whole field section, its CRLFs included */
-    unsigned max_fields;    /* 431: how many `fields` has room for */
+    size_t max_field_bytes; /* 431: of all field lines, CRLFs included; the empty line is not counted */
+    unsigned max_fields;    /* 431: lines, handed out or not; how many `fields` has room for */
     bool allow_underscores;
 };
 
 /* Parses buf[0..len). `names` may be NULL.
  * Returns BB_OK: *head is filled, *head_len bytes belong to it (a skipped CRLF and the empty line included).
  * BB_AGAIN: no mistake so far, but it is not whole.
- * 400..599: the status to answer; head->method is set if it was read.
+ * 400..599: the status to answer, as soon as it is certain; head->method is set if it was read.
  * Repeated parsing of a growing buffer gives the same result as parsing it once. */
 int bb__head_parse(const char *buf, size_t len, const struct bb__head_limits *limits, struct bb__names *names,
                    struct bb_field *fields, struct bb_head *head, size_t *head_len);

@@ -136,6 +136,40 @@ static void test_tchar_table(void **state)
     for (unsigned byte = 0; byte < 256; byte++) assert_int_equal(bb__is_tchar[byte], in_token(byte));
 }
 
+static void test_words(void **state)
+{
+    (void)state;
+    static const char *const same[] = {"chunked", "Chunked", "CHUNKED", "cHuNkEd"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        assert_true(bb__is_word(guard_put(&guard, same[i], 7), 7, "chunked"));
+    static const char *const others[] = {"",
+                                         "chunke",
+                                         "chunkedx",
+                                         "xchunked",
+                                         "chun[ed",
+                                         "chun\x0b"
+                                         "ed",
+                                         "\xc3hunked"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        size_t len = strlen(others[i]);
+        assert_false(bb__is_word(guard_put(&guard, others[i], len), len, "chunked"));
+    }
+    assert_false(bb__is_word("chunked\0", 8, "chunked"));
+    assert_false(bb__is_word("\0", 1, ""));
+    assert_true(bb__is_word("", 0, ""));
+    /* Upper case differs from lower by one bit, and so do other characters. */
+    assert_true(bb__is_word("HTTP://", 7, "http://"));
+    assert_false(bb__is_word("http:\x0f/", 7, "http://"));
+    assert_false(bb__is_word("100\rcontinue", 12, "100-continue"));
+}
+
+static void test_blanks(void **state)
+{
+    (void)state;
+    for (unsigned byte = 0; byte < 256; byte++)
+        assert_int_equal(bb__is_blank((char)byte), byte == ' ' || byte == '\t');
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +177,8 @@ int main(void)
         cmocka_unit_test(test_the_first_of_many),
         cmocka_unit_test(test_bytes_behind_the_end),
         cmocka_unit_test(test_tchar_table),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_blanks),
     };
     guard = guard_new(LONGEST);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
