@@ -1,13 +1,13 @@
 # The groups of bin/test, in the order in which they run: what is quick to tell about comes first. Sourced by bin/test.
 
 # name | what it is for
-groups='
+groups="
 core        | the core in C: unit tests under ASan and UBSan, plain and vector scanners
 arm64       | the bytes layer built for arm64, run emulated
 warnings    | gcc, clang and musl-gcc have nothing to say
 fuzz        | parser, body decoder and reply encoder: a short fuzzing run each
 lint        | the rules of the tree: layers, sizes, paths in docs, packaging, style
-unit        | Ruby classes, and the tests own harness
+unit        | Ruby classes, and the tests' harness
 ext         | the binding, under the newest Rack
 ext-rack2   | the binding, under Rack 2.2
 memory      | the binding under valgrind
@@ -15,7 +15,7 @@ load        | the load tool
 integration | the executable, over the wire
 conform     | Rack and HTTP, as tables of cases
 interop     | proxies in front, frameworks behind
-'
+"
 
 group_names() { sed -n 's/^\([a-z0-9-]*\) *|.*/\1/p' <<<"$groups"; }
 

@@ -1,0 +1,32 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# bin/test's last look finds what a run has left, and not the run itself.
+class LeftoversTest < Support::TestCase
+  CHECK = "#{ROOT}/test/support/leftovers.rb".freeze
+
+  def test_finds_a_process_that_was_left
+    run = stand_in_for_bin_test("(exec -a bontebok-left sleep 60) & echo $!")
+    left = run.output.lines(:stdout).first
+    assert_equal 1, run.status.exitstatus
+    assert_includes run.output.text(:stderr), "left behind: #{left} bontebok-left 60"
+  end
+
+  def test_is_content_with_a_run_that_left_nothing
+    run = stand_in_for_bin_test("(exec -a bontebok-left sleep 0)")
+    assert_predicate run.status, :success?, run.output.text
+  end
+
+  private
+
+  # Its own name and folder may hold the word.
+  def stand_in_for_bin_test(line)
+    run = Support::ChildProcess.new("bash", temp_file("bontebok-run", "#{line}\nruby #{CHECK} $$\n"))
+    run.wait
+    run
+  ensure
+    run&.kill
+    run&.output&.wait_for_end
+  end
+end
