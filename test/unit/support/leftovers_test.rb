@@ -7,7 +7,10 @@ class LeftoversTest < Support::TestCase
   CHECK = "#{ROOT}/test/support/leftovers.rb".freeze
 
   def test_finds_a_process_that_was_left
-    run = stand_in_for_bin_test("(exec -a bontebok-left sleep 60) & echo $!")
+    run = stand_in_for_bin_test(<<~SHELL)
+      (exec -a bontebok-left sleep 60) & echo $!
+      until grep -q bontebok-left /proc/$!/cmdline; do :; done
+    SHELL
     left = run.output.lines(:stdout).first
     assert_equal 1, run.status.exitstatus
     assert_includes run.output.text(:stderr), "left behind: #{left} bontebok-left 60"
