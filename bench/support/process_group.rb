@@ -32,6 +32,12 @@ module Bench
       retry
     end
 
+    # Bytes of memory that belong to its newest process, the worker, alone.
+    def private_bytes
+      worker = pids.max
+      File.read("/proc/#{worker}/smaps_rollup").scan(/^Private_\w+:\s+(\d+)/).sum { |(kib)| kib.to_i } * 1024
+    end
+
     def pause = signal(:STOP)
     def resume = signal(:CONT)
 

@@ -18,8 +18,8 @@ class FaultsTest < Support::TestCase
     end)
   RUBY
   HEAD = "POST / HTTP/1.1\r\nHost: a\r\n"
-  LENGTH = "#{HEAD}Content-Length: 900000\r\n\r\n"
-  CHUNKED = "#{HEAD}Transfer-Encoding: chunked\r\n\r\n"
+  LENGTH = "#{HEAD}Content-Length: 900000\r\n\r\n".freeze
+  CHUNKED = "#{HEAD}Transfer-Encoding: chunked\r\n\r\n".freeze
   # Past SpoolThreshold: a file is open.
   SPOOLED = "x" * 600_000
   STAGES = {

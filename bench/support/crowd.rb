@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+require "socket"
+
+module Bench
+  # Connections that cost a client nothing and a server perhaps something: idle ones, which have had an answer and were
+  # kept, and dripping ones, which send one byte of a request's head a second and never come to its end.
+  class Crowd
+    REQUEST = "GET / HTTP/1.1\r\nHost: idle\r\n\r\n"
+    ANSWER_END = "Hello, World!\n"
+    DRIPPED = "GET / HTTP/1.1\r\nHost: drip\r\nX: #{'a' * 10_000}".freeze
+
+    # address: "/path" or "127.0.0.1:PORT". source: the client's own address, "127.0.0.N"; each has ports of its own.
+    def initialize(address, source: "127.0.0.1")
+      @address = address
+      @source = source
+      @idle = []
+      @drips = []
+    end
+
+    def idle(count)
+      count.times do
+        socket = connect
+        socket.write(REQUEST)
+        answer = +""
+        answer << socket.readpartial(4096) until answer.end_with?(ANSWER_END)
+        @idle << socket
+      end
+      self
+    end
+
+    # They go on by themselves; one that the server closes is opened anew.
+    def drip(count)
+      @drips = Array.new(count) { |number| [connect, number % 20] }
+      @dripper = Thread.new { loop { drip_for_a_second } }
+      self
+    end
+
+    # How many the server has closed meanwhile, though they should be there.
+    def lost
+      @idle.count { |socket| socket.read_nonblock(1, exception: false) != :wait_readable }
+    end
+
+    def leave
+      @dripper&.kill&.join
+      [*@idle, *@drips.map(&:first)].each(&:close)
+    end
+
+    private
+
+    def connect
+      return UNIXSocket.new(@address) if @address.start_with?("/")
+
+      TCPSocket.new(*@address.split(":"), @source).tap { |socket| socket.setsockopt(:TCP, :NODELAY, true) }
+    end
+
+    # Evenly over the second, as clients that know nothing of each other.
+    def drip_for_a_second
+      pause = 1.0 / @drips.size
+      due = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      @drips.each_with_index do |(socket, sent), number|
+        @drips[number] = drip_byte(socket, sent)
+        wait = (due += pause) - Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        sleep(wait) if wait.positive?
+      end
+    end
+
+    def drip_byte(socket, sent)
+      socket.write_nonblock(DRIPPED[sent])
+      [socket, sent + 1]
+    rescue SystemCallError
+      socket.close
+      [connect, 0]
+    end
+  end
+end
