@@ -116,6 +116,7 @@ static enum bb__conn_next await_body(struct bb__conn *conn, struct bb__conn_cont
 {
     conn->state = BB_CONN_BODY;
     conn->body_began = conn->body_progress = context->now;
+    conn->body_away = context->away;
     conn->body_received = 0;
     bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
     if (context->head.expect_continue && bb__conn_say_continue(conn, context) != BB_OK) return BB_CONN_CLOSE;
@@ -156,7 +157,8 @@ static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_cont
 static bool body_too_slow(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     const struct bb_settings *settings = context->settings;
-    uint64_t stalled = context->now - conn->body_progress, since = context->now - conn->body_began;
+    uint64_t stalled = context->now - conn->body_progress;
+    uint64_t since = context->now - conn->body_began - (context->away - conn->body_away);
     if (settings->body_timeout > 0 && stalled >= settings->body_timeout) return true;
     return since > BODY_RATE_AFTER && conn->body_received * 1000 < settings->min_body_rate * since;
 }
@@ -323,11 +325,14 @@ enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_cont
     bb__buf_consume(&conn->in, used);
     conn->body_in_buffer = false;
     conn->head_seen = 0;
+    conn->head_method = false;
     if (conn->spool.length > 0) bb__spool_drop(&conn->spool, context->spool_budget);
 
-    /* A client that does not know of the end may be sending its next request: closing at once could reset the
-     * connection before it has read the answer (RFC 9112 9.6). */
-    conn->linger = context->head.keep_alive || bb__buf_len(&conn->in) > 0;
+    /* A client that does not know of the end may be sending its next request, one that has sent a body an
+     * empty line behind it: closing at once could reset the connection before it has read the answer (RFC
+     * 9112 9.6). */
+    conn->linger = context->head.keep_alive || context->head.chunked || context->head.has_length ||
+                   bb__buf_len(&conn->in) > 0;
     if (bb__buf_len(&conn->out) == 0) return bb__conn_after_answer(conn, context);
     conn->state = BB_CONN_FLUSH;
     conn->want = EPOLLOUT;

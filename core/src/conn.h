@@ -76,6 +76,7 @@ struct bb__conn {
     struct bb__body body;
     struct bb__spool spool;
     uint64_t body_began, body_progress, body_received; /* ms, ms, bytes on the wire */
+    uint64_t body_away;                                /* context->away when it began */
 
     char peer[BB_PEER_MAX];
 };
@@ -110,7 +111,8 @@ struct bb__conn_context {
     struct bb__date date;
     struct bb__deadlines deadlines;
     struct bb__news_ring news;
-    uint64_t now; /* bb__clock_ms() when the lane last looked */
+    uint64_t now;  /* bb__clock_ms() when the lane last looked */
+    uint64_t away; /* ms in which it could not look, summed: no client's fault */
     bool draining;
 };
 

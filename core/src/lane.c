@@ -12,6 +12,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+/* ms: a request that took longer has kept the lane from reading what others sent. */
+#define AWAY_TIME 100
+
 /* ---- birth and end ---- */
 
 /* What is counted in 32 bits: nobody wants a limit beyond. */
@@ -213,6 +216,15 @@ static struct bb__conn *take_due(struct bb_lane *lane, struct bb__deadline *due)
     return bb__lane_settle(lane, conn, bb__conn_on_deadline(conn, &lane->context)) ? conn : NULL;
 }
 
+/* One that has had its turn and has more in hand. After each look that found others one of these is served,
+ * too: a lane on which something always comes must not forget them. */
+static struct bb__conn *take_ready(struct bb_lane *lane)
+{
+    struct bb__conn *conn = pop_ready(lane);
+    lane->ready_turn = false;
+    return bb__lane_settle(lane, conn, bb__conn_advance(conn, &lane->context)) ? conn : NULL;
+}
+
 /* Looks, without waiting, whether others have come: before one that is in hand anyway, and when the last look
  * found something. */
 static bool look(struct bb_lane *lane)
@@ -226,7 +238,8 @@ static bool look(struct bb_lane *lane)
 
 /* The next connection with a complete request: the one that was served last, if more is in its buffer; then
  * the accept queue, one listener after the other; what the last look found; those whose time is over; then
- * those that have had their turn. */
+ * those that have had their turn, of whom one is served after each batch of others: a lane to which something
+ * always comes must not forget them. */
 static struct bb__conn *pick(struct bb_lane *lane)
 {
     for (;;) {
@@ -245,15 +258,17 @@ static struct bb__conn *pick(struct bb_lane *lane)
             conn = take_event(lane);
         } else if ((due = bb__deadline_take_due(&lane->context.deadlines, lane->context.now))) {
             conn = take_due(lane, due);
-        } else if (look(lane)) {
+        } else if (!(lane->ready_first && lane->ready_turn) && look(lane)) {
             continue;
         } else if (lane->ready_first) {
-            conn = pop_ready(lane);
-            if (!bb__lane_settle(lane, conn, bb__conn_advance(conn, &lane->context))) conn = NULL;
+            conn = take_ready(lane);
+            if (conn) return conn;
         } else {
             return NULL;
         }
-        if (conn) return conn;
+        if (!conn) continue;
+        lane->ready_turn = lane->ready_first != NULL;
+        return conn;
     }
 }
 
@@ -272,6 +287,9 @@ static void mind_the_time(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
     context->now = bb__clock_ms();
+    if (lane->handed_out > 0 && context->now - lane->handed_out > AWAY_TIME)
+        context->away += context->now - lane->handed_out;
+    lane->handed_out = 0;
     if (!context->draining && atomic_load_explicit(&lane->worker->draining, memory_order_relaxed))
         begin_drain(lane);
     if (lane->paused && context->now >= lane->resume) bb__lane_resume_accepting(lane);
@@ -288,6 +306,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->current = conn;
         lane->in_a_row++;
         lane->looked = false;
+        lane->handed_out = lane->context.now;
         lane->reply.sent = lane->reply.ended = false;
         lane->reply.failed = BB_OK;
         lane->reply.write_progress = lane->context.now;

@@ -38,8 +38,10 @@ struct bb_lane {
     struct bb_request request;
     struct bb__lane_reply reply;
 
-    bool busy;   /* the last look found something: looking again without waiting is likely to pay */
-    bool looked; /* since the last request was handed out */
+    bool busy;           /* the last look found something: looking again without waiting is likely to pay */
+    bool looked;         /* since the last request was handed out */
+    bool ready_turn;     /* others were served while some of `ready` waited */
+    uint64_t handed_out; /* ms, when the host got the current request */
 
     /* lane_accept.c */
     bool listening;                       /* the listeners are in the set, or will be again after a pause */

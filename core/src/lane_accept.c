@@ -20,14 +20,6 @@
  * the second accept4 finds nothing and costs as much as the first. */
 #define PROBE_EVERY 8
 
-static void watch_listeners(struct bb_lane *lane)
-{
-    for (int i = 0; i < lane->worker->listener_count; i++) {
-        struct bb__listener *listener = &lane->worker->listeners[i];
-        (void)bb__poller_add_shared(&lane->poller, listener->fd, &listener->source);
-    }
-}
-
 static void unwatch_listeners(struct bb_lane *lane)
 {
     for (int i = 0; i < lane->worker->listener_count; i++)
@@ -36,6 +28,23 @@ static void unwatch_listeners(struct bb_lane *lane)
     for (int i = lane->batch.next; i < lane->batch.count; i++) {
         const struct bb__source *source = lane->batch.events[i].data.ptr;
         if (source && source->kind == BB_SOURCE_LISTENER) lane->batch.events[i].data.ptr = NULL;
+    }
+}
+
+static void pause_accepting(struct bb_lane *lane)
+{
+    unwatch_listeners(lane);
+    lane->paused = true;
+    lane->resume = lane->context.now + PAUSE_TIME;
+}
+
+static void watch_listeners(struct bb_lane *lane)
+{
+    for (int i = 0; i < lane->worker->listener_count; i++) {
+        struct bb__listener *listener = &lane->worker->listeners[i];
+        if (bb__poller_add_shared(&lane->poller, listener->fd, &listener->source) == BB_OK) continue;
+        pause_accepting(lane); /* no memory for it now */
+        return;
     }
 }
 
@@ -87,13 +96,6 @@ static bool close_least_missed(struct bb_lane *lane)
            close_oldest(lane, BB_DEADLINE_LINGER, SPARED_TIME) ||
            close_oldest(lane, BB_DEADLINE_FRESH, SPARED_TIME) ||
            close_oldest(lane, BB_DEADLINE_HEADER, SPARED_TIME);
-}
-
-static void pause_accepting(struct bb_lane *lane)
-{
-    unwatch_listeners(lane);
-    lane->paused = true;
-    lane->resume = lane->context.now + PAUSE_TIME;
 }
 
 void bb__lane_resume_accepting(struct bb_lane *lane)

@@ -69,6 +69,25 @@ static void put_peer(char peer[BB_PEER_MAX], const union address *address)
     }
 }
 
+/* accept(2): errors that were already pending on the connection that it would have returned. */
+static bool is_of_the_connection(int error)
+{
+    switch (error) {
+    case ECONNABORTED:
+    case EPROTO:
+    case ENETDOWN:
+    case ENOPROTOOPT:
+    case EHOSTDOWN:
+    case ENONET:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+    case EPERM:
+        return true;
+    default:
+        return false;
+    }
+}
+
 int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
 {
     union address address;
@@ -81,7 +100,7 @@ int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
         }
         if (errno == EAGAIN || errno == EWOULDBLOCK) return BB_AGAIN;
         /* A signal, or a connection that failed before it was accepted: on to the next in the queue. */
-        if (errno != EINTR && errno != ECONNABORTED && errno != EPROTO) return BB_ESYSTEM;
+        if (errno != EINTR && !is_of_the_connection(errno)) return BB_ESYSTEM;
     }
 }
 

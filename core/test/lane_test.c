@@ -78,8 +78,9 @@ static void test_greedy_clients_take_turns(void **state)
 static void test_a_new_client_comes_before_greedy_ones(void **state)
 {
     (void)state;
-    /* From when all of them are accepted on. */
-    for (unsigned at = GREEDY * BB_IN_A_ROW; at < GREEDY * BB_IN_A_ROW + 40; at++) {
+    /* From when all of them are accepted on: while they are, those that were accepted before have turns in
+     * between. */
+    for (unsigned at = 2 * GREEDY * BB_IN_A_ROW; at < 2 * GREEDY * BB_IN_A_ROW + 40; at++) {
         struct host *host = new_host(AF_UNIX);
         struct client *clients[GREEDY];
         host->app = app_notes_order;
