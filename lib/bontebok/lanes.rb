@@ -46,12 +46,22 @@ module Bontebok
     # The application may have asked this process to leave; the binding has begun the graceful end then.
     def serve(lane)
       reason = lane.serve
+      ended = true
       @log.warn("the application ends this worker", reason) if reason
     rescue Exception => e # rubocop:disable Lint/RescueException
+      ended = true
       @log.error("a lane failed", e)
       drain
     ensure
+      leave_killed unless ended
       @lock.synchronize { @events.push(:lanes_ended) if (@left -= 1).zero? }
+    end
+
+    # Thread#kill is no exception. What the lane held is lost when the process ends: the others finish, and another
+    # worker takes its place.
+    def leave_killed
+      @log.error("a lane was killed")
+      drain
     end
 
     def report(level, message, exception)
