@@ -46,6 +46,8 @@ need_for_testing() {
   need valgrind has valgrind
   need libc6-dbg test -d /usr/lib/debug/.build-id
   need nginx-light has_server nginx
+  need haproxy has_server haproxy
+  need h2o has_server h2o
   need curl has curl
   need libsqlite3-dev has_header sqlite3.h
   need tzdata test -e /usr/share/zoneinfo/UTC
@@ -90,16 +92,18 @@ name_clang_runtimes() {
   return 0
 }
 
-# The tests start their own nginx: one that is installed for them alone must not listen on port 80, now or after the
+# The tests start their own proxies: one that is installed for them alone must not listen on port 80, now or after the
 # next boot. /usr/sbin/policy-rc.d is Debian's way to say so; an administrator's own one stays.
 without_starting_services() {
-  local policy=/usr/sbin/policy-rc.d status=0
+  local policy=/usr/sbin/policy-rc.d status=0 package
   if [[ ! -e $policy ]]; then
     printf '#!/bin/sh\nexit 101\n' >$policy
     chmod 755 $policy
     trap "rm -f $policy" EXIT
   fi
   DEBIAN_FRONTEND=noninteractive "$@" </dev/null || status=$?
-  [[ " $* " == *" nginx-light "* ]] && update-rc.d nginx disable >/dev/null 2>&1
+  for package in "${missing[@]}"; do
+    case $package in nginx-light | haproxy | h2o) update-rc.d "${package%-light}" disable >/dev/null 2>&1 || true ;; esac
+  done
   return $status
 }
