@@ -103,7 +103,9 @@ without_starting_services() {
   fi
   DEBIAN_FRONTEND=noninteractive "$@" </dev/null || status=$?
   for package in "${missing[@]}"; do
-    case $package in nginx-light | haproxy | h2o) update-rc.d "${package%-light}" disable >/dev/null 2>&1 || true ;; esac
+    case $package in
+    nginx-light | haproxy | h2o) update-rc.d "${package%-light}" disable >/dev/null 2>&1 || true ;;
+    esac
   done
   return $status
 }
