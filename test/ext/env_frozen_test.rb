@@ -113,7 +113,7 @@ class EnvFrozenTest < Support::LaneCase
   def test_the_shared_values_survive_compaction
     shared = Array.new(4) { exchange("/", "Accept: text/html", "X-Long: #{"long" * 20}") }.last["HTTP_X_LONG"]
     4.times do
-      move_every_object
+      move_objects
 
       assert_same shared, exchange("/", "Accept: text/html", "X-Long: #{"long" * 20}")["HTTP_X_LONG"]
     end
