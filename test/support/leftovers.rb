@@ -6,15 +6,19 @@
 
 require_relative "process_table"
 
-# A leftover belongs to the session of the run, is younger than it, and names the program in its command line; the
-# run's own processes (this one and its parents) are none.
+# A leftover belongs to the session of the run, is younger than it, and names the program in its command line. This
+# process and its parents are none: their command lines may name the checkout.
 def leftovers(run)
-  family = [Process.pid]
-  family << Support::ProcessTable.entry(family.last).parent until [run.pid, 1, 0].include?(family.last)
+  family = ancestors(Process.pid)
   Support::ProcessTable.all.select do |process|
     process.session == run.session && process.started >= run.started &&
       process.command.include?("bontebok") && !family.include?(process.pid)
   end
+end
+
+def ancestors(pid)
+  entry = Support::ProcessTable.entry(pid)
+  entry ? [pid, *ancestors(entry.parent)] : []
 end
 
 left = leftovers(Support::ProcessTable.entry(Integer(ARGV.fetch(0))))
