@@ -5,6 +5,7 @@
 #define BB_TEST_HOST_H
 
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +167,13 @@ static inline void host_turn(struct host *host)
 static inline void host_settle(struct host *host)
 {
     for (int turn = 0; turn < 8; turn++) host_turn(host);
+}
+
+/* Whether bb_lane_wait() would find nothing. */
+static inline bool would_wait(const struct host *host)
+{
+    struct pollfd watched = {.fd = host->lane->poller.fd, .events = POLLIN};
+    return poll(&watched, 1, 0) == 0;
 }
 
 static inline unsigned host_connections(const struct host *host)

@@ -36,12 +36,6 @@ static struct client *new_saying(struct host *host, const char *text)
     return client;
 }
 
-static bool would_wait(const struct host *host)
-{
-    struct pollfd watched = {.fd = host->lane->poller.fd, .events = POLLIN};
-    return poll(&watched, 1, 0) == 0;
-}
-
 /* ---- max_connections ---- */
 
 static void test_the_longest_idle_goes(void **state)

@@ -96,6 +96,40 @@ static void test_a_new_client_comes_before_greedy_ones(void **state)
     }
 }
 
+/* A lane to which something always comes still serves who has had his turn. */
+static struct client *others[2];
+
+#define OTHER(name)                                                                                          \
+    (name) == 'o' ? "GET /o HTTP/1.1\r\nHost: x\r\n\r\n" : "GET /p HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static void app_makes_others_come(struct host *host, const struct bb_request *request)
+{
+    char name = order[host->served - 1] = request->head.target.at[1];
+    host_answer(host, 200, "", 0);
+    if (name == 'a' || host->served > 300) return;
+    while (client_receive(others[name - 'o'])) bb__buf_clear(&others[name - 'o']->in);
+    client_say(others[name - 'o'], OTHER(name));
+}
+
+static void test_who_has_had_his_turn_is_not_forgotten(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    memset(order, 0, sizeof order);
+    for (int i = 0; i < 2; i++) others[i] = client_new(host);
+    host_settle(host);
+    struct client *client = new_greedy(host, 'a');
+    for (int i = 0; i < 2; i++) client_say(others[i], OTHER('o' + i));
+    host->app = app_makes_others_come;
+    host_settle(host);
+    const char *last = memrchr(order, 'a', sizeof order);
+    assert_non_null(last);
+    assert_true(last - order < 200);
+    client_free(client);
+    for (int i = 0; i < 2; i++) client_free(others[i]);
+    host_free(host);
+}
+
 /* One that is alone goes on at once. */
 static void test_alone_it_is_not_held_up(void **state)
 {
@@ -111,12 +145,6 @@ static void test_alone_it_is_not_held_up(void **state)
 }
 
 /* ---- waking ---- */
-
-static bool would_wait(const struct host *host)
-{
-    struct pollfd watched = {.fd = host->lane->poller.fd, .events = POLLIN};
-    return poll(&watched, 1, 0) == 0;
-}
 
 static void test_a_wake_up_lasts_until_a_wait(void **state)
 {
@@ -289,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_greedy_clients_take_turns),
         cmocka_unit_test(test_a_new_client_comes_before_greedy_ones),
+        cmocka_unit_test(test_who_has_had_his_turn_is_not_forgotten),
         cmocka_unit_test(test_alone_it_is_not_held_up),
         cmocka_unit_test(test_a_wake_up_lasts_until_a_wait),
         cmocka_unit_test(test_a_deadline_ends_the_wait),

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,12 +93,14 @@ static void test_a_reset_is_an_error_there(void **state)
     close(pair.theirs);
 }
 
-/* A child that holds duplicates of all that is open, until it is stopped. */
+/* A child that holds duplicates of all that is open, until it is stopped, or the test ends. */
 static pid_t fork_sleeper(void)
 {
     pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         for (;;) pause();
+    }
     assert_true(child > 0);
     return child;
 }
