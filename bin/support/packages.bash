@@ -70,9 +70,14 @@ install_missing() {
   fi
   has apt-get >/dev/null || tell_the_command
   echo "Installing ${missing[*]}"
-  apt-get update -q
+  quietly apt-get update
   name_clang_runtimes
-  without_starting_services apt-get install -q -y --no-install-recommends "${missing[@]}"
+  quietly without_starting_services apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+# What apt tells is of interest only when it fails.
+quietly() {
+  "$@" >tmp/apt.log 2>&1 || { cat tmp/apt.log >&2; exit 1; }
 }
 
 tell_the_command() {

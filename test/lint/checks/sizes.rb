@@ -11,13 +11,15 @@ module Lint
     C = "{core,ext,load,bench}/**/*.{c,h}"
     RUBY = "{lib,ext,exe,test,examples,bench}/**/*.rb"
     OTHER = "{exe/*,bin/**/*,.ci/*,bench/*}"
+    DOCUMENT = /\.md\z/
 
     def initialize(root)
       @root = root
     end
 
     def faults
-      Dir.glob([C, RUBY, OTHER], File::FNM_DOTMATCH, base: @root).uniq.sort.flat_map do |file|
+      files = Dir.glob([C, RUBY, OTHER], File::FNM_DOTMATCH, base: @root).grep_v(DOCUMENT).uniq
+      files.sort.flat_map do |file|
         path = File.join(@root, file)
         built?(file) || !File.file?(path) ? [] : file_faults(file, File.readlines(path, chomp: true, encoding: "UTF-8"))
       end
