@@ -116,6 +116,7 @@ static void serve_request(struct bbr_exchange *exchange)
         if (!NIL_P(error)) bbr_failed_late(exchange, error);
     }
     give_back(exchange);
+    exchange->env = Qnil; /* the next request may be long in coming */
     if (++lane->requests == lane->max_requests) bbr_report(exchange, "max_requests", Qnil, Qnil);
 }
 
@@ -137,8 +138,7 @@ static VALUE serve(VALUE argument)
     return exchange->leaving;
 }
 
-/* A request is in hand here only when the thread was unwound: killed, or thrown past us by the application.
- */
+/* A request is in hand here only when the thread was unwound: killed, or by a throw past us. */
 static VALUE stop_serving(VALUE argument)
 {
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;

@@ -113,8 +113,7 @@ VALUE bbr_reply_string(VALUE part)
 static bool send_slices(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,
                         uint64_t *taken)
 {
-    /* The application may have rescued that the client is gone. Bytes are missing: nothing may follow them.
-     */
+    /* If the application rescued that the client is gone: bytes are missing, and nothing may follow them. */
     int code = exchange->gone ? BB_EGONE : bb_reply_write(exchange->lane->core, slices, count, last, taken);
     if (RB_LIKELY(code == BB_OK)) return true;
     if (code == BB_AGAIN)
@@ -197,18 +196,19 @@ static void send_array(struct bbr_exchange *exchange, VALUE parts)
 /* The body as an Array of Strings, nearly always itself, and its length. */
 static VALUE measure(VALUE parts, uint64_t *total)
 {
+    long count = 0;
     *total = 0;
-    for (long i = 0; i < RARRAY_LEN(parts); i++) {
-        VALUE part = RARRAY_AREF(parts, i);
-        if (!RB_TYPE_P(part, T_STRING)) break;
-        *total += (uint64_t)RSTRING_LEN(part);
-        if (i + 1 == RARRAY_LEN(parts)) return parts;
-    }
+    for (; count < RARRAY_LEN(parts) && RB_TYPE_P(RARRAY_AREF(parts, count), T_STRING); count++)
+        *total += (uint64_t)RSTRING_LEN(RARRAY_AREF(parts, count));
+    if (count == RARRAY_LEN(parts)) return parts;
+
     VALUE strings = rb_ary_new();
     *total = 0;
-    for (long i = 0; i < RARRAY_LEN(parts); i++)
-        *total += (uint64_t)RSTRING_LEN(
-            rb_ary_entry(rb_ary_push(strings, bbr_reply_string(rb_ary_entry(parts, i))), i));
+    for (long i = 0; i < RARRAY_LEN(parts); i++) {
+        VALUE string = bbr_reply_string(rb_ary_entry(parts, i));
+        rb_ary_push(strings, string);
+        *total += (uint64_t)RSTRING_LEN(string);
+    }
     return strings;
 }
 

@@ -55,8 +55,7 @@ static struct stream *stream_of(VALUE self)
     return stream;
 }
 
-/* A reply belongs to the thread that serves it: another one could come while the core waits for the client.
- */
+/* A reply belongs to the thread that serves it: another could come while that one waits for the client. */
 static struct bbr_exchange *writable(VALUE self)
 {
     struct bbr_exchange *exchange = stream_of(self)->exchange;

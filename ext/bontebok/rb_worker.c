@@ -125,8 +125,7 @@ static int set_setting(VALUE name, VALUE value, VALUE argument)
 
 /* ---- methods ---- */
 
-/* Worker.new(settings = {}): the core's settings by name, times in milliseconds; spool_dir and server_name.
- */
+/* Worker.new(settings = {}): what SETTINGS names, and spool_dir and server_name. */
 static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
 {
     struct face *face;
