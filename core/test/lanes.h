@@ -1,0 +1,193 @@
+/* lanes.h: a worker whose lanes are served by threads of their own, as a host with threads does it, and
+ * blocking clients. For the tests of what lanes share; nothing here asserts but in the test's own thread. */
+#ifndef BB_TEST_LANES_H
+#define BB_TEST_LANES_H
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "bontebok.h"
+#include "descriptors.h"
+
+#define LANES_MAX 4
+#define PATIENCE  20 /* s; no test that passes comes near */
+
+struct lanes;
+
+struct lane_thread {
+    struct lanes *lanes;
+    struct bb_lane *lane;
+    pthread_t thread;
+    unsigned served, waits;
+    bool joined, drained;
+};
+
+struct lanes {
+    struct bb_worker *worker;
+    struct lane_thread threads[LANES_MAX];
+    int count, descriptors;
+    struct sockaddr_in address;
+    sem_t entered, leave; /* for requests to /block: one is in hand; it may be answered */
+};
+
+/* ---- serving ---- */
+
+static inline void lanes_reply(struct bb_lane *lane, const char *body, size_t len)
+{
+    const struct bb_slice part = {body, len};
+    uint64_t taken;
+    if (bb_reply_begin(lane, 200) != BB_OK || bb_reply_head(lane, len) != BB_OK) {
+        bb_reply_abort(lane);
+        return;
+    }
+    struct bb_slice rest = part;
+    int code;
+    while ((code = bb_reply_write(lane, &rest, 1, true, &taken)) == BB_AGAIN) {
+        rest = (struct bb_slice){rest.at + taken, rest.len - taken};
+        if (bb_reply_wait(lane) < 0) break;
+    }
+    if (code == BB_OK)
+        bb_reply_end(lane);
+    else
+        bb_reply_abort(lane);
+}
+
+static inline void lanes_answer(struct lane_thread *thread, const struct bb_request *request)
+{
+    const struct bb_slice *target = &request->head.target;
+    if (target->len == 6 && memcmp(target->at, "/block", 6) == 0) {
+        sem_post(&thread->lanes->entered);
+        sem_wait(&thread->lanes->leave);
+    }
+    char text[64];
+    int len = snprintf(text, sizeof text, "%.*s %llu", (int)(target->len < 32 ? target->len : 32), target->at,
+                       (unsigned long long)request->body_length);
+    lanes_reply(thread->lane, text, (size_t)len);
+}
+
+static inline void *lanes_serve(void *argument)
+{
+    struct lane_thread *thread = argument;
+    for (;;) {
+        const struct bb_request *request;
+        struct bb_news news;
+        switch (bb_lane_next(thread->lane, &request)) {
+        case BB_OK:
+            thread->served++;
+            lanes_answer(thread, request);
+            break;
+        case BB_AGAIN:
+            thread->waits++;
+            bb_lane_wait(thread->lane);
+            break;
+        case BB_NEWS:
+            bb_lane_news(thread->lane, &news);
+            break;
+        default:
+            thread->drained = true;
+            return NULL;
+        }
+    }
+}
+
+/* ---- life ---- */
+
+static inline int lanes_listen(struct lanes *lanes)
+{
+    socklen_t len = sizeof lanes->address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    lanes->address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    assert_int_equal(bind(fd, (struct sockaddr *)&lanes->address, len), 0);
+    assert_int_equal(listen(fd, 1024), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&lanes->address, &len), 0);
+    return fd;
+}
+
+static inline void lanes_start(struct lanes *lanes, int count, const struct bb_settings *settings)
+{
+    *lanes = (struct lanes){.count = count, .descriptors = open_descriptors()};
+    sem_init(&lanes->entered, 0, 0);
+    sem_init(&lanes->leave, 0, 0);
+    assert_int_equal(bb_worker_new(&lanes->worker, settings), BB_OK);
+    assert_int_equal(bb_worker_listen(lanes->worker, lanes_listen(lanes), 0), BB_OK);
+    for (int i = 0; i < count; i++) {
+        struct lane_thread *thread = &lanes->threads[i];
+        thread->lanes = lanes;
+        assert_int_equal(bb_lane_new(&thread->lane, lanes->worker), BB_OK);
+    }
+    for (int i = 0; i < count; i++)
+        assert_int_equal(pthread_create(&lanes->threads[i].thread, NULL, lanes_serve, &lanes->threads[i]), 0);
+}
+
+static inline void lanes_join(struct lane_thread *thread)
+{
+    if (!thread->joined) pthread_join(thread->thread, NULL);
+    thread->joined = true;
+    assert_true(thread->drained);
+}
+
+/* Waits for the end of a drain that was ordered. Returns how many requests were served. */
+static inline unsigned lanes_finish(struct lanes *lanes)
+{
+    unsigned served = 0;
+    for (int i = 0; i < lanes->count; i++) {
+        struct lane_thread *thread = &lanes->threads[i];
+        lanes_join(thread);
+        served += thread->served;
+        bb_lane_free(thread->lane);
+    }
+    bb_worker_free(lanes->worker);
+    assert_int_equal(open_descriptors(), lanes->descriptors);
+    return served;
+}
+
+/* ---- clients ---- */
+
+static inline int lanes_connect(const struct lanes *lanes)
+{
+    struct timeval patience = {.tv_sec = PATIENCE};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    if (connect(fd, (const struct sockaddr *)&lanes->address, sizeof lanes->address) == 0) return fd;
+    close(fd);
+    return -1;
+}
+
+static inline bool lanes_say(int fd, const char *bytes, size_t len)
+{
+    return send(fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+/* Reads one answer; true when it is whole, a 200, and has this body. */
+static inline bool lanes_read(int fd, const char *body)
+{
+    char answer[512];
+    size_t len = 0, wanted = strlen(body);
+    for (;;) {
+        ssize_t got = recv(fd, answer + len, sizeof answer - 1 - len, 0);
+        if (got <= 0) return false;
+        answer[len += (size_t)got] = '\0';
+        const char *end = strstr(answer, "\r\n\r\n");
+        if (!end || strlen(end + 4) < wanted) continue;
+        return strncmp(answer, "HTTP/1.1 200 ", 13) == 0 && strcmp(end + 4, body) == 0;
+    }
+}
+
+static inline bool lanes_ask(int fd, const char *target, const char *fields, const char *body)
+{
+    char request[256], expected[64];
+    snprintf(request, sizeof request, "POST %s HTTP/1.1\r\nHost: x\r\n%sContent-Length: %zu\r\n\r\n%s",
+             target, fields, strlen(body), body);
+    snprintf(expected, sizeof expected, "%s %zu", target, strlen(body));
+    return lanes_say(fd, request, strlen(request)) && lanes_read(fd, expected);
+}
+
+#endif
