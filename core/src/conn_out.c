@@ -49,7 +49,7 @@ enum bb__conn_next bb__conn_refuse(struct bb__conn *conn, struct bb__conn_contex
 {
     conn->keep_alive = false;
     conn->linger = true;
-    bb__buf_clear(&conn->in);
+    bb__blocks_take_back(&context->blocks, &conn->in);
     bb__spool_drop(&conn->spool, context->spool_budget);
     if (bb__h1_reply_error(&conn->out, status, conn->head_method, &context->date,
                            context->settings->server_name) != BB_OK)

@@ -158,6 +158,37 @@ static void test_what_comes_behind_a_large_body(void **state)
     host_free(host);
 }
 
+static void app_knows_its_fields(struct host *host, const struct bb_request *request)
+{
+    const struct bb_field *last = &request->head.fields[request->head.field_count - 1];
+    assert_int_equal(last->value_len, 1);
+    assert_int_equal(last->value[0], request->head.target.at[1]);
+    app_echo(host, request);
+}
+
+/* A head waits for its body while others come and go. */
+static void test_uploads_side_by_side(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    struct client *first = client_new(host), *second = client_new(host), *other = client_new(host);
+    host->app = app_knows_its_fields;
+    client_say(first, "POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nX-First: 1\r\n\r\nbo");
+    client_say(second,
+               "PUT /2 HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: x\r\nX-Second: 2\r\n\r\n4\r\nbo");
+    host_settle(host);
+    client_say(other, "GET /3 HTTP/1.1\r\nHost: x\r\nX-Third: 3\r\n\r\n");
+    assert_answer(other, 200, "GET /3 ");
+    client_say(second, "dy\r\n0\r\n\r\n");
+    assert_answer(second, 200, "PUT /2 body");
+    client_say(first, "dy");
+    assert_answer(first, 200, "POST /1 body");
+    client_free(first);
+    client_free(second);
+    client_free(other);
+    host_free(host);
+}
+
 /* ---- limits ---- */
 
 static void assert_refused(struct client *client, int status)
@@ -337,6 +368,7 @@ int main(void)
         cmocka_unit_test(test_small_in_memory_large_in_a_file),
         cmocka_unit_test(test_no_body_in_any_form),
         cmocka_unit_test(test_what_comes_behind_a_large_body),
+        cmocka_unit_test(test_uploads_side_by_side),
         cmocka_unit_test(test_max_body_in_both_framings),
         cmocka_unit_test(test_spool_max_is_for_all_together),
         cmocka_unit_test(test_a_full_disk),

@@ -156,6 +156,8 @@ static void test_waits_for_room(void **state)
         skip_stuffing(client);
         assert_true(client_read(client, false));
         assert_int_equal(client->status, 100);
+        host_settle(host);
+        assert_true(would_wait(host)); /* and does not look out for room any more */
         if (!body_first) client_say(client, "body");
         assert_answer(client, 200, "POST / body");
         assert_silence(client);

@@ -213,6 +213,20 @@ static void test_what_is_no_listener(void **state)
     struct host *host = new_host(0);
     assert_int_equal(bb_worker_listen(host->worker, -1, 1), BB_ESYSTEM);
     assert_int_equal(bb_worker_listen(host->worker, 0, BB_LISTENERS_MAX), BB_ENOMEM);
+
+    int datagrams[2]; /* readable, but accepting from it never works */
+    assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, datagrams), 0);
+    bb_lane_free(host->lane);
+    assert_int_equal(bb_worker_listen(host->worker, datagrams[0], 1), BB_OK);
+    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
+    assert_int_equal(send(datagrams[1], "x", 1, 0), 1);
+    host_settle(host);
+    assert_true(would_wait(host));
+    assert_int_equal(host->news_count, 1);
+    assert_int_equal(host->news[0].error, EOPNOTSUPP);
+    struct client *client = new_served(host);
+    client_free(client);
+    close(datagrams[1]);
     host_free(host);
 }
 
