@@ -2,22 +2,45 @@
 
 require_relative "checks"
 
-# The table that people read and the one that the checks use say the same.
 class ArchitectureTest < Lint::TestCase
-  ROW = %r{^\| (\w+) \| `core/src`: `([^`]+)` \|}
+  DOCUMENT = Lint::ArchitectureTable::DOCUMENT
+
+  # Of two layers; h1_* are in neither.
+  CORE = { "core/src/buf.c" => "", "core/src/clock.c" => "", "core/src/sock.c" => "" }.freeze
+  BYTES = "| bytes | `core/src`: `buf clock` | libc | sockets |\n"
+  SYSTEM = "| system | `core/src`: `sock` | bytes | HTTP |\n"
 
   def test_its_table_of_layers_is_the_one_that_is_checked
-    rows = File.read(File.join(ROOT, "docs/ARCHITECTURE.md")).scan(ROW)
-    written = rows.to_h { |name, files| [name, files.split.sort] }
-    assert_equal checked, written
+    assert_clean Lint::ArchitectureTable
+  end
+
+  def test_allows_the_order_that_reads_best
+    assert_empty found("#{SYSTEM}| bytes | `core/src`: `clock buf` | libc | sockets |\n")
+  end
+
+  def test_refuses_a_file_that_is_not_written_down
+    assert_equal ["#{DOCUMENT} lacks clock in layer bytes"], found(SYSTEM + BYTES.sub("buf clock", "buf"))
+  end
+
+  def test_refuses_a_layer_that_is_not_written_down
+    assert_equal ["#{DOCUMENT} lacks sock in layer system"], found(BYTES)
+  end
+
+  def test_refuses_a_file_in_another_layer
+    assert_equal ["#{DOCUMENT} has clock in layer system, LayerTable has not",
+                  "#{DOCUMENT} lacks clock in layer bytes"],
+                 found(SYSTEM.sub("sock", "sock clock") + BYTES.sub("buf clock", "buf"))
+  end
+
+  def test_refuses_what_is_gone_or_no_layer
+    assert_equal ["#{DOCUMENT} has poller in layer system, LayerTable has not",
+                  "#{DOCUMENT} has buf in layer bits, LayerTable has not"],
+                 found(SYSTEM.sub("sock", "sock poller") + BYTES + BYTES.sub("bytes", "bits").sub("buf clock", "buf"))
   end
 
   private
 
-  # Without what is planned and not there yet.
-  def checked
-    Lint::LayerTable::CORE.to_h do |name, layer|
-      [name.to_s, layer.modules.select { |pattern| Dir.glob("core/src/#{pattern}.c", base: ROOT).any? }.sort]
-    end
+  def found(table)
+    faults(Lint::ArchitectureTable, CORE.merge(DOCUMENT => "# Architecture\n\n#{table}"))
   end
 end

@@ -33,24 +33,9 @@ class StyleTest < Lint::TestCase
     end
   end
 
-  # The core has its own test group for this; here the parts that are compiled with other headers.
-  def test_the_binding_and_the_load_tool_compile_without_warnings
-    headers = RbConfig::CONFIG.values_at("rubyhdrdir", "rubyarchhdrdir").flat_map { |folder| ["-isystem", folder] }
-    %w[gcc clang].each do |compiler|
-      assert_no_warning(compiler, "-Iext/bontebok", *headers, *Dir.glob("ext/bontebok/*.c", base: ROOT))
-      assert_no_warning(compiler, "-Iload/src", "-Icore/src", *Dir.glob("load/src/*.c", base: ROOT))
-    end
-  end
-
   private
 
   def formatted(*arguments)
     Open3.capture2e("clang-format", "--dry-run", "-Werror", *arguments, chdir: ROOT)
-  end
-
-  def assert_no_warning(compiler, *arguments)
-    flags = %w[-std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror -Wno-unused-parameter -fsyntax-only]
-    output, status = Open3.capture2e(compiler, *flags, "-Icore/include", *arguments, chdir: ROOT)
-    assert status.success?, output
   end
 end

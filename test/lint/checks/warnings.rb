@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+require "open3"
+require "rbconfig"
+
+module Lint
+  # The binding and the load tool compile without a warning. The core and the load tool by themselves have `make
+  # warnings`; here are the headers of Ruby, and the two trees as the extensions' builds see them.
+  class Warnings
+    COMPILERS = %w[gcc clang].freeze
+    FLAGS = %w[-std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror -Wno-unused-parameter -fsyntax-only].freeze
+    RUBY = RbConfig::CONFIG.values_at("rubyhdrdir", "rubyarchhdrdir").flat_map { |folder| ["-isystem", folder] }.freeze
+    PARTS = { "ext/bontebok" => ["-Icore/include", *RUBY], "load/src" => ["-Icore/src"] }.freeze
+
+    def initialize(root)
+      @root = root
+    end
+
+    def faults
+      COMPILERS.product(PARTS.to_a).flat_map do |compiler, (folder, includes)|
+        files = Dir.glob("#{folder}/*.c", base: @root).sort
+        files.empty? ? [] : compile(compiler, "-I#{folder}", *includes, *files)
+      end
+    end
+
+    private
+
+    def compile(compiler, *arguments)
+      output, status = Open3.capture2e(compiler, *FLAGS, *arguments, chdir: @root)
+      status.success? ? [] : ["#{compiler}: #{output}"]
+    end
+  end
+end
