@@ -189,7 +189,7 @@ static void check_accepted(const struct outcome *whole, size_t len, const struct
     check_fields(head, fields + 2, end - 2, limits);
 }
 
-/* ---- ---- */
+/* ---- one input ---- */
 
 static void check(const char *bytes, size_t len, const struct bb__head_limits *limits)
 {

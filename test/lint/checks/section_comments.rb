@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+module Lint
+  # A comment that opens a section of a C file is one short line with words in it. A rule that fills the line is wrapped
+  # by clang-format, its end left alone on the next one.
+  class SectionComments
+    FILES = "{core,ext,load,bench}/**/*.{c,h}"
+    BUILT = %r{(\A|/)(build|tmp|vendor)/}
+    # Begins with a rule, of whatever; a comment that only holds one is a drawing.
+    BANNER = %r{/\*[ \t]*(?:-{3}|={3}|\*{3}|_{3}|~{3}|\#{3}).*?\*/}m
+    SECTION = %r{\A/\* ---- [[:alnum:]][^\n]*[^\s-] ---- \*/\z}
+
+    def initialize(root)
+      @root = root
+    end
+
+    def faults
+      files = Dir.glob(FILES, base: @root).grep_v(BUILT).sort
+      files.flat_map { |file| file_faults(file, File.read(File.join(@root, file), encoding: "UTF-8")) }
+    end
+
+    private
+
+    def file_faults(file, text)
+      faults = []
+      text.scan(BANNER) do |banner|
+        line = Regexp.last_match.pre_match.count("\n") + 1
+        faults << "#{file}:#{line} is no /* ---- section ---- */" unless banner.match?(SECTION)
+      end
+      faults
+    end
+  end
+end
