@@ -1,7 +1,7 @@
 /*
  * floor.c: the least a server can do, as the zero of bench/quick: a fixed answer to whatever one read brings.
  *
- *   floor close unix:/path | floor close PORT     accept, read, write, close
+ *   floor close unix:/path | floor close PORT     accept, read, write, close (TCP: the FIN with the answer)
  *   floor kept  unix:/path | floor kept  PORT     the same with epoll and kept-alive connections
  *
  * Not a server: one read is taken for one request. Ends with SIGTERM.
@@ -53,18 +53,20 @@ static int listen_on_port(const char *port)
     return fd;
 }
 
-static bool answer(int fd, const char *bytes, size_t len)
+static bool answer(int fd, const char *bytes, size_t len, int flags)
 {
     char request[16384];
-    return recv(fd, request, sizeof request, 0) > 0 && send(fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len;
+    return recv(fd, request, sizeof request, 0) > 0 &&
+           send(fd, bytes, len, MSG_NOSIGNAL | flags) == (ssize_t)len;
 }
 
-static void serve_closing(int listener)
+static void serve_closing(int listener, bool tcp)
 {
     for (;;) {
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if (fd < 0) continue;
-        (void)answer(fd, close_answer, sizeof close_answer - 1);
+        (void)answer(fd, close_answer, sizeof close_answer - 1, tcp ? MSG_MORE : 0);
+        if (tcp) shutdown(fd, SHUT_WR);
         close(fd);
     }
 }
@@ -86,7 +88,7 @@ static void serve_kept(int listener)
             int fd = events[i].data.fd;
             if (fd == listener)
                 watch(poller, accept4(listener, NULL, NULL, SOCK_CLOEXEC));
-            else if (!answer(fd, kept_answer, sizeof kept_answer - 1))
+            else if (!answer(fd, kept_answer, sizeof kept_answer - 1, 0))
                 close(fd);
         }
     }
@@ -98,10 +100,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: floor close|kept unix:/path|PORT\n");
         return 2;
     }
-    int fd = strncmp(argv[2], "unix:", 5) == 0 ? listen_on_path(argv[2] + 5) : listen_on_port(argv[2]);
+    bool tcp = strncmp(argv[2], "unix:", 5) != 0;
+    int fd = tcp ? listen_on_port(argv[2]) : listen_on_path(argv[2] + 5);
     if (listen(fd, 1024) < 0) fail("listen");
     if (strcmp(argv[1], "close") == 0)
-        serve_closing(fd);
+        serve_closing(fd, tcp);
     else
         serve_kept(fd);
     return 0;

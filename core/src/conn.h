@@ -54,6 +54,7 @@ struct bb__conn {
     int fd;
     uint8_t state;       /* enum bb__conn_state */
     uint8_t listener;    /* where it was accepted */
+    bool tcp;            /* else a unix socket */
     bool keep_alive;     /* after FLUSH: HEAD again; else the connection ends */
     bool linger;         /* it ends by LINGER: the client may still be sending */
     bool head_method;    /* the request is a HEAD */

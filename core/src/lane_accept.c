@@ -136,6 +136,7 @@ static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb_
         return NULL;
     }
     conn->listener = listener->number;
+    conn->tcp = listener->tcp;
     memcpy(conn->peer, peer, sizeof conn->peer);
     conn->next = lane->conns;
     if (conn->next) conn->next->previous = conn;

@@ -87,6 +87,23 @@ static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
     return BB_OK;
 }
 
+/* Over TCP the end of a connection leaves with its last bytes: a segment less, a fifth of what a short
+ * request costs. */
+static bool ends_with_staged(const struct bb_lane *lane)
+{
+    const struct bb__lane_reply *reply = &lane->reply;
+    return lane->current->tcp && reply->ended && reply->ended_as == BB_OK && !reply->encoder.keep_alive;
+}
+
+static int send_staged(struct bb_lane *lane, size_t *sent)
+{
+    int fd = lane->current->fd;
+    const char *bytes = bb__buf_bytes(&lane->reply.staged);
+    size_t len = bb__buf_len(&lane->reply.staged);
+    return ends_with_staged(lane) ? bb__sock_send_last(fd, bytes, len, sent)
+                                  : bb__sock_send(fd, bytes, len, sent);
+}
+
 /* Sends what is staged and the run; the rest waits in the connection. */
 static int send_run(struct bb_lane *lane, struct run *run)
 {
@@ -98,7 +115,7 @@ static int send_run(struct bb_lane *lane, struct run *run)
     run->spans[0] = (struct iovec){bb__buf_bytes(staged), bb__buf_len(staged)};
     lane->reply.sent = true;
     if (bb__buf_len(&conn->out) == 0) {
-        code = run->count == 0 ? bb__sock_send(conn->fd, run->spans[0].iov_base, run->spans[0].iov_len, &sent)
+        code = run->count == 0 ? send_staged(lane, &sent)
                                : bb__sock_send_parts(conn->fd, run->spans, run->count + 1, &sent);
         if (code == BB_EGONE) return code;
     }

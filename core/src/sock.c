@@ -13,17 +13,22 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#ifdef MSG_MORE
+#define HOLD_FOR_MORE MSG_MORE
+#else
+#define HOLD_FOR_MORE 0
+#endif
+
 static atomic_bool process_forked;
 
-int bb__sock_prepare_listener(int fd)
+int bb__sock_prepare_listener(int fd, bool *tcp)
 {
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
         return BB_ESYSTEM;
 
-    /* A unix socket refuses the option, and does not need it. */
-    int on = 1;
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    int on = 1; /* a unix socket refuses the option, and does not need it */
+    *tcp = setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0;
     return BB_OK;
 }
 
@@ -133,12 +138,17 @@ static int sent_or_not(ssize_t count, size_t *sent)
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS ? BB_AGAIN : BB_EGONE;
 }
 
-int bb__sock_send(int fd, const char *bytes, size_t len, size_t *sent)
+static int send_bytes(int fd, const char *bytes, size_t len, int flags, size_t *sent)
 {
     ssize_t count;
-    do count = send(fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    do count = send(fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT | flags);
     while (count < 0 && errno == EINTR);
     return sent_or_not(count, sent);
+}
+
+int bb__sock_send(int fd, const char *bytes, size_t len, size_t *sent)
+{
+    return send_bytes(fd, bytes, len, 0, sent);
 }
 
 int bb__sock_send_parts(int fd, const struct iovec *parts, size_t count, size_t *sent)
@@ -148,6 +158,15 @@ int bb__sock_send_parts(int fd, const struct iovec *parts, size_t count, size_t 
     do done = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     while (done < 0 && errno == EINTR);
     return sent_or_not(done, sent);
+}
+
+int bb__sock_send_last(int fd, const char *bytes, size_t len, size_t *sent)
+{
+    /* What is held back for more goes out with the FIN. Not with that of close(): it would throw the answer
+     * away if the peer has sent bytes that nobody has read. */
+    int code = send_bytes(fd, bytes, len, HOLD_FOR_MORE, sent);
+    if (code == BB_OK && *sent == len) bb__sock_end_sending(fd);
+    return code;
 }
 
 int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)

@@ -8,9 +8,9 @@
 
 #define BB_PEER_MAX 48 /* INET6_ADDRSTRLEN is 46 */
 
-/* Makes an inherited descriptor non-blocking and close-on-exec; on a TCP listener also sets TCP_NODELAY,
- * which accepted connections inherit. BB_OK or BB_ESYSTEM. */
-int bb__sock_prepare_listener(int fd);
+/* Makes an inherited descriptor non-blocking and close-on-exec; on a TCP listener (*tcp) also sets
+ * TCP_NODELAY, which accepted connections inherit. BB_OK or BB_ESYSTEM. */
+int bb__sock_prepare_listener(int fd, bool *tcp);
 
 /* Accepts one connection: non-blocking, close-on-exec. peer: its address as text, "127.0.0.1" for unix
  * sockets, the IPv4 form of a mapped IPv6 address. BB_OK; BB_AGAIN: the queue is empty; BB_ESYSTEM: errno is
@@ -27,6 +27,11 @@ int bb__sock_recv(int fd, char *bytes, size_t len, size_t *got);
 /* Sends what the socket takes. BB_OK with *sent > 0; BB_AGAIN: it takes nothing now; BB_EGONE. */
 int bb__sock_send(int fd, const char *bytes, size_t len, size_t *sent);
 int bb__sock_send_parts(int fd, const struct iovec *parts, size_t count, size_t *sent);
+
+/* bb__sock_send() of the last bytes that a TCP connection will carry: the FIN leaves in the same segment, and
+ * the peer is woken once. As long as the socket does not take them all, the connection is not ended.
+ * Elsewhere than on Linux the FIN follows by itself. */
+int bb__sock_send_last(int fd, const char *bytes, size_t len, size_t *sent);
 
 /* Waits until fd takes bytes, wake_fd is readable, or timeout_ms (-1: none) is over. BB_OK; BB_AGAIN: woken;
  * BB_EGONE: over. */

@@ -53,9 +53,9 @@ int bb_worker_listen(struct bb_worker *worker, int fd, unsigned number)
 {
     if (bb__worker_is_inert(worker)) return BB_DRAINED;
     if (worker->listener_count == BB_LISTENERS_MAX || number >= BB_LISTENERS_MAX) return BB_ENOMEM;
-    if (bb__sock_prepare_listener(fd) != BB_OK) return BB_ESYSTEM;
-    worker->listeners[worker->listener_count++] =
-        (struct bb__listener){.source.kind = BB_SOURCE_LISTENER, .fd = fd, .number = (uint8_t)number};
+    struct bb__listener listener = {.source.kind = BB_SOURCE_LISTENER, .fd = fd, .number = (uint8_t)number};
+    if (bb__sock_prepare_listener(fd, &listener.tcp) != BB_OK) return BB_ESYSTEM;
+    worker->listeners[worker->listener_count++] = listener;
     return BB_OK;
 }
 

@@ -11,6 +11,7 @@ struct bb__listener {
     struct bb__source source;
     int fd;
     uint8_t number;
+    bool tcp;
 };
 
 struct bb_worker {

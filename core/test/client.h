@@ -110,11 +110,9 @@ static inline bool client_more(struct client *client)
 {
     uint64_t since = real_ms();
     size_t had = bb__buf_len(&client->in); /* the application may receive for us */
-    while (client->end == CLIENT_OPEN) {
-        if (client_receive(client) || bb__buf_len(&client->in) > had) return client->end == CLIENT_OPEN;
-        client_wait(client, POLLIN, since);
-    }
-    return false;
+    while (client->end == CLIENT_OPEN && bb__buf_len(&client->in) == had)
+        if (!client_receive(client)) client_wait(client, POLLIN, since);
+    return bb__buf_len(&client->in) > had;
 }
 
 /* The value of a field of the last answer's head, in the test's own memory; NULL when there is none. */

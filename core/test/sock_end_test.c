@@ -1,5 +1,6 @@
 /* sock_end_test.c: how a connection ends for the other side, alone and while a child holds a duplicate. */
 #include <errno.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -47,7 +48,7 @@ static struct pair tcp_pair(void)
 /* What the other side reads: the number of bytes, or -errno. Waits, but not for ever. */
 static int read_there(int fd)
 {
-    char bytes[64];
+    static char bytes[1 << 16];
     struct pollfd watched = {.fd = fd, .events = POLLIN};
     if (poll(&watched, 1, 10000) <= 0) return -ETIMEDOUT;
     ssize_t got = recv(fd, bytes, sizeof bytes, 0);
@@ -64,6 +65,64 @@ static void test_the_end_of_sending(void **state)
     assert_int_equal(read_there(pair.theirs), 0);
     assert_int_equal(send(pair.theirs, "x", 1, 0), 1);
     assert_int_equal(bb__sock_recv(pair.ours, &byte, 1, &got), BB_OK);
+    bb__sock_close(pair.ours);
+    close(pair.theirs);
+}
+
+static unsigned segments_received(int fd)
+{
+    struct tcp_info info;
+    socklen_t len = sizeof info;
+    assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len), 0);
+    return info.tcpi_segs_in;
+}
+
+static void test_the_end_leaves_with_the_last_bytes(void **state)
+{
+    (void)state;
+    struct pair pair = tcp_pair();
+    size_t sent;
+    unsigned before = segments_received(pair.theirs);
+    assert_int_equal(bb__sock_send_last(pair.ours, "hello", 5, &sent), BB_OK);
+    assert_int_equal(sent, 5);
+    assert_int_equal(read_there(pair.theirs), 5);
+    assert_int_equal(read_there(pair.theirs), 0);
+    assert_int_equal(segments_received(pair.theirs), before + 1);
+    bb__sock_close(pair.ours);
+    close(pair.theirs);
+}
+
+/* What the peer has sent and nobody has read turns the close into a reset: the answer must have left before.
+ */
+static void test_last_bytes_arrive_whatever_is_unread(void **state)
+{
+    (void)state;
+    struct pair pair = tcp_pair();
+    size_t sent;
+    assert_int_equal(send(pair.theirs, "\r\n", 2, 0), 2);
+    assert_int_equal(bb__sock_send_last(pair.ours, "hello", 5, &sent), BB_OK);
+    bb__sock_close(pair.ours);
+    assert_int_equal(read_there(pair.theirs), 5);
+    close(pair.theirs);
+}
+
+static void test_last_bytes_that_do_not_fit(void **state)
+{
+    (void)state;
+    static const char zeros[16 << 20];
+    struct pair pair = tcp_pair();
+    size_t sent, more;
+    assert_int_equal(bb__sock_send_last(pair.ours, zeros, sizeof zeros, &sent), BB_OK);
+    assert_true(sent > 0 && sent < sizeof zeros);
+    assert_int_equal(bb__sock_send_last(pair.ours, zeros, 1, &more), BB_AGAIN);
+    for (size_t got = 0; got < sent;) {
+        int bytes = read_there(pair.theirs);
+        assert_true(bytes > 0);
+        got += (size_t)bytes;
+    }
+    assert_int_equal(bb__sock_send_last(pair.ours, "x", 1, &more), BB_OK);
+    assert_int_equal(read_there(pair.theirs), 1);
+    assert_int_equal(read_there(pair.theirs), 0);
     bb__sock_close(pair.ours);
     close(pair.theirs);
 }
@@ -141,6 +200,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_end_of_sending),
+        cmocka_unit_test(test_the_end_leaves_with_the_last_bytes),
+        cmocka_unit_test(test_last_bytes_arrive_whatever_is_unread),
+        cmocka_unit_test(test_last_bytes_that_do_not_fit),
         cmocka_unit_test(test_a_close_delivers_what_was_sent),
         cmocka_unit_test(test_a_reset_is_an_error_there),
         cmocka_unit_test(test_a_sleeping_child_keeps_nobody_waiting),

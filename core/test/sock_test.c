@@ -68,7 +68,9 @@ static int listen_on(int family, union address *address, socklen_t *len)
     assert_int_equal(listen(fd, 8), 0);
     *len = sizeof *address;
     assert_int_equal(getsockname(fd, &address->any, len), 0);
-    assert_int_equal(bb__sock_prepare_listener(fd), BB_OK);
+    bool tcp;
+    assert_int_equal(bb__sock_prepare_listener(fd, &tcp), BB_OK);
+    assert_int_equal(tcp, family != AF_UNIX);
     return fd;
 }
 
@@ -110,7 +112,8 @@ static void test_a_listener_is_prepared(void **state)
     assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, &len), 0);
     assert_int_equal(on, 1);
     close(fd);
-    assert_int_equal(bb__sock_prepare_listener(fd), BB_ESYSTEM);
+    bool tcp;
+    assert_int_equal(bb__sock_prepare_listener(fd, &tcp), BB_ESYSTEM);
 }
 
 static void test_an_empty_queue(void **state)
