@@ -1,10 +1,13 @@
 # frozen_string_literal: true
 
+require_relative "median"
+
 module Bench
-  # Medians of alternating rounds. Distances are medians of the differences within a round: the machine's speed drifts
+  # Medians of alternating rounds. Distances and ratios are medians of those within a round: the machine's speed drifts
   # from one round to the next, hardly within one.
   class Figures
-    Run = Struct.new(:cpu_us, :rate, :errors, keyword_init: true)
+    # cpu_us: the server's; load_us: the load tool's.
+    Run = Struct.new(:cpu_us, :load_us, :rate, :errors, keyword_init: true)
 
     def initialize
       @runs = Hash.new { |hash, key| hash[key] = {} }
@@ -14,24 +17,21 @@ module Bench
       @runs[[cell, name]][round] = run
     end
 
-    def cpu(cell, name) = median(good(cell, name).values.map(&:cpu_us))
-    def rate(cell, name) = median(good(cell, name).values.map(&:rate))
+    def cpu(cell, name) = Bench.median(good(cell, name).values.map(&:cpu_us))
+    def load(cell, name) = Bench.median(good(cell, name).values.map(&:load_us))
+    def rate(cell, name) = Bench.median(good(cell, name).values.map(&:rate))
     def failed?(cell, name) = good(cell, name).empty?
-
-    def distance(cell, name, from)
-      zero = good(cell, from)
-      median(good(cell, name).filter_map { |round, run| run.cpu_us - zero[round].cpu_us if zero[round] })
-    end
+    def distance(cell, name, from) = Bench.median(pairs(cell, name, from).map { |one, other| one - other })
+    def ratio(cell, name, to) = Bench.median(pairs(cell, name, to).map { |one, other| one / other })
 
     private
 
-    def good(cell, name) = @runs[[cell, name]].select { |_round, run| run.errors.zero? }
-
-    def median(values)
-      return nil if values.empty?
-
-      sorted = values.sort
-      (sorted[(sorted.size - 1) / 2] + sorted[sorted.size / 2]) / 2.0
+    # [cpu_us of the one, of the other], of each round in which both were good.
+    def pairs(cell, name, other)
+      others = good(cell, other)
+      good(cell, name).filter_map { |round, run| [run.cpu_us, others[round].cpu_us] if others[round] }
     end
+
+    def good(cell, name) = @runs[[cell, name]].select { |_round, run| run.errors.zero? }
   end
 end

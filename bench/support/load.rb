@@ -2,12 +2,19 @@
 
 require "json"
 require "open3"
+require "socket"
 require_relative "build"
+require_relative "fields"
 
 module Bench
   # Runs the load tool on the core of the clients.
   module Load
     CORE = 0
+
+    # What the tool tells: requests are all of them, errors by kind. cpu_us: what it used itself for each.
+    Result = Struct.new(:requests, :errors, :rate, :latency_us, :cpu_us, keyword_init: true) do
+      def failed = errors.values.sum
+    end
 
     module_function
 
@@ -16,11 +23,30 @@ module Bench
       system("taskset", "-a", "-p", "-c", CORE.to_s, Process.pid.to_s, out: File::NULL)
     end
 
-    # address: "/path" or "127.0.0.1:PORT". Returns the tool's result as a Hash.
-    def run(address, *arguments)
-      url = address.start_with?("/") ? "unix:#{address}:/" : "http://#{address}/"
-      output, = Open3.capture2("taskset", "-c", CORE.to_s, Build.load_tool, "--json", *arguments.map(&:to_s), url)
-      JSON.parse(output)
+    # For a server that is about to start: "/path" in the folder, or "127.0.0.1:PORT".
+    def address(transport, dir, name)
+      return File.join(dir, "#{name}.sock") if transport.to_s == "unix"
+
+      server = TCPServer.new("127.0.0.1", 0)
+      "127.0.0.1:#{server.addr[1].tap { server.close }}"
     end
+
+    def run(address, *arguments, fields: [])
+      url = address.start_with?("/") ? "unix:#{address}:/" : "http://#{address}/"
+      before = children_cpu
+      output, = Open3.capture2("taskset", "-c", CORE.to_s, Build.load_tool, "--json", *arguments.map(&:to_s),
+                               *fields.flat_map { |field| ["-H", field] }, url)
+      result(JSON.parse(output), children_cpu - before)
+    end
+
+    def result(json, cpu)
+      Result.new(requests: json["requests"], errors: json["errors"], rate: json["requests_per_second"],
+                 latency_us: json["latency_us"], cpu_us: cpu * 1e6 / [json["requests"], 1].max)
+    end
+
+    # Seconds that the children have used which have ended and were waited for: getrusage's, in microseconds.
+    def children_cpu = Process.times.then { |times| times.cutime + times.cstime }
+
+    private_class_method :result, :children_cpu
   end
 end

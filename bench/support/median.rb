@@ -3,7 +3,10 @@
 module Bench
   module_function
 
+  # nil when there are none.
   def median(values)
+    return nil if values.empty?
+
     sorted = values.sort
     (sorted[(sorted.size - 1) / 2] + sorted[sorted.size / 2]) / 2.0
   end
