@@ -21,6 +21,7 @@ module Bontebok
     end
 
     def start
+      at_exit { @leaving = true } # Ruby kills the threads after the exit handlers
       @left = @lanes.size
       @threads = @lanes.map { |lane| Thread.new { serve(lane) } }
     end
@@ -53,15 +54,15 @@ module Bontebok
       @log.error("a lane failed", e)
       drain
     ensure
-      leave_killed unless ended
+      leave_killed unless ended || @leaving
       @lock.synchronize { @events.push(:lanes_ended) if (@left -= 1).zero? }
     end
 
-    # Thread#kill is no exception. What the lane held is lost when the process ends: the others finish, and another
-    # worker takes its place.
+    # By the application: Thread#kill is no exception. What the lane held is lost when the process ends: the others
+    # finish, and another worker takes its place.
     def leave_killed
-      @log.error("a lane was killed")
       drain
+      @log.error("a lane was killed, this process ends")
     end
 
     def report(level, message, exception)

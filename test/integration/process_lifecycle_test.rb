@@ -43,6 +43,13 @@ class ProcessLifecycleTest < Support::TestCase
     [input, keyboard].each(&:close)
   end
 
+  def test_with_w_0_a_killed_thread_ends_the_process
+    server = start_bontebok(args: ["-w", "0"], rackup: "run ->(_) { Thread.current.kill }\n")
+    assert_raises(Support::Client::Closed) { server.get }
+    assert_equal 0, server.wait.exitstatus
+    assert_match(/error #{server.pid} a lane was killed.*\n.*stopped$/, server.output.text)
+  end
+
   def test_a_worker_that_was_ready_is_replaced_at_once
     server = start_bontebok(args: ["-w", "2", "--err-respawn-interval", "60"], rackup: GATED_APP)
     server.wait_for_output(/ ready$/)

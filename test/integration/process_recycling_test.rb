@@ -69,6 +69,29 @@ class ProcessRecyclingTest < Support::TestCase
     server.wait_for_output(/the application ends this worker: exit \(SystemExit\)/)
   end
 
+  # Thread#kill cannot be rescued. What the other lane has in hand is finished.
+  def test_an_application_that_kills_its_thread_has_its_worker_replaced
+    make_gate
+    server = start_bontebok(args: ["-w", "1", "-t", "2"], rackup: <<~RUBY)
+      use(Class.new do
+        define_method(:initialize) { |app| @app = app }
+        define_method(:call) { |env| env["PATH_INFO"] == "/kill" ? Thread.current.kill : @app.call(env) }
+      end)
+      #{GATED_APP}
+    RUBY
+    in_flight = server.connect.tap { |client| client.request("GET", "/gate") }
+    server.wait_for_output(/at the gate/)
+    assert_raises(Support::Client::Closed) { server.get("/kill") }
+    server.wait_for_output(/error \d+ a lane was killed, this process ends/)
+    open_gate
+    old = in_flight.read_response.tap { |response| refute_predicate response, :keep_alive? }.body.to_i
+    in_flight.close
+    wait_for_workers(server, 1, without: [old])
+    refute_equal old, server.get.body.to_i
+    server.wait_for_output(/worker \(pid #{old}\) ended: exit status 0/)
+    assert_equal 1, server.output.text.scan("killed").size
+  end
+
   def test_nothing_is_lost_while_workers_are_recycled
     server = start_bontebok(args: ["-w", "2", "--max-request-per-child", "20"], rackup: GATED_APP)
     threads = Array.new(4) { Thread.new { Array.new(200) { server.get.status } } }
