@@ -45,6 +45,7 @@ module Bontebok
       ENV["RACK_ENV"] = @config[:environment]
       ENV["TMPDIR"] = @config[:spool_dir] unless @config.source(:spool_dir) == "default"
       raise_file_limit
+      survive_file_size_limit
       keep_descriptors_to_ourselves
       $stdout.sync = true
     end
@@ -62,6 +63,13 @@ module Bontebok
     def raise_file_limit
       soft, hard = Process.getrlimit(:NOFILE)
       Process.setrlimit(:NOFILE, hard, hard) if soft < hard
+    end
+
+    # Past RLIMIT_FSIZE a write is to fail with EFBIG, as on a full disk; the signal would end the process instead. A
+    # handler, which does nothing: what the application executes gets the default back, while "IGNORE" would stay. Ruby
+    # does the same with SIGPIPE.
+    def survive_file_size_limit
+      Signal.trap("XFSZ", proc {})
     end
   end
 end

@@ -54,6 +54,23 @@ class FaultsSpoolTest < Support::TestCase
     assert_served
   end
 
+  # ulimit -f: the kernel sends XFSZ to who writes past it, which would end the worker.
+  def test_a_limit_of_the_file_size
+    start_watched(listen: :tcp, args: %w[--spool-threshold 64K], rlimit_fsize: 4 * MIB.bytesize, rackup: APPLICATION)
+    [by_length, in_chunks].each do |request|
+      assert_refused(request, "File too large")
+      assert_unharmed
+    end
+    assert_served
+  end
+
+  def test_a_limit_of_the_file_size_of_a_single_process
+    @server = start_bontebok(listen: :tcp, args: %w[-w 0 --spool-threshold 64K], rlimit_fsize: 4 * MIB.bytesize,
+                             rackup: APPLICATION)
+    assert_refused(by_length, "File too large")
+    assert_served
+  end
+
   private
 
   def by_length

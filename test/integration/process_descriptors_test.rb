@@ -21,9 +21,12 @@ class ProcessDescriptorsTest < Support::TestCase
 
   def test_a_command_obeys_signals_as_usual
     server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
-      run ->(_) { [200, {}, [Process.wait2(spawn("sh", "-c", "kill -TERM $$")).last.termsig.to_s]] }
+      run(lambda do |env|
+        kill = "kill -" + env["QUERY_STRING"] + " $$"
+        [200, {}, [Signal.signame(Process.wait2(spawn("sh", "-c", kill)).last.termsig)]]
+      end)
     RUBY
-    assert_equal "15", server.get.body
+    %w[TERM PIPE XFSZ].each { |signal| assert_equal signal, server.get("/?#{signal}").body }
   end
 
   def test_a_forked_sleeper_does_not_keep_the_client_waiting

@@ -126,11 +126,11 @@ class ProcessSignalsTest < Support::TestCase
     assert_equal 0, server.wait.exitstatus
   end
 
-  def test_hup_and_pipe_end_nobody
+  def test_hup_pipe_and_xfsz_end_nobody
     server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
     server.wait_for_output(/ ready$/)
     before = server.group.map(&:pid)
-    before.product(%w[HUP PIPE]).each { |pid, signal| Process.kill(signal, pid) }
+    before.product(%w[HUP PIPE XFSZ]).each { |pid, signal| Process.kill(signal, pid) }
     server.wait_for_output(/SIGHUP is ignored/)
     assert_equal 200, server.get.status
     assert_equal before, server.group.map(&:pid)
