@@ -18,8 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- codes: 0 done, positive news, negative failure -------------------------------------------------------
- */
+/* ---- codes: 0 done, positive news, negative failure ---- */
 
 #define BB_CODES(X)                                                                                          \
     X(BB_OK, 0, "done")                                                                                      \
@@ -45,8 +44,7 @@ enum bb_code {
 /* The text of a code, static; "unknown code" for any other number. */
 const char *bb_code_text(int code);
 
-/* ---- what a request looks like ----------------------------------------------------------------------------
- */
+/* ---- what a request looks like ---- */
 
 struct bb_slice {
     const char *at; /* not NUL-terminated; NULL when there is none */
@@ -78,7 +76,8 @@ struct bb_field {
     uint8_t kind; /* enum bb_field_kind */
 };
 
-/* One request head, RFC 9112 2.1. All pointers lead into the connection's buffer. */
+/* One request head, RFC 9112 2.1. All pointers lead into the connection's buffer; an absolute form without a
+ * path has a static "/". */
 struct bb_head {
     struct bb_slice method;
     struct bb_slice target; /* as it was sent: REQUEST_URI */
@@ -110,8 +109,7 @@ struct bb_request {
     unsigned listener;    /* number that bb_worker_listen() was given */
 };
 
-/* ---- settings ---------------------------------------------------------------------------------------------
- */
+/* ---- settings ---- */
 
 /* name, default: the one list of what the core can be told. docs/CONFIGURATION explains each under its option
  * name (max_target is MaxTarget). Times are milliseconds, sizes bytes, switches 0 or 1. */
@@ -145,14 +143,13 @@ struct bb_settings {
 /* Fills *settings with the defaults above, spool_dir "/tmp", no server_name. */
 void bb_settings_init(struct bb_settings *settings);
 
-/* ---- worker: what the lanes of one process share ----------------------------------------------------------
- */
+/* ---- worker: what the lanes of one process share ---- */
 
 struct bb_worker;
 
 /* Creates the process's worker. Copies *settings. Out: *worker, owned by the caller, freed with
- * bb_worker_free(). Must be called after the last fork(): in a child that is forked later every call on it is
- * inert (BB_DRAINED). Errors: BB_ENOMEM, BB_ESYSTEM. */
+ * bb_worker_free(). Must be called after the last fork(): in a child that is forked later every call on it
+ * and its lanes is inert (BB_DRAINED; replies BB_EGONE). Errors: BB_ENOMEM, BB_ESYSTEM. */
 int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings);
 
 /* Adds a listening stream socket; call it before the first bb_lane_new(). `listener` (0..63) comes back in
@@ -169,8 +166,7 @@ void bb_worker_drain(struct bb_worker *worker);
 /* Frees the worker and closes its listeners. All lanes must be freed before. NULL is allowed. */
 void bb_worker_free(struct bb_worker *worker);
 
-/* ---- lane: one host thread, one request at a time ---------------------------------------------------------
- */
+/* ---- lane: one host thread, one request at a time ---- */
 
 struct bb_lane;
 
@@ -204,8 +200,7 @@ int bb_lane_news(struct bb_lane *lane, struct bb_news *news);
 /* Closes every connection of the lane (aborting the current request) and frees it. NULL is allowed. */
 void bb_lane_free(struct bb_lane *lane);
 
-/* ---- reply: answers the lane's current request ------------------------------------------------------------
- */
+/* ---- reply: answers the lane's current request ---- */
 
 /* A reply is: begin, field*, head, (write | wait)*, end. Until something has left (bb_reply_sent()), begin
  * may be called again and throws away what was collected. */

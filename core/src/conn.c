@@ -85,6 +85,13 @@ static bool over_max_body(const struct bb__conn_context *context, uint64_t lengt
     return context->settings->max_body > 0 && length > context->settings->max_body;
 }
 
+/* A chunk that cannot fit is refused when it is announced, as a Content-Length is. */
+static bool announces_too_much(const struct bb__conn *conn, const struct bb__conn_context *context)
+{
+    uint64_t announced = conn->body.announced, here = conn->spool.length;
+    return announced > here && !bb__spool_would_fit(context->spool_budget, announced - here);
+}
+
 /* Decodes body bytes into the spool. *used: how many of them were the body's. Returns BB_OK when the body is
  * whole, BB_AGAIN, a status to answer, or what the spool says (negative). */
 static int take_body(struct bb__conn *conn, struct bb__conn_context *context, const char *bytes, size_t len,
@@ -98,6 +105,10 @@ static int take_body(struct bb__conn *conn, struct bb__conn_context *context, co
         *used += step;
         if (code >= 400) return code;
         if (over_max_body(context, conn->body.announced)) return 413;
+        if (announces_too_much(conn, context)) {
+            errno = 0;
+            return BB_ENOSPACE;
+        }
         if (run.len > 0) {
             int spooled = bb__spool_append(&conn->spool, context->spool_budget, run.at, run.len);
             if (spooled != BB_OK) return spooled;

@@ -315,7 +315,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         return BB_OK;
     }
     if (lane->context.news.count > 0) return BB_NEWS;
-    return lane->context.draining && !lane->conns ? BB_DRAINED : BB_AGAIN;
+    return lane->context.draining && !lane->listening && !lane->conns ? BB_DRAINED : BB_AGAIN;
 }
 
 static int patience(const struct bb_lane *lane)

@@ -101,7 +101,10 @@ static bool close_least_missed(struct bb_lane *lane)
 void bb__lane_resume_accepting(struct bb_lane *lane)
 {
     lane->paused = false;
-    watch_listeners(lane);
+    if (lane->context.draining)
+        bb__lane_stop_accepting(lane);
+    else
+        watch_listeners(lane);
 }
 
 static void tell_exhausted(struct bb_lane *lane, int error)
@@ -144,7 +147,8 @@ static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb_
 
     uint64_t limit = lane->worker->settings.max_connections;
     uint64_t open = atomic_fetch_add_explicit(&lane->worker->connections, 1, memory_order_relaxed) + 1;
-    if (limit > 0 && open > limit && !close_least_missed(lane)) pause_accepting(lane);
+    bool too_many = limit > 0 && open > limit && !close_least_missed(lane);
+    if (too_many && !lane->context.draining) pause_accepting(lane);
     return conn;
 }
 
@@ -164,22 +168,28 @@ struct bb__conn *bb__lane_accept(struct bb_lane *lane)
     return bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, EPOLLIN)) ? conn : NULL;
 }
 
-/* What the queues hold has been promised an answer by the kernel: it is taken before the listeners go. Their
- * requests are read when the lane looks at them in turn. */
+/* Takes what a queue holds. False when there is no room for the rest of it. */
+static bool empty_queue(struct bb_lane *lane, const struct bb__listener *listener)
+{
+    char peer[BB_PEER_MAX];
+    int fd;
+    for (int taken = 0; taken < DRAIN_ACCEPTS_MAX; taken++) {
+        if (accept_with_room(lane, listener, &fd, peer) != BB_OK) return !lane->paused;
+        struct bb__conn *conn = take_over(lane, fd, listener, peer);
+        if (conn) (void)bb__lane_settle(lane, conn, BB_CONN_WAIT);
+    }
+    return true;
+}
+
+/* What the queues hold has been promised an answer by the kernel: it is taken before the listeners go, be it
+ * after a pause. Their requests are read when the lane looks at them in turn. */
 void bb__lane_stop_accepting(struct bb_lane *lane)
 {
     if (!lane->listening) return;
-    int taken = 0;
-    for (int i = 0; i < lane->worker->listener_count; i++) {
-        const struct bb__listener *listener = &lane->worker->listeners[i];
-        char peer[BB_PEER_MAX];
-        int fd;
-        while (taken++ < DRAIN_ACCEPTS_MAX && accept_with_room(lane, listener, &fd, peer) == BB_OK) {
-            struct bb__conn *conn = take_over(lane, fd, listener, peer);
-            if (conn) (void)bb__lane_settle(lane, conn, BB_CONN_WAIT);
-        }
-    }
+    lane->paused = false;
+    for (int i = 0; i < lane->worker->listener_count; i++)
+        if (!empty_queue(lane, &lane->worker->listeners[i])) return;
     unwatch_listeners(lane);
-    lane->listening = lane->paused = false;
+    lane->listening = false;
     bb__worker_lane_stops(lane->worker);
 }

@@ -217,6 +217,15 @@ static inline void assert_reset(struct client *client)
     assert_int_equal(client->end, CLIENT_RESET);
 }
 
+/* Reads at last what there is to read, without letting the host do anything. */
+static inline void assert_was_left_the_answer(struct client *client, int status)
+{
+    while (client_receive(client)) continue;
+    assert_int_equal(client->end, CLIENT_ENDED);
+    assert_answer(client, status, NULL);
+    assert_int_equal(bb__buf_len(&client->in), 0);
+}
+
 /* The host has nothing to say, and waits. */
 static inline void assert_silence(struct client *client)
 {

@@ -269,6 +269,13 @@ static void test_spool_max_is_for_all_together(void **state)
     assert_one_news(host, 507, 0);
     client_free(second);
 
+    second = client_new(host);
+    client_say(second, CHUNKED "ffffffffffffffff\r\n"); /* announced */
+    assert_answer(second, 507, NULL);
+    assert_end(second);
+    assert_one_news(host, 507, 0);
+    client_free(second);
+
     assert_int_equal(host->served, 0);
     assert_int_equal(spooled(host), 300 * 1000);
     say_letters(first, 300 * 1000, 400 * 1000, false);

@@ -84,15 +84,6 @@ static void test_the_answer_to_HEAD_has_no_body(void **state)
     host_free(host);
 }
 
-/* Reads at last what there is to read, without letting the host do anything. */
-static void assert_was_left_the_answer(struct client *client, int status)
-{
-    while (client_receive(client)) continue;
-    assert_int_equal(client->end, CLIENT_ENDED);
-    assert_answer(client, status, NULL);
-    assert_int_equal(bb__buf_len(&client->in), 0);
-}
-
 /* Over TCP a close with unread bytes would be a reset, which can overtake the answer. */
 static void test_a_client_that_keeps_on_sending_reads_the_answer(void **state)
 {
@@ -134,65 +125,6 @@ static void test_lingering_has_an_end(void **state)
     host_free(host);
 }
 
-static struct client *eager;
-
-static void app_large(struct host *host, const struct bb_request *request)
-{
-    static char body[400 * 1000];
-    (void)request;
-    memset(body, 'x', sizeof body);
-    client_say(eager, SMUGGLED);
-    host_answer(host, 200, body, sizeof body);
-}
-
-/* The last answer to a client that would have gone on, and has: its next request, unread, would turn a close
- * into a reset, and what the kernel still has of the answer would be lost. */
-static void test_our_own_end_lingers_as_well(void **state)
-{
-    (void)state;
-    struct bb_settings settings = host_settings();
-    settings.keepalive_timeout = 0;
-    struct host *host = host_new(&settings, AF_INET);
-    int little = 64 * 1024, much = 1 << 20;
-    host->app = app_large;
-    eager = client_new(host);
-    setsockopt(eager->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
-    host_settle(host);
-    setsockopt(host->lane->conns->fd, SOL_SOCKET, SO_SNDBUF, &much, sizeof much);
-    client_say(eager, "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n");
-    host_settle(host);
-    assert_int_equal(host_connections(host), 1);
-    assert_int_equal(host->lane->conns->state, BB_CONN_LINGER);
-    assert_answer(eager, 200, NULL);
-    assert_int_equal(bb__buf_len(&eager->body), 400 * 1000 + 1);
-    assert_end(eager);
-    assert_int_equal(host->served, 1);
-    client_free(eager);
-    host_settle_to(host, 0);
-    host_free(host);
-}
-
-/* Who asked for the end knows of it: no lingering, no event to wait for. */
-static void test_an_end_that_the_client_asked_for_is_immediate(void **state)
-{
-    (void)state;
-    struct host *host = new_host(AF_INET);
-    struct client *client = client_new(host);
-    client_say(client, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-    host_settle_to(host, 0);
-    assert_was_left_the_answer(client, 200);
-    client_free(client);
-
-    client = client_new(host); /* unless it has sent more all the same */
-    client_say(client, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" SMUGGLED);
-    host_settle(host);
-    assert_int_equal(host_connections(host), 1);
-    assert_was_left_the_answer(client, 200);
-    assert_int_equal(host->served, 2);
-    client_free(client);
-    host_free(host);
-}
-
 /* A refusal behind answers that the client does not read waits its turn and is not lost. */
 static void test_a_refusal_that_has_to_wait(void **state)
 {
@@ -222,8 +154,6 @@ int main(void)
         cmocka_unit_test(test_the_answer_to_HEAD_has_no_body),
         cmocka_unit_test(test_a_client_that_keeps_on_sending_reads_the_answer),
         cmocka_unit_test(test_lingering_has_an_end),
-        cmocka_unit_test(test_our_own_end_lingers_as_well),
-        cmocka_unit_test(test_an_end_that_the_client_asked_for_is_immediate),
         cmocka_unit_test(test_a_refusal_that_has_to_wait),
     };
     return cmocka_run_group_tests_name("conn_refuse", tests, NULL, NULL);

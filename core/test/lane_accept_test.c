@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "client.h"
+#include "fail_socket.h"
 #include "fake_clock.h"
 
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -121,9 +122,9 @@ static void limit_descriptors(int more)
 {
     int fds[8];
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    for (int i = 0; i < more; i++) fds[i] = dup(0);
-    struct rlimit few = {.rlim_cur = (rlim_t)fds[more - 1] + 1, .rlim_max = before.rlim_max};
-    for (int i = 0; i < more; i++) close(fds[i]);
+    for (int i = 0; i <= more; i++) fds[i] = dup(0);
+    struct rlimit few = {.rlim_cur = (rlim_t)fds[more], .rlim_max = before.rlim_max};
+    for (int i = 0; i <= more; i++) close(fds[i]);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
 }
 
@@ -185,6 +186,67 @@ static void test_with_nobody_idle_it_pauses_and_does_not_spin(void **state)
     host_free(host);
 }
 
+/* The queue has been promised an answer: an order to drain that comes meanwhile waits for room. */
+static void test_a_drain_without_descriptors_loses_nobody(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    struct client *queued[3];
+    for (int i = 0; i < 3; i++) queued[i] = new_saying(host, REQUEST);
+    limit_descriptors(0);
+    bb_worker_drain(host->worker);
+    host_settle(host);
+    assert_int_equal(host->last, BB_AGAIN);
+    assert_true(would_wait(host));
+    unlimit_descriptors();
+    limit_descriptors(1);
+    fake_clock_advance(100);
+    for (int i = 0; i < 3; i++) {
+        host_settle(host);
+        assert_int_equal(host->served, i + 1);
+        assert_answer(queued[i], 200, "GET / ");
+        assert_end(queued[i]);
+        assert_true(would_wait(host));
+        fake_clock_advance(1000); /* now it may go for the next one */
+    }
+    unlimit_descriptors();
+    for (int i = 0; i < 3; i++) client_free(queued[i]);
+    host_settle_to(host, 0);
+    assert_int_equal(host->last, BB_DRAINED);
+    host_free(host);
+}
+
+/* No memory to watch a listener: it is tried again later. */
+static void test_a_listener_that_cannot_be_watched(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    bb_lane_free(host->lane);
+    fail_socket.watch_error = ENOMEM;
+    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_ESYSTEM);
+    fail_socket.watch_error = 0;
+    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
+
+    struct client *uploads[2] = {new_saying(host, UPLOAD), new_saying(host, UPLOAD)};
+    struct client *client = new_saying(host, REQUEST);
+    limit_descriptors(2);
+    host_settle(host);
+    assert_true(host->lane->paused);
+    unlimit_descriptors();
+    fail_socket.watch_error = ENOSPC;
+    for (int tenth = 0; tenth < 5; tenth++) {
+        fake_clock_advance(100);
+        assert_silence(client);
+        assert_true(host->lane->paused && would_wait(host));
+    }
+    fail_socket.watch_error = 0;
+    fake_clock_advance(100);
+    assert_answer(client, 200, "GET / ");
+    for (int i = 0; i < 2; i++) client_free(uploads[i]);
+    client_free(client);
+    host_free(host);
+}
+
 /* Somebody else has shut it down: it would be "ready" for ever. */
 static void test_a_broken_listener_does_not_make_it_spin(void **state)
 {
@@ -227,6 +289,22 @@ static void test_what_is_no_listener(void **state)
     struct client *client = new_served(host);
     client_free(client);
     close(datagrams[1]);
+    host_free(host);
+}
+
+/* accept(2): errors of a connection that failed in the queue say nothing of the listener, nor of the next
+ * one. */
+static void test_connections_that_failed_in_the_queue(void **state)
+{
+    (void)state;
+    static const int errors[] = {ECONNABORTED, EPROTO, EINTR,       ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET,
+                                 EHOSTUNREACH, EPERM,  ENETUNREACH, 0};
+    struct host *host = new_host(0);
+    fail_socket.accept_errors = errors;
+    struct client *client = new_served(host);
+    assert_int_equal(*fail_socket.accept_errors, 0);
+    assert_int_equal(host->news_count, 0);
+    client_free(client);
     host_free(host);
 }
 
@@ -299,8 +377,11 @@ int main(void)
         cmocka_unit_test(test_the_young_are_spared),
         cmocka_unit_test(test_without_descriptors_the_idle_go_and_no_answer_is_lost),
         cmocka_unit_test(test_with_nobody_idle_it_pauses_and_does_not_spin),
+        cmocka_unit_test(test_a_drain_without_descriptors_loses_nobody),
+        cmocka_unit_test(test_a_listener_that_cannot_be_watched),
         cmocka_unit_test(test_a_broken_listener_does_not_make_it_spin),
         cmocka_unit_test(test_what_is_no_listener),
+        cmocka_unit_test(test_connections_that_failed_in_the_queue),
         cmocka_unit_test(test_no_listener_starves_another),
         cmocka_unit_test(test_a_flood_of_new_clients_takes_turns_with_others),
     };

@@ -95,41 +95,6 @@ static void test_each_part_leaves_at_once(void **state)
     host_free(host);
 }
 
-/* ---- the end ---- */
-
-/* Whether the client sees the end while the host still has the request in its hands. */
-static void app_looks_for_the_end(struct host *host, const struct bb_request *request)
-{
-    (void)request;
-    uint64_t since = real_ms();
-    begin(host, 200);
-    head(host, 5);
-    put(host, "hello", true);
-    bool ends = host->family == AF_INET && !request->head.keep_alive;
-    while (ends && watcher->end == CLIENT_OPEN && real_ms() - since < PATIENCE) client_receive(watcher);
-    assert_has_come("\r\n\r\nhello");
-    assert_int_equal(watcher->end, ends ? CLIENT_ENDED : CLIENT_OPEN);
-    end(host);
-}
-
-static void test_the_end_comes_with_the_answer(void **state)
-{
-    (void)state;
-    static const int families[] = {AF_INET, AF_UNIX};
-    for (int i = 0; i < 2; i++) {
-        struct host *host = new_host(families[i], app_looks_for_the_end);
-        watcher = client_new(host);
-        client_say(watcher, REQUEST);
-        assert_answer(watcher, 200, "hello");
-        client_say(watcher, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-        assert_answer(watcher, 200, "hello");
-        assert_end(watcher);
-        host_settle_to(host, 0);
-        client_free(watcher);
-        host_free(host);
-    }
-}
-
 static void app_several_parts(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -400,7 +365,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_part_leaves_at_once),
-        cmocka_unit_test(test_the_end_comes_with_the_answer),
         cmocka_unit_test(test_framings),
         cmocka_unit_test(test_an_end_without_a_part),
         cmocka_unit_test(test_answers_without_a_body),

@@ -1,0 +1,36 @@
+/* fail_socket.h: connections that cannot be accepted, and sockets that cannot be watched. A test that
+ * includes it is linked with --wrap (see the Makefile). */
+#ifndef BB_TEST_FAIL_SOCKET_H
+#define BB_TEST_FAIL_SOCKET_H
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+int __real_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags);
+int __real_epoll_ctl(int set, int operation, int fd, struct epoll_event *event);
+int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags);
+int __wrap_epoll_ctl(int set, int operation, int fd, struct epoll_event *event);
+
+static struct {
+    const int *accept_errors; /* the next calls of accept4() fail with these, up to a 0 */
+    int watch_error;          /* epoll_ctl() with EPOLL_CTL_ADD fails with it */
+} fail_socket;
+
+int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
+{
+    if (!fail_socket.accept_errors || *fail_socket.accept_errors == 0)
+        return __real_accept4(fd, address, len, flags);
+    errno = *fail_socket.accept_errors++;
+    return -1;
+}
+
+int __wrap_epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
+{
+    if (fail_socket.watch_error == 0 || operation != EPOLL_CTL_ADD)
+        return __real_epoll_ctl(set, operation, fd, event);
+    errno = fail_socket.watch_error;
+    return -1;
+}
+
+#endif
