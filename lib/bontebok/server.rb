@@ -32,6 +32,10 @@ module Bontebok
         require_relative "supervisor"
         Supervisor
       end
+    rescue LoadError => e
+      raise unless e.path == "bontebok/bontebok"
+
+      raise StartError, "its extension is not built; `gem pristine bontebok` builds it, in a checkout bin/setup does"
     end
 
     def check_spool_dir

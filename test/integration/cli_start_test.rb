@@ -87,6 +87,18 @@ class CLIStartTest < Support::TestCase
     assert_equal 1, failed_start(args: ["-w", "1"], rackup: "exit! 0").status.exitstatus
   end
 
+  # As from a checkout before bin/setup; without Bundler, which would find this one's.
+  def test_an_extension_that_is_not_built
+    %w[exe lib].each { |folder| FileUtils.cp_r(File.join(ROOT, folder), temp_dir) }
+    FileUtils.rm_f(File.join(temp_dir, "lib/bontebok/bontebok.so"))
+    %w[0 1].each do |workers|
+      server = start_process(RbConfig.ruby, "exe/bontebok", "-w", workers, temp_file("config.ru", APP), chdir: temp_dir,
+                                                                                                        env: { "RUBYOPT" => nil, "BUNDLE_GEMFILE" => nil, "RUBYLIB" => nil,
+                                                                                                               "GEM_PATH" => Gem.path.join(File::PATH_SEPARATOR) })
+      assert_failed server, 1, "its extension is not built"
+    end
+  end
+
   def test_help_and_version_of_the_executable
     { "--help" => "Usage: bontebok", "--version" => /\Abontebok \d+\.\d+/,
       "--check" => /^Listen +unix:.* command line$/ }.each do |flag, text|
