@@ -28,7 +28,7 @@ module Bontebok
       environment variable. In that order the first that has a value wins, and the default comes last.
       `bontebok --check` prints the value of every option and where it comes from.
 
-      A configuration file is Ruby. Each option is a method with its name in snake case:
+      A configuration file is Ruby. Each option is a method, named as its long flag with `_` for `-`:
 
       ```ruby
       listen "127.0.0.1:8080", "unix:/run/app/bontebok.sock"

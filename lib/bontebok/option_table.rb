@@ -28,7 +28,7 @@ module Bontebok
     ALL = [
       Option.new("Listen", OptionTypes::Addresses.new, nil,
                  "Address: #{Address::FORMS}. May be given several times. PORT alone is 0.0.0.0:PORT; port 0 " \
-                 "is one that the kernel chooses.",
+                 "is one that the kernel chooses. A unix socket's mode is what the umask leaves.",
                  section: LISTENING, short: "l", repeated: true,
                  default_text: "127.0.0.1:9292 in development, else 0.0.0.0:9292"),
       Option.new("BackLog", OptionTypes::Count.new(1..65_535), 1024,
@@ -47,7 +47,7 @@ module Bontebok
                  "Lanes per worker: requests that one worker serves at the same time, each in a Ruby thread.",
                  section: PROCESSES, short: "t"),
       Option.new("ConfigFile", FILE, nil,
-                 "Configuration file in Ruby: a line `option value` for each option, its name in snake case.",
+                 "Configuration file in Ruby: a line `name value` for each option, named as its flag with _ for -.",
                  section: PROCESSES, short: "c", aliases: [:config], in_file: false),
       Option.new("Environment", WORD, "development",
                  "The application's environment, put into RACK_ENV. An answer 500 shows the backtrace only in " \

@@ -91,10 +91,11 @@ class CLIStartTest < Support::TestCase
   def test_an_extension_that_is_not_built
     %w[exe lib].each { |folder| FileUtils.cp_r(File.join(ROOT, folder), temp_dir) }
     FileUtils.rm_f(File.join(temp_dir, "lib/bontebok/bontebok.so"))
+    rackup = temp_file("config.ru", APP)
+    bare = { "RUBYOPT" => nil, "BUNDLE_GEMFILE" => nil, "RUBYLIB" => nil,
+             "GEM_PATH" => Gem.path.join(File::PATH_SEPARATOR) }
     %w[0 1].each do |workers|
-      server = start_process(RbConfig.ruby, "exe/bontebok", "-w", workers, temp_file("config.ru", APP), chdir: temp_dir,
-                                                                                                        env: { "RUBYOPT" => nil, "BUNDLE_GEMFILE" => nil, "RUBYLIB" => nil,
-                                                                                                               "GEM_PATH" => Gem.path.join(File::PATH_SEPARATOR) })
+      server = start_process(RbConfig.ruby, "exe/bontebok", "-w", workers, rackup, chdir: temp_dir, env: bare)
       assert_failed server, 1, "its extension is not built"
     end
   end
