@@ -8,7 +8,8 @@
  * Two rules hold everywhere in here. Whatever may run Ruby code may leave by longjmp(): so nothing that must
  * be given back is held across it; one rb_ensure() around the whole loop (rb_lane.c) ends a request that was
  * left in the middle. And a pointer into a Ruby object is taken after the last call that may run Ruby code or
- * release the GVL.
+ * release the GVL. If something is allocated before its last use, RB_GC_GUARD(object) comes after that: else
+ * a compacting GC may move the object, and the bytes of a short String are in the object itself.
  */
 #ifndef RB_BONTEBOK_H
 #define RB_BONTEBOK_H
@@ -136,9 +137,8 @@ static inline struct bb_slice bbr_field_value(const struct bb_head *head, const 
     return (struct bb_slice){field->value, field->value_len};
 }
 
-/* SERVER_NAME and SERVER_PORT. */
-void bbr_env_server(const struct bb_head *head, const struct bbr_endpoint *endpoint, struct bb_slice *name,
-                    struct bb_slice *port);
+/* SERVER_PORT of a request that names a host. */
+struct bb_slice bbr_env_port(const struct bb_head *head);
 
 /* The env's key for a field, or nil: not handed on. */
 VALUE bbr_names_key(struct bbr_exchange *exchange, const struct bb_field *field);

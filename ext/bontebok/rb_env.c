@@ -13,14 +13,7 @@
 VALUE bbr_env_keys[BBR_ENV_KEYS];
 
 VALUE bbr_empty;
-static VALUE http_1_0, http_1_1, port_80, unix_peer, script_name;
-
-static const struct bb_slice default_port = {"80", 2};
-
-static bool same(struct bb_slice bytes, VALUE string)
-{
-    return bytes.len == (size_t)RSTRING_LEN(string) && memcmp(bytes.at, RSTRING_PTR(string), bytes.len) == 0;
-}
+static VALUE http_1_0, http_1_1, unix_peer, script_name;
 
 static void set(VALUE env, enum bbr_env_key key, VALUE value)
 {
@@ -58,25 +51,19 @@ VALUE bbr_env_template(VALUE base, const struct bbr_endpoint *endpoint, VALUE no
 
 /* ---- a request ---- */
 
-void bbr_env_server(const struct bb_head *head, const struct bbr_endpoint *endpoint, struct bb_slice *name,
-                    struct bb_slice *port)
+struct bb_slice bbr_env_port(const struct bb_head *head)
 {
-    if (head->host.len > 0) {
-        *name = head->host;
-        *port = head->port.len > 0 ? head->port : default_port;
-    } else {
-        *name = bbr_bytes(endpoint->name);
-        *port = bbr_bytes(endpoint->port);
-    }
+    static const struct bb_slice default_port = {"80", 2};
+    return head->port.len > 0 ? head->port : default_port;
 }
 
-static void set_server(VALUE env, const struct bb_request *request, const struct bbr_endpoint *endpoint)
+static void set_addresses(VALUE env, const struct bb_request *request, const struct bbr_endpoint *endpoint)
 {
-    struct bb_slice name, port;
-    bbr_env_server(&request->head, endpoint, &name, &port);
-    if (request->head.host.len > 0) set(env, BBR_SERVER_NAME, bbr_string(name));
-    if (!same(port, endpoint->port))
-        set(env, BBR_SERVER_PORT, port.at == default_port.at ? port_80 : bbr_string(port));
+    const struct bb_head *head = &request->head;
+    if (head->host.len > 0) { /* else the template has the listener's */
+        set(env, BBR_SERVER_NAME, bbr_string(head->host));
+        set(env, BBR_SERVER_PORT, bbr_string(bbr_env_port(head)));
+    }
     if (!endpoint->unix_socket) set(env, BBR_REMOTE_ADDR, bbr_string(request->peer));
 }
 
@@ -110,7 +97,7 @@ static VALUE env_from_template(struct bbr_exchange *exchange)
     const struct bbr_endpoint *endpoint = &exchange->lane->endpoints[request->listener];
     VALUE env = rb_hash_dup(endpoint->template);
     set(env, BBR_REQUEST_METHOD, bbr_string(request->head.method));
-    set_server(env, request, endpoint);
+    set_addresses(env, request, endpoint);
     set_fields(env, exchange);
     return env;
 }
@@ -157,7 +144,9 @@ VALUE bbr_env_build(struct bbr_exchange *exchange)
 static void append_text(VALUE text, VALUE env, VALUE key)
 {
     VALUE value = RB_TYPE_P(env, T_HASH) ? rb_hash_lookup(env, key) : Qnil;
-    if (RB_TYPE_P(value, T_STRING)) rb_str_cat(text, RSTRING_PTR(value), RSTRING_LEN(value));
+    if (!RB_TYPE_P(value, T_STRING)) return;
+    rb_str_cat(text, RSTRING_PTR(value), RSTRING_LEN(value));
+    RB_GC_GUARD(value);
 }
 
 /* Of the env, because the request may be gone when the fault shows. */
@@ -196,6 +185,5 @@ void bbr_init_env(void)
     bbr_empty = kept_value("");
     http_1_0 = kept_value("HTTP/1.0");
     http_1_1 = kept_value("HTTP/1.1");
-    port_80 = kept_value("80");
     unix_peer = kept_value("127.0.0.1");
 }

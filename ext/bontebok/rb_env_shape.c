@@ -200,12 +200,17 @@ VALUE bbr_shapes_env(struct bbr_exchange *exchange)
         shape = learn(exchange, hash, ids);
     }
 
-    struct bb_slice fixed[FIXED_SLOTS] = {[0] = head->method, [3] = request->peer};
-    bbr_env_server(head, &lane->endpoints[request->listener], &fixed[1], &fixed[2]);
+    const struct bbr_endpoint *endpoint = &lane->endpoints[request->listener];
+    VALUE name = endpoint->name, port = endpoint->port;
+    bool named = head->host.len > 0;
+    const struct bb_slice fixed[FIXED_SLOTS] = {head->method, named ? head->host : bbr_bytes(name),
+                                                named ? bbr_env_port(head) : bbr_bytes(port), request->peer};
     VALUE env = rb_hash_dup(shape->template);
     for (unsigned i = 0; i < FIXED_SLOTS; i++) put(exchange->self, env, shape, &shape->slots[i], fixed[i]);
     for (unsigned i = 0; i < head->field_count; i++)
         put(exchange->self, env, shape, &shape->slots[FIXED_SLOTS + i],
             bbr_field_value(head, &head->fields[i]));
+    RB_GC_GUARD(name);
+    RB_GC_GUARD(port);
     return env;
 }

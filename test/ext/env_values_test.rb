@@ -6,7 +6,10 @@ require_relative "support/lane_case"
 # Whose the values of an env are: what comes from the request is new, unfrozen and binary, what is fixed is one frozen
 # String. An application may do to its env whatever it likes; the next request must not see it.
 class EnvValuesTest < Support::LaneCase
-  FIELDS = ["Host: example.org:81", "Cookie: a=b", "Accept: */*", "Content-Type: text/plain", "X-Own: 1"].freeze
+  FIELDS = ["Cookie: a=b", "Accept: */*", "Content-Type: text/plain", "X-Own: 1"].freeze
+  # Target and Host: a port of its own, none, that of the listener; and an authority that replaces Host.
+  SERVERS = [["/path", "example.org:81"], ["/path", "example.org"], ["/path", "localhost:80"],
+             ["http://localhost/path", "example.org:81"]].freeze
   FIXED = %w[SERVER_SOFTWARE SERVER_PROTOCOL SCRIPT_NAME rack.url_scheme QUERY_STRING].freeze
 
   def test_what_is_fixed_is_one_frozen_string
@@ -19,17 +22,29 @@ class EnvValuesTest < Support::LaneCase
   end
 
   def test_what_comes_from_the_request_is_new_and_unfrozen
-    first, second = two_envs(http(*FIELDS, line: "PUT /path?query HTTP/1.1"), tcp: true)
+    SERVERS.each do |target, host|
+      first, second = two_envs(http("Host: #{host}", *FIELDS, line: "PUT #{target}?query HTTP/1.1"), tcp: true)
 
-    (strings(first).keys - FIXED + ["QUERY_STRING"]).each do |key|
-      refute_predicate first[key], :frozen?, key
-      refute_same first[key], second[key], key
+      (strings(first).keys - FIXED + ["QUERY_STRING"]).each do |key|
+        refute_predicate first[key], :frozen?, key
+        refute_same first[key], second[key], key
+      end
+    end
+  end
+
+  def test_what_comes_from_the_listener_is_one_frozen_string
+    first, second = two_envs("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+
+    %w[SERVER_NAME SERVER_PORT REMOTE_ADDR].each do |key|
+      assert_predicate first[key], :frozen?, key
+      assert_same first[key], second[key], key
     end
   end
 
   def test_a_changed_value_does_not_show_in_the_next_request
-    [{}, { frozen_env: true }].each do |options|
-      envs = envs_of(http(*FIELDS, "Content-Length: 2", line: "PUT /p?q HTTP/1.1", body: "ab"), 20, **options) do |env|
+    [{}, { frozen_env: true }].product(SERVERS) do |options, (target, host)|
+      fields = ["Host: #{host}", *FIELDS, "Content-Length: 2"]
+      envs = envs_of(http(*fields, line: "PUT #{target}?q HTTP/1.1", body: "ab"), 20, **options) do |env|
         strings(env).each_value { |value| value.replace("changed") unless value.frozen? }
         env["SCRIPT_NAME"] = "/changed"
         env.delete("REQUEST_METHOD")
