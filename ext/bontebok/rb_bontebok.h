@@ -48,6 +48,13 @@ static inline struct bb_slice bbr_bytes(VALUE string)
 /* Keeps for the life of the process, and returns, a VALUE that C holds. */
 VALUE bbr_keep(VALUE object);
 
+/* The name of its class, a String. The bytes behind rb_obj_classname() may be collected before they are used,
+ * when the class has none. */
+static inline VALUE bbr_class_name(VALUE object)
+{
+    return rb_class_path(rb_obj_class(object));
+}
+
 /* ---- rb_worker.c ---- */
 
 /* The core's worker and who holds it. The GC frees objects in any order, the core wants the lanes to go
@@ -126,7 +133,7 @@ VALUE bbr_env_template(VALUE base, const struct bbr_endpoint *endpoint, VALUE no
 /* The env of the current request. */
 VALUE bbr_env_build(struct bbr_exchange *exchange);
 
-/* "GET /path" of an env, without the query, for the log. */
+/* "GET /path" of an env, without the query, for the log: bytes in any encoding. */
 VALUE bbr_env_label(VALUE env);
 
 /* A field's value, as the env shows it. */

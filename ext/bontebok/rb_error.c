@@ -2,11 +2,10 @@
  * gets, and whether this process goes on. Used by the serve loop. */
 #include "rb_bontebok.h"
 
-#include <ruby/encoding.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-static ID id_call, id_message, id_full_message, id_status;
+static ID id_call, id_full_message, id_status;
 static VALUE plain_answer, full_message_options;
 
 /* ---- how far it may unwind ---- */
@@ -43,33 +42,25 @@ void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message,
     (void)bbr_attempt(call_report, (VALUE)call);
 }
 
-struct failure {
+struct entry {
     struct bbr_exchange *exchange;
+    const char *text; /* follows the request's method and path */
     VALUE error;
-    VALUE text; /* made by the attempts below, if they succeed */
 };
 
-/* Bytes of the request and a message in any encoding meet in here, so they are put together as bytes. */
-static VALUE log_text(VALUE argument)
+static VALUE report_entry(VALUE argument)
 {
-    struct failure *failure = (struct failure *)argument;
-    VALUE text = bbr_env_label(failure->exchange->env);
-    VALUE message = rb_obj_as_string(rb_funcallv(failure->error, id_message, 0, NULL));
-    rb_str_cat_cstr(text, ": ");
-    rb_str_cat(text, RSTRING_PTR(message), RSTRING_LEN(message));
-    rb_str_catf(text, " (%s)", rb_obj_classname(failure->error));
-    RB_GC_GUARD(message);
-    rb_enc_associate(text, rb_utf8_encoding());
-    VALUE clean = rb_str_scrub(text, Qnil);
-    return failure->text = NIL_P(clean) ? text : clean;
+    const struct entry *entry = (const struct entry *)argument;
+    VALUE message = rb_str_cat_cstr(bbr_env_label(entry->exchange->env), entry->text);
+    bbr_report(entry->exchange, "error", message, entry->error);
+    return Qnil;
 }
 
-static void log_failure(struct bbr_exchange *exchange, VALUE error)
+/* An exception speaks for itself: lib reads it. */
+static void log_failure(struct bbr_exchange *exchange, const char *text, VALUE error)
 {
-    struct failure failure = {exchange, error, Qnil};
-    (void)bbr_attempt(log_text, (VALUE)&failure);
-    if (NIL_P(failure.text)) failure.text = rb_str_new_cstr(rb_obj_classname(error)); /* its message raised */
-    bbr_report(exchange, "error", failure.text, error);
+    struct entry entry = {exchange, text, error};
+    (void)bbr_attempt(report_entry, (VALUE)&entry);
 }
 
 static bool asks_to_leave(VALUE error)
@@ -85,34 +76,31 @@ static void leave_child(struct bbr_exchange *exchange, VALUE error)
 {
     if (RTEST(rb_obj_is_kind_of(error, rb_eSystemExit)))
         _exit(NUM2INT(rb_funcallv(error, id_status, 0, NULL)));
-    log_failure(exchange, error);
+    log_failure(exchange, "", error);
     _exit(EXIT_FAILURE);
 }
 
 void bbr_failed_late(struct bbr_exchange *exchange, VALUE error)
 {
     if (bbr_lane_is_child(exchange->lane)) leave_child(exchange, error);
-    log_failure(exchange, error);
+    log_failure(exchange, "", error);
     if (!asks_to_leave(error)) return;
     if (NIL_P(exchange->leaving)) exchange->leaving = error;
     bb_worker_drain(exchange->lane->worker->core);
 }
 
-static VALUE short_text(VALUE argument)
-{
-    struct failure *failure = (struct failure *)argument;
-    VALUE text = bbr_env_label(failure->exchange->env);
-    return failure->text = rb_str_cat_cstr(text, ": the body is shorter than its Content-Length");
-}
-
 void bbr_failed_short(struct bbr_exchange *exchange)
 {
-    struct failure failure = {exchange, Qnil, Qnil};
-    (void)bbr_attempt(short_text, (VALUE)&failure);
-    bbr_report(exchange, "error", failure.text, Qnil);
+    log_failure(exchange, ": the body is shorter than its Content-Length", Qnil);
 }
 
 /* ---- what the client gets ---- */
+
+struct failure {
+    struct bbr_exchange *exchange;
+    VALUE error;
+    VALUE text; /* the body */
+};
 
 static VALUE backtrace_text(VALUE argument)
 {
@@ -144,7 +132,6 @@ void bbr_failed(struct bbr_exchange *exchange, VALUE error)
 void bbr_init_error(void)
 {
     id_call = rb_intern("call");
-    id_message = rb_intern("message");
     id_full_message = rb_intern("full_message");
     id_status = rb_intern("status");
     plain_answer = bbr_keep(bbr_fixed(rb_str_new_cstr("500 Internal Server Error\n")));

@@ -69,13 +69,15 @@ static VALUE collect_field(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, pairs))
 static void add_each_field(struct bbr_exchange *exchange, VALUE headers)
 {
     if (!rb_respond_to(headers, id_each))
-        rb_raise(bbr_eInvalidReply, "the headers, of %s, do not respond to each", rb_obj_classname(headers));
+        rb_raise(bbr_eInvalidReply, "the headers, of %" PRIsVALUE ", do not respond to each",
+                 bbr_class_name(headers));
     VALUE pairs = rb_ary_new();
     rb_block_call(headers, id_each, 0, NULL, collect_field, pairs);
     for (long i = 0; i < RARRAY_LEN(pairs); i++) {
         VALUE pair = rb_check_array_type(rb_ary_entry(pairs, i));
         if (NIL_P(pair) || RARRAY_LEN(pair) != 2)
-            rb_raise(bbr_eInvalidReply, "the headers, of %s, yield no pairs", rb_obj_classname(headers));
+            rb_raise(bbr_eInvalidReply, "the headers, of %" PRIsVALUE ", yield no pairs",
+                     bbr_class_name(headers));
         add_field(exchange, rb_ary_entry(pair, 0), rb_ary_entry(pair, 1));
     }
 }
@@ -104,7 +106,8 @@ VALUE bbr_reply_string(VALUE part)
 {
     VALUE string = rb_check_string_type(part);
     if (NIL_P(string))
-        rb_raise(bbr_eInvalidReply, "a part of the body is no String, but of %s", rb_obj_classname(part));
+        rb_raise(bbr_eInvalidReply, "a part of the body is no String, but of %" PRIsVALUE,
+                 bbr_class_name(part));
     return string;
 }
 
@@ -270,16 +273,17 @@ static void reply_body(struct bbr_exchange *exchange, VALUE body)
     else if (rb_respond_to(body, id_call))
         reply_call(exchange, body);
     else
-        rb_raise(bbr_eInvalidReply, "the body, of %s, responds neither to each nor to call",
-                 rb_obj_classname(body));
+        rb_raise(bbr_eInvalidReply, "the body, of %" PRIsVALUE ", responds neither to each nor to call",
+                 bbr_class_name(body));
 }
 
 void bbr_reply(struct bbr_exchange *exchange, VALUE triplet)
 {
     VALUE answer = rb_check_array_type(triplet);
     if (NIL_P(answer) || RARRAY_LEN(answer) != 3)
-        rb_raise(bbr_eInvalidReply, "no Array of status, headers and body was returned, but %s of %s",
-                 NIL_P(answer) ? "an object" : "another Array", rb_obj_classname(triplet));
+        rb_raise(bbr_eInvalidReply,
+                 "no Array of status, headers and body was returned, but %s of %" PRIsVALUE,
+                 NIL_P(answer) ? "an object" : "another Array", bbr_class_name(triplet));
 
     VALUE body = RARRAY_AREF(answer, 2);
     bool plain = !RB_SPECIAL_CONST_P(body) && RBASIC_CLASS(body) == rb_cArray;

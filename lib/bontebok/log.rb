@@ -23,18 +23,33 @@ module Bontebok
     end
 
     def write(level, message, exception = nil)
-      text = exception ? "#{message}: #{describe(exception)}" : message
+      text = readable(message)
+      text += ": #{describe(exception)}" if exception
       head = "#{Time.now.utc.strftime('%Y-%m-%dT%H:%M:%S.%LZ')} #{level} #{Process.pid} "
-      put("#{head}#{text.to_s.scrub.gsub("\n", "\n  ")}\n")
+      put("#{head}#{text.gsub("\n", "\n  ")}\n")
     end
 
     private
 
     def describe(exception)
       frames = frames_of(exception.backtrace.to_a)
-      lines = frames.first(BACKTRACE_LINES)
+      lines = frames.first(BACKTRACE_LINES).map { |frame| readable(frame) }
       lines << "... #{frames.size - lines.size} more" if frames.size > lines.size
-      ["#{exception.message} (#{exception.class})", *lines].join("\n")
+      ["#{message_of(exception)} (#{exception.class})", *lines].join("\n")
+    end
+
+    # An application's exception may have a message that raises.
+    def message_of(exception)
+      readable(exception.message)
+    rescue StandardError, ScriptError, SystemStackError => e
+      "its message raised #{e.class}"
+    end
+
+    # A line is UTF-8, whatever meets in it: bytes of a request, messages in other encodings.
+    def readable(text)
+      text = text.to_s
+      text = text.dup.force_encoding(Encoding::UTF_8) if text.encoding == Encoding::BINARY
+      text.encode(Encoding::UTF_8, invalid: :replace, undef: :replace)
     end
 
     # All of them when the fault is our own.

@@ -118,7 +118,7 @@ class BodyTest < Support::LaneCase
       server = serve { [200, {}, body] }
 
       assert_equal 500, server.get.status, body.inspect
-      assert_match(/body/, server.next_report.message)
+      assert_match(/body/, server.next_report.error.message)
     end
   end
 
@@ -129,7 +129,7 @@ class BodyTest < Support::LaneCase
       assert_raises(Support::Client::Closed) { client.read_response }
     end
 
-    assert_match(/part/, server.next_report.message)
+    assert_match(/part/, server.next_report.error.message)
   end
 
   def test_shorter_than_announced

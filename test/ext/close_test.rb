@@ -132,7 +132,7 @@ class CloseTest < Support::LaneCase
       client.read(1000)
     end
 
-    assert_match(/cleaning up failed/, server.next_report.message)
+    assert_equal "cleaning up failed", server.next_report.error.message
   end
 
   def test_a_body_without_close

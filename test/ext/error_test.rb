@@ -33,7 +33,7 @@ class ErrorTest < Support::LaneCase
     server.request("PATCH", "/a%20b?token=secret")
     report = server.next_report
 
-    assert_equal [:error, "PATCH /a%20b: because (ArgumentError)"], report.to_a.first(2)
+    assert_equal [:error, "PATCH /a%20b", "because"], [report.level, report.message, report.error.message]
     assert_includes report.error.backtrace.first, __FILE__
   end
 
@@ -67,7 +67,6 @@ class ErrorTest < Support::LaneCase
     errors.product([false, true]) do |error, show_errors|
       assert_equal 500, failing_response(error, show_errors: show_errors) { |report|
         assert_same error, report.error
-        assert_predicate report.message, :valid_encoding?
       }.status
     end
   end
@@ -116,7 +115,7 @@ class ErrorTest < Support::LaneCase
     GC.stress = false
 
     assert_equal [:error, true], [report.level, report.error.is_a?(kind)], "#{step}: #{report}"
-    assert_match(%r{\AGET /: }, report.message)
+    assert_equal "GET /", report.message
     assert_equal(%i[call triplet].include?(step) ? 0 : 1, apps.first.body.closed, "closed")
     assert_equal "ok", server.get("/ok").body
   ensure

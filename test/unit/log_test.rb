@@ -59,8 +59,26 @@ class LogTest < Support::TestCase
   end
 
   def test_bytes_that_are_no_text_do_not_hurt
-    @log.info("a\xffb")
-    assert_includes written, "a\uFFFDb"
+    ["a\xffb", "a\xffb".b, "a\xffb".dup.force_encoding("US-ASCII")].each do |text|
+      @log.info(text)
+      assert_includes written, "a\uFFFDb"
+    end
+  end
+
+  def test_a_line_may_be_of_several_encodings
+    error = StandardError.new("\u00e4".encode("UTF-16LE"))
+    error.set_backtrace(["\u00e4.rb:1".encode("ISO-8859-1"), "\u00e4.rb:2".b])
+    @log.error("/\u00e4\xff".b, error)
+    assert_equal ["/\u00e4\uFFFD: \u00e4 (StandardError)", "  \u00e4.rb:1", "  \u00e4.rb:2"], text_of(written)
+  end
+
+  def test_an_exception_without_a_usable_message
+    { -> { raise "no" } => "its message raised RuntimeError", -> { raise NotImplementedError } =>
+      "its message raised NotImplementedError", -> {} => "", -> { :text } => "text" }.each do |message, told|
+      error = Class.new(StandardError) { define_method(:message, &message) }.new
+      @log.error("failed", error)
+      assert_equal ["failed: #{told} (#{error.class})"], text_of(written)
+    end
   end
 
   def test_a_reader_that_has_gone_is_no_error
