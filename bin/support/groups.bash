@@ -3,6 +3,7 @@
 # name | what it is for
 groups="
 core        | the core in C: unit tests under ASan and UBSan, plain and vector scanners
+threads     | those of them that have threads, under ThreadSanitizer
 arm64       | the bytes layer built for arm64, run emulated
 warnings    | gcc, clang and musl-gcc have nothing to say
 fuzz        | parser, body decoder and reply encoder: a short fuzzing run each
@@ -28,6 +29,7 @@ description_of() { sed -n "s/^$1 *| //p" <<<"$groups"; }
 run_group() {
   case $1 in
   core) make -s -C core test ;;
+  threads) make -s -C core tsan ;;
   arm64) make -s -C core test-arm64 ;;
   warnings) both "make -s -C core warnings" "make -s -C load warnings" ;;
   fuzz) make -s -C core/fuzz run RUNS=200000 FLAGS=-verbosity=0 ;;
