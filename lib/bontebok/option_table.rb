@@ -28,7 +28,7 @@ module Bontebok
     ALL = [
       Option.new("Listen", OptionTypes::Addresses.new, nil,
                  "Address: #{Address::FORMS}. May be given several times. PORT alone is 0.0.0.0:PORT; port 0 " \
-                 "is one that the kernel chooses. A unix socket's mode is what the umask leaves.",
+                 "is one that the kernel chooses. A unix socket has mode 0777.",
                  section: LISTENING, short: "l", repeated: true,
                  default_text: "127.0.0.1:9292 in development, else 0.0.0.0:9292"),
       Option.new("BackLog", OptionTypes::Count.new(1..65_535), 1024,

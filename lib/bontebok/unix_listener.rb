@@ -10,6 +10,8 @@ module Bontebok
     NAME_LETTERS = [*"a".."z", *"0".."9"].freeze
     # Names to try before giving up; a name of one letter has 36.
     ATTEMPTS = 200
+    # A proxy has a user of its own: who may connect is decided by the folder's mode, as with other servers.
+    MODE = 0o777
 
     def bind
       explained do
@@ -19,6 +21,7 @@ module Bontebok
         refuse_a_living_one
         @bound_path = bind_beside(path)
         @identity = identity(@bound_path)
+        File.chmod(MODE, @bound_path)
       end
     end
 

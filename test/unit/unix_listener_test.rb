@@ -27,6 +27,15 @@ class UnixListenerTest < Support::TestCase
     assert_equal ["unix:#{@path}", "localhost", 80], [listener.to_s, listener.server_name, listener.server_port]
   end
 
+  # Whatever the umask is: a proxy has a user of its own.
+  def test_everybody_may_connect_who_may_enter_the_folder
+    former = File.umask(0o077)
+    listening
+    assert_equal 0o777, File.stat(@path).mode & 0o777
+  ensure
+    File.umask(former)
+  end
+
   def test_unlink_removes_it
     listening.unlink
     refute_path_exists @path
