@@ -31,15 +31,13 @@ class GcTest < Support::LaneCase
     end
 
     define_method(:"test_automatic_compaction_#{name}") do
-      former = GC.auto_compact
-      GC.auto_compact = true
-      exchange = exchanges(serve(APP, **options))
-      3.times do
-        exchange.call(PATHS)
-        GC.start
+      under_automatic_compaction do
+        exchange = exchanges(serve(APP, **options))
+        3.times do
+          exchange.call(PATHS)
+          GC.start
+        end
       end
-    ensure
-      GC.auto_compact = former
     end
     next if VALGRIND
 
