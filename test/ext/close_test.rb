@@ -73,8 +73,10 @@ class CloseTest < Support::LaneCase
 
   def test_what_the_application_sees_when_the_client_has_gone
     seen = []
+    started = Queue.new
     body = Body.new(lambda { |out|
       begin
+        started << true
         loop { out.call("x" * 100_000) }
       rescue IOError => e
         seen << e.class
@@ -88,6 +90,7 @@ class CloseTest < Support::LaneCase
     end
     server.connect do |client|
       client.request("GET", "/")
+      started.pop
 
       assert_equal "ok", server.get("/ok").body
     end
