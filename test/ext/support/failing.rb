@@ -30,8 +30,13 @@ module Support
         ::Support::Failing::Trap
       end
 
+      # It may be a Hash's key, beside others with the same hash.
       def hash
         0
+      end
+
+      def eql?(other)
+        equal?(other)
       end
     end
 
