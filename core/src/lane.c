@@ -95,17 +95,6 @@ void bb_lane_free(struct bb_lane *lane)
 
 /* ---- connections of the lane ---- */
 
-static void remove_ready(struct bb_lane *lane, struct bb__conn *conn)
-{
-    struct bb__conn *before = NULL;
-    for (struct bb__conn *each = lane->ready_first; each != conn; each = each->next_ready) before = each;
-    if (before)
-        before->next_ready = conn->next_ready;
-    else
-        lane->ready_first = conn->next_ready;
-    if (lane->ready_last == conn) lane->ready_last = before;
-}
-
 static void push_ready(struct bb_lane *lane, struct bb__conn *conn)
 {
     conn->is_ready = true;
@@ -132,8 +121,7 @@ void bb__lane_close(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_e
      * a duplicate: events would go on coming, for a connection that is freed. In the child the set is the
      * parent's. */
     if (conn->registered && end != BB_CONN_END_ABANDON) bb__poller_remove(&lane->poller, conn->fd);
-    if (conn->is_ready) remove_ready(lane, conn);
-    if (lane->again == conn) lane->again = NULL;
+    /* One with bytes in hand has no deadline and takes no events: nothing but the lane's end closes it. */
     if (lane->current == conn) lane->current = NULL;
     bb__batch_forget(&lane->batch, conn);
     if (conn->previous)

@@ -146,6 +146,33 @@ static void test_a_refusal_that_has_to_wait(void **state)
     host_free(host);
 }
 
+/* Nor does it wait for ever for a client that takes nothing. */
+static void test_a_refusal_that_nobody_takes(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct client *client = client_new(host);
+    int little = 1;
+    host_settle(host);
+    struct bb__conn *conn = host->lane->conns;
+    setsockopt(conn->fd, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
+    while (send(conn->fd, "", 1, MSG_DONTWAIT) == 1) continue;
+    client_say(client, "nonsense\r\n\r\n" SMUGGLED);
+    host_settle(host);
+    assert_int_equal(conn->state, BB_CONN_FLUSH);
+    client_say(client, SMUGGLED); /* is not looked at */
+    assert_true(would_wait(host));
+    fake_clock_advance(59999);
+    host_settle(host);
+    assert_int_equal(host_connections(host), 1);
+    fake_clock_advance(1);
+    host_settle(host);
+    assert_int_equal(host_connections(host), 0);
+    assert_int_equal(host->served, 0);
+    client_free(client);
+    host_free(host);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +182,7 @@ int main(void)
         cmocka_unit_test(test_a_client_that_keeps_on_sending_reads_the_answer),
         cmocka_unit_test(test_lingering_has_an_end),
         cmocka_unit_test(test_a_refusal_that_has_to_wait),
+        cmocka_unit_test(test_a_refusal_that_nobody_takes),
     };
     return cmocka_run_group_tests_name("conn_refuse", tests, NULL, NULL);
 }

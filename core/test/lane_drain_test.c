@@ -86,6 +86,27 @@ static void test_the_listener_is_closed(void **state)
     assert_drained(host);
 }
 
+/* While another lane has not heard of the order the listener lives on: it is not this one's any more. */
+static void test_others_may_go_on_listening(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct bb_lane *other;
+    assert_int_equal(bb_lane_new(&other, host->worker), BB_OK);
+    struct client *client = client_new(host);
+    client_say(client, "GET"); /* keeps the lane going */
+    host_settle(host);
+    bb_worker_drain(host->worker);
+    host_settle(host);
+    struct client *late = client_new(host);
+    bb__event_clear(host->worker->drain_fd);
+    assert_true(would_wait(host));
+    bb_lane_free(other);
+    client_free(client);
+    client_free(late);
+    assert_drained(host);
+}
+
 static void test_what_is_in_flight_is_finished(void **state)
 {
     (void)state;
@@ -227,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_an_idle_lane_is_drained_at_once),
         cmocka_unit_test(test_what_is_queued_is_served),
         cmocka_unit_test(test_the_listener_is_closed),
+        cmocka_unit_test(test_others_may_go_on_listening),
         cmocka_unit_test(test_what_is_in_flight_is_finished),
         cmocka_unit_test(test_the_idle_are_closed_after_their_patience),
         cmocka_unit_test(test_no_patience_with_the_idle),

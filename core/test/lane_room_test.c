@@ -1,0 +1,282 @@
+/* lane_room_test.c: new connections when there is no room for them: which one goes, who waits, and that
+ * nobody spins or is starved. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#include "client.h"
+#include "fail_socket.h"
+#include "fake_clock.h"
+
+#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+#define UPLOAD  "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
+
+static struct host *new_host(uint64_t max_connections)
+{
+    struct bb_settings settings = host_settings();
+    settings.max_connections = max_connections;
+    return host_new(&settings, AF_UNIX);
+}
+
+static struct client *new_served(struct host *host)
+{
+    struct client *client = client_new(host);
+    client_say(client, REQUEST);
+    assert_answer(client, 200, "GET / ");
+    return client;
+}
+
+static struct client *new_saying(struct host *host, const char *text)
+{
+    struct client *client = client_new(host);
+    client_say(client, text);
+    return client;
+}
+
+/* ---- max_connections ---- */
+
+static void test_the_longest_idle_goes(void **state)
+{
+    (void)state;
+    struct host *host = new_host(3);
+    struct client *clients[5];
+    for (int i = 0; i < 3; i++) clients[i] = new_served(host);
+    client_say(clients[0], REQUEST); /* the first is not the longest idle any more */
+    assert_answer(clients[0], 200, "GET / ");
+
+    clients[3] = new_served(host);
+    assert_end(clients[1]);
+    clients[4] = new_served(host);
+    assert_end(clients[2]);
+    assert_int_equal(host_connections(host), 3);
+    assert_silence(clients[0]);
+    assert_silence(clients[3]);
+    for (int i = 0; i < 5; i++) client_free(clients[i]);
+    host_free(host);
+}
+
+/* With nobody idle the new one is served all the same; the next one waits a little. */
+static void test_a_new_one_is_never_starved(void **state)
+{
+    (void)state;
+    struct host *host = new_host(2);
+    struct client *uploads[2] = {new_saying(host, UPLOAD), new_saying(host, UPLOAD)};
+    host_settle(host);
+    assert_int_equal(host_connections(host), 2);
+
+    struct client *third = new_saying(host, UPLOAD), *fourth = new_saying(host, REQUEST);
+    host_settle(host);
+    assert_int_equal(host_connections(host), 3);
+    assert_silence(fourth);
+    assert_true(would_wait(host));
+    fake_clock_advance(99);
+    assert_silence(fourth);
+    fake_clock_advance(1);
+    assert_answer(fourth, 200, "GET / ");
+    client_free(third);
+    client_free(fourth);
+    for (int i = 0; i < 2; i++) client_free(uploads[i]);
+    host_free(host);
+}
+
+/* What a young connection waits for may be on its way; an old one keeps nobody out. */
+static void test_the_young_are_spared(void **state)
+{
+    (void)state;
+    static const char *const says[] = {"", "GET / HT", "nonsense\r\n\r\n"};
+    static const int kinds[] = {BB_DEADLINE_FRESH, BB_DEADLINE_HEADER, BB_DEADLINE_LINGER};
+    for (int i = 0; i < 3; i++) {
+        struct host *host = new_host(2);
+        struct client *upload = new_saying(host, UPLOAD), *young = new_saying(host, says[i]);
+        host_settle(host);
+        assert_non_null(bb__deadline_oldest(&host->lane->context.deadlines, kinds[i]));
+
+        fake_clock_advance(999);
+        struct client *second = new_saying(host, UPLOAD);
+        host_settle(host);
+        assert_int_equal(host_connections(host), 3);
+        fake_clock_advance(100);
+        struct client *third = new_saying(host, REQUEST);
+        assert_answer(third, 200, "GET / ");
+        assert_int_equal(host_connections(host), 3);
+        while (client_more(young)) continue;
+        assert_int_equal(young->end, CLIENT_ENDED);
+        client_free(upload);
+        client_free(young);
+        client_free(second);
+        client_free(third);
+        host_free(host);
+    }
+}
+
+/* The one that goes may have sent something that the lane knows of and has not looked at. */
+static void test_one_that_goes_while_its_event_waits(void **state)
+{
+    (void)state;
+    struct host *host = new_host(1);
+    struct client *idle = new_served(host);
+    host_settle(host);
+    struct client *second = new_saying(host, REQUEST);
+    client_say(idle, REQUEST);
+    host_settle(host);
+    assert_answer(second, 200, "GET / ");
+    while (client_more(idle)) continue;
+    assert_int_equal(bb__buf_len(&idle->in), 0);
+    assert_int_equal(host->served, 2);
+    client_free(idle);
+    client_free(second);
+    host_free(host);
+}
+
+/* ---- no descriptors ---- */
+
+static struct rlimit before;
+
+/* Leaves the process so many descriptors more. */
+static void limit_descriptors(int more)
+{
+    int fds[8];
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    for (int i = 0; i <= more; i++) fds[i] = dup(0);
+    struct rlimit few = {.rlim_cur = (rlim_t)fds[more], .rlim_max = before.rlim_max};
+    for (int i = 0; i <= more; i++) close(fds[i]);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+}
+
+static void unlimit_descriptors(void)
+{
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+#define MANY 50
+
+static void test_without_descriptors_the_idle_go_and_no_answer_is_lost(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    struct client *clients[MANY];
+    for (int i = 0; i < MANY; i++) clients[i] = new_saying(host, REQUEST);
+    limit_descriptors(5);
+    while (host->served < MANY) host_turn(host);
+    assert_true(host_connections(host) >= 4); /* accept4() says EMFILE to an empty queue as well */
+    unlimit_descriptors();
+    for (int i = 0; i < MANY; i++) {
+        assert_answer(clients[i], 200, "GET / ");
+        client_free(clients[i]);
+    }
+    assert_int_equal(host->news_count, 1); /* once a second */
+    assert_int_equal(host->news[0].error, EMFILE);
+    host_free(host);
+}
+
+static void test_with_nobody_idle_it_pauses_and_does_not_spin(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    struct client *uploads[2] = {new_saying(host, UPLOAD), new_saying(host, UPLOAD)};
+    struct client *clients[2] = {new_saying(host, REQUEST), new_saying(host, REQUEST)};
+    limit_descriptors(2);
+    for (int tenth = 0; tenth < 20; tenth++) {
+        host_settle(host);
+        assert_int_equal(host_connections(host), 2);
+        assert_true(host->lane->paused);
+        assert_true(would_wait(host));
+        fake_clock_advance(99);
+        host_settle(host);
+        assert_true(host->lane->paused && would_wait(host));
+        fake_clock_advance(1);
+    }
+    assert_int_equal(host->news_count, 2);
+
+    uint64_t since = real_ms();
+    bb_lane_wait(
+        host->lane); /* the pause that is over ends no wait; and a lane that pauses wakes up by itself */
+    assert_true(real_ms() - since < 1000);
+    unlimit_descriptors();
+    for (int i = 0; i < 2; i++) {
+        assert_answer(clients[i], 200, "GET / ");
+        client_free(clients[i]);
+        client_free(uploads[i]);
+    }
+    host_free(host);
+}
+
+/* The queue has been promised an answer: an order to drain that comes meanwhile waits for room. */
+static void test_a_drain_without_descriptors_loses_nobody(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    struct client *queued[3];
+    for (int i = 0; i < 3; i++) queued[i] = new_saying(host, REQUEST);
+    limit_descriptors(0);
+    bb_worker_drain(host->worker);
+    host_settle(host);
+    assert_int_equal(host->last, BB_AGAIN);
+    assert_true(would_wait(host));
+    unlimit_descriptors();
+    limit_descriptors(1);
+    fake_clock_advance(100);
+    for (int i = 0; i < 3; i++) {
+        host_settle(host);
+        assert_int_equal(host->served, i + 1);
+        assert_answer(queued[i], 200, "GET / ");
+        assert_end(queued[i]);
+        assert_true(would_wait(host));
+        fake_clock_advance(1000); /* now it may go for the next one */
+    }
+    unlimit_descriptors();
+    for (int i = 0; i < 3; i++) client_free(queued[i]);
+    host_settle_to(host, 0);
+    assert_int_equal(host->last, BB_DRAINED);
+    host_free(host);
+}
+
+/* No memory to watch a listener: it is tried again later. */
+static void test_a_listener_that_cannot_be_watched(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    bb_lane_free(host->lane);
+    fail_socket.watch_error = ENOMEM;
+    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_ESYSTEM);
+    fail_socket.watch_error = 0;
+    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
+
+    struct client *uploads[2] = {new_saying(host, UPLOAD), new_saying(host, UPLOAD)};
+    struct client *client = new_saying(host, REQUEST);
+    limit_descriptors(2);
+    host_settle(host);
+    assert_true(host->lane->paused);
+    unlimit_descriptors();
+    fail_socket.watch_error = ENOSPC;
+    for (int tenth = 0; tenth < 5; tenth++) {
+        fake_clock_advance(100);
+        assert_silence(client);
+        assert_true(host->lane->paused && would_wait(host));
+    }
+    fail_socket.watch_error = 0;
+    fake_clock_advance(100);
+    assert_answer(client, 200, "GET / ");
+    for (int i = 0; i < 2; i++) client_free(uploads[i]);
+    client_free(client);
+    host_free(host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_longest_idle_goes),
+        cmocka_unit_test(test_a_new_one_is_never_starved),
+        cmocka_unit_test(test_the_young_are_spared),
+        cmocka_unit_test(test_one_that_goes_while_its_event_waits),
+        cmocka_unit_test(test_without_descriptors_the_idle_go_and_no_answer_is_lost),
+        cmocka_unit_test(test_with_nobody_idle_it_pauses_and_does_not_spin),
+        cmocka_unit_test(test_a_drain_without_descriptors_loses_nobody),
+        cmocka_unit_test(test_a_listener_that_cannot_be_watched),
+    };
+    return cmocka_run_group_tests_name("lane_room", tests, NULL, NULL);
+}
