@@ -11,7 +11,7 @@ module Bontebok
   # Beside that it is told to go at some time (leaving?), or first only waits to be replaced (staying? is false).
   class Child
     PROGRESS = %i[started loaded ready].freeze
-    # What :quit may take; it is meant to be at once.
+    # What the end may take of one that is told to end now.
     QUIT_SECONDS = 2
 
     attr_reader :number, :pid, :channel, :patience, :deadline, :ending
@@ -79,9 +79,9 @@ module Bontebok
       signal(:TERM) unless reached?(:loaded)
     end
 
-    # Tells it to end now.
-    def quit
-      leave(:quit, QUIT_SECONDS)
+    # Tells it to end now, within so many seconds.
+    def quit(seconds)
+      leave(:quit, seconds)
       signal(:TERM) unless reached?(:loaded)
     end
 

@@ -13,12 +13,14 @@ module Bontebok
   class Children
     LONGEST_PAUSE = 30
 
-    # name: what the log calls a child. The block forks the child of a number and returns the Child.
-    def initialize(name, count, pause:, patience:, log:, &start)
+    # name: what the log calls a child. margin: seconds that one may take on top of patience, and of what an end at once
+    # may take, if it has children of its own to wait for. The block forks the child of a number and returns the Child.
+    def initialize(name, count, pause:, patience:, log:, margin: 0, &start)
       @name = name
       @numbers = (1..count).to_a
       @pause = pause
-      @patience = patience
+      @drain_seconds = patience + margin
+      @quit_seconds = Child::QUIT_SECONDS + margin
       @log = log
       @start = start
       @children = []
@@ -70,12 +72,12 @@ module Bontebok
     # Nothing is started any more.
     def drain
       @stopping = true
-      @children.each { |child| child.drain(@patience) }
+      @children.each { |child| child.drain(@drain_seconds) }
     end
 
     def quit
       @stopping = true
-      @children.each(&:quit)
+      @children.each { |child| child.quit(@quit_seconds) }
     end
 
     private
@@ -115,7 +117,7 @@ module Bontebok
       when :ready
         child.reached(:ready)
         @failures.delete(child.number)
-        of(child.number).reject(&:staying?).each { |former| former.drain(@patience) }
+        of(child.number).reject(&:staying?).each { |former| former.drain(@drain_seconds) }
       when :leave
         replace(child)
       end

@@ -10,7 +10,7 @@ module Bontebok
   # and serves nothing: so it can do little that would end it.
   class Supervisor
     SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
-    # What the master may need on top of its workers' time.
+    # What the master may need on top of its workers' time: were it killed first, a stuck worker would stay for ever.
     MASTER_SECONDS = 5
 
     def initialize(config, listeners, log:)
@@ -36,8 +36,8 @@ module Bontebok
     private
 
     def children
-      Children.new("master", 1, pause: @config.seconds(:err_respawn_interval),
-                                patience: @config.seconds(:graceful_timeout) + MASTER_SECONDS, log: @log) do |number|
+      Children.new("master", 1, pause: @config.seconds(:err_respawn_interval), margin: MASTER_SECONDS,
+                                patience: @config.seconds(:graceful_timeout), log: @log) do |number|
         Child.fork(number, to_close: [@events, *@masters.channels]) do |channel|
           Master.new(@config, @listeners, channel: channel, log: @log).run
         end
