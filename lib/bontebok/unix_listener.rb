@@ -3,44 +3,51 @@
 require_relative "listener"
 
 module Bontebok
-  # Listens on a unix socket. One with a path is bound under another name in the same folder and takes its place by
-  # rename(2) in listen: a stale socket is replaced without a moment in which there is none, and a server that starts
-  # at the same time is found then, if not before.
+  # Listens on a unix socket. One with a path has no file before it listens: a server that is killed while its
+  # application loads leaves nothing behind. The file has the final name from its first moment; what is found there
+  # when a server starts is therefore either a living one, which is refused, or a stale one, which goes.
   class UnixListener < Listener
-    NAME_LETTERS = [*"a".."z", *"0".."9"].freeze
-    # Names to try before giving up; a name of one letter has 36.
-    ATTEMPTS = 200
     # A proxy has a user of its own: who may connect is decided by the folder's mode, as with other servers.
     MODE = 0o777
+    # How long somebody else may hold the folder's lock: a start holds it for less than a millisecond.
+    LOCK_ATTEMPTS = 50
+    LOCK_INTERVAL = 0.02
 
     def bind
       explained do
         @socket = Socket.new(Socket::PF_UNIX, Socket::SOCK_STREAM)
-        next socket.bind(Socket.pack_sockaddr_un("\0#{path.delete_prefix('@')}")) if address.abstract?
-
-        refuse_a_living_one
-        @bound_path = bind_beside(path)
-        @identity = identity(@bound_path)
-        File.chmod(MODE, @bound_path)
+        address.abstract? ? socket.bind(Socket.pack_sockaddr_un("\0#{path.delete_prefix('@')}")) : try_path
       end
     end
 
     def listen
-      super
-      return if address.abstract?
+      return super if address.abstract?
 
       explained do
-        refuse_a_living_one
-        File.rename(@bound_path, path)
-        @bound_path = path
+        alone_in_folder do
+          vacate
+          take_path(socket)
+          @identity = identity
+          File.chmod(MODE, path)
+          super()
+        end
       end
     end
 
-    # Removes the socket's file if it is still the one that we bound: another server may have put its own there.
+    # Removes the socket's file if it is still the one that we bound: another server may have put its own there. To be
+    # called before close: then, and once, its inode's number can be nobody else's. Raises SystemCallError.
     def unlink
-      File.unlink(@bound_path) if @bound_path && identity(@bound_path) == @identity
-    rescue Errno::ENOENT
+      ours = @identity
+      @identity = nil
+      File.unlink(path) if ours && !socket.closed? && identity == ours
+    rescue Errno::ENOENT, Errno::ENOTDIR
       nil
+    end
+
+    # The file is the server's, not ours.
+    def disown
+      @identity = nil
+      super
     end
 
     # A request without Host has no other (RFC 9110 7.2 would want the target's authority).
@@ -58,9 +65,22 @@ module Bontebok
       address.path
     end
 
-    # Somebody who answers, or would if he had not so many waiting already (EAGAIN), owns the path. What is no socket
-    # is not ours to replace.
-    def refuse_a_living_one
+    # What would keep us from the path is found before the application loads.
+    def try_path
+      alone_in_folder do
+        vacate
+        Socket.open(Socket::PF_UNIX, Socket::SOCK_STREAM) { |trial| take_path(trial) }
+        File.unlink(path)
+      end
+    end
+
+    def take_path(owner)
+      owner.bind(Socket.pack_sockaddr_un(path))
+    end
+
+    # Makes room. Somebody who answers, or would if he had not so many waiting already (EAGAIN), owns the path. What is
+    # no socket is not ours to remove.
+    def vacate
       raise Errno::EEXIST if File.exist?(path) && !File.socket?(path)
 
       probe = Socket.new(Socket::PF_UNIX, Socket::SOCK_STREAM)
@@ -68,26 +88,39 @@ module Bontebok
       raise Errno::EADDRINUSE
     rescue Errno::EAGAIN
       raise Errno::EADDRINUSE
-    rescue Errno::ENOENT, Errno::ECONNREFUSED
+    rescue Errno::ECONNREFUSED
+      File.unlink(path)
+    rescue Errno::ENOENT
       nil
     ensure
       probe&.close
     end
 
-    # A name no longer than the final one: the length of sun_path has been checked for that.
-    def bind_beside(path)
-      folder, name = File.split(path)
-      attempts = 0
-      begin
-        beside = File.join(folder, Array.new(name.size.clamp(1, 12)) { NAME_LETTERS.sample }.join)
-        socket.bind(Socket.pack_sockaddr_un(beside))
-        beside
-      rescue Errno::EADDRINUSE
-        (attempts += 1) < ATTEMPTS ? retry : raise
-      end
+    # One that is bound and does not listen yet looks stale: of servers that start at the same moment, one after the
+    # other looks. Where there is no lock to be had, because we may not read the folder or somebody keeps it, a start is
+    # still right, if it is the only one.
+    def alone_in_folder
+      folder = lock_folder
+      yield
+    ensure
+      # A process that was forked meanwhile has the lock as well: to close our descriptor would not end it.
+      folder&.flock(File::LOCK_UN)
+      folder&.close
     end
 
-    def identity(path)
+    def lock_folder
+      folder = File.new(File.dirname(path))
+      LOCK_ATTEMPTS.times do
+        return folder if folder.flock(File::LOCK_EX | File::LOCK_NB)
+
+        sleep(LOCK_INTERVAL)
+      end
+      folder
+    rescue SystemCallError
+      folder
+    end
+
+    def identity
       stat = File.lstat(path)
       [stat.dev, stat.ino]
     end

@@ -13,8 +13,8 @@ class UnixListenerTest < Support::TestCase
 
   def teardown
     @opened.each do |listener|
-      listener.close
       listener.unlink
+      listener.close
     end
   end
 
@@ -38,9 +38,47 @@ class UnixListenerTest < Support::TestCase
 
   def test_unlink_removes_it
     listening.unlink
-    refute_path_exists @path
-    listener.tap(&:bind).unlink
     assert_equal [], Dir.children(temp_dir)
+  end
+
+  # Nothing may be left of a server that is killed while its application loads.
+  def test_there_is_no_file_of_any_name_before_it_listens
+    UNIXServer.new(@path).close
+    listener.tap(&:bind)
+    assert_equal [], Dir.children(temp_dir)
+  end
+
+  # The number of the file that we removed may be that of another server's socket by now: here it is the same file.
+  def test_unlink_removes_once
+    listener = listening
+    File.link(@path, spare = "#{@path}.spare")
+    listener.unlink
+    File.rename(spare, @path)
+    listener.unlink
+    assert_path_exists @path
+  end
+
+  def test_unlink_leaves_what_may_be_somebody_elses_since_our_socket_was_closed
+    listener = listening.tap(&:close)
+    listener.unlink
+    assert_path_exists @path
+  end
+
+  def test_a_forked_process_that_disowned_it_removes_nothing
+    Process.wait(fork { exit!(listening.tap(&:disown).unlink.nil?) })
+    assert_path_exists @path
+  end
+
+  def test_unlink_in_a_folder_that_is_gone_or_is_one_no_more
+    Dir.mkdir(folder = File.join(temp_dir, "run"))
+    listener = listening(File.join(folder, "a.sock"))
+    File.rename(folder, "#{folder}.was")
+    listener.unlink
+    Dir.mkdir(folder)
+    listener = listening(File.join(folder, "a.sock"))
+    File.rename(folder, "#{folder}.is")
+    temp_file("run")
+    listener.unlink
   end
 
   def test_unlink_leaves_what_somebody_else_put_there
@@ -84,6 +122,21 @@ class UnixListenerTest < Support::TestCase
     assert_equal ["a.sock"], Dir.children(temp_dir)
   end
 
+  # At each call that the first one makes, another thread's listener comes and goes as far as it can.
+  def test_of_two_that_listen_at_the_same_time_one_is_refused
+    moments = (1..).take_while { |moment| one_listens_when_a_rival_comes_at(moment) }
+    assert_operator moments.size, :>, 10
+  end
+
+  def test_a_folder_that_somebody_keeps_locked_or_that_cannot_be_read
+    File.open(temp_dir) do |folder|
+      folder.flock(File::LOCK_EX)
+      listening.unlink
+    end
+    File.stub(:new, ->(*) { raise Errno::EACCES }) { listening }
+    assert_path_exists @path
+  end
+
   def test_a_file_that_is_no_socket_stays
     temp_file("a.sock", "precious")
     error = assert_raises(Bontebok::StartError) { listener.bind }
@@ -120,6 +173,32 @@ class UnixListenerTest < Support::TestCase
 
   def listening(path = @path)
     listener(path).tap(&:bind).tap(&:listen)
+  end
+
+  # Returns false when the first one was done before its so many-th call.
+  def one_listens_when_a_rival_comes_at(moment)
+    UNIXServer.new(path = File.join(temp_dir, "#{moment}.sock")).close
+    both = Array.new(2) { listener(path).tap(&:bind) }
+    rival = nil
+    calls = 0
+    here = Thread.current
+    at_the_moment = TracePoint.new(:c_call) do
+      next unless Thread.current == here && (calls += 1) == moment
+
+      rival = Thread.new { refused?(both.last) }
+      Thread.pass until rival.stop?
+    end
+    refused = at_the_moment.enable { refused?(both.first) }
+    assert_equal [true, false], [refused, rival.value].sort_by(&:to_s).reverse, "call #{moment}" if rival
+    both.each(&:close)
+    rival
+  end
+
+  def refused?(listener)
+    listener.listen
+    false
+  rescue Bontebok::StartError
+    true
   end
 
   def assert_in_use(&)
