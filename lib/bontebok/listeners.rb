@@ -8,7 +8,8 @@ module Bontebok
   class Listeners
     include Enumerable
 
-    def initialize(config)
+    def initialize(config, log:)
+      @log = log
       @listeners = config[:listen].flat_map do |address|
         if address.unix?
           UnixListener.new(address, backlog: config[:backlog])
@@ -53,16 +54,21 @@ module Bontebok
       each(&:disown)
     end
 
-    # Removes the files of unix sockets, so that nobody finds the way to a server that goes.
+    # Removes the files of unix sockets, so that nobody finds the way to a server that goes. One that cannot be removed
+    # is no reason not to go. To be called before close.
     def unlink
-      each { |listener| listener.unlink if listener.respond_to?(:unlink) }
+      grep(UnixListener) do |listener|
+        listener.unlink
+      rescue SystemCallError => e
+        @log.warn("cannot remove #{listener}: #{SystemCallError.new(nil, e.errno).message}")
+      end
     end
 
     private
 
     def abandon
-      close
       unlink
+      close
     end
   end
 end

@@ -18,7 +18,7 @@ module Bontebok
       AppLoader.new(@config[:rackup], @log).check
       check_spool_dir
       prepare_process
-      process.new(@config, Listeners.new(@config), log: @log).run
+      process.new(@config, Listeners.new(@config, log: @log), log: @log).run
     end
 
     private

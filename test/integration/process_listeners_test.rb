@@ -73,6 +73,52 @@ class ProcessListenersTest < Support::TestCase
     other&.close
   end
 
+  # As when the number of the file that was removed is another server's by now: here it is the same file.
+  def test_a_unix_socket_is_removed_once
+    make_gate
+    %w[0 1].each do |workers|
+      server = start_bontebok(args: ["-w", workers], rackup: GATED_APP)
+      File.link(socket_path, "#{socket_path}.spare")
+      server.connect do |client|
+        client.request("GET", "/gate")
+        server.wait_for_output(/at the gate/)
+        server.signal("TERM")
+        server.wait_for_output(/stopping/)
+        eventually { !File.exist?(socket_path) }
+        File.rename("#{socket_path}.spare", socket_path)
+        server.stop("INT")
+      end
+      assert File.socket?(socket_path), "with #{workers} workers"
+    end
+  end
+
+  def test_a_unix_socket_that_cannot_be_removed_does_not_keep_the_server_from_finishing
+    make_gate
+    folder = File.join(temp_dir, "run").tap { |path| Dir.mkdir(path) }
+    server = start_bontebok(listen: nil, args: ["-w", "1", "-l", "unix:#{folder}/a.sock"], rackup: GATED_APP)
+    server.connect do |client|
+      client.request("GET", "/gate")
+      server.wait_for_output(/at the gate/)
+      File.rename(folder, "#{folder}.was")
+      File.symlink(folder, folder)
+      server.signal("TERM")
+      server.wait_for_output(%r{ warn #{server.pid} cannot remove unix:#{folder}/a\.sock: Too many levels})
+      open_gate
+      assert_equal 200, client.read_response.status
+    end
+    assert_equal 0, server.wait.exitstatus
+  end
+
+  def test_a_server_that_is_killed_while_it_loads_leaves_no_file
+    make_gate
+    %w[0 1].each do |workers|
+      server = start_bontebok(ready: false, args: ["-w", workers], rackup: "warn :loading\nFile.read('gate')\n")
+      server.wait_for_output(/loading/)
+      server.kill
+      assert_equal ["config.ru", "gate"], Dir.children(temp_dir).sort
+    end
+  end
+
   def test_a_server_can_start_while_the_former_one_finishes
     make_gate
     former = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)

@@ -3,14 +3,20 @@
 require "test_helper"
 require "bontebok/config"
 require "bontebok/listeners"
+require "bontebok/log"
 
 # Sockets are bound early, listen late, are named in the log as they are, and leave no file behind.
 class ListenersTest < Support::TestCase
+  def setup
+    @log = IO.pipe
+  end
+
   def teardown
     @opened.to_a.each do |listeners|
-      listeners.close
       listeners.unlink
+      listeners.close
     end
+    @log.each(&:close)
   end
 
   def test_port_0_becomes_the_port_that_the_kernel_chose
@@ -98,6 +104,19 @@ class ListenersTest < Support::TestCase
     assert(both.all? { |listener| listener.socket.closed? })
   end
 
+  # Which is a server's end: nothing may come in between.
+  def test_a_file_that_cannot_be_removed_is_told
+    folder = File.join(temp_dir, "run")
+    Dir.mkdir(folder)
+    both = listening("unix:#{folder}/a.sock", "unix:#{temp_dir}/b.sock")
+    File.rename(folder, "#{folder}.was")
+    File.symlink(folder, folder)
+    both.unlink
+    assert_match(/ warn \d+ cannot remove unix:#{folder}.a.sock: Too many levels of symbolic links$/,
+                 @log.first.readline)
+    refute_path_exists File.join(temp_dir, "b.sock")
+  end
+
   def test_an_unknown_name_and_a_foreign_address
     assert_fails(/\Acannot listen on name\.invalid:80: /) { listeners("name.invalid:80") }
     assert_fails("cannot listen on 192.0.2.1:80: Cannot assign requested address") { listeners("192.0.2.1:80").bind }
@@ -107,7 +126,8 @@ class ListenersTest < Support::TestCase
 
   def listeners(*addresses, **options)
     written = options.merge(listen: addresses)
-    (@opened ||= []).push(Bontebok::Listeners.new(Bontebok::Config.new(written, env: {}))).last
+    config = Bontebok::Config.new(written, env: {})
+    (@opened ||= []).push(Bontebok::Listeners.new(config, log: Bontebok::Log.new(@log.last))).last
   end
 
   def listening(*addresses, **options)
