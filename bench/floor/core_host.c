@@ -14,12 +14,14 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-static struct bb_worker *worker;
+static struct bb_lane *lane;
+static volatile sig_atomic_t told_to_end;
 
 static void on_term(int signal_number)
 {
     (void)signal_number;
-    bb_worker_drain(worker);
+    told_to_end = 1;
+    bb_lane_wake(lane);
 }
 
 static int fail(const char *what)
@@ -46,7 +48,7 @@ static int listen_on(const char *where)
     return fd;
 }
 
-static void answer(struct bb_lane *lane)
+static void answer(void)
 {
     static const struct bb_slice body = {"Hello, World!\n", 14};
     uint64_t taken;
@@ -60,14 +62,15 @@ static void answer(struct bb_lane *lane)
         bb_reply_abort(lane);
 }
 
-static void serve(struct bb_lane *lane)
+static void serve(struct bb_worker *worker)
 {
     for (;;) {
+        if (told_to_end) bb_worker_drain(worker);
         const struct bb_request *request;
         struct bb_news news;
         switch (bb_lane_next(lane, &request)) {
         case BB_OK:
-            answer(lane);
+            answer();
             break;
         case BB_AGAIN:
             bb_lane_wait(lane);
@@ -88,14 +91,14 @@ int main(int argc, char **argv)
         return 2;
     }
     struct bb_settings settings;
-    struct bb_lane *lane;
+    struct bb_worker *worker;
     bb_settings_init(&settings);
     int fd = listen_on(argv[1]);
     if (bb_worker_new(&worker, &settings) != BB_OK || bb_worker_listen(worker, fd, 0) != BB_OK)
         fail("worker");
-    signal(SIGTERM, on_term);
     if (bb_lane_new(&lane, worker) != BB_OK) fail("lane");
-    serve(lane);
+    signal(SIGTERM, on_term);
+    serve(worker);
     bb_lane_free(lane);
     bb_worker_free(worker);
     return 0;

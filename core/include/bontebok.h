@@ -7,7 +7,8 @@
  * nowhere else. No pointer into host memory is kept once a call has returned.
  *
  * Threads: a worker may be shared by threads, a lane and its current request belong to the thread that serves
- * it. Only bb_worker_drain() and bb_lane_wake() may be called from any thread, or from a signal handler.
+ * it. Only bb_worker_drain() and bb_lane_wake() may be called from any thread, the latter also from a signal
+ * handler.
  *
  * Units: bytes; times in milliseconds. 0 means "no limit" where a setting says so.
  */
@@ -158,9 +159,10 @@ int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings)
  */
 int bb_worker_listen(struct bb_worker *worker, int fd, unsigned listener);
 
-/* Begins the graceful end: what the accept queues hold is accepted, listeners are closed, what is in flight
- * is answered with "Connection: close". Every lane then ends with BB_DRAINED. Any thread, signal handler;
- * again: no effect. */
+/* Begins the graceful end: what the accept queues hold is accepted and the listeners are closed at once, also
+ * while every lane is busy (without descriptors or memory for them: as soon as a lane has room); what is in
+ * flight is answered with "Connection: close". Every lane then ends with BB_DRAINED. Any thread, but no
+ * signal handler; again: no effect. */
 void bb_worker_drain(struct bb_worker *worker);
 
 /* Frees the worker and closes its listeners. All lanes must be freed before. NULL is allowed. */

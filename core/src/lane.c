@@ -68,6 +68,7 @@ int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
         bb_lane_free(lane);
         return code;
     }
+    bb__worker_add_lane(worker, lane);
     bb__lane_listen(lane);
     *created = lane;
     return BB_OK;
@@ -83,6 +84,7 @@ void bb_lane_free(struct bb_lane *lane)
         bb__lane_close(lane, lane->conns, inert ? BB_CONN_END_ABANDON : end);
     }
     if (lane->listening && !inert) bb__worker_lane_stops(lane->worker);
+    if (lane->was_added && !inert) bb__worker_remove_lane(lane->worker, lane);
     bb__poller_close(&lane->poller);
     if (lane->wake_fd >= 0) (void)close(lane->wake_fd);
     bb__buf_free(&lane->reply.staged);
@@ -129,6 +131,7 @@ void bb__lane_close(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_e
     else
         lane->conns = conn->next;
     if (conn->next) conn->next->previous = conn->previous;
+    lane->conn_count--;
     atomic_fetch_sub_explicit(&lane->worker->connections, 1, memory_order_relaxed);
     bb__conn_free(conn, &lane->context, end);
 }
@@ -242,6 +245,8 @@ static struct bb__conn *pick(struct bb_lane *lane)
         lane->in_a_row = 0;
         if (lane->accepting) {
             conn = bb__lane_accept(lane);
+        } else if (lane->context.draining && bb__worker_has_queued(lane->worker)) {
+            conn = bb__lane_adopt(lane);
         } else if (!bb__batch_empty(&lane->batch)) {
             conn = take_event(lane);
         } else if ((due = bb__deadline_take_due(&lane->context.deadlines, lane->context.now))) {
@@ -267,8 +272,10 @@ static void begin_drain(struct bb_lane *lane)
     lane->context.draining = true;
     bb__poller_remove(&lane->poller, lane->worker->drain_fd);
     bb__lane_stop_accepting(lane);
-    bb__deadline_shorten(&lane->context.deadlines, BB_DEADLINE_FRESH, patience, lane->context.now);
-    bb__deadline_shorten(&lane->context.deadlines, BB_DEADLINE_KEEPALIVE, patience, lane->context.now);
+    static const enum bb__deadline_kind idle[] = {BB_DEADLINE_FRESH, BB_DEADLINE_HEADER,
+                                                  BB_DEADLINE_KEEPALIVE, BB_DEADLINE_LINGER};
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+        bb__deadline_shorten(&lane->context.deadlines, idle[i], patience, lane->context.now);
 }
 
 static void mind_the_time(struct bb_lane *lane)
@@ -281,6 +288,7 @@ static void mind_the_time(struct bb_lane *lane)
     if (!context->draining && atomic_load_explicit(&lane->worker->draining, memory_order_relaxed))
         begin_drain(lane);
     if (lane->paused && context->now >= lane->resume) bb__lane_resume_accepting(lane);
+    bb__lane_keep_to_limit(lane);
 }
 
 int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
@@ -303,7 +311,8 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         return BB_OK;
     }
     if (lane->context.news.count > 0) return BB_NEWS;
-    return lane->context.draining && !lane->listening && !lane->conns ? BB_DRAINED : BB_AGAIN;
+    bool drained = lane->context.draining && !lane->listening && !lane->conns;
+    return drained && !bb__worker_has_queued(lane->worker) ? BB_DRAINED : BB_AGAIN;
 }
 
 static int patience(const struct bb_lane *lane)

@@ -28,9 +28,12 @@ struct bb_lane {
     struct bb__poller poller;
     struct bb__batch batch;
     struct bb__source wake_source;
-    int wake_fd; /* eventfd */
+    int wake_fd;          /* eventfd */
+    struct bb_lane *next; /* of the worker's; its lock guards it */
+    bool was_added;
 
-    struct bb__conn *conns;                    /* all of them, for the end */
+    struct bb__conn *conns; /* all of them, for the end */
+    uint64_t conn_count;
     struct bb__conn *ready_first, *ready_last; /* bytes in hand, waiting for their turn */
     struct bb__conn *again;   /* goes on at once: more was pipelined behind its last request */
     struct bb__conn *current; /* the host has its request */
@@ -68,6 +71,8 @@ void bb__lane_answered(struct bb_lane *lane);
 void bb__lane_listen(struct bb_lane *lane);
 void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener, uint32_t events);
 struct bb__conn *bb__lane_accept(struct bb_lane *lane); /* one that has a request, or NULL */
+struct bb__conn *bb__lane_adopt(struct bb_lane *lane);  /* the same, of those queued when the drain began */
+void bb__lane_keep_to_limit(struct bb_lane *lane);
 void bb__lane_resume_accepting(struct bb_lane *lane);
 void bb__lane_stop_accepting(struct bb_lane *lane);
 

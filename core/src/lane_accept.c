@@ -3,6 +3,7 @@
 #include "lane.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 
@@ -12,6 +13,9 @@
 /* ms for which a connection is not closed for another one: a request may be on its way to us, or an answer to
  * its client. Longer, and clients that say nothing could keep everybody else out. */
 #define SPARED_TIME 1000
+
+/* Of so many at most it is found out whether they have sent something before one of them has to go. */
+#define PEEKS_MAX 64
 
 /* The order to drain may come while clients connect faster than we stop: an end to what is taken then. */
 #define DRAIN_ACCEPTS_MAX 16384
@@ -38,14 +42,22 @@ static void pause_accepting(struct bb_lane *lane)
     lane->resume = lane->context.now + PAUSE_TIME;
 }
 
+static bool add_listeners(struct bb_lane *lane)
+{
+    struct bb_worker *worker = lane->worker;
+    for (int i = 0; i < worker->listener_count && !atomic_load(&worker->deaf); i++) {
+        struct bb__listener *listener = &worker->listeners[i];
+        if (bb__poller_add_shared(&lane->poller, listener->fd, &listener->source) != BB_OK) return false;
+    }
+    return true;
+}
+
 static void watch_listeners(struct bb_lane *lane)
 {
-    for (int i = 0; i < lane->worker->listener_count; i++) {
-        struct bb__listener *listener = &lane->worker->listeners[i];
-        if (bb__poller_add_shared(&lane->poller, listener->fd, &listener->source) == BB_OK) continue;
-        pause_accepting(lane); /* no memory for it now */
-        return;
-    }
+    pthread_mutex_lock(&lane->worker->lock);
+    bool added = add_listeners(lane);
+    pthread_mutex_unlock(&lane->worker->lock);
+    if (!added) pause_accepting(lane); /* no memory for it now */
 }
 
 void bb__lane_listen(struct bb_lane *lane)
@@ -79,12 +91,22 @@ static void end_streak(struct bb_lane *lane)
     lane->accepting = NULL;
 }
 
+/* The longest idle is often the one that waits the longest to be read: as with deadlines, what has come
+ * counts first. Such a one is young again, and another one goes. */
 static bool close_oldest(struct bb_lane *lane, enum bb__deadline_kind kind, uint64_t spared_time)
 {
-    struct bb__deadline *oldest = bb__deadline_oldest(&lane->context.deadlines, kind);
-    if (!oldest || lane->context.now - oldest->since < spared_time) return false;
-    bb__lane_close(lane, bb__conn_of_deadline(oldest), BB_CONN_END_CLOSE);
-    return true;
+    struct bb__deadlines *deadlines = &lane->context.deadlines;
+    for (int i = 0; i < PEEKS_MAX; i++) {
+        struct bb__deadline *oldest = bb__deadline_oldest(deadlines, kind);
+        if (!oldest || lane->context.now - oldest->since < spared_time) return false;
+        struct bb__conn *conn = bb__conn_of_deadline(oldest);
+        if (conn->state == BB_CONN_LINGER || !bb__sock_has_bytes(conn->fd)) {
+            bb__lane_close(lane, conn, BB_CONN_END_CLOSE);
+            return true;
+        }
+        bb__deadline_set(deadlines, oldest, kind, lane->context.now);
+    }
+    return false;
 }
 
 /* Closes the connection that will be missed least: the longest idle, then the one whose answer is the longest
@@ -120,14 +142,31 @@ static int accept_with_room(struct bb_lane *lane, const struct bb__listener *lis
     int code = bb__sock_accept(listener->fd, fd, peer);
     if (code != BB_ESYSTEM) return code;
     int error = errno;
-    if (!bb__sock_is_exhaustion(error)) {
+    if (atomic_load(&lane->worker->deaf)) return BB_AGAIN;
+    if (bb__sock_is_useless(error)) {
         give_up(lane, listener, error);
         return code;
     }
     tell_exhausted(lane, error);
-    if (close_least_missed(lane)) code = bb__sock_accept(listener->fd, fd, peer);
+    if (bb__sock_is_exhaustion(error) && close_least_missed(lane))
+        code = bb__sock_accept(listener->fd, fd, peer);
     if (code == BB_ESYSTEM) pause_accepting(lane);
     return code;
+}
+
+/* Whether one has to go. A lane closes only its own: one that has less than its share lets the others do it,
+ * who may be busy now and will when they look again. */
+static bool over_limit(const struct bb_lane *lane)
+{
+    const struct bb_worker *worker = lane->worker;
+    uint64_t limit = worker->settings.max_connections;
+    return limit > 0 && atomic_load_explicit(&worker->connections, memory_order_relaxed) > limit &&
+           lane->conn_count * atomic_load_explicit(&worker->lane_count, memory_order_relaxed) > limit;
+}
+
+void bb__lane_keep_to_limit(struct bb_lane *lane)
+{
+    while (over_limit(lane) && close_least_missed(lane)) continue;
 }
 
 static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb__listener *listener,
@@ -144,11 +183,10 @@ static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb_
     conn->next = lane->conns;
     if (conn->next) conn->next->previous = conn;
     lane->conns = conn;
+    lane->conn_count++;
+    atomic_fetch_add_explicit(&lane->worker->connections, 1, memory_order_relaxed);
 
-    uint64_t limit = lane->worker->settings.max_connections;
-    uint64_t open = atomic_fetch_add_explicit(&lane->worker->connections, 1, memory_order_relaxed) + 1;
-    bool too_many = limit > 0 && open > limit && !close_least_missed(lane);
-    if (too_many && !lane->context.draining) pause_accepting(lane);
+    if (over_limit(lane) && !close_least_missed(lane) && !lane->context.draining) pause_accepting(lane);
     return conn;
 }
 
@@ -168,6 +206,16 @@ struct bb__conn *bb__lane_accept(struct bb_lane *lane)
     return bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, EPOLLIN)) ? conn : NULL;
 }
 
+struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
+{
+    struct bb__queued *queued = bb__worker_take_queued(lane->worker);
+    if (!queued) return NULL;
+    struct bb__conn *conn = take_over(lane, queued->fd, queued->listener, queued->peer);
+    free(queued);
+    if (!conn) return NULL;
+    return bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, EPOLLIN)) ? conn : NULL;
+}
+
 /* Takes what a queue holds. False when there is no room for the rest of it. */
 static bool empty_queue(struct bb_lane *lane, const struct bb__listener *listener)
 {
@@ -181,13 +229,14 @@ static bool empty_queue(struct bb_lane *lane, const struct bb__listener *listene
     return true;
 }
 
-/* What the queues hold has been promised an answer by the kernel: it is taken before the listeners go, be it
- * after a pause. Their requests are read when the lane looks at them in turn. */
+/* Where whoever gave the order has not found room for all that the queues hold, the lanes do what he would
+ * have done: they can close others for it, and pause. The requests are read when the lane looks at them in
+ * turn. */
 void bb__lane_stop_accepting(struct bb_lane *lane)
 {
     if (!lane->listening) return;
     lane->paused = false;
-    for (int i = 0; i < lane->worker->listener_count; i++)
+    for (int i = 0; i < lane->worker->listener_count && !atomic_load(&lane->worker->deaf); i++)
         if (!empty_queue(lane, &lane->worker->listeners[i])) return;
     unwatch_listeners(lane);
     lane->listening = false;

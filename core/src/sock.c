@@ -10,8 +10,12 @@
 #include <poll.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/sockios.h>
+#endif
 
 #ifdef MSG_MORE
 #define HOLD_FOR_MORE MSG_MORE
@@ -93,10 +97,13 @@ static bool is_of_the_connection(int error)
     }
 }
 
+/* Connections that failed in the queue, in a row; an error that goes on and on is none of theirs. */
+#define FAILED_MAX 64
+
 int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
 {
     union address address;
-    for (;;) {
+    for (int failed = 0; failed < FAILED_MAX; failed++) {
         socklen_t len = sizeof address;
         *fd = accept4(listener, &address.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (*fd >= 0) {
@@ -107,11 +114,23 @@ int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
         /* A signal, or a connection that failed before it was accepted: on to the next in the queue. */
         if (errno != EINTR && !is_of_the_connection(errno)) return BB_ESYSTEM;
     }
+    return BB_AGAIN;
 }
 
 bool bb__sock_is_exhaustion(int error)
 {
     return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+bool bb__sock_is_useless(int error)
+{
+    return error == EINVAL || error == EBADF || error == ENOTSOCK || error == EOPNOTSUPP;
+}
+
+bool bb__sock_has_bytes(int fd)
+{
+    char byte;
+    return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 int bb__sock_recv(int fd, char *bytes, size_t len, size_t *got)
@@ -176,6 +195,17 @@ int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)
     if (count < 0) return BB_AGAIN;
     if (count == 0) return BB_EGONE;
     return watched[1].revents ? BB_AGAIN : BB_OK;
+}
+
+int bb__sock_untaken(int fd)
+{
+#ifdef SIOCOUTQ
+    int untaken;
+    return ioctl(fd, SIOCOUTQ, &untaken) == 0 ? untaken : -1;
+#else
+    (void)fd;
+    return -1;
+#endif
 }
 
 void bb__sock_end_sending(int fd)

@@ -21,6 +21,13 @@ int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX]);
 /* Whether an error means that the process or the system is out of descriptors or memory. */
 bool bb__sock_is_exhaustion(int error);
 
+/* Whether accept4()'s error means that the descriptor is no listener, or was shut down: it will never be one
+ * again. */
+bool bb__sock_is_useless(int error);
+
+/* Whether bytes have come that are not read yet. */
+bool bb__sock_has_bytes(int fd);
+
 /* Reads up to len bytes. BB_OK with *got > 0; BB_AGAIN; BB_EOF; BB_EGONE (reset, or any other error). */
 int bb__sock_recv(int fd, char *bytes, size_t len, size_t *got);
 
@@ -36,6 +43,10 @@ int bb__sock_send_last(int fd, const char *bytes, size_t len, size_t *sent);
 /* Waits until fd takes bytes, wake_fd is readable, or timeout_ms (-1: none) is over. BB_OK; BB_AGAIN: woken;
  * BB_EGONE: over. */
 int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
+
+/* How much of what was sent the peer has not taken: bytes that TCP has no acknowledgement for, memory on a
+ * unix socket. Less than before: it is taking. -1: the system does not tell. */
+int bb__sock_untaken(int fd);
 
 /* No more will be sent; the peer reads EOF. */
 void bb__sock_end_sending(int fd);

@@ -1,8 +1,6 @@
 /* worker.c: see worker.h, and bontebok.h for the contracts. */
-#include "worker.h"
-#include "poller.h"
+#include "lane.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -45,6 +43,7 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
         free(worker);
         return BB_ESYSTEM;
     }
+    (void)pthread_mutex_init(&worker->lock, NULL); /* of this kind it cannot fail */
     *created = worker;
     return BB_OK;
 }
@@ -59,17 +58,30 @@ int bb_worker_listen(struct bb_worker *worker, int fd, unsigned number)
     return BB_OK;
 }
 
-void bb_worker_drain(struct bb_worker *worker)
-{
-    if (bb__worker_is_inert(worker)) return;
-    atomic_store(&worker->draining, true);
-    bb__event_raise(worker->drain_fd);
-}
-
 static void close_listeners(struct bb_worker *worker)
 {
     for (int i = 0; i < worker->listener_count; i++) (void)close(worker->listeners[i].fd);
     worker->listener_count = 0;
+}
+
+void bb__worker_add_lane(struct bb_worker *worker, struct bb_lane *lane)
+{
+    pthread_mutex_lock(&worker->lock);
+    lane->next = worker->lanes;
+    lane->was_added = true;
+    worker->lanes = lane;
+    atomic_fetch_add(&worker->lane_count, 1);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+void bb__worker_remove_lane(struct bb_worker *worker, struct bb_lane *lane)
+{
+    pthread_mutex_lock(&worker->lock);
+    struct bb_lane **at = &worker->lanes;
+    while (*at != lane) at = &(*at)->next;
+    *at = lane->next;
+    atomic_fetch_sub(&worker->lane_count, 1);
+    pthread_mutex_unlock(&worker->lock);
 }
 
 void bb__worker_lane_listens(struct bb_worker *worker)
@@ -86,7 +98,13 @@ void bb__worker_lane_stops(struct bb_worker *worker)
 void bb_worker_free(struct bb_worker *worker)
 {
     if (!worker) return;
+    bool inert = bb__worker_is_inert(worker);
+    for (struct bb__queued *queued; (queued = worker->queued); free(queued)) {
+        worker->queued = queued->next;
+        (inert ? bb__sock_abandon : bb__sock_close)(queued->fd);
+    }
     close_listeners(worker);
     (void)close(worker->drain_fd);
+    if (!inert) (void)pthread_mutex_destroy(&worker->lock);
     free(worker);
 }

@@ -1,9 +1,11 @@
 /* worker.h: what the lanes of one process share: settings, listeners, budgets, the order to drain. Lives as
- * long as its lanes; every lane reads it, only the atomics change. */
+ * long as its lanes; every lane reads it. What changes is atomic, or behind the lock. */
 #ifndef BB_WORKER_H
 #define BB_WORKER_H
 
 #include "conn.h"
+
+#include <pthread.h>
 
 #define BB_LISTENERS_MAX 64
 
@@ -12,6 +14,14 @@ struct bb__listener {
     int fd;
     uint8_t number;
     bool tcp;
+};
+
+/* A connection that was queued when the order to drain came, until a lane takes it. */
+struct bb__queued {
+    struct bb__queued *next;
+    const struct bb__listener *listener;
+    int fd;
+    char peer[BB_PEER_MAX];
 };
 
 struct bb_worker {
@@ -27,11 +37,30 @@ struct bb_worker {
     atomic_int lanes_listening;       /* when the worker drains, the last lane that stops closes them */
     atomic_uint_fast64_t connections; /* of all lanes, for max_connections */
     unsigned process_generation;
+
+    pthread_mutex_t lock;  /* guards the sets that the listeners are in, and what follows */
+    atomic_bool deaf;      /* the listeners are gone; their numbers stay taken, and accept nothing */
+    struct bb_lane *lanes; /* all that live */
+    atomic_uint lane_count;
+    struct bb__queued *queued; /* the oldest first */
+    atomic_uint queued_count;
 };
 
 /* True in a child that was forked after the worker was made: descriptors and epoll sets are the parent's,
  * hands off. */
 bool bb__worker_is_inert(const struct bb_worker *worker);
+
+/* A lane begins, and ends. */
+void bb__worker_add_lane(struct bb_worker *worker, struct bb_lane *lane);
+void bb__worker_remove_lane(struct bb_worker *worker, struct bb_lane *lane);
+
+/* One of those that were queued when the order to drain came, the caller's to free, or NULL. */
+struct bb__queued *bb__worker_take_queued(struct bb_worker *worker);
+
+static inline bool bb__worker_has_queued(struct bb_worker *worker)
+{
+    return atomic_load_explicit(&worker->queued_count, memory_order_acquire) > 0;
+}
 
 /* A lane has taken the listeners into its set, or out of it for good. */
 void bb__worker_lane_listens(struct bb_worker *worker);

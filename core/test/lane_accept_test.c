@@ -100,6 +100,31 @@ static void test_connections_that_failed_in_the_queue(void **state)
     host_free(host);
 }
 
+/* Who knows what other errors mean: it is tried again. */
+static void test_errors_that_pass(void **state)
+{
+    (void)state;
+    static const int once[] = {EACCES, 0};
+    static int on_and_on[1001];
+    struct host *host = new_host(0);
+    fail_socket.accept_errors = once;
+    struct client *client = new_saying(host, REQUEST);
+    assert_silence(client);
+    assert_int_equal(host->news[0].error, EACCES);
+    fake_clock_advance(100);
+    assert_answer(client, 200, "GET / ");
+    client_free(client);
+
+    for (int i = 0; i < 1000; i++) on_and_on[i] = EPERM;
+    fail_socket.accept_errors = on_and_on;
+    client = new_saying(host, REQUEST);
+    host_turn(host);
+    assert_true(*fail_socket.accept_errors != 0);
+    assert_answer(client, 200, "GET / ");
+    client_free(client);
+    host_free(host);
+}
+
 static unsigned first_of[2], count_of[2];
 
 static void app_notes_listener(struct host *host, const struct bb_request *request)
@@ -167,6 +192,7 @@ int main(void)
         cmocka_unit_test(test_a_broken_listener_does_not_make_it_spin),
         cmocka_unit_test(test_what_is_no_listener),
         cmocka_unit_test(test_connections_that_failed_in_the_queue),
+        cmocka_unit_test(test_errors_that_pass),
         cmocka_unit_test(test_no_listener_starves_another),
         cmocka_unit_test(test_a_flood_of_new_clients_takes_turns_with_others),
     };

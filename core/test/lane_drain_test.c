@@ -86,24 +86,82 @@ static void test_the_listener_is_closed(void **state)
     assert_drained(host);
 }
 
-/* While another lane has not heard of the order the listener lives on: it is not this one's any more. */
+/* As long as another process has the listener, it lives on. */
 static void test_others_may_go_on_listening(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
-    struct bb_lane *other;
-    assert_int_equal(bb_lane_new(&other, host->worker), BB_OK);
+    int elsewhere = dup(host->worker->listeners[0].fd);
     struct client *client = client_new(host);
     client_say(client, "GET"); /* keeps the lane going */
     host_settle(host);
     bb_worker_drain(host->worker);
     host_settle(host);
     struct client *late = client_new(host);
-    bb__event_clear(host->worker->drain_fd);
     assert_true(would_wait(host));
-    bb_lane_free(other);
+    close(elsewhere);
     client_free(client);
     client_free(late);
+    assert_drained(host);
+}
+
+static struct client *queued;
+
+/* The order comes while the lane is busy, and for longer than anybody wants to wait. */
+static void app_is_told_to_end(struct host *host, const struct bb_request *request)
+{
+    if (host->served == 1) {
+        queued = client_new(host);
+        bb_worker_drain(host->worker);
+        int late = socket(AF_INET, SOCK_STREAM, 0);
+        assert_int_equal(connect(late, &host->address.any, host->address_len), -1);
+        assert_int_equal(errno, ECONNREFUSED);
+        close(late);
+    }
+    app_echo(host, request);
+}
+
+static void test_the_listener_is_closed_while_the_lane_is_busy(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET);
+    struct client *client = client_new(host);
+    host->app = app_is_told_to_end;
+    client_say(client, REQUEST);
+    assert_last_answer(client, "GET / ");
+    client_say(queued, REQUEST);
+    assert_last_answer(queued, "GET / ");
+    assert_drained(host);
+}
+
+static void test_queued_and_never_taken(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET);
+    struct client *client = client_new(host);
+    bb_worker_drain(host->worker);
+    client_free(client);
+    host_free(host);
+}
+
+/* Half a request is none: it may come in full, but does not hold up the end for HeaderTimeout. */
+static void test_half_a_head_has_the_patience_of_an_idle_one(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct client *client = client_new(host);
+    client_say(client, "GET / HTTP/1.1\r\n");
+    host_settle(host);
+    bb_worker_drain(host->worker);
+    host_settle(host);
+    fake_clock_advance(1999);
+    assert_silence(client);
+    fake_clock_advance(1);
+    assert_answer(client, 408, NULL);
+    assert_end(client);
+    fake_clock_advance(2000); /* of lingering */
+    host_settle_to(host, 0);
+    client_free(client);
     assert_drained(host);
 }
 
@@ -249,6 +307,9 @@ int main(void)
         cmocka_unit_test(test_what_is_queued_is_served),
         cmocka_unit_test(test_the_listener_is_closed),
         cmocka_unit_test(test_others_may_go_on_listening),
+        cmocka_unit_test(test_the_listener_is_closed_while_the_lane_is_busy),
+        cmocka_unit_test(test_queued_and_never_taken),
+        cmocka_unit_test(test_half_a_head_has_the_patience_of_an_idle_one),
         cmocka_unit_test(test_what_is_in_flight_is_finished),
         cmocka_unit_test(test_the_idle_are_closed_after_their_patience),
         cmocka_unit_test(test_no_patience_with_the_idle),

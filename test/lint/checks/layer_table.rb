@@ -19,7 +19,7 @@ module Lint
       http: Layer.new(modules: %w[h1_*], may: %i[bytes http], libc: PURE_LIBC),
       system: Layer.new(modules: %w[sock poller deadline spool board relay], may: %i[bytes system]),
       conn: Layer.new(modules: %w[conn conn_*], may: %i[bytes http system conn], never: %w[poller.h]),
-      assemblies: Layer.new(modules: %w[lane lane_* porter porter_* worker reply access_log],
+      assemblies: Layer.new(modules: %w[lane lane_* porter porter_* worker worker_* reply access_log],
                             may: %i[bytes http system conn assemblies])
     }.freeze
 
