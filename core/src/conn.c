@@ -130,7 +130,7 @@ static enum bb__conn_next await_body(struct bb__conn *conn, struct bb__conn_cont
     conn->body_away = context->away;
     conn->body_received = 0;
     bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
-    if (context->head.expect_continue && bb__conn_say_continue(conn, context) != BB_OK) return BB_CONN_CLOSE;
+    if (context->head.expect_continue && bb__conn_say_continue(conn) != BB_OK) return BB_CONN_CLOSE;
     return BB_CONN_WAIT;
 }
 
@@ -268,11 +268,15 @@ static enum bb__conn_next read_lingering(struct bb__conn *conn, struct bb__conn_
 
 enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_context *context, uint32_t events)
 {
-    if (bb__buf_len(&conn->out) > 0 && (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))) {
-        int code = bb__conn_flush(conn, context);
+    size_t owed = bb__buf_len(&conn->out);
+    if (owed > 0 && (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))) {
+        bool flushing = conn->state == BB_CONN_FLUSH;
+        int code = bb__conn_flush(conn);
         if (code == BB_EGONE) return BB_CONN_CLOSE;
-        if (code == BB_AGAIN) return BB_CONN_WAIT;
-        if (conn->state == BB_CONN_FLUSH) return bb__conn_after_answer(conn, context);
+        if (code == BB_AGAIN)
+            return flushing && bb__buf_len(&conn->out) < owed ? bb__conn_await_taking(conn, context)
+                                                              : BB_CONN_WAIT;
+        if (flushing) return bb__conn_after_answer(conn, context);
     }
     switch (conn->state) {
     case BB_CONN_HEAD:
@@ -291,7 +295,6 @@ enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_c
 {
     if (conn->state == BB_CONN_LINGER) return BB_CONN_CLOSE;
     bool head_begun = conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > 0;
-    size_t owed = bb__buf_len(&conn->out);
     enum bb__conn_next next = bb__conn_on_ready(conn, context, EPOLLIN | EPOLLOUT);
     if (next != BB_CONN_WAIT) return next;
 
@@ -303,10 +306,10 @@ enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_c
         bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
         return BB_CONN_WAIT;
     }
-    if (conn->state == BB_CONN_FLUSH && bb__buf_len(&conn->out) < owed) {
-        bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
-        return BB_CONN_WAIT;
-    }
+    /* The socket asks for more only when much of its buffer is free: one that takes little at a time does so
+     * for longer than that. */
+    if (conn->state == BB_CONN_FLUSH && bb__sock_untaken(conn->fd) < conn->untaken)
+        return bb__conn_await_taking(conn, context);
     return BB_CONN_CLOSE; /* nobody asked anything, or nobody reads */
 }
 
@@ -345,8 +348,5 @@ enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_cont
     conn->linger = context->head.keep_alive || context->head.chunked || context->head.has_length ||
                    bb__buf_len(&conn->in) > 0;
     if (bb__buf_len(&conn->out) == 0) return bb__conn_after_answer(conn, context);
-    conn->state = BB_CONN_FLUSH;
-    conn->want = EPOLLOUT;
-    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
-    return BB_CONN_WAIT;
+    return bb__conn_await_taking(conn, context);
 }

@@ -72,6 +72,7 @@ struct bb__conn {
     struct bb__buf out;            /* what the socket has not taken */
     size_t head_len;               /* of the request in hand */
     size_t head_seen, head_parsed; /* how far an incomplete head was looked at, and parsed */
+    int untaken;                   /* bb__sock_untaken() when the client last took some of `out` */
     uint64_t served;               /* requests handed out */
 
     struct bb__body body;
@@ -152,7 +153,10 @@ enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_cont
 /* conn_out.c: the sending side */
 
 /* Sends what is in `out`. BB_OK: all of it; BB_AGAIN: the socket is full; BB_EGONE. */
-int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context);
+int bb__conn_flush(struct bb__conn *conn);
+
+/* FLUSH: the client has write_timeout from now to take something. */
+enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* FLUSH, or an answer that is sent already: what follows once `out` is empty. */
 enum bb__conn_next bb__conn_after_answer(struct bb__conn *conn, struct bb__conn_context *context);
@@ -162,6 +166,6 @@ enum bb__conn_next bb__conn_after_answer(struct bb__conn *conn, struct bb__conn_
 enum bb__conn_next bb__conn_refuse(struct bb__conn *conn, struct bb__conn_context *context, int status);
 
 /* "100 Continue", RFC 9110 10.1.1. BB_OK or BB_EGONE. */
-int bb__conn_say_continue(struct bb__conn *conn, struct bb__conn_context *context);
+int bb__conn_say_continue(struct bb__conn *conn);
 
 #endif

@@ -5,19 +5,26 @@
 
 #include <sys/epoll.h>
 
-int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context)
+int bb__conn_flush(struct bb__conn *conn)
 {
     while (bb__buf_len(&conn->out) > 0) {
         size_t sent;
         int code = bb__sock_send(conn->fd, bb__buf_bytes(&conn->out), bb__buf_len(&conn->out), &sent);
         if (code != BB_OK) return code;
         bb__buf_consume(&conn->out, sent);
-        if (conn->deadline.kind == BB_DEADLINE_WRITE)
-            bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
     }
     bb__buf_free(&conn->out);
     if (conn->state == BB_CONN_BODY) conn->want = EPOLLIN;
     return BB_OK;
+}
+
+enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    conn->state = BB_CONN_FLUSH;
+    conn->want = EPOLLOUT;
+    conn->untaken = bb__sock_untaken(conn->fd);
+    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
+    return BB_CONN_WAIT;
 }
 
 static enum bb__conn_next linger(struct bb__conn *conn, struct bb__conn_context *context)
@@ -55,19 +62,16 @@ enum bb__conn_next bb__conn_refuse(struct bb__conn *conn, struct bb__conn_contex
                            context->settings->server_name) != BB_OK)
         return BB_CONN_CLOSE;
 
-    conn->state = BB_CONN_FLUSH;
-    conn->want = EPOLLOUT;
-    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
-    int code = bb__conn_flush(conn, context);
+    int code = bb__conn_flush(conn);
     if (code == BB_EGONE) return BB_CONN_CLOSE;
-    return code == BB_AGAIN ? BB_CONN_WAIT : bb__conn_after_answer(conn, context);
+    return code == BB_AGAIN ? bb__conn_await_taking(conn, context) : bb__conn_after_answer(conn, context);
 }
 
-int bb__conn_say_continue(struct bb__conn *conn, struct bb__conn_context *context)
+int bb__conn_say_continue(struct bb__conn *conn)
 {
     static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
     if (bb__buf_append(&conn->out, interim, sizeof interim - 1) != BB_OK) return BB_EGONE;
-    int code = bb__conn_flush(conn, context);
+    int code = bb__conn_flush(conn);
     conn->want = code == BB_AGAIN ? EPOLLIN | EPOLLOUT : EPOLLIN;
     return code == BB_EGONE ? BB_EGONE : BB_OK;
 }

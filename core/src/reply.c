@@ -2,6 +2,7 @@
  * does not take waits in the connection, up to response_buffer. See bontebok.h for the contracts. */
 #include "lane.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* Copying up to this much into one send is cheaper than a gather. */
@@ -24,7 +25,7 @@ static bool may_keep_alive(const struct bb_lane *lane)
     const struct bb_settings *settings = &lane->worker->settings;
     if (lane->context.draining || atomic_load_explicit(&lane->worker->draining, memory_order_relaxed))
         return false;
-    if (settings->keepalive_timeout == 0) return false;
+    if (settings->keepalive_timeout == 0 || lane->context.now < lane->crowded_until) return false;
     return settings->max_keepalive_requests == 0 || lane->current->served < settings->max_keepalive_requests;
 }
 
@@ -74,6 +75,12 @@ struct run {
     size_t count, chunk_head_count, bytes;
 };
 
+static void note_progress(struct bb_lane *lane)
+{
+    lane->reply.write_progress = bb__clock_ms();
+    lane->current->untaken = bb__sock_untaken(lane->current->fd);
+}
+
 static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
 {
     for (size_t i = 0; i <= run->count; i++) {
@@ -120,7 +127,7 @@ static int send_run(struct bb_lane *lane, struct run *run)
         if (code == BB_EGONE) return code;
     }
     if (sent < total) {
-        if (sent > 0 || bb__buf_len(&conn->out) == 0) lane->reply.write_progress = bb__clock_ms();
+        if (sent > 0 || bb__buf_len(&conn->out) == 0) note_progress(lane);
         code = keep_unsent(lane, run, sent);
         if (code != BB_OK) return code;
     }
@@ -170,8 +177,8 @@ static int flush_pending(struct bb_lane *lane)
     struct bb__conn *conn = lane->current;
     size_t before = bb__buf_len(&conn->out);
     if (before == 0) return BB_OK;
-    int code = bb__conn_flush(conn, &lane->context);
-    if (bb__buf_len(&conn->out) < before) lane->reply.write_progress = bb__clock_ms();
+    int code = bb__conn_flush(conn);
+    if (bb__buf_len(&conn->out) < before) note_progress(lane);
     return code == BB_EGONE ? BB_EGONE : BB_OK;
 }
 
@@ -219,21 +226,36 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
     return code;
 }
 
+/* For how long the client may still take nothing; fits poll. */
+static int patience(const struct bb_lane *lane)
+{
+    uint64_t limit = lane->worker->settings.write_timeout;
+    if (limit == 0) return -1;
+    uint64_t stalled = bb__clock_ms() - lane->reply.write_progress;
+    if (stalled >= limit) return 0;
+    return limit - stalled > INT_MAX ? INT_MAX : (int)(limit - stalled);
+}
+
+/* The patience is over. The socket asks for more only when much of its buffer, which may be megabytes, is
+ * free: a client that takes little at a time needs longer for that, and is not gone. */
+static bool has_taken_some(struct bb_lane *lane)
+{
+    if (bb__sock_untaken(lane->current->fd) >= lane->current->untaken) return false;
+    note_progress(lane);
+    return true;
+}
+
 int bb_reply_wait(struct bb_lane *lane)
 {
     struct bb__conn *conn = current(lane);
     if (!conn) return BB_EGONE;
-    const struct bb_settings *settings = &lane->worker->settings;
-    while (bb__buf_len(&conn->out) > settings->response_buffer / 2) {
-        int patience = -1;
-        if (settings->write_timeout > 0) {
-            uint64_t stalled = bb__clock_ms() - lane->reply.write_progress;
-            patience = stalled < settings->write_timeout ? (int)(settings->write_timeout - stalled) : 0;
+    while (bb__buf_len(&conn->out) > lane->worker->settings.response_buffer / 2) {
+        int code = bb__sock_wait_writable(conn->fd, lane->wake_fd, patience(lane));
+        if (code == BB_AGAIN) {
+            bb__event_clear(lane->wake_fd);
+            return BB_AGAIN;
         }
-        int code = bb__sock_wait_writable(conn->fd, lane->wake_fd, patience);
-        if (code == BB_AGAIN) bb__event_clear(lane->wake_fd);
-        if (code != BB_OK) return code;
-        if (flush_pending(lane) != BB_OK) return BB_EGONE;
+        if (code == BB_OK ? flush_pending(lane) != BB_OK : !has_taken_some(lane)) return BB_EGONE;
     }
     return BB_OK;
 }

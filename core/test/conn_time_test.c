@@ -174,6 +174,25 @@ static void app_large(struct host *host, const struct bb_request *request)
     host_answer(host, 200, body, sizeof body);
 }
 
+static void set_buffer(int fd, int which, int size)
+{
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, which, &size, sizeof size), 0);
+}
+
+/* A connection on which most of an answer waits; about `sent` is in the socket. */
+static struct bb__conn *owe_much(struct host *host, struct client *client, int sent)
+{
+    host->app = app_large;
+    set_buffer(client->fd, SO_RCVBUF, 64 * 1024);
+    host_settle(host);
+    struct bb__conn *conn = host->lane->conns;
+    set_buffer(conn->fd, SO_SNDBUF, sent);
+    client_say(client, REQUEST);
+    host_settle(host);
+    assert_int_equal(conn->state, BB_CONN_FLUSH);
+    return conn;
+}
+
 /* The client reads a little, until the host gets rid of some of what it owes. */
 static void make_progress(struct client *client, const struct bb__conn *conn)
 {
@@ -191,15 +210,7 @@ static void test_an_answer_that_nobody_takes(void **state)
     struct bb_settings settings = host_settings();
     struct host *host = host_new(&settings, AF_INET);
     struct client *client = client_new(host);
-    int little = 64 * 1024;
-    host->app = app_large;
-    setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
-    host_settle(host);
-    struct bb__conn *conn = host->lane->conns;
-    setsockopt(conn->fd, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
-    client_say(client, REQUEST);
-    host_settle(host);
-    assert_int_equal(conn->state, BB_CONN_FLUSH);
+    struct bb__conn *conn = owe_much(host, client, 64 * 1024);
     for (int round = 0; round < 5; round++) {
         fake_clock_advance(59000);
         make_progress(client, conn);
@@ -212,6 +223,43 @@ static void test_an_answer_that_nobody_takes(void **state)
     assert_reset(client);
     client_free(client);
     host_free(host);
+}
+
+/* The client reads a little, until the kernel knows of it. */
+static void take_some(struct client *client, const struct bb__conn *conn)
+{
+    char bytes[1000];
+    int untaken = bb__sock_untaken(conn->fd);
+    uint64_t since = real_ms();
+    while (bb__sock_untaken(conn->fd) == untaken)
+        if (recv(client->fd, bytes, sizeof bytes, 0) < 0) client_wait(client, POLLIN, since);
+}
+
+/* It is no longer than it takes until the socket asks for more: that may be megabytes later. */
+static void test_an_answer_that_is_taken_little_by_little(void **state)
+{
+    (void)state;
+    static const int families[] = {AF_INET, AF_UNIX};
+    for (int i = 0; i < 2; i++) {
+        struct bb_settings settings = host_settings();
+        struct host *host = host_new(&settings, families[i]);
+        struct client *client = client_new(host);
+        struct bb__conn *conn = owe_much(host, client, 200 * 1024);
+        size_t owed = bb__buf_len(&conn->out);
+        set_buffer(conn->fd, SO_SNDBUF, 4096);
+        for (int round = 0; round < 2; round++) {
+            take_some(client, conn);
+            pass(host, 60000);
+            assert_int_equal(host_connections(host), 1);
+            assert_int_equal(bb__buf_len(&conn->out), owed);
+        }
+        pass(host, 59999);
+        assert_int_equal(host_connections(host), 1);
+        pass(host, 1);
+        assert_int_equal(host_connections(host), 0);
+        client_free(client);
+        host_free(host);
+    }
 }
 
 static void app_slow_and_large(struct host *host, const struct bb_request *request)
@@ -315,6 +363,7 @@ int main(void)
         cmocka_unit_test(test_without_keepalive_every_answer_closes),
         cmocka_unit_test(test_after_so_many_requests_it_closes),
         cmocka_unit_test(test_an_answer_that_nobody_takes),
+        cmocka_unit_test(test_an_answer_that_is_taken_little_by_little),
         cmocka_unit_test(test_a_slow_application_costs_the_client_nothing),
         cmocka_unit_test(test_what_came_while_the_lane_was_busy_came_in_time),
         cmocka_unit_test(test_zero_is_no_limit),

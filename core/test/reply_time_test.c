@@ -1,0 +1,144 @@
+/* reply_time_test.c: for how long the host waits for a client that takes nothing, and what counts as taking.
+ * The clock is the test's, but the kernel waits in its own time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "client.h"
+#include "fake_clock.h"
+
+#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+#define BUFFER  (256 * 1024)
+#define LARGEST (8 << 20)
+
+static char letters[LARGEST];
+
+static struct host *new_host(int family, uint64_t write_timeout, host_app app)
+{
+    struct bb_settings settings = host_settings();
+    settings.response_buffer = BUFFER;
+    settings.write_timeout = write_timeout;
+    struct host *host = host_new(&settings, family);
+    host->app = app;
+    return host;
+}
+
+static struct client *late;
+static bool late_reads;
+
+/* The host's own time is not the client's: its patience is counted from when there was something to take. */
+static void app_is_late(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    struct bb_slice part = {letters, LARGEST};
+    uint64_t taken, since;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, LARGEST), BB_OK);
+    fake_clock_advance(1000);
+    assert_int_equal(bb_reply_write(host->lane, &part, 1, true, &taken), BB_AGAIN);
+    part = (struct bb_slice){part.at + taken, part.len - taken};
+
+    if (late_reads) { /* and anew from when it last took something */
+        fake_clock_advance(29);
+        while (client_receive(late)) bb__buf_clear(&late->in);
+        assert_int_equal(bb_reply_write(host->lane, &part, 1, true, &taken), BB_AGAIN);
+    }
+    fake_clock_advance(10);
+    since = real_ms();
+    assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
+    assert_true(real_ms() - since >= 19);
+    bb_reply_abort(host->lane);
+}
+
+static void test_the_wait_is_counted_from_the_last_progress(void **state)
+{
+    (void)state;
+    for (int reads = 0; reads < 2; reads++) {
+        struct host *host = new_host(AF_UNIX, 30, app_is_late);
+        late = client_new(host);
+        late_reads = reads;
+        client_say(late, REQUEST);
+        while (host->served == 0) host_turn(host);
+        client_free(late);
+        host_free(host);
+    }
+}
+
+/* Writes until some is pending and there is room for more, then leaves the socket no room. */
+static void fill_socket(struct host *host)
+{
+    const struct bb_slice part = {letters, 10000};
+    const struct bb__conn *conn = host->lane->current;
+    uint64_t taken;
+    int least = 4096;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, LARGEST), BB_OK);
+    while (bb__buf_len(&conn->out) <= BUFFER / 2)
+        assert_int_equal(bb_reply_write(host->lane, &part, 1, false, &taken), BB_OK);
+    assert_int_equal(setsockopt(conn->fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof least), 0);
+}
+
+/* Less than the socket asks for more after. */
+static void app_is_read_little_by_little(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    const struct bb__conn *conn = host->lane->current;
+    fill_socket(host);
+    for (int round = 0; round < 2; round++) {
+        char bytes[1000];
+        int untaken = bb__sock_untaken(conn->fd);
+        size_t pending = bb__buf_len(&conn->out);
+        while (bb__sock_untaken(conn->fd) == untaken) (void)recv(late->fd, bytes, sizeof bytes, 0);
+        fake_clock_advance(30);
+        bb_lane_wake(host->lane); /* no reason to forget what the client has done */
+        assert_int_equal(bb_reply_wait(host->lane), BB_AGAIN);
+        uint64_t since = real_ms();
+        assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
+        assert_true(real_ms() - since >= 29);
+        assert_int_equal(bb__buf_len(&conn->out), pending);
+    }
+    bb_reply_abort(host->lane);
+}
+
+/* What the application adds is nothing that the client has done. */
+static void app_goes_on_writing(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    const struct bb_slice part = {letters, 1000};
+    uint64_t taken, progress;
+    fill_socket(host);
+    progress = host->lane->reply.write_progress;
+    fake_clock_advance(20);
+    assert_int_equal(bb_reply_write(host->lane, &part, 1, false, &taken), BB_OK);
+    fake_clock_advance(11);
+    assert_int_equal(host->lane->reply.write_progress, progress);
+    assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
+    bb_reply_abort(host->lane);
+}
+
+static void test_it_is_the_client_who_makes_progress(void **state)
+{
+    (void)state;
+    static const host_app apps[] = {app_is_read_little_by_little, app_goes_on_writing};
+    static const int families[] = {AF_UNIX, AF_INET};
+    for (int i = 0; i < 4; i++) {
+        struct host *host = new_host(families[i / 2], 30, apps[i % 2]);
+        late = client_new(host);
+        client_say(late, REQUEST);
+        while (host->served == 0) host_turn(host);
+        client_free(late);
+        host_free(host);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_wait_is_counted_from_the_last_progress),
+        cmocka_unit_test(test_it_is_the_client_who_makes_progress),
+    };
+    return cmocka_run_group_tests_name("reply_time", tests, NULL, NULL);
+}
