@@ -3,7 +3,7 @@
  *                 conn_begin           all sent              answer complete
  *   closed, idle ------------> sending ---------> receiving ----------------> idle, or closed
  *                  ^  |           |                   |
- *                  |  | no room   +---- lost ---------+--> begun anew on a new connection, once, or closed
+ *                  |  | no room   +---- lost ---------+--> closed, or begun anew on a new connection, once
  *                  +--+
  */
 #include "conn.h"
@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 void conn_close(struct conn *conn)
@@ -63,16 +64,27 @@ static int open_socket(struct conn *conn, struct conn_setup *setup)
     return rotates ? bind_source(conn->fd, setup) : 0;
 }
 
-/* The connection is gone before the answer was complete. When it was a kept one and nothing of an answer has
- * come, the server most likely closed it while the request was on its way: RFC 9112 9.3.1 lets a client send
- * it again if that can do no harm. Once: the new connection has no answer before this one. */
-static enum conn_wants lose(struct conn *conn, struct conn_setup *setup, int error)
+/* True when it is certain that the server closed its end before any byte of this request got there, so that
+ * nobody can have read it. Only an end (a FIN) tells that of bytes that were sent: it acknowledges what had
+ * arrived when it left (TIOCOUTQ is tcp(7)'s SIOCOUTQ, whose header musl has not). A reset acknowledges
+ * nothing. Bytes that a unix socket has taken have arrived. */
+static bool has_not_arrived(const struct conn *conn, const struct conn_setup *setup, bool is_end)
 {
-    bool is_harmless = setup->request->is_idempotent || conn->sent == 0;
-    if (conn->answers > 0 && !conn->response.begun && is_harmless) {
+    int unacknowledged;
+    if (conn->sent == 0) return true;
+    if (!is_end || setup->target->address.ss_family == AF_UNIX) return false;
+    return ioctl(conn->fd, TIOCOUTQ, &unacknowledged) == 0 && (size_t)unacknowledged >= conn->sent;
+}
+
+/* The connection has ended, or failed, before the answer was complete. If that was a kept one, and its end
+ * crossed with the request (RFC 9112 9.3.1), the request goes out on a new connection. Once: that one has no
+ * answer before this. Where it is not certain that the ends crossed, the server has lost the request. */
+static enum conn_wants lose(struct conn *conn, struct conn_setup *setup, int error, bool is_end)
+{
+    if (conn->answers > 0 && !conn->response.begun && has_not_arrived(conn, setup, is_end)) {
+        if (conn->sent > 0) setup->resent++;
         conn_close(conn);
         conn->sent = 0;
-        setup->resent++;
         return conn_send(conn, setup);
     }
     return fail(conn, error ? fate_of_error(error) : FATE_SHORT, error);
@@ -96,10 +108,10 @@ static enum conn_wants receive(struct conn *conn, struct conn_setup *setup, int 
 {
     ssize_t got = recv(conn->fd, setup->buffer, setup->buffer_size, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR) && !sending_failed) return CONN_READ;
-    if (got < 0) return lose(conn, setup, sending_failed ? sending_failed : errno);
+    if (got < 0) return lose(conn, setup, sending_failed ? sending_failed : errno, false);
     if (got == 0) {
         if (response_ends_with_connection(&conn->response)) return complete(conn, setup, false);
-        return lose(conn, setup, sending_failed);
+        return lose(conn, setup, sending_failed, true);
     }
     size_t used;
     switch (response_feed(&conn->response, setup->buffer, (size_t)got, &used)) {

@@ -19,7 +19,7 @@ struct conn_setup {
     const struct target *target;
     const struct request *request;
     unsigned next_source; /* last byte of the next 127.0.0.x to connect from */
-    uint64_t resent;      /* requests that were sent a second time */
+    uint64_t resent;      /* requests of which bytes were sent a second time */
     char *buffer;         /* what is received; nobody needs it afterwards */
     size_t buffer_size;
 };

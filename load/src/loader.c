@@ -53,10 +53,10 @@ static void wait_for(struct loader *loader, struct conn *conn, enum conn_wants w
     int failed = 0;
     switch (wants) {
     case CONN_READ:
-        failed = watch(loader, conn, EPOLLIN);
+        failed = watch(loader, conn, EPOLLIN | EPOLLRDHUP);
         break;
     case CONN_WRITE:
-        failed = watch(loader, conn, EPOLLIN | EPOLLOUT);
+        failed = watch(loader, conn, EPOLLIN | EPOLLRDHUP | EPOLLOUT);
         break;
     case CONN_ROOM:
         list_move_last(&loader->knocking, &conn->knocking);
@@ -153,7 +153,10 @@ static void handle(struct loader *loader, struct conn *conn, uint32_t events)
     bool is_established = conn->sent > 0 || conn->answers > 0;
     bool receives = is_established && (events & ~(uint32_t)EPOLLOUT) != 0;
     wait_for(loader, conn, receives ? conn_receive(conn, &loader->setup) : conn_send(conn, &loader->setup));
-    if (!conn->is_busy) begin_next(loader);
+    if (conn->is_busy) return;
+    /* The server has closed behind its answer: the next request does not follow it there. */
+    if (events & (EPOLLRDHUP | EPOLLHUP)) conn_close(conn);
+    begin_next(loader);
 }
 
 /* Until when the poller may sleep, in its milliseconds; due times are the timer's. */

@@ -69,7 +69,7 @@ void report_text(FILE *out, const struct options *options, const char *url, cons
     }
     fprintf(out, "  this tool   %.2f us of CPU per request\n", cpu_per_request(result));
     if (result->resent > 0) {
-        fprintf(out, "  sent again  %" PRIu64 ", the server had closed the kept-alive connection\n",
+        fprintf(out, "  sent again  %" PRIu64 ", a kept-alive connection had ended before they arrived\n",
                 result->resent);
     }
     if (result->is_interrupted) {
@@ -94,7 +94,7 @@ void report_json(FILE *out, const struct result *result)
             fputs("null", out);
         }
     }
-    fputs("}}\n", out);
+    fprintf(out, "},\"resent\":%" PRIu64 "}\n", result->resent);
 }
 
 void report_table_head(FILE *out, int url_width)
@@ -119,5 +119,6 @@ void report_table_row(FILE *out, int url_width, const char *url, const struct re
     }
     if (result->fates[FATE_OK] == result->requests) fputs("  0", out);
     print_failures(out, result);
+    if (result->resent > 0) fprintf(out, ", sent again %" PRIu64, result->resent);
     fputs(result->is_interrupted ? "  interrupted\n" : "\n", out);
 }

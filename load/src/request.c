@@ -60,14 +60,12 @@ static void write_head(FILE *out, const struct request *request, const struct op
 
 int request_build(struct request *request, const struct options *options, const struct target *target)
 {
-    static const char *const idempotent[] = {"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", NULL};
     const char *connection = given_field(options, "connection");
     char *body = NULL;
     size_t body_len = 0;
 
     *request = (struct request){
         .is_head = strcmp(options->method, "HEAD") == 0,
-        .is_idempotent = is_one_of(options->method, idempotent),
         .closes = options->close || (connection && text_list_has(connection, strlen(connection), "close")),
     };
     int error = options->body_file ? read_file(options->body_file, &body, &body_len) : 0;

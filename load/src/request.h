@@ -8,9 +8,8 @@
 struct request {
     char *bytes; /* head and body */
     size_t len;
-    bool is_head;       /* the answer has no body, RFC 9110 9.3.2 */
-    bool is_idempotent; /* it may be sent again when nobody knows whether it was served, RFC 9110 9.2.2 */
-    bool closes;        /* it says that no other one follows on its connection */
+    bool is_head; /* the answer has no body, RFC 9110 9.3.2 */
+    bool closes;  /* it says that no other one follows on its connection */
 };
 
 /* Prepares the request that the options describe. Returns 0 or an errno: of reading the body's file, or

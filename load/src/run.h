@@ -16,7 +16,7 @@ struct result {
     uint64_t requests; /* the sum of all fates */
     uint64_t fates[FATE_COUNT];
     int first_error[FATE_COUNT]; /* errno, 0: none */
-    uint64_t resent;             /* sent a second time, because the server had closed the kept connection */
+    uint64_t resent;             /* sent a second time: the kept connection's end crossed with them */
     uint64_t abandoned;          /* in flight when a signal ended the run; in no other number */
     bool is_interrupted;
     double seconds; /* from the start to the last answer that was ok, else to the end */

@@ -11,7 +11,7 @@ class ReportTest < LoadTest
     process = bench("--json", "-n", 10, server.url)
     assert_equal 1, process.output.lines(:stdout).size
     result = JSON.parse(process.output.text(:stdout))
-    assert_equal %w[requests ok errors requests_per_second latency_us], result.keys
+    assert_equal %w[requests ok errors requests_per_second latency_us resent], result.keys
     assert_equal %w[refused reset short timeout status local], result["errors"].keys
     assert_equal %w[p50 p90 p99 p999 max], result["latency_us"].keys
     assert_equal result["latency_us"].values, result["latency_us"].values.sort
