@@ -224,7 +224,7 @@ int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, cons
  * (Content-Length). */
 int bb_reply_head(struct bb_lane *lane, uint64_t body_length);
 
-/* True when this answer has no body: HEAD, 1xx, 204, 304. */
+/* True when this answer has no body: HEAD, 1xx, 204, 205, 304. */
 bool bb_reply_bodyless(const struct bb_lane *lane);
 
 /* True once a byte of this reply may have reached the client. */
@@ -238,7 +238,7 @@ bool bb_reply_sent(const struct bb_lane *lane);
 int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
                    uint64_t *taken);
 
-/* Blocks until the client has taken some of what is pending. BB_OK: write again. BB_AGAIN: bb_lane_wake() was
+/* Blocks until at most half of response_buffer is pending. BB_OK: write again. BB_AGAIN: bb_lane_wake() was
  * called. BB_EGONE: reset, or nothing taken for write_timeout. */
 int bb_reply_wait(struct bb_lane *lane);
 

@@ -30,15 +30,26 @@ int bb__h1_reply_start(struct bb__h1_reply *reply, struct bb__buf *out, int stat
     return BB_OK;
 }
 
-/* RFC 9110 6.4.1: 1xx, 204 and 304 have no content, nor has any answer to HEAD. */
+/* RFC 9110 6.4.1: 1xx, 204 and 304 have no content, nor has any answer to HEAD. 205
+ * may get none (15.3.6). */
 static bool is_bodyless(const struct bb__h1_reply *reply)
 {
-    return reply->head_method || reply->status < 200 || reply->status == 204 || reply->status == 304;
+    return reply->head_method || reply->status < 200 || reply->status == 204 || reply->status == 205 ||
+           reply->status == 304;
+}
+
+/* A client reads the 205 as it reads a 200: only a length tells it that no body comes. */
+static void announce_nothing(struct bb__h1_reply *reply)
+{
+    reply->has_chunked = false;
+    reply->has_length = true;
+    reply->content_length = 0;
 }
 
 /* RFC 9112 6.3. Sets content_length as well when the host's body_length is what will be announced. */
 static enum bb__framing choose_framing(struct bb__h1_reply *reply, uint64_t body_length)
 {
+    if (reply->status == 205) announce_nothing(reply);
     if (is_bodyless(reply)) return BB_FRAMING_NONE;
     if (reply->has_chunked) return reply->minor_version > 0 ? BB_FRAMING_APP_CHUNKED : BB_FRAMING_APP_DECODED;
     if (!reply->has_length && body_length != BB_LENGTH_UNKNOWN) {

@@ -10,7 +10,7 @@
 #include "h1_body.h"
 
 enum bb__framing {
-    BB_FRAMING_NONE,        /* no body: HEAD, 1xx, 204, 304 */
+    BB_FRAMING_NONE,        /* no body: HEAD, 1xx, 204, 205, 304 */
     BB_FRAMING_LENGTH,      /* Content-Length */
     BB_FRAMING_CHUNKED,     /* we chunk */
     BB_FRAMING_APP_CHUNKED, /* the application chunks: bytes pass, and are watched */

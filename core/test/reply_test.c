@@ -179,7 +179,7 @@ static void test_answers_without_a_body(void **state)
     static const struct {
         const char *request;
         int status;
-    } cases[] = {{"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n", 200}, {REQUEST, 204}, {REQUEST, 304}};
+    } cases[] = {{"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n", 200}, {REQUEST, 204}, {REQUEST, 205}, {REQUEST, 304}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct host *host = new_host(AF_UNIX, app_bodyless);
         struct client *client = client_new(host);
