@@ -12,6 +12,8 @@ module Bontebok
     # { key => Entry }: the value as it was written, and "path:line" of it.
     Entry = Struct.new(:value, :place)
 
+    LONGEST_MESSAGE = 200
+
     attr_reader :entries
 
     # Raises StartError when the file cannot be read, UsageError for what is wrong in it.
@@ -19,12 +21,10 @@ module Bontebok
       @path = path
       @entries = {}
       Directives.new(self).instance_eval(source, path, 1)
-    rescue SyntaxError => e
-      raise UsageError, e.message.lines.first.strip
-    rescue StartError
+    rescue StartError, SignalException
       raise
-    rescue StandardError, ScriptError => e
-      raise UsageError, "#{place(e.backtrace_locations)}: #{e.message.lines.first.strip} (#{e.class})"
+    rescue Exception => e # rubocop:disable Lint/RescueException
+      raise UsageError, fault(e)
     end
 
     def store(option, values, place)
@@ -45,6 +45,24 @@ module Bontebok
     end
 
     private
+
+    # In one line, whatever was raised. Ruby's message about the file's own syntax has the place already.
+    def fault(exception)
+      text = first_line(exception)
+      return text if exception.is_a?(SyntaxError) && text.start_with?("#{@path}:")
+
+      named = text.empty? || text == exception.class.name ? exception.class : "#{text} (#{exception.class})"
+      "#{place(exception.backtrace_locations)}: #{named}"
+    end
+
+    # A message may be empty, endless, no text, or raise.
+    def first_line(exception)
+      text = exception.message.to_s
+      text = text.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub.strip.lines(chomp: true).first.to_s
+      text.size > LONGEST_MESSAGE ? "#{text[0, LONGEST_MESSAGE]}..." : text
+    rescue StandardError
+      ""
+    end
 
     # Read as UTF-8 whatever the locale says.
     def source

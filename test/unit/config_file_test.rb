@@ -42,6 +42,24 @@ class ConfigFileTest < Support::TestCase
     assert_fault 2, /\A:1: cannot load such file -- no_such_file \(LoadError\)/, "require 'no_such_file'"
   end
 
+  def test_what_else_ends_it
+    assert_fault 2, ":1: exit (SystemExit)", "exit 5"
+    assert_fault 2, ":1: Exception", "raise Exception"
+    assert_fault 2, ":1: full (NoMemoryError)", "raise NoMemoryError, 'full'"
+    assert_fault 2, ":1: stack level too deep (SystemStackError)", "def again = again\nagain"
+    assert_fault 2, ":1: SyntaxError", "raise SyntaxError, ''"
+    assert_fault 2, /\A:1: .*other\.rb:1: .*syntax error.* \(SyntaxError\)/, "load '#{temp_file('other.rb', '(')}'"
+    assert_raises(Interrupt) { read("raise Interrupt") }
+  end
+
+  def test_a_message_of_whatever_kind
+    assert_fault 2, ":1: RuntimeError", "raise ''"
+    assert_fault 2, ":1: \uFFFDx (RuntimeError)", "raise %(\\xffx)"
+    assert_fault 2, ":1: x (RuntimeError)", "raise %(\\n x \\n).encode('UTF-16')"
+    assert_fault 2, ":1: IOError", "raise IOError.new.tap { |e| def e.message = raise('x') }"
+    assert_fault 2, /\A:1: x{200}\.\.\. \(RuntimeError\)\z/, "raise 'x' * 100_000"
+  end
+
   def test_missing_file
     error = assert_raises(Bontebok::StartError) { Bontebok::ConfigFile.new("/nonexistent/c.rb") }
     assert_equal ["cannot read the configuration file /nonexistent/c.rb: No such file or directory", 1],
