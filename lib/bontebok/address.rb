@@ -16,7 +16,7 @@ module Bontebok
       def parse(text)
         return unix(text) if text.start_with?("unix:")
 
-        match = PATTERN.match(text) or raise OptionTypes::Invalid, FORMS
+        match = (PATTERN.match(text) if text.valid_encoding?) or raise OptionTypes::Invalid, FORMS
         port = Integer(match[:port], 10)
         raise OptionTypes::Invalid, "a port from 0 to 65535" if port > 65_535
 
@@ -25,15 +25,21 @@ module Bontebok
 
       private
 
-      # The path is made absolute at once: it is unlinked at exit, wherever the application has changed to by then.
       def unix(text)
         path = text.delete_prefix("unix:")
         raise OptionTypes::Invalid, "a path or @name after unix:" if ["", "@"].include?(path) || path.include?("\0")
 
-        path = File.expand_path(path) unless path.start_with?("@")
+        path = absolute(path) unless path.start_with?("@")
         raise OptionTypes::Invalid, "a unix path of at most #{LONGEST_PATH} bytes" if path.bytesize > LONGEST_PATH
 
         new(path: path)
+      end
+
+      # At once: it is unlinked at exit, wherever the application has changed to by then.
+      def absolute(path)
+        File.expand_path(path)
+      rescue ArgumentError # ~name, and nobody has that name
+        raise OptionTypes::Invalid, "a path or @name after unix:"
       end
     end
 

@@ -3,7 +3,8 @@
 require_relative "option_table"
 
 module Bontebok
-  # Reads argv by OptionTable. The result is what was written, not yet checked: Config makes values of it.
+  # Reads argv by OptionTable. The result is what was written, not yet checked: Config makes values of it. Arguments may
+  # be any bytes, as file names are; as text they are UTF-8, whatever the locale says.
   #
   # Of an option that is given several times the last one holds.
   #
@@ -17,7 +18,7 @@ module Bontebok
 
     # Raises UsageError.
     def initialize(argv)
-      @rest = argv.dup
+      @rest = argv.map { |argument| argument.dup.force_encoding(Encoding::UTF_8) }
       @action = :serve
       @values = Hash.new { |values, key| values[key] = [] }
       read_argument(@rest.shift) until @rest.empty?
@@ -27,12 +28,12 @@ module Bontebok
     private
 
     def read_argument(argument)
-      case argument
-      when "--" then @rest.shift(@rest.size).each { |path| read_rackup(path) }
-      when *ACTIONS.keys then @action = ACTIONS.fetch(argument)
-      when /\A--/ then read_flag(*argument.split("=", 2))
-      when /\A-./ then read_short(argument[0, 2], argument[2..])
-      else read_rackup(argument)
+      if argument == "--" then @rest.shift(@rest.size).each { |path| read_rackup(path) }
+      elsif ACTIONS.key?(argument) then @action = ACTIONS.fetch(argument)
+      elsif argument.start_with?("--") then read_flag(argument)
+      elsif argument.start_with?("-") && argument != "-" then read_short(argument[0, 2], argument[2..])
+      else
+        read_rackup(argument)
       end
     end
 
@@ -42,7 +43,9 @@ module Bontebok
       @values[:rackup] << path
     end
 
-    def read_flag(flag, value = nil)
+    def read_flag(argument)
+      flag, equals, value = argument.partition("=")
+      value = nil if equals.empty?
       option = OptionTable::BY_FLAG[flag]
       return store(option, flag, value) if option
 
@@ -71,6 +74,7 @@ module Bontebok
     end
 
     def unknown(flag)
+      flag = flag.scrub
       near = DidYouMean::SpellChecker.new(dictionary: known_flags).correct(flag).first if defined?(DidYouMean)
       "unknown option #{flag}. #{near ? "Did you mean #{near}?" : 'See bontebok --help.'}"
     end

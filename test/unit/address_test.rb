@@ -28,6 +28,14 @@ class AddressTest < Minitest::Test
     assert_equal "unix:#{Dir.pwd}/app.sock", Address.parse("unix:app.sock").to_s
   end
 
+  def test_a_unix_path_is_bytes
+    assert_equal "unix:/\xff.sock", Address.parse("unix:/\xff.sock").to_s
+  end
+
+  def test_a_home_that_there_is_not
+    assert_refused "a path or @name after unix:", "unix:~nobody-of-this-name/a.sock"
+  end
+
   def test_abstract_name
     address = Address.parse("unix:@app")
     assert_equal [true, true, "unix:@app"], [address.unix?, address.abstract?, address.to_s]
@@ -41,7 +49,7 @@ class AddressTest < Minitest::Test
 
   def test_what_is_no_address
     assert_refused Address::FORMS, "", ":80", "host:", "host", "::1:80", "[::1]", "a b:80", "host:80/x", "http://h:80",
-                   "-1", "1.2.3.4:+80", "80\n", "x@y:80"
+                   "\xff", "\xff:80", "-1", "1.2.3.4:+80", "80\n", "x@y:80"
     assert_refused "a port from 0 to 65535", "65536", "127.0.0.1:99999"
     assert_refused "a path or @name after unix:", "unix:", "unix:@", "unix:/a\0b"
   end

@@ -60,6 +60,14 @@ class CommandLineTest < Minitest::Test
     assert_refused 'only one rackup file can be served, not "b.ru" as well', "a.ru", "b.ru"
   end
 
+  # Arguments are bytes: what the locale calls them, US-ASCII under LANG=C, says nothing about a file's name.
+  def test_bytes_that_are_no_text_in_the_locale
+    assert_equal({ rackup: ["Käse.ru"] }, read("Käse.ru".dup.force_encoding(Encoding::US_ASCII)))
+    assert_equal({ rackup: ["\xff.ru"], server: ["\xff"] }, read("\xff.ru", "--server=\xff"))
+    assert_refused "unknown option --\uFFFD. See bontebok --help.", "--\xff=\xfe"
+    assert_refused "unknown option -\uFFFD. See bontebok --help.", "-\xff"
+  end
+
   private
 
   def command_line(*argv)

@@ -13,7 +13,7 @@ module Bontebok
       end
 
       def read(value)
-        match = PATTERN.match(value.to_s) or raise Invalid, "a time such as 30, 0.5, 500ms, 2m or 1h"
+        match = PATTERN.match(value.to_s.b) or raise Invalid, "a time such as 30, 0.5, 500ms, 2m or 1h"
         milliseconds = (match[1].to_r * UNITS.fetch(match[2])).round
         return milliseconds if milliseconds <= LONGEST && (milliseconds.positive? || match[1].to_r.zero?)
 

@@ -16,7 +16,7 @@ module Bontebok
       end
 
       def read(value)
-        match = PATTERN.match(value.to_s) or raise Invalid, "a size such as 65536, 64K, 1M or 2G"
+        match = PATTERN.match(value.to_s.b) or raise Invalid, "a size such as 65536, 64K, 1M or 2G"
         bytes = match[1].to_i * UNITS.fetch(match[2].upcase)
         return bytes if @range.cover?(bytes)
 

@@ -2,7 +2,7 @@
 
 module Bontebok
   module OptionTypes
-    # A text that must match the pattern.
+    # A text whose bytes must match the pattern: a file's name need not be UTF-8.
     class Text
       attr_reader :metavar
 
@@ -14,7 +14,7 @@ module Bontebok
 
       def read(value)
         text = value.to_s
-        raise Invalid, @wanted unless text.valid_encoding? && @pattern.match?(text)
+        raise Invalid, @wanted unless @pattern.match?(text.b)
 
         text.dup.freeze
       end
