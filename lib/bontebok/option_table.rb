@@ -19,7 +19,7 @@ module Bontebok
     BYTES_PER_SECOND = OptionTypes::Size.new(0..(1 << 30))
     FILE = OptionTypes::Text.new("FILE", /\A[^\0]+\z/, "a file")
     # The core keeps it in 256 bytes.
-    DIRECTORY = OptionTypes::Text.new("DIR", /\A[^\0]{1,255}\z/, "a directory of at most 255 bytes")
+    DIRECTORY = OptionTypes::Directory.new("DIR", /\A[^\0]{1,255}\z/, "a directory of at most 255 bytes")
     WORD = OptionTypes::Text.new("NAME", /\A[A-Za-z0-9_.-]+\z/, "a name of letters, digits and _ . -")
     # The core keeps it in 64 bytes.
     PRODUCT = OptionTypes::Text.new("TEXT", /\A[\x21-\x7e]?(?:[\x20-\x7e]{0,61}[\x21-\x7e])?\z/,

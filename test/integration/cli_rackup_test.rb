@@ -53,6 +53,16 @@ class CLIRackupTest < Support::TestCase
     assert_equal folder, server.get.body
   end
 
+  def test_a_spool_dir_is_meant_from_where_the_server_was_started
+    Dir.mkdir(File.join(temp_dir, "spool"))
+    server = start_bontebok(args: ["-w", "1", "--spool-dir", "spool", "--spool-threshold", "1"], rackup: <<~RUBY)
+      Dir.chdir("/")
+      run ->(env) { [200, {}, [env["rack.input"].read, ENV.fetch("TMPDIR")]] }
+    RUBY
+    response = server.request("POST", "/", { "Content-Length" => "4" }, "body")
+    assert_equal "body#{temp_dir}/spool", response.body
+  end
+
   def test_a_configuration_file
     path = temp_file("bontebok.rb", <<~RUBY)
       max_workers 2

@@ -22,7 +22,7 @@ class OptionTypesTest < Minitest::Test
   def test_size
     size = Types::Size.new(0..(2 << 30))
     assert_reads size, "0" => 0, "512" => 512, "64K" => 65_536, "1m" => 1 << 20, "2G" => 2 << 30, 1024 => 1024
-    assert_refuses size, "a size such as 65536, 64K, 1M or 2G", "", "K", "-1", "1.5K", "1T", "1 K"
+    assert_refuses size, "a size such as 65536, 64K, 1M or 2G", "", "K", "-1", "1.5K", "1T", "1 K", "\xff"
     assert_refuses size, "a size from 0 to 2G", "3G"
   end
 
@@ -33,7 +33,7 @@ class OptionTypesTest < Minitest::Test
 
   def test_a_duration_is_not_silently_rounded_to_none
     duration = Types::Duration.new
-    assert_refuses duration, "a time such as 30, 0.5, 500ms, 2m or 1h", "", "-1", "soon", "1d", ".5", "1e3"
+    assert_refuses duration, "a time such as 30, 0.5, 500ms, 2m or 1h", "", "-1", "soon", "1d", ".5", "1e3", "\xff"
     assert_refuses duration, "a time from 1 ms to a year, or 0", "0.0001", "0.4ms", "9000h"
   end
 
@@ -47,6 +47,19 @@ class OptionTypesTest < Minitest::Test
     text = Types::Text.new("NAME", /\A[a-z]+\z/, "small letters")
     assert_reads text, "abc" => "abc", :abc => "abc"
     assert_refuses text, "small letters", "", "ABC", "abc\n", "ab\xff"
+  end
+
+  def test_a_file_is_any_bytes
+    assert_reads Bontebok::OptionTable[:rackup].type, "\xff.ru" => "\xff.ru", "Käse.ru" => "Käse.ru"
+    assert_refuses Bontebok::OptionTable[:rackup].type, "a file", "", "a\0b"
+  end
+
+  # Wherever the application changes to.
+  def test_a_directory_becomes_absolute
+    directory = Bontebok::OptionTable[:spool_dir].type
+    assert_reads directory, "spool" => "#{Dir.pwd}/spool", "/var/../tmp/" => "/tmp", "~" => Dir.home
+    assert_refuses directory, "a directory of at most 255 bytes", "", "a\0b", "/#{"x" * 255}", "x" * 250,
+                   "~nobody-of-this-name"
   end
 
   def test_addresses
