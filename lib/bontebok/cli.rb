@@ -29,14 +29,21 @@ module Bontebok
       else serve(Config.new(command_line.values))
       end
     rescue StartError => e
-      $stderr.write("bontebok: #{e.message}\n") # Kernel#warn is silent under ruby -W0
+      complain(e.message)
       e.exit_status
     rescue SystemCallError => e
-      $stderr.write("bontebok: #{e.message}\n")
+      complain(e.message)
       1
     end
 
     private
+
+    # Kernel#warn is silent under ruby -W0. When nobody is there to be told, the exit status still says it.
+    def complain(message)
+      $stderr.write("bontebok: #{message}\n")
+    rescue SystemCallError, IOError
+      nil
+    end
 
     def bench
       require_relative "bench_command"

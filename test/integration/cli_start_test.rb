@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "shellwords"
 require "test_helper"
 
 # Starts that fail: the exit status, a message of at most three lines on both streams together, no process left (the
@@ -19,9 +20,32 @@ class CLIStartTest < Support::TestCase
     end
   end
 
+  # Nothing that was said to nobody may change the exit status.
+  def test_without_standard_error
+    { %w[--frobnicate] => 2, %w[/nonexistent.ru] => 1, %w[--version] => 0 }.each do |args, status|
+      command = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, *args].shelljoin
+      assert_equal status, start_process("sh", "-c", "exec #{command} >&- 2>&-").wait.exitstatus, args.join
+    end
+  end
+
+  def test_arguments_that_are_no_text
+    %w[C C.UTF-8].each do |locale|
+      env = { "LC_ALL" => locale }
+      assert_fails 1, "cannot read the rackup file", args: ["\xff.ru"], env: env
+      assert_fails 2, "Listen wants HOST:PORT", args: ["-l", "\xff"], env: env
+      assert_fails 2, "unknown option", args: ["--\xff"], env: env
+      assert_fails 2, "BackLog wants", args: ["--backlog=\xff"], env: env
+    end
+  end
+
   def test_wrong_configuration_file
     path = temp_file("bontebok.rb", "threads 2\nthread 2\n")
     assert_fails 2, "#{path}:2: unknown option thread", args: ["-c", path], rackup: APP
+    { "raise ''" => "RuntimeError", "exit 5" => "exit (SystemExit)", "raise Exception" => "Exception",
+      "def again = again\nagain" => "stack level too deep" }.each do |text, message|
+      temp_file("bontebok.rb", text)
+      assert_fails 2, "#{path}:1: #{message}", args: ["-c", path], rackup: APP
+    end
     assert_fails 1, "cannot read the configuration file /nonexistent.rb", args: ["-c", "/nonexistent.rb"], rackup: APP
   end
 
