@@ -18,7 +18,7 @@ module Bontebok
       @env = env
       @settings = {}
       @file = {}
-      @file = ConfigFile.new(self[:config_file]).entries if self[:config_file]
+      @file = read_file if self[:config_file]
       check_request_limits
       OptionTable::ALL.each { |option| setting(option) }
       freeze
@@ -68,6 +68,13 @@ module Bontebok
     end
 
     private
+
+    # What the application will find in RACK_ENV, the file finds there already, unless it says so itself.
+    def read_file
+      environment = on_command_line(OptionTable[:environment])
+      @env["RACK_ENV"] = environment.value if environment
+      ConfigFile.new(self[:config_file]).entries
+    end
 
     def setting(option)
       @settings[option.key] ||= on_command_line(option) || in_file(option) || in_environment(option) || default(option)

@@ -37,6 +37,8 @@ module Bontebok
       preload false
       ```
 
+      What `-E` says is in `ENV["RACK_ENV"]` there.
+
       Sizes are bytes, or end in K, M or G. Times are seconds (`30`, `0.5`), or end in ms, s, m or h. A switch is on by
       itself (`--reuse-port`) or with `=true`, and off with `--no-reuse-port` or `--reuse-port=false`.
 

@@ -24,10 +24,19 @@ class ConfigTest < Support::TestCase
     path = temp_file("bontebok.rb", "environment 'file'\n")
     env = { "RACK_ENV" => "variable" }
     assert_equal(%w[line file variable development],
-                 [config({ environment: ["line"], config_file: [path] }, env: env),
+                 [config({ environment: ["line"], config_file: [path] }, env: env.dup),
                   config({ config_file: [path] }, env: env), config(env: env), config].map { |one| one[:environment] })
     assert_equal "#{path}:1", config({ config_file: [path] }).source(:environment)
     assert_equal "environment RACK_ENV", config(env: env).source(:environment)
+  end
+
+  # It is given to the application later, but the file wants to know already now.
+  def test_the_file_sees_the_environment_of_the_command_line
+    path = temp_file("bontebok.rb", "server ENV.fetch('RACK_ENV')\n")
+    before = ENV.fetch("RACK_ENV", nil)
+    assert_equal "line", config({ environment: ["line"], config_file: [path] }, env: ENV)[:server]
+  ensure
+    ENV["RACK_ENV"] = before
   end
 
   def test_a_blank_variable_is_not_set
