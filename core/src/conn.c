@@ -290,12 +290,25 @@ enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_cont
     }
 }
 
+/* All that has come of a head whose time is over. Its limits bound it. */
+static enum bb__conn_next read_whole_head(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    enum bb__conn_next next;
+    size_t had;
+    do {
+        had = bb__buf_len(&conn->in);
+        next = read_head(conn, context);
+    } while (next == BB_CONN_WAIT && conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > had);
+    return next;
+}
+
 /* The lane may have been busy for longer than the deadline: what has come meanwhile counts first. */
 enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_context *context)
 {
     if (conn->state == BB_CONN_LINGER) return BB_CONN_CLOSE;
     bool head_begun = conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > 0;
-    enum bb__conn_next next = bb__conn_on_ready(conn, context, EPOLLIN | EPOLLOUT);
+    enum bb__conn_next next =
+        head_begun ? read_whole_head(conn, context) : bb__conn_on_ready(conn, context, EPOLLIN | EPOLLOUT);
     if (next != BB_CONN_WAIT) return next;
 
     /* One byte more does not extend the time of a head. */

@@ -30,8 +30,8 @@ int bb__h1_reply_start(struct bb__h1_reply *reply, struct bb__buf *out, int stat
     return BB_OK;
 }
 
-/* RFC 9110 6.4.1: 1xx, 204 and 304 have no content, nor has any answer to HEAD. 205
- * may get none (15.3.6). */
+/* RFC 9110 6.4.1: 1xx, 204 and 304 have no content, nor has any answer to HEAD; 205 may get
+ * none (15.3.6). */
 static bool is_bodyless(const struct bb__h1_reply *reply)
 {
     return reply->head_method || reply->status < 200 || reply->status == 204 || reply->status == 205 ||

@@ -288,44 +288,7 @@ static void test_a_slow_application_costs_the_client_nothing(void **state)
     host_free(host);
 }
 
-/* ---- a lane that was busy ---- */
-
-static struct client *waiting;
-static const char *says_meanwhile;
-
-static void app_takes_an_hour(struct host *host, const struct bb_request *request)
-{
-    client_say(waiting, says_meanwhile);
-    fake_clock_advance(3600 * 1000);
-    host->app = app_echo;
-    app_echo(host, request);
-}
-
-/* What had come before the lane looked at the clock counts as having come in time. */
-static void test_what_came_while_the_lane_was_busy_came_in_time(void **state)
-{
-    (void)state;
-    static const char *const parts[][2] = {
-        {"", REQUEST},
-        {"GET / HTTP", "/1.1\r\nHost: x\r\n\r\n"},
-        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe", "llo"},
-    };
-    struct host *host = new_host();
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        struct client *busy = client_new(host);
-        waiting = client_new(host);
-        client_say(waiting, parts[i][0]);
-        host_settle(host);
-        client_say(busy, REQUEST);
-        says_meanwhile = parts[i][1];
-        host->app = app_takes_an_hour;
-        assert_answer(waiting, 200, i < 2 ? "GET / " : "POST / hello");
-        client_free(busy);
-        client_free(waiting);
-        host_settle_to(host, 0);
-    }
-    host_free(host);
-}
+/* ---- none of it ---- */
 
 static void test_zero_is_no_limit(void **state)
 {
@@ -365,7 +328,6 @@ int main(void)
         cmocka_unit_test(test_an_answer_that_nobody_takes),
         cmocka_unit_test(test_an_answer_that_is_taken_little_by_little),
         cmocka_unit_test(test_a_slow_application_costs_the_client_nothing),
-        cmocka_unit_test(test_what_came_while_the_lane_was_busy_came_in_time),
         cmocka_unit_test(test_zero_is_no_limit),
     };
     return cmocka_run_group_tests_name("conn_time", tests, NULL, NULL);
