@@ -93,15 +93,18 @@ static bool announces_too_much(const struct bb__conn *conn, const struct bb__con
 }
 
 /* Decodes body bytes into the spool. *used: how many of them were the body's. Returns BB_OK when the body is
- * whole, BB_AGAIN, a status to answer, or what the spool says (negative). */
-static int take_body(struct bb__conn *conn, struct bb__conn_context *context, const char *bytes, size_t len,
+ * whole, BB_AGAIN, a status to answer, or what the spool says (negative). What the bytes hold of the body is
+ * moved together in their own place and appended at once: chunks of one byte would cost a write(2) each. */
+static int take_body(struct bb__conn *conn, struct bb__conn_context *context, char *bytes, size_t len,
                      size_t *used)
 {
+    size_t first = 0, gathered = 0;
+    int code;
     *used = 0;
-    for (;;) {
+    do {
         size_t step;
         struct bb_slice run;
-        int code = bb__body_decode(&conn->body, bytes + *used, len - *used, &step, &run);
+        code = bb__body_decode(&conn->body, bytes + *used, len - *used, &step, &run);
         *used += step;
         if (code >= 400) return code;
         if (over_max_body(context, conn->body.announced)) return 413;
@@ -110,12 +113,15 @@ static int take_body(struct bb__conn *conn, struct bb__conn_context *context, co
             return BB_ENOSPACE;
         }
         if (run.len > 0) {
-            int spooled = bb__spool_append(&conn->spool, context->spool_budget, run.at, run.len);
-            if (spooled != BB_OK) return spooled;
+            if (gathered == 0) first = (size_t)(run.at - bytes);
+            memmove(bytes + first + gathered, run.at, run.len);
+            gathered += run.len;
         }
-        if (code == BB_OK) return BB_OK;
-        if (*used == len) return BB_AGAIN;
-    }
+    } while (code != BB_OK && *used < len);
+
+    int spooled =
+        gathered > 0 ? bb__spool_append(&conn->spool, context->spool_budget, bytes + first, gathered) : BB_OK;
+    return spooled == BB_OK ? code : spooled;
 }
 
 static enum bb__conn_next refuse_body(struct bb__conn *conn, struct bb__conn_context *context, int code)

@@ -23,6 +23,7 @@ static struct {
     int write_error;
     int interruptions; /* so many calls of write() are interrupted first */
     size_t most;       /* a call of write() takes at most so much, if not 0 */
+    unsigned writes;   /* calls of write() so far */
 } fail_file;
 
 static inline void fail_file_full(size_t room, int error)
@@ -57,6 +58,7 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t len)
 {
     struct stat status;
     if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) return __real_write(fd, bytes, len);
+    fail_file.writes++;
     if (fail_file.interruptions > 0) {
         fail_file.interruptions--;
         errno = EINTR;
