@@ -1,10 +1,11 @@
 # Builds the native parts into lib/bontebok/, where `bundle exec bontebok` and the tests find them. For bin/setup.
 #
-# Objects lie in tmp/build/, so that no build ever changes the folders of the sources.
+# Objects lie in tmp/build/, so that no build ever changes the folders of the sources. From there paths are relative: make
+# knows none with a space, and the checkout's may have one.
 
 # build EXTENSION OUTPUT SOURCE_FOLDER...: by `make install`, as RubyGems does it.
 build() {
-  local extension=$1 output=$2 folder=tmp/build/$1
+  local extension=$1 output=$2 folder=tmp/build/$1 root
   shift 2
   local sources=("ext/$extension" "$@")
   is_current "$folder" "$output" "${sources[@]}" && return
@@ -13,7 +14,8 @@ build() {
   is_configured "$folder" "${sources[@]}" || configure "$extension" "$folder"
   # mkmf's Makefile does not know which object includes which header.
   [[ -e $output && -n $(find "${sources[@]}" -name '*.h' -newer "$output" -print -quit) ]] && make -s -C "$folder" clean
-  make -s -C "$folder" -j"$(nproc)" install sitearchdir="$PWD/lib" sitelibdir="$PWD/lib" >"$folder/build.log" 2>&1 ||
+  root=$(realpath --relative-to="$folder" .)
+  make -s -C "$folder" -j"$(nproc)" install sitearchdir="$root/lib" sitelibdir="$root/lib" >"$folder/build.log" 2>&1 ||
     { cat "$folder/build.log" >&2; return 1; }
   touch "$output"
 }
@@ -35,9 +37,10 @@ is_configured() {
 }
 
 configure() {
-  local extension=$1 folder=$2 root=$PWD
+  local extension=$1 folder=$2 root
   rm -rf "$folder"
   mkdir -p "$folder"
+  root=$(realpath --relative-to="$folder" .)
   (cd "$folder" && ruby "$root/ext/$extension/extconf.rb" >configure.log 2>&1) ||
     { cat "$folder/configure.log" "$folder/mkmf.log" >&2 2>/dev/null; return 1; }
   echo "$ruby_identity" >"$folder/ruby"

@@ -6,11 +6,13 @@
 #
 #   ruby ext/bontebok_bench/extconf.rb && make && make install sitearchdir=lib
 
+require "pathname"
 require "rbconfig"
 
 abort "bontebok bench needs Linux: it is built on epoll" unless RbConfig::CONFIG["host_os"].include?("linux")
 
-source_folder = File.expand_path("../../load/src", __dir__)
+# Relative: make knows no path with a space, and a checkout's may have one.
+source_folder = Pathname(__dir__).join("../../load/src").relative_path_from(Dir.pwd).to_s
 sources = Dir[File.join(source_folder, "*.c")]
 headers = Dir[File.join(source_folder, "*.h")]
 abort "No sources in #{source_folder}" if sources.empty?

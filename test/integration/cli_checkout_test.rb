@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# A checkout that lies where make and mkmf do not expect one.
+class CLICheckoutTest < Support::TestCase
+  SOURCES = %w[bin exe ext lib core/src core/include load/src].freeze
+  BUILT = %w[lib/bontebok/bontebok.so lib/bontebok/bontebok-bench].freeze
+
+  def test_a_path_with_a_space
+    checkout = copy_to(File.join(temp_dir, "a path/bonte bok"))
+    built = Support::ChildProcess.run("#{checkout}/bin/setup", "--build")
+    assert_predicate built.status, :success?, built.output.text
+    BUILT.each { |path| assert_path_exists File.join(checkout, path) }
+  end
+
+  private
+
+  def copy_to(checkout)
+    SOURCES.each do |folder|
+      FileUtils.mkdir_p(File.dirname(File.join(checkout, folder)))
+      FileUtils.cp_r(File.join(ROOT, folder), File.join(checkout, folder))
+    end
+    BUILT.each { |path| FileUtils.rm_f(File.join(checkout, path)) }
+    checkout
+  end
+end
