@@ -2,6 +2,7 @@
 
 require_relative "app_loader"
 require_relative "children"
+require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "signal_queue"
 require_relative "worker"
@@ -33,6 +34,8 @@ module Bontebok
     rescue AppLoader::Failed => e
       @log.error(e.message, e.cause)
       1
+    ensure
+      ExitLimit.set(@config.seconds(:graceful_timeout), status: 1, log: @log)
     end
 
     private

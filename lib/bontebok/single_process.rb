@@ -4,6 +4,7 @@ require "io/wait"
 
 require_relative "app_loader"
 require_relative "child"
+require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "lanes"
 require_relative "signal_queue"
@@ -19,24 +20,24 @@ module Bontebok
       @config = config
       @listeners = listeners
       @log = log
+      @status = 1
     end
 
-    # Returns the exit status; raises StartError.
+    # Returns the exit status: 0 only if it was told to end. Raises StartError.
     def run
       Process.setproctitle("bontebok")
       @listeners.bind
       ForkGuard.install { @listeners.disown }
-      app = AppLoader.new(@config[:rackup], @log).load
-      start(app)
+      start(AppLoader.new(@config[:rackup], @log).load)
       wait_for_events while @serving
-      @lanes.join
       @log.info("stopped")
-      0
+      @status
     rescue AppLoader::Failed => e
       @log.error(e.message, e.cause)
-      1
+      @status
     ensure
       @listeners.unlink
+      limit_exit
     end
 
     private
@@ -51,7 +52,7 @@ module Bontebok
     end
 
     def wait_for_events
-      @events.to_io.wait_readable(@deadline && [@deadline - Child.now, 0].max) or return give_up
+      @events.to_io.wait_readable(@deadline && time_left) or return give_up
       @events.take.each { |event| handle(event) }
     end
 
@@ -60,7 +61,7 @@ module Bontebok
       case event
       when :lanes_ended then @serving = false
       when "TERM", "QUIT" then drain
-      when "INT" then exit(0)
+      when "INT" then stop_at_once
       when "HUP" then @log.info("SIGHUP is ignored")
       end
     end
@@ -69,14 +70,37 @@ module Bontebok
       return if @deadline
 
       @log.info("stopping")
-      @deadline = Child.now + @config.seconds(:graceful_timeout)
+      told_to_end(@config.seconds(:graceful_timeout))
       @listeners.unlink
       @lanes.drain
     end
 
+    def stop_at_once
+      @log.info("stopping at once")
+      told_to_end(Child::QUIT_SECONDS)
+      @serving = false
+    end
+
+    def told_to_end(seconds)
+      @status = 0
+      @deadline = Child.now + seconds
+    end
+
+    def time_left
+      [@deadline - Child.now, 0].max
+    end
+
+    # As with a worker that is killed, what it costs is in the log, and the status is that of a stop.
     def give_up
       @log.error("requests were not finished in time")
-      exit!(1)
+      exit!(@status)
+    end
+
+    # Nobody takes events any more. INT still ends the process, without waiting for anything; to repeat TERM is no sign
+    # of impatience.
+    def limit_exit
+      Signal.trap("INT", "SYSTEM_DEFAULT")
+      ExitLimit.set(@deadline ? time_left : @config.seconds(:graceful_timeout), status: @status, log: @log)
     end
   end
 end

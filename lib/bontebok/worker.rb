@@ -3,6 +3,7 @@
 require "io/wait"
 
 require_relative "app_loader"
+require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "lanes"
 require_relative "signal_queue"
@@ -39,6 +40,8 @@ module Bontebok
     rescue StandardError => e
       @log.error("worker #{@number} cannot serve", e)
       1
+    ensure
+      ExitLimit.set(@config.seconds(:graceful_timeout), status: 1, log: @log)
     end
 
     private

@@ -46,7 +46,7 @@ class ProcessLifecycleTest < Support::TestCase
   def test_with_w_0_a_killed_thread_ends_the_process
     server = start_bontebok(args: ["-w", "0"], rackup: "run ->(_) { Thread.current.kill }\n")
     assert_raises(Support::Client::Closed) { server.get }
-    assert_equal 0, server.wait.exitstatus
+    assert_equal 1, server.wait.exitstatus
     assert_match(/error #{server.pid} a lane was killed.*\n.*stopped$/, server.output.text)
   end
 

@@ -15,6 +15,11 @@ class ProcessStuckTest < Support::TestCase
     end)
   RUBY
 
+  STUCK_EXIT = <<~RUBY
+    at_exit { sleep if $stderr.puts("leaving").nil? }
+    run ->(_) { [200, {}, []] }
+  RUBY
+
   # The supervisor waits for the master longer than the master for its workers, who would be left otherwise.
   def test_int_leaves_no_worker
     server = start_bontebok(args: ["-w", "2"], rackup: STUCK_REQUEST)
@@ -30,6 +35,51 @@ class ProcessStuckTest < Support::TestCase
       server.signal("TERM")
       server.wait_for_output(/stopping/)
       assert_equal 0, server.stop("INT").exitstatus
+    end
+  end
+
+  def test_with_w_0_int_does_not_wait_for_a_request
+    server = start_bontebok(args: ["-w", "0"], rackup: STUCK_REQUEST)
+    in_a_request(server) { assert_equal 0, server.stop("INT").exitstatus }
+    assert_match(/error \d+ the exit took longer than 2\.0 s/, server.output.text)
+  end
+
+  def test_exit_handlers_have_the_time_that_is_left
+    server = start_bontebok(args: ["-w", "0", "--graceful-timeout", "200ms"], rackup: STUCK_EXIT)
+    assert_equal 0, server.stop("TERM").exitstatus
+    assert_match(/leaving\n.* error \d+ the exit took longer than 0\.[12]\d* s/, server.output.text)
+  end
+
+  def test_int_ends_exit_handlers
+    server = start_bontebok(args: ["-w", "0"], rackup: STUCK_EXIT)
+    server.signal("TERM")
+    server.wait_for_output(/leaving/)
+    server.signal("TERM")
+    assert_equal Signal.list["INT"], server.stop("INT").termsig
+  end
+
+  def test_orphans_do_not_stay_in_their_exit_handlers
+    [%w[--preload true], %w[--preload false]].each do |args|
+      server = start_bontebok(args: ["-w", "1", "--graceful-timeout", "100ms", *args], rackup: STUCK_EXIT)
+      server.wait_for_output(/ ready$/)
+      server.signal("KILL")
+      server.wait_for_group
+    end
+  end
+
+  def test_exit_handlers_and_threads_finish_their_work
+    %w[0 1].each do |workers|
+      server = start_bontebok(args: ["-w", workers], rackup: <<~RUBY)
+        at_exit { $stderr.puts "handler of \#{Process.pid}" }
+        run(lambda do |_|
+          thread = Thread.new { begin; sleep; ensure; $stderr.puts "thread of \#{Process.pid}"; end }
+          Thread.pass until thread.stop?
+          [200, {}, [Process.pid.to_s]]
+        end)
+      RUBY
+      pid = server.get.body
+      server.stop
+      %w[handler thread].each { |who| assert_includes server.output.text, "#{who} of #{pid}\n" }
     end
   end
 

@@ -1,0 +1,47 @@
+# frozen_string_literal: true
+
+require_relative "child"
+
+module Bontebok
+  # A limit for the exit of Master, Worker and SingleProcess, which have loaded an application: its exit handlers, and
+  # what its threads do in an ensure, may take for ever, and whoever would kill the process may be gone.
+  #
+  # Ruby kills all threads when the exit handlers are done, this one as well, and waits for them: so it does then.
+  module ExitLimit
+    class << self
+      # To be called when nothing but the exit is left. The process ends within so many seconds, with this status if it
+      # does not get as far as to its own.
+      def set(seconds, status:, log:)
+        deadline = Child.now + seconds
+        begun = Queue.new
+        Thread.new do
+          killed = true
+          begun.push(:begun)
+          sleep(seconds)
+          killed = false
+        ensure
+          end_now(seconds, status, log) unless killed && threads_end?(deadline)
+        end
+        begun.pop # a thread that is killed before it begins has no ensure
+      end
+
+      private
+
+      # All but this one, and the main thread, which is in Ruby's exit.
+      def threads_end?(deadline)
+        (Thread.list - [Thread.main, Thread.current]).all? { |thread| ends?(thread, deadline) }
+      end
+
+      def ends?(thread, deadline)
+        thread.join([deadline - Child.now, 0].max)
+      rescue Exception # rubocop:disable Lint/RescueException
+        true # the one that it died of
+      end
+
+      def end_now(seconds, status, log)
+        log.error("the exit took longer than #{seconds.round(1)} s")
+        exit!(status)
+      end
+    end
+  end
+end
