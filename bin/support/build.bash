@@ -1,7 +1,7 @@
 # Builds the native parts into lib/bontebok/, where `bundle exec bontebok` and the tests find them. For bin/setup.
 #
-# Objects lie in tmp/build/, so that no build ever changes the folders of the sources. From there paths are relative: make
-# knows none with a space, and the checkout's may have one.
+# Objects lie in tmp/build/, so that no build ever changes the folders of the sources. From there paths are relative:
+# make knows none with a space, and the checkout's may have one.
 
 # build EXTENSION OUTPUT SOURCE_FOLDER...: by `make install`, as RubyGems does it.
 build() {

@@ -10,7 +10,7 @@ module Bontebok
     # A proxy has a user of its own: who may connect is decided by the folder's mode, as with other servers.
     MODE = 0o777
     # How long somebody else may hold the folder's lock: a start holds it for less than a millisecond.
-    LOCK_ATTEMPTS = 50
+    LOCK_ATTEMPTS = 25
     LOCK_INTERVAL = 0.02
 
     def bind
