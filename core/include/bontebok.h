@@ -190,10 +190,11 @@ void bb_lane_wake(struct bb_lane *lane);
 
 /* What the host should log. */
 struct bb_news {
-    int status;       /* the answer that the client was given, or 0 */
-    int error;        /* errno, or 0 */
-    const char *text; /* static */
-    char peer[48];    /* the client's address, or "" */
+    int status;        /* the answer that the client was given, or 0 */
+    int error;         /* errno, or 0 */
+    const char *text;  /* static */
+    char peer[48];     /* the client's address, or "" */
+    unsigned left_out; /* like it and not told, since the last that was: clients do not fill the log */
 };
 
 /* Takes the oldest news. Returns BB_OK, or BB_AGAIN when there is none. */

@@ -68,16 +68,24 @@ static enum bb__conn_next serve(struct bb__conn *conn, struct bb__conn_context *
 
 /* ---- body ---- */
 
+static const struct {
+    int status;
+    const char *text;
+} spool_faults[] = {
+    [BB_SPOOL_FULL] = {507, "spool: SpoolMax reached"},
+    [BB_SPOOL_UNWRITABLE] = {507, "spool: a request body cannot be written"},
+    [BB_SPOOL_NONE] = {503, "spool: no memory or no file for a request body"},
+};
+
 static enum bb__conn_next refuse_spool(struct bb__conn *conn, struct bb__conn_context *context, int code)
 {
-    int error = errno;
-    if (code == BB_ENOSPACE) {
-        bb__news_add(&context->news, 507, error, error ? "spool: disk full" : "spool: SpoolMax reached",
-                     conn->peer);
-        return bb__conn_refuse(conn, context, 507);
-    }
-    bb__news_add(&context->news, 503, error, "spool: no memory or no file for a request body", conn->peer);
-    return bb__conn_refuse(conn, context, 503);
+    enum bb__spool_fault fault = BB_SPOOL_NONE;
+    if (code == BB_ENOSPACE) fault = errno == 0 ? BB_SPOOL_FULL : BB_SPOOL_UNWRITABLE;
+    struct bb_news news = {
+        .status = spool_faults[fault].status, .error = errno, .text = spool_faults[fault].text};
+    memcpy(news.peer, conn->peer, sizeof news.peer);
+    bb__news_add_paced(&context->news, &context->spool_news[fault], context->now, &news);
+    return bb__conn_refuse(conn, context, news.status);
 }
 
 static bool over_max_body(const struct bb__conn_context *context, uint64_t length)

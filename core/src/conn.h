@@ -100,6 +100,14 @@ static inline enum bb__conn_end bb__conn_end_of(const struct bb__conn *conn)
     return bb__buf_len(&conn->out) > 0 ? BB_CONN_END_RESET : BB_CONN_END_CLOSE;
 }
 
+/* Why the spool does not take a body. */
+enum bb__spool_fault {
+    BB_SPOOL_FULL,       /* SpoolMax */
+    BB_SPOOL_UNWRITABLE, /* the disk is full, or fails */
+    BB_SPOOL_NONE,       /* no memory, no file */
+    BB_SPOOL_FAULTS,
+};
+
 /* What the connections of a lane share. */
 struct bb__conn_context {
     const struct bb_settings *settings;
@@ -113,6 +121,7 @@ struct bb__conn_context {
     struct bb__date date;
     struct bb__deadlines deadlines;
     struct bb__news_ring news;
+    struct bb__news_pace spool_news[BB_SPOOL_FAULTS];
     uint64_t now;  /* bb__clock_ms() when the lane last looked */
     uint64_t away; /* ms in which it could not look, summed: no client's fault */
     bool draining;

@@ -3,12 +3,32 @@
 
 #include <string.h>
 
+/* ms */
+#define TELL_EVERY 1000
+
+static bool push(struct bb__news_ring *ring, const struct bb_news *news)
+{
+    if (ring->count == BB_NEWS_MAX) return false;
+    ring->items[(ring->first + ring->count++) % BB_NEWS_MAX] = *news;
+    return true;
+}
+
 void bb__news_add(struct bb__news_ring *ring, int status, int error, const char *text, const char *peer)
 {
-    if (ring->count == BB_NEWS_MAX) return;
-    struct bb_news *news = &ring->items[(ring->first + ring->count++) % BB_NEWS_MAX];
-    *news = (struct bb_news){.status = status, .error = error, .text = text};
-    if (peer) strncpy(news->peer, peer, sizeof news->peer - 1);
+    struct bb_news news = {.status = status, .error = error, .text = text};
+    if (peer) strncpy(news.peer, peer, sizeof news.peer - 1);
+    (void)push(ring, &news);
+}
+
+void bb__news_add_paced(struct bb__news_ring *ring, struct bb__news_pace *pace, uint64_t now,
+                        const struct bb_news *news)
+{
+    struct bb_news told = *news;
+    told.left_out = pace->left_out;
+    if ((pace->told > 0 && now - pace->told < TELL_EVERY) || !push(ring, &told))
+        pace->left_out++;
+    else
+        *pace = (struct bb__news_pace){.told = now};
 }
 
 int bb__news_take(struct bb__news_ring *ring, struct bb_news *news)

@@ -242,6 +242,7 @@ static void assert_one_news(struct host *host, int status, int error)
     assert_int_equal(host->news[0].error, error);
     assert_string_equal(host->news[0].peer, "127.0.0.1");
     host->news_count = 0;
+    fake_clock_advance(1000); /* one a second */
 }
 
 static void test_spool_max_is_for_all_together(void **state)

@@ -54,10 +54,69 @@ static void test_tiny_chunks_are_written_together(void **state)
     host_free(host);
 }
 
+/* ---- what the log hears ---- */
+
+static void assert_refused(struct host *host, const char *request, int status)
+{
+    struct client *client = client_new(host);
+    client_say(client, request);
+    assert_answer(client, status, NULL);
+    assert_end(client);
+    client_free(client);
+}
+
+static void assert_news(struct host *host, int status, int error, const char *text, unsigned left_out)
+{
+    assert_int_equal(host->news_count, 1);
+    assert_int_equal(host->news[0].status, status);
+    assert_int_equal(host->news[0].error, error);
+    assert_string_equal(host->news[0].text, text);
+    assert_int_equal(host->news[0].left_out, left_out);
+    assert_string_equal(host->news[0].peer, "127.0.0.1");
+    host->news_count = 0;
+}
+
+/* A request of a few bytes is enough to be refused: no client fills the log. */
+static void test_one_line_a_second(void **state)
+{
+    (void)state;
+    static const char too_much[] = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n";
+    static char too_large[4000];
+    snprintf(too_large, sizeof too_large, CHUNKED "7d0\r\n%02000d\r\n", 0);
+    struct host *host = new_host();
+    assert_refused(host, too_much, 507);
+    assert_news(host, 507, 0, "spool: SpoolMax reached", 0);
+    for (int i = 0; i < 100; i++) assert_refused(host, too_much, 507);
+    assert_int_equal(host->news_count, 0);
+
+    fail_file.tmpfile_error = EMFILE; /* another fault is not hidden by it */
+    assert_refused(host, too_large, 503);
+    assert_news(host, 503, EMFILE, "spool: no memory or no file for a request body", 0);
+    assert_refused(host, too_large, 503);
+    fail_file.tmpfile_error = 0;
+    fail_file_full(0, EIO);
+    assert_refused(host, too_large, 507);
+    assert_news(host, 507, EIO, "spool: a request body cannot be written", 0);
+    assert_refused(host, too_large, 507);
+    fail_file_off();
+
+    fake_clock_advance(999);
+    assert_refused(host, too_much, 507);
+    assert_int_equal(host->news_count, 0);
+    fake_clock_advance(1);
+    assert_refused(host, too_much, 507);
+    assert_news(host, 507, 0, "spool: SpoolMax reached", 101);
+    fake_clock_advance(1000);
+    assert_refused(host, too_much, 507);
+    assert_news(host, 507, 0, "spool: SpoolMax reached", 0);
+    host_free(host);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tiny_chunks_are_written_together),
+        cmocka_unit_test(test_one_line_a_second),
     };
     return cmocka_run_group_tests_name("conn_spool", tests, NULL, NULL);
 }

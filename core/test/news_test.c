@@ -43,6 +43,34 @@ static void test_keeps_the_oldest_when_full(void **state)
     assert_int_equal(bb__news_take(&ring, &news), BB_AGAIN);
 }
 
+/* What found the ring full is told of later, as those that came too early are. */
+static void test_tells_one_of_a_kind_a_second(void **state)
+{
+    (void)state;
+    static const struct bb_news news = {.status = 507, .error = 5, .text = "text", .peer = "192.0.2.1"};
+    static const uint64_t times[] = {1, 1000, 1001, 2000, 2001, 2002, 9000};
+    static const int left_out[] = {0, -1, 1, -1, 1, -1, 1}; /* -1: not told */
+    struct bb__news_ring ring = {0};
+    struct bb__news_pace pace = {0}, other = {0};
+    struct bb_news told;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        bb__news_add_paced(&ring, &pace, times[i], &news);
+        assert_int_equal(bb__news_take(&ring, &told), left_out[i] < 0 ? BB_AGAIN : BB_OK);
+        if (left_out[i] < 0) continue;
+        assert_int_equal(told.left_out, left_out[i]);
+        assert_int_equal(told.status, 507);
+        assert_int_equal(told.error, 5);
+        assert_string_equal(told.text, "text");
+        assert_string_equal(told.peer, "192.0.2.1");
+    }
+    for (int i = 0; i < BB_NEWS_MAX; i++) bb__news_add(&ring, i, 0, "text", NULL);
+    bb__news_add_paced(&ring, &other, 1, &news);
+    while (bb__news_take(&ring, &told) == BB_OK) assert_int_not_equal(told.status, 507);
+    bb__news_add_paced(&ring, &other, 2, &news);
+    assert_int_equal(bb__news_take(&ring, &told), BB_OK);
+    assert_int_equal(told.left_out, 1);
+}
+
 static void test_cuts_a_peer_that_is_too_long(void **state)
 {
     (void)state;
@@ -61,6 +89,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gives_them_back_in_order),
         cmocka_unit_test(test_keeps_the_oldest_when_full),
+        cmocka_unit_test(test_tells_one_of_a_kind_a_second),
         cmocka_unit_test(test_cuts_a_peer_that_is_too_long),
     };
     return cmocka_run_group_tests_name("news", tests, NULL, NULL);
