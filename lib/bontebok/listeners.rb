@@ -28,7 +28,7 @@ module Bontebok
     def bind
       each(&:bind)
     rescue StartError
-      abandon
+      close
       raise
     end
 
@@ -37,7 +37,7 @@ module Bontebok
       each(&:listen)
       @listening = true
     rescue StartError
-      abandon
+      close
       raise
     end
 
@@ -45,7 +45,9 @@ module Bontebok
       @listening
     end
 
+    # In the process that listened first their files go: afterwards nobody could tell any more whether they are ours.
     def close
+      unlink
       each(&:close)
     end
 
@@ -55,20 +57,13 @@ module Bontebok
     end
 
     # Removes the files of unix sockets, so that nobody finds the way to a server that goes. One that cannot be removed
-    # is no reason not to go. To be called before close.
+    # is no reason not to go.
     def unlink
       grep(UnixListener) do |listener|
         listener.unlink
       rescue SystemCallError => e
         @log.warn("cannot remove #{listener}: #{SystemCallError.new(nil, e.errno).message}")
       end
-    end
-
-    private
-
-    def abandon
-      unlink
-      close
     end
   end
 end

@@ -28,26 +28,22 @@ module Bontebok
           vacate
           take_path(socket)
           @identity = identity
+          @owner = Process.pid
           File.chmod(MODE, path)
           super()
         end
       end
     end
 
-    # Removes the socket's file if it is still the one that we bound: another server may have put its own there. To be
-    # called before close: then, and once, its inode's number can be nobody else's. Raises SystemCallError.
+    # Removes the socket's file if it is still the one that this process bound: another server may have put its own
+    # there. Once, and only while the socket is open: later its inode's number may be another's. Raises SystemCallError.
     def unlink
-      ours = @identity
-      @identity = nil
-      File.unlink(path) if ours && !socket.closed? && identity == ours
+      return unless @owner == Process.pid && !socket.closed?
+
+      @owner = nil
+      File.unlink(path) if identity == @identity
     rescue Errno::ENOENT, Errno::ENOTDIR
       nil
-    end
-
-    # The file is the server's, not ours.
-    def disown
-      @identity = nil
-      super
     end
 
     # A request without Host has no other (RFC 9110 7.2 would want the target's authority).

@@ -55,6 +55,13 @@ class ProcessListenersTest < Support::TestCase
     end
   end
 
+  def test_a_unix_socket_goes_with_a_single_process_that_ends_by_itself
+    server = start_bontebok(args: ["-w", "0"], rackup: "run ->(_) { Thread.current.kill }\n")
+    server.connect { |client| client.request("GET", "/") }
+    server.wait
+    assert_equal ["config.ru"], Dir.children(temp_dir)
+  end
+
   def test_a_stale_unix_socket_is_replaced
     server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
     server.wait_for_output(/ ready$/)

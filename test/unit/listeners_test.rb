@@ -104,6 +104,14 @@ class ListenersTest < Support::TestCase
     assert(both.all? { |listener| listener.socket.closed? })
   end
 
+  def test_closed_they_leave_no_file
+    both = listening("unix:#{temp_dir}/a.sock", "unix:#{temp_dir}/b.sock")
+    Process.wait(fork { exit!(both.close.nil?) })
+    assert_equal ["a.sock", "b.sock"], Dir.children(temp_dir).sort
+    both.close
+    assert_equal [], Dir.children(temp_dir)
+  end
+
   # Which is a server's end: nothing may come in between.
   def test_a_file_that_cannot_be_removed_is_told
     folder = File.join(temp_dir, "run")
