@@ -33,46 +33,53 @@ static int url_width(const struct options *options)
     return width;
 }
 
-/* Runs and reports one URL. Returns an exit status. */
-static int bench(const struct options *options, const struct target *target, int signals,
-                 struct result *result)
+/* Runs one URL. Returns NULL, or why it could not. */
+static const char *bench(const struct options *options, const struct body *body, struct target *target,
+                         struct result *result)
 {
     struct request request;
-    int error = request_build(&request, options, target);
-    if (error && options->body_file) {
-        fprintf(stderr, NAME "%s: %s\n", options->body_file, strerror(error));
-    } else if (!error) {
-        error = run(options, target, &request, signals, result);
-        if (error) fprintf(stderr, NAME "%s\n", strerror(error));
-    }
+    const char *failed = target_resolve(target);
+    if (failed) return failed;
+    int error = request_build(&request, options, body, target);
+    if (!error) error = run(options, target, &request, result);
     request_free(&request);
-    if (error) return EXIT_FAILURE;
-
-    if (options->output == OUTPUT_TEXT) report_text(stdout, options, target->url, result);
-    if (options->output == OUTPUT_JSON) report_json(stdout, result);
-    if (options->output == OUTPUT_TABLE) report_table_row(stdout, url_width(options), target->url, result);
-    fflush(stdout);
-    return result->fates[FATE_OK] == result->requests ? EXIT_SUCCESS : EXIT_FAILURE;
+    return error ? strerror(error) : NULL;
 }
 
+static void report(const struct options *options, const char *url, const struct result *result,
+                   const char *failed)
+{
+    bool is_table = options->output == OUTPUT_TABLE;
+    if (failed && is_table) {
+        report_table_failure(stdout, url_width(options), url, failed);
+    } else if (failed) {
+        fprintf(stderr, NAME "%s: %s\n", url, failed);
+    } else if (is_table) {
+        report_table_row(stdout, url_width(options), url, result);
+    } else if (options->output == OUTPUT_JSON) {
+        report_json(stdout, result);
+    } else {
+        report_text(stdout, options, url, result);
+    }
+    fflush(stdout);
+}
+
+/* Returns an exit status: a success only if all that was asked for is shown, and good. */
 static int bench_all(const struct options *options, struct target *targets)
 {
     static struct result result; /* large for a stack */
-    int status = EXIT_SUCCESS, signals = run_catch_signals();
-    if (signals < 0) {
-        fprintf(stderr, NAME "%s\n", strerror(errno));
-        return EXIT_FAILURE;
+    struct body body = {0};
+    int good = 0, error = options->body_file ? body_read(&body, options->body_file) : 0;
+    if (error) fprintf(stderr, NAME "%s: %s\n", options->body_file, strerror(error));
+    if (!error && options->output == OUTPUT_TABLE) report_table_head(stdout, url_width(options));
+
+    for (int i = 0; !error && i < options->url_count && !result.is_interrupted; i++) {
+        const char *failed = bench(options, options->body_file ? &body : NULL, &targets[i], &result);
+        report(options, targets[i].url, &result, failed);
+        good += !failed && result.requests > 0 && result.fates[FATE_OK] == result.requests;
     }
-    if (options->output == OUTPUT_TABLE) report_table_head(stdout, url_width(options));
-    for (int i = 0; i < options->url_count && !result.is_interrupted; i++) {
-        const char *failed = target_resolve(&targets[i]);
-        if (failed) {
-            fprintf(stderr, NAME "%s: %s\n", targets[i].host, failed);
-            return EXIT_FAILURE;
-        }
-        if (bench(options, &targets[i], signals, &result) != EXIT_SUCCESS) status = EXIT_FAILURE;
-    }
-    return status;
+    free(body.bytes);
+    return good == options->url_count ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* Returns the targets of all URLs, or NULL with what is wrong in `message`. */

@@ -122,3 +122,12 @@ void report_table_row(FILE *out, int url_width, const char *url, const struct re
     if (result->resent > 0) fprintf(out, ", sent again %" PRIu64, result->resent);
     fputs(result->is_interrupted ? "  interrupted\n" : "\n", out);
 }
+
+void report_table_failure(FILE *out, int url_width, const char *url, const char *reason)
+{
+    fprintf(out, "%-*s %10s %10s", url_width, url, "-", "-");
+    for (size_t i = 0; i < PERCENTILES; i++) {
+        if (percentiles[i].in_table) fprintf(out, " %9s", "-");
+    }
+    fprintf(out, "  %s\n", reason);
+}

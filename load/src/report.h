@@ -11,8 +11,10 @@ void report_text(FILE *out, const struct options *options, const char *url, cons
 /* One line. Latencies are null when there was no answer that was ok. */
 void report_json(FILE *out, const struct result *result);
 
-/* The heading, then one line for each result; `url_width` is the length of the longest URL. */
+/* The heading, then one line for each result; `url_width` is the length of the longest URL. A
+ * failure is a line without a result. */
 void report_table_head(FILE *out, int url_width);
 void report_table_row(FILE *out, int url_width, const char *url, const struct result *result);
+void report_table_failure(FILE *out, int url_width, const char *url, const char *reason);
 
 #endif

@@ -23,12 +23,12 @@ static bool is_one_of(const char *method, const char *const *methods)
     return *methods != NULL;
 }
 
-/* Reads a whole file, pipes included. Returns 0 or an errno; *bytes is the caller's to free. */
-static int read_file(const char *path, char **bytes, size_t *len)
+int body_read(struct body *body, const char *path)
 {
+    *body = (struct body){0};
     FILE *file = fopen(path, "rbe");
     if (!file) return errno;
-    FILE *copy = open_memstream(bytes, len);
+    FILE *copy = open_memstream(&body->bytes, &body->len);
     char block[16 * 1024];
     size_t got;
     errno = 0;
@@ -41,7 +41,7 @@ static int read_file(const char *path, char **bytes, size_t *len)
 }
 
 static void write_head(FILE *out, const struct request *request, const struct options *options,
-                       const struct target *target, size_t body_len)
+                       const struct body *body, const struct target *target)
 {
     static const char *const with_content[] = {"POST", "PUT", "PATCH", NULL};
     const char *slash = *target->resource == '/' ? "" : "/";
@@ -52,33 +52,27 @@ static void write_head(FILE *out, const struct request *request, const struct op
     for (size_t i = 0; i < options->field_count; i++) fprintf(out, "%s\r\n", options->fields[i]);
     if (request->closes && !given_field(options, "connection")) fputs("Connection: close\r\n", out);
     /* A method that means something by its content says so even when there is none, RFC 9110 8.6. */
-    if (options->body_file || is_one_of(options->method, with_content)) {
-        fprintf(out, "Content-Length: %zu\r\n", body_len);
+    if (body || is_one_of(options->method, with_content)) {
+        fprintf(out, "Content-Length: %zu\r\n", body ? body->len : 0);
     }
     fputs("\r\n", out);
 }
 
-int request_build(struct request *request, const struct options *options, const struct target *target)
+int request_build(struct request *request, const struct options *options, const struct body *body,
+                  const struct target *target)
 {
     const char *connection = given_field(options, "connection");
-    char *body = NULL;
-    size_t body_len = 0;
 
     *request = (struct request){
         .is_head = strcmp(options->method, "HEAD") == 0,
         .closes = options->close || (connection && text_list_has(connection, strlen(connection), "close")),
     };
-    int error = options->body_file ? read_file(options->body_file, &body, &body_len) : 0;
-    FILE *out = error ? NULL : open_memstream(&request->bytes, &request->len);
-    if (!error && !out) error = errno;
-    if (out) {
-        write_head(out, request, options, target, body_len);
-        if (body_len > 0) fwrite(body, 1, body_len, out);
-        bool failed = ferror(out);
-        if (fclose(out) != 0 || failed) error = ENOMEM;
-    }
-    free(body);
-    return error;
+    FILE *out = open_memstream(&request->bytes, &request->len);
+    if (!out) return errno;
+    write_head(out, request, options, body, target);
+    if (body) fwrite(body->bytes, 1, body->len, out);
+    bool failed = ferror(out);
+    return fclose(out) != 0 || failed ? ENOMEM : 0;
 }
 
 void request_free(struct request *request)

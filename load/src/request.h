@@ -12,9 +12,19 @@ struct request {
     bool closes;  /* it says that no other one follows on its connection */
 };
 
-/* Prepares the request that the options describe. Returns 0 or an errno: of reading the body's file, or
- * ENOMEM. The bytes are freed with request_free(). */
-int request_build(struct request *request, const struct options *options, const struct target *target);
+/* What --body names: read once, since a pipe has it only once. */
+struct body {
+    char *bytes;
+    size_t len;
+};
+
+/* Returns 0 or an errno. The bytes are the caller's to free, in each case. */
+int body_read(struct body *body, const char *path);
+
+/* Prepares the request that the options describe, with this body, or none if it is NULL. Returns 0 or an
+ * errno. The bytes are freed with request_free(). */
+int request_build(struct request *request, const struct options *options, const struct body *body,
+                  const struct target *target);
 void request_free(struct request *request);
 
 #endif

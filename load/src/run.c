@@ -26,16 +26,31 @@ struct run {
     unsigned loader_count; /* that are there */
     unsigned started;      /* that have a thread */
     int stop, done;
+    int signals; /* SIGINT and SIGTERM, which the threads inherit blocked */
+    sigset_t mask_before;
 };
 
-int run_catch_signals(void)
+static int catch_signals(struct run *run)
 {
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
-    if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0) return -1;
-    return signalfd(-1, &signals, SFD_CLOEXEC);
+    sigprocmask(SIG_BLOCK, &signals, &run->mask_before);
+    return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static bool take_signal(const struct run *run)
+{
+    struct signalfd_siginfo info;
+    return read(run->signals, &info, sizeof info) > 0;
+}
+
+/* One that has come since, the second Ctrl-C, does not keep the result from being printed. */
+static void release_signals(const struct run *run, struct result *result)
+{
+    while (take_signal(run)) result->is_interrupted = true;
+    sigprocmask(SIG_SETMASK, &run->mask_before, NULL);
 }
 
 static double cpu_us(void)
@@ -114,16 +129,15 @@ static void show_progress(const struct run *run)
 }
 
 /* Returns when all loaders are done, or were told to be. */
-static void watch(struct run *run, int signals, bool is_terminal, struct result *result)
+static void watch(struct run *run, bool is_terminal, struct result *result)
 {
     uint64_t done = 0;
     while (done < run->started) {
-        struct pollfd news[] = {{.fd = run->done, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+        struct pollfd news[] = {{.fd = run->done, .events = POLLIN}, {.fd = run->signals, .events = POLLIN}};
         int ready = poll(news, 2, is_terminal ? PROGRESS_MS : -1);
         if (ready == 0) show_progress(run);
         if (ready <= 0) continue;
-        struct signalfd_siginfo info;
-        if ((news[1].revents & POLLIN) && read(signals, &info, sizeof info) > 0) {
+        if ((news[1].revents & POLLIN) && take_signal(run)) {
             result->is_interrupted = true;
             signal_event(run->stop);
         }
@@ -133,9 +147,14 @@ static void watch(struct run *run, int signals, bool is_terminal, struct result 
     if (is_terminal) fputs("\r\033[K", stderr);
 }
 
+static void keep_latest(uint64_t *latest_ns, uint64_t ns)
+{
+    if (ns > *latest_ns) *latest_ns = ns;
+}
+
 static void add_up(const struct run *run, struct result *result)
 {
-    uint64_t last_ok_ns = 0;
+    uint64_t end_ns = run->plan.start_ns;
     for (unsigned i = 0; i < run->loader_count; i++) {
         const struct loader *loader = run->loaders[i];
         for (int fate = 0; fate < FATE_COUNT; fate++) {
@@ -145,19 +164,26 @@ static void add_up(const struct run *run, struct result *result)
         }
         result->resent += loader->setup.resent;
         result->abandoned += loader->abandoned;
-        if (loader->last_ok_ns > last_ok_ns) last_ok_ns = loader->last_ok_ns;
+        keep_latest(&end_ns, loader->last_ok_ns);
+        keep_latest(&end_ns, loader->schedule.last_ns);
         histogram_merge(&result->latency, &loader->latency);
     }
-    /* One request that is left to time out must not make the others look slow. */
-    uint64_t end_ns = last_ok_ns ? last_ok_ns : clock_ns();
+    /* A server that stops answering does not look fast: the run lasted for as long as requests were due. But
+     * one request that is left to time out must not make the others look slow. */
+    if (result->is_interrupted) {
+        keep_latest(&end_ns, clock_ns());
+    } else if (run->plan.end_ns != UINT64_MAX) {
+        keep_latest(&end_ns, run->plan.end_ns);
+    }
     result->seconds = (double)(end_ns - run->plan.start_ns) / (double)NS_PER_SECOND;
 }
 
 int run(const struct options *options, const struct target *target, const struct request *request,
-        int signals, struct result *result)
+        struct result *result)
 {
     struct run run = {.stop = eventfd(0, EFD_CLOEXEC), .done = eventfd(0, EFD_CLOEXEC)};
-    int error = run.stop < 0 || run.done < 0 ? errno : 0;
+    run.signals = catch_signals(&run);
+    int error = run.stop < 0 || run.done < 0 || run.signals < 0 ? errno : 0;
     double cpu_before_us = cpu_us();
     bool is_terminal = isatty(STDERR_FILENO) == 1;
 
@@ -167,15 +193,17 @@ int run(const struct options *options, const struct target *target, const struct
         make_plan(&run, options);
         error = start(&run);
         if (error) signal_event(run.stop);
-        watch(&run, signals, is_terminal, result);
+        watch(&run, is_terminal, result);
     }
     for (unsigned i = 0; i < run.started; i++) pthread_join(run.loaders[i]->thread, NULL);
     if (run.started > 0) add_up(&run, result);
     result->cpu_us = cpu_us() - cpu_before_us;
+    release_signals(&run, result);
 
     for (unsigned i = 0; i < run.loader_count; i++) loader_free(run.loaders[i]);
     free(run.loaders);
     if (run.stop >= 0) close(run.stop);
     if (run.done >= 0) close(run.done);
+    if (run.signals >= 0) close(run.signals);
     return error;
 }

@@ -19,18 +19,14 @@ struct result {
     uint64_t resent;             /* sent a second time: the kept connection's end crossed with them */
     uint64_t abandoned;          /* in flight when a signal ended the run; in no other number */
     bool is_interrupted;
-    double seconds; /* from the start to the last answer that was ok, else to the end */
+    double seconds; /* that the run took, but for waiting for its last requests when they failed */
     double cpu_us;  /* what this process used */
     struct histogram latency;
 };
 
-/* Blocks SIGINT and SIGTERM for the process and its threads, which run() takes over. Call it before that.
- * Returns a descriptor that they can be read from, or -1 with errno. */
-int run_catch_signals(void);
-
-/* Carries out the run. SIGINT or SIGTERM ends it early, with what there is so far. Returns 0 or an errno: of
- * what it could not set up. */
+/* Carries out the run. SIGINT or SIGTERM ends it early, with what there is so far; before and after it they
+ * do what they did. Returns 0 or an errno: of what it could not set up. */
 int run(const struct options *options, const struct target *target, const struct request *request,
-        int signals, struct result *result);
+        struct result *result);
 
 #endif

@@ -71,6 +71,8 @@ static enum schedule_news draw_open(struct schedule *schedule, uint64_t now_ns, 
 enum schedule_news schedule_draw(struct schedule *schedule, uint64_t now_ns, uint64_t *due_ns)
 {
     if (schedule->is_over) return SCHEDULE_OVER;
-    return schedule->plan->rate > 0 ? draw_open(schedule, now_ns, due_ns)
-                                    : draw_closed(schedule, now_ns, due_ns);
+    enum schedule_news news = schedule->plan->rate > 0 ? draw_open(schedule, now_ns, due_ns)
+                                                       : draw_closed(schedule, now_ns, due_ns);
+    if (news == SCHEDULE_DUE) schedule->last_ns = *due_ns;
+    return news;
 }

@@ -27,6 +27,7 @@ struct schedule {
     bool is_over;
     uint64_t index;   /* open loop: how many were drawn */
     uint64_t due_ns;  /* open loop: of the next one */
+    uint64_t last_ns; /* when the last one that was drawn was due */
     double offset_ns; /* is_poisson: due_ns - start_ns, unrounded */
     uint64_t random;  /* is_poisson: state of the generator */
 };

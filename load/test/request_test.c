@@ -16,11 +16,12 @@
 
 static struct target target;
 static struct request request;
+static struct body body;
 
 static void assert_bytes(const struct options *options, const char *url, const char *expected)
 {
     assert_null(target_parse(&target, url));
-    assert_int_equal(request_build(&request, options, &target), 0);
+    assert_int_equal(request_build(&request, options, body.bytes ? &body : NULL, &target), 0);
     assert_int_equal(request.len, strlen(expected));
     assert_memory_equal(request.bytes, expected, request.len);
     request_free(&request);
@@ -67,18 +68,21 @@ static void sends_a_file_as_body(void **state)
     int fd = mkstemp(path);
     assert_true(fd >= 0 && write(fd, "12345\n", 6) == 6);
     close(fd);
-    struct options options = {.method = "POST", .body_file = path};
+    struct options options = {.method = "POST"};
+    assert_int_equal(body_read(&body, path), 0);
     assert_bytes(&options, "http://h", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\n12345\n");
+    free(body.bytes);
     assert_int_equal(truncate(path, 0), 0);
+    assert_int_equal(body_read(&body, path), 0);
     assert_bytes(&options, "http://h", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
+    free(body.bytes);
     unlink(path);
 
-    assert_int_equal(request_build(&request, &options, &target), ENOENT);
-    request_free(&request);
-    options.body_file = "/";
-    assert_int_equal(request_build(&request, &options, &target), EISDIR);
-    request_free(&request);
-    options.body_file = NULL;
+    assert_int_equal(body_read(&body, path), ENOENT);
+    assert_null(body.bytes);
+    assert_int_equal(body_read(&body, "/"), EISDIR);
+    free(body.bytes);
+    body = (struct body){0};
     assert_bytes(&options, "http://h", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
 }
 
@@ -92,7 +96,7 @@ static void knows_that_head_has_no_body(void **state)
     assert_null(target_parse(&target, "http://h"));
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         struct options options = {.method = methods[i].method};
-        assert_int_equal(request_build(&request, &options, &target), 0);
+        assert_int_equal(request_build(&request, &options, NULL, &target), 0);
         assert_int_equal(request.is_head, methods[i].is_head);
         request_free(&request);
     }

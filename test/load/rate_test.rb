@@ -54,7 +54,34 @@ class RateTest < LoadTest
     assert_operator server.requests.size, :<, 20
   end
 
+  # One that died early must not look faster than one that served to the end.
+  def test_a_duration_counts_whole_for_a_server_that_dies_in_it
+    result = measure("-d", 0.5, "-c", 1, "--timeout", 0.1, mortal_server.url)
+    assert_equal 10, result["ok"]
+    assert_operator result["requests_per_second"], :<=, 10 / 0.5
+  end
+
+  def test_requests_that_were_still_begun_count_as_well
+    result = measure("-n", 13, "-c", 1, "--timeout", 0.2, mortal_server.url)
+    assert_errors({ timeout: 3 }, result)
+    assert_operator result["requests_per_second"], :<=, 10 / 0.4
+  end
+
+  def test_waiting_for_the_last_to_time_out_does_not
+    result = measure("-n", 11, "-c", 1, "--timeout", 1, mortal_server.url)
+    assert_errors({ timeout: 1 }, result)
+    assert_operator result["requests_per_second"], :>, 20
+  end
+
   private
+
+  # Answers ten requests, and no more.
+  def mortal_server
+    serve do |connection|
+      10.times { connection.read_request && connection.answer } if connection.number.zero?
+      connection.hold
+    end
+  end
 
   # Answers at once, but for one request a third of the way through.
   def stalling_server

@@ -59,6 +59,25 @@ class ReportTest < LoadTest
     assert_equal 1, process.status.exitstatus
   end
 
+  def test_a_name_that_does_not_resolve_fails_its_row_alone
+    server = serve(&:answer_all)
+    process = bench("--table", "-n", 3, "http://host.invalid/", server.url)
+    assert_match(%r{\Ahttp://host.invalid/(?: +-){5}  \S.+\z}, process.output.lines(:stdout)[1])
+    assert_match(/  0$/, process.output.lines(:stdout)[2])
+    assert_equal ["", 1], [process.output.text(:stderr), process.status.exitstatus]
+  end
+
+  # A pipe can be read only once.
+  def test_each_row_sends_the_body
+    servers = [serve(&:answer_all), serve(&:answer_all)]
+    File.mkfifo(fifo = File.join(temp_dir, "body"))
+    writer = Thread.new { File.write(fifo, "content") }
+    assert_equal 0, bench("--table", "-n", 1, "--body", fifo, *servers.map(&:url)).status.exitstatus
+    assert_equal(%w[content content], servers.map { |server| server.requests.last[/\r\n\r\n(.*)/, 1] })
+  ensure
+    writer&.kill
+  end
+
   def test_a_signal_prints_what_there_is
     %w[INT TERM].each do |signal|
       held = Queue.new
@@ -78,17 +97,28 @@ class ReportTest < LoadTest
     end
   end
 
+  def test_a_signal_before_anything_is_known_fails
+    process, = interrupt("-n", "2", "-c", "1")
+    assert_match(/^  requests +0$/, process.output.text)
+    assert_equal 1, process.wait.exitstatus
+  end
+
+  # The signal's own way: nothing has been sent, there is nothing to print.
+  def test_a_signal_ends_the_reading_of_the_body
+    File.mkfifo(fifo = File.join(temp_dir, "body"))
+    process = start_process(LoadTest::PROGRAM, "-n", "1", "--body", fifo, refusing_url)
+    File.open(fifo, "w") do # which waits until the other side has opened it
+      process.signal("TERM")
+      assert_equal Signal.list["TERM"], process.wait.termsig
+    end
+  end
+
   def test_a_signal_ends_the_table
-    held = Queue.new
-    server = serve { |connection| connection.read_request && (held << true) && connection.socket.read }
-    process = start_process(LoadTest::PROGRAM, "--table", "-n", "2", "-c", "1", server.url, server.url)
-    held.pop
-    process.signal("INT")
-    process.wait
-    process.output.wait_for_end
+    process, server = interrupt("--table", "-n", "2", "-c", "1", another: true)
     assert_equal 2, process.output.lines.size
     assert_match(/  interrupted$/, process.output.lines.last)
     assert_equal 1, server.requests.size
+    assert_equal 1, process.wait.exitstatus
   end
 
   def test_progress_goes_to_a_terminal
@@ -132,6 +162,18 @@ class ReportTest < LoadTest
   end
 
   private
+
+  # Ends a run whose first request is under way. Returns its process and the server.
+  def interrupt(*options, another: false)
+    held = Queue.new
+    server = serve { |connection| connection.read_request && (held << true) && connection.socket.read }
+    process = start_process(LoadTest::PROGRAM, *options, *[server.url] * (another ? 2 : 1))
+    held.pop
+    process.signal("INT")
+    process.wait
+    process.output.wait_for_end
+    [process, server]
+  end
 
   # A container may have none.
   def open_terminal
