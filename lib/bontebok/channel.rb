@@ -3,8 +3,9 @@
 require "socket"
 
 module Bontebok
-  # One end of the line between a process and the one that it forked. It is the life line as well: nobody else holds
-  # the ends, so that the other process's death, however it came, is heard as :closed.
+  # One end of the line between a process and the one that it forked. It is the life line as well: the other process's
+  # death, however it came, is heard as :closed. So nobody else may hold an end: of those that a fork inherits, Child
+  # closes all but the new process's own, and where the application forks ForkGuard closes all.
   #
   #   child to parent    :loaded   the application is here; may I listen?
   #                      :ready    I serve
@@ -18,13 +19,26 @@ module Bontebok
 
     attr_reader :to_io
 
-    # The parent's end and the child's.
-    def self.pair
-      UNIXSocket.pair.map { |socket| new(socket) }
+    @all = []
+
+    class << self
+      # All that this process holds.
+      attr_reader :all
+
+      # The parent's end and the child's.
+      def pair
+        UNIXSocket.pair.map { |socket| new(socket) }
+      end
+
+      # In a forked process: closes what was inherited, but for its own.
+      def disown(except: nil)
+        (all - [except]).each(&:close)
+      end
     end
 
     def initialize(socket)
       @to_io = socket
+      Channel.all << self
     end
 
     # What nobody hears any more is lost; the listener of this end hears :closed.
@@ -46,8 +60,8 @@ module Bontebok
     end
 
     def close
+      Channel.all.delete(self)
       @to_io.close
     end
-    alias disown close
   end
 end

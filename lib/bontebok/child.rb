@@ -17,13 +17,14 @@ module Bontebok
     attr_reader :number, :pid, :channel, :patience, :deadline, :ending
 
     class << self
-      # Forks. In the child: closes the parent's ends (to_close: whatever else is not the child's), then exits with
+      # Forks. In the child: closes the parent's channels (to_close: whatever else is not the child's), then exits with
       # what the block returns.
       def fork(number, to_close: [])
         parent_end, child_end = Channel.pair
         pid = ForkGuard.pass do
           Process.fork do
-            [parent_end, *to_close].each(&:close)
+            Channel.disown(except: child_end)
+            to_close.each(&:close)
             exit(yield(child_end))
           end
         end

@@ -34,11 +34,6 @@ module Bontebok
       @children.empty?
     end
 
-    # The parent's ends of all channels, which a new child must not keep.
-    def channels
-      @children.map(&:channel)
-    end
-
     # Waits until something happens to a child, a deadline passes or one of the others is readable. Returns the readable
     # ones of the others; #mind is to follow, after the signals were taken: a CHLD that comes later wakes the next wait.
     def wait(*others)

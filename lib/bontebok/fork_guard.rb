@@ -2,8 +2,9 @@
 
 module Bontebok
   # A process that the application forks inherits our descriptors. If it outlives the server, the listeners that it
-  # holds without knowing would still take connections, which nobody serves, and keep the port from the next server.
-  # So in such a process they are closed. Commands that it executes have none of them anyhow (close-on-exec).
+  # holds without knowing would still take connections, which nobody serves, and keep the port from the next server; and
+  # its copies of life lines would keep processes that must end. So in such a process they are closed. Commands that it
+  # executes have none of them anyhow (close-on-exec).
   module ForkGuard
     # Around Process._fork, through which every fork of Ruby's goes.
     module Hook
@@ -20,18 +21,17 @@ module Bontebok
         Process.singleton_class.prepend(Hook)
       end
 
-      # Forks that the given block makes are our own: nothing runs in them.
+      # Forks that the given block makes are our own: nothing runs in them. What other threads fork meanwhile is not.
       def pass
-        action = @action
-        @action = nil
+        @passing = Thread.current
         yield
       ensure
-        @action = action
+        @passing = nil
       end
 
       def act
-        action = @action
-        @action = nil
+        action = @action unless @passing == Thread.current
+        @action = @passing = nil
         action&.call
       end
     end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "app_loader"
+require_relative "channel"
 require_relative "children"
 require_relative "exit_limit"
 require_relative "fork_guard"
@@ -25,7 +26,7 @@ module Bontebok
     # Returns the exit status.
     def run
       Process.setproctitle("bontebok master")
-      ForkGuard.install { [@listeners, @channel].each(&:disown) }
+      ForkGuard.install { [@listeners, Channel].each(&:disown) }
       @app = load_app if @config[:preload]
       @events = SignalQueue.new(*SIGNALS)
       @workers = children
@@ -49,7 +50,7 @@ module Bontebok
     def children
       Children.new("worker", @config.workers, pause: @config.seconds(:err_respawn_interval),
                                               patience: @config.seconds(:graceful_timeout), log: @log) do |number|
-        Child.fork(number, to_close: [@events, @channel, *@workers.channels]) do |channel|
+        Child.fork(number, to_close: [@events]) do |channel|
           Worker.new(@config, @listeners, number: number, channel: channel, log: @log).run(@app)
         end
       end

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
+require_relative "channel"
 require_relative "children"
+require_relative "fork_guard"
 require_relative "master"
 require_relative "signal_queue"
 require_relative "start_lines"
@@ -23,6 +25,7 @@ module Bontebok
     # Returns the exit status; raises StartError.
     def run
       Process.setproctitle("bontebok supervisor")
+      ForkGuard.install { [@listeners, Channel].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
       @masters = children
@@ -38,7 +41,7 @@ module Bontebok
     def children
       Children.new("master", 1, pause: @config.seconds(:err_respawn_interval), margin: MASTER_SECONDS,
                                 patience: @config.seconds(:graceful_timeout), log: @log) do |number|
-        Child.fork(number, to_close: [@events, *@masters.channels]) do |channel|
+        Child.fork(number, to_close: [@events]) do |channel|
           Master.new(@config, @listeners, channel: channel, log: @log).run
         end
       end

@@ -3,6 +3,7 @@
 require "io/wait"
 
 require_relative "app_loader"
+require_relative "channel"
 require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "lanes"
@@ -28,7 +29,7 @@ module Bontebok
     # app: what the master has loaded; nil: it is loaded here. Returns the exit status.
     def run(app)
       Process.setproctitle("bontebok worker #{@number}")
-      ForkGuard.install { [@listeners, @channel].each(&:disown) }
+      ForkGuard.install { [@listeners, Channel].each(&:disown) }
       app ||= load_app
       @events = SignalQueue.new(*SIGNALS)
       @channel.say(:loaded)

@@ -7,6 +7,13 @@ require_relative "process_tree"
 class ProcessDescriptorsTest < Support::TestCase
   include ProcessTree
 
+  FORKING_THREAD = <<~RUBY
+    Thread.new do
+      File.read("gate")
+      fork { sleep if $stderr.puts("asleep: " + Process.pid.to_s).nil? }
+    end
+  RUBY
+
   def test_a_command_has_descriptors_0_to_2_only
     [%w[-w 1], %w[-w 0]].each do |args|
       server = start_bontebok(args: args, 7 => $stdin, rackup: <<~RUBY)
@@ -67,6 +74,32 @@ class ProcessDescriptorsTest < Support::TestCase
     end_sleeper
   end
 
+  # It would hold the ends of the life lines that the parent's death is to close.
+  def test_a_sleeper_forked_by_a_thread_of_the_master_keeps_nobody_alive
+    make_gate
+    server = start_bontebok(args: ["-w", "2"], rackup: "#{FORKING_THREAD}#{GATED_APP}")
+    server.wait_for_output(/ ready$/)
+    former = [master(server).pid, *workers(server)]
+    let_it_fork(server)
+    Process.kill("KILL", former.first)
+    eventually { former.all? { |pid| gone?(pid) } }
+  ensure
+    end_sleeper
+  end
+
+  def test_a_sleeper_forked_by_a_thread_of_the_configuration_keeps_nobody_alive
+    make_gate
+    server = start_bontebok(listen: :tcp, args: ["-w", "1", "-c", temp_file("bontebok.rb", FORKING_THREAD)],
+                            rackup: GATED_APP)
+    server.wait_for_output(/ ready$/)
+    let_it_fork(server)
+    server.signal("KILL")
+    eventually { server.group.map(&:pid) == [@sleeper] }
+    assert_raises(Errno::ECONNREFUSED) { server.connect }
+  ensure
+    end_sleeper
+  end
+
   def test_a_forked_process_obeys_signals_as_usual
     server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
       run(lambda do |_|
@@ -106,6 +139,11 @@ class ProcessDescriptorsTest < Support::TestCase
         [200, {}, [reader.readpartial(6) && pid.to_s]]
       end)
     RUBY
+  end
+
+  def let_it_fork(server)
+    open_gate
+    @sleeper = server.wait_for_output(/asleep: (\d+)/)[1].to_i
   end
 
   def end_sleeper

@@ -36,6 +36,20 @@ class ChannelTest < Minitest::Test
     @parent.say(:drain)
   end
 
+  def test_a_forked_process_keeps_none_or_its_own
+    assert_empty [@parent, @child] - Bontebok::Channel.all
+    kept = [nil, @child].map do |own|
+      pid = fork do
+        Bontebok::Channel.disown(except: own)
+        exit!([@parent, @child].count { |channel| !channel.to_io.closed? })
+      end
+      Process.wait2(pid).last.exitstatus
+    end
+    assert_equal [0, 1], kept
+    [@parent, @child].each(&:close)
+    assert_equal [@parent, @child], [@parent, @child] - Bontebok::Channel.all
+  end
+
   def test_no_executed_command_has_it
     assert_predicate @parent.to_io, :close_on_exec?
     assert_predicate @child.to_io, :close_on_exec?

@@ -43,6 +43,7 @@ class ChildrenTest < Support::TestCase
     @started = []
     @times = []
     @reader, @writer = IO.pipe
+    @logged = +""
   end
 
   def teardown
@@ -117,7 +118,7 @@ class ChildrenTest < Support::TestCase
     @keeper.go
     mind_until { gone?(@started[0]) }
     assert_alive @started[1]
-    mind_until { @events.push("CHLD") && @keeper.channels.size == 1 }
+    mind_until { @events.push("CHLD") && logged.include?("has left") }
     assert_log(/worker \(pid (\d+)\) leaves when its replacement is ready$.*worker \(pid \1\) has left: exit status 0/m)
   end
 
@@ -159,7 +160,7 @@ class ChildrenTest < Support::TestCase
     @keeper = Bontebok::Children.new("worker", count, pause: pause, patience: patience, log: log) do |number|
       behaviour = yield(number)
       @times << Bontebok::Child.now
-      @started << Bontebok::Child.fork(number, to_close: [@events, *@keeper.channels], &behaviour)
+      @started << Bontebok::Child.fork(number, to_close: [@events], &behaviour)
       @started.last
     end
   end
@@ -187,6 +188,13 @@ class ChildrenTest < Support::TestCase
   end
 
   def assert_log(pattern)
-    assert_match pattern, @reader.read_nonblock(65_536)
+    assert_match pattern, logged
+  end
+
+  # Everything so far.
+  def logged
+    @logged << @reader.read_nonblock(65_536)
+  rescue IO::WaitReadable
+    @logged
   end
 end

@@ -31,6 +31,12 @@ class ForkGuardTest < Support::TestCase
     RUBY
   end
 
+  def test_what_another_thread_forks_meanwhile_is_not_our_own
+    assert_equal "guard\nchild\n", run_ruby(<<~RUBY)
+      Bontebok::ForkGuard.pass { Thread.new { Process.wait(fork { puts "child" }) }.join }
+    RUBY
+  end
+
   def test_it_stands_again_after_a_fork_of_our_own
     assert_equal "guard\nchild\n", run_ruby(<<~RUBY)
       Process.wait(Bontebok::ForkGuard.pass { fork { exit!(0) } })
