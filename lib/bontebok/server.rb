@@ -63,10 +63,13 @@ module Bontebok
       end
     end
 
-    # Connections are descriptors; the soft limit is low only for programs that still use select(2).
+    # Connections are descriptors; the soft limit is low only for programs that still use select(2). The kernel may
+    # refuse: a hard limit that was set before fs.nr_open was lowered cannot be set again.
     def raise_file_limit
       soft, hard = Process.getrlimit(:NOFILE)
       Process.setrlimit(:NOFILE, hard, hard) if soft < hard
+    rescue SystemCallError => e
+      @log.warn("the limit of open files stays #{soft}: #{e.message}")
     end
 
     # Past RLIMIT_FSIZE a write is to fail with EFBIG, as on a full disk; the signal would end the process instead. A

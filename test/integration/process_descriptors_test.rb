@@ -129,6 +129,15 @@ class ProcessDescriptorsTest < Support::TestCase
     assert_equal "128 128", server.get.body
   end
 
+  # As it is for whoever is not root when the hard limit is above fs.nr_open.
+  def test_a_limit_that_cannot_be_raised_is_no_reason_not_to_start
+    refusal = temp_file("refusal.rb", "def Process.setrlimit(*) = raise(Errno::EPERM)\n")
+    server = start_bontebok(args: ["-w", "1"], rlimit_nofile: [64, 128], env: { "RUBYOPT" => "-r#{refusal}" },
+                            rackup: "run ->(_) { [200, {}, [Process.getrlimit(:NOFILE).join(' ')]] }")
+    assert_equal "64 128", server.get.body
+    server.wait_for_output(/warn \d+ the limit of open files stays 64: Operation not permitted/)
+  end
+
   private
 
   def sleeper_app
