@@ -63,6 +63,7 @@ struct bbr_worker {
     struct bb_worker *core;
     pid_t pid;
     unsigned holders;
+    uint64_t requests; /* that its lanes have served; counted under the GVL */
 };
 
 void bbr_worker_release(struct bbr_worker *worker);
@@ -95,7 +96,7 @@ struct bbr_lane {
     struct bbr_shapes *shapes; /* NULL unless frozen_env */
     bool show_errors, serving;
     bool http_version, rack2; /* what the fixed part of the env is made for */
-    uint64_t requests, max_requests;
+    uint64_t max_requests;
 };
 
 /* What Lane#serve has in its hands. It stands on that method's C stack: the GC finds the VALUEs there, and no

@@ -117,7 +117,7 @@ static void serve_request(struct bbr_exchange *exchange)
     }
     give_back(exchange);
     exchange->env = Qnil; /* the next request may be long in coming */
-    if (++lane->requests == lane->max_requests) bbr_report(exchange, "max_requests", Qnil, Qnil);
+    if (++lane->worker->requests == lane->max_requests) bbr_report(exchange, "max_requests", Qnil, Qnil);
 }
 
 static VALUE serve(VALUE argument)
@@ -267,8 +267,9 @@ static void take_options(VALUE given, VALUE values[OPTIONS])
 }
 
 /* Lane.new(worker, app, report:, env: {}, frozen_env: false, show_errors: false, max_requests: 0). env: the
- * fixed part of every env; report: callable(level, message, exception); max_requests: after so many
- * report.call(:max_requests, nil, nil) is called, once. */
+ * fixed part of every env; report: callable(level, message, exception); max_requests, the
+ * same for all lanes of a worker: when they have served so many, report.call(:max_requests, nil, nil) is
+ * called, once. */
 static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
 {
     struct bbr_lane *lane;
@@ -315,12 +316,6 @@ static VALUE lane_serve(VALUE self)
     return leaving;
 }
 
-/* How many requests it has served. */
-static VALUE lane_requests(VALUE self)
-{
-    return ULL2NUM(lane_of(self)->requests);
-}
-
 void bbr_init_lane(VALUE core)
 {
     id_call = rb_intern("call");
@@ -331,5 +326,4 @@ void bbr_init_lane(VALUE core)
     rb_define_alloc_func(class, lane_allocate);
     rb_define_method(class, "initialize", lane_initialize, -1);
     rb_define_method(class, "serve", lane_serve, 0);
-    rb_define_method(class, "requests", lane_requests, 0);
 }

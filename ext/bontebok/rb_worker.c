@@ -187,6 +187,12 @@ static VALUE worker_drain(VALUE self)
     return Qnil;
 }
 
+/* How many requests its lanes have served. */
+static VALUE worker_requests(VALUE self)
+{
+    return ULL2NUM(face_of(self)->worker->requests);
+}
+
 void bbr_init_worker(VALUE core)
 {
     VALUE class = rb_define_class_under(core, "Worker", rb_cObject);
@@ -194,4 +200,5 @@ void bbr_init_worker(VALUE core)
     rb_define_method(class, "initialize", worker_initialize, -1);
     rb_define_method(class, "listen", worker_listen, 3);
     rb_define_method(class, "drain", worker_drain, 0);
+    rb_define_method(class, "requests", worker_requests, 0);
 }

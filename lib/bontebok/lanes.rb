@@ -41,7 +41,7 @@ module Bontebok
 
     def lane_options(config)
       { env: RackEnv.fixed(config), frozen_env: config[:frozen_env], show_errors: config.development?,
-        max_requests: config.request_limit.fdiv(config[:threads]).ceil, report: method(:report) }
+        max_requests: config.request_limit, report: method(:report) }
     end
 
     # The application may have asked this process to leave; the binding has begun the graceful end then.

@@ -58,21 +58,43 @@ class LaneTest < Support::LaneCase
   def test_it_counts
     server = serve { |env| env["PATH_INFO"] == "/fail" ? raise("x") : OK }
 
-    assert_equal 0, server.lanes.first.requests
+    assert_equal 0, server.worker.requests
     server.get
     server.get("/fail")
     server.stop
 
-    assert_equal 2, server.lanes.first.requests
+    assert_equal 2, server.worker.requests
     server.next_report
   end
 
   def test_max_requests_is_told_once_and_changes_nothing
     server = serve(max_requests: 3) { OK }
-    6.times { server.get }
+    2.times { server.get }
 
+    assert_empty server.reports
+    4.times { server.get }
     assert_equal [[:max_requests, nil, nil]], server.reports.map(&:to_a)
     assert_equal "ok", server.get.body
+  end
+
+  # However unevenly they are shared out.
+  def test_max_requests_counts_those_of_all_lanes
+    inside = Queue.new
+    go_on = Queue.new
+    server = serve(max_requests: 5, count: 2) do |env|
+      (inside << true) && go_on.pop if env["PATH_INFO"] == "/wait"
+      OK
+    end
+    server.connect do |client|
+      client.request("GET", "/wait")
+      inside.pop
+      4.times { server.get }
+
+      assert_empty server.reports
+      go_on << true
+      client.read_response
+    end
+    assert_equal [:max_requests, 5], [server.next_report.level, server.worker.requests]
   end
 
   def test_a_background_thread_runs_while_the_lane_waits
@@ -93,9 +115,9 @@ class LaneTest < Support::LaneCase
     load = IO.popen([Gem.ruby, "-rsocket", "-e", FULL_LOAD, address.text.delete_prefix("unix:")])
     total = load.gets.to_i
     seen = []
-    observer = Thread.new { loop { (seen << lane.requests) && sleep(0.001) } }
+    observer = Thread.new { loop { (seen << worker.requests) && sleep(0.001) } }
     server = Thread.new { lane.serve }
-    eventually { lane.requests >= total }
+    eventually { worker.requests >= total }
 
     assert(seen.any? { |requests| requests.between?(1, total - 1) })
   ensure
