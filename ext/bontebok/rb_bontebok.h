@@ -105,7 +105,6 @@ struct bbr_exchange {
     VALUE self; /* the Lane */
     struct bbr_lane *lane;
     VALUE thread;
-    VALUE leaving; /* nil, or the exception by which the application asked this process to leave */
 
     const struct bb_request *request; /* NULL between two requests */
     VALUE env;
@@ -220,11 +219,11 @@ VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument);
 /* Tells lib; what the callable raises is swallowed. */
 void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message, VALUE error);
 
-/* The application failed: logs it, answers 500 if nothing has been sent, and lets the process leave if it was
- * asked to. */
+/* The application failed: logs it, answers 500 if nothing has been sent, and reports "leave" if it asked this
+ * process to end. */
 void bbr_failed(struct bbr_exchange *exchange, VALUE error);
 
-/* The same after the answer, which can be neither saved nor spoilt any more. */
+/* The same where no answer can be saved or spoilt: after it, or between two requests. */
 void bbr_failed_late(struct bbr_exchange *exchange, VALUE error);
 
 /* The body ended before its Content-Length; the core has aborted the reply. */

@@ -51,7 +51,9 @@ struct entry {
 static VALUE report_entry(VALUE argument)
 {
     const struct entry *entry = (const struct entry *)argument;
-    VALUE message = rb_str_cat_cstr(bbr_env_label(entry->exchange->env), entry->text);
+    VALUE env = entry->exchange->env;
+    VALUE message = NIL_P(env) ? rb_str_new_cstr("outside of a request") : bbr_env_label(env);
+    rb_str_cat_cstr(message, entry->text);
     bbr_report(entry->exchange, "error", message, entry->error);
     return Qnil;
 }
@@ -84,9 +86,7 @@ void bbr_failed_late(struct bbr_exchange *exchange, VALUE error)
 {
     if (bbr_lane_is_child(exchange->lane)) leave_child(exchange, error);
     log_failure(exchange, "", error);
-    if (!asks_to_leave(error)) return;
-    if (NIL_P(exchange->leaving)) exchange->leaving = error;
-    bb_worker_drain(exchange->lane->worker->core);
+    if (asks_to_leave(error)) bbr_report(exchange, "leave", Qnil, error);
 }
 
 void bbr_failed_short(struct bbr_exchange *exchange)

@@ -1,4 +1,4 @@
-/* rb_lane.c: Bontebok::Core::Lane, and the loop in which a request lives its whole life: serve,
+/* rb_lane.c: Bontebok::Core::Lane, and the loop in which a request lives its whole life: serve_requests,
  * serve_request, answer. lib runs each Lane#serve in a thread of its own. */
 #include "rb_bontebok.h"
 
@@ -120,7 +120,7 @@ static void serve_request(struct bbr_exchange *exchange)
     if (++lane->worker->requests == lane->max_requests) bbr_report(exchange, "max_requests", Qnil, Qnil);
 }
 
-static VALUE serve(VALUE argument)
+static VALUE serve_requests(VALUE argument)
 {
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
     struct bbr_lane *lane = exchange->lane;
@@ -134,20 +134,40 @@ static VALUE serve(VALUE argument)
             tell_news(exchange);
         rb_thread_check_ints(); /* for an application that never runs Ruby code of its own */
     }
-    bbr_lane_leave_if_child(lane);
-    return exchange->leaving;
+    return Qnil;
 }
 
-/* A request is in hand here only when the thread was unwound: killed, or by a throw past us. */
-static VALUE stop_serving(VALUE argument)
+/* Of a request that is in hand although the loop was left. */
+static void abandon(struct bbr_exchange *exchange)
 {
-    struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
     if (exchange->request) {
         exchange->broken = true;
         give_back(exchange);
     }
+    if (exchange->body != Qundef) (void)bbr_attempt(close_body, (VALUE)exchange);
+}
+
+/* What other threads raise in this one, a timeout that comes too late for example, may arrive between two
+ * requests: that is no reason to leave the others unserved. */
+static VALUE serve(VALUE argument)
+{
+    struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
+    VALUE error;
+    while (!NIL_P(error = bbr_attempt(serve_requests, argument))) {
+        bbr_failed_late(exchange, error);
+        abandon(exchange);
+        exchange->env = Qnil;
+    }
+    bbr_lane_leave_if_child(exchange->lane);
+    return Qnil;
+}
+
+/* The thread may have been unwound: killed, or by a throw past us. */
+static VALUE stop_serving(VALUE argument)
+{
+    struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
     exchange->lane->serving = false;
-    if (exchange->body != Qundef) (void)bbr_attempt(close_body, argument);
+    abandon(exchange);
     return Qnil;
 }
 
@@ -267,9 +287,11 @@ static void take_options(VALUE given, VALUE values[OPTIONS])
 }
 
 /* Lane.new(worker, app, report:, env: {}, frozen_env: false, show_errors: false, max_requests: 0). env: the
- * fixed part of every env; report: callable(level, message, exception); max_requests, the
- * same for all lanes of a worker: when they have served so many, report.call(:max_requests, nil, nil) is
- * called, once. */
+ * fixed part of every env; report: callable(level, message, exception), which is also told
+ *
+ *   :leave, nil, exception     the application asks this process to end; the lane goes on until it is drained
+ *   :max_requests, nil, nil    the worker has served max_requests (the same for all of its lanes), told once
+ */
 static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
 {
     struct bbr_lane *lane;
@@ -300,8 +322,7 @@ static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
     return self;
 }
 
-/* Serves until the worker has drained. Returns nil, or the exception by which the application asked this
- * process to leave. */
+/* Serves until the worker has drained. Left by a kill of its thread, or a throw, it can be called again. */
 static VALUE lane_serve(VALUE self)
 {
     struct bbr_lane *lane = lane_of(self);
@@ -310,10 +331,10 @@ static VALUE lane_serve(VALUE self)
 
     struct bbr_exchange exchange = {.self = self, .lane = lane, .body = Qundef};
     exchange.thread = rb_thread_current();
-    exchange.leaving = exchange.env = exchange.input = exchange.stream = Qnil;
-    VALUE leaving = rb_ensure(serve, (VALUE)&exchange, stop_serving, (VALUE)&exchange);
+    exchange.env = exchange.input = exchange.stream = Qnil;
+    rb_ensure(serve, (VALUE)&exchange, stop_serving, (VALUE)&exchange);
     RB_GC_GUARD(self);
-    return leaving;
+    return Qnil;
 }
 
 void bbr_init_lane(VALUE core)

@@ -180,7 +180,7 @@ static VALUE worker_listen(VALUE self, VALUE fd, VALUE name, VALUE port)
     return LONG2NUM(number);
 }
 
-/* Begins the graceful end; from any thread, or a trap handler. */
+/* Begins the graceful end; from any thread. */
 static VALUE worker_drain(VALUE self)
 {
     bb_worker_drain(face_of(self)->worker->core);

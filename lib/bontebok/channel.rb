@@ -9,7 +9,7 @@ module Bontebok
   #
   #   child to parent    :loaded   the application is here; may I listen?
   #                      :ready    I serve
-  #                      :leave    I should go: signalled from outside, or enough requests served
+  #                      :leave    I should go: signalled from outside, enough requests, or the application's wish
   #   parent to child    :go       the sockets listen: serve
   #                      :drain    finish what is in flight, then end
   #                      :quit     end now

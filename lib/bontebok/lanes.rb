@@ -9,8 +9,10 @@ module Bontebok
   #
   #   :lanes_ended    nothing is left to serve
   #   :max_requests   the lanes have served as many requests as they should
+  #   :leave          the application asks this process to end, or has damaged it; the lanes go on until #drain
   class Lanes
     def initialize(config, listeners, app, log:, events:)
+      @failed = false
       @listeners = listeners
       @log = log
       @events = events
@@ -21,15 +23,20 @@ module Bontebok
     end
 
     def start
-      at_exit { @leaving = true } # Ruby kills the threads after the exit handlers
+      at_exit { @exiting = true } # Ruby kills the threads after the exit handlers
       @left = @lanes.size
-      @threads = @lanes.map { |lane| Thread.new { serve(lane) } }
+      @lock.synchronize { @threads = @lanes.map { |lane| Thread.new { serve(lane) } } }
     end
 
     # Begins the graceful end; :lanes_ended follows. What is queued at the listeners is still accepted.
     def drain
       @listeners.close
       @core.drain
+    end
+
+    # Did something else than a wish to end lead to :leave?
+    def failed?
+      @failed
     end
 
     # Waits for the threads' end.
@@ -44,29 +51,49 @@ module Bontebok
         max_requests: config.request_limit, report: method(:report) }
     end
 
-    # The application may have asked this process to leave; the binding has begun the graceful end then.
+    # It ends by itself when it has drained.
     def serve(lane)
-      reason = lane.serve
+      lane.serve
       ended = true
-      @log.warn("the application ends this worker", reason) if reason
     rescue Exception => e # rubocop:disable Lint/RescueException
       ended = true
-      @log.error("a lane failed", e)
-      drain
+      fail_with("a lane failed", e)
     ensure
-      leave_killed unless ended || @leaving
+      ended || @exiting ? note_end : serve_on(lane)
+    end
+
+    def note_end
       @lock.synchronize { @events.push(:lanes_ended) if (@left -= 1).zero? }
     end
 
-    # By the application: Thread#kill is no exception. What the lane held is lost when the process ends: the others
-    # finish, and another worker takes its place.
-    def leave_killed
-      drain
-      @log.error("a lane was killed, this process ends")
+    # The application has killed the thread: no exception, nothing can rescue that. Its request is lost. The lane's
+    # other connections are not, but what else the thread left undone nobody knows.
+    def serve_on(lane)
+      @lock.synchronize { @threads[@threads.index(Thread.current)] = Thread.new { serve(lane) } }
+      fail_with("a thread that serves was killed: another takes its place, and this process ends")
+    rescue ThreadError => e
+      fail_with("a thread that serves was killed and has no successor", e)
+      note_end
+    end
+
+    def fail_with(message, exception = nil)
+      @failed = true
+      @events.push(:leave)
+      @log.error(message, exception)
     end
 
     def report(level, message, exception)
-      level == :max_requests ? @events.push(:max_requests) : @log.write(level, message, exception)
+      case level
+      when :max_requests then @events.push(:max_requests)
+      when :leave then leave(exception)
+      else @log.write(level, message, exception)
+      end
+    end
+
+    def leave(reason)
+      @failed = true unless reason.is_a?(SystemExit) && reason.success?
+      @events.push(:leave)
+      @log.warn("the application ends this process: #{reason.class}")
     end
   end
 end

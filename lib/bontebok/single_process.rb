@@ -23,7 +23,7 @@ module Bontebok
       @status = 1
     end
 
-    # Returns the exit status: 0 only if it was told to end. Raises StartError.
+    # Returns the exit status: 0 only if it was told to end, by a signal or the application. Raises StartError.
     def run
       Process.setproctitle("bontebok")
       @listeners.bind
@@ -61,16 +61,17 @@ module Bontebok
       case event
       when :lanes_ended then @serving = false
       when "TERM", "QUIT" then drain
+      when :leave then drain(@lanes.failed? ? 1 : 0)
       when "INT" then stop_at_once
       when "HUP" then @log.info("SIGHUP is ignored")
       end
     end
 
-    def drain
+    def drain(status = 0)
       return if @deadline
 
       @log.info("stopping")
-      told_to_end(@config.seconds(:graceful_timeout))
+      told_to_end(@config.seconds(:graceful_timeout), status)
       @listeners.unlink
       @lanes.drain
     end
@@ -81,8 +82,8 @@ module Bontebok
       @serving = false
     end
 
-    def told_to_end(seconds)
-      @status = 0
+    def told_to_end(seconds, status = 0)
+      @status = status
       @deadline = Child.now + seconds
     end
 

@@ -88,7 +88,7 @@ module Bontebok
     def handle(event)
       case event
       when :lanes_ended then @serving = false
-      when :max_requests, "TERM", "QUIT" then @channel.say(:leave)
+      when :leave, :max_requests, "TERM", "QUIT" then @channel.say(:leave)
       end
     end
 

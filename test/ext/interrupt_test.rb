@@ -14,12 +14,26 @@ class InterruptTest < Support::LaneCase
     assert_equal [nil], server.wait
   end
 
-  def test_a_waiting_lane_can_be_interrupted
+  # What another thread raises there is too late for the request that it was meant for, and no fault of the next.
+  def test_a_waiting_lane_survives_what_is_raised_in_it
     server = serve { OK }
     server.get
+    eventually { server.threads.first.stop? }
+    server.threads.first.raise("late")
+    report = server.next_report
+
+    assert_equal [:error, "outside of a request", "late"], [report.level, report.message, report.error.message]
+    assert_equal "ok", server.get.body
+  end
+
+  def test_a_waiting_lane_that_is_interrupted_asks_to_leave
+    server = serve { OK }
+    server.get
+    eventually { server.threads.first.stop? }
     server.threads.first.raise(Interrupt, "now")
 
-    assert_equal "now", assert_raises(Interrupt) { server.wait }.message
+    assert_equal(%i[error leave], Array.new(2) { server.next_report.level })
+    assert_equal "ok", server.get.body
   end
 
   # In the middle of a request: the client sees an abort, the body is closed.

@@ -66,7 +66,7 @@ class ProcessRecyclingTest < Support::TestCase
     assert_equal 500, server.get("/exit").status
     wait_for_workers(server, 1, without: [old])
     refute_equal old, server.get.body.to_i
-    server.wait_for_output(/the application ends this worker: exit \(SystemExit\)/)
+    server.wait_for_output(%r{GET /exit: exit \(SystemExit\).*the application ends this process}m)
   end
 
   # Thread#kill cannot be rescued. What the other lane has in hand is finished.
@@ -82,13 +82,13 @@ class ProcessRecyclingTest < Support::TestCase
     in_flight = server.connect.tap { |client| client.request("GET", "/gate") }
     server.wait_for_output(/at the gate/)
     assert_raises(Support::Client::Closed) { server.get("/kill") }
-    server.wait_for_output(/error \d+ a lane was killed, this process ends/)
+    server.wait_for_output(/error \d+ a thread that serves was killed/)
     open_gate
-    old = in_flight.read_response.tap { |response| refute_predicate response, :keep_alive? }.body.to_i
+    old = in_flight.read_response.body.to_i
     in_flight.close
     wait_for_workers(server, 1, without: [old])
     refute_equal old, server.get.body.to_i
-    server.wait_for_output(/worker \(pid #{old}\) ended: exit status 0/)
+    server.wait_for_output(/worker \(pid #{old}\) has left: exit status 0/)
     assert_equal 1, server.output.text.scan("killed").size
   end
 
