@@ -116,30 +116,6 @@ class UnixListenerTest < Support::TestCase
     [waiting, server].compact.each(&:close)
   end
 
-  def test_of_two_that_bind_at_the_same_time_the_later_one_is_refused
-    first = listener.tap(&:bind)
-    second = listener.tap(&:bind)
-    first.listen
-    assert_in_use { second.listen }
-    second.unlink
-    assert_equal ["a.sock"], Dir.children(temp_dir)
-  end
-
-  # At each call that the first one makes, another thread's listener comes and goes as far as it can.
-  def test_of_two_that_listen_at_the_same_time_one_is_refused
-    moments = (1..).take_while { |moment| one_listens_when_a_rival_comes_at(moment) }
-    assert_operator moments.size, :>, 10
-  end
-
-  def test_a_folder_that_somebody_keeps_locked_or_that_cannot_be_read
-    File.open(temp_dir) do |folder|
-      folder.flock(File::LOCK_EX)
-      listening.unlink
-    end
-    File.stub(:new, ->(*) { raise Errno::EACCES }) { listening }
-    assert_path_exists @path
-  end
-
   def test_a_file_that_is_no_socket_stays
     temp_file("a.sock", "precious")
     error = assert_raises(Bontebok::StartError) { listener.bind }
@@ -176,32 +152,6 @@ class UnixListenerTest < Support::TestCase
 
   def listening(path = @path)
     listener(path).tap(&:bind).tap(&:listen)
-  end
-
-  # Returns false when the first one was done before its so many-th call.
-  def one_listens_when_a_rival_comes_at(moment)
-    UNIXServer.new(path = File.join(temp_dir, "#{moment}.sock")).close
-    both = Array.new(2) { listener(path).tap(&:bind) }
-    rival = nil
-    calls = 0
-    here = Thread.current
-    at_the_moment = TracePoint.new(:c_call) do
-      next unless Thread.current == here && (calls += 1) == moment
-
-      rival = Thread.new { refused?(both.last) }
-      Thread.pass until rival.stop?
-    end
-    refused = at_the_moment.enable { refused?(both.first) }
-    assert_equal [true, false], [refused, rival.value].sort_by(&:to_s).reverse, "call #{moment}" if rival
-    both.each(&:close)
-    rival
-  end
-
-  def refused?(listener)
-    listener.listen
-    false
-  rescue Bontebok::StartError
-    true
   end
 
   def assert_in_use(&)
