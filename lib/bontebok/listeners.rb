@@ -56,6 +56,16 @@ module Bontebok
       each(&:disown)
     end
 
+    # In a process that inherited them, once they listen: takes note of which files are ours.
+    def take_note
+      grep(UnixListener).each(&:take_note)
+    end
+
+    # In a process that inherited them, when the one that listened first is gone: from now on unlink is for this one.
+    def take_over
+      grep(UnixListener).each(&:take_over)
+    end
+
     # Removes the files of unix sockets, so that nobody finds the way to a server that goes. One that cannot be removed
     # is no reason not to go.
     def unlink

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require_relative "app_loader"
 require_relative "channel"
+require_relative "child_loading"
 require_relative "children"
 require_relative "exit_limit"
 require_relative "fork_guard"
@@ -41,10 +41,11 @@ module Bontebok
 
     private
 
-    # There are no workers yet whom a signal would have to be passed on to.
     def load_app
-      SIGNALS.each { |signal| Signal.trap(signal, "SYSTEM_DEFAULT") }
-      AppLoader.new(@config[:rackup], @log).load
+      ChildLoading.load(@config[:rackup], channel: @channel, signals: SIGNALS, log: @log) do
+        @listeners.take_over
+        @listeners.unlink
+      end
     end
 
     def children
@@ -89,10 +90,15 @@ module Bontebok
 
     def obey(word)
       case word
-      when :go then @workers.go
+      when :go then go
       when :drain, :quit then stop(word)
       when :closed then stop_orphaned
       end
+    end
+
+    def go
+      @listeners.take_note
+      @workers.go
     end
 
     # Our copies of the listeners go first: the last ones are the workers', who accept what is queued before they close.
@@ -105,6 +111,7 @@ module Bontebok
     def stop_orphaned
       @log.warn("the master stops: its supervisor is gone")
       @orphaned = true
+      @listeners.take_over
       stop(:drain)
     end
   end

@@ -35,7 +35,19 @@ module Bontebok
       end
     end
 
-    # Removes the socket's file if it is still the one that this process bound: another server may have put its own
+    # In a process that was forked before it listened.
+    def take_note
+      @identity ||= identity unless address.abstract?
+    rescue SystemCallError
+      nil
+    end
+
+    # In a process that took note, when the one that bound the file is gone.
+    def take_over
+      @owner = Process.pid if @identity
+    end
+
+    # Removes the socket's file if it is still the one that our server bound: another server may have put its own
     # there. Once, and only while the socket is open: later its inode's number may be another's. Raises SystemCallError.
     def unlink
       return unless @owner == Process.pid && !socket.closed?

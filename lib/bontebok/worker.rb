@@ -2,8 +2,8 @@
 
 require "io/wait"
 
-require_relative "app_loader"
 require_relative "channel"
+require_relative "child_loading"
 require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "lanes"
@@ -47,10 +47,8 @@ module Bontebok
 
     private
 
-    # Nothing is here yet that would have to be finished.
     def load_app
-      SIGNALS.each { |signal| Signal.trap(signal, "SYSTEM_DEFAULT") }
-      AppLoader.new(@config[:rackup], @log).load
+      ChildLoading.load(@config[:rackup], channel: @channel, signals: SIGNALS, log: @log)
     end
 
     # Listeners of the first start do not listen before all is well. Returns the words that came behind :go; nil: the

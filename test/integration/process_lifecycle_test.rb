@@ -114,37 +114,6 @@ class ProcessLifecycleTest < Support::TestCase
     server.wait_for_output(/master \(pid #{former.first}\) ended: killed by SIGKILL/)
   end
 
-  def test_everybody_leaves_when_the_supervisor_dies_and_finishes_first
-    make_gate
-    server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
-    server.connect do |client|
-      client.request("GET", "/gate")
-      server.wait_for_output(/at the gate/)
-      Process.kill("KILL", server.pid)
-      server.wait_for_output(/its supervisor is gone/)
-      open_gate
-      assert_equal 200, client.read_response.status
-    end
-    server.wait_for_group
-  end
-
-  def test_a_worker_leaves_when_supervisor_and_master_die_together
-    server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
-    server.wait_for_output(/ ready$/)
-    [server.pid, master(server).pid].each { |pid| Process.kill("KILL", pid) }
-    server.wait_for_group
-  end
-
-  def test_orphans_do_not_wait_for_ever_for_a_request_to_end
-    server = start_bontebok(args: ["-w", "1", "--graceful-timeout", "100ms"], rackup: "run ->(_) { sleep }\n")
-    server.connect do |client|
-      client.request("GET", "/")
-      server.wait_for_output(/ ready$/)
-      [server.pid, master(server).pid].each { |pid| Process.kill("KILL", pid) }
-      server.wait_for_group
-    end
-  end
-
   private
 
   # The block runs while one worker waits at the gate.

@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+require_relative "app_loader"
+
+module Bontebok
+  # Loads the application in a forked process, for Master and Worker. It may take long, and meanwhile nobody hears the
+  # channel; but there is nothing yet to finish, or to pass on to children. So a signal ends the process at once, and
+  # the end of its parent does.
+  module ChildLoading
+    class << self
+      # Returns the application, or raises what AppLoader#load does. The block is called if the parent ends meanwhile.
+      def load(path, channel:, signals:, log:, &orphaned)
+        signals.each { |signal| Signal.trap(signal, "SYSTEM_DEFAULT") }
+        watch = Thread.new { leave_with_parent(channel, log, orphaned) }
+        AppLoader.new(path, log).load
+      ensure
+        watch&.kill&.join
+      end
+
+      private
+
+      # Before it has heard of us again the parent says nothing but that we are to end, and sends a signal as well.
+      def leave_with_parent(channel, log, orphaned)
+        channel.to_io.wait_readable
+        if channel.hear.include?(:closed)
+          log.warn("the application is not loaded to the end: the parent process is gone")
+          orphaned&.call
+        end
+        exit!(1)
+      end
+    end
+  end
+end
