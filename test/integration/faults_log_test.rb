@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
+require "fcntl"
 require "test_helper"
 
-# A log that takes no more: the file is as large as the limit of the process allows (ulimit -f).
+# A log that takes no more: the file is as large as the limit of the process allows (ulimit -f), or nobody reads.
 class FaultsLogTest < Support::TestCase
   LIMIT = 4096
   ROOM = 100
@@ -21,6 +22,17 @@ class FaultsLogTest < Support::TestCase
     assert_equal 500, ask("/say").first
     assert_equal [200, "served"], ask("/")
     assert_equal LIMIT, File.size(log)
+  end
+
+  def test_a_log_that_nobody_reads_costs_lines_and_no_request
+    IO.pipe do |_, log|
+      log.fcntl(Fcntl::F_SETPIPE_SZ, 8192)
+      start_bontebok(ready: false, args: %w[-w 1 -E production], err: log, rackup: <<~RUBY)
+        run ->(_env) { raise "x" * 20_000 }
+      RUBY
+      eventually { File.exist?(socket) && ask("/")&.first == 500 }
+      3.times { assert_equal 500, ask("/").first }
+    end
   end
 
   private

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "fcntl"
 require "io/nonblock"
 require "timeout"
 require "bontebok/log"
@@ -46,6 +47,37 @@ class LogTest < Support::TestCase
     assert_equal 3, text_of(written).size
   end
 
+  # A syntax error, for example: the rest are frames of the server, which called it.
+  def test_a_fault_that_has_no_frames_of_the_application
+    error = SyntaxError.new("config.ru:1: unexpected end")
+    error.set_backtrace(["/gems/rack/lib/rack/builder.rb:9:in `eval'", File.join(ROOT, "lib/bontebok/app_loader.rb:1")])
+    @log.error("failed", error)
+    assert_equal ["failed: config.ru:1: unexpected end (SyntaxError)"], text_of(written)
+  end
+
+  def test_each_cause_is_a_line
+    error = chain("last\nof three", "second\nline", "first")
+    @log.error("failed", error)
+    assert_equal ["failed: last", "  of three (RuntimeError)", "  last.rb:1",
+                  "  caused by second (RuntimeError), second.rb:1",
+                  "  caused by first (RuntimeError), first.rb:1"], text_of(written)
+  end
+
+  def test_a_long_chain_of_causes_is_cut
+    @log.error("failed", chain(*"a".."z"))
+    assert_equal 2 + Bontebok::Log::CAUSES, text_of(written).size
+  end
+
+  def test_a_cause_without_backtrace_or_usable_message
+    error = begin
+      raise StandardError, "outer", [], cause: Class.new(StandardError) { define_method(:message) { exit } }.new
+    rescue StandardError => e
+      e
+    end
+    @log.error("failed", error)
+    assert_match(/\A  caused by its message raised SystemExit \(#<Class:\S+\)\z/, text_of(written).last)
+  end
+
   def test_a_long_backtrace_is_cut
     error = StandardError.new("deep")
     error.set_backtrace(Array.new(100) { |i| "app.rb:#{i}" })
@@ -74,11 +106,27 @@ class LogTest < Support::TestCase
 
   def test_an_exception_without_a_usable_message
     { -> { raise "no" } => "its message raised RuntimeError", -> { raise NotImplementedError } =>
-      "its message raised NotImplementedError", -> {} => "", -> { :text } => "text" }.each do |message, told|
+      "its message raised NotImplementedError", -> { exit } => "its message raised SystemExit",
+      -> { raise NoMemoryError } => "its message raised NoMemoryError", -> {} => "", -> { :text } => "text",
+      -> { "no converter".dup.force_encoding(Encoding::UTF_7) } => "no converter" }.each do |message, told|
       error = Class.new(StandardError) { define_method(:message, &message) }.new
       @log.error("failed", error)
       assert_equal ["failed: #{told} (#{error.class})"], text_of(written)
     end
+  end
+
+  def test_an_exception_that_cannot_be_described
+    [-> { exit }, -> { 1 }, -> { [BasicObject.new] }].each do |backtrace|
+      @log.error("failed", Class.new(StandardError) { define_method(:backtrace, &backtrace) }.new)
+      assert_match(/\Afailed: .*cannot be described/, text_of(written).first)
+    end
+  end
+
+  def test_a_long_text_is_cut
+    @log.error("m" * 20_000, StandardError.new("\u00e4" * 20_000))
+    first, second = text_of(written).first.split(": ")
+    assert_equal "#{"m" * 4096}... 15904 more", first
+    assert_equal "#{"\u00e4" * 4096}... 15904 more (StandardError)", second
   end
 
   def test_a_reader_that_has_gone_is_no_error
@@ -95,7 +143,44 @@ class LogTest < Support::TestCase
     refute_includes @reader.read_nonblock(1 << 20), "lost"
   end
 
+  # No write is larger than what a pipe surely takes when it is writable.
+  def test_a_large_entry_for_which_a_pipe_has_no_room
+    @writer.fcntl(Fcntl::F_SETPIPE_SZ, 8192)
+    @writer.nonblock = false
+    error = StandardError.new("lost")
+    error.set_backtrace(Array.new(20) { |i| "#{i}#{"x" * 3000}" })
+    Timeout.timeout(10) { @log.error("large", error) }
+    assert_match(/large: lost/, @reader.read_nonblock(1 << 20))
+
+    @log.info("next")
+    assert_match(/\A\n\S+Z info \d+ next\n\z/, written, "a line of its own")
+  end
+
+  def test_a_large_entry_is_whole_when_there_is_somebody_who_reads
+    error = StandardError.new("x")
+    error.set_backtrace(Array.new(10) { |i| "#{i}#{"x" * 4000}" })
+    @log.error("large", error)
+    assert_equal 11, text_of(@reader.readpartial(1 << 20)).size
+  end
+
+  def test_entries_of_threads_do_not_mix
+    reader = Thread.new { @reader.read }
+    Array.new(8) { |i| Thread.new { 20.times { @log.info("#{i}\n" * 2000) } } }.each(&:join)
+    @writer.close
+    entries = reader.value.split(/^\S+Z info \d+ /).drop(1)
+    whole = entries.grep(/\A(\d)(\n  \1)*\n  \n\z/)
+    assert_equal [160, 160, [2000]], [entries.size, whole.size, whole.map { |entry| entry.count("0-9") }.uniq]
+  end
+
   private
+
+  # An exception with these messages, the last cause last.
+  def chain(message, *causes)
+    raise message, cause: (chain(*causes) if causes.any?)
+  rescue StandardError => e
+    e.set_backtrace(["#{message[/\w+/]}.rb:1"])
+    e
+  end
 
   def written
     @reader.readpartial(65_536).force_encoding(Encoding::UTF_8)
