@@ -28,9 +28,9 @@ module Bontebok
     def load
       require "rack"
       app = @path.end_with?(".ru") ? evaluate : constant
-      raise TypeError, "#{app.class} has no method call: it is no Rack application" unless app.respond_to?(:call)
+      return app if app.respond_to?(:call)
 
-      app
+      raise TypeError, "#{app.class} has no method call: it is no Rack application", [] # no line of it is at fault
     rescue SignalException, NoMemoryError
       raise
     rescue Exception # rubocop:disable Lint/RescueException

@@ -51,6 +51,17 @@ class AppLoaderTest < Support::TestCase
     assert_raises(Bontebok::AppLoader::Failed) { load("config.ru", "# nothing to run") }
   end
 
+  # The log shows the file's own lines, none of the server or of Rack.
+  def test_faults_that_no_line_of_the_application_raises
+    { "run 42" => "Integer has no method call: it is no Rack application (TypeError)",
+      "# nothing" => "missing run or map statement (RuntimeError)", "run (" => "(SyntaxError)" }.each do |file, told|
+      fault = assert_raises(Bontebok::AppLoader::Failed) { load("config.ru", file) }.cause
+      text = IO.pipe { |reader, writer| Bontebok::Log.new(writer).error("failed", fault) || reader.readpartial(10_000) }
+      assert_includes text, told
+      refute_match(%r{lib/bontebok|builder\.rb}, text)
+    end
+  end
+
   def test_check_finds_a_missing_file_and_a_directory
     { "/nonexistent/config.ru" => "No such file or directory", temp_dir => "Is a directory" }.each do |path, reason|
       error = assert_raises(Bontebok::StartError) { Bontebok::AppLoader.new(path, nil).check }
