@@ -15,6 +15,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#define ANY_SEGMENT 536 /* bytes that are one segment on any path, RFC 9293 3.7.1 */
+
 void conn_close(struct conn *conn)
 {
     if (conn->fd >= 0) close(conn->fd);
@@ -57,8 +59,10 @@ static int open_socket(struct conn *conn, struct conn_setup *setup)
     conn->fd = socket(target->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (conn->fd < 0 || target->address.ss_family == AF_UNIX) return conn->fd < 0 ? -1 : 0;
 
-    /* A request that needs more than one segment does not wait for the server's delayed ACK. */
-    if (setsockopt(conn->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) < 0) return -1;
+    /* A request that needs more than one segment does not wait for the server's delayed ACK. The only one of
+     * its connection, in one segment, never would. */
+    bool may_wait = !setup->request->closes || setup->request->len > ANY_SEGMENT;
+    if (may_wait && setsockopt(conn->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) < 0) return -1;
     bool rotates = target->is_loopback4 && (setup->request->closes || conn->was_open);
     conn->was_open = true;
     return rotates ? bind_source(conn->fd, setup) : 0;
