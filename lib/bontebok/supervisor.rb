@@ -88,11 +88,13 @@ module Bontebok
       end
     end
 
-    # Nobody is to find the way here any more; then our copies of the listeners go, and the master does the rest.
+    # Nobody is to find the way here any more: our copies of the listeners go, and the files of unix sockets. The master
+    # does the rest. Only a stop at once changes anything about one that is under way.
     def stop(how)
+      return if [how, :quit].include?(@stopping)
+
       @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
-      @stopping = true
-      @listeners.unlink
+      @stopping = how
       @listeners.close
       how == :quit ? @masters.quit : @masters.drain
     end

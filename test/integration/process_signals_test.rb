@@ -94,6 +94,19 @@ class ProcessSignalsTest < Support::TestCase
     end
   end
 
+  def test_what_is_under_way_is_told_once
+    %w[0 1].each do |workers|
+      server = start_bontebok(args: ["-w", workers], rackup: "run ->(_) { sleep if $stderr.puts('asleep').nil? }\n")
+      server.connect do |client|
+        client.request("GET", "/")
+        server.wait_for_output(/asleep/)
+        repeat(server, "TERM", "QUIT")
+        server.stop("INT")
+      end
+      assert_equal ["stopping", "stopping at once", "stopped"], server.output.text.scan(/stop.*/), "-w #{workers}"
+    end
+  end
+
   def test_int_from_a_terminal_reaches_all_and_ends_all
     server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
     server.wait_for_output(/ ready$/)
@@ -137,6 +150,16 @@ class ProcessSignalsTest < Support::TestCase
   end
 
   private
+
+  # HUP is told each time: once it is, those before it were handled.
+  def repeat(server, *signals)
+    signals.each_with_index do |signal, index|
+      server.signal(signal)
+      eventually { server.output.text.scan("stopping").any? }
+      server.signal("HUP")
+      eventually { server.output.text.scan("SIGHUP").size > index }
+    end
+  end
 
   # One request waits at the gate, another behind it in the accept queue; then the signal comes, and the gate opens.
   def stop_with_two_requests(server, signal, to: server.pid)
