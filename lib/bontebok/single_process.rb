@@ -72,7 +72,6 @@ module Bontebok
 
       @log.info("stopping")
       told_to_end(@config.seconds(:graceful_timeout), status)
-      @listeners.unlink
       @lanes.drain
     end
 
