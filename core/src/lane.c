@@ -134,6 +134,7 @@ void bb__lane_close(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_e
     lane->conn_count--;
     atomic_fetch_sub_explicit(&lane->worker->connections, 1, memory_order_relaxed);
     bb__conn_free(conn, &lane->context, end);
+    bb__lane_has_room(lane);
 }
 
 static bool watch(struct bb_lane *lane, struct bb__conn *conn)

@@ -50,6 +50,7 @@ struct bb_lane {
     bool listening;                       /* the listeners are in the set, or will be again after a pause */
     bool paused;                          /* no room: not in the set until `resume` */
     uint64_t resume;                      /* ms */
+    uint64_t crowded_until;               /* ms; till then answers end their connections, to make room */
     const struct bb__listener *accepting; /* had an event; its queue is not known to be empty */
     unsigned accepted;                    /* in this streak */
     unsigned last_streak;
@@ -73,6 +74,7 @@ void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *liste
 struct bb__conn *bb__lane_accept(struct bb_lane *lane); /* one that has a request, or NULL */
 struct bb__conn *bb__lane_adopt(struct bb_lane *lane);  /* the same, of those queued when the drain began */
 void bb__lane_keep_to_limit(struct bb_lane *lane);
+void bb__lane_has_room(struct bb_lane *lane); /* a connection was closed */
 void bb__lane_resume_accepting(struct bb_lane *lane);
 void bb__lane_stop_accepting(struct bb_lane *lane);
 

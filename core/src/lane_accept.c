@@ -11,8 +11,10 @@
 #define TELL_EVERY 1000
 
 /* ms for which a connection is not closed for another one: a request may be on its way to us, or an answer to
- * its client. Longer, and clients that say nothing could keep everybody else out. */
-#define SPARED_TIME 1000
+ * its client. Longer, and clients that say nothing could keep everybody else out. One that is kept alive is
+ * told with its next answer, if that comes sooner. */
+#define SPARED_TIME      1000
+#define SPARED_TIME_IDLE 100
 
 /* Of so many at most it is found out whether they have sent something before one of them has to go. */
 #define PEEKS_MAX 64
@@ -39,7 +41,12 @@ static void pause_accepting(struct bb_lane *lane)
 {
     unwatch_listeners(lane);
     lane->paused = true;
-    lane->resume = lane->context.now + PAUSE_TIME;
+    lane->resume = lane->crowded_until = lane->context.now + PAUSE_TIME;
+}
+
+void bb__lane_has_room(struct bb_lane *lane)
+{
+    if (lane->paused) lane->resume = lane->context.now;
 }
 
 static bool add_listeners(struct bb_lane *lane)
@@ -114,7 +121,7 @@ static bool close_oldest(struct bb_lane *lane, enum bb__deadline_kind kind, uint
  */
 static bool close_least_missed(struct bb_lane *lane)
 {
-    return close_oldest(lane, BB_DEADLINE_KEEPALIVE, 0) ||
+    return close_oldest(lane, BB_DEADLINE_KEEPALIVE, SPARED_TIME_IDLE) ||
            close_oldest(lane, BB_DEADLINE_LINGER, SPARED_TIME) ||
            close_oldest(lane, BB_DEADLINE_FRESH, SPARED_TIME) ||
            close_oldest(lane, BB_DEADLINE_HEADER, SPARED_TIME);

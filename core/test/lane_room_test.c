@@ -45,8 +45,10 @@ static void test_the_longest_idle_goes(void **state)
     struct host *host = new_host(3);
     struct client *clients[5];
     for (int i = 0; i < 3; i++) clients[i] = new_served(host);
+    fake_clock_advance(1);
     client_say(clients[0], REQUEST); /* the first is not the longest idle any more */
     assert_answer(clients[0], 200, "GET / ");
+    fake_clock_advance(100);
 
     clients[3] = new_served(host);
     assert_end(clients[1]);
@@ -101,8 +103,8 @@ static void test_the_young_are_spared(void **state)
         assert_int_equal(host_connections(host), 3);
         fake_clock_advance(100);
         struct client *third = new_saying(host, REQUEST);
-        assert_answer(third, 200, "GET / "); /* and is idle now */
-        assert_int_equal(host_connections(host), 2);
+        assert_answer(third, 200, "GET / ");
+        assert_int_equal(host_connections(host), 3);
         while (client_more(young)) continue;
         assert_int_equal(young->end, CLIENT_ENDED);
         client_free(upload);
@@ -119,6 +121,7 @@ static void test_what_has_been_sent_counts_first(void **state)
     (void)state;
     struct host *host = new_host(2);
     struct client *first = new_served(host), *second = new_served(host), *third = client_new(host);
+    fake_clock_advance(100);
     client_say(first, REQUEST);
     client_say(third, REQUEST);
     assert_answer(third, 200, "GET / ");
@@ -137,7 +140,7 @@ static void test_one_that_goes_while_its_event_waits(void **state)
     (void)state;
     struct host *host = new_host(1);
     struct client *idle = new_served(host);
-    host_settle(host);
+    fake_clock_advance(100);
     struct client *second = new_saying(host, REQUEST);
     client_free(idle);
     host_settle(host);
@@ -154,12 +157,14 @@ static void test_the_idle_ones_of_a_busy_lane_keep_nobody_out(void **state)
     struct host *host = new_host(4);
     struct client *idle[4], *clients[4];
     for (int i = 0; i < 4; i++) idle[i] = new_served(host);
+    fake_clock_advance(100);
     struct bb_lane *busy = host->lane;
     assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
     for (int i = 0; i < 4; i++) {
         clients[i] = new_saying(host, REQUEST);
         assert_answer(clients[i], 200, "GET / ");
         assert_false(host->lane->paused);
+        fake_clock_advance(100);
     }
     struct bb_lane *other = host->lane;
     host->lane = busy;
@@ -202,7 +207,10 @@ static void test_without_descriptors_the_idle_go_and_no_answer_is_lost(void **st
     struct client *clients[MANY];
     for (int i = 0; i < MANY; i++) clients[i] = new_saying(host, REQUEST);
     limit_descriptors(5);
-    while (host->served < MANY) host_turn(host);
+    for (uint64_t since = real_ms(); host->served < MANY && real_ms() - since < PATIENCE;
+         fake_clock_advance(1))
+        host_turn(host);
+    assert_int_equal(host->served, MANY);
     assert_true(host_connections(host) >= 4); /* accept4() says EMFILE to an empty queue as well */
     unlimit_descriptors();
     for (int i = 0; i < MANY; i++) {
@@ -211,6 +219,34 @@ static void test_without_descriptors_the_idle_go_and_no_answer_is_lost(void **st
     }
     assert_int_equal(host->news_count, 1); /* once a second */
     assert_int_equal(host->news[0].error, EMFILE);
+    host_free(host);
+}
+
+/* Whoever was answered just now is about to go on. Where room is wanted he is told with his next answer, and
+ * nobody's request is lost for it. */
+static void test_where_room_is_wanted_answers_end_their_connections(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    struct client *first = new_served(host), *second = new_served(host), *third;
+    third = new_saying(host, REQUEST);
+    limit_descriptors(0);
+    assert_silence(third);
+    assert_silence(first);
+    client_say(first, REQUEST);
+    assert_answer(first, 200, "GET / ");
+    assert_string_equal(client_field(first, "Connection"), "close");
+    assert_end(first);
+    assert_silence(third);
+    unlimit_descriptors();
+    client_free(first);
+    assert_answer(third, 200, "GET / "); /* at once */
+    fake_clock_advance(100);
+    client_say(second, REQUEST);
+    assert_answer(second, 200, "GET / ");
+    assert_null(client_field(second, "Connection"));
+    client_free(second);
+    client_free(third);
     host_free(host);
 }
 
@@ -317,6 +353,7 @@ int main(void)
         cmocka_unit_test(test_one_that_goes_while_its_event_waits),
         cmocka_unit_test(test_the_idle_ones_of_a_busy_lane_keep_nobody_out),
         cmocka_unit_test(test_without_descriptors_the_idle_go_and_no_answer_is_lost),
+        cmocka_unit_test(test_where_room_is_wanted_answers_end_their_connections),
         cmocka_unit_test(test_with_nobody_idle_it_pauses_and_does_not_spin),
         cmocka_unit_test(test_a_drain_without_descriptors_loses_nobody),
         cmocka_unit_test(test_a_listener_that_cannot_be_watched),
