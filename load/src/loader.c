@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -205,9 +206,7 @@ void *loader_main(void *argument)
         poll_once(loader, is_more_due ? 0 : poll_timeout(loader));
     }
     abandon(loader);
-    uint64_t one = 1;
-    ssize_t written = write(loader->done, &one, sizeof one);
-    (void)written; /* an eventfd takes 2^64 - 2 of them */
+    eventfd_write(loader->done, 1);
     return NULL;
 }
 

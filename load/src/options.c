@@ -23,8 +23,6 @@ const char options_usage[] =
     "  -t, --threads N        threads (default 1)\n"
     "      --close            a new connection for each request\n"
     "      --rate R           R requests are due per second, evenly spaced; latency counts from then\n"
-    "      --poisson          with --rate: due at random times, as from many independent users\n"
-    "      --seed N           with --poisson: other random times (default 1); the same N, the same times\n"
     "      --timeout SECONDS  for one request, connecting included (default 10)\n"
     "  -H, --header FIELD     add \"Name: value\"; may be repeated\n"
     "  -m, --method METHOD    (default GET; POST with --body)\n"
@@ -36,7 +34,7 @@ const char options_usage[] =
     "Exit status: 0 when every request was answered with a status of 200 to 399, 1 when one was not,\n"
     "2 for a wrong option.\n";
 
-enum long_option { CLOSE = 256, RATE, POISSON, SEED, TIMEOUT, BODY, JSON, TABLE };
+enum long_option { CLOSE = 256, RATE, TIMEOUT, BODY, JSON, TABLE };
 
 static const struct option long_options[] = {
     {"requests", required_argument, NULL, 'n'},
@@ -45,8 +43,6 @@ static const struct option long_options[] = {
     {"threads", required_argument, NULL, 't'},
     {"close", no_argument, NULL, CLOSE},
     {"rate", required_argument, NULL, RATE},
-    {"poisson", no_argument, NULL, POISSON},
-    {"seed", required_argument, NULL, SEED},
     {"timeout", required_argument, NULL, TIMEOUT},
     {"header", required_argument, NULL, 'H'},
     {"method", required_argument, NULL, 'm'},
@@ -164,12 +160,6 @@ static bool set_option(struct options *options, int option, const char *value, c
         return true;
     case RATE:
         return read_decimal("--rate", value, 0.001, 1e7, &options->rate, message);
-    case POISSON:
-        options->is_poisson = true;
-        return true;
-    case SEED:
-        options->has_seed = true;
-        return read_count("--seed", value, UINT64_MAX, &options->seed, message);
     case TIMEOUT:
         return read_seconds("--timeout", value, &options->timeout_ns, message);
     case BODY:
@@ -194,8 +184,6 @@ static bool check(struct options *options, char *message)
         return wrong(message, "-t: %u threads need as many connections, -c is %u", options->threads,
                      options->connections);
     }
-    if (options->is_poisson && options->rate == 0) return wrong(message, "--poisson needs --rate");
-    if (options->has_seed && !options->is_poisson) return wrong(message, "--seed needs --poisson");
     if (!options->requests && !options->duration_ns) options->duration_ns = 10 * NS_PER_SECOND;
     if (!options->method) options->method = options->body_file ? "POST" : "GET";
     return true;
@@ -204,7 +192,7 @@ static bool check(struct options *options, char *message)
 enum options_outcome options_parse(struct options *options, int argc, char **argv,
                                    char message[OPTIONS_MESSAGE_MAX])
 {
-    *options = (struct options){.connections = 10, .threads = 1, .seed = 1, .timeout_ns = 10 * NS_PER_SECOND};
+    *options = (struct options){.connections = 10, .threads = 1, .timeout_ns = 10 * NS_PER_SECOND};
     options->fields = calloc((size_t)argc + 1, sizeof *options->fields);
     if (!options->fields) return wrong(message, "out of memory"), OPTIONS_WRONG;
 

@@ -13,11 +13,8 @@ struct options {
     uint64_t requests;    /* 0: as many as duration_ns allows */
     uint64_t duration_ns; /* 0: as long as `requests` take */
     unsigned connections, threads;
-    bool close;      /* a new connection for each request */
-    double rate;     /* requests due per second, over all threads; 0: each as soon as a connection is free */
-    bool is_poisson; /* at random times instead of evenly spaced ones */
-    bool has_seed;
-    uint64_t seed;
+    bool close;  /* a new connection for each request */
+    double rate; /* requests due per second, over all threads; 0: each as soon as a connection is free */
     uint64_t timeout_ns;
     const char *method;    /* NULL: GET, or POST with a body */
     const char *body_file; /* or NULL */

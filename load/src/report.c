@@ -49,8 +49,7 @@ void report_text(FILE *out, const struct options *options, const char *url, cons
             options->connections == 1 ? "" : "s", options->close ? ", a new one for each request" : "",
             options->threads, options->threads == 1 ? "" : "s");
     if (options->rate > 0) {
-        fprintf(out, "%g requests due per second%s\n", options->rate,
-                options->is_poisson ? ", at random" : "");
+        fprintf(out, "%g requests due per second\n", options->rate);
     } else {
         fputs("as fast as answers come\n", out);
     }

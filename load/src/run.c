@@ -61,13 +61,6 @@ static double cpu_us(void)
     return seconds * 1e6 + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-static void signal_event(int fd)
-{
-    uint64_t one = 1;
-    ssize_t written = write(fd, &one, sizeof one);
-    (void)written; /* an eventfd takes 2^64 - 2 of them */
-}
-
 static int make_loaders(struct run *run, const struct options *options, const struct target *target,
                         const struct request *request)
 {
@@ -94,8 +87,6 @@ static void make_plan(struct run *run, const struct options *options)
         .start_ns = clock_ns() + (options->rate > 0 ? LEAD_NS : 0),
         .end_ns = UINT64_MAX,
         .rate = options->rate,
-        .is_poisson = options->is_poisson,
-        .seed = options->seed,
         .threads = options->threads,
         .requests = options->requests ? options->requests : UINT64_MAX,
     };
@@ -139,10 +130,10 @@ static void watch(struct run *run, bool is_terminal, struct result *result)
         if (ready <= 0) continue;
         if ((news[1].revents & POLLIN) && take_signal(run)) {
             result->is_interrupted = true;
-            signal_event(run->stop);
+            eventfd_write(run->stop, 1);
         }
-        uint64_t more;
-        if ((news[0].revents & POLLIN) && read(run->done, &more, sizeof more) > 0) done += more;
+        eventfd_t more;
+        if ((news[0].revents & POLLIN) && eventfd_read(run->done, &more) == 0) done += more;
     }
     if (is_terminal) fputs("\r\033[K", stderr);
 }
@@ -192,7 +183,7 @@ int run(const struct options *options, const struct target *target, const struct
     if (!error) {
         make_plan(&run, options);
         error = start(&run);
-        if (error) signal_event(run.stop);
+        if (error) eventfd_write(run.stop, 1);
         watch(&run, is_terminal, result);
     }
     for (unsigned i = 0; i < run.started; i++) pthread_join(run.loaders[i]->thread, NULL);

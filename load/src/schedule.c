@@ -2,42 +2,17 @@
 #include "schedule.h"
 #include "clock.h"
 
-#include <math.h>
-
-/* splitmix64: the same times for the same seed on any machine, which rand() does not promise. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t mixed = *state += 0x9e3779b97f4a7c15ULL;
-    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9ULL;
-    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebULL;
-    return mixed ^ mixed >> 31;
-}
-
-/* A gap between two arrivals of a Poisson process: -ln(u) of the mean, u in (0, 1]. Arrivals of all threads
- * together are a Poisson process of the whole rate again. */
-static double next_gap(struct schedule *schedule)
-{
-    double uniform = (double)((next_random(&schedule->random) >> 11) + 1) / (double)(1ULL << 53);
-    return -log(uniform) * (double)schedule->plan->threads * (double)NS_PER_SECOND / schedule->plan->rate;
-}
-
-/* Evenly spaced times are computed from their number, not summed up: an error would grow with the run. */
+/* Computed from the number, not summed up: an error would grow with the run. */
 static void set_due(struct schedule *schedule)
 {
     const struct plan *plan = schedule->plan;
-    if (plan->is_poisson) {
-        schedule->offset_ns += next_gap(schedule);
-    } else {
-        double number = (double)(schedule->index * plan->threads + schedule->thread);
-        schedule->offset_ns = number * (double)NS_PER_SECOND / plan->rate;
-    }
-    schedule->due_ns = plan->start_ns + (uint64_t)schedule->offset_ns;
+    double number = (double)(schedule->index * plan->threads + schedule->thread);
+    schedule->due_ns = plan->start_ns + (uint64_t)(number * (double)NS_PER_SECOND / plan->rate);
 }
 
 void schedule_init(struct schedule *schedule, struct plan *plan, unsigned thread)
 {
-    *schedule = (struct schedule){.plan = plan, .thread = thread, .random = plan->seed};
-    for (unsigned i = 0; i < thread; i++) schedule->random = next_random(&schedule->random);
+    *schedule = (struct schedule){.plan = plan, .thread = thread};
     if (plan->rate > 0) set_due(schedule);
 }
 

@@ -14,8 +14,6 @@ struct plan {
     uint64_t start_ns;
     uint64_t end_ns; /* nothing is due from here on; UINT64_MAX: no such time */
     double rate;     /* 0: closed loop */
-    bool is_poisson;
-    uint64_t seed;
     unsigned threads;
     uint64_t requests;      /* UINT64_MAX: no such limit */
     _Atomic uint64_t drawn; /* of them, in a closed loop */
@@ -28,8 +26,6 @@ struct schedule {
     uint64_t index;   /* open loop: how many were drawn */
     uint64_t due_ns;  /* open loop: of the next one */
     uint64_t last_ns; /* when the last one that was drawn was due */
-    double offset_ns; /* is_poisson: due_ns - start_ns, unrounded */
-    uint64_t random;  /* is_poisson: state of the generator */
 };
 
 enum schedule_news { SCHEDULE_DUE, SCHEDULE_LATER, SCHEDULE_OVER };

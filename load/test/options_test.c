@@ -70,17 +70,14 @@ static void has_defaults(void **state)
 static void reads_every_option(void **state)
 {
     (void)state;
-    assert_runs(
-        "-n|1000|-c|20|-t|4|--close|--rate|99.5|--poisson|--seed|7|--timeout|0.25|-H|A: b|--header|C:|"
-        "-m|PUT|--body|f|--json|http://h/");
+    assert_runs("-n|1000|-c|20|-t|4|--close|--rate|99.5|--timeout|0.25|-H|A: b|--header|C:|"
+                "-m|PUT|--body|f|--json|http://h/");
     assert_int_equal(options.requests, 1000);
     assert_int_equal(options.duration_ns, 0);
     assert_int_equal(options.connections, 20);
     assert_int_equal(options.threads, 4);
     assert_true(options.close);
     assert_true(options.rate == 99.5);
-    assert_true(options.is_poisson);
-    assert_int_equal(options.seed, 7);
     assert_int_equal(options.timeout_ns, NS_PER_SECOND / 4);
     assert_int_equal(options.field_count, 2);
     assert_string_equal(options.fields[0], "A: b");
@@ -109,7 +106,7 @@ static void refuses_wrong_values(void **state)
         "-n|1e3|u",       "-c|0|u",      "-c|100001|u",  "-t|0|u",        "-t|1025|u",
         "-d|0|u",         "-d|x|u",      "-d|nan|u",     "-d|inf|u",      "-d|1s|u",
         "--rate|0|u",     "--rate|-5|u", "--rate|1e9|u", "--timeout|0|u", "-n|99999999999999999999|u",
-        "--timeout|-1|u", "--seed|-1|u", "--seed|1.5|u", "--seed||u",     "--rate||u",
+        "--timeout|-1|u", "--rate||u",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         if (parse(lines[i]) != OPTIONS_WRONG) fail_msg("%s is not refused", lines[i]);
@@ -128,8 +125,6 @@ static void refuses_what_does_not_go_together(void **state)
     assert_wrong("-n|1|-d|1|u", "-n and -d");
     assert_wrong("-t|3|-c|2|u", "3 threads need as many connections, -c is 2");
     assert_wrong("-t|11|u", "-c is 10");
-    assert_wrong("--poisson|u", "--poisson needs --rate");
-    assert_wrong("--rate|1|--seed|1|u", "--seed needs --poisson");
 }
 
 static void names_unknown_options(void **state)

@@ -9,8 +9,6 @@
 #include "clock.h"
 #include "schedule.h"
 
-#include <math.h>
-
 #define START 5000000000ULL
 
 static struct plan plan;
@@ -22,8 +20,6 @@ static void start(struct plan wanted)
     plan.end_ns = wanted.end_ns ? wanted.end_ns : UINT64_MAX;
     plan.requests = wanted.requests ? wanted.requests : UINT64_MAX;
     plan.rate = wanted.rate;
-    plan.is_poisson = wanted.is_poisson;
-    plan.seed = wanted.seed;
     plan.threads = wanted.threads;
     atomic_store(&plan.drawn, 0);
     for (unsigned i = 0; i < plan.threads; i++) schedule_init(&schedules[i], &plan, i);
@@ -96,41 +92,6 @@ static void does_not_drift(void **state)
     assert_int_equal(due, START + NS_PER_SECOND);
 }
 
-static void random_times_have_the_rate_and_spread_of_a_poisson_process(void **state)
-{
-    (void)state;
-    enum { GAPS = 100000 };
-    start((struct plan){.threads = 1, .rate = 1000, .is_poisson = true, .seed = 1});
-    uint64_t before, due;
-    schedule_draw(&schedules[0], UINT64_MAX, &before);
-    double sum = 0, squares = 0;
-    for (int i = 0; i < GAPS; i++, before = due) {
-        schedule_draw(&schedules[0], UINT64_MAX, &due);
-        double milliseconds = (double)(due - before) / (double)NS_PER_MS;
-        sum += milliseconds;
-        squares += milliseconds * milliseconds;
-    }
-    double mean = sum / GAPS, deviation = sqrt(squares / GAPS - mean * mean);
-    assert_true(fabs(mean - 1) < 0.02);
-    assert_true(fabs(deviation - 1) < 0.02); /* evenly spaced ones would have 0 */
-}
-
-static void random_times_depend_on_seed_and_thread_only(void **state)
-{
-    (void)state;
-    uint64_t first, other_thread, again, other_seed;
-    start((struct plan){.threads = 2, .rate = 1000, .is_poisson = true, .seed = 1});
-    schedule_draw(&schedules[0], UINT64_MAX, &first);
-    schedule_draw(&schedules[1], UINT64_MAX, &other_thread);
-    start((struct plan){.threads = 2, .rate = 1000, .is_poisson = true, .seed = 1});
-    schedule_draw(&schedules[0], UINT64_MAX, &again);
-    start((struct plan){.threads = 2, .rate = 1000, .is_poisson = true, .seed = 2});
-    schedule_draw(&schedules[0], UINT64_MAX, &other_seed);
-    assert_int_equal(first, again);
-    assert_int_not_equal(first, other_thread);
-    assert_int_not_equal(first, other_seed);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,8 +100,6 @@ int main(void)
         cmocka_unit_test(an_open_loop_is_evenly_spaced_over_all_threads),
         cmocka_unit_test(an_open_loop_does_not_wait),
         cmocka_unit_test(does_not_drift),
-        cmocka_unit_test(random_times_have_the_rate_and_spread_of_a_poisson_process),
-        cmocka_unit_test(random_times_depend_on_seed_and_thread_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
