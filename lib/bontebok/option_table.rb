@@ -92,7 +92,8 @@ module Bontebok
                  "Keep request fields with _ in their names, which CGI's form makes equal to those with -.",
                  section: LIMITS, core: true),
       Option.new("MaxConnections", COUNT, 0,
-                 "Connections of one worker. At the limit the longest idle one goes. 0: no limit.",
+                 "Connections of one worker. At the limit the longest idle one goes; while none is idle, answers end " \
+                 "their connections, and ten new ones a second are accepted all the same. 0: no limit.",
                  section: LIMITS, core: true),
       Option.new("MaxKeepaliveRequests", COUNT, 0,
                  "Requests on one connection. 0: no limit.",

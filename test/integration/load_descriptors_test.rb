@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "json"
+require "open3"
 require "test_helper"
 require_relative "worker_watch"
 
@@ -50,7 +52,7 @@ class LoadDescriptorsTest < Support::TestCase
     assert_unharmed
   end
 
-  # Each answered one is idle and goes when a new one comes.
+  # Each answered one is idle after a while and goes when a new one comes.
   def test_connections_that_are_kept
     ask("")
     assert_all_answered
@@ -71,6 +73,15 @@ class LoadDescriptorsTest < Support::TestCase
     @clients.drop(1).each { |client| client.request("GET", "/") }
     open_gate
     assert_equal({ 200 => @clients.size }, @clients.map { |client| client.read_response.status }.tally)
+  end
+
+  # Who goes on at once is not idle: he is told with an answer that his connection ends.
+  def test_kept_connections_that_go_on_and_on
+    url = "http://#{@server.address}/"
+    output, = Open3.capture2(RbConfig.ruby, File.expand_path("../../exe/bontebok", __dir__), "bench", "--json", "-c", CLIENTS.to_s, "-n", "20000", url)
+    result = JSON.parse(output)
+    assert_equal [20_000, 20_000], result.values_at("requests", "ok"), output
+    assert_unharmed
   end
 
   # None of them is idle, so that nobody may be sent away: the new ones wait until some of the old ones go.
