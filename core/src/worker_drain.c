@@ -17,7 +17,9 @@ static int take_one(struct bb_worker *worker, const struct bb__listener *listene
     if (!queued) return BB_ENOMEM;
     int code = bb__sock_accept(listener->fd, &queued->fd, queued->peer);
     if (code != BB_OK) {
+        int error = errno;
         free(queued);
+        errno = error;
         return code;
     }
     queued->listener = listener;

@@ -130,7 +130,7 @@ module Bontebok
                  "well, for Rack's own temporary files.",
                  section: BODIES, environment_variable: "TMPDIR"),
       Option.new("SpoolMax", SIZE, 1 << 30,
-                 "Bytes of all bodies that one worker holds in SpoolDir. More: 507. 0: no limit.",
+                 "Bytes of all bodies that one worker holds, in memory and in SpoolDir. More: 507. 0: no limit.",
                  section: BODIES, core: true),
       Option.new("ResponseBuffer", SIZE, 1 << 20,
                  "Unsent bytes of an answer that stay in memory; past it the lane waits for the client.",
