@@ -78,7 +78,8 @@ class LoadDescriptorsTest < Support::TestCase
   # Who goes on at once is not idle: he is told with an answer that his connection ends.
   def test_kept_connections_that_go_on_and_on
     url = "http://#{@server.address}/"
-    output, = Open3.capture2(RbConfig.ruby, File.expand_path("../../exe/bontebok", __dir__), "bench", "--json", "-c", CLIENTS.to_s, "-n", "20000", url)
+    executable = File.expand_path("../../exe/bontebok", __dir__)
+    output, = Open3.capture2(RbConfig.ruby, executable, "bench", "--json", "-c", CLIENTS.to_s, "-n", "20000", url)
     result = JSON.parse(output)
     assert_equal [20_000, 20_000], result.values_at("requests", "ok"), output
     assert_unharmed
