@@ -273,13 +273,6 @@ static enum bb__conn_next read_body(struct bb__conn *conn, struct bb__conn_conte
     return serve_with_body(conn, context);
 }
 
-static enum bb__conn_next read_lingering(struct bb__conn *conn, struct bb__conn_context *context)
-{
-    size_t got;
-    int code = bb__sock_recv(conn->fd, context->scratch, BB_SCRATCH_SIZE, &got);
-    return code == BB_OK || code == BB_AGAIN ? BB_CONN_WAIT : BB_CONN_CLOSE;
-}
-
 enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_context *context, uint32_t events)
 {
     size_t owed = bb__buf_len(&conn->out);
@@ -298,7 +291,7 @@ enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_cont
     case BB_CONN_BODY:
         return read_body(conn, context);
     case BB_CONN_LINGER:
-        return read_lingering(conn, context);
+        return bb__conn_on_lingering(conn, context);
     default:
         return BB_CONN_WAIT;
     }
@@ -319,7 +312,6 @@ static enum bb__conn_next read_whole_head(struct bb__conn *conn, struct bb__conn
 /* The lane may have been busy for longer than the deadline: what has come meanwhile counts first. */
 enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    if (conn->state == BB_CONN_LINGER) return BB_CONN_CLOSE;
     bool head_begun = conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > 0;
     enum bb__conn_next next =
         head_begun ? read_whole_head(conn, context) : bb__conn_on_ready(conn, context, EPOLLIN | EPOLLOUT);
@@ -337,7 +329,7 @@ enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_c
      * for longer than that. */
     if (conn->state == BB_CONN_FLUSH && bb__sock_untaken(conn->fd) < conn->untaken)
         return bb__conn_await_taking(conn, context);
-    return BB_CONN_CLOSE; /* nobody asked anything, or nobody reads */
+    return BB_CONN_CLOSE; /* nobody asked anything, nobody reads, or it was kept for long enough */
 }
 
 /* ---- the request in the host's hands ---- */

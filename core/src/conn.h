@@ -57,6 +57,7 @@ struct bb__conn {
     bool tcp;            /* else a unix socket */
     bool keep_alive;     /* after FLUSH: HEAD again; else the connection ends */
     bool linger;         /* it ends by LINGER: the client may still be sending */
+    bool large;          /* the answer did not leave in one small send */
     bool head_method;    /* the request is a HEAD */
     bool body_in_buffer; /* the whole body stands behind the head in `in` */
     bool registered;     /* the poller knows it (the lane's) */
@@ -74,6 +75,7 @@ struct bb__conn {
     size_t head_seen, head_parsed; /* how far an incomplete head was looked at, and parsed */
     int untaken;                   /* bb__sock_untaken() when the client last took some of `out` */
     uint64_t served;               /* requests handed out */
+    uint64_t linger_began;         /* ms */
 
     struct bb__body body;
     struct bb__spool spool;
@@ -130,7 +132,8 @@ struct bb__conn_context {
 #define BB_SCRATCH_SIZE (64 * 1024)
 
 /* How long, and how often, a lane looks after connections that are not idle; ms. */
-#define BB_LINGER_TIME   3000
+#define BB_LINGER_TIME   3000  /* since the client's last sign of life */
+#define BB_LINGER_MAX    30000 /* whatever it does */
 #define BB_BODY_TICK_MAX 1000
 
 /* Sets the durations of all deadlines from context->settings. */
@@ -169,6 +172,9 @@ enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_
 
 /* FLUSH, or an answer that is sent already: what follows once `out` is empty. */
 enum bb__conn_next bb__conn_after_answer(struct bb__conn *conn, struct bb__conn_context *context);
+
+/* LINGER: reads what came, and throws it away. */
+enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* Answers a request that the host never sees, then closes so that the client can read the answer (RFC
  * 9112 9.6). Bytes behind it are never a request. */

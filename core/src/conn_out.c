@@ -27,19 +27,46 @@ enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_
     return BB_CONN_WAIT;
 }
 
+static void keep_lingering(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    conn->untaken = bb__sock_untaken(conn->fd);
+    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_LINGER, context->now);
+}
+
 static enum bb__conn_next linger(struct bb__conn *conn, struct bb__conn_context *context)
 {
     bb__sock_end_sending(conn->fd);
     bb__blocks_take_back(&context->blocks, &conn->in);
     conn->state = BB_CONN_LINGER;
     conn->want = EPOLLIN;
-    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_LINGER, context->now);
+    conn->linger_began = context->now;
+    keep_lingering(conn, context);
     return BB_CONN_WAIT;
+}
+
+/* A client that sends or takes something is there, and what is closed now it might not read. */
+enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    size_t got;
+    int code = bb__sock_recv(conn->fd, context->scratch, BB_SCRATCH_SIZE, &got);
+    if (code != BB_OK && code != BB_AGAIN) return BB_CONN_CLOSE;
+    bool alive = code == BB_OK || bb__sock_untaken(conn->fd) < conn->untaken;
+    uint64_t longest = conn->linger_began + BB_LINGER_MAX - BB_LINGER_TIME;
+    if (alive && context->now <= longest && !context->draining) keep_lingering(conn, context);
+    return BB_CONN_WAIT;
+}
+
+/* Who asked for the end has no more to say, as a rule. If all the same it does, say an empty line, while the
+ * kernel still has some of the answer, a connection that is closed would be reset, and the rest be lost. What
+ * left in one small send is not worth the question. */
+static bool has_to_linger(const struct bb__conn *conn)
+{
+    return conn->linger || (conn->tcp && conn->large && bb__sock_untaken(conn->fd) != 0);
 }
 
 enum bb__conn_next bb__conn_after_answer(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    if (!conn->keep_alive) return conn->linger ? linger(conn, context) : BB_CONN_CLOSE;
+    if (!conn->keep_alive) return has_to_linger(conn) ? linger(conn, context) : BB_CONN_CLOSE;
 
     conn->state = BB_CONN_HEAD;
     conn->want = EPOLLIN;

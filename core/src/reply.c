@@ -119,6 +119,7 @@ static int send_run(struct bb_lane *lane, struct run *run)
     size_t sent = 0, total = bb__buf_len(staged) + run->bytes;
     int code = BB_AGAIN;
 
+    conn->large = lane->reply.sent || total > STAGED_MAX;
     run->spans[0] = (struct iovec){bb__buf_bytes(staged), bb__buf_len(staged)};
     lane->reply.sent = true;
     if (bb__buf_len(&conn->out) == 0) {

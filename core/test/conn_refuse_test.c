@@ -104,27 +104,6 @@ static void test_a_client_that_keeps_on_sending_reads_the_answer(void **state)
     host_free(host);
 }
 
-/* But not for ever, however much it sends. */
-static void test_lingering_has_an_end(void **state)
-{
-    (void)state;
-    struct host *host = new_host(AF_INET);
-    struct client *client = client_new(host);
-    client_say(client, "nonsense\r\n\r\n");
-    for (int second = 0; second < BB_LINGER_TIME / 1000; second++) {
-        host_turn(host);
-        assert_int_equal(host_connections(host), 1);
-        client_say(client, SMUGGLED);
-        host_turn(host);
-        fake_clock_advance(1000);
-    }
-    host_turn(host);
-    assert_int_equal(host_connections(host), 0);
-    assert_int_equal(host->served, 0);
-    client_free(client);
-    host_free(host);
-}
-
 /* A refusal behind answers that the client does not read waits its turn and is not lost. */
 static void test_a_refusal_that_has_to_wait(void **state)
 {
@@ -180,7 +159,6 @@ int main(void)
         cmocka_unit_test(test_what_came_before_is_answered_first),
         cmocka_unit_test(test_the_answer_to_HEAD_has_no_body),
         cmocka_unit_test(test_a_client_that_keeps_on_sending_reads_the_answer),
-        cmocka_unit_test(test_lingering_has_an_end),
         cmocka_unit_test(test_a_refusal_that_has_to_wait),
         cmocka_unit_test(test_a_refusal_that_nobody_takes),
     };

@@ -120,6 +120,7 @@ static void *read_on(void *argument)
         if (bb__buf_append(&client->in, bytes, (size_t)got) != BB_OK) break;
         if (memmem(bytes, (size_t)got, "0\r\n\r\n", 5)) break;
     }
+    shutdown(client->fd, SHUT_WR); /* it has read the answer: nothing has to linger for it */
     free(bytes);
     return NULL;
 }
