@@ -221,8 +221,7 @@ int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, cons
 
 /* Ends the head and settles the framing (RFC 9112 6). body_length: what the host knows of the whole body,
  * used when no Content-Length field was given; BB_LENGTH_UNKNOWN: chunked, or until close. Nothing is sent
- * yet. After it bb_reply_bodyless() tells whether the body is wanted at all. Errors: BB_ENOMEM, BB_EVALUE
- * (Content-Length). */
+ * yet. After it bb_reply_bodyless() tells whether the body is wanted at all. Errors: BB_ENOMEM. */
 int bb_reply_head(struct bb_lane *lane, uint64_t body_length);
 
 /* True when this answer has no body: HEAD, 1xx, 204, 205, 304. */

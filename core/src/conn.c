@@ -201,7 +201,6 @@ static int parse_head(struct bb__conn *conn, struct bb__conn_context *context)
     else if (!bb__head_ended(bytes, len, &conn->head_seen) && len < 2 * conn->head_parsed)
         return BB_AGAIN;
     conn->head_parsed = len;
-    context->head.method.at = NULL;
     return bb__head_parse(bytes, len, &context->head_limits, context->names, context->fields, &context->head,
                           &conn->head_len);
 }
@@ -217,7 +216,6 @@ enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_conte
     if (code == BB_AGAIN) {
         if (conn->deadline.kind != BB_DEADLINE_HEADER)
             bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_HEADER, context->now);
-        conn->want = EPOLLIN;
         return BB_CONN_WAIT;
     }
     conn->head_method = is_head_method(&context->head.method);

@@ -131,16 +131,13 @@ int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t 
     return BB_OK;
 }
 
-/* RFC 9110 15.5.6 demands the list; the core refuses no other method itself. */
-#define ALLOW "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"
-
 int bb__h1_reply_error(struct bb__buf *out, int status, bool head_method, struct bb__date *date,
                        const char *server)
 {
     char line[BB_STATUS_LINE_MAX];
     size_t line_len = bb__h1_put_status_line(line, status);
     size_t server_len = strlen(server);
-    if (bb__buf_reserve(out, 2 * sizeof line + sizeof ALLOW + OWN_FIELDS_MAX + server_len) != BB_OK)
+    if (bb__buf_reserve(out, 2 * sizeof line + OWN_FIELDS_MAX + server_len) != BB_OK)
         return BB_ENOMEM;
 
     /* The body says what the status line says: "400 Bad Request" and a line feed. */
@@ -150,7 +147,6 @@ int bb__h1_reply_error(struct bb__buf *out, int status, bool head_method, struct
     char *at = bb__put(out->data + out->end, line, line_len);
     at = put_date(at, date);
     at = put_server(at, server, server_len);
-    if (status == 405) at = BB_PUT_LITERAL(at, ALLOW);
     at = BB_PUT_LITERAL(at, "Content-Type: text/plain\r\n");
     at = put_content_length(at, text_len + 1);
     at = BB_PUT_LITERAL(at, "Connection: close\r\n\r\n");

@@ -99,8 +99,3 @@ size_t bb__h1_put_status_line(char to[BB_STATUS_LINE_MAX], int status)
     memcpy(to + len, "\r\n", 2);
     return len + 2;
 }
-
-const char *bb__h1_reason(int status)
-{
-    return is_known(status) ? lines[status - 100].text + BB_STATUS_LINE_CODE + 4 : "";
-}

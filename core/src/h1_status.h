@@ -14,7 +14,4 @@
  * client's is (RFC 9110 2.5). Returns its length. */
 size_t bb__h1_put_status_line(char to[BB_STATUS_LINE_MAX], int status);
 
-/* The reason phrase of a status, "" when it has none. */
-const char *bb__h1_reason(int status);
-
 #endif

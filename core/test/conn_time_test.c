@@ -262,6 +262,20 @@ static void test_an_answer_that_is_taken_little_by_little(void **state)
     }
 }
 
+/* Kept alive behind it, it waits for the client's bytes, not for room in a socket that has it. */
+static void test_an_answer_that_is_taken_late(void **state)
+{
+    (void)state;
+    struct host *host = new_host();
+    struct client *client = client_new(host);
+    (void)owe_much(host, client, 64 * 1024);
+    assert_answer(client, 200, NULL);
+    assert_silence(client);
+    assert_true(would_wait(host));
+    client_free(client);
+    host_free(host);
+}
+
 static void app_slow_and_large(struct host *host, const struct bb_request *request)
 {
     fake_clock_advance(3600 * 1000);
@@ -327,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_after_so_many_requests_it_closes),
         cmocka_unit_test(test_an_answer_that_nobody_takes),
         cmocka_unit_test(test_an_answer_that_is_taken_little_by_little),
+        cmocka_unit_test(test_an_answer_that_is_taken_late),
         cmocka_unit_test(test_a_slow_application_costs_the_client_nothing),
         cmocka_unit_test(test_zero_is_no_limit),
     };

@@ -38,15 +38,14 @@ static void test_every_status_line_fits(void **state)
 {
     (void)state;
     for (int status = 100; status <= 999; ++status) {
-        char line[BB_STATUS_LINE_MAX], expected[200];
-        int len = snprintf(expected, sizeof expected, "HTTP/1.1 %d %s\r\n", status, bb__h1_reason(status));
-        assert_in_range(len, 1, sizeof line);
-        assert_int_equal(bb__h1_put_status_line(line, status), len);
-        assert_memory_equal(line, expected, (size_t)len);
+        char line[BB_STATUS_LINE_MAX], start[32];
+        int start_len = snprintf(start, sizeof start, "HTTP/1.1 %d ", status);
+        size_t len = bb__h1_put_status_line(line, status);
+        assert_in_range(len, (size_t)start_len + 2, sizeof line);
+        assert_memory_equal(line, start, (size_t)start_len);
+        assert_ptr_equal(memchr(line, '\r', len), line + len - 2);
+        assert_int_equal(line[len - 1], '\n');
     }
-    assert_string_equal(bb__h1_reason(99), "");
-    assert_string_equal(bb__h1_reason(-1), "");
-    assert_string_equal(bb__h1_reason(1000), "");
 }
 
 static void test_refused_statuses(void **state)
@@ -134,10 +133,10 @@ static void test_error_answers(void **state)
         "before HTTP/1.1 400 Bad Request\r\nDate: @\r\nContent-Type: text/plain\r\nContent-Length: 16\r\n"
         "Connection: close\r\n\r\n400 Bad Request\n");
     bb__buf_clear(&encode.out);
-    assert_int_equal(bb__h1_reply_error(&encode.out, 405, true, &encode.date, "bontebok"), BB_OK);
+    assert_int_equal(bb__h1_reply_error(&encode.out, 417, true, &encode.date, "bontebok"), BB_OK);
     assert_string_equal(encode_head_text(&encode),
-                        "HTTP/1.1 405 Method Not Allowed\r\nDate: @\r\nServer: bontebok\r\n"
-                        "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\nContent-Type: text/plain\r\n"
+                        "HTTP/1.1 417 Expectation Failed\r\nDate: @\r\nServer: bontebok\r\n"
+                        "Content-Type: text/plain\r\n"
                         "Content-Length: 23\r\nConnection: close\r\n\r\n");
     encode_free(&encode);
 }
@@ -160,7 +159,7 @@ static void test_room(void **state)
 
         encode = encode_new();
         encode.out.end = encode.out.cap - room;
-        assert_int_equal(bb__h1_reply_error(&encode.out, 405, false, &encode.date, server), BB_OK);
+        assert_int_equal(bb__h1_reply_error(&encode.out, 431, false, &encode.date, server), BB_OK);
         encode_free(&encode);
     }
 }
