@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 /* A body is held to min_body_rate only after this long: the first bytes may sit behind a slow start. */
 #define BODY_RATE_AFTER 10000
@@ -27,7 +26,7 @@ struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context)
 {
     struct bb__conn *conn = malloc(sizeof *conn);
     if (!conn) return NULL;
-    *conn = (struct bb__conn){.source.kind = BB_SOURCE_CONN, .fd = fd, .want = EPOLLIN};
+    *conn = (struct bb__conn){.source.kind = BB_SOURCE_CONN, .fd = fd, .want = BB_INTEREST_READ};
     bb__spool_start(&conn->spool);
     bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_FRESH, context->now);
     return conn;
@@ -274,7 +273,7 @@ static enum bb__conn_next read_body(struct bb__conn *conn, struct bb__conn_conte
 enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_context *context, uint32_t events)
 {
     size_t owed = bb__buf_len(&conn->out);
-    if (owed > 0 && (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))) {
+    if (owed > 0 && (events & (BB_INTEREST_WRITE | BB_INTEREST_TROUBLE))) {
         bool flushing = conn->state == BB_CONN_FLUSH;
         int code = bb__conn_flush(conn);
         if (code == BB_EGONE) return BB_CONN_CLOSE;
@@ -311,8 +310,9 @@ static enum bb__conn_next read_whole_head(struct bb__conn *conn, struct bb__conn
 enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_context *context)
 {
     bool head_begun = conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > 0;
-    enum bb__conn_next next =
-        head_begun ? read_whole_head(conn, context) : bb__conn_on_ready(conn, context, EPOLLIN | EPOLLOUT);
+    enum bb__conn_next next = head_begun
+                                  ? read_whole_head(conn, context)
+                                  : bb__conn_on_ready(conn, context, BB_INTEREST_READ | BB_INTEREST_WRITE);
     if (next != BB_CONN_WAIT) return next;
 
     /* One byte more does not extend the time of a head. */

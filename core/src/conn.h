@@ -145,7 +145,7 @@ struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context);
 /* Frees everything and ends the connection. */
 void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_end end);
 
-/* The socket is ready: read what came, write what is owed. events: EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP. */
+/* The socket is ready: read what came, write what is owed. events: a mask of enum bb__interest. */
 enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_context *context,
                                      uint32_t events);
 

@@ -3,8 +3,6 @@
 #include "conn.h"
 #include "h1_reply.h"
 
-#include <sys/epoll.h>
-
 int bb__conn_flush(struct bb__conn *conn)
 {
     while (bb__buf_len(&conn->out) > 0) {
@@ -14,14 +12,14 @@ int bb__conn_flush(struct bb__conn *conn)
         bb__buf_consume(&conn->out, sent);
     }
     bb__buf_free(&conn->out);
-    if (conn->state == BB_CONN_BODY) conn->want = EPOLLIN;
+    if (conn->state == BB_CONN_BODY) conn->want = BB_INTEREST_READ;
     return BB_OK;
 }
 
 enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_context *context)
 {
     conn->state = BB_CONN_FLUSH;
-    conn->want = EPOLLOUT;
+    conn->want = BB_INTEREST_WRITE;
     conn->untaken = bb__sock_untaken(conn->fd);
     bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
     return BB_CONN_WAIT;
@@ -38,7 +36,7 @@ static enum bb__conn_next linger(struct bb__conn *conn, struct bb__conn_context 
     bb__sock_end_sending(conn->fd);
     bb__blocks_take_back(&context->blocks, &conn->in);
     conn->state = BB_CONN_LINGER;
-    conn->want = EPOLLIN;
+    conn->want = BB_INTEREST_READ;
     conn->linger_began = context->now;
     keep_lingering(conn, context);
     return BB_CONN_WAIT;
@@ -69,7 +67,7 @@ enum bb__conn_next bb__conn_after_answer(struct bb__conn *conn, struct bb__conn_
     if (!conn->keep_alive) return has_to_linger(conn) ? linger(conn, context) : BB_CONN_CLOSE;
 
     conn->state = BB_CONN_HEAD;
-    conn->want = EPOLLIN;
+    conn->want = BB_INTEREST_READ;
     if (bb__buf_len(&conn->in) > 0) {
         bb__deadline_clear(&context->deadlines, &conn->deadline);
         return BB_CONN_AGAIN;
@@ -99,6 +97,6 @@ int bb__conn_say_continue(struct bb__conn *conn)
     static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
     if (bb__buf_append(&conn->out, interim, sizeof interim - 1) != BB_OK) return BB_EGONE;
     int code = bb__conn_flush(conn);
-    conn->want = code == BB_AGAIN ? EPOLLIN | EPOLLOUT : EPOLLIN;
+    conn->want = code == BB_AGAIN ? BB_INTEREST_READ | BB_INTEREST_WRITE : BB_INTEREST_READ;
     return code == BB_EGONE ? BB_EGONE : BB_OK;
 }

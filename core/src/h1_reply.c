@@ -137,8 +137,7 @@ int bb__h1_reply_error(struct bb__buf *out, int status, bool head_method, struct
     char line[BB_STATUS_LINE_MAX];
     size_t line_len = bb__h1_put_status_line(line, status);
     size_t server_len = strlen(server);
-    if (bb__buf_reserve(out, 2 * sizeof line + OWN_FIELDS_MAX + server_len) != BB_OK)
-        return BB_ENOMEM;
+    if (bb__buf_reserve(out, 2 * sizeof line + OWN_FIELDS_MAX + server_len) != BB_OK) return BB_ENOMEM;
 
     /* The body says what the status line says: "400 Bad Request" and a line feed. */
     const char *text = line + BB_STATUS_LINE_CODE;

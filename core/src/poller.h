@@ -3,15 +3,10 @@
 #ifndef BB_POLLER_H
 #define BB_POLLER_H
 
+#include "sock.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/epoll.h>
-
-enum bb__interest {
-    BB_INTEREST_NONE = 0, /* only errors and hang-ups */
-    BB_INTEREST_READ = EPOLLIN,
-    BB_INTEREST_WRITE = EPOLLOUT,
-};
 
 /* Few enough that not many are in hand when the lane turns to a long request, enough to make the call cheap.
  */

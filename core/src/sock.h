@@ -4,9 +4,18 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/epoll.h>
 #include <sys/uio.h>
 
 #define BB_PEER_MAX 48 /* INET6_ADDRSTRLEN is 46 */
+
+/* What one can wait for on a socket, and what a wait may find; a mask. */
+enum bb__interest {
+    BB_INTEREST_NONE = 0, /* only trouble */
+    BB_INTEREST_READ = EPOLLIN,
+    BB_INTEREST_WRITE = EPOLLOUT,
+    BB_INTEREST_TROUBLE = EPOLLERR | EPOLLHUP, /* is told without being asked for */
+};
 
 /* Makes an inherited descriptor non-blocking and close-on-exec; on a TCP listener (*tcp) also sets
  * TCP_NODELAY, which accepted connections inherit. BB_OK or BB_ESYSTEM. */
