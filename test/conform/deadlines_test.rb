@@ -112,11 +112,12 @@ class DeadlinesTest < Support::TestCase
         client.read_response
       end
     end
-    assert_equal 200, @server.get.status
+    new_one = Support::Client.new(@server.address)
+    [new_one, idle.last].each { |client| client.request("GET", "/") }
+    assert_equal 200, new_one.read_response.status
     assert_equal "", idle.first.read_to_end
-    idle.last.request("GET", "/")
     assert_equal 200, idle.last.read_response.status
   ensure
-    idle&.each(&:close)
+    [*idle, *new_one].each(&:close)
   end
 end
