@@ -102,12 +102,12 @@ class ForkTest < Support::LaneCase
   private
 
   # The client gets one whole answer and the connection stays open; the block tells the child's pid afterwards.
-  def assert_only_the_parent_answers(server, status: 0)
+  def assert_only_the_parent_answers(server, status: 0, &block)
     server.connect do |client|
       client.request("GET", "/")
 
       assert_equal "parent", client.read_response.body
-      first = eventually { yield } # the answer may be here before its body is closed
+      first = eventually(&block) # the answer may be here before its body is closed
       assert_equal status, Process.wait2(first).last.exitstatus
       client.request("GET", "/")
 
