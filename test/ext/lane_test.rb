@@ -9,7 +9,7 @@ class LaneTest < Support::LaneCase
   NATIVE = Hash.new(OK).compare_by_identity.tap { |hash| hash.singleton_class.alias_method(:call, :[]) }
 
   # Fills the sockets with that many requests each, says how many there are, then reads until the server closes them.
-  PIPELINED = VALGRIND ? 50 : 4000
+  PIPELINED = VALGRIND ? 200 : 4000
   FULL_LOAD = <<~RUBY.freeze
     sockets = Array.new(50) { UNIXSocket.new(ARGV[0]) }
     sockets.each { |socket| socket.write("GET / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n" * #{PIPELINED}) }
