@@ -136,6 +136,24 @@ static void test_a_slow_start_is_no_slow_body(void **state)
     host_free(host);
 }
 
+/* A body is looked at a few times in body_timeout; where that is no limit, once a second for its rate. */
+static void test_how_often_a_body_is_looked_at(void **state)
+{
+    (void)state;
+    static const uint64_t cases[][2] = {{0, BB_BODY_TICK_MAX}, {60000, BB_BODY_TICK_MAX}, {400, 100}, {1, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bb_settings settings = host_settings();
+        settings.body_timeout = cases[i][0];
+        struct host *host = host_new(&settings, AF_UNIX);
+        struct client *client = client_new(host);
+        client_say(client, UPLOAD);
+        host_settle(host);
+        assert_int_equal(bb__deadline_wait(&host->lane->context.deadlines, fake_clock), cases[i][1]);
+        client_free(client);
+        host_free(host);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +161,7 @@ int main(void)
         cmocka_unit_test(test_a_body_that_is_too_slow),
         cmocka_unit_test(test_a_body_is_not_late_when_we_are),
         cmocka_unit_test(test_a_slow_start_is_no_slow_body),
+        cmocka_unit_test(test_how_often_a_body_is_looked_at),
     };
     return cmocka_run_group_tests_name("conn_body_time", tests, NULL, NULL);
 }

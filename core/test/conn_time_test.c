@@ -39,6 +39,7 @@ static void test_a_silent_client_is_left_without_a_word(void **state)
     struct host *host = new_host();
     struct client *client = client_new(host);
     host_settle(host);
+    assert_null(host->lane->conns->in.data); /* nor does it cost a block */
     pass(host, 29999);
     assert_silence(client);
     pass(host, 1);
@@ -66,6 +67,29 @@ static void test_a_drip_does_not_extend_the_time_of_a_head(void **state)
     pass(host, 1000);
     assert_late(client);
     assert_int_equal(host->served, 0);
+    client_free(client);
+    host_free(host);
+}
+
+/* Nor does it cost more than its bytes: an incomplete head is parsed anew when it has doubled. */
+static void test_a_drip_is_not_parsed_byte_by_byte(void **state)
+{
+    (void)state;
+    struct host *host = new_host();
+    struct client *client = client_new(host);
+    client_say(client, "GET / HTTP/1.1\r\nX: ");
+    host_settle(host);
+    const struct bb__conn *conn = host->lane->conns;
+    unsigned parsed = 0;
+    for (int i = 0; i < 4000; i++) {
+        size_t before = conn->head_parsed;
+        client_say(client, i % 100 == 0 ? "\r\nX: " : "x");
+        host_turn(host);
+        parsed += conn->head_parsed != before;
+    }
+    assert_in_range(parsed, 1, 10);
+    client_say(client, "\r\nHost: x\r\n\r\n");
+    assert_answer(client, 200, "GET / ");
     client_free(client);
     host_free(host);
 }
@@ -334,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_silent_client_is_left_without_a_word),
         cmocka_unit_test(test_a_drip_does_not_extend_the_time_of_a_head),
+        cmocka_unit_test(test_a_drip_is_not_parsed_byte_by_byte),
         cmocka_unit_test(test_a_late_head_behind_a_HEAD),
         cmocka_unit_test(test_each_request_has_its_own_time),
         cmocka_unit_test(test_an_idle_connection_is_closed_without_a_word),
