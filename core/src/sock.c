@@ -13,9 +13,6 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <linux/sockios.h>
-#endif
 
 #ifdef MSG_MORE
 #define HOLD_FOR_MORE MSG_MORE
@@ -199,9 +196,9 @@ int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)
 
 int bb__sock_untaken(int fd)
 {
-#ifdef SIOCOUTQ
-    int untaken;
-    return ioctl(fd, SIOCOUTQ, &untaken) == 0 ? untaken : -1;
+#ifdef __linux__
+    int untaken; /* TIOCOUTQ is SIOCOUTQ, whose header not every libc has */
+    return ioctl(fd, TIOCOUTQ, &untaken) == 0 ? untaken : -1;
 #else
     (void)fd;
     return -1;
