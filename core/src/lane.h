@@ -56,7 +56,7 @@ struct bb_lane {
     unsigned last_streak;
     unsigned probe;
     bool try_more;
-    uint64_t told_exhausted; /* ms, when running out of descriptors was last logged */
+    struct bb__news_pace exhausted; /* telling of no descriptors, no memory */
 };
 
 /* lane.c: does what a connection's last step asks for. True when it has a request to serve. */

@@ -8,7 +8,6 @@
 #include <sys/epoll.h>
 
 #define PAUSE_TIME 100 /* ms without accepting when nothing can be closed for it */
-#define TELL_EVERY 1000
 
 /* ms for which a connection is not closed for another one: a request may be on its way to us, or an answer to
  * its client. Longer, and clients that say nothing could keep everybody else out. One that is kept alive is
@@ -138,10 +137,9 @@ void bb__lane_resume_accepting(struct bb_lane *lane)
 
 static void tell_exhausted(struct bb_lane *lane, int error)
 {
-    if (lane->told_exhausted > 0 && lane->context.now - lane->told_exhausted < TELL_EVERY) return;
-    lane->told_exhausted = lane->context.now;
-    bb__news_add(&lane->context.news, 0, error, "accept: closing idle connections, or waiting, to go on",
-                 NULL);
+    const struct bb_news news = {.error = error,
+                                 .text = "accept: closing idle connections, or waiting, to go on"};
+    bb__news_add_paced(&lane->context.news, &lane->exhausted, lane->context.now, &news);
 }
 
 static int accept_with_room(struct bb_lane *lane, const struct bb__listener *listener, int *fd, char *peer)
@@ -210,7 +208,8 @@ struct bb__conn *bb__lane_accept(struct bb_lane *lane)
 
     struct bb__conn *conn = take_over(lane, fd, listener, peer);
     if (!conn) return NULL;
-    return bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, EPOLLIN)) ? conn : NULL;
+    return bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ)) ? conn
+                                                                                                  : NULL;
 }
 
 struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
@@ -220,7 +219,8 @@ struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
     struct bb__conn *conn = take_over(lane, queued->fd, queued->listener, queued->peer);
     free(queued);
     if (!conn) return NULL;
-    return bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, EPOLLIN)) ? conn : NULL;
+    return bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ)) ? conn
+                                                                                                  : NULL;
 }
 
 /* Takes what a queue holds. False when there is no room for the rest of it. */

@@ -57,6 +57,7 @@ static VALUE news_text(const struct bb_news *news)
     rb_str_cat_cstr(text, news->text);
     if (news->status) rb_str_catf(text, " (%d)", news->status);
     if (news->error) rb_str_catf(text, ": %s", strerror(news->error));
+    if (news->left_out) rb_str_catf(text, ", and %u more like it", news->left_out);
     return text;
 }
 

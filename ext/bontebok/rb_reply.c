@@ -94,9 +94,7 @@ static void add_fields(struct bbr_exchange *exchange, VALUE headers)
 /* Settles the framing. True: a body is wanted. */
 static bool end_head(struct bbr_exchange *exchange, uint64_t body_length)
 {
-    int code = bb_reply_head(exchange->lane->core, body_length);
-    if (code == BB_EVALUE) rb_raise(bbr_eInvalidReply, "the field \"Content-Length\" has an invalid value");
-    bbr_reply_check(exchange, code);
+    bbr_reply_check(exchange, bb_reply_head(exchange->lane->core, body_length));
     return !bb_reply_bodyless(exchange->lane->core);
 }
 
