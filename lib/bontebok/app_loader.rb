@@ -12,7 +12,7 @@ module Bontebok
     OPTION_LINE = /^#\\.*/
 
     def initialize(path, log)
-      @path = File.expand_path(path)
+      @path = File.absolute_path(path)
       @log = log
     end
 

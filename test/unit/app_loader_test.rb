@@ -62,6 +62,12 @@ class AppLoaderTest < Support::TestCase
     end
   end
 
+  # The shell has done what is to be done about "~".
+  def test_a_name_that_begins_with_a_tilde_is_a_name
+    error = assert_raises(Bontebok::StartError) { Bontebok::AppLoader.new("~nosuch.ru", nil).check }
+    assert_includes error.message, "#{Dir.pwd}/~nosuch.ru"
+  end
+
   def test_check_finds_a_missing_file_and_a_directory
     { "/nonexistent/config.ru" => "No such file or directory", temp_dir => "Is a directory" }.each do |path, reason|
       error = assert_raises(Bontebok::StartError) { Bontebok::AppLoader.new(path, nil).check }
