@@ -18,9 +18,6 @@
 /* Of so many at most it is found out whether they have sent something before one of them has to go. */
 #define PEEKS_MAX 64
 
-/* The order to drain may come while clients connect faster than we stop: an end to what is taken then. */
-#define DRAIN_ACCEPTS_MAX 16384
-
 /* A lane that accepted only one connection in its last streak asks again only now and then: on a quiet server
  * the second accept4 finds nothing and costs as much as the first. */
 #define PROBE_EVERY 8
@@ -195,6 +192,14 @@ static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb_
     return conn;
 }
 
+/* NULL when there is none, or no request yet. */
+static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn)
+{
+    if (!conn) return NULL;
+    enum bb__conn_next next = bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ);
+    return bb__lane_settle(lane, conn, next) ? conn : NULL;
+}
+
 struct bb__conn *bb__lane_accept(struct bb_lane *lane)
 {
     const struct bb__listener *listener = lane->accepting;
@@ -206,10 +211,7 @@ struct bb__conn *bb__lane_accept(struct bb_lane *lane)
     }
     if (++lane->accepted >= BB_IN_A_ROW || !lane->try_more) end_streak(lane);
 
-    struct bb__conn *conn = take_over(lane, fd, listener, peer);
-    if (!conn) return NULL;
-    return bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ)) ? conn
-                                                                                                  : NULL;
+    return read_at_once(lane, take_over(lane, fd, listener, peer));
 }
 
 struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
@@ -218,9 +220,7 @@ struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
     if (!queued) return NULL;
     struct bb__conn *conn = take_over(lane, queued->fd, queued->listener, queued->peer);
     free(queued);
-    if (!conn) return NULL;
-    return bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ)) ? conn
-                                                                                                  : NULL;
+    return read_at_once(lane, conn);
 }
 
 /* Takes what a queue holds. False when there is no room for the rest of it. */
@@ -228,7 +228,7 @@ static bool empty_queue(struct bb_lane *lane, const struct bb__listener *listene
 {
     char peer[BB_PEER_MAX];
     int fd;
-    for (int taken = 0; taken < DRAIN_ACCEPTS_MAX; taken++) {
+    for (int taken = 0; taken < BB_DRAIN_ACCEPTS_MAX; taken++) {
         if (accept_with_room(lane, listener, &fd, peer) != BB_OK) return !lane->paused;
         struct bb__conn *conn = take_over(lane, fd, listener, peer);
         if (conn) (void)bb__lane_settle(lane, conn, BB_CONN_WAIT);

@@ -9,6 +9,9 @@
 
 #define BB_LISTENERS_MAX 64
 
+/* Clients may connect faster than a drain takes them: an end to what is taken of one queue. */
+#define BB_DRAIN_ACCEPTS_MAX 16384
+
 struct bb__listener {
     struct bb__source source;
     int fd;

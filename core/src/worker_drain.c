@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Clients may connect faster than we stop: an end to what is taken. */
-#define DRAIN_ACCEPTS_MAX 16384
-
 static int take_one(struct bb_worker *worker, const struct bb__listener *listener, struct bb__queued ***last)
 {
     struct bb__queued *queued = malloc(sizeof *queued);
@@ -37,7 +34,7 @@ static bool take_queues(struct bb_worker *worker)
     while (*last) last = &(*last)->next;
     for (int i = 0; i < worker->listener_count; i++) {
         int code = BB_OK;
-        for (int taken = 0; code == BB_OK && taken < DRAIN_ACCEPTS_MAX; taken++)
+        for (int taken = 0; code == BB_OK && taken < BB_DRAIN_ACCEPTS_MAX; taken++)
             code = take_one(worker, &worker->listeners[i], &last);
         if (code == BB_ENOMEM || (code == BB_ESYSTEM && !bb__sock_is_useless(errno))) return false;
     }

@@ -8,29 +8,8 @@
 
 #include <cmocka.h>
 
-#include "client.h"
 #include "fake_clock.h"
-
-#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-
-static struct host *new_host(void)
-{
-    struct bb_settings settings = host_settings();
-    return host_new(&settings, AF_UNIX);
-}
-
-static void pass(struct host *host, uint64_t milliseconds)
-{
-    fake_clock_advance(milliseconds);
-    host_settle(host);
-}
-
-static void assert_late(struct client *client)
-{
-    assert_answer(client, 408, NULL);
-    assert_string_equal(client_field(client, "Connection"), "close");
-    assert_end(client);
-}
+#include "time_case.h"
 
 #define UPLOAD "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
 

@@ -7,22 +7,8 @@
 
 #include <cmocka.h>
 
-#include "client.h"
 #include "fake_clock.h"
-
-#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-
-static struct host *new_host(void)
-{
-    struct bb_settings settings = host_settings();
-    return host_new(&settings, AF_UNIX);
-}
-
-static void pass(struct host *host, uint64_t milliseconds)
-{
-    fake_clock_advance(milliseconds);
-    host_settle(host);
-}
+#include "time_case.h"
 
 static struct client *waiting;
 static const char *says_meanwhile;

@@ -8,34 +8,11 @@
 
 #include <cmocka.h>
 
-#include "client.h"
+#include "accept_case.h"
 #include "fail_socket.h"
 #include "fake_clock.h"
 
-#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-#define UPLOAD  "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
-
-static struct host *new_host(uint64_t max_connections)
-{
-    struct bb_settings settings = host_settings();
-    settings.max_connections = max_connections;
-    return host_new(&settings, AF_UNIX);
-}
-
-static struct client *new_served(struct host *host)
-{
-    struct client *client = client_new(host);
-    client_say(client, REQUEST);
-    assert_answer(client, 200, "GET / ");
-    return client;
-}
-
-static struct client *new_saying(struct host *host, const char *text)
-{
-    struct client *client = client_new(host);
-    client_say(client, text);
-    return client;
-}
+#define UPLOAD "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
 
 /* ---- max_connections ---- */
 

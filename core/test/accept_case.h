@@ -1,0 +1,30 @@
+/* accept_case.h: what the tests of new connections share. */
+#ifndef BB_TEST_ACCEPT_CASE_H
+#define BB_TEST_ACCEPT_CASE_H
+
+#include "client.h"
+
+#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static inline struct host *new_host(uint64_t max_connections)
+{
+    struct bb_settings settings = host_settings();
+    settings.max_connections = max_connections;
+    return host_new(&settings, AF_UNIX);
+}
+
+static inline struct client *new_saying(struct host *host, const char *text)
+{
+    struct client *client = client_new(host);
+    client_say(client, text);
+    return client;
+}
+
+static inline struct client *new_served(struct host *host)
+{
+    struct client *client = new_saying(host, REQUEST);
+    assert_answer(client, 200, "GET / ");
+    return client;
+}
+
+#endif
