@@ -95,19 +95,17 @@ static void end_streak(struct bb_lane *lane)
 }
 
 /* The longest idle is often the one that waits the longest to be read: as with deadlines, what has come
- * counts first. Such a one is young again, and another one goes. */
+ * counts first, and another one goes. */
 static bool close_oldest(struct bb_lane *lane, enum bb__deadline_kind kind, uint64_t spared_time)
 {
-    struct bb__deadlines *deadlines = &lane->context.deadlines;
-    for (int i = 0; i < PEEKS_MAX; i++) {
-        struct bb__deadline *oldest = bb__deadline_oldest(deadlines, kind);
-        if (!oldest || lane->context.now - oldest->since < spared_time) return false;
+    struct bb__deadline *oldest = bb__deadline_oldest(&lane->context.deadlines, kind);
+    for (int i = 0; i < PEEKS_MAX && oldest; i++, oldest = oldest->next) {
+        if (lane->context.now - oldest->since < spared_time) return false;
         struct bb__conn *conn = bb__conn_of_deadline(oldest);
         if (conn->state == BB_CONN_LINGER || !bb__sock_has_bytes(conn->fd)) {
             bb__lane_close(lane, conn, BB_CONN_END_CLOSE);
             return true;
         }
-        bb__deadline_set(deadlines, oldest, kind, lane->context.now);
     }
     return false;
 }
@@ -223,28 +221,19 @@ struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
     return read_at_once(lane, conn);
 }
 
-/* Takes what a queue holds. False when there is no room for the rest of it. */
-static bool empty_queue(struct bb_lane *lane, const struct bb__listener *listener)
-{
-    char peer[BB_PEER_MAX];
-    int fd;
-    for (int taken = 0; taken < BB_DRAIN_ACCEPTS_MAX; taken++) {
-        if (accept_with_room(lane, listener, &fd, peer) != BB_OK) return !lane->paused;
-        struct bb__conn *conn = take_over(lane, fd, listener, peer);
-        if (conn) (void)bb__lane_settle(lane, conn, BB_CONN_WAIT);
-    }
-    return true;
-}
-
-/* Where whoever gave the order has not found room for all that the queues hold, the lanes do what he would
- * have done: they can close others for it, and pause. The requests are read when the lane looks at them in
- * turn. */
+/* Whoever gave the order has done this already, unless there was no room for all that the queues hold: a lane
+ * can close others for it, and wait. */
 void bb__lane_stop_accepting(struct bb_lane *lane)
 {
     if (!lane->listening) return;
+    int error;
+    while ((error = bb__worker_stop_listening(lane->worker))) {
+        tell_exhausted(lane, error);
+        if (bb__sock_is_exhaustion(error) && close_least_missed(lane)) continue;
+        pause_accepting(lane);
+        return;
+    }
     lane->paused = false;
-    for (int i = 0; i < lane->worker->listener_count && !atomic_load(&lane->worker->deaf); i++)
-        if (!empty_queue(lane, &lane->worker->listeners[i])) return;
     unwatch_listeners(lane);
     lane->listening = false;
     bb__worker_lane_stops(lane->worker);

@@ -57,6 +57,10 @@ bool bb__worker_is_inert(const struct bb_worker *worker);
 void bb__worker_add_lane(struct bb_worker *worker, struct bb_lane *lane);
 void bb__worker_remove_lane(struct bb_worker *worker, struct bb_lane *lane);
 
+/* Takes what the listeners' queues hold, for the lanes, and closes the listeners. 0, also when it was done
+ * before; else the errno for which some are still queued, and nothing is closed. */
+int bb__worker_stop_listening(struct bb_worker *worker);
+
 /* One of those that were queued when the order to drain came, the caller's to free, or NULL. */
 struct bb__queued *bb__worker_take_queued(struct bb_worker *worker);
 

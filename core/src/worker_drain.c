@@ -27,8 +27,9 @@ static int take_one(struct bb_worker *worker, const struct bb__listener *listene
     return BB_OK;
 }
 
-/* What the queues hold has been promised an answer by the kernel. False: there is no room for all of it. */
-static bool take_queues(struct bb_worker *worker)
+/* What the queues hold has been promised an answer by the kernel. 0, or the error for which not all of it
+ * could be taken. */
+static int take_queues(struct bb_worker *worker)
 {
     struct bb__queued **last = &worker->queued;
     while (*last) last = &(*last)->next;
@@ -36,9 +37,9 @@ static bool take_queues(struct bb_worker *worker)
         int code = BB_OK;
         for (int taken = 0; code == BB_OK && taken < BB_DRAIN_ACCEPTS_MAX; taken++)
             code = take_one(worker, &worker->listeners[i], &last);
-        if (code == BB_ENOMEM || (code == BB_ESYSTEM && !bb__sock_is_useless(errno))) return false;
+        if (code == BB_ENOMEM || (code == BB_ESYSTEM && !bb__sock_is_useless(errno))) return errno;
     }
-    return true;
+    return 0;
 }
 
 /* A listener leaves each set before it is closed: as long as another process has it, its events would go on
@@ -55,12 +56,22 @@ static void end_listening(struct bb_worker *worker)
     }
 }
 
+int bb__worker_stop_listening(struct bb_worker *worker)
+{
+    int error = 0;
+    pthread_mutex_lock(&worker->lock);
+    if (!atomic_load(&worker->deaf)) {
+        error = take_queues(worker);
+        if (error == 0) end_listening(worker);
+    }
+    pthread_mutex_unlock(&worker->lock);
+    return error;
+}
+
 void bb_worker_drain(struct bb_worker *worker)
 {
     if (bb__worker_is_inert(worker)) return;
-    pthread_mutex_lock(&worker->lock);
-    if (!atomic_load(&worker->deaf) && take_queues(worker)) end_listening(worker);
-    pthread_mutex_unlock(&worker->lock);
+    (void)bb__worker_stop_listening(worker); /* without room for it the lanes go on */
     atomic_store(&worker->draining, true);
     bb__event_raise(worker->drain_fd);
 }

@@ -111,6 +111,26 @@ static void test_what_has_been_sent_counts_first(void **state)
     host_free(host);
 }
 
+/* To be spared because something has come is no progress. A head that drips in is as old as its first byte.
+ */
+static void test_who_was_spared_is_no_younger(void **state)
+{
+    (void)state;
+    struct host *host = new_host(2);
+    struct client *drip = new_saying(host, "GET / HT"), *upload = new_saying(host, UPLOAD);
+    host_settle(host);
+    fake_clock_advance(1000);
+    struct client *third = new_saying(host, UPLOAD);
+    client_say(drip, "TP");
+    host_settle(host);
+    assert_int_equal(host_connections(host), 2);
+    assert_end(drip);
+    client_free(drip);
+    client_free(upload);
+    client_free(third);
+    host_free(host);
+}
+
 /* The one that goes may have an event that the lane has not looked at: here its client's end. */
 static void test_one_that_goes_while_its_event_waits(void **state)
 {
@@ -327,6 +347,7 @@ int main(void)
         cmocka_unit_test(test_a_new_one_is_never_starved),
         cmocka_unit_test(test_the_young_are_spared),
         cmocka_unit_test(test_what_has_been_sent_counts_first),
+        cmocka_unit_test(test_who_was_spared_is_no_younger),
         cmocka_unit_test(test_one_that_goes_while_its_event_waits),
         cmocka_unit_test(test_the_idle_ones_of_a_busy_lane_keep_nobody_out),
         cmocka_unit_test(test_without_descriptors_the_idle_go_and_no_answer_is_lost),
