@@ -24,6 +24,7 @@
 #include "bontebok.h"
 #include "descriptors.h"
 #include "sock.h"
+#include "socket_pair.h"
 
 static int descriptors;
 
@@ -72,30 +73,6 @@ static int listen_on(int family, union address *address, socklen_t *len)
     assert_int_equal(bb__sock_prepare_listener(fd, &tcp), BB_OK);
     assert_int_equal(tcp, family != AF_UNIX);
     return fd;
-}
-
-struct pair {
-    int ours, theirs;
-};
-
-static struct pair unix_pair(void)
-{
-    int fds[2];
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-    return (struct pair){fds[0], fds[1]};
-}
-
-static struct pair tcp_pair(void)
-{
-    union address address;
-    socklen_t len;
-    char peer[BB_PEER_MAX];
-    struct pair pair = {.theirs = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    int listener = listen_on(AF_INET, &address, &len);
-    assert_int_equal(connect(pair.theirs, &address.any, len), 0);
-    assert_int_equal(bb__sock_accept(listener, &pair.ours, peer), BB_OK);
-    close(listener);
-    return pair;
 }
 
 /* ---- accept ---- */

@@ -12,32 +12,22 @@ class LargeBodyTest < Support::LaneCase
     end
   end
 
-  def test_many_parts_and_a_client_that_waits
-    parts = Array.new(3_000) { |n| n.to_s * 500 }
-    server = serve(settings: { response_buffer: 10_000 }) do |env|
-      [200, {}, env["PATH_INFO"] == "/" ? parts : parts.each]
-    end
-    %w[/ /each].each do |path|
-      server.connect do |client|
-        client.request("GET", path)
-
-        assert client.socket.wait_readable(10)
-        assert_equal parts.join, client.read_response.body
+  {
+    "many_parts" => -> { Array.new(3_000) { |n| n.to_s * 500 } },
+    "large_parts" => -> { Array.new(3) { |n| Random.new(n).bytes(3_000_000) } }
+  }.each do |name, make|
+    define_method(:"test_#{name}_and_a_client_that_waits") do
+      parts = make.call
+      server = serve(settings: { response_buffer: 10_000 }) do |env|
+        [200, {}, env["PATH_INFO"] == "/" ? parts : parts.each]
       end
-    end
-  end
+      %w[/ /each].each do |path|
+        server.connect do |client|
+          client.request("GET", path)
 
-  def test_large_parts_and_a_client_that_waits
-    parts = Array.new(3) { |n| Random.new(n).bytes(3_000_000) }
-    server = serve(settings: { response_buffer: 10_000 }) do |env|
-      [200, {}, env["PATH_INFO"] == "/" ? parts : parts.each]
-    end
-    %w[/ /each].each do |path|
-      server.connect do |client|
-        client.request("GET", path)
-
-        assert client.socket.wait_readable(10)
-        assert_equal parts.join, client.read_response.body
+          assert client.socket.wait_readable(10)
+          assert_equal parts.join, client.read_response.body
+        end
       end
     end
   end

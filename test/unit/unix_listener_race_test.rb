@@ -1,23 +1,10 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/option_table"
-require "bontebok/unix_listener"
+require_relative "../support/unix_listener_case"
 
 # Of servers that start at the same moment on the same unix socket one listens, the others are refused.
-class UnixListenerRaceTest < Support::TestCase
-  def setup
-    @path = File.join(temp_dir, "a.sock")
-    @opened = []
-  end
-
-  def teardown
-    @opened.each do |listener|
-      listener.unlink
-      listener.close
-    end
-  end
-
+class UnixListenerRaceTest < Support::UnixListenerCase
   def test_of_two_that_bind_at_the_same_time_the_later_one_is_refused
     first = listener.tap(&:bind)
     second = listener.tap(&:bind)
@@ -43,10 +30,6 @@ class UnixListenerRaceTest < Support::TestCase
   end
 
   private
-
-  def listener(path = @path)
-    @opened.push(Bontebok::UnixListener.new(Bontebok::Address.parse("unix:#{path}"), backlog: 8)).last
-  end
 
   # Returns nil when the first one was done before its so many-th call.
   def one_listens_when_a_rival_comes_at(moment)

@@ -1,23 +1,10 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/option_table"
-require "bontebok/unix_listener"
+require_relative "../support/unix_listener_case"
 
 # A unix socket appears when it listens, replaces a stale one, never a living one, and goes with its server.
-class UnixListenerTest < Support::TestCase
-  def setup
-    @path = File.join(temp_dir, "a.sock")
-    @opened = []
-  end
-
-  def teardown
-    @opened.each do |listener|
-      listener.unlink
-      listener.close
-    end
-  end
-
+class UnixListenerTest < Support::UnixListenerCase
   def test_it_appears_when_it_listens
     listener = listener().tap(&:bind)
     refute_path_exists @path
@@ -145,14 +132,6 @@ class UnixListenerTest < Support::TestCase
   end
 
   private
-
-  def listener(path = @path)
-    @opened.push(Bontebok::UnixListener.new(Bontebok::Address.parse("unix:#{path}"), backlog: 8)).last
-  end
-
-  def listening(path = @path)
-    listener(path).tap(&:bind).tap(&:listen)
-  end
 
   def assert_in_use(&)
     error = assert_raises(Bontebok::StartError, &)
