@@ -65,7 +65,7 @@ static void answer(void)
 static void serve(struct bb_worker *worker)
 {
     for (;;) {
-        if (told_to_end) bb_worker_drain(worker);
+        if (told_to_end) bb_worker_drain(worker, BB_QUEUE_TAKE);
         const struct bb_request *request;
         struct bb_news news;
         switch (bb_lane_next(lane, &request)) {

@@ -3,8 +3,8 @@
  *
  * The core is pulled: it never calls the host. A binding creates one worker per process and one lane per host
  * thread, then loops: bb_lane_next() hands out a complete request, the bb_reply_*() calls answer it. Only
- * bb_lane_wait() and bb_reply_wait() block; a host with a global lock releases it around these two and
- * nowhere else. No pointer into host memory is kept once a call has returned.
+ * bb_lane_wait(), bb_reply_wait() and bb_worker_drain() block; a host with a global lock releases it around
+ * these and nowhere else. No pointer into host memory is kept once a call has returned.
  *
  * Threads: a worker may be shared by threads, a lane and its current request belong to the thread that serves
  * it. Only bb_worker_drain() and bb_lane_wake() may be called from any thread, the latter also from a signal
@@ -159,11 +159,19 @@ int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings)
  */
 int bb_worker_listen(struct bb_worker *worker, int fd, unsigned listener);
 
-/* Begins the graceful end: what the accept queues hold is accepted and the listeners are closed at once, also
- * while every lane is busy (without descriptors or memory for them: as soon as a lane has room); what is in
- * flight is answered with "Connection: close". Every lane then ends with BB_DRAINED. Any thread, but no
- * signal handler; again: no effect. */
-void bb_worker_drain(struct bb_worker *worker);
+/* What becomes of connections that nobody has accepted when a worker is drained. */
+enum bb_queue {
+    BB_QUEUE_TAKE,  /* they are taken and answered; of several processes that share the listeners each takes
+                       some */
+    BB_QUEUE_LEAVE, /* other processes have the listeners, too, and go on: theirs */
+};
+
+/* Begins the graceful end: the listeners are closed at once, also while every lane is busy; where their
+ * queues are to be taken and there is no room for that (descriptors, memory), as soon as a lane has it. What
+ * is in flight is answered with "Connection: close". Every lane then ends with BB_DRAINED. Blocks for as long
+ * as it takes to empty the queues, some milliseconds; at most 0.2 s, when clients connect as fast as they are
+ * taken. Any thread, but no signal handler. Once the listeners are closed: no effect. */
+void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue);
 
 /* Frees the worker and closes its listeners. All lanes must be freed before. NULL is allowed. */
 void bb_worker_free(struct bb_worker *worker);
@@ -194,7 +202,8 @@ struct bb_news {
     int error;         /* errno, or 0 */
     const char *text;  /* static */
     char peer[48];     /* the client's address, or "" */
-    unsigned left_out; /* like it and not told, since the last that was: clients do not fill the log */
+    unsigned left_out; /* like it and not told, since the last that was: clients do not fill the log. They are
+                          told when something happens on the lane, a second or more after that one */
 };
 
 /* Takes the oldest news. Returns BB_OK, or BB_AGAIN when there is none. */
@@ -239,7 +248,7 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
                    uint64_t *taken);
 
 /* Blocks until at most half of response_buffer is pending. BB_OK: write again. BB_AGAIN: bb_lane_wake() was
- * called. BB_EGONE: reset, or nothing taken for write_timeout. */
+ * called. BB_EGONE: reset, nothing taken for write_timeout, or less than min_body_rate (after 10 s). */
 int bb_reply_wait(struct bb_lane *lane);
 
 /* Ends the reply; what is still unsent leaves as the client takes it. BB_ESHORT: fewer bytes than announced,

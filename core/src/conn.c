@@ -13,11 +13,13 @@ void bb__conn_set_durations(struct bb__conn_context *context)
     const struct bb_settings *settings = context->settings;
     uint64_t body_tick = settings->body_timeout / 4;
     if (settings->body_timeout == 0 || body_tick > BB_BODY_TICK_MAX) body_tick = BB_BODY_TICK_MAX;
+    uint64_t write_timeout = settings->write_timeout;
 
     context->deadlines.kinds[BB_DEADLINE_FRESH].duration = settings->header_timeout;
     context->deadlines.kinds[BB_DEADLINE_HEADER].duration = settings->header_timeout;
     context->deadlines.kinds[BB_DEADLINE_BODY].duration = body_tick > 0 ? body_tick : 1;
-    context->deadlines.kinds[BB_DEADLINE_WRITE].duration = settings->write_timeout;
+    context->deadlines.kinds[BB_DEADLINE_WRITE].duration =
+        write_timeout > 0 ? bb__conn_write_tick(write_timeout) : 0;
     context->deadlines.kinds[BB_DEADLINE_KEEPALIVE].duration = settings->keepalive_timeout;
     context->deadlines.kinds[BB_DEADLINE_LINGER].duration = BB_LINGER_TIME;
 }
@@ -323,10 +325,7 @@ enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_c
         bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
         return BB_CONN_WAIT;
     }
-    /* The socket asks for more only when much of its buffer is free: one that takes little at a time does so
-     * for longer than that. */
-    if (conn->state == BB_CONN_FLUSH && bb__sock_untaken(conn->fd) < conn->untaken)
-        return bb__conn_await_taking(conn, context);
+    if (conn->state == BB_CONN_FLUSH && bb__conn_is_taking(conn, context)) return BB_CONN_WAIT;
     return BB_CONN_CLOSE; /* nobody asked anything, nobody reads, or it was kept for long enough */
 }
 

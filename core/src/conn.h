@@ -76,6 +76,7 @@ struct bb__conn {
     int untaken;                   /* bb__sock_untaken() when the client last took some of `out` */
     uint64_t served;               /* requests handed out */
     uint64_t linger_began;         /* ms */
+    uint64_t write_progress;       /* ms, when it was seen that the client had taken some of `out` */
 
     struct bb__body body;
     struct bb__spool spool;
@@ -135,6 +136,10 @@ struct bb__conn_context {
 #define BB_LINGER_TIME   3000  /* since the client's last sign of life */
 #define BB_LINGER_MAX    30000 /* whatever it does */
 #define BB_BODY_TICK_MAX 1000
+static inline uint64_t bb__conn_write_tick(uint64_t write_timeout)
+{
+    return write_timeout < 8 ? 1 : write_timeout / 8;
+}
 
 /* Sets the durations of all deadlines from context->settings. */
 void bb__conn_set_durations(struct bb__conn_context *context);
@@ -167,8 +172,11 @@ enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_cont
 /* Sends what is in `out`. BB_OK: all of it; BB_AGAIN: the socket is full; BB_EGONE. */
 int bb__conn_flush(struct bb__conn *conn);
 
-/* FLUSH: the client has write_timeout from now to take something. */
+/* FLUSH: the client, which has taken something just now, has write_timeout to do so again. */
 enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_context *context);
+
+/* FLUSH: looks whether it does. False: it has taken nothing for write_timeout. */
+bool bb__conn_is_taking(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* FLUSH, or an answer that is sent already: what follows once `out` is empty. */
 enum bb__conn_next bb__conn_after_answer(struct bb__conn *conn, struct bb__conn_context *context);

@@ -21,8 +21,22 @@ enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_
     conn->state = BB_CONN_FLUSH;
     conn->want = BB_INTEREST_WRITE;
     conn->untaken = bb__sock_untaken(conn->fd);
+    conn->write_progress = context->now;
     bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
     return BB_CONN_WAIT;
+}
+
+/* The socket asks for more only when much of its buffer, which may be megabytes, is free: one that takes
+ * little at a time does so for longer than that. */
+bool bb__conn_is_taking(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    if (bb__sock_untaken(conn->fd) < conn->untaken) {
+        (void)bb__conn_await_taking(conn, context);
+        return true;
+    }
+    if (context->now - conn->write_progress >= context->settings->write_timeout) return false;
+    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
+    return true;
 }
 
 static void keep_lingering(struct bb__conn *conn, struct bb__conn_context *context)

@@ -11,7 +11,7 @@ enum bb__deadline_kind {
     BB_DEADLINE_FRESH,     /* accepted, no byte yet */
     BB_DEADLINE_HEADER,    /* since the first byte of a request */
     BB_DEADLINE_BODY,      /* look whether the body makes progress */
-    BB_DEADLINE_WRITE,     /* since the client last took bytes of its answer */
+    BB_DEADLINE_WRITE,     /* look whether the client takes its answer */
     BB_DEADLINE_KEEPALIVE, /* idle between requests */
     BB_DEADLINE_LINGER,    /* answered and half closed, the client may still be reading */
     BB_DEADLINE_KINDS,
@@ -45,7 +45,7 @@ struct bb__deadline *bb__deadline_take_due(struct bb__deadlines *deadlines, uint
 /* The one of a kind that was set first, or NULL; it stays. */
 struct bb__deadline *bb__deadline_oldest(const struct bb__deadlines *deadlines, enum bb__deadline_kind kind);
 
-/* Gives a kind a shorter duration, also for those already set. */
+/* Gives a kind a shorter duration; those already set are due that long after `now` at the latest. */
 void bb__deadline_shorten(struct bb__deadlines *deadlines, enum bb__deadline_kind kind, uint64_t duration,
                           uint64_t now);
 

@@ -208,30 +208,44 @@ static struct bb__conn *take_due(struct bb_lane *lane, struct bb__deadline *due)
     return bb__lane_settle(lane, conn, bb__conn_on_deadline(conn, &lane->context)) ? conn : NULL;
 }
 
-/* One that has had its turn and has more in hand. After each look that found others one of these is served,
- * too: a lane on which something always comes must not forget them. */
-static struct bb__conn *take_ready(struct bb_lane *lane)
+static bool has_queued(const struct bb_lane *lane)
 {
+    return lane->context.draining && bb__worker_has_queued(lane->worker);
+}
+
+/* One of those that need no look: that have had their turn and have more in hand, or were queued when the
+ * order to drain came; of both in turns. */
+static struct bb__conn *take_held(struct bb_lane *lane)
+{
+    bool is_ready = lane->ready_first && (lane->ready_turn || !has_queued(lane));
+    lane->held_turn = false;
+    lane->ready_turn = !is_ready;
+    if (!is_ready) return bb__lane_adopt(lane);
     struct bb__conn *conn = pop_ready(lane);
-    lane->ready_turn = false;
     return bb__lane_settle(lane, conn, bb__conn_advance(conn, &lane->context)) ? conn : NULL;
 }
 
 /* Looks, without waiting, whether others have come: before one that is in hand anyway, and when the last look
  * found something. */
-static bool look(struct bb_lane *lane)
+static bool look(struct bb_lane *lane, bool held)
 {
-    if (lane->looked || (!lane->ready_first && !lane->busy)) return false;
+    if (lane->looked || (!held && !lane->busy)) return false;
     lane->looked = true;
     bb__poller_wait(&lane->poller, &lane->batch, 0);
     lane->busy = lane->batch.count > 0;
     return lane->busy;
 }
 
-/* The next connection with a complete request: the one that was served last, if more is in its buffer; then
- * the accept queue, one listener after the other; what the last look found; those whose time is over; then
- * those that have had their turn, of whom one is served after each batch of others: a lane to which something
- * always comes must not forget them. */
+/* The next connection with a complete request, from
+ *
+ *     again       the one that was served last, if more is in its buffer   BB_IN_A_ROW in a row
+ *     accepting   a listener's queue                                       BB_IN_A_ROW in a row
+ *     batch       what the last look found                                 each once
+ *     due         those whose time is over
+ *     held        see take_held()                                          one after each of the others'
+ * turns
+ *
+ * in this order: a lane to which something always comes must forget nobody. */
 static struct bb__conn *pick(struct bb_lane *lane)
 {
     for (;;) {
@@ -243,32 +257,31 @@ static struct bb__conn *pick(struct bb_lane *lane)
             if (bb__lane_settle(lane, conn, bb__conn_advance(conn, &lane->context))) return conn;
             continue;
         }
+        bool held = lane->ready_first || has_queued(lane);
         lane->in_a_row = 0;
         if (lane->accepting) {
             conn = bb__lane_accept(lane);
-        } else if (lane->context.draining && bb__worker_has_queued(lane->worker)) {
-            conn = bb__lane_adopt(lane);
         } else if (!bb__batch_empty(&lane->batch)) {
             conn = take_event(lane);
         } else if ((due = bb__deadline_take_due(&lane->context.deadlines, lane->context.now))) {
             conn = take_due(lane, due);
-        } else if (!(lane->ready_first && lane->ready_turn) && look(lane)) {
+        } else if (!(held && lane->held_turn) && look(lane, held)) {
             continue;
-        } else if (lane->ready_first) {
-            conn = take_ready(lane);
+        } else if (held) {
+            conn = take_held(lane);
             if (conn) return conn;
         } else {
             return NULL;
         }
         if (!conn) continue;
-        lane->ready_turn = lane->ready_first != NULL;
+        lane->held_turn = lane->ready_first || has_queued(lane);
         return conn;
     }
 }
 
 static void begin_drain(struct bb_lane *lane)
 {
-    uint64_t patience = lane->worker->settings.keepalive_drain;
+    uint64_t patience = lane->worker->settings.keepalive_drain, began = lane->worker->drain_began;
     if (patience == 0) patience = 1;
     lane->context.draining = true;
     bb__poller_remove(&lane->poller, lane->worker->drain_fd);
@@ -276,7 +289,15 @@ static void begin_drain(struct bb_lane *lane)
     static const enum bb__deadline_kind idle[] = {BB_DEADLINE_FRESH, BB_DEADLINE_HEADER,
                                                   BB_DEADLINE_KEEPALIVE, BB_DEADLINE_LINGER};
     for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
-        bb__deadline_shorten(&lane->context.deadlines, idle[i], patience, lane->context.now);
+        bb__deadline_shorten(&lane->context.deadlines, idle[i], patience, began);
+}
+
+static void tell_rest(struct bb_lane *lane)
+{
+    struct bb__conn_context *context = &lane->context;
+    bb__news_tell_rest(&context->news, &lane->exhausted, context->now);
+    for (int fault = 0; fault < BB_SPOOL_FAULTS; fault++)
+        bb__news_tell_rest(&context->news, &context->spool_news[fault], context->now);
 }
 
 static void mind_the_time(struct bb_lane *lane)
@@ -286,10 +307,10 @@ static void mind_the_time(struct bb_lane *lane)
     if (lane->handed_out > 0 && context->now - lane->handed_out > AWAY_TIME)
         context->away += context->now - lane->handed_out;
     lane->handed_out = 0;
-    if (!context->draining && atomic_load_explicit(&lane->worker->draining, memory_order_relaxed))
-        begin_drain(lane);
+    if (!context->draining && bb__worker_drains(lane->worker)) begin_drain(lane);
     if (lane->paused && context->now >= lane->resume) bb__lane_resume_accepting(lane);
     bb__lane_keep_to_limit(lane);
+    tell_rest(lane);
 }
 
 int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
@@ -307,6 +328,8 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->reply.sent = lane->reply.ended = false;
         lane->reply.failed = BB_OK;
         lane->reply.write_progress = lane->context.now;
+        lane->reply.waited = 0;
+        lane->reply.given = 0;
         bb__conn_fill_request(conn, &lane->context, &lane->request);
         *request = &lane->request;
         return BB_OK;

@@ -16,6 +16,9 @@ struct bb__lane_reply {
     struct bb__h1_reply encoder;
     struct bb__buf staged;   /* head and small parts, on their way into one send */
     uint64_t write_progress; /* ms, when the client last took something while bytes were pending */
+    uint64_t waited;         /* ms, for the client to take something */
+    int64_t given;           /* bytes that the socket took */
+    int64_t taken_before;    /* bytes that the client had taken when the first wait began */
     bool sent;               /* something may have reached the client */
     bool ended;              /* the body's end is in staged, or sent */
     int ended_as;            /* BB_OK or BB_ESHORT */
@@ -43,7 +46,8 @@ struct bb_lane {
 
     bool busy;           /* the last look found something: looking again without waiting is likely to pay */
     bool looked;         /* since the last request was handed out */
-    bool ready_turn;     /* others were served while some of `ready` waited */
+    bool held_turn;      /* others were served while one waited that needs no look */
+    bool ready_turn;     /* of these, one in `ready` is next, not one that was queued */
     uint64_t handed_out; /* ms, when the host got the current request */
 
     /* lane_accept.c */

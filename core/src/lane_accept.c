@@ -48,7 +48,7 @@ void bb__lane_has_room(struct bb_lane *lane)
 static bool add_listeners(struct bb_lane *lane)
 {
     struct bb_worker *worker = lane->worker;
-    for (int i = 0; i < worker->listener_count && !atomic_load(&worker->deaf); i++) {
+    for (int i = 0; i < worker->listener_count && !atomic_load(&worker->has_closed); i++) {
         struct bb__listener *listener = &worker->listeners[i];
         if (bb__poller_add_shared(&lane->poller, listener->fd, &listener->source) != BB_OK) return false;
     }
@@ -142,7 +142,7 @@ static int accept_with_room(struct bb_lane *lane, const struct bb__listener *lis
     int code = bb__sock_accept(listener->fd, fd, peer);
     if (code != BB_ESYSTEM) return code;
     int error = errno;
-    if (atomic_load(&lane->worker->deaf)) return BB_AGAIN;
+    if (atomic_load(&lane->worker->has_closed)) return BB_AGAIN;
     if (bb__sock_is_useless(error)) {
         give_up(lane, listener, error);
         return code;
@@ -227,7 +227,7 @@ void bb__lane_stop_accepting(struct bb_lane *lane)
 {
     if (!lane->listening) return;
     int error;
-    while ((error = bb__worker_stop_listening(lane->worker))) {
+    while ((error = bb__worker_take_queues(lane->worker))) {
         tell_exhausted(lane, error);
         if (bb__sock_is_exhaustion(error) && close_least_missed(lane)) continue;
         pause_accepting(lane);

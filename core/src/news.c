@@ -25,10 +25,19 @@ void bb__news_add_paced(struct bb__news_ring *ring, struct bb__news_pace *pace, 
 {
     struct bb_news told = *news;
     told.left_out = pace->left_out;
-    if ((pace->told > 0 && now - pace->told < TELL_EVERY) || !push(ring, &told))
+    if ((pace->told > 0 && now - pace->told < TELL_EVERY) || !push(ring, &told)) {
         pace->left_out++;
-    else
+        pace->latest = *news;
+    } else {
         *pace = (struct bb__news_pace){.told = now};
+    }
+}
+
+void bb__news_tell_rest(struct bb__news_ring *ring, struct bb__news_pace *pace, uint64_t now)
+{
+    if (pace->left_out == 0 || now - pace->told < TELL_EVERY) return;
+    pace->left_out--; /* the one that tells */
+    bb__news_add_paced(ring, pace, now, &pace->latest);
 }
 
 int bb__news_take(struct bb__news_ring *ring, struct bb_news *news)

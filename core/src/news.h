@@ -16,15 +16,19 @@ struct bb__news_ring {
 void bb__news_add(struct bb__news_ring *ring, int status, int error, const char *text, const char *peer);
 
 /* For what a client can bring about as often as it likes: one of its kind a second is told, the others are
- * counted. All zero: none was told yet. */
+ * counted, and the latest of them tells of the rest. All zero: none was told yet. */
 struct bb__news_pace {
     uint64_t told; /* ms */
     unsigned left_out;
+    struct bb_news latest; /* of those that were left out */
 };
 
 /* bb__news_add() when it is time for one, else counts it. now: bb__clock_ms(). */
 void bb__news_add_paced(struct bb__news_ring *ring, struct bb__news_pace *pace, uint64_t now,
                         const struct bb_news *news);
+
+/* Tells of those that were left out, when it is time: the flood may be over. */
+void bb__news_tell_rest(struct bb__news_ring *ring, struct bb__news_pace *pace, uint64_t now);
 
 /* BB_OK with the oldest, or BB_AGAIN. */
 int bb__news_take(struct bb__news_ring *ring, struct bb_news *news);

@@ -13,6 +13,9 @@
 #define RUN_BYTES (256 * 1024)
 #define RUN_SPANS 64
 
+/* ms of waiting, after which a client is held to min_body_rate: a lane is no place to be slow. */
+#define RATE_AFTER 10000
+
 static struct bb__conn *current(const struct bb_lane *lane)
 {
     return bb__worker_is_inert(lane->worker) ? NULL : lane->current;
@@ -23,8 +26,7 @@ static struct bb__conn *current(const struct bb_lane *lane)
 static bool may_keep_alive(const struct bb_lane *lane)
 {
     const struct bb_settings *settings = &lane->worker->settings;
-    if (lane->context.draining || atomic_load_explicit(&lane->worker->draining, memory_order_relaxed))
-        return false;
+    if (lane->context.draining || bb__worker_drains(lane->worker)) return false;
     if (settings->keepalive_timeout == 0 || lane->context.now < lane->crowded_until) return false;
     return settings->max_keepalive_requests == 0 || lane->current->served < settings->max_keepalive_requests;
 }
@@ -126,6 +128,7 @@ static int send_run(struct bb_lane *lane, struct run *run)
         code = run->count == 0 ? send_staged(lane, &sent)
                                : bb__sock_send_parts(conn->fd, run->spans, run->count + 1, &sent);
         if (code == BB_EGONE) return code;
+        lane->reply.given += (int64_t)sent;
     }
     if (sent < total) {
         if (sent > 0 || bb__buf_len(&conn->out) == 0) note_progress(lane);
@@ -179,7 +182,9 @@ static int flush_pending(struct bb_lane *lane)
     size_t before = bb__buf_len(&conn->out);
     if (before == 0) return BB_OK;
     int code = bb__conn_flush(conn);
-    if (bb__buf_len(&conn->out) < before) note_progress(lane);
+    size_t pending = bb__buf_len(&conn->out);
+    lane->reply.given += (int64_t)(before - pending);
+    if (pending < before) note_progress(lane);
     return code == BB_EGONE ? BB_EGONE : BB_OK;
 }
 
@@ -237,8 +242,8 @@ static int patience(const struct bb_lane *lane)
     return limit - stalled > INT_MAX ? INT_MAX : (int)(limit - stalled);
 }
 
-/* The patience is over. The socket asks for more only when much of its buffer, which may be megabytes, is
- * free: a client that takes little at a time needs longer for that, and is not gone. */
+/* The socket asks for more only when much of its buffer, which may be megabytes, is free: a client that takes
+ * little at a time needs longer for that, and is not gone. */
 static bool has_taken_some(struct bb_lane *lane)
 {
     if (bb__sock_untaken(lane->current->fd) >= lane->current->untaken) return false;
@@ -246,17 +251,45 @@ static bool has_taken_some(struct bb_lane *lane)
     return true;
 }
 
+static int64_t taken_so_far(const struct bb_lane *lane)
+{
+    return lane->reply.given - bb__sock_untaken(lane->current->fd);
+}
+
+static bool is_too_slow(const struct bb_lane *lane)
+{
+    const struct bb__lane_reply *reply = &lane->reply;
+    int64_t rate = (int64_t)lane->worker->settings.min_body_rate;
+    return reply->waited > RATE_AFTER &&
+           (taken_so_far(lane) - reply->taken_before) * 1000 < rate * (int64_t)reply->waited;
+}
+
+/* BB_OK: it takes some; BB_AGAIN: bb_lane_wake(); BB_EGONE: nothing for write_timeout. */
+static int wait_for_client(struct bb_lane *lane)
+{
+    int look = (int)smaller(bb__conn_write_tick(lane->worker->settings.write_timeout), INT_MAX);
+    uint64_t since = bb__clock_ms();
+    int left = patience(lane), code;
+    bool has_taken = false;
+    do {
+        code = bb__sock_wait_writable(lane->current->fd, lane->wake_fd, left < look ? left : look);
+        left -= look;
+        has_taken = code == BB_EGONE && has_taken_some(lane);
+    } while (code == BB_EGONE && !has_taken && left > 0);
+    lane->reply.waited += bb__clock_ms() - since;
+    if (code == BB_AGAIN) bb__event_clear(lane->wake_fd);
+    return has_taken ? BB_OK : code;
+}
+
 int bb_reply_wait(struct bb_lane *lane)
 {
     struct bb__conn *conn = current(lane);
     if (!conn) return BB_EGONE;
+    if (lane->reply.waited == 0) lane->reply.taken_before = taken_so_far(lane);
     while (bb__buf_len(&conn->out) > lane->worker->settings.response_buffer / 2) {
-        int code = bb__sock_wait_writable(conn->fd, lane->wake_fd, patience(lane));
-        if (code == BB_AGAIN) {
-            bb__event_clear(lane->wake_fd);
-            return BB_AGAIN;
-        }
-        if (code == BB_OK ? flush_pending(lane) != BB_OK : !has_taken_some(lane)) return BB_EGONE;
+        int code = wait_for_client(lane);
+        if (code == BB_AGAIN) return BB_AGAIN;
+        if (code != BB_OK || flush_pending(lane) != BB_OK || is_too_slow(lane)) return BB_EGONE;
     }
     return BB_OK;
 }

@@ -58,7 +58,7 @@ int bb_worker_listen(struct bb_worker *worker, int fd, unsigned number)
     return BB_OK;
 }
 
-static void close_listeners(struct bb_worker *worker)
+static void give_numbers_back(struct bb_worker *worker)
 {
     for (int i = 0; i < worker->listener_count; i++) (void)close(worker->listeners[i].fd);
     worker->listener_count = 0;
@@ -91,8 +91,10 @@ void bb__worker_lane_listens(struct bb_worker *worker)
 
 void bb__worker_lane_stops(struct bb_worker *worker)
 {
-    if (atomic_fetch_sub(&worker->lanes_listening, 1) == 1 && atomic_load(&worker->draining))
-        close_listeners(worker);
+    if (atomic_fetch_sub(&worker->lanes_listening, 1) != 1 || atomic_load(&worker->drain_began) == 0) return;
+    pthread_mutex_lock(&worker->lock);
+    give_numbers_back(worker);
+    pthread_mutex_unlock(&worker->lock);
 }
 
 void bb_worker_free(struct bb_worker *worker)
@@ -103,7 +105,7 @@ void bb_worker_free(struct bb_worker *worker)
         worker->queued = queued->next;
         (inert ? bb__sock_abandon : bb__sock_close)(queued->fd);
     }
-    close_listeners(worker);
+    give_numbers_back(worker);
     (void)close(worker->drain_fd);
     if (!inert) (void)pthread_mutex_destroy(&worker->lock);
     free(worker);

@@ -9,8 +9,8 @@
 
 #define BB_LISTENERS_MAX 64
 
-/* Clients may connect faster than a drain takes them: an end to what is taken of one queue. */
-#define BB_DRAIN_ACCEPTS_MAX 16384
+/* Clients may connect faster than they are taken: an end to what is taken of one queue. */
+#define BB_TAKEN_MAX 16384
 
 struct bb__listener {
     struct bb__source source;
@@ -33,19 +33,21 @@ struct bb_worker {
     int listener_count;
     struct bb__spool_budget spool_budget;
 
-    atomic_bool draining;
+    atomic_uint_fast64_t drain_began; /* ms, when the order came; 0: it has not */
     struct bb__source drain_source;
     int drain_fd; /* an eventfd that every lane watches; readable from the order to drain on */
 
-    atomic_int lanes_listening;       /* when the worker drains, the last lane that stops closes them */
+    atomic_int lanes_listening;       /* the last one that stops closes what is in the listeners' place */
     atomic_uint_fast64_t connections; /* of all lanes, for max_connections */
     unsigned process_generation;
 
-    pthread_mutex_t lock;  /* guards the sets that the listeners are in, and what follows */
-    atomic_bool deaf;      /* the listeners are gone; their numbers stay taken, and accept nothing */
-    struct bb_lane *lanes; /* all that live */
+    /* Listeners are open; then closed, while something that accepts nothing has their numbers, as a lane may
+     * be about to use one; then, when the last lane has stopped, their numbers are given back. */
+    pthread_mutex_t lock;   /* guards the listeners, the sets that they are in, and what follows */
+    atomic_bool has_closed; /* the listeners */
+    struct bb_lane *lanes;  /* all that live */
     atomic_uint lane_count;
-    struct bb__queued *queued; /* the oldest first */
+    struct bb__queued *queued, *queued_last; /* the oldest first */
     atomic_uint queued_count;
 };
 
@@ -53,13 +55,18 @@ struct bb_worker {
  * hands off. */
 bool bb__worker_is_inert(const struct bb_worker *worker);
 
+static inline bool bb__worker_drains(const struct bb_worker *worker)
+{
+    return atomic_load_explicit(&worker->drain_began, memory_order_relaxed) != 0;
+}
+
 /* A lane begins, and ends. */
 void bb__worker_add_lane(struct bb_worker *worker, struct bb_lane *lane);
 void bb__worker_remove_lane(struct bb_worker *worker, struct bb_lane *lane);
 
-/* Takes what the listeners' queues hold, for the lanes, and closes the listeners. 0, also when it was done
- * before; else the errno for which some are still queued, and nothing is closed. */
-int bb__worker_stop_listening(struct bb_worker *worker);
+/* Takes what the listeners' queues hold, for the lanes, and closes the listeners. 0, also when they were
+ * closed before; else the errno for which some are still queued, and nothing is closed. */
+int bb__worker_take_queues(struct bb_worker *worker);
 
 /* One of those that were queued when the order to drain came, the caller's to free, or NULL. */
 struct bb__queued *bb__worker_take_queued(struct bb_worker *worker);

@@ -1,16 +1,36 @@
-/* worker_drain.c: the order to drain. Whoever gives it takes the queues and closes the listeners, whatever
- * the lanes are busy with: a server that is to take the place finds it free, and nobody connects to one that
- * is leaving. See bontebok.h for the contract. */
+/* worker_drain.c: the order to drain. Whoever gives it closes the listeners, whatever the lanes are busy
+ * with: a server that is to take the place finds it free, and nobody connects to one that is leaving. What
+ * was queued is taken first, unless it is left to others. See bontebok.h for the contract. */
 #include "lane.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
-static int take_one(struct bb_worker *worker, const struct bb__listener *listener, struct bb__queued ***last)
+/* So many at a time are taken of a queue that other workers are told to take as well, and then they have so
+ * long to do the same: what is queued is spread, and those that are idle get the most of it. */
+#define SLICE       BB_IN_A_ROW
+#define SLICE_PAUSE 200 /* us */
+
+/* The application wants descriptors, too: so many numbers, or a quarter of all, are left to it. */
+#define RESERVE 64
+
+static void queue_up(struct bb_worker *worker, struct bb__queued *queued)
 {
-    struct bb__queued *queued = malloc(sizeof *queued);
+    if (worker->queued)
+        worker->queued_last->next = queued;
+    else
+        worker->queued = queued;
+    worker->queued_last = queued;
+    atomic_fetch_add_explicit(&worker->queued_count, 1, memory_order_release);
+}
+
+static int take_one(struct bb_worker *worker, const struct bb__listener *listener)
+{
+    struct bb__queued *queued = calloc(1, sizeof *queued);
     if (!queued) return BB_ENOMEM;
     int code = bb__sock_accept(listener->fd, &queued->fd, queued->peer);
     if (code != BB_OK) {
@@ -20,59 +40,93 @@ static int take_one(struct bb_worker *worker, const struct bb__listener *listene
         return code;
     }
     queued->listener = listener;
-    queued->next = NULL;
-    **last = queued;
-    *last = &queued->next;
-    atomic_fetch_add_explicit(&worker->queued_count, 1, memory_order_release);
+    queue_up(worker, queued);
     return BB_OK;
 }
 
-/* What the queues hold has been promised an answer by the kernel. 0, or the error for which not all of it
- * could be taken. */
-static int take_queues(struct bb_worker *worker)
+/* The lowest number that is free is taken first. */
+static bool is_of_the_reserve(int fd)
 {
-    struct bb__queued **last = &worker->queued;
-    while (*last) last = &(*last)->next;
-    for (int i = 0; i < worker->listener_count; i++) {
-        int code = BB_OK;
-        for (int taken = 0; code == BB_OK && taken < BB_DRAIN_ACCEPTS_MAX; taken++)
-            code = take_one(worker, &worker->listeners[i], &last);
-        if (code == BB_ENOMEM || (code == BB_ESYSTEM && !bb__sock_is_useless(errno))) return errno;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return false;
+    rlim_t reserve = limit.rlim_cur / 4 < RESERVE ? limit.rlim_cur / 4 : RESERVE;
+    return (rlim_t)fd >= limit.rlim_cur - reserve;
+}
+
+/* One at least, if there is one: who has to take what is left goes on, if slowly. 0: the queue is empty;
+ * EAGAIN: it may have more; else the error, EMFILE also where only the reserve is left. */
+static int take_queue(struct bb_worker *worker, const struct bb__listener *listener, int most)
+{
+    for (int taken = 0; taken < most; taken++) {
+        int code = take_one(worker, listener);
+        if (code == BB_AGAIN || (code == BB_ESYSTEM && bb__sock_is_useless(errno))) return 0;
+        if (code != BB_OK) return errno;
+        if (is_of_the_reserve(worker->queued_last->fd)) return EMFILE;
     }
-    return 0;
+    return EAGAIN;
+}
+
+/* What the queues hold has been promised an answer by the kernel. */
+static int take_queues(struct bb_worker *worker, int most)
+{
+    bool more = false;
+    for (int i = 0; i < worker->listener_count; i++) {
+        int error = take_queue(worker, &worker->listeners[i], most);
+        if (error != 0 && error != EAGAIN) return error;
+        more = more || error == EAGAIN;
+    }
+    return more ? EAGAIN : 0;
 }
 
 /* A listener leaves each set before it is closed: as long as another process has it, its events would go on
  * coming, and nothing could be done about it. A lane may be about to accept from it: something that accepts
  * nothing takes the number, so that nobody else gets it meanwhile. */
-static void end_listening(struct bb_worker *worker)
+static void close_listeners(struct bb_worker *worker)
 {
-    atomic_store(&worker->deaf, true);
+    atomic_store(&worker->has_closed, true);
     for (int i = 0; i < worker->listener_count; i++) {
         int fd = worker->listeners[i].fd;
         for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
             bb__poller_remove(&lane->poller, fd);
-        (void)dup3(worker->drain_fd, fd, O_CLOEXEC);
+        while (dup3(worker->drain_fd, fd, O_CLOEXEC) < 0 && (errno == EINTR || errno == EBUSY)) continue;
     }
 }
 
-int bb__worker_stop_listening(struct bb_worker *worker)
+/* 0: the listeners are closed. */
+static int take_and_close(struct bb_worker *worker, int most)
 {
     int error = 0;
     pthread_mutex_lock(&worker->lock);
-    if (!atomic_load(&worker->deaf)) {
-        error = take_queues(worker);
-        if (error == 0) end_listening(worker);
+    if (!atomic_load(&worker->has_closed)) {
+        error = most > 0 ? take_queues(worker, most) : 0;
+        if (error == EAGAIN && most == BB_TAKEN_MAX) error = 0;
+        if (error == 0) close_listeners(worker);
     }
     pthread_mutex_unlock(&worker->lock);
     return error;
 }
 
-void bb_worker_drain(struct bb_worker *worker)
+int bb__worker_take_queues(struct bb_worker *worker)
+{
+    return take_and_close(worker, BB_TAKEN_MAX);
+}
+
+static void take_in_slices(struct bb_worker *worker)
+{
+    static const struct timespec pause = {.tv_nsec = SLICE_PAUSE * 1000};
+    for (int taken = 0; taken < BB_TAKEN_MAX && take_and_close(worker, SLICE) == EAGAIN; taken += SLICE)
+        (void)nanosleep(&pause, NULL);
+}
+
+void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue)
 {
     if (bb__worker_is_inert(worker)) return;
-    (void)bb__worker_stop_listening(worker); /* without room for it the lanes go on */
-    atomic_store(&worker->draining, true);
+    uint_fast64_t never = 0, now = bb__clock_ms();
+    if (queue == BB_QUEUE_TAKE)
+        take_in_slices(worker); /* what there was no room for the lanes take */
+    else
+        (void)take_and_close(worker, 0);
+    (void)atomic_compare_exchange_strong(&worker->drain_began, &never, now);
     bb__event_raise(worker->drain_fd);
 }
 

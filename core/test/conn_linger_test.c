@@ -190,7 +190,7 @@ static void test_a_drain_does_not_wait_for_it(void **state)
     struct client *client = client_new(host);
     client_say(client, REFUSED);
     host_settle(host);
-    bb_worker_drain(host->worker);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
     client_say(client, "more");
     pass(host, 1999);

@@ -206,6 +206,8 @@ static void make_progress(struct client *client, const struct bb__conn *conn)
         if (recv(client->fd, bytes, sizeof bytes, 0) < 0) client_wait(client, POLLIN, since);
 }
 
+#define LOOK 7500 /* ms: so often it is looked at */
+
 /* A client that reads little is served; one that reads nothing for a minute is not. */
 static void test_an_answer_that_nobody_takes(void **state)
 {
@@ -221,7 +223,7 @@ static void test_an_answer_that_nobody_takes(void **state)
     }
     pass(host, 59999);
     assert_int_equal(host_connections(host), 1);
-    pass(host, 1);
+    pass(host, LOOK);
     assert_int_equal(host_connections(host), 0);
     assert_reset(client);
     client_free(client);
@@ -258,8 +260,27 @@ static void test_an_answer_that_is_taken_little_by_little(void **state)
         }
         pass(host, 59999);
         assert_int_equal(host_connections(host), 1);
-        pass(host, 1);
+        pass(host, LOOK);
         assert_int_equal(host_connections(host), 0);
+        client_free(client);
+        host_free(host);
+    }
+}
+
+/* The other side's kernel takes what it has room for, be it a moment late. That is no client who reads. */
+static void test_an_answer_that_only_the_kernel_takes(void **state)
+{
+    (void)state;
+    static const int families[] = {AF_INET, AF_UNIX};
+    for (int i = 0; i < 2; i++) {
+        struct bb_settings settings = host_settings();
+        struct host *host = host_new(&settings, families[i]);
+        struct client *client = client_new(host);
+        unsigned seconds = 0;
+        (void)owe_much(host, client, 200 * 1024);
+        host->lane->conns->untaken++; /* and it was less a moment later */
+        for (; host_connections(host) > 0 && seconds < 200; seconds++) pass(host, 1000);
+        assert_in_range(seconds, 60, 76);
         client_free(client);
         host_free(host);
     }
@@ -345,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_after_so_many_requests_it_closes),
         cmocka_unit_test(test_an_answer_that_nobody_takes),
         cmocka_unit_test(test_an_answer_that_is_taken_little_by_little),
+        cmocka_unit_test(test_an_answer_that_only_the_kernel_takes),
         cmocka_unit_test(test_an_answer_that_is_taken_late),
         cmocka_unit_test(test_a_slow_application_costs_the_client_nothing),
         cmocka_unit_test(test_zero_is_no_limit),

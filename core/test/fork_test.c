@@ -62,7 +62,7 @@ static bool every_call_is_inert(struct host *host)
     struct bb_news news;
     struct bb_lane *lane;
     uint64_t taken;
-    bb_worker_drain(host->worker);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     bb_lane_wake(host->lane);
     return bb_lane_next(host->lane, &request) == BB_DRAINED && bb_lane_wait(host->lane) == BB_OK &&
            bb_lane_news(host->lane, &news) == BB_AGAIN && bb_reply_begin(host->lane, 200) == BB_EGONE &&
@@ -227,7 +227,7 @@ static void test_a_drain_ends_although_a_child_sleeps(void **state)
     host->app = app_forks_a_sleeper;
     client_say(client, REQUEST);
     assert_answer(client, 200, "GET / ");
-    bb_worker_drain(host->worker);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
     fake_clock_advance(2000);
     assert_end(client);

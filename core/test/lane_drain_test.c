@@ -1,5 +1,5 @@
-/* lane_drain_test.c: the graceful end of one lane: what is queued, in flight or idle when the order comes.
- * The end of several lanes is worker_test.c's. */
+/* lane_drain_test.c: the graceful end of one lane: what is in flight or idle when the order comes. What is
+ * queued is lane_queue_test.c's, the end of several lanes worker_test.c's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,65 +7,20 @@
 
 #include <cmocka.h>
 
-#include "client.h"
+#include "drain_case.h"
 #include "fake_clock.h"
-
-#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-
-static struct host *new_host(int family)
-{
-    struct bb_settings settings = host_settings();
-    return host_new(&settings, family);
-}
-
-/* Answered, and told that this was the last. */
-static void assert_last_answer(struct client *client, const char *body)
-{
-    assert_answer(client, 200, body);
-    assert_string_equal(client_field(client, "Connection"), "close");
-    assert_end(client);
-    client_free(client);
-}
-
-static void assert_drained(struct host *host)
-{
-    host_settle_to(host, 0);
-    assert_int_equal(host->last, BB_DRAINED);
-    host_free(host);
-}
 
 static void test_an_idle_lane_is_drained_at_once(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
     const struct bb_request *request;
-    bb_worker_drain(host->worker);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     assert_int_equal(bb_lane_wait(host->lane), BB_OK);
     assert_int_equal(bb_lane_next(host->lane, &request), BB_DRAINED);
-    bb_worker_drain(host->worker); /* again: no effect */
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE); /* again: no effect */
     assert_int_equal(bb_lane_next(host->lane, &request), BB_DRAINED);
     host_free(host);
-}
-
-static void test_what_is_queued_is_served(void **state)
-{
-    (void)state;
-    static const int families[] = {AF_UNIX, AF_INET};
-    for (int family = 0; family < 2; family++) {
-        struct host *host = new_host(families[family]);
-        struct client *clients[40];
-        for (int i = 0; i < 40; i++) {
-            clients[i] = client_new(host);
-            client_say(clients[i], i % 2 ? REQUEST : "GET / HT"); /* on its way, for half of them */
-        }
-        bb_worker_drain(host->worker);
-        host_settle(host);
-        for (int i = 0; i < 40; i++) {
-            if (i % 2 == 0) client_say(clients[i], "TP/1.1\r\nHost: x\r\n\r\n");
-            assert_last_answer(clients[i], "GET / ");
-        }
-        assert_drained(host);
-    }
 }
 
 static void test_the_listener_is_closed(void **state)
@@ -75,7 +30,7 @@ static void test_the_listener_is_closed(void **state)
     struct client *client = client_new(host);
     client_say(client, "GET"); /* keeps the lane going */
     host_settle(host);
-    bb_worker_drain(host->worker);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
     int late = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(connect(late, &host->address.any, host->address_len), -1);
@@ -95,7 +50,7 @@ static void test_others_may_go_on_listening(void **state)
     struct client *client = client_new(host);
     client_say(client, "GET"); /* keeps the lane going */
     host_settle(host);
-    bb_worker_drain(host->worker);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
     struct client *late = client_new(host);
     assert_true(would_wait(host));
@@ -112,7 +67,7 @@ static void app_is_told_to_end(struct host *host, const struct bb_request *reque
 {
     if (host->served == 1) {
         queued = client_new(host);
-        bb_worker_drain(host->worker);
+        bb_worker_drain(host->worker, BB_QUEUE_TAKE);
         int late = socket(AF_INET, SOCK_STREAM, 0);
         assert_int_equal(connect(late, &host->address.any, host->address_len), -1);
         assert_int_equal(errno, ECONNREFUSED);
@@ -134,16 +89,6 @@ static void test_the_listener_is_closed_while_the_lane_is_busy(void **state)
     assert_drained(host);
 }
 
-static void test_queued_and_never_taken(void **state)
-{
-    (void)state;
-    struct host *host = new_host(AF_INET);
-    struct client *client = client_new(host);
-    bb_worker_drain(host->worker);
-    client_free(client);
-    host_free(host);
-}
-
 /* Half a request is none: it may come in full, but does not hold up the end for HeaderTimeout. */
 static void test_half_a_head_has_the_patience_of_an_idle_one(void **state)
 {
@@ -152,7 +97,7 @@ static void test_half_a_head_has_the_patience_of_an_idle_one(void **state)
     struct client *client = client_new(host);
     client_say(client, "GET / HTTP/1.1\r\n");
     host_settle(host);
-    bb_worker_drain(host->worker);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
     fake_clock_advance(1999);
     assert_silence(client);
@@ -175,7 +120,7 @@ static void test_what_is_in_flight_is_finished(void **state)
     client_say(head, "GET / HTTP/1.1\r\n");
     client_say(body, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
     host_settle(host);
-    bb_worker_drain(host->worker);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
     assert_silence(idle);
     fake_clock_advance(1500);
@@ -196,7 +141,7 @@ static void test_the_idle_are_closed_after_their_patience(void **state)
     client_say(idle, REQUEST);
     assert_answer(idle, 200, "GET / ");
     assert_silence(fresh);
-    bb_worker_drain(host->worker);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
     fake_clock_advance(1999);
     assert_silence(idle);
@@ -209,6 +154,32 @@ static void test_the_idle_are_closed_after_their_patience(void **state)
     assert_drained(host);
 }
 
+/* The lane may have something to do meanwhile. */
+static void app_is_told_and_takes_its_time(struct host *host, const struct bb_request *request)
+{
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    fake_clock_advance(1500);
+    app_echo(host, request);
+}
+
+static void test_the_patience_begins_with_the_order(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct client *idle = client_new(host), *client = client_new(host);
+    client_say(idle, REQUEST);
+    assert_answer(idle, 200, "GET / ");
+    host->app = app_is_told_and_takes_its_time;
+    client_say(client, REQUEST);
+    assert_last_answer(client, "GET / ");
+    fake_clock_advance(499);
+    assert_silence(idle);
+    fake_clock_advance(1);
+    assert_end(idle);
+    client_free(idle);
+    assert_drained(host);
+}
+
 static void test_no_patience_with_the_idle(void **state)
 {
     (void)state;
@@ -218,7 +189,7 @@ static void test_no_patience_with_the_idle(void **state)
     struct client *idle = client_new(host);
     client_say(idle, REQUEST);
     assert_answer(idle, 200, "GET / ");
-    bb_worker_drain(host->worker);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
     fake_clock_advance(1);
     assert_end(idle);
@@ -228,7 +199,7 @@ static void test_no_patience_with_the_idle(void **state)
 
 static void app_drains(struct host *host, const struct bb_request *request)
 {
-    bb_worker_drain(host->worker);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     app_echo(host, request);
 }
 
@@ -240,7 +211,7 @@ static void app_drains_too_late(struct host *host, const struct bb_request *requ
     host_fields(host, 200);
     assert_int_equal(bb_reply_head(host->lane, 4), BB_OK);
     assert_int_equal(bb_reply_write(host->lane, &part, 1, true, &taken), BB_OK);
-    bb_worker_drain(host->worker);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 
@@ -289,7 +260,7 @@ static void test_an_answer_under_way_is_delivered(void **state)
         host_settle(host);
         setsockopt(host->lane->conns->fd, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
         client_say(client, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-        bb_worker_drain(host->worker);
+        bb_worker_drain(host->worker, BB_QUEUE_TAKE);
         host_settle(host);
         assert_int_equal(host->lane->conns->state, BB_CONN_FLUSH);
         assert_answer(client, 200, NULL);
@@ -304,14 +275,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_idle_lane_is_drained_at_once),
-        cmocka_unit_test(test_what_is_queued_is_served),
         cmocka_unit_test(test_the_listener_is_closed),
         cmocka_unit_test(test_others_may_go_on_listening),
         cmocka_unit_test(test_the_listener_is_closed_while_the_lane_is_busy),
-        cmocka_unit_test(test_queued_and_never_taken),
         cmocka_unit_test(test_half_a_head_has_the_patience_of_an_idle_one),
         cmocka_unit_test(test_what_is_in_flight_is_finished),
         cmocka_unit_test(test_the_idle_are_closed_after_their_patience),
+        cmocka_unit_test(test_the_patience_begins_with_the_order),
         cmocka_unit_test(test_no_patience_with_the_idle),
         cmocka_unit_test(test_the_order_comes_while_a_request_is_served),
         cmocka_unit_test(test_an_answer_under_way_is_delivered),

@@ -287,7 +287,7 @@ static void test_a_drain_without_descriptors_loses_nobody(void **state)
     struct client *queued[3];
     for (int i = 0; i < 3; i++) queued[i] = new_saying(host, REQUEST);
     limit_descriptors(0);
-    bb_worker_drain(host->worker);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
     assert_int_equal(host->last, BB_AGAIN);
     assert_true(would_wait(host));

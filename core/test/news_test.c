@@ -71,6 +71,28 @@ static void test_tells_one_of_a_kind_a_second(void **state)
     assert_int_equal(told.left_out, 1);
 }
 
+/* A flood that is over is told of as well. */
+static void test_tells_of_the_rest(void **state)
+{
+    (void)state;
+    static const struct bb_news news = {.status = 507, .text = "text", .peer = "192.0.2.1"};
+    struct bb__news_ring ring = {0};
+    struct bb__news_pace pace = {0};
+    struct bb_news told;
+    bb__news_tell_rest(&ring, &pace, 1000);
+    for (int i = 0; i < 1000; i++) bb__news_add_paced(&ring, &pace, 1000, &news);
+    assert_int_equal(bb__news_take(&ring, &told), BB_OK);
+    bb__news_tell_rest(&ring, &pace, 1999);
+    assert_int_equal(bb__news_take(&ring, &told), BB_AGAIN);
+    bb__news_tell_rest(&ring, &pace, 2000);
+    assert_int_equal(bb__news_take(&ring, &told), BB_OK);
+    assert_int_equal(told.status, 507);
+    assert_int_equal(told.left_out, 998); /* with the one that tells and the first: all 1000 */
+    assert_string_equal(told.peer, "192.0.2.1");
+    bb__news_tell_rest(&ring, &pace, 9000);
+    assert_int_equal(bb__news_take(&ring, &told), BB_AGAIN);
+}
+
 static void test_cuts_a_peer_that_is_too_long(void **state)
 {
     (void)state;
@@ -90,6 +112,7 @@ int main(void)
         cmocka_unit_test(test_gives_them_back_in_order),
         cmocka_unit_test(test_keeps_the_oldest_when_full),
         cmocka_unit_test(test_tells_one_of_a_kind_a_second),
+        cmocka_unit_test(test_tells_of_the_rest),
         cmocka_unit_test(test_cuts_a_peer_that_is_too_long),
     };
     return cmocka_run_group_tests_name("news", tests, NULL, NULL);

@@ -9,6 +9,7 @@
 
 #include "client.h"
 #include "fake_clock.h"
+#include "fake_wait.h"
 
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 #define BUFFER  (256 * 1024)
@@ -134,10 +135,56 @@ static void test_it_is_the_client_who_makes_progress(void **state)
     }
 }
 
+/* Bytes that the client takes a second, while the host waits for it. */
+static size_t taken_a_second;
+static unsigned seconds;
+
+static void take_some(void)
+{
+    static char bytes[1 << 20];
+    for (size_t taken = 0; taken < taken_a_second;) {
+        ssize_t got = recv(late->fd, bytes, taken_a_second - taken, 0);
+        if (got <= 0) break;
+        taken += (size_t)got;
+    }
+    seconds++;
+}
+
+/* A lane that waits is one that serves nobody else: to take a byte now and then is not enough. */
+static void app_waits_for_a_slow_client(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    fill_socket(host);
+    fake_wait_client = take_some;
+    fake_wait_time = 1000;
+    seconds = 0;
+    int code = bb_reply_wait(host->lane);
+    fake_wait_client = NULL;
+    assert_int_equal(code, taken_a_second < 500 ? BB_EGONE : BB_OK);
+    if (code != BB_OK) assert_int_equal(seconds, 11);
+    bb_reply_abort(host->lane);
+}
+
+static void test_who_is_waited_for_has_to_be_quick(void **state)
+{
+    (void)state;
+    static const size_t rates[] = {0, 100, 20000};
+    for (int i = 0; i < 3; i++) {
+        struct host *host = new_host(AF_UNIX, 60000, app_waits_for_a_slow_client);
+        taken_a_second = rates[i];
+        late = client_new(host);
+        client_say(late, REQUEST);
+        while (host->served == 0) host_turn(host);
+        client_free(late);
+        host_free(host);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_wait_is_counted_from_the_last_progress),
+        cmocka_unit_test(test_who_is_waited_for_has_to_be_quick),
         cmocka_unit_test(test_it_is_the_client_who_makes_progress),
     };
     return cmocka_run_group_tests_name("reply_time", tests, NULL, NULL);

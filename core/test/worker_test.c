@@ -62,7 +62,7 @@ static void test_lanes_share_the_work(void **state)
         pthread_create(&customers[i].thread, NULL, go_shopping, &customers[i]);
     }
     for (int i = 0; i < CLIENTS; i++) pthread_join(customers[i].thread, NULL);
-    bb_worker_drain(lanes.worker);
+    bb_worker_drain(lanes.worker, BB_QUEUE_TAKE);
     assert_int_equal(lanes_finish(&lanes), CLIENTS * EACH);
     for (int i = 0; i < CLIENTS; i++) assert_int_equal(customers[i].answered, EACH);
 }
@@ -95,7 +95,7 @@ static void test_who_is_idle_accepts(void **state)
         assert_true(lanes_read(blocked[i], "/block 0"));
         close(blocked[i]);
     }
-    bb_worker_drain(lanes.worker);
+    bb_worker_drain(lanes.worker, BB_QUEUE_TAKE);
     assert_int_equal(lanes_finish(&lanes), 52);
 }
 
@@ -118,7 +118,7 @@ static void test_a_drain_serves_what_is_queued(void **state)
             queued[i] = lanes_connect(&lanes);
             assert_true(lanes_say(queued[i], request, sizeof request - 1));
         }
-        bb_worker_drain(lanes.worker);
+        bb_worker_drain(lanes.worker, BB_QUEUE_TAKE);
         for (int i = 0; i < count; i++) sem_post(&lanes.leave);
         for (int i = 0; i < count; i++) assert_true(lanes_read(blocked[i], "/block 0"));
         for (int i = 0; i < QUEUED; i++) {
@@ -141,8 +141,8 @@ static void test_a_drain_waits_for_no_busy_lane(void **state)
         struct lanes lanes;
         lanes_start(&lanes, count, &settings);
         int blocked = block_a_lane(&lanes);
-        bb_worker_drain(lanes.worker);
-        bb_worker_drain(lanes.worker); /* again: no effect */
+        bb_worker_drain(lanes.worker, BB_QUEUE_TAKE);
+        bb_worker_drain(lanes.worker, BB_QUEUE_TAKE); /* again: no effect */
         assert_int_equal(lanes_connect(&lanes), -1);
         assert_int_equal(errno, ECONNREFUSED);
         sem_post(&lanes.leave);
@@ -168,7 +168,7 @@ static void test_max_connections_is_for_all_lanes(void **state)
         assert_true(lanes_ask(fds[i], "/", "", ""));
     }
     for (int i = 0; i < 40; i++) close(fds[i]);
-    bb_worker_drain(lanes.worker);
+    bb_worker_drain(lanes.worker, BB_QUEUE_TAKE);
     assert_int_equal(lanes_finish(&lanes), 40);
 }
 

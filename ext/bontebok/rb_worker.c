@@ -3,6 +3,7 @@
 #include "rb_bontebok.h"
 
 #include <errno.h>
+#include <ruby/thread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -180,10 +181,24 @@ static VALUE worker_listen(VALUE self, VALUE fd, VALUE name, VALUE port)
     return LONG2NUM(number);
 }
 
-/* Begins the graceful end; from any thread. */
+static void *without_gvl_drain(void *core)
+{
+    bb_worker_drain(core, BB_QUEUE_TAKE);
+    return NULL;
+}
+
+/* Begins the graceful end; from any thread. What nobody has accepted yet is accepted. */
 static VALUE worker_drain(VALUE self)
 {
-    bb_worker_drain(face_of(self)->worker->core);
+    rb_thread_call_without_gvl(without_gvl_drain, face_of(self)->worker->core, NULL, NULL);
+    RB_GC_GUARD(self);
+    return Qnil;
+}
+
+/* The same, but what nobody has accepted yet is left to other processes that go on listening. */
+static VALUE worker_retire(VALUE self)
+{
+    bb_worker_drain(face_of(self)->worker->core, BB_QUEUE_LEAVE);
     return Qnil;
 }
 
@@ -200,5 +215,6 @@ void bbr_init_worker(VALUE core)
     rb_define_method(class, "initialize", worker_initialize, -1);
     rb_define_method(class, "listen", worker_listen, 3);
     rb_define_method(class, "drain", worker_drain, 0);
+    rb_define_method(class, "retire", worker_retire, 0);
     rb_define_method(class, "requests", worker_requests, 0);
 }

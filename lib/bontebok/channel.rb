@@ -11,10 +11,11 @@ module Bontebok
   #                      :ready    I serve
   #                      :leave    I should go: signalled from outside, enough requests, or the application's wish
   #   parent to child    :go       the sockets listen: serve
-  #                      :drain    finish what is in flight, then end
+  #                      :drain    finish what is queued and in flight, then end
+  #                      :retire   finish what is in flight, then end: others go on listening
   #                      :quit     end now
   class Channel
-    BYTES = { loaded: "l", ready: "r", leave: "e", go: "g", drain: "d", quit: "q" }.freeze
+    BYTES = { loaded: "l", ready: "r", leave: "e", go: "g", drain: "d", retire: "t", quit: "q" }.freeze
     WORDS = BYTES.invert.freeze
 
     attr_reader :to_io

@@ -74,10 +74,12 @@ module Bontebok
 
     # Tells it to finish within so many seconds. One that has not come so far as to serve has nothing to finish.
     def drain(seconds)
-      return if leaving?
+      finish(:drain, seconds)
+    end
 
-      leave(:drain, seconds)
-      signal(:TERM) unless reached?(:loaded)
+    # The same, while others go on listening where it does.
+    def retire(seconds)
+      finish(:retire, seconds)
     end
 
     # Tells it to end now, within so many seconds.
@@ -118,6 +120,13 @@ module Bontebok
     end
 
     private
+
+    def finish(word, seconds)
+      return if leaving?
+
+      leave(word, seconds)
+      signal(:TERM) unless reached?(:loaded)
+    end
 
     def leave(word, seconds)
       @staying = false

@@ -8,7 +8,8 @@ module Bontebok
   #
   #   - One that was ready and ends is replaced at once. One that ends before it was ready is a failure: its number
   #     pauses, longer with each failure in a row.
-  #   - One that asks to leave goes on serving until its replacement is ready, and is drained then.
+  #   - One that asks to leave goes on serving until its replacement is ready. Then it retires: what it has not accepted
+  #     is for the others.
   #   - One that does not end in time after it was told to is killed, and the log says which.
   class Children
     LONGEST_PAUSE = 30
@@ -41,7 +42,7 @@ module Bontebok
       others & readable.to_a
     end
 
-    # Hears what the children say, and starts, drains and kills by the rules above.
+    # Hears what the children say, and starts, retires and kills by the rules above.
     def mind
       @children.reject(&:deaf?).each { |child| child.hear.each { |word| note(child, word) } }
       reap
@@ -68,6 +69,11 @@ module Bontebok
     def drain
       @stopping = true
       @children.each { |child| child.drain(@drain_seconds) }
+    end
+
+    def retire
+      @stopping = true
+      @children.each { |child| child.retire(@drain_seconds) }
     end
 
     def quit
@@ -112,7 +118,7 @@ module Bontebok
       when :ready
         child.reached(:ready)
         @failures.delete(child.number)
-        of(child.number).reject(&:staying?).each { |former| former.drain(@drain_seconds) }
+        of(child.number).reject(&:staying?).each { |former| former.retire(@drain_seconds) }
       when :leave
         replace(child)
       end

@@ -9,7 +9,7 @@ module Bontebok
   #
   #   :lanes_ended    nothing is left to serve
   #   :max_requests   the lanes have served as many requests as they should
-  #   :leave          the application asks this process to end, or has damaged it; the lanes go on until #drain
+  #   :leave          the application asks this process to end, or has damaged it; the lanes go on until they are told
   class Lanes
     def initialize(config, listeners, app, log:, events:)
       @failed = false
@@ -32,6 +32,12 @@ module Bontebok
     def drain
       @listeners.close
       @core.drain
+    end
+
+    # The same, but what is queued is left to others, who go on listening.
+    def retire
+      @listeners.close
+      @core.retire
     end
 
     # Did something else than a wish to end lead to :leave?

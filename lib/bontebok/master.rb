@@ -91,7 +91,7 @@ module Bontebok
     def obey(word)
       case word
       when :go then go
-      when :drain, :quit then stop(word)
+      when :drain, :retire, :quit then stop(word)
       when :closed then stop_orphaned
       end
     end
@@ -105,7 +105,7 @@ module Bontebok
     def stop(how)
       @stopping = true
       @listeners.close
-      how == :quit ? @workers.quit : @workers.drain
+      @workers.public_send(how)
     end
 
     def stop_orphaned

@@ -92,7 +92,7 @@ module Bontebok
 
     def obey(word)
       case word
-      when :drain then @lanes.drain
+      when :drain, :retire then @lanes.public_send(word)
       when :quit then exit(0)
       when :closed then leave_orphaned
       end

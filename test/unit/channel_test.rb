@@ -14,9 +14,9 @@ class ChannelTest < Minitest::Test
   end
 
   def test_words_go_both_ways_in_order
-    %i[go drain quit].each { |word| @parent.say(word) }
+    %i[go drain retire quit].each { |word| @parent.say(word) }
     %i[loaded ready leave].each { |word| @child.say(word) }
-    assert_equal [%i[loaded ready leave], %i[go drain quit]], [@parent.hear, @child.hear]
+    assert_equal [%i[loaded ready leave], %i[go drain retire quit]], [@parent.hear, @child.hear]
   end
 
   def test_hear_does_not_block

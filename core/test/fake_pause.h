@@ -1,0 +1,21 @@
+/* fake_pause.h: what happens while the code under test pauses. A test that includes it is linked with --wrap
+ * (see the Makefile). */
+#ifndef BB_TEST_FAKE_PAUSE_H
+#define BB_TEST_FAKE_PAUSE_H
+
+#include <time.h>
+
+int __wrap_nanosleep(const struct timespec *duration, struct timespec *left);
+
+static void (*in_the_pause)(void); /* once, in the next one; or NULL */
+
+int __wrap_nanosleep(const struct timespec *duration, struct timespec *left)
+{
+    (void)duration, (void)left;
+    void (*happens)(void) = in_the_pause;
+    in_the_pause = NULL;
+    if (happens) happens();
+    return 0;
+}
+
+#endif

@@ -1,0 +1,152 @@
+/* lane_queue_test.c: what is queued at the listeners when the order to drain comes: who serves it, and when.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "drain_case.h"
+#include "fake_pause.h"
+
+static void test_what_is_queued_is_served(void **state)
+{
+    (void)state;
+    static const int families[] = {AF_UNIX, AF_INET};
+    for (int family = 0; family < 2; family++) {
+        struct host *host = new_host(families[family]);
+        struct client *clients[40];
+        for (int i = 0; i < 40; i++) {
+            clients[i] = client_new(host);
+            client_say(clients[i], i % 2 ? REQUEST : "GET / HT"); /* on its way, for half of them */
+        }
+        bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+        host_settle(host);
+        for (int i = 0; i < 40; i++) {
+            if (i % 2 == 0) client_say(clients[i], "TP/1.1\r\nHost: x\r\n\r\n");
+            assert_last_answer(clients[i], "GET / ");
+        }
+        assert_drained(host);
+    }
+}
+
+static void test_queued_and_never_taken(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET);
+    struct client *client = client_new(host);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    client_free(client);
+    host_free(host);
+}
+
+/* What others are to accept is theirs. */
+static void test_what_is_queued_is_left_to_others(void **state)
+{
+    (void)state;
+    static const int families[] = {AF_UNIX, AF_INET};
+    for (int family = 0; family < 2; family++) {
+        struct host *host = new_host(families[family]);
+        int elsewhere = dup(host->worker->listeners[0].fd);
+        struct client *mine = client_new(host), *client;
+        client_say(mine, "GET / HT");
+        host_settle(host);
+        client = client_new(host);
+        client_say(client, REQUEST);
+        bb_worker_drain(host->worker, BB_QUEUE_LEAVE);
+        bb_worker_drain(host->worker, BB_QUEUE_TAKE); /* too late */
+        host_settle(host);
+        assert_int_equal(host->served, 0);
+        client_say(mine, "TP/1.1\r\nHost: x\r\n\r\n");
+        assert_last_answer(mine, "GET / ");
+        int accepted = accept(elsewhere, NULL, NULL);
+        assert_true(accepted >= 0);
+        close(accepted);
+        close(elsewhere);
+        client_free(client);
+        assert_drained(host);
+    }
+}
+
+/* Two processes that share a listener and are told at the same time, more or less: what is queued goes to
+ * both. */
+static struct bb_worker *other;
+
+static void other_is_told(void)
+{
+    bb_worker_drain(other, BB_QUEUE_TAKE);
+}
+
+static void test_what_is_queued_is_shared_by_those_who_are_told(void **state)
+{
+    (void)state;
+    enum { QUEUED = 400, SLICE = 16 };
+    struct host *host = new_host(AF_UNIX);
+    struct bb_settings settings = host_settings();
+    struct client *clients[QUEUED];
+    assert_int_equal(bb_worker_new(&other, &settings), BB_OK);
+    assert_int_equal(bb_worker_listen(other, dup(host->worker->listeners[0].fd), 0), BB_OK);
+    for (int i = 0; i < QUEUED; i++) clients[i] = client_new(host);
+    in_the_pause = other_is_told;
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    assert_int_equal(atomic_load(&host->worker->queued_count), SLICE);
+    assert_int_equal(atomic_load(&other->queued_count), QUEUED - SLICE);
+    bb_worker_free(other);
+    for (int i = 0; i < QUEUED; i++) client_free(clients[i]);
+    assert_drained(host);
+}
+
+static struct client *slow;
+
+/* While it serves what was queued a client goes on taking an answer that is under way. */
+static void app_large_or_short(struct host *host, const struct bb_request *request)
+{
+    static char body[900 * 1000];
+    memset(body, 'x', sizeof body);
+    if (request->head.target.len > 1)
+        host_answer(host, 200, body, sizeof body);
+    else
+        app_echo(host, request);
+    while (slow && client_receive(slow)) continue;
+}
+
+static void test_what_is_queued_keeps_nobody_waiting(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET);
+    struct client *clients[100], *large = client_new(host);
+    int little = 64 * 1024;
+    host->app = app_large_or_short;
+    setsockopt(large->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
+    host_settle(host);
+    setsockopt(host->lane->conns->fd, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
+    client_say(large, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+    host_settle(host);
+    assert_int_equal(host->lane->conns->state, BB_CONN_FLUSH);
+    for (int i = 0; i < 100; i++) {
+        clients[i] = client_new(host);
+        client_say(clients[i], REQUEST);
+    }
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    slow = large;
+    while (host->served < 50) host_turn(host);
+    slow = NULL;
+    assert_in_range(bb__buf_len(&large->in), 500 * 1000, 1000 * 1000);
+    host_settle(host);
+    for (int i = 0; i < 100; i++) client_free(clients[i]);
+    client_free(large);
+    assert_drained(host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_queued_is_served),
+        cmocka_unit_test(test_queued_and_never_taken),
+        cmocka_unit_test(test_what_is_queued_is_left_to_others),
+        cmocka_unit_test(test_what_is_queued_is_shared_by_those_who_are_told),
+        cmocka_unit_test(test_what_is_queued_keeps_nobody_waiting),
+    };
+    return cmocka_run_group_tests_name("lane_queue", tests, NULL, NULL);
+}
