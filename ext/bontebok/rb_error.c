@@ -119,6 +119,7 @@ static VALUE answer_500(VALUE argument)
 void bbr_failed(struct bbr_exchange *exchange, VALUE error)
 {
     exchange->broken = true;
+    if (!NIL_P(exchange->stream)) bbr_stream_detach(exchange->stream); /* a body may write in its close */
     if (exchange->gone && RTEST(rb_obj_is_kind_of(error, bbr_eClientGone)))
         return; /* no fault of the application */
     bbr_failed_late(exchange, error);

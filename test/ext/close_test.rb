@@ -55,6 +55,26 @@ class CloseTest < Support::LaneCase
     end
   end
 
+  # Its answer is a 500 by then, or broken off.
+  def test_what_close_writes_after_a_failure_is_refused
+    { [] => 500, ["sent"] => nil }.each do |parts, status|
+      refused = kept = nil
+      body = Body.new(->(out) { (kept = out) && parts.each(&out) && raise("in each") },
+                      close: -> { refused = assert_raises(IOError) { kept.call("late") } })
+      server = serve { |env| env["PATH_INFO"] == "/" ? [200, {}, body] : OK }
+      server.connect do |client|
+        client.request("GET", "/")
+        client.request("GET", "/next")
+
+        assert_equal([status, 200], [client.read_response.status, client.read_response.status]) if status
+        assert_raises(Support::Client::Closed) { client.read_response } unless status
+      end
+      assert refused
+      assert_equal ["in each"], server.reports.map { |report| report.error.message }
+      server.reports.clear
+    end
+  end
+
   ENDLESS.each do |name, make|
     define_method(:"test_when_the_client_leaves_#{name}") do
       ensured = 0

@@ -23,10 +23,13 @@ module Memcheck
 
   # What Ruby allocates for its own objects is Ruby's to free, and not freed for those that are alive at the end.
   RUBY_OBJECTS = /\Arb_(str|ary|hash|st|vm|proc|block_call)/
+  # Finalizers and other work that Ruby has put off until it looks for interrupts, which the serve loop has it do.
+  PUT_OFF = /\Arb_postponed_job_flush\z/
 end
 
 RubyMemcheck::Frame.prepend(Memcheck::Frame)
 RubyMemcheck.config(
   binary_name: "bontebok",
-  skipped_ruby_functions: RubyMemcheck::Configuration::DEFAULT_SKIPPED_RUBY_FUNCTIONS + [Memcheck::RUBY_OBJECTS]
+  skipped_ruby_functions: RubyMemcheck::Configuration::DEFAULT_SKIPPED_RUBY_FUNCTIONS +
+                          [Memcheck::RUBY_OBJECTS, Memcheck::PUT_OFF]
 )
