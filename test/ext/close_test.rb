@@ -70,7 +70,7 @@ class CloseTest < Support::LaneCase
         assert_raises(Support::Client::Closed) { client.read_response } unless status
       end
       assert refused
-      assert_equal ["in each"], server.reports.map { |report| report.error.message }
+      assert_equal(["in each"], server.reports.map { |report| report.error.message })
       server.reports.clear
     end
   end
