@@ -40,9 +40,10 @@ static void pause_accepting(struct bb_lane *lane)
     lane->resume = lane->crowded_until = lane->context.now + PAUSE_TIME;
 }
 
+/* What a drain still has to take comes slowly: at once, it would take what is left for the application. */
 void bb__lane_has_room(struct bb_lane *lane)
 {
-    if (lane->paused) lane->resume = lane->context.now;
+    if (lane->paused && !lane->context.draining) lane->resume = lane->context.now;
 }
 
 static bool add_listeners(struct bb_lane *lane)

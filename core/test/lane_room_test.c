@@ -309,6 +309,36 @@ static void test_a_drain_without_descriptors_loses_nobody(void **state)
     host_free(host);
 }
 
+static void app_wants_a_descriptor(struct host *host, const struct bb_request *request)
+{
+    int fd = dup(0);
+    assert_true(fd >= 0);
+    close(fd);
+    app_echo(host, request);
+}
+
+static void test_a_drain_leaves_descriptors_to_the_application(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    struct client *queued[12];
+    for (int i = 0; i < 12; i++)
+        queued[i] = new_saying(host, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    host->app = app_wants_a_descriptor;
+    limit_descriptors(7);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    for (uint64_t since = real_ms(); host->served < 12 && real_ms() - since < PATIENCE;
+         fake_clock_advance(10))
+        host_turn(host);
+    assert_int_equal(host->served, 12);
+    unlimit_descriptors();
+    for (int i = 0; i < 12; i++) {
+        assert_answer(queued[i], 200, "GET / ");
+        client_free(queued[i]);
+    }
+    host_free(host);
+}
+
 /* No memory to watch a listener: it is tried again later. */
 static void test_a_listener_that_cannot_be_watched(void **state)
 {
@@ -354,6 +384,7 @@ int main(void)
         cmocka_unit_test(test_where_room_is_wanted_answers_end_their_connections),
         cmocka_unit_test(test_with_nobody_idle_it_pauses_and_does_not_spin),
         cmocka_unit_test(test_a_drain_without_descriptors_loses_nobody),
+        cmocka_unit_test(test_a_drain_leaves_descriptors_to_the_application),
         cmocka_unit_test(test_a_listener_that_cannot_be_watched),
     };
     return cmocka_run_group_tests_name("lane_room", tests, NULL, NULL);
