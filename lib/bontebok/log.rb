@@ -1,17 +1,16 @@
 # frozen_string_literal: true
 
-require "io/wait"
+require_relative "log_stream"
 
 module Bontebok
   # The server's own log: a line has the time in UTC, the level, the process and the message. Every process writes to
-  # the same stream, what is no longer than PIECE_BYTES in one write, so that lines do not mix. Never used in a signal
-  # handler.
+  # the same stream. Lines for which it has no room are lost, counted, and told of when there is room again; so it may
+  # be used before an exit! that must not fail. Never used in a signal handler.
   class Log
     LEVELS = %i[info warn error].freeze
-    # A reader that has stopped reading costs a line, never a request: we wait for it so many seconds.
+    # A reader that has stopped reading costs lines, never a request: we wait for it so many seconds, and not again
+    # before it reads.
     PATIENCE = 0.2
-    # A pipe that is writable takes so many bytes without blocking (pipe(7), PIPE_BUF).
-    PIECE_BYTES = 4096
     LONGEST_TEXT = 4096
     BACKTRACE_LINES = 20
     CAUSES = 5
@@ -20,8 +19,10 @@ module Bontebok
     RACK_BUILDER = "/lib/rack/builder.rb:"
 
     def initialize(stream = $stderr)
-      @stream = stream
+      @stream = LogStream.new(stream)
       @lock = Mutex.new
+      @lost = 0
+      @process = Process.pid
     end
 
     LEVELS.each do |level|
@@ -31,11 +32,14 @@ module Bontebok
     def write(level, message, exception = nil)
       text = readable(message)
       text += ": #{describe(exception)}" if exception
-      head = "#{Time.now.utc.strftime('%Y-%m-%dT%H:%M:%S.%LZ')} #{level} #{Process.pid} "
-      put("#{head}#{text.gsub("\n", "\n  ")}\n")
+      put(line(level, text))
     end
 
     private
+
+    def line(level, text)
+      "#{Time.now.utc.strftime('%Y-%m-%dT%H:%M:%S.%LZ')} #{level} #{Process.pid} #{text.gsub("\n", "\n  ")}\n"
+    end
 
     # An application's exception may do anything when it is asked: the line is written all the same.
     def describe(exception)
@@ -80,18 +84,24 @@ module Bontebok
       text.size > LONGEST_TEXT ? "#{text[0, LONGEST_TEXT]}... #{text.size - LONGEST_TEXT} more" : text
     end
 
-    # A stream that is gone is no reason to stop serving.
-    def put(text)
+    def put(line)
       @lock.synchronize do
-        text = "\n#{text}" if @cut
-        @cut = 0.step(text.bytesize - 1, PIECE_BYTES).any? { |start| !put_piece(text.byteslice(start, PIECE_BYTES)) }
+        forget_losses_of_parent
+        @lost = 0 if @lost.positive? && @stream.write(losses, 0)
+        @lost += 1 unless @lost.zero? && @stream.write(line, PATIENCE)
       end
-    rescue SystemCallError, IOError
-      nil
     end
 
-    def put_piece(piece)
-      @stream.syswrite(piece) if @stream.wait_writable(PATIENCE)
+    def losses
+      line(:warn, @lost == 1 ? "1 line was lost" : "#{@lost} lines were lost")
+    end
+
+    # It tells of them itself.
+    def forget_losses_of_parent
+      return if @process == Process.pid
+
+      @process = Process.pid
+      @lost = 0
     end
   end
 end

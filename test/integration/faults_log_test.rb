@@ -1,9 +1,11 @@
 # frozen_string_literal: true
 
 require "fcntl"
+require "io/nonblock"
 require "test_helper"
 
-# A log that takes no more: the file is as large as the limit of the process allows (ulimit -f), or nobody reads.
+# A log that takes no more: the file is as large as the limit of the process allows (ulimit -f), or nobody reads, or
+# not enough.
 class FaultsLogTest < Support::TestCase
   LIMIT = 4096
   ROOM = 100
@@ -27,6 +29,7 @@ class FaultsLogTest < Support::TestCase
   def test_a_log_that_nobody_reads_costs_lines_and_no_request
     IO.pipe do |_, log|
       log.fcntl(Fcntl::F_SETPIPE_SZ, 8192)
+      log.nonblock = false
       start_bontebok(ready: false, args: %w[-w 1 -E production], err: log, rackup: <<~RUBY)
         run ->(_env) { raise "x" * 20_000 }
       RUBY
@@ -35,7 +38,49 @@ class FaultsLogTest < Support::TestCase
     end
   end
 
+  # Of all processes that are told that there is room again one gets it. To each of these it is as if another had.
+  def test_a_log_whose_room_others_take_costs_lines_and_no_request
+    with_room_that_others_take("run ->(_env) { raise 'x' }") do |server|
+      20.times { assert_equal 500, ask("/").first }
+      assert_equal 0, server.stop.exitstatus
+    end
+  end
+
+  # The last resort is told in the log before it is used.
+  def test_a_log_whose_room_others_take_keeps_no_process_from_its_end
+    with_room_that_others_take("run ->(_env) { sleep if File.write('asleep', '') }") do |server|
+      Support::Client.open("unix:#{socket}") do |client|
+        client.request("GET", "/")
+        eventually { File.exist?(File.join(temp_dir, "asleep")) }
+        server.signal("KILL")
+        server.wait_for_group
+      end
+    end
+  end
+
   private
+
+  def with_room_that_others_take(application)
+    liar = temp_file("liar.rb", "def $stderr.wait_writable(*) = self\n")
+    IO.pipe do |_, log|
+      log.write_nonblock("x" * 4096) while log.wait_writable(0)
+      log.nonblock = false
+      server = start_bontebok(ready: false, err: log, env: { "RUBYOPT" => "-r#{liar}" }, rackup: application,
+                              args: %w[-w 2 -t 2 -E production --graceful-timeout 1])
+      wait_until_it_listens
+      yield server
+    end
+  end
+
+  def wait_until_it_listens
+    eventually { File.exist?(socket) && listens? }
+  end
+
+  def listens?
+    Support::Client.open("unix:#{socket}") { true }
+  rescue Errno::ECONNREFUSED
+    false
+  end
 
   def socket
     File.join(temp_dir, "bontebok.sock")

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "io/nonblock"
+
 module Support
   # A program in a process group of its own, with its output collected. Whatever it forks can be counted and ended
   # with it. Used for the server under test, for proxies in front of it and for commands that run to their end.
@@ -32,6 +34,8 @@ module Support
       @output = Output.new
       stdout, stdout_writer = IO.pipe
       stderr, stderr_writer = IO.pipe
+      # As the pipes of a shell or a service manager.
+      [stdout_writer, stderr_writer].each { |writer| writer.nonblock = false }
       spawn_options[:chdir] = chdir if chdir
       @pid = Process.spawn(env, *argv, pgroup: true, in: stdin, out: stdout_writer, err: stderr_writer,
                                        **spawn_options)

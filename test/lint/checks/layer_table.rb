@@ -32,9 +32,10 @@ module Lint
     # The binding is given descriptors, it does not read, write or wait for them.
     BINDING_NEVER = %w[sys/epoll.h sys/uio.h poll.h netinet/tcp.h].freeze
 
-    # Ruby files that open, bind or pass on descriptors. No other has to do with sockets, and none serves a connection.
+    # Ruby files that open, bind or pass on descriptors, or log to one. No other has to do with sockets, and none serves
+    # a connection.
     SOCKET_FILES = %w[lib/bontebok/listener.rb lib/bontebok/tcp_listener.rb lib/bontebok/unix_listener.rb
-                      lib/bontebok/listeners.rb lib/bontebok/channel.rb].freeze
+                      lib/bontebok/listeners.rb lib/bontebok/channel.rb lib/bontebok/log_stream.rb].freeze
 
     # What lib/ may require besides itself, its binding and Ruby's standard library.
     GEMS = %w[rack rackup].freeze
