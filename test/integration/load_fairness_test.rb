@@ -9,13 +9,16 @@ class LoadFairnessTest < Support::TestCase
 
   GREEDY = 4
   NEW_CLIENTS = 300
-  # The aim is 10 ms; a machine that does something else meanwhile must not fail the test.
+  # The aim is a p99 under 10 ms. A machine that does something else meanwhile must not fail the test, but could not
+  # make most clients wait: their median is under 0.5 ms, and over 20 ms without turns.
   P99_LIMIT = 0.2
+  MEDIAN_LIMIT = 0.005
   # Answers in a row on one connection.
   TURN = 16
   PIPELINE = "GET /greedy HTTP/1.1\r\nHost: a\r\n\r\n" * 500
 
-  # /gate waits to be let go; /new tells how many requests were served since.
+  # /gate waits to be let go; /new tells how many requests were served since. The greedy ones' requests cost a little,
+  # so that the worker is what they all wait for.
   APPLICATION = <<~RUBY
     served = 0
     run(lambda do |env|
@@ -25,6 +28,7 @@ class LoadFairnessTest < Support::TestCase
         File.read("gate")
         served = 0
       end
+      400.times {} if env["PATH_INFO"] == "/greedy"
       [200, {}, [served.to_s]]
     end)
   RUBY
@@ -55,7 +59,9 @@ class LoadFairnessTest < Support::TestCase
     assert_equal 200, @server.get.status
     times = Array.new(NEW_CLIENTS) { seconds_of_a_new_client }.sort
     p99 = times[(times.size * 99) / 100]
-    assert_operator p99, :<, P99_LIMIT, "median #{times[times.size / 2]}"
+    median = times[times.size / 2]
+    assert_operator p99, :<, P99_LIMIT
+    assert_operator median, :<, MEDIAN_LIMIT
     assert_nil Process.wait(greedy, Process::WNOHANG), "the greedy ones have ended"
   ensure
     Process.kill("KILL", greedy)
