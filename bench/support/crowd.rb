@@ -9,6 +9,8 @@ module Bench
     REQUEST = "GET / HTTP/1.1\r\nHost: idle\r\n\r\n"
     ANSWER_END = "Hello, World!\n"
     DRIPPED = "GET / HTTP/1.1\r\nHost: drip\r\nX: #{'a' * 10_000}".freeze
+    # The dripping ones begin with 0 to 19 bytes sent: at once a server has heads of all of these to wait for.
+    STAGES = 20
 
     # address: "/path" or "127.0.0.1:PORT". source: the client's own address, "127.0.0.N"; each has ports of its own.
     def initialize(address, source: "127.0.0.1")
@@ -29,17 +31,21 @@ module Bench
       self
     end
 
-    # They go on by themselves; one that the server closes is opened anew.
+    # They go on by themselves, each from another byte on. Who is answered or closed stays so: see #lost.
     def drip(count)
-      @drips = Array.new(count) { |number| [connect, number % 20] }
+      @drips = Array.new(count) { |number| begin_to_drip(number % STAGES) }
       @dripper = Thread.new { loop { drip_for_a_second } }
       self
     end
 
-    # How many the server has closed meanwhile, though they should be there.
+    # How many the server has answered or closed meanwhile, though they should be there: of the idle ones, of those
+    # that drip.
     def lost
-      @idle.count { |socket| socket.read_nonblock(1, exception: false) != :wait_readable }
+      [@idle, @drips.map(&:first)].map { |sockets| sockets.count { |socket| !waits?(socket) } }
     end
+
+    # Bytes that all of them together have sent since they began.
+    def dripped = @drips.each_with_index.sum { |(_socket, sent), number| sent - (number % STAGES) }
 
     def leave
       @dripper&.kill&.join
@@ -65,12 +71,23 @@ module Bench
       end
     end
 
+    def begin_to_drip(sent)
+      socket = connect
+      socket.write(DRIPPED[0, sent])
+      [socket, sent]
+    end
+
     def drip_byte(socket, sent)
-      socket.write_nonblock(DRIPPED[sent])
-      [socket, sent + 1]
+      written = socket.write_nonblock(DRIPPED[sent], exception: false)
+      [socket, written == :wait_writable ? sent : sent + 1]
     rescue SystemCallError
-      socket.close
-      [connect, 0]
+      [socket, sent]
+    end
+
+    def waits?(socket)
+      socket.read_nonblock(1, exception: false) == :wait_readable
+    rescue SystemCallError
+      false
     end
   end
 end
