@@ -3,7 +3,8 @@
 require "test_helper"
 require_relative "worker_watch"
 
-# Uploads that break off: at every stage, by close, by reset and by half a close, of known length and in chunks.
+# Uploads that break off: at every stage, by close, by reset and by half a close, of known length and in chunks. A stage
+# is reached when the worker has read what was sent: a reset before that would take the bytes away again.
 class FaultsTest < Support::TestCase
   include WorkerWatch
 
@@ -47,6 +48,38 @@ class FaultsTest < Support::TestCase
     "before the end" => "#{CHUNKED}3\r\nabc\r\n0\r\nA: b\r\n\r"
   }.freeze
   ENDINGS = %i[close reset half_close].freeze
+  # linux/sockios.h; Ruby knows no name for it.
+  SIOCOUTQ = 0x5411
+
+  # A client at this stage.
+  def reach(bytes)
+    client = Support::Client.new(@server.address)
+    client.write(bytes)
+    eventually(10, "the worker to read all of #{bytes[0, 100].inspect}") { read_by_worker?(client) }
+    assert_equal 200, @server.get.status if bytes.empty? # who came later was answered: it was accepted
+    client
+  end
+
+  # A unix socket has a byte in its send queue until the other side has read it, TCP until it has arrived there.
+  def read_by_worker?(client)
+    return false unless send_queue(client).zero?
+
+    @server.address.unix? || receive_queue_of_worker(client).zero?
+  end
+
+  def send_queue(client)
+    count = [0].pack("i")
+    client.socket.ioctl(SIOCOUTQ, count)
+    count.unpack1("i")
+  end
+
+  # As /proc/net/tcp shows it: number, own address, the other's, state, tx_queue:rx_queue, all hexadecimal.
+  def receive_queue_of_worker(client)
+    ports = [client.socket.remote_address.ip_port, client.socket.local_address.ip_port]
+    rows = File.readlines("/proc/net/tcp").drop(1).map(&:split)
+    row = rows.find { |each| each[1, 2].map { |address| address[/:(.*)/, 1].hex } == ports }
+    row[4][/:(.*)/, 1].hex
+  end
 
   # A unix socket has no reset that a client could ask for: it is a close.
   def break_off(client, ending)
@@ -63,9 +96,7 @@ class FaultsTest < Support::TestCase
       start_watched(listen: transport, args: %w[--spool-threshold 64K --spool-max 2M], rackup: APPLICATION)
       STAGES.each_value do |bytes|
         ENDINGS.each do |ending|
-          client = Support::Client.new(@server.address)
-          client.write(bytes)
-          break_off(client, ending)
+          break_off(reach(bytes), ending)
         end
       end
       assert_unharmed
@@ -78,7 +109,7 @@ class FaultsTest < Support::TestCase
   def test_many_at_the_same_time
     start_watched(listen: :tcp, args: %w[--spool-threshold 64K --spool-max 16M], rackup: APPLICATION)
     ENDINGS.each do |ending|
-      clients = STAGES.values.map { |bytes| Support::Client.new(@server.address).tap { |client| client.write(bytes) } }
+      clients = STAGES.values.map { |bytes| reach(bytes) }
       assert_equal 200, @server.get.status
       clients.each { |client| break_off(client, ending) }
       assert_unharmed
@@ -109,9 +140,7 @@ class FaultsTest < Support::TestCase
       good.write(LENGTH)
       STAGES.each_value do |bytes|
         good.write("x" * 1000)
-        client = Support::Client.new(@server.address)
-        client.write(bytes)
-        client.reset
+        reach(bytes).reset
       end
       good.write("x" * (900_000 - (STAGES.size * 1000)))
       assert_equal "900000", good.read_response.body
