@@ -21,6 +21,9 @@ class FaultsReaderTest < Support::TestCase
     run ->(env) { env["PATH_INFO"] == "/large" ? [200, {}, body.new] : [200, {}, ["small"]] }
   RUBY
   MEMORY_LIMIT = 4 * 1024 * 1024
+  # Long enough to tell once from twice with room for a machine that is busy.
+  WRITE_TIMEOUT = 4
+  WRITE_TIME_LIMIT = (1.7 * WRITE_TIMEOUT) + 1
 
   def private_bytes
     File.read("/proc/#{@worker}/smaps_rollup").scan(/^Private_\w+:\s+(\d+)/).sum { |(kib)| kib.to_i } * 1024
@@ -38,12 +41,14 @@ class FaultsReaderTest < Support::TestCase
 
   %i[tcp unix].each do |transport|
     define_method("test_a_gigabyte_for_a_client_that_reads_nothing_over_#{transport}") do
-      start_watched(listen: transport, args: %w[--write-timeout 1], rackup: APPLICATION)
+      start_watched(listen: transport, args: ["--write-timeout", WRITE_TIMEOUT.to_s], rackup: APPLICATION)
       before = private_bytes
       @server.connect do |client|
         client.request("GET", "/large")
         @server.wait_for_output(/begun/)
+        begun = Support::Deadline.now
         assert_operator memory_until_closed - before, :<, MEMORY_LIMIT
+        assert_includes WRITE_TIMEOUT..WRITE_TIME_LIMIT, Support::Deadline.now - begun
         # Only a reset tells that the answer is not whole, whatever was read of it; a unix socket just ends.
         assert_raises(Support::Client::Closed) { client.read_response }
       end
