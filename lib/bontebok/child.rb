@@ -18,7 +18,7 @@ module Bontebok
 
     class << self
       # Forks. In the child: closes the parent's channels (to_close: whatever else is not the child's), then exits with
-      # what the block returns.
+      # what the block returns. Raises SystemCallError when there is no room for it.
       def fork(number, to_close: [])
         parent_end, child_end = Channel.pair
         pid = ForkGuard.pass do
@@ -30,6 +30,9 @@ module Bontebok
         end
         child_end.close
         new(number, pid, parent_end)
+      rescue SystemCallError
+        [parent_end, child_end].compact.each(&:close)
+        raise
       end
 
       def now
@@ -84,10 +87,13 @@ module Bontebok
 
     # Tells it to end now, within so many seconds.
     def quit(seconds)
+      return if @deadline == Float::INFINITY
+
       leave(:quit, seconds)
       signal(:TERM) unless reached?(:loaded)
     end
 
+    # Nothing more can be done about it: it has no deadline any more.
     def kill
       signal(:KILL)
       @deadline = Float::INFINITY

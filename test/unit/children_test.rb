@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "minitest/mock"
 require "bontebok/children"
 require "bontebok/log"
 require "bontebok/signal_queue"
@@ -95,6 +96,14 @@ class ChildrenTest < Support::TestCase
     assert_log(/worker 1 cannot be started: Resource temporarily unavailable \(Errno::EAGAIN\)/)
   end
 
+  def test_a_fork_that_fails_leaves_nothing_behind
+    before = [Bontebok::Channel.all.size, Support::ProcessTable.descriptors(Process.pid).size]
+    Process.stub(:fork, -> { raise Errno::EAGAIN }) do
+      assert_raises(Errno::EAGAIN) { Bontebok::Child.fork(1) { 0 } }
+    end
+    assert_equal before, [Bontebok::Channel.all.size, Support::ProcessTable.descriptors(Process.pid).size]
+  end
+
   def test_a_failure_counts_as_settled_and_as_nothing_else
     keep(2, pause: 60) { |number| number == 1 ? FAILING : STEADY }
     mind_until { @keeper.settled?(:ready) }
@@ -137,6 +146,18 @@ class ChildrenTest < Support::TestCase
     mind_until { @keeper.empty? }
     assert_log(/error \d+ worker \(pid #{@started[0].pid}\) did not end within 0.05 s: killed/)
     assert_equal 1, @started.size
+  end
+
+  # The kernel may take its time for the end of one that is killed.
+  def test_who_was_killed_is_not_killed_again
+    keep(1, patience: 0.01) { STUBBORN }
+    mind_until { @keeper.settled?(:ready) }
+    @started[0].stub(:check, nil) do
+      @keeper.drain
+      mind_until { logged.include?("killed") }
+      @keeper.quit
+    end
+    assert_equal Float::INFINITY, @started[0].deadline
   end
 
   def test_who_is_still_loading_has_nothing_to_finish
