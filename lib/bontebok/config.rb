@@ -62,12 +62,18 @@ module Bontebok
     # [[name, value as text, source], ...] in the table's order.
     def report
       OptionTable::ALL.map do |option|
-        value = self[option.key]
-        [option.name, value.nil? ? "none" : option.type.show(value), source(option.key)]
+        [option.name, shown(option), source(option.key)]
       end
     end
 
     private
+
+    def shown(option)
+      value = self[option.key]
+      return "none" if value.nil?
+
+      value == :auto ? "auto (#{workers})" : option.type.show(value)
+    end
 
     # What the application will find in RACK_ENV, the file finds there already, unless it says so itself.
     def read_file

@@ -87,6 +87,7 @@ class ConfigTest < Support::TestCase
     assert_equal Bontebok::OptionTable::ALL.map(&:name), report.map(&:first)
     assert_includes report, ["MaxWorkers", "2", "command line"]
     assert_includes report, %w[MaxTarget 16K default]
+    assert_includes config.report, ["MaxWorkers", "auto (#{Etc.nprocessors})", "default"]
   end
 
   private
