@@ -22,11 +22,17 @@ module Bontebok
       # Before it has heard of us again the parent says nothing but that we are to end, and sends a signal as well.
       def leave_with_parent(channel, log, orphaned)
         channel.to_io.wait_readable
-        if channel.hear.include?(:closed)
-          log.warn("the application is not loaded to the end: the parent process is gone")
-          orphaned&.call
+        begin
+          note_orphaned(log, orphaned) if channel.hear.include?(:closed)
+        ensure
+          exit!(1)
         end
-        exit!(1)
+      end
+
+      def note_orphaned(log, orphaned)
+        log.warn("the application is not loaded to the end: the parent process is gone")
+      ensure
+        orphaned&.call
       end
     end
   end

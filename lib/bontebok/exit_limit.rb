@@ -1,18 +1,21 @@
 # frozen_string_literal: true
 
-require_relative "child"
+require_relative "deadline"
 
 module Bontebok
   # A limit for the exit of Master, Worker and SingleProcess, which have loaded an application: its exit handlers, and
   # what its threads do in an ensure, may take for ever, and whoever would kill the process may be gone.
   #
-  # Ruby kills all threads when the exit handlers are done, this one as well, and waits for them: so it does then.
+  # It relies on the order in which Ruby ends (ruby_cleanup in its eval.c, the same from 3.1 on): exit handlers first,
+  # while all threads run; then it kills all threads but the main one, this one as well, and waits for their ensure;
+  # only then are objects finalized and the process ends. So this thread counts on while the handlers run, and from its
+  # own ensure for as long as Ruby waits for the others.
   module ExitLimit
     class << self
       # To be called when nothing but the exit is left. The process ends within so many seconds, with this status if it
       # does not get as far as to its own.
       def set(seconds, status:, log:)
-        deadline = Child.now + seconds
+        deadline = Deadline.new(seconds)
         begun = Queue.new
         Thread.new do
           killed = true
@@ -33,13 +36,14 @@ module Bontebok
       end
 
       def ends?(thread, deadline)
-        thread.join([deadline - Child.now, 0].max)
+        thread.join(deadline.left)
       rescue Exception # rubocop:disable Lint/RescueException
         true # the one that it died of
       end
 
       def end_now(seconds, status, log)
         log.error("the exit took longer than #{seconds.round(1)} s")
+      ensure
         exit!(status)
       end
     end

@@ -4,6 +4,7 @@ require "io/wait"
 
 require_relative "app_loader"
 require_relative "child"
+require_relative "deadline"
 require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "lanes"
@@ -52,7 +53,7 @@ module Bontebok
     end
 
     def wait_for_events
-      @events.to_io.wait_readable(@deadline && time_left) or return give_up
+      @events.to_io.wait_readable(@deadline&.left) or return give_up
       @events.take.each { |event| handle(event) }
     end
 
@@ -83,16 +84,13 @@ module Bontebok
 
     def told_to_end(seconds, status = 0)
       @status = status
-      @deadline = Child.now + seconds
-    end
-
-    def time_left
-      [@deadline - Child.now, 0].max
+      @deadline = Deadline.new(seconds)
     end
 
     # As with a worker that is killed, what it costs is in the log, and the status is that of a stop.
     def give_up
       @log.error("requests were not finished in time")
+    ensure
       exit!(@status)
     end
 
@@ -100,7 +98,7 @@ module Bontebok
     # of impatience.
     def limit_exit
       Signal.trap("INT", "SYSTEM_DEFAULT")
-      ExitLimit.set(@deadline ? time_left : @config.seconds(:graceful_timeout), status: @status, log: @log)
+      ExitLimit.set(@deadline ? @deadline.left : @config.seconds(:graceful_timeout), status: @status, log: @log)
     end
   end
 end

@@ -4,6 +4,7 @@ require "io/wait"
 
 require_relative "channel"
 require_relative "child_loading"
+require_relative "deadline"
 require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "lanes"
@@ -42,7 +43,7 @@ module Bontebok
       @log.error("worker #{@number} cannot serve", e)
       1
     ensure
-      ExitLimit.set(@config.seconds(:graceful_timeout), status: 1, log: @log)
+      ExitLimit.set(@deadline ? @deadline.left : @config.seconds(:graceful_timeout), status: 1, log: @log)
     end
 
     private
@@ -76,7 +77,7 @@ module Bontebok
     end
 
     def wait_for_events
-      readable, = IO.select([@events, (@channel unless @orphaned)].compact, nil, nil, @orphaned && time_left)
+      readable, = IO.select([@events, (@channel unless @deadline)].compact, nil, nil, @deadline&.left)
       return give_up unless readable
 
       @events.take.each { |event| handle(event) }
@@ -101,17 +102,13 @@ module Bontebok
     # The master is gone, and with it whoever would end us when we take too long.
     def leave_orphaned
       @log.warn("worker #{@number} leaves: its master is gone")
-      @orphaned = true
-      @deadline = Child.now + @config.seconds(:graceful_timeout)
+      @deadline = Deadline.new(@config.seconds(:graceful_timeout))
       @lanes.drain
-    end
-
-    def time_left
-      [@deadline - Child.now, 0].max
     end
 
     def give_up
       @log.error("worker #{@number} did not finish within #{@config.seconds(:graceful_timeout)} s")
+    ensure
       exit!(1)
     end
   end

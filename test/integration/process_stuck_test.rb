@@ -67,6 +67,26 @@ class ProcessStuckTest < Support::TestCase
     end
   end
 
+  # The request and the exit share the one limit.
+  def test_an_orphans_exit_handlers_have_the_time_that_is_left
+    server = start_bontebok(args: %w[-w 1 --graceful-timeout 1 --keepalive-drain 10ms], rackup: <<~RUBY)
+      at_exit { sleep }
+      run(lambda do |_|
+        $stderr.puts "asleep"
+        sleep 0.5
+        [200, { "connection" => "close" }, []]
+      end)
+    RUBY
+    in_a_request(server) do |client|
+      [server.pid, master(server).pid].each { |pid| Process.kill("KILL", pid) }
+      client.read_response
+      client.close
+      said = server.wait_for_output(/error \d+ the exit took longer than (\d\.\d+) s/)
+      assert_operator said[1].to_f, :<, 0.9
+    end
+    server.wait_for_group
+  end
+
   def test_exit_handlers_and_threads_finish_their_work
     %w[0 1].each do |workers|
       server = start_bontebok(args: ["-w", workers], rackup: <<~RUBY)
@@ -89,7 +109,7 @@ class ProcessStuckTest < Support::TestCase
     server.connect do |client|
       client.request("GET", "/")
       server.wait_for_output(/asleep/)
-      yield
+      yield client
     end
   end
 end
