@@ -22,10 +22,17 @@ module Bontebok
       @lanes = Array.new(config[:threads]) { Core::Lane.new(@core, app, **lane_options(config)) }
     end
 
+    # Raises ThreadError when there is no room for all of them; then none has accepted anything.
     def start
-      at_exit { @exiting = true } # Ruby kills the threads after the exit handlers
+      # Ruby kills the threads after the exit handlers, whose last set one runs first: this is known before those run that
+      # the application has set while it loaded, and may kill threads of their own accord.
+      at_exit { @exiting = true }
       @left = @lanes.size
-      @lock.synchronize { @threads = @lanes.map { |lane| Thread.new { serve(lane) } } }
+      @threads = []
+      @lock.synchronize { @lanes.each { |lane| @threads << thread(lane) } }
+    rescue ThreadError
+      @threads.each(&:join)
+      raise
     end
 
     # Begins the graceful end; :lanes_ended follows. What is queued at the listeners is still accepted.
@@ -57,6 +64,11 @@ module Bontebok
         max_requests: config.request_limit, report: method(:report) }
     end
 
+    # Waits until all are there.
+    def thread(lane)
+      Thread.new { serve(lane) if @lock.synchronize { @threads.size == @lanes.size } }
+    end
+
     # It ends by itself when it has drained.
     def serve(lane)
       lane.serve
@@ -75,7 +87,7 @@ module Bontebok
     # The application has killed the thread: no exception, nothing can rescue that. Its request is lost. The lane's
     # other connections are not, but what else the thread left undone nobody knows.
     def serve_on(lane)
-      @lock.synchronize { @threads[@threads.index(Thread.current)] = Thread.new { serve(lane) } }
+      @lock.synchronize { @threads[@threads.index(Thread.current)] = thread(lane) }
       fail_with("a thread that serves was killed: another takes its place, and this process ends")
     rescue ThreadError => e
       fail_with("a thread that serves was killed and has no successor", e)

@@ -9,6 +9,7 @@ require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "lanes"
 require_relative "signal_queue"
+require_relative "start_error"
 require_relative "start_lines"
 
 module Bontebok
@@ -36,6 +37,8 @@ module Bontebok
     rescue AppLoader::Failed => e
       @log.error(e.message, e.cause)
       @status
+    rescue ThreadError => e
+      raise StartError, "no room for threads: #{e.message}"
     ensure
       @listeners.unlink
       limit_exit
@@ -47,8 +50,9 @@ module Bontebok
       @events = SignalQueue.new(*SIGNALS)
       @listeners.listen
       @lanes = Lanes.new(@config, @listeners, app, log: @log, events: @events)
-      StartLines.write(@log, @config, @listeners)
       @lanes.start
+      StartLines.write(@log, @config, @listeners)
+      @log.info("ready")
       @serving = true
     end
 

@@ -43,6 +43,14 @@ class ProcessLifecycleTest < Support::TestCase
     [input, keyboard].each(&:close)
   end
 
+  def test_every_kind_of_server_says_when_it_is_ready
+    [%w[-w 0], %w[-w 1], %w[-w 1 --preload false]].each do |args|
+      server = start_bontebok(args: args, rackup: GATED_APP)
+      server.wait_for_output(/listening on .* ready$/m)
+      server.stop
+    end
+  end
+
   def test_with_w_0_a_killed_thread_ends_the_process
     server = start_bontebok(args: ["-w", "0"], rackup: "run ->(_) { Thread.current.kill }\n")
     assert_raises(Support::Client::Closed) { server.get }
@@ -101,6 +109,25 @@ class ProcessLifecycleTest < Support::TestCase
     server = start_bontebok(ready: false, args: ["-w", "0", "-t", "64"], rlimit_nofile: [48, 48])
     assert_equal 1, server.wait.exitstatus
     server.wait_for_output(/\Abontebok: Too many open files/)
+  end
+
+  # As under a limit of processes: the third thread of the server is one too many.
+  def test_no_room_for_threads_is_a_failed_start
+    refusal = temp_file("refusal.rb", <<~RUBY)
+      Thread.singleton_class.prepend(Module.new do
+        def new(...) = (@made = @made.to_i + 1) > 3 ? raise(ThreadError, "no more threads") : super
+      end)
+    RUBY
+    { "0" => /\Abontebok: no room for threads: no more threads$/,
+      "1" => /worker 1 cannot serve: no more threads \(ThreadError\)/ }.each do |workers, message|
+      server = start_bontebok(ready: false, args: ["-w", workers, "-t", "8"], rackup: GATED_APP,
+                              env: { "RUBYOPT" => "-r#{refusal}" })
+      assert_equal 1, server.wait.exitstatus
+      server.wait_for_output(message)
+      server.output.wait_for_end
+      refute_match(/info \d+ ready$|exit_limit/, server.output.text)
+      assert_equal ["config.ru", "refusal.rb"], Dir.children(temp_dir).sort
+    end
   end
 
   def test_workers_whose_master_dies_leave_and_the_supervisor_starts_anew
