@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "bontebok/bontebok"
+require_relative "main_thread"
 require_relative "rack_env"
 
 module Bontebok
@@ -24,8 +25,8 @@ module Bontebok
 
     # Raises ThreadError when there is no room for all of them; then none has accepted anything.
     def start
-      # Ruby kills the threads after the exit handlers, whose last set one runs first: this is known before those run that
-      # the application has set while it loaded, and may kill threads of their own accord.
+      # Ruby kills the threads after the exit handlers. The last one that was set runs first: this one before those that
+      # the application set while it loaded, which may kill threads themselves.
       at_exit { @exiting = true }
       @left = @lanes.size
       @threads = []
@@ -52,6 +53,13 @@ module Bontebok
       @failed
     end
 
+    # The application has ended one of its own threads in a way that would end the process (MainThread).
+    def interrupted(exception)
+      return leave(exception) if exception.is_a?(SystemExit)
+
+      fail_with("a thread of the application ends this process", exception)
+    end
+
     # Waits for the threads' end.
     def join
       @threads.each(&:join)
@@ -66,7 +74,9 @@ module Bontebok
 
     # Waits until all are there.
     def thread(lane)
-      Thread.new { serve(lane) if @lock.synchronize { @threads.size == @lanes.size } }
+      Thread.new do
+        MainThread.unguard { serve(lane) } if @lock.synchronize { @threads.size == @lanes.size }
+      end
     end
 
     # It ends by itself when it has drained.

@@ -1,13 +1,12 @@
 # frozen_string_literal: true
 
-require "io/wait"
-
 require_relative "app_loader"
 require_relative "child"
 require_relative "deadline"
 require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "lanes"
+require_relative "main_thread"
 require_relative "signal_queue"
 require_relative "start_error"
 require_relative "start_lines"
@@ -30,8 +29,8 @@ module Bontebok
       Process.setproctitle("bontebok")
       @listeners.bind
       ForkGuard.install { @listeners.disown }
-      start(AppLoader.new(@config[:rackup], @log).load)
-      wait_for_events while @serving
+      app = AppLoader.new(@config[:rackup], @log).load
+      MainThread.guard { serve(app) }
       @log.info("stopped")
       @status
     rescue AppLoader::Failed => e
@@ -46,7 +45,7 @@ module Bontebok
 
     private
 
-    def start(app)
+    def serve(app)
       @events = SignalQueue.new(*SIGNALS)
       @listeners.listen
       @lanes = Lanes.new(@config, @listeners, app, log: @log, events: @events)
@@ -54,10 +53,11 @@ module Bontebok
       StartLines.write(@log, @config, @listeners)
       @log.info("ready")
       @serving = true
+      wait_for_events while @serving
     end
 
     def wait_for_events
-      @events.to_io.wait_readable(@deadline&.left) or return give_up
+      MainThread.wait([@events], @deadline&.left) { |exception| @lanes.interrupted(exception) } or return give_up
       @events.take.each { |event| handle(event) }
     end
 

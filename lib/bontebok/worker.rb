@@ -8,6 +8,7 @@ require_relative "deadline"
 require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "lanes"
+require_relative "main_thread"
 require_relative "signal_queue"
 
 module Bontebok
@@ -67,17 +68,20 @@ module Bontebok
 
     def serve(app, words)
       @lanes = Lanes.new(@config, @listeners, app, log: @log, events: @events)
-      @lanes.start
-      @channel.say(:ready)
-      @serving = true
-      words.each { |word| obey(word) }
-      wait_for_events while @serving
-      @lanes.join
+      MainThread.guard do
+        @lanes.start
+        @channel.say(:ready)
+        @serving = true
+        words.each { |word| obey(word) }
+        wait_for_events while @serving
+        @lanes.join unless @quit
+      end
       0
     end
 
     def wait_for_events
-      readable, = IO.select([@events, (@channel unless @deadline)].compact, nil, nil, @deadline&.left)
+      sources = @deadline ? [@events] : [@events, @channel]
+      readable = MainThread.wait(sources, @deadline&.left) { |exception| @lanes.interrupted(exception) }
       return give_up unless readable
 
       @events.take.each { |event| handle(event) }
@@ -94,9 +98,14 @@ module Bontebok
     def obey(word)
       case word
       when :drain, :retire then @lanes.public_send(word)
-      when :quit then exit(0)
+      when :quit then quit
       when :closed then leave_orphaned
       end
+    end
+
+    def quit
+      @quit = true
+      @serving = false
     end
 
     # The master is gone, and with it whoever would end us when we take too long.

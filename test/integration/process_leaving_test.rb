@@ -16,6 +16,10 @@ class ProcessLeavingTest < Support::TestCase
         when "/fail" then exit(3)
         when "/memory" then raise NoMemoryError
         when "/kill" then Thread.current.kill
+        when "/watchdog" then [200, {}, [Thread.new { exit }.inspect]]
+        when "/fault"
+          Thread.new { (Thread.current.abort_on_exception = true) && raise("no more") }
+          [200, {}, []]
         when "/late"
           lane = Thread.current
           Thread.new { (Thread.pass until lane.stop?) || lane.raise("late") }
@@ -29,7 +33,7 @@ class ProcessLeavingTest < Support::TestCase
   # So long a drain no test waits for.
   LONG = %w[--keepalive-drain 10m --graceful-timeout 10m].freeze
 
-  %w[/exit /memory /kill].each do |path|
+  %w[/exit /memory /kill /watchdog /fault].each do |path|
     define_method(:"test_nobody_waits_for_a_worker_that_leaves_after#{path.tr("/", "_")}") do
       server = start_bontebok(args: ["-w", "1", *LONG], rackup: APPLICATION)
       server.connect do |idle|
@@ -59,8 +63,39 @@ class ProcessLeavingTest < Support::TestCase
     end
   end
 
+  # Ruby raises in the main thread what ends another one.
+  { "/watchdog" => /warn \d+ the application ends this process: SystemExit/,
+    "/fault" => /error \d+ a thread of the application ends this process: no more/ }.each do |path, log|
+    define_method(:"test_what_is_in_flight_is_finished_after#{path.tr("/", "_")}") do
+      make_gate
+      %w[0 1].each do |workers|
+        server = start_bontebok(args: ["-w", workers, "-t", "2", *LONG], rackup: APPLICATION)
+        server.connect do |client|
+          client.request("GET", "/gate", { "Connection" => "close" })
+          server.wait_for_output(/at the gate/)
+          server.get(path)
+          server.wait_for_output(log)
+          open_gate
+
+          assert_equal 200, client.read_response.status
+        end
+        server.stop
+      end
+    end
+  end
+
+  # It is replaced before it goes: its exit takes as long as it may.
+  def test_nobody_waits_for_the_exit_handlers_of_one_that_leaves
+    server = start_bontebok(args: ["-w", "1", *LONG], rackup: "at_exit { sleep }\n#{APPLICATION}")
+    old = server.get.body
+    server.get("/watchdog")
+    server.wait_for_output(/\(pid #{old}\) leaves when its replacement is ready/)
+    eventually { server.get.body != old }
+    server.stop("INT")
+  end
+
   # One that is alone has nobody who would take its place.
-  { "/exit" => 0, "/fail" => 1, "/memory" => 1, "/kill" => 1 }.each do |path, status|
+  { "/exit" => 0, "/fail" => 1, "/memory" => 1, "/kill" => 1, "/watchdog" => 0, "/fault" => 1 }.each do |path, status|
     define_method(:"test_with_w_0_the_process_finishes_and_ends_after#{path.tr("/", "_")}") do
       server = start_bontebok(args: %w[-w 0], rackup: APPLICATION)
       server.connect do |idle|

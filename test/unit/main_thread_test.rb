@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/main_thread"
+
+# What other threads raise in the main one arrives where it waits, and nowhere else.
+class MainThreadTest < Support::TestCase
+  class Fault < StandardError
+  end
+
+  def setup
+    @reader, @writer = IO.pipe
+    @main = Thread.current
+  end
+
+  def teardown
+    [@reader, @writer].each(&:close)
+  end
+
+  def test_what_arrives_is_given_to_the_block_when_the_thread_waits
+    arrived = []
+    Bontebok::MainThread.guard do
+      Thread.new { @main.raise(Fault) }.join
+      arrived << :work
+      assert_equal([], wait { |exception| arrived << exception.class })
+    end
+    assert_equal [:work, Fault], arrived
+  end
+
+  def test_readable_and_time_over
+    assert_nil wait
+    @writer.write(".")
+    assert_equal [@reader], wait
+  end
+
+  def test_a_thread_that_was_started_under_guard_can_be_raised_in
+    gate = Queue.new
+    thread = Bontebok::MainThread.guard do
+      Thread.new { Bontebok::MainThread.unguard { gate.push(:here) && sleep } }
+    end
+    thread.report_on_exception = false
+    gate.pop
+    thread.raise(Fault)
+    assert_raises(Fault) { thread.value }
+  end
+
+  # Otherwise the loop around it would spin.
+  def test_a_source_that_is_closed_is_no_news_of_a_thread
+    @reader.close
+    assert_raises(IOError) { wait { flunk } }
+  end
+
+  private
+
+  def wait(&)
+    Bontebok::MainThread.wait([@reader], 0.01, &)
+  end
+end
