@@ -14,6 +14,11 @@ module Bontebok
       @pid = Process.pid
       @events = []
       @to_io, @wake = IO.pipe
+      claim(*signals)
+    end
+
+    # Takes signals (back): an application may have handled them while it loaded.
+    def claim(*signals)
       signals.each { |signal| Signal.trap(signal) { receive(signal) } }
     end
 

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "io/wait"
+
 require_relative "app_loader"
 require_relative "child"
 require_relative "deadline"
@@ -29,7 +31,7 @@ module Bontebok
       Process.setproctitle("bontebok")
       @listeners.bind
       ForkGuard.install { @listeners.disown }
-      app = AppLoader.new(@config[:rackup], @log).load
+      app = load_app
       MainThread.guard { serve(app) }
       @log.info("stopped")
       @status
@@ -45,8 +47,33 @@ module Bontebok
 
     private
 
-    def serve(app)
+    # Meanwhile there is nothing to finish. It is another thread that obeys: nothing is raised in this one, which the
+    # application could rescue.
+    def load_app
       @events = SignalQueue.new(*SIGNALS)
+      watch = Thread.new { loop { obey_while_loading } }
+      AppLoader.new(@config[:rackup], @log).load
+    ensure
+      watch&.kill&.join
+      @events.claim(*SIGNALS)
+    end
+
+    def obey_while_loading
+      @events.to_io.wait_readable
+      @events.take.each { |signal| signal == "HUP" ? ignore_hup : end_while_loading }
+    end
+
+    def end_while_loading
+      @log.info("stopped")
+    ensure
+      exit!(0)
+    end
+
+    def ignore_hup
+      @log.info("SIGHUP is ignored")
+    end
+
+    def serve(app)
       @listeners.listen
       @lanes = Lanes.new(@config, @listeners, app, log: @log, events: @events)
       @lanes.start
@@ -68,7 +95,7 @@ module Bontebok
       when "TERM", "QUIT" then drain
       when :leave then drain(@lanes.failed? ? 1 : 0)
       when "INT" then stop_at_once
-      when "HUP" then @log.info("SIGHUP is ignored")
+      when "HUP" then ignore_hup
       end
     end
 
