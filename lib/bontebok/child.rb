@@ -52,6 +52,11 @@ module Bontebok
     # Notes what the child said of itself.
     def reached(step)
       @progress = step
+      @ready_since = Child.now if step == :ready
+    end
+
+    def seconds_ready
+      Child.now - @ready_since
     end
 
     def reached?(step)

@@ -7,7 +7,8 @@ module Bontebok
   # child per number alive and replaces those that go. The rules:
   #
   #   - One that was ready and ends is replaced at once. One that ends before it was ready is a failure: its number
-  #     pauses, longer with each failure in a row.
+  #     pauses, longer with each failure in a row. To end by itself sooner than such a pause after it was ready is a
+  #     failure as well, from the second time in a row.
   #   - One that asks to leave goes on serving until its replacement is ready. Then it retires: what it has not accepted
   #     is for the others.
   #   - One that does not end in time after it was told to is killed, and the log says which.
@@ -26,6 +27,7 @@ module Bontebok
       @start = start
       @children = []
       @failures = Hash.new(0)
+      @brief = {}
       @paused_until = Hash.new(0)
       @go = false
       @stopping = false
@@ -117,7 +119,7 @@ module Bontebok
         child.channel.say(:go) if @go
       when :ready
         child.reached(:ready)
-        @failures.delete(child.number)
+        @failures.delete(child.number) unless @brief[child.number]
         of(child.number).reject(&:staying?).each { |former| former.retire(@drain_seconds) }
       when :leave
         replace(child)
@@ -143,9 +145,16 @@ module Bontebok
     def note_end(child)
       if child.staying?
         @log.warn("#{describe(child)} ended: #{child.ending}")
+        note_life(child)
       elsif !@stopping
         @log.info("#{describe(child)} has left: #{child.ending}")
       end
+    end
+
+    def note_life(child)
+      brief = child.seconds_ready < @pause
+      brief && @brief[child.number] ? pause(child.number) : @failures.delete(child.number)
+      @brief[child.number] = brief
     end
 
     def note_failure(child)

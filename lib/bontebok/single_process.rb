@@ -55,7 +55,7 @@ module Bontebok
       AppLoader.new(@config[:rackup], @log).load
     ensure
       watch&.kill&.join
-      @events.claim(*SIGNALS)
+      @events&.claim(*SIGNALS)
     end
 
     def obey_while_loading
