@@ -119,11 +119,13 @@ module Bontebok
     # process (the application, in a master) may have waited for it.
     def check
       _, status = Process.wait2(pid, Process::WNOHANG)
-      return unless status
-
-      @ending = status.signaled? ? "killed by SIG#{Signal.signame(status.termsig)}" : "exit status #{status.exitstatus}"
+      ended(status) if status
     rescue Errno::ECHILD
       @ending = "unknown status"
+    end
+
+    def ended(status)
+      @ending = status.signaled? ? "killed by SIG#{Signal.signame(status.termsig)}" : "exit status #{status.exitstatus}"
     end
 
     def ended?

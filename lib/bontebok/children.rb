@@ -52,6 +52,11 @@ module Bontebok
       fill unless @stopping
     end
 
+    # Somebody else has waited for a process, which may be one of these.
+    def ended(pid, status)
+      @children.find { |child| child.pid == pid }&.ended(status)
+    end
+
     # Every number has a child that came so far, or has failed.
     def settled?(step)
       @numbers.all? { |number| @failures[number].positive? || of(number).any? { |child| child.reached?(step) } }
@@ -134,7 +139,7 @@ module Bontebok
     end
 
     def reap
-      @children.each(&:check)
+      @children.reject(&:ended?).each(&:check)
       @children.select(&:ended?).each do |child|
         @children.delete(child)
         child.channel.close

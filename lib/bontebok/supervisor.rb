@@ -85,7 +85,18 @@ module Bontebok
       when "TERM", "QUIT" then stop(:drain)
       when "INT" then stop(:quit)
       when "HUP" then @log.info("SIGHUP is ignored")
+      when "CHLD" then wait_for_orphans if Process.pid == 1
       end
+    end
+
+    # To the first process of a container the kernel gives whoever has lost its parent: workers of a master that died,
+    # daemons of the application. Nobody else would wait for them. Our own child may be among them.
+    def wait_for_orphans
+      while (pid, status = Process.wait2(-1, Process::WNOHANG))
+        @masters.ended(pid, status)
+      end
+    rescue Errno::ECHILD
+      nil
     end
 
     # Nobody is to find the way here any more: our copies of the listeners go, and the files of unix sockets. The master
