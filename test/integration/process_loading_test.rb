@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "process_tree"
+
+# Signals while the application loads: docs/SIGNALS.md.
+class ProcessLoadingTest < Support::TestCase
+  include ProcessTree
+
+  def test_a_stop_while_the_application_loads
+    [%w[TERM -w 1], %w[TERM -w 2 --preload false], *%w[TERM QUIT INT].product(["-w"], ["0"])].each do |signal, *args|
+      server = start_bontebok(ready: false, args: args, rackup: <<~RUBY)
+        begin
+          sleep if $stderr.puts("loading").nil?
+        rescue SignalException
+          retry
+        end
+      RUBY
+      server.wait_for_output(/loading/)
+      assert_equal 0, server.stop(signal).exitstatus, [signal, *args].join(" ")
+      server.wait_for_output(/loading\n.* info #{server.pid} stopped\n\z/)
+      assert_equal ["config.ru"], Dir.children(temp_dir)
+    end
+  end
+
+  # No gate: to open one is what a signal interrupts, with an error up to Ruby 3.1.
+  def test_hup_ends_nobody_who_loads
+    [%w[-w 0], %w[-w 1], %w[-w 1 --preload false]].each do |args|
+      server = start_bontebok(ready: false, args: args,
+                              rackup: "$stderr.puts 'loading'\nsleep 0.01 until File.exist?('go')\n#{GATED_APP}")
+      server.wait_for_output(/loading/)
+      Process.kill("HUP", -server.pid)
+      server.wait_for_output(/SIGHUP is ignored/)
+      temp_file("go")
+      server.wait_until_ready
+      assert_equal 200, server.get.status
+      server.stop
+      File.unlink(temp_file("go"))
+    end
+  end
+
+  def test_what_the_application_forks_while_it_loads_obeys_signals_as_usual
+    signals = %w[TERM QUIT INT HUP]
+    [%w[-w 0], %w[-w 1], %w[-w 1 --preload false]].each do |args|
+      server = start_bontebok(args: args, rackup: <<~RUBY)
+        #{signals}.each do |signal|
+          fork do
+            sleep if $stderr.puts("forked for \#{signal}: \#{Process.pid}").nil?
+          ensure
+            $stderr.puts "ensured after \#{signal}"
+          end
+        end
+        #{GATED_APP}
+      RUBY
+      signals.each do |signal|
+        Process.kill(signal, server.wait_for_output(/forked for #{signal}: (\d+)/)[1].to_i)
+        server.wait_for_output(/ensured after #{signal}$/)
+      end
+      server.stop
+    end
+  end
+end

@@ -1,0 +1,45 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "support/children_case"
+
+# Children that fail: how long nobody takes their place.
+class ChildrenPausesTest < Support::TestCase
+  include ChildrenCase
+
+  # The first time it is replaced at once, then it pauses, longer each time; a life that is long enough ends that.
+  def test_one_that_was_ready_and_ends_at_once_again_and_again_pauses
+    keep(1, pause: 0.04) { BRIEF }
+    mind_until { @started.size == 5 }
+    pauses = @times.each_cons(2).map { |before, after| after - before }
+    assert_operator pauses[0], :<, 0.04
+    [0.04, 0.08, 0.16].zip(pauses.drop(1)) { |least, pause| assert_operator pause, :>=, least }
+  end
+
+  def test_a_life_that_is_long_enough_ends_the_pauses
+    keep(1, pause: 0.04) { @started.size == 2 ? STEADY : BRIEF }
+    mind_until { @started.size == 3 && @keeper.settled?(:ready) && @keeper.any?(:ready) }
+    assert_nil @started[2].channel.to_io.wait_readable(0.05)
+    Process.kill("KILL", @started[2].pid)
+    ended = Bontebok::Child.now
+    mind_until { @started.size == 4 }
+    assert_operator @times[3] - ended, :<, 0.04
+  end
+
+  def test_one_that_was_not_pauses_longer_each_time
+    keep(1, pause: 0.04) { FAILING }
+    mind_until { @started.size == 4 }
+    pauses = @times.each_cons(2).map { |before, after| after - before }
+    assert_operator pauses[0], :>=, 0.04
+    assert_operator pauses[1], :>=, 0.08
+    assert_operator pauses[2], :>=, 0.16
+    assert_log(/worker \(pid \d+\) ended before it was ready: exit status 3/)
+  end
+
+  def test_one_that_cannot_be_forked_is_tried_again
+    keep(1, pause: 0.01) { (@attempts = @attempts.to_i + 1) < 3 ? raise(Errno::EAGAIN) : STEADY }
+    mind_until { @keeper.settled?(:ready) && @keeper.any?(:ready) }
+    assert_equal 3, @attempts
+    assert_log(/worker 1 cannot be started: Resource temporarily unavailable \(Errno::EAGAIN\)/)
+  end
+end

@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+require "minitest/mock"
+require "bontebok/children"
+require "bontebok/log"
+require "bontebok/signal_queue"
+
+# For tests of Children: children that behave as the test wants. A behaviour is given the child's channel and returns
+# the exit status.
+module ChildrenCase
+  # Serves until it is told to end.
+  STEADY = lambda do |channel|
+    channel.say(:loaded)
+    channel.say(:ready)
+    channel.to_io.wait_readable
+    0
+  end
+  # Does not serve before it is told to.
+  WAITING = lambda do |channel|
+    channel.say(:loaded)
+    channel.to_io.wait_readable
+    return 0 unless channel.hear == [:go]
+
+    channel.say(:ready)
+    channel.to_io.wait_readable
+    0
+  end
+  FAILING = ->(_channel) { 3 }
+  BRIEF = lambda do |channel|
+    channel.say(:loaded)
+    channel.say(:ready)
+    3
+  end
+  STUBBORN = lambda do |channel|
+    channel.say(:loaded)
+    channel.say(:ready)
+    sleep
+  end
+  # Asks to leave once the test says so by a signal.
+  LEAVING = lambda do |channel|
+    Signal.trap("USR1") { channel.say(:leave) }
+    STEADY.call(channel)
+  end
+
+  def setup
+    @former = Signal.trap("CHLD", "DEFAULT")
+    @events = Bontebok::SignalQueue.new("CHLD")
+    @started = []
+    @times = []
+    @reader, @writer = IO.pipe
+    @logged = +""
+  end
+
+  def teardown
+    @keeper&.quit
+    mind_until("the end") { @keeper.empty? } if @keeper
+    Signal.trap("CHLD", @former)
+    [@reader, @writer].each(&:close)
+  end
+
+  private
+
+  # The block tells the behaviour of the child that is started next.
+  def keep(count, pause: 1, patience: 5)
+    log = Bontebok::Log.new(@writer)
+    @keeper = Bontebok::Children.new("worker", count, pause: pause, patience: patience, log: log) do |number|
+      behaviour = yield(number)
+      @times << Bontebok::Child.now
+      @started << Bontebok::Child.fork(number, to_close: [@events], &behaviour)
+      @started.last
+    end
+  end
+
+  # What the loops of the supervisor and the master do.
+  def mind_until(what = "the expected state")
+    deadline = Support::Deadline.new
+    until yield
+      raise Support::Timeout, "waited in vain for #{what}" if deadline.passed?
+
+      @keeper.mind
+      break if yield
+
+      @keeper.wait(@events)
+      @events.take
+    end
+  end
+
+  def assert_alive(child)
+    assert Support::ProcessTable.entry(child.pid), "#{child.pid} has gone"
+  end
+
+  def gone?(child)
+    Support::ProcessTable.entry(child.pid).nil?
+  end
+
+  def assert_log(pattern)
+    assert_match pattern, logged
+  end
+
+  # Everything so far.
+  def logged
+    @logged << @reader.read_nonblock(65_536)
+  rescue IO::WaitReadable
+    @logged
+  end
+end
