@@ -163,14 +163,16 @@ int bb_worker_listen(struct bb_worker *worker, int fd, unsigned listener);
 enum bb_queue {
     BB_QUEUE_TAKE,  /* they are taken and answered; of several processes that share the listeners each takes
                        some */
-    BB_QUEUE_LEAVE, /* other processes have the listeners, too, and go on: theirs */
+    BB_QUEUE_LEAVE, /* other processes have the listeners, too, and go on: theirs, but for what a lane that
+                       waits may have been woken for, as nobody else was */
 };
 
 /* Begins the graceful end: the listeners are closed at once, also while every lane is busy; where their
  * queues are to be taken and there is no room for that (descriptors, memory), as soon as a lane has it. What
  * is in flight is answered with "Connection: close". Every lane then ends with BB_DRAINED. Blocks for as long
- * as it takes to empty the queues, some milliseconds; at most 0.2 s, when clients connect as fast as they are
- * taken. Any thread, but no signal handler. Once the listeners are closed: no effect. */
+ * as it takes to empty the queues, some milliseconds; about 0.2 s when clients connect as fast as they are
+ * taken, and then what is left is refused. Any thread, but no signal handler. Once the listeners are closed:
+ * no effect. */
 void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue);
 
 /* Frees the worker and closes its listeners. All lanes must be freed before. NULL is allowed. */
@@ -248,7 +250,8 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
                    uint64_t *taken);
 
 /* Blocks until at most half of response_buffer is pending. BB_OK: write again. BB_AGAIN: bb_lane_wake() was
- * called. BB_EGONE: reset, nothing taken for write_timeout, or less than min_body_rate (after 10 s). */
+ * called. BB_EGONE: reset, nothing taken for write_timeout, or, but for 64 KiB, less than
+ * min_body_rate. */
 int bb_reply_wait(struct bb_lane *lane);
 
 /* Ends the reply; what is still unsent leaves as the client takes it. BB_ESHORT: fewer bytes than announced,

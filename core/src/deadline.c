@@ -57,8 +57,10 @@ void bb__deadline_shorten(struct bb__deadlines *deadlines, enum bb__deadline_kin
 {
     uint64_t *usual = &deadlines->kinds[kind].duration;
     if (*usual == 0 || duration < *usual) *usual = duration;
-    for (struct bb__deadline *each = deadlines->kinds[kind].first; each; each = each->next)
-        if (each->due > now + duration) each->due = now + duration;
+    for (struct bb__deadline *each = deadlines->kinds[kind].first; each; each = each->next) {
+        uint64_t from = each->since > now ? each->since : now;
+        if (each->due > from + duration) each->due = from + duration;
+    }
 }
 
 int bb__deadline_wait(const struct bb__deadlines *deadlines, uint64_t now)

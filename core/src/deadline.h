@@ -45,7 +45,8 @@ struct bb__deadline *bb__deadline_take_due(struct bb__deadlines *deadlines, uint
 /* The one of a kind that was set first, or NULL; it stays. */
 struct bb__deadline *bb__deadline_oldest(const struct bb__deadlines *deadlines, enum bb__deadline_kind kind);
 
-/* Gives a kind a shorter duration; those already set are due that long after `now` at the latest. */
+/* Gives a kind a shorter duration; those already set are due that long after `now`, or after they were
+ * set if that was later, at the latest. */
 void bb__deadline_shorten(struct bb__deadlines *deadlines, enum bb__deadline_kind kind, uint64_t duration,
                           uint64_t now);
 

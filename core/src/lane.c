@@ -213,14 +213,12 @@ static bool has_queued(const struct bb_lane *lane)
     return lane->context.draining && bb__worker_has_queued(lane->worker);
 }
 
-/* One of those that need no look: that have had their turn and have more in hand, or were queued when the
- * order to drain came; of both in turns. */
+/* One of those that need no look: that have had their turn and have more in hand (once a lane drains, hardly
+ * any), or were queued when the order to drain came. */
 static struct bb__conn *take_held(struct bb_lane *lane)
 {
-    bool is_ready = lane->ready_first && (lane->ready_turn || !has_queued(lane));
     lane->held_turn = false;
-    lane->ready_turn = !is_ready;
-    if (!is_ready) return bb__lane_adopt(lane);
+    if (!lane->ready_first) return bb__lane_adopt(lane);
     struct bb__conn *conn = pop_ready(lane);
     return bb__lane_settle(lane, conn, bb__conn_advance(conn, &lane->context)) ? conn : NULL;
 }
@@ -324,6 +322,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->current = conn;
         lane->in_a_row++;
         lane->looked = false;
+        atomic_store_explicit(&lane->on_call, false, memory_order_relaxed);
         lane->handed_out = lane->context.now;
         lane->reply.sent = lane->reply.ended = false;
         lane->reply.failed = BB_OK;
@@ -335,6 +334,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         return BB_OK;
     }
     if (lane->context.news.count > 0) return BB_NEWS;
+    atomic_store_explicit(&lane->on_call, false, memory_order_relaxed);
     bool drained = lane->context.draining && !lane->listening && !lane->conns;
     return drained && !bb__worker_has_queued(lane->worker) ? BB_DRAINED : BB_AGAIN;
 }
@@ -353,6 +353,7 @@ static int patience(const struct bb_lane *lane)
 int bb_lane_wait(struct bb_lane *lane)
 {
     if (bb__worker_is_inert(lane->worker)) return BB_OK;
+    atomic_store(&lane->on_call, true);
     bb__poller_wait(&lane->poller, &lane->batch, patience(lane));
     for (int i = 0; i < lane->batch.count; i++)
         if (lane->batch.events[i].data.ptr == &lane->wake_source) bb__event_clear(lane->wake_fd);

@@ -31,6 +31,7 @@ struct bb_lane {
     struct bb__poller poller;
     struct bb__batch batch;
     struct bb__source wake_source;
+    atomic_bool on_call;  /* it waits, or was woken and has not looked at what for */
     int wake_fd;          /* eventfd */
     struct bb_lane *next; /* of the worker's; its lock guards it */
     bool was_added;
@@ -47,7 +48,6 @@ struct bb_lane {
     bool busy;           /* the last look found something: looking again without waiting is likely to pay */
     bool looked;         /* since the last request was handed out */
     bool held_turn;      /* others were served while one waited that needs no look */
-    bool ready_turn;     /* of these, one in `ready` is next, not one that was queued */
     uint64_t handed_out; /* ms, when the host got the current request */
 
     /* lane_accept.c */

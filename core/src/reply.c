@@ -13,8 +13,12 @@
 #define RUN_BYTES (256 * 1024)
 #define RUN_SPANS 64
 
-/* ms of waiting, after which a client is held to min_body_rate: a lane is no place to be slow. */
-#define RATE_AFTER 10000
+/* Bytes that a client may be behind min_body_rate while a lane waits for it: the kernel tells in steps of so
+ * many what was taken. */
+#define RATE_CREDIT (64 * 1024)
+
+/* ms between two looks where no write_timeout says how often. */
+#define LOOK_EVERY 10000
 
 static struct bb__conn *current(const struct bb_lane *lane)
 {
@@ -251,6 +255,7 @@ static bool has_taken_some(struct bb_lane *lane)
     return true;
 }
 
+/* Of a unix socket what waits is counted with the kernel's own overhead: roughly. */
 static int64_t taken_so_far(const struct bb_lane *lane)
 {
     return lane->reply.given - bb__sock_untaken(lane->current->fd);
@@ -260,25 +265,24 @@ static bool is_too_slow(const struct bb_lane *lane)
 {
     const struct bb__lane_reply *reply = &lane->reply;
     int64_t rate = (int64_t)lane->worker->settings.min_body_rate;
-    return reply->waited > RATE_AFTER &&
-           (taken_so_far(lane) - reply->taken_before) * 1000 < rate * (int64_t)reply->waited;
+    int64_t taken = taken_so_far(lane) - reply->taken_before;
+    return (taken + RATE_CREDIT) * 1000 < rate * (int64_t)reply->waited;
 }
 
-/* BB_OK: it takes some; BB_AGAIN: bb_lane_wake(); BB_EGONE: nothing for write_timeout. */
-static int wait_for_client(struct bb_lane *lane)
+/* Waits for one look. BB_OK: there is room; BB_AGAIN: bb_lane_wake(); BB_EGONE: there is none. */
+static int wait_for_room(struct bb_lane *lane, int look)
 {
-    int look = (int)smaller(bb__conn_write_tick(lane->worker->settings.write_timeout), INT_MAX);
     uint64_t since = bb__clock_ms();
-    int left = patience(lane), code;
-    bool has_taken = false;
-    do {
-        code = bb__sock_wait_writable(lane->current->fd, lane->wake_fd, left < look ? left : look);
-        left -= look;
-        has_taken = code == BB_EGONE && has_taken_some(lane);
-    } while (code == BB_EGONE && !has_taken && left > 0);
+    int code = bb__sock_wait_writable(lane->current->fd, lane->wake_fd, look);
     lane->reply.waited += bb__clock_ms() - since;
     if (code == BB_AGAIN) bb__event_clear(lane->wake_fd);
-    return has_taken ? BB_OK : code;
+    return code;
+}
+
+static int look_every(const struct bb_lane *lane)
+{
+    uint64_t limit = lane->worker->settings.write_timeout;
+    return limit > 0 ? (int)smaller(bb__conn_write_tick(limit), INT_MAX) : LOOK_EVERY;
 }
 
 int bb_reply_wait(struct bb_lane *lane)
@@ -286,10 +290,18 @@ int bb_reply_wait(struct bb_lane *lane)
     struct bb__conn *conn = current(lane);
     if (!conn) return BB_EGONE;
     if (lane->reply.waited == 0) lane->reply.taken_before = taken_so_far(lane);
+    int left = patience(lane);
     while (bb__buf_len(&conn->out) > lane->worker->settings.response_buffer / 2) {
-        int code = wait_for_client(lane);
+        int look = look_every(lane);
+        if (left >= 0 && left < look) look = left;
+        int code = wait_for_room(lane, look);
         if (code == BB_AGAIN) return BB_AGAIN;
-        if (code != BB_OK || flush_pending(lane) != BB_OK || is_too_slow(lane)) return BB_EGONE;
+        if (code == BB_OK && flush_pending(lane) != BB_OK) return BB_EGONE;
+        if (code == BB_OK || has_taken_some(lane))
+            left = patience(lane);
+        else if (left >= 0 && (left -= look) <= 0)
+            return BB_EGONE;
+        if (is_too_slow(lane)) return BB_EGONE;
     }
     return BB_OK;
 }

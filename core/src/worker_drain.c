@@ -14,6 +14,7 @@
  * long to do the same: what is queued is spread, and those that are idle get the most of it. */
 #define SLICE       BB_IN_A_ROW
 #define SLICE_PAUSE 200 /* us */
+#define SLICES_TIME 200 /* ms: clients may connect as fast as that */
 
 /* The application wants descriptors, too: so many numbers, or a quarter of all, are left to it. */
 #define RESERVE 64
@@ -79,28 +80,46 @@ static int take_queues(struct bb_worker *worker, int most)
 }
 
 /* A listener leaves each set before it is closed: as long as another process has it, its events would go on
- * coming, and nothing could be done about it. A lane may be about to accept from it: something that accepts
- * nothing takes the number, so that nobody else gets it meanwhile. */
-static void close_listeners(struct bb_worker *worker)
+ * coming, and nothing could be done about it. `last`: so many that have come meanwhile are taken. A lane may
+ * be about to accept from it: something that accepts nothing takes the number, so that nobody else gets it.
+ */
+static void close_listeners(struct bb_worker *worker, int last)
 {
     atomic_store(&worker->has_closed, true);
     for (int i = 0; i < worker->listener_count; i++) {
         int fd = worker->listeners[i].fd;
         for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
             bb__poller_remove(&lane->poller, fd);
+        (void)take_queue(worker, &worker->listeners[i], last);
         while (dup3(worker->drain_fd, fd, O_CLOEXEC) < 0 && (errno == EINTR || errno == EBUSY)) continue;
     }
 }
 
-/* 0: the listeners are closed. */
-static int take_and_close(struct bb_worker *worker, int most)
+/* A connection wakes one of all the lanes that wait for it (EPOLLEXCLUSIVE). If that is one of ours, nobody
+ * else comes for it. */
+static int count_on_call(const struct bb_worker *worker)
+{
+    int count = 0;
+    for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next) count += atomic_load(&lane->on_call);
+    return count;
+}
+
+static void leave_queues(struct bb_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    if (!atomic_load(&worker->has_closed)) close_listeners(worker, count_on_call(worker));
+    pthread_mutex_unlock(&worker->lock);
+}
+
+/* 0: the listeners are closed, because their queues are empty, or whatever they still hold. */
+static int take_and_close(struct bb_worker *worker, int most, bool whatever)
 {
     int error = 0;
     pthread_mutex_lock(&worker->lock);
     if (!atomic_load(&worker->has_closed)) {
-        error = most > 0 ? take_queues(worker, most) : 0;
-        if (error == EAGAIN && most == BB_TAKEN_MAX) error = 0;
-        if (error == 0) close_listeners(worker);
+        error = take_queues(worker, most);
+        if (error == EAGAIN && whatever) error = 0;
+        if (error == 0) close_listeners(worker, SLICE);
     }
     pthread_mutex_unlock(&worker->lock);
     return error;
@@ -108,25 +127,25 @@ static int take_and_close(struct bb_worker *worker, int most)
 
 int bb__worker_take_queues(struct bb_worker *worker)
 {
-    return take_and_close(worker, BB_TAKEN_MAX);
+    return take_and_close(worker, BB_TAKEN_MAX, true);
 }
 
 static void take_in_slices(struct bb_worker *worker)
 {
     static const struct timespec pause = {.tv_nsec = SLICE_PAUSE * 1000};
-    for (int taken = 0; taken < BB_TAKEN_MAX && take_and_close(worker, SLICE) == EAGAIN; taken += SLICE)
-        (void)nanosleep(&pause, NULL);
+    uint64_t end = bb__clock_ms() + SLICES_TIME;
+    while (take_and_close(worker, SLICE, bb__clock_ms() >= end) == EAGAIN) (void)nanosleep(&pause, NULL);
 }
 
 void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue)
 {
     if (bb__worker_is_inert(worker)) return;
-    uint_fast64_t never = 0, now = bb__clock_ms();
     if (queue == BB_QUEUE_TAKE)
         take_in_slices(worker); /* what there was no room for the lanes take */
     else
-        (void)take_and_close(worker, 0);
-    (void)atomic_compare_exchange_strong(&worker->drain_began, &never, now);
+        leave_queues(worker);
+    uint_fast64_t never = 0;
+    (void)atomic_compare_exchange_strong(&worker->drain_began, &never, bb__clock_ms());
     bb__event_raise(worker->drain_fd);
 }
 

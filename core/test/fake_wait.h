@@ -8,17 +8,19 @@
 int __real_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
 int __wrap_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
 
-/* So many ms pass in each wait, in which the client does this; NULL: it is the kernel's wait. */
-static uint64_t fake_wait_time;
+/* What the client does in each second of a wait; NULL: it is the kernel's wait. */
 static void (*fake_wait_client)(void);
 
 int __wrap_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)
 {
     if (!fake_wait_client) return __real_bb__sock_wait_writable(fd, wake_fd, timeout_ms);
-    fake_wait_client();
-    bool is_over = timeout_ms >= 0 && (uint64_t)timeout_ms <= fake_wait_time;
-    fake_clock_advance(is_over ? (uint64_t)timeout_ms : fake_wait_time);
-    return is_over ? BB_EGONE : BB_OK;
+    for (int left = timeout_ms;; left -= 1000) {
+        int step = left >= 0 && left < 1000 ? left : 1000;
+        fake_wait_client();
+        fake_clock_advance((uint64_t)step);
+        int code = __real_bb__sock_wait_writable(fd, wake_fd, 0);
+        if (code != BB_EGONE || left == step) return code;
+    }
 }
 
 #endif

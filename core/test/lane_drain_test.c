@@ -180,6 +180,76 @@ static void test_the_patience_begins_with_the_order(void **state)
     assert_drained(host);
 }
 
+/* Longer than anybody's patience: whoever it begins for only then has all of it. */
+static void app_is_told_and_takes_long(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    uint64_t taken;
+    const struct bb_slice part = {"body", 4};
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, 4), BB_OK);
+    assert_int_equal(bb_reply_write(host->lane, &part, 1, true, &taken), BB_OK);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    fake_clock_advance(3000);
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_who_becomes_idle_after_the_order_has_the_whole_patience(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX); /* told before the order that it may go on */
+    struct client *client = client_new(host);
+    host->app = app_is_told_and_takes_long;
+    client_say(client, REQUEST);
+    assert_answer(client, 200, "body");
+    fake_clock_advance(1999);
+    assert_silence(client);
+    host->app = app_echo;
+    client_say(client, REQUEST);
+    assert_last_answer(client, "GET / ");
+    assert_drained(host);
+}
+
+/* A large answer that the client is slow to take is delivered to the last byte. */
+static void app_large(struct host *host, const struct bb_request *request)
+{
+    static char body[900 * 1000];
+    (void)request;
+    memset(body, 'x', sizeof body);
+    host_answer(host, 200, body, sizeof body);
+}
+
+static void app_large_and_long(struct host *host, const struct bb_request *request)
+{
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    fake_clock_advance(3000);
+    app_large(host, request);
+}
+
+/* What the kernel has of it is lost with a connection that is closed while bytes of the client are unread. */
+static void test_an_answer_that_lingers_after_the_order_arrives(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET);
+    struct client *client = client_new(host);
+    int little = 16 * 1024, much = 4 << 20;
+    setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
+    host_settle(host);
+    setsockopt(host->lane->conns->fd, SOL_SOCKET, SO_SNDBUF, &much, sizeof much);
+    host->app = app_large_and_long;
+    client_say(client, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1");
+    while (host->served == 0) host_turn(host);
+    assert_int_equal(host_connections(host), 1);
+    host_settle(host);
+    client_say(client, "\r\n");
+    host_settle(host);
+    assert_answer(client, 200, NULL);
+    assert_int_equal(bb__buf_len(&client->body), 900 * 1000 + 1);
+    assert_end(client);
+    client_free(client);
+    assert_drained(host);
+}
+
 static void test_no_patience_with_the_idle(void **state)
 {
     (void)state;
@@ -238,15 +308,6 @@ static void test_the_order_comes_while_a_request_is_served(void **state)
     assert_drained(host);
 }
 
-/* A large answer that the client is slow to take is delivered to the last byte. */
-static void app_large(struct host *host, const struct bb_request *request)
-{
-    static char body[900 * 1000];
-    (void)request;
-    memset(body, 'x', sizeof body);
-    host_answer(host, 200, body, sizeof body);
-}
-
 static void test_an_answer_under_way_is_delivered(void **state)
 {
     (void)state;
@@ -282,6 +343,8 @@ int main(void)
         cmocka_unit_test(test_what_is_in_flight_is_finished),
         cmocka_unit_test(test_the_idle_are_closed_after_their_patience),
         cmocka_unit_test(test_the_patience_begins_with_the_order),
+        cmocka_unit_test(test_who_becomes_idle_after_the_order_has_the_whole_patience),
+        cmocka_unit_test(test_an_answer_that_lingers_after_the_order_arrives),
         cmocka_unit_test(test_no_patience_with_the_idle),
         cmocka_unit_test(test_the_order_comes_while_a_request_is_served),
         cmocka_unit_test(test_an_answer_under_way_is_delivered),

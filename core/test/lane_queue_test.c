@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "drain_case.h"
+#include "fake_clock.h"
 #include "fake_pause.h"
 
 static void test_what_is_queued_is_served(void **state)
@@ -52,6 +53,8 @@ static void test_what_is_queued_is_left_to_others(void **state)
         struct client *mine = client_new(host), *client;
         client_say(mine, "GET / HT");
         host_settle(host);
+        assert_true(would_wait(host));
+        host_turn(host); /* looks, and is not on call */
         client = client_new(host);
         client_say(client, REQUEST);
         bb_worker_drain(host->worker, BB_QUEUE_LEAVE);
@@ -69,12 +72,60 @@ static void test_what_is_queued_is_left_to_others(void **state)
     }
 }
 
+/* A lane that was woken for it is the only one that was. */
+static void test_what_a_lane_was_woken_for_is_not_left(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    int elsewhere = dup(host->worker->listeners[0].fd);
+    struct client *first = client_new(host), *second = client_new(host);
+    client_say(first, REQUEST);
+    client_say(second, REQUEST);
+    bb_lane_wait(host->lane);
+    bb_worker_drain(host->worker, BB_QUEUE_LEAVE);
+    assert_last_answer(first, "GET / ");
+    assert_silence(second);
+    close(elsewhere);
+    client_free(second);
+    assert_drained(host);
+}
+
+/* ---- clients that go on connecting ---- */
+
+static struct host *flooded;
+static struct client *flood[400];
+static unsigned flood_count;
+
+static void flood_comes(void)
+{
+    fake_clock_advance(10);
+    for (int i = 0; i < 16 && flood_count < 400; i++) flood[flood_count++] = client_new(flooded);
+}
+
+static void test_a_flood_does_not_hold_it_up(void **state)
+{
+    (void)state;
+    flooded = new_host(AF_UNIX);
+    flood_count = 0;
+    flood_comes();
+    in_the_pause = flood_comes;
+    bb_worker_drain(flooded->worker, BB_QUEUE_TAKE);
+    in_the_pause = NULL;
+    assert_true(atomic_load(&flooded->worker->has_closed));
+    assert_in_range(flood_count, 300, 399);
+    for (unsigned i = 0; i < flood_count; i++) client_free(flood[i]);
+    assert_drained(flooded);
+}
+
+/* ---- shared ---- */
+
 /* Two processes that share a listener and are told at the same time, more or less: what is queued goes to
  * both. */
 static struct bb_worker *other;
 
 static void other_is_told(void)
 {
+    in_the_pause = NULL;
     bb_worker_drain(other, BB_QUEUE_TAKE);
 }
 
@@ -145,6 +196,8 @@ int main(void)
         cmocka_unit_test(test_what_is_queued_is_served),
         cmocka_unit_test(test_queued_and_never_taken),
         cmocka_unit_test(test_what_is_queued_is_left_to_others),
+        cmocka_unit_test(test_what_a_lane_was_woken_for_is_not_left),
+        cmocka_unit_test(test_a_flood_does_not_hold_it_up),
         cmocka_unit_test(test_what_is_queued_is_shared_by_those_who_are_told),
         cmocka_unit_test(test_what_is_queued_keeps_nobody_waiting),
     };

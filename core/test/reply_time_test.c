@@ -150,28 +150,32 @@ static void take_some(void)
     seconds++;
 }
 
-/* A lane that waits is one that serves nobody else: to take a byte now and then is not enough. */
+#define RATE 50000
+
+/* A lane that waits serves nobody else: to take a byte now and then is not enough. */
 static void app_waits_for_a_slow_client(struct host *host, const struct bb_request *request)
 {
     (void)request;
     fill_socket(host);
     fake_wait_client = take_some;
-    fake_wait_time = 1000;
     seconds = 0;
     int code = bb_reply_wait(host->lane);
     fake_wait_client = NULL;
-    assert_int_equal(code, taken_a_second < 500 ? BB_EGONE : BB_OK);
-    if (code != BB_OK) assert_int_equal(seconds, 11);
+    assert_int_equal(code, taken_a_second < RATE ? BB_EGONE : BB_OK);
+    if (code != BB_OK) assert_in_range(seconds, 1, 21); /* two looks */
     bb_reply_abort(host->lane);
 }
 
 static void test_who_is_waited_for_has_to_be_quick(void **state)
 {
     (void)state;
-    static const size_t rates[] = {0, 100, 20000};
-    for (int i = 0; i < 3; i++) {
-        struct host *host = new_host(AF_UNIX, 60000, app_waits_for_a_slow_client);
-        taken_a_second = rates[i];
+    static const int families[] = {AF_INET, AF_UNIX};
+    static const size_t rates[] = {0, 10000, 100000};
+    static const uint64_t timeouts[] = {60000, 0};
+    for (int i = 0; i < 12; i++) {
+        struct host *host = new_host(families[i % 2], timeouts[i / 6], app_waits_for_a_slow_client);
+        host->worker->settings.min_body_rate = RATE;
+        taken_a_second = rates[i / 2 % 3];
         late = client_new(host);
         client_say(late, REQUEST);
         while (host->served == 0) host_turn(host);
