@@ -7,8 +7,8 @@
  * these and nowhere else. No pointer into host memory is kept once a call has returned.
  *
  * Threads: a worker may be shared by threads, a lane and its current request belong to the thread that serves
- * it. Only bb_worker_drain() and bb_lane_wake() may be called from any thread, the latter also from a signal
- * handler.
+ * it. Only bb_worker_drain(), bb_worker_reopen_logs() and bb_lane_wake() may be called from any thread, the
+ * last also from a signal handler.
  *
  * Units: bytes; times in milliseconds. 0 means "no limit" where a setting says so.
  */
@@ -34,7 +34,8 @@
     X(BB_EVALUE, -5, "a field value holds CR, NUL or another control byte (RFC 9110 5.5)")                   \
     X(BB_ESTATUS, -6, "a status outside 100..999")                                                           \
     X(BB_ESHORT, -7, "the body is shorter than the Content-Length that was announced")                       \
-    X(BB_ENOSPACE, -8, "the spool is full, or its disk is")
+    X(BB_ENOSPACE, -8, "the spool is full, or its disk is")                                                  \
+    X(BB_EFORMAT, -9, "an access log, or its format, that is written wrong")
 
 enum bb_code {
 #define BB_CODE_ENUM(name, number, text) name = number,
@@ -112,6 +113,9 @@ struct bb_request {
 
 /* ---- settings ---- */
 
+#define BB_ACCESS_LOG_MAX        256
+#define BB_ACCESS_LOG_FORMAT_MAX 1024
+
 /* name, default: the one list of what the core can be told. docs/CONFIGURATION explains each under its option
  * name (max_target is MaxTarget). Times are milliseconds, sizes bytes, switches 0 or 1. */
 #define BB_SETTINGS(X)                                                                                       \
@@ -137,12 +141,38 @@ struct bb_settings {
 #define BB_SETTING_FIELD(name, default_value) uint64_t name;
     BB_SETTINGS(BB_SETTING_FIELD)
 #undef BB_SETTING_FIELD
-    char spool_dir[256];  /* NUL-terminated directory for bodies past spool_threshold */
-    char server_name[64]; /* value of the Server field; empty: no such field */
+    char spool_dir[256];                /* NUL-terminated directory for bodies past spool_threshold */
+    char server_name[64];               /* value of the Server field; empty: no such field */
+    char access_log[BB_ACCESS_LOG_MAX]; /* see below; empty: none */
+    char access_log_format[BB_ACCESS_LOG_FORMAT_MAX]; /* NUL-terminated, as the above */
 };
 
-/* Fills *settings with the defaults above, spool_dir "/tmp", no server_name. */
+/* Fills *settings with the defaults above, spool_dir "/tmp", no server_name, no access_log, the
+ * access_log_format "combined". */
 void bb_settings_init(struct bb_settings *settings);
+
+/* ---- access log ---- */
+
+/* A line for each request that was answered, also by the core itself, or aborted. Lanes collect lines, and
+ * write them when nothing has come for some milliseconds, a second after the first, or when there is no room
+ * for more; while the host has a request, none are written. What the target does not take at once stays in
+ * memory; what that has no room for is lost, counted, and told of as news. A lane never waits for a pipe or a
+ * socket.
+ *
+ *     /path            appended to; made when missing. A FIFO may be without a reader for a time
+ *     -                standard output; /dev/stdout and /dev/stderr are what they say
+ *     syslog:KEY=VALUE,...     datagrams (RFC 3164) to socket=/dev/log with facility=local7, severity=info,
+ *                              tag=bontebok; what is given replaces these
+ *
+ * The format is a name (common, combined, ltsv, json) or in Apache's notation; docs/LOGS.md lists what it may
+ * hold. A host that logs to a pipe ignores SIGPIPE. */
+
+/* What a text says that is wrong, NUL-terminated. */
+#define BB_FAULT_MAX 160
+
+/* Whether a worker with these settings could log: compiles the format, opens and closes the target. BB_OK;
+ * BB_EFORMAT with the reason in fault; BB_ESYSTEM. */
+int bb_access_log_check(const struct bb_settings *settings, char fault[BB_FAULT_MAX]);
 
 /* ---- worker: what the lanes of one process share ---- */
 
@@ -150,7 +180,7 @@ struct bb_worker;
 
 /* Creates the process's worker. Copies *settings. Out: *worker, owned by the caller, freed with
  * bb_worker_free(). Must be called after the last fork(): in a child that is forked later every call on it
- * and its lanes is inert (BB_DRAINED; replies BB_EGONE). Errors: BB_ENOMEM, BB_ESYSTEM. */
+ * and its lanes is inert (BB_DRAINED; replies BB_EGONE). Errors: BB_ENOMEM, BB_ESYSTEM, BB_EFORMAT. */
 int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings);
 
 /* Adds a listening stream socket; call it before the first bb_lane_new(). `listener` (0..63) comes back in
@@ -174,6 +204,10 @@ enum bb_queue {
  * taken, and then what is left is refused. Any thread, but no signal handler. Once the listeners are closed:
  * no effect. */
 void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue);
+
+/* Opens the access log's file anew by its name, after it was renamed; what is no file stays as it is. Any
+ * thread, but no signal handler. BB_OK; BB_ESYSTEM: it goes on with the one that it has. */
+int bb_worker_reopen_logs(struct bb_worker *worker);
 
 /* Frees the worker and closes its listeners. All lanes must be freed before. NULL is allowed. */
 void bb_worker_free(struct bb_worker *worker);

@@ -1,4 +1,4 @@
-/* clock.c: the coarse clocks, and the Date field's value without strftime(), which knows locales. */
+/* clock.c: the clocks, and the Date field's value without strftime(), which knows locales. */
 #include "clock.h"
 
 #include <stdbool.h>
@@ -13,6 +13,23 @@ uint64_t bb__clock_ms(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static uint64_t microseconds(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+uint64_t bb__clock_us(void)
+{
+    return microseconds(CLOCK_MONOTONIC);
+}
+
+uint64_t bb__clock_real_us(void)
+{
+    return microseconds(CLOCK_REALTIME);
 }
 
 const char *bb__date_now(struct bb__date *date)

@@ -1,4 +1,4 @@
-/* clock.h: the two clocks of the core, both without a system call. */
+/* clock.h: the clocks of the core, all without a system call. */
 #ifndef BB_CLOCK_H
 #define BB_CLOCK_H
 
@@ -6,6 +6,10 @@
 
 /* Milliseconds of CLOCK_MONOTONIC, at the kernel's tick (1 to 4 ms): for deadlines. */
 uint64_t bb__clock_ms(void);
+
+/* Microseconds of CLOCK_MONOTONIC, and since 1970: for the access log. */
+uint64_t bb__clock_us(void);
+uint64_t bb__clock_real_us(void);
 
 #define BB_DATE_LEN 29 /* "Sun, 06 Nov 1994 08:49:37 GMT", RFC 9110 5.6.7 */
 

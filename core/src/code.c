@@ -21,5 +21,6 @@ void bb_settings_init(struct bb_settings *settings)
         BB_SETTINGS(SETTING_DEFAULT)
 #undef SETTING_DEFAULT
             .spool_dir = "/tmp",
+        .access_log_format = "combined",
     };
 }

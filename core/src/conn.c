@@ -238,6 +238,7 @@ static enum bb__conn_next read_head(struct bb__conn *conn, struct bb__conn_conte
     size_t got;
     code = bb__sock_recv(conn->fd, conn->in.data + conn->in.end, bb__buf_room(&conn->in), &got);
     if (code == BB_OK) {
+        conn->came = context->seen;
         conn->in.end += got;
         return bb__conn_advance(conn, context);
     }
@@ -262,6 +263,7 @@ static enum bb__conn_next read_body(struct bb__conn *conn, struct bb__conn_conte
     if (code == BB_AGAIN) return BB_CONN_WAIT;
     if (code != BB_OK) return BB_CONN_CLOSE;
 
+    conn->came = context->seen;
     conn->body_received += got;
     conn->body_progress = context->now;
     code = take_body(conn, context, context->scratch, got, &used);

@@ -75,6 +75,7 @@ struct bb__conn {
     size_t head_seen, head_parsed; /* how far an incomplete head was looked at, and parsed */
     int untaken;                   /* bb__sock_untaken() when the client last took some of `out` */
     uint64_t served;               /* requests handed out */
+    uint64_t came;                 /* context->seen, when it was last read */
     uint64_t linger_began;         /* ms */
     uint64_t write_progress;       /* ms, when it was seen that the client had taken some of `out` */
 
@@ -111,6 +112,8 @@ enum bb__spool_fault {
     BB_SPOOL_FAULTS,
 };
 
+struct bb__access_log;
+
 /* What the connections of a lane share. */
 struct bb__conn_context {
     const struct bb_settings *settings;
@@ -125,8 +128,11 @@ struct bb__conn_context {
     struct bb__deadlines deadlines;
     struct bb__news_ring news;
     struct bb__news_pace spool_news[BB_SPOOL_FAULTS];
-    uint64_t now;  /* bb__clock_ms() when the lane last looked */
-    uint64_t away; /* ms in which it could not look, summed: no client's fault */
+    uint64_t now;               /* bb__clock_ms() when the lane last looked */
+    uint64_t away;              /* ms in which it could not look, summed: no client's fault */
+    struct bb__access_log *log; /* NULL: none is kept */
+    const uint16_t *ports;      /* by listener; 0: it has none */
+    uint64_t seen;              /* bb__clock_us() when the lane last looked, if the log wants it */
     bool draining;
 };
 
@@ -187,6 +193,9 @@ enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_
 /* Answers a request that the host never sees, then closes so that the client can read the answer (RFC
  * 9112 9.6). Bytes behind it are never a request. */
 enum bb__conn_next bb__conn_refuse(struct bb__conn *conn, struct bb__conn_context *context, int status);
+
+/* conn_log.c: tells the access log, while what came is still in `in`. */
+void bb__conn_log_refusal(const struct bb__conn *conn, struct bb__conn_context *context, int status);
 
 /* "100 Continue", RFC 9110 10.1.1. BB_OK or BB_EGONE. */
 int bb__conn_say_continue(struct bb__conn *conn);

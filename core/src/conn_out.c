@@ -93,6 +93,7 @@ enum bb__conn_next bb__conn_after_answer(struct bb__conn *conn, struct bb__conn_
 
 enum bb__conn_next bb__conn_refuse(struct bb__conn *conn, struct bb__conn_context *context, int status)
 {
+    if (context->log) bb__conn_log_refusal(conn, context, status);
     conn->keep_alive = false;
     conn->linger = true;
     bb__blocks_take_back(&context->blocks, &conn->in);

@@ -38,8 +38,13 @@ static int prepare_context(struct bb_lane *lane)
     context->names = bb__names_new();
     context->fields = malloc(context->head_limits.max_fields * sizeof *context->fields);
     context->scratch = malloc(BB_SCRATCH_SIZE);
+    context->ports = lane->worker->ports;
     context->now = bb__clock_ms();
     bb__conn_set_durations(context);
+    if (lane->worker->log_sink.fd >= 0) {
+        context->log = bb__access_log_new(&lane->worker->log_format, &lane->worker->log_sink);
+        if (!context->log) return BB_ENOMEM;
+    }
     return context->names && context->fields && context->scratch ? BB_OK : BB_ENOMEM;
 }
 
@@ -78,6 +83,10 @@ void bb_lane_free(struct bb_lane *lane)
 {
     if (!lane) return;
     bool inert = bb__worker_is_inert(lane->worker);
+    if (lane->context.log && !inert) {
+        if (lane->current) bb__lane_log_end(lane, true);
+        bb__lane_log_flush(lane);
+    }
     while (lane->conns) {
         enum bb__conn_end end =
             lane->conns == lane->current ? BB_CONN_END_RESET : bb__conn_end_of(lane->conns);
@@ -90,6 +99,7 @@ void bb_lane_free(struct bb_lane *lane)
     bb__buf_free(&lane->reply.staged);
     bb__blocks_free(&lane->context.blocks);
     bb__names_free(lane->context.names);
+    bb__access_log_free(lane->context.log);
     free(lane->context.fields);
     free(lane->context.scratch);
     free(lane);
@@ -230,6 +240,7 @@ static bool look(struct bb_lane *lane, bool held)
     if (lane->looked || (!held && !lane->busy)) return false;
     lane->looked = true;
     bb__poller_wait(&lane->poller, &lane->batch, 0);
+    if (lane->context.log) bb__lane_log_looked(lane);
     lane->busy = lane->batch.count > 0;
     return lane->busy;
 }
@@ -309,6 +320,7 @@ static void mind_the_time(struct bb_lane *lane)
     if (lane->paused && context->now >= lane->resume) bb__lane_resume_accepting(lane);
     bb__lane_keep_to_limit(lane);
     tell_rest(lane);
+    if (context->log) bb__lane_log_mind(lane);
 }
 
 int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
@@ -329,14 +341,17 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->reply.write_progress = lane->context.now;
         lane->reply.waited = 0;
         lane->reply.given = 0;
+        if (lane->context.log) bb__lane_log_begin(lane);
         bb__conn_fill_request(conn, &lane->context, &lane->request);
         *request = &lane->request;
         return BB_OK;
     }
     if (lane->context.news.count > 0) return BB_NEWS;
     atomic_store_explicit(&lane->on_call, false, memory_order_relaxed);
-    bool drained = lane->context.draining && !lane->listening && !lane->conns;
-    return drained && !bb__worker_has_queued(lane->worker) ? BB_DRAINED : BB_AGAIN;
+    bool drained =
+        lane->context.draining && !lane->listening && !lane->conns && !bb__worker_has_queued(lane->worker);
+    if (drained && lane->context.log) bb__lane_log_flush(lane);
+    return drained ? BB_DRAINED : BB_AGAIN;
 }
 
 static int patience(const struct bb_lane *lane)
@@ -347,7 +362,8 @@ static int patience(const struct bb_lane *lane)
         int pause = lane->resume > now ? (int)(lane->resume - now) : 0;
         if (wait < 0 || pause < wait) wait = pause;
     }
-    return wait;
+    int log = lane->context.log ? bb__access_log_patience(lane->context.log, now) : -1;
+    return log >= 0 && (wait < 0 || log < wait) ? log : wait;
 }
 
 int bb_lane_wait(struct bb_lane *lane)
@@ -355,6 +371,10 @@ int bb_lane_wait(struct bb_lane *lane)
     if (bb__worker_is_inert(lane->worker)) return BB_OK;
     atomic_store(&lane->on_call, true);
     bb__poller_wait(&lane->poller, &lane->batch, patience(lane));
+    if (lane->context.log) {
+        bb__lane_log_looked(lane);
+        if (lane->batch.count == 0) bb__lane_log_idle(lane);
+    }
     for (int i = 0; i < lane->batch.count; i++)
         if (lane->batch.events[i].data.ptr == &lane->wake_source) bb__event_clear(lane->wake_fd);
     lane->busy = lane->batch.count >= 2;

@@ -3,6 +3,7 @@
 #ifndef BB_LANE_H
 #define BB_LANE_H
 
+#include "access_log.h"
 #include "conn.h"
 #include "h1_reply.h"
 #include "poller.h"
@@ -16,6 +17,7 @@ struct bb__lane_reply {
     struct bb__h1_reply encoder;
     struct bb__buf staged;   /* head and small parts, on their way into one send */
     uint64_t write_progress; /* ms, when the client last took something while bytes were pending */
+    uint64_t body_length;    /* bytes of parts that were sent or copied */
     uint64_t waited;         /* ms, for the client to take something */
     int64_t given;           /* bytes that the socket took */
     int64_t taken_before;    /* bytes that the client had taken when the first wait began */
@@ -61,6 +63,8 @@ struct bb_lane {
     unsigned probe;
     bool try_more;
     struct bb__news_pace exhausted; /* telling of no descriptors, no memory */
+
+    struct bb__news_pace log_losses; /* lane_log.c: telling of lines that were lost */
 };
 
 /* lane.c: does what a connection's last step asks for. True when it has a request to serve. */
@@ -71,6 +75,16 @@ void bb__lane_close(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_e
 
 /* lane.c: the current request is answered. */
 void bb__lane_answered(struct bb_lane *lane);
+
+/* lane_log.c: where there is an access log. The lane has looked, and has nothing to do; the host has the
+ * request, has made the head of its answer, is done with it. */
+void bb__lane_log_looked(struct bb_lane *lane);
+void bb__lane_log_idle(struct bb_lane *lane);
+void bb__lane_log_begin(struct bb_lane *lane);
+void bb__lane_log_head(struct bb_lane *lane);
+void bb__lane_log_end(struct bb_lane *lane, bool aborted);
+void bb__lane_log_flush(struct bb_lane *lane);
+void bb__lane_log_mind(struct bb_lane *lane); /* from time to time */
 
 /* lane_accept.c */
 void bb__lane_listen(struct bb_lane *lane);

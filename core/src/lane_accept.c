@@ -195,6 +195,7 @@ static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb_
 static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn)
 {
     if (!conn) return NULL;
+    if (lane->context.log) bb__lane_log_looked(lane);
     enum bb__conn_next next = bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ);
     return bb__lane_settle(lane, conn, next) ? conn : NULL;
 }

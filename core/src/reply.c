@@ -41,6 +41,7 @@ int bb_reply_begin(struct bb_lane *lane, int status)
     if (!conn || lane->reply.sent) return BB_EGONE;
     lane->reply.ended = false;
     lane->reply.failed = BB_OK;
+    lane->reply.body_length = 0;
     struct bb__h1_reply *encoder = &lane->reply.encoder;
     encoder->head_method = conn->head_method;
     encoder->minor_version = lane->request.head.minor_version;
@@ -57,8 +58,10 @@ int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, cons
 
 int bb_reply_head(struct bb_lane *lane, uint64_t body_length)
 {
-    return bb__h1_reply_head(&lane->reply.encoder, &lane->reply.staged, body_length, &lane->context.date,
-                             lane->worker->settings.server_name);
+    int code = bb__h1_reply_head(&lane->reply.encoder, &lane->reply.staged, body_length, &lane->context.date,
+                                 lane->worker->settings.server_name);
+    if (lane->context.log && code == BB_OK) bb__lane_log_head(lane);
+    return code;
 }
 
 bool bb_reply_bodyless(const struct bb_lane *lane)
@@ -233,6 +236,7 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
     if (lane->reply.failed != BB_OK) return lane->reply.failed;
     int code = write_parts(lane, parts, count, last, taken);
     if (code < 0) lane->reply.failed = code;
+    lane->reply.body_length += *taken;
     return code;
 }
 
@@ -289,6 +293,7 @@ int bb_reply_wait(struct bb_lane *lane)
 {
     struct bb__conn *conn = current(lane);
     if (!conn) return BB_EGONE;
+    if (lane->context.log) bb__lane_log_flush(lane);
     if (lane->reply.waited == 0) lane->reply.taken_before = taken_so_far(lane);
     int left = patience(lane);
     while (bb__buf_len(&conn->out) > lane->worker->settings.response_buffer / 2) {
@@ -332,6 +337,7 @@ int bb_reply_end(struct bb_lane *lane)
     conn->keep_alive = lane->reply.encoder.keep_alive;
     lane->context.now = bb__clock_ms(); /* the host has taken its time: it is not the client's */
     tidy_staged(lane);
+    if (lane->context.log) bb__lane_log_end(lane, false);
     bb__lane_answered(lane);
     return BB_OK;
 }
@@ -341,5 +347,6 @@ void bb_reply_abort(struct bb_lane *lane)
     if (!current(lane)) return;
     bb__buf_clear(&lane->reply.staged);
     tidy_staged(lane);
+    if (lane->context.log) bb__lane_log_end(lane, true);
     bb__lane_close(lane, lane->current, BB_CONN_END_RESET);
 }

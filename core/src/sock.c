@@ -39,6 +39,15 @@ union address {
     struct sockaddr_in6 v6;
 };
 
+uint16_t bb__sock_port(int fd)
+{
+    union address address = {.any.sa_family = AF_UNSPEC};
+    socklen_t len = sizeof address;
+    if (getsockname(fd, &address.any, &len) < 0) return 0;
+    if (address.any.sa_family == AF_INET) return ntohs(address.v4.sin_port);
+    return address.any.sa_family == AF_INET6 ? ntohs(address.v6.sin6_port) : 0;
+}
+
 static size_t put_decimal(char *at, unsigned byte)
 {
     size_t len = 0;

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/uio.h>
 
@@ -20,6 +21,9 @@ enum bb__interest {
 /* Makes an inherited descriptor non-blocking and close-on-exec; on a TCP listener (*tcp) also sets
  * TCP_NODELAY, which accepted connections inherit. BB_OK or BB_ESYSTEM. */
 int bb__sock_prepare_listener(int fd, bool *tcp);
+
+/* The port that a TCP socket is bound to; 0: it has none. */
+uint16_t bb__sock_port(int fd);
 
 /* Accepts one connection: non-blocking, close-on-exec. peer: its address as text, "127.0.0.1" for unix
  * sockets, the IPv4 form of a mapped IPv6 address. BB_OK; BB_AGAIN: the queue is empty; BB_ESYSTEM: errno is

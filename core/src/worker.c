@@ -26,6 +26,16 @@ bool bb__worker_is_inert(const struct bb_worker *worker)
     return worker->process_generation != atomic_load_explicit(&process_generation, memory_order_relaxed);
 }
 
+/* sink->fd is -1 when no log is asked for. */
+static int open_log(const struct bb_settings *settings, struct bb__log_format *format,
+                    struct bb__log_sink *sink, char *fault)
+{
+    sink->fd = -1;
+    if (settings->access_log[0] == '\0') return BB_OK;
+    int code = bb__log_format_compile(format, settings->access_log_format, fault);
+    return code == BB_OK ? bb__log_sink_open(sink, settings->access_log, fault) : code;
+}
+
 int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings)
 {
     (void)pthread_once(&fork_handlers_once, install_fork_handlers);
@@ -38,14 +48,35 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     worker->spool_budget.directory = worker->settings.spool_dir;
     worker->process_generation = atomic_load_explicit(&process_generation, memory_order_relaxed);
     worker->drain_source.kind = BB_SOURCE_DRAIN;
+    char fault[BB_FAULT_MAX];
+    int code = open_log(&worker->settings, &worker->log_format, &worker->log_sink, fault);
+    if (code != BB_OK) goto no_log;
     worker->drain_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (worker->drain_fd < 0) {
-        free(worker);
-        return BB_ESYSTEM;
-    }
+    code = BB_ESYSTEM;
+    if (worker->drain_fd < 0) goto no_event;
     (void)pthread_mutex_init(&worker->lock, NULL); /* of this kind it cannot fail */
     *created = worker;
     return BB_OK;
+
+no_event:
+    bb__log_sink_close(&worker->log_sink);
+no_log:
+    free(worker);
+    return code;
+}
+
+int bb_access_log_check(const struct bb_settings *settings, char fault[BB_FAULT_MAX])
+{
+    struct bb__log_format format;
+    struct bb__log_sink sink;
+    int code = open_log(settings, &format, &sink, fault);
+    if (code == BB_OK) bb__log_sink_close(&sink);
+    return code;
+}
+
+int bb_worker_reopen_logs(struct bb_worker *worker)
+{
+    return bb__worker_is_inert(worker) ? BB_OK : bb__log_sink_reopen(&worker->log_sink);
 }
 
 int bb_worker_listen(struct bb_worker *worker, int fd, unsigned number)
@@ -55,6 +86,7 @@ int bb_worker_listen(struct bb_worker *worker, int fd, unsigned number)
     struct bb__listener listener = {.source.kind = BB_SOURCE_LISTENER, .fd = fd, .number = (uint8_t)number};
     if (bb__sock_prepare_listener(fd, &listener.tcp) != BB_OK) return BB_ESYSTEM;
     worker->listeners[worker->listener_count++] = listener;
+    worker->ports[number] = bb__sock_port(fd);
     return BB_OK;
 }
 
@@ -106,6 +138,7 @@ void bb_worker_free(struct bb_worker *worker)
         (inert ? bb__sock_abandon : bb__sock_close)(queued->fd);
     }
     give_numbers_back(worker);
+    bb__log_sink_close(&worker->log_sink);
     (void)close(worker->drain_fd);
     if (!inert) (void)pthread_mutex_destroy(&worker->lock);
     free(worker);

@@ -4,6 +4,8 @@
 #define BB_WORKER_H
 
 #include "conn.h"
+#include "log_format.h"
+#include "log_sink.h"
 
 #include <pthread.h>
 
@@ -30,8 +32,12 @@ struct bb__queued {
 struct bb_worker {
     struct bb_settings settings;
     struct bb__listener listeners[BB_LISTENERS_MAX];
+    uint16_t ports[BB_LISTENERS_MAX]; /* by a listener's number; 0: it has none */
     int listener_count;
     struct bb__spool_budget spool_budget;
+
+    struct bb__log_format log_format;
+    struct bb__log_sink log_sink; /* its fd: -1 when no access log is kept */
 
     atomic_uint_fast64_t drain_began; /* ms, when the order came; 0: it has not */
     struct bb__source drain_source;

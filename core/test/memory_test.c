@@ -17,6 +17,8 @@ static struct bb_settings small_settings(void)
     settings.spool_threshold = 2000;
     settings.spool_max = 1 << 20;
     settings.response_buffer = 1 << 20;
+    strcpy(settings.access_log, "/dev/null");
+    strcpy(settings.access_log_format, "ltsv");
     return settings;
 }
 

@@ -67,6 +67,58 @@ static void test_lanes_share_the_work(void **state)
     for (int i = 0; i < CLIENTS; i++) assert_int_equal(customers[i].answered, EACH);
 }
 
+/* ---- a log that is rotated meanwhile ---- */
+
+#define ROTATIONS 50
+
+static char folder[] = "/tmp/bb_worker_test_XXXXXX";
+
+static const char *log_path(char path[64], int rotation)
+{
+    snprintf(path, 64, rotation > 0 ? "%s/log.%d" : "%s/log", folder, rotation);
+    return path;
+}
+
+static unsigned lines_in(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    unsigned lines = 0;
+    if (!file) return 0;
+    for (int byte; (byte = fgetc(file)) != EOF;) lines += byte == '\n';
+    fclose(file);
+    unlink(path);
+    return lines;
+}
+
+static void test_no_line_is_lost_between_two_logs(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct customer customers[CLIENTS];
+    struct lanes lanes;
+    unsigned lines = 0;
+    char path[64], renamed[64];
+    assert_non_null(mkdtemp(folder));
+    strcpy(settings.access_log, log_path(path, 0));
+    strcpy(settings.access_log_format, "json");
+    lanes_start(&lanes, 3, &settings);
+    for (int i = 0; i < CLIENTS; i++) {
+        customers[i] = (struct customer){.lanes = &lanes, .closes = i % 2};
+        pthread_create(&customers[i].thread, NULL, go_shopping, &customers[i]);
+    }
+    for (int i = 1; i <= ROTATIONS; i++) {
+        assert_int_equal(rename(path, log_path(renamed, i)), 0);
+        assert_int_equal(bb_worker_reopen_logs(lanes.worker), BB_OK);
+        sched_yield();
+    }
+    for (int i = 0; i < CLIENTS; i++) pthread_join(customers[i].thread, NULL);
+    bb_worker_drain(lanes.worker, BB_QUEUE_TAKE);
+    assert_int_equal(lanes_finish(&lanes), CLIENTS * EACH);
+    for (int i = 0; i <= ROTATIONS; i++) lines += lines_in(log_path(path, i));
+    assert_int_equal(lines, CLIENTS * EACH);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 /* ---- busy and idle lanes ---- */
 
 static int block_a_lane(struct lanes *lanes)
@@ -206,6 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lanes_share_the_work),
+        cmocka_unit_test(test_no_line_is_lost_between_two_logs),
         cmocka_unit_test(test_who_is_idle_accepts),
         cmocka_unit_test(test_a_drain_serves_what_is_queued),
         cmocka_unit_test(test_a_drain_waits_for_no_busy_lane),

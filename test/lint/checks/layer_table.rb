@@ -15,11 +15,13 @@ module Lint
                    time.h emmintrin.h arm_neon.h].freeze
 
     CORE = {
-      bytes: Layer.new(modules: %w[buf blocks clock code news], may: %i[bytes], libc: PURE_LIBC),
+      bytes: Layer.new(modules: %w[buf blocks clock code news log_escape log_format log_line log_start log_time],
+                       may: %i[bytes], libc: PURE_LIBC),
       http: Layer.new(modules: %w[h1_*], may: %i[bytes http], libc: PURE_LIBC),
-      system: Layer.new(modules: %w[sock poller deadline spool board relay], may: %i[bytes system]),
+      system: Layer.new(modules: %w[sock poller deadline spool log_sink log_syslog access_log board relay],
+                        may: %i[bytes system]),
       conn: Layer.new(modules: %w[conn conn_*], may: %i[bytes http system conn], never: %w[poller.h]),
-      assemblies: Layer.new(modules: %w[lane lane_* porter porter_* worker worker_* reply access_log],
+      assemblies: Layer.new(modules: %w[lane lane_* porter porter_* worker worker_* reply],
                             may: %i[bytes http system conn assemblies])
     }.freeze
 

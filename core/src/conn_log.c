@@ -1,0 +1,38 @@
+/* conn_log.c: the access log's line for a request that the host never sees, with what is known of it. See
+ * conn.h. */
+#include "access_log.h"
+#include "conn.h"
+
+/* Of what is no request line. */
+#define LINE_MAX_SHOWN 1024
+
+static struct bb_slice first_line(const struct bb__buf *in)
+{
+    const char *bytes = bb__buf_bytes(in);
+    size_t len = bb__buf_len(in) < LINE_MAX_SHOWN ? bb__buf_len(in) : LINE_MAX_SHOWN, end = 0;
+    while (end < len && bytes[end] != '\r' && bytes[end] != '\n') end++;
+    return (struct bb_slice){bytes, end};
+}
+
+void bb__conn_log_refusal(const struct bb__conn *conn, struct bb__conn_context *context, int status)
+{
+    struct bb_head head = {0};
+    struct bb__log_entry entry = {.head = &head,
+                                  .peer = conn->peer,
+                                  .status = status,
+                                  .body_length = BB_LOG_UNKNOWN,
+                                  .time = (int64_t)bb__clock_real_us(),
+                                  .duration = BB_LOG_UNKNOWN,
+                                  .queued = BB_LOG_UNKNOWN,
+                                  .port = context->ports[conn->listener],
+                                  .pid = context->log->pid,
+                                  .connection = '-'};
+    /* context->head may be another connection's by now. */
+    size_t len = bb__buf_len(&conn->in), head_len;
+    if (len > 0 && bb__head_parse(bb__buf_bytes(&conn->in), len, &context->head_limits, context->names,
+                                  context->fields, &head, &head_len) != BB_OK)
+        entry.line = first_line(&conn->in);
+    bb__buf_clear(&context->log->response);
+    entry.response = &context->log->response;
+    bb__access_log_add(context->log, &entry, context->now);
+}

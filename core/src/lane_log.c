@@ -1,0 +1,111 @@
+/* lane_log.c: what a lane tells the access log: a request's times, the fields of its answer, its end. Not
+ * called where there is none. Refusals are conn_log.c's. */
+#include "access_log.h"
+#include "lane.h"
+#include "log_start.h"
+
+/* µs; who waits for longer has no time that could be believed. */
+#define QUEUED_MAX (UINT64_C(3600) * 1000000)
+
+void bb__lane_log_looked(struct bb_lane *lane)
+{
+    if (lane->context.log->format->wants_clock) lane->context.seen = bb__clock_us();
+}
+
+void bb__lane_log_begin(struct bb_lane *lane)
+{
+    struct bb__access_log *log = lane->context.log;
+    bb__buf_clear(&log->response);
+    if (!log->format->wants_clock) return;
+    log->came = lane->current->came;
+    log->handed_out = bb__clock_us();
+}
+
+void bb__lane_log_head(struct bb_lane *lane)
+{
+    struct bb__access_log *log = lane->context.log;
+    const struct bb__buf *head = &lane->reply.staged;
+    if (log->format->wants_response)
+        bb__log_keep(log->format, &log->response, bb__buf_bytes(head), bb__buf_len(head));
+}
+
+static uint64_t body_length(const struct bb__lane_reply *reply)
+{
+    switch (reply->encoder.framing) {
+    case BB_FRAMING_NONE:
+        return 0;
+    case BB_FRAMING_LENGTH:
+        return reply->encoder.content_length - reply->encoder.remaining;
+    default:
+        return reply->body_length;
+    }
+}
+
+/* Since the proxy in front of us has had it, if that tells; else since it was seen in full. */
+static uint64_t queued(const struct bb__access_log *log, const struct bb_head *head, uint64_t handed_out)
+{
+    uint64_t start = bb__log_request_start(head);
+    if (start > 0 && start <= handed_out && handed_out - start < QUEUED_MAX) return handed_out - start;
+    return log->handed_out - log->came;
+}
+
+static void set_times(const struct bb_lane *lane, struct bb__log_entry *entry)
+{
+    const struct bb__access_log *log = lane->context.log;
+    uint64_t real = bb__clock_real_us();
+    if (!log->format->wants_clock) {
+        uint64_t taken = lane->handed_out > 0 ? bb__clock_ms() - lane->handed_out : 0;
+        entry->time = (int64_t)(real - taken * 1000);
+        return;
+    }
+    uint64_t now = bb__clock_us();
+    entry->duration = now - log->came;
+    entry->time = (int64_t)(real - entry->duration);
+    entry->queued = queued(log, &lane->request.head, real - (now - log->handed_out));
+}
+
+void bb__lane_log_end(struct bb_lane *lane, bool aborted)
+{
+    const struct bb__lane_reply *reply = &lane->reply;
+    struct bb__access_log *log = lane->context.log;
+    bool answered = !aborted || reply->sent;
+    struct bb__log_entry entry = {.head = &lane->request.head,
+                                  .peer = lane->current->peer,
+                                  .status = answered ? reply->encoder.status : 0,
+                                  .body_length = answered ? body_length(reply) : BB_LOG_UNKNOWN,
+                                  .duration = BB_LOG_UNKNOWN,
+                                  .queued = BB_LOG_UNKNOWN,
+                                  .response = &log->response,
+                                  .port = lane->worker->ports[lane->current->listener],
+                                  .pid = log->pid,
+                                  .connection = reply->encoder.keep_alive ? '+' : '-'};
+    if (aborted) entry.connection = 'X';
+    set_times(lane, &entry);
+    bb__access_log_add(log, &entry, bb__clock_ms());
+}
+
+void bb__lane_log_flush(struct bb_lane *lane)
+{
+    bb__access_log_flush(lane->context.log, bb__clock_ms());
+}
+
+void bb__lane_log_idle(struct bb_lane *lane)
+{
+    struct bb__access_log *log = lane->context.log;
+    uint64_t now = bb__clock_ms();
+    if (!log->stuck || now >= log->due) bb__access_log_flush(log, now);
+}
+
+/* Once a second at most, with how many lines there were. */
+void bb__lane_log_mind(struct bb_lane *lane)
+{
+    struct bb__conn_context *context = &lane->context;
+    struct bb__access_log *log = context->log;
+    bb__access_log_mind(log, context->now);
+    bb__news_tell_rest(&context->news, &lane->log_losses, context->now);
+    if (log->lost == 0) return;
+    const struct bb_news news = {.error = log->error, .text = "access log: a line is lost"};
+    lane->log_losses.left_out += log->lost - 1;
+    bb__news_add_paced(&context->news, &lane->log_losses, context->now, &news);
+    log->lost = 0;
+}

@@ -1,0 +1,152 @@
+/* log_sink.c: see log_sink.h. */
+#include "log_sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Files take lines of any length; this is what somebody may still want to read. */
+#define FILE_LINE_MAX (16 * 1024)
+
+/* ---- opening ---- */
+
+static int open_for_lines(const char *path, int mode)
+{
+    return open(path, mode | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0644);
+}
+
+/* A FIFO that is open for reading as well needs no reader to be opened, and loses no line when the reader is
+ * started again. */
+static int open_path(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISFIFO(status.st_mode)) return open_for_lines(path, O_RDWR);
+    return open_for_lines(path, O_WRONLY | O_CREAT);
+}
+
+static enum bb__log_sink_kind kind_of(int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0 || S_ISREG(status.st_mode)) return BB_LOG_SINK_FILE;
+    return S_ISSOCK(status.st_mode) ? BB_LOG_SINK_SOCKET : BB_LOG_SINK_PIPE;
+}
+
+/* O_NONBLOCK on a description that we share would be felt by all who do: pipes and terminals are opened once
+ * more. Not so a file, which has one position for all of them, and a socket, which is told with each send. */
+static int open_inherited(struct bb__log_sink *sink, int fd)
+{
+    char path[sizeof "/proc/self/fd/" + 3 * sizeof fd];
+    sink->kind = kind_of(fd);
+    if (sink->kind == BB_LOG_SINK_PIPE) {
+        (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        sink->fd = open_for_lines(path, O_WRONLY);
+        if (sink->fd >= 0) return BB_OK;
+        sink->kind = BB_LOG_SINK_SHARED; /* it is another user's, or there is no /proc */
+    }
+    sink->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    return sink->fd < 0 ? BB_ESYSTEM : BB_OK;
+}
+
+static int inherited(const char *target)
+{
+    if (strcmp(target, "-") == 0 || strcmp(target, "/dev/stdout") == 0) return STDOUT_FILENO;
+    return strcmp(target, "/dev/stderr") == 0 ? STDERR_FILENO : -1;
+}
+
+static int open_syslog(struct bb__log_sink *sink, const char *options, char *fault)
+{
+    int code = bb__log_syslog_parse(&sink->syslog, options, fault);
+    if (code != BB_OK) return code;
+    sink->kind = BB_LOG_SINK_SYSLOG;
+    sink->fd = bb__log_syslog_open(&sink->syslog);
+    return sink->fd < 0 ? BB_ESYSTEM : BB_OK;
+}
+
+static int open_target(struct bb__log_sink *sink, const char *target, char *fault)
+{
+    static const char syslog[] = "syslog:";
+    if (strncmp(target, syslog, sizeof syslog - 1) == 0)
+        return open_syslog(sink, target + sizeof syslog - 1, fault);
+    int fd = inherited(target);
+    if (fd >= 0) return open_inherited(sink, fd);
+    sink->fd = open_path(target);
+    if (sink->fd < 0) return BB_ESYSTEM;
+    sink->kind = kind_of(sink->fd);
+    sink->path = target;
+    return BB_OK;
+}
+
+int bb__log_sink_open(struct bb__log_sink *sink, const char *target, char fault[BB_FAULT_MAX])
+{
+    *sink = (struct bb__log_sink){.fd = -1};
+    int code = open_target(sink, target, fault);
+    sink->line_max = sink->kind == BB_LOG_SINK_FILE ? FILE_LINE_MAX : PIPE_BUF;
+    return code;
+}
+
+/* The number stays: a lane that is writing to it meanwhile writes to the old file or to the new one. */
+int bb__log_sink_reopen(struct bb__log_sink *sink)
+{
+    if (!sink->path) return BB_OK;
+    int fd = open_path(sink->path);
+    if (fd < 0) return BB_ESYSTEM;
+    int replaced = dup3(fd, sink->fd, O_CLOEXEC);
+    int error = errno;
+    (void)close(fd);
+    errno = error;
+    return replaced < 0 ? BB_ESYSTEM : BB_OK;
+}
+
+void bb__log_sink_close(struct bb__log_sink *sink)
+{
+    if (sink->fd >= 0) (void)close(sink->fd);
+    sink->fd = -1;
+}
+
+/* ---- writing ---- */
+
+/* The whole lines at the front of these that PIPE_BUF bytes have room for. */
+static size_t piece(const char *lines, size_t len)
+{
+    if (len <= PIPE_BUF) return len;
+    const char *feed = memrchr(lines, '\n', PIPE_BUF);
+    return feed ? (size_t)(feed + 1 - lines) : PIPE_BUF;
+}
+
+static ssize_t push(const struct bb__log_sink *sink, const char *bytes, size_t len)
+{
+    struct pollfd asked = {.fd = sink->fd, .events = POLLOUT};
+    switch (sink->kind) {
+    case BB_LOG_SINK_SOCKET:
+        return send(sink->fd, bytes, piece(bytes, len), MSG_DONTWAIT | MSG_NOSIGNAL);
+    case BB_LOG_SINK_PIPE:
+        return write(sink->fd, bytes, piece(bytes, len));
+    case BB_LOG_SINK_SHARED:
+        errno = EAGAIN;
+        return poll(&asked, 1, 0) == 1 ? write(sink->fd, bytes, piece(bytes, len)) : -1;
+    default:
+        return write(sink->fd, bytes, len);
+    }
+}
+
+size_t bb__log_sink_write(const struct bb__log_sink *sink, const char *lines, size_t len, int *error)
+{
+    if (sink->kind == BB_LOG_SINK_SYSLOG) return bb__log_syslog_write(sink, lines, len, error);
+    size_t taken = 0;
+    while (taken < len) {
+        ssize_t written = push(sink, lines + taken, len - taken);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) {
+            *error = written < 0 ? errno : EAGAIN;
+            break;
+        }
+        taken += (size_t)written;
+    }
+    return taken;
+}

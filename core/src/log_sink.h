@@ -1,0 +1,53 @@
+/* log_sink.h: where an access log goes: a file, a pipe, standard output or syslog. One per worker; its lanes
+ * write at the same time. The system calls, wrapped once: no write waits for a reader. Knows lines, not what
+ * is in them. */
+#ifndef BB_LOG_SINK_H
+#define BB_LOG_SINK_H
+
+#include "bontebok.h"
+
+#include <sys/un.h>
+
+#define BB_LOG_TAG_MAX 48
+
+enum bb__log_sink_kind {
+    BB_LOG_SINK_FILE,   /* takes all of it, or the disk is full */
+    BB_LOG_SINK_PIPE,   /* takes up to PIPE_BUF bytes whole or not at all; so may a terminal */
+    BB_LOG_SINK_SOCKET, /* a stream */
+    BB_LOG_SINK_SHARED, /* not ours to make non-blocking: asked first */
+    BB_LOG_SINK_SYSLOG, /* a datagram each line */
+};
+
+struct bb__log_syslog {
+    struct sockaddr_un address;
+    int priority; /* facility * 8 + severity */
+    char tag[BB_LOG_TAG_MAX];
+};
+
+struct bb__log_sink {
+    int fd; /* the same number for life: who writes to it needs no lock */
+    enum bb__log_sink_kind kind;
+    const char *path; /* of what is opened by name, else NULL */
+    size_t line_max;  /* the longest line that it is to be given */
+    struct bb__log_syslog syslog;
+};
+
+/* target: BB_ACCESS_LOG_MAX bytes at most, must live as long. BB_OK; BB_EFORMAT with the reason in fault;
+ * BB_ESYSTEM. */
+int bb__log_sink_open(struct bb__log_sink *sink, const char *target, char fault[BB_FAULT_MAX]);
+
+/* Opens the path anew. BB_OK, also when there is none; BB_ESYSTEM: nothing has changed. */
+int bb__log_sink_reopen(struct bb__log_sink *sink);
+
+/* Writes lines, each with its line feed. Returns how many bytes were taken; when that is not all of them,
+ * *error is why. Only a file and a socket may take a part of a line. */
+size_t bb__log_sink_write(const struct bb__log_sink *sink, const char *lines, size_t len, int *error);
+
+void bb__log_sink_close(struct bb__log_sink *sink);
+
+/* log_syslog.c: the same for syslog. options: what follows "syslog:". */
+int bb__log_syslog_parse(struct bb__log_syslog *syslog, const char *options, char fault[BB_FAULT_MAX]);
+int bb__log_syslog_open(const struct bb__log_syslog *syslog); /* a descriptor, or -1 */
+size_t bb__log_syslog_write(const struct bb__log_sink *sink, const char *lines, size_t len, int *error);
+
+#endif
