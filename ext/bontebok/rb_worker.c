@@ -119,29 +119,58 @@ static int set_setting(VALUE name, VALUE value, VALUE argument)
         set_text(settings->spool_dir, sizeof settings->spool_dir, name, value);
     else if (strcmp(wanted, "server_name") == 0)
         set_text(settings->server_name, sizeof settings->server_name, name, value);
+    else if (strcmp(wanted, "access_log") == 0)
+        set_text(settings->access_log, sizeof settings->access_log, name, value);
+    else if (strcmp(wanted, "access_log_format") == 0)
+        set_text(settings->access_log_format, sizeof settings->access_log_format, name, value);
     else
         rb_raise(rb_eArgError, "unknown setting: %" PRIsVALUE, name);
     return ST_CONTINUE;
 }
 
+static struct bb_settings settings_of(VALUE given)
+{
+    struct bb_settings settings;
+    bb_settings_init(&settings);
+    if (!NIL_P(given)) {
+        Check_Type(given, T_HASH);
+        rb_hash_foreach(given, set_setting, (VALUE)&settings);
+    }
+    return settings;
+}
+
 /* ---- methods ---- */
 
-/* Worker.new(settings = {}): what SETTINGS names, and spool_dir and server_name. */
+static void check_access_log(const struct bb_settings *settings)
+{
+    char fault[BB_FAULT_MAX];
+    int code = bb_access_log_check(settings, fault);
+    if (code == BB_EFORMAT) rb_raise(rb_eArgError, "%s", fault);
+    if (code == BB_ESYSTEM) rb_sys_fail(settings->access_log);
+}
+
+/* Worker.check_access_log(settings): raises what is wrong with it, an ArgumentError with the reason, or the
+ * SystemCallError of a target that cannot be opened. */
+static VALUE worker_check_access_log(VALUE class, VALUE given)
+{
+    struct bb_settings settings = settings_of(given);
+    check_access_log(&settings);
+    return Qnil;
+}
+
+/* Worker.new(settings = {}): what SETTINGS names, and spool_dir, server_name, access_log and
+ * access_log_format. */
 static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
 {
     struct face *face;
     TypedData_Get_Struct(self, struct face, &worker_type, face);
     if (face->worker) rb_raise(rb_eRuntimeError, "already initialized");
 
-    struct bb_settings settings;
-    bb_settings_init(&settings);
     VALUE given;
     rb_scan_args(argc, argv, "01", &given);
-    if (!NIL_P(given)) {
-        Check_Type(given, T_HASH);
-        rb_hash_foreach(given, set_setting, (VALUE)&settings);
-    }
+    struct bb_settings settings = settings_of(given);
 
+    check_access_log(&settings); /* it knows which file, and which directive */
     struct bbr_worker *worker = calloc(1, sizeof *worker);
     if (!worker) rb_memerror();
     int code = bb_worker_new(&worker->core, &settings);
@@ -202,6 +231,14 @@ static VALUE worker_retire(VALUE self)
     return Qnil;
 }
 
+/* Opens the access log anew by its name; from any thread. */
+static VALUE worker_reopen_logs(VALUE self)
+{
+    int code = bb_worker_reopen_logs(face_of(self)->worker->core);
+    if (code < 0) bbr_raise(code);
+    return Qnil;
+}
+
 /* How many requests its lanes have served. */
 static VALUE worker_requests(VALUE self)
 {
@@ -216,5 +253,7 @@ void bbr_init_worker(VALUE core)
     rb_define_method(class, "listen", worker_listen, 3);
     rb_define_method(class, "drain", worker_drain, 0);
     rb_define_method(class, "retire", worker_retire, 0);
+    rb_define_method(class, "reopen_logs", worker_reopen_logs, 0);
+    rb_define_singleton_method(class, "check_access_log", worker_check_access_log, 1);
     rb_define_method(class, "requests", worker_requests, 0);
 }

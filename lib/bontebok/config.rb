@@ -50,7 +50,8 @@ module Bontebok
     # What Core::Worker is to be told.
     def core_settings
       settings = OptionTable.core.to_h { |option| [option.key, self[option.key]] }
-      settings.merge(spool_dir: self[:spool_dir], server_name: self[:server])
+      settings.merge(spool_dir: self[:spool_dir], server_name: self[:server],
+                     access_log: self[:access_log], access_log_format: self[:access_log_format])
     end
 
     # One worker's own number of requests, 0: no limit. Different for each, so that they do not all go at once.

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "option"
+require_relative "option_values"
 
 module Bontebok
   # The one table of options. The command line, the configuration file, --help, --check and docs/CONFIGURATION.md are
@@ -11,19 +12,9 @@ module Bontebok
     LIMITS = "What a request may be"
     TIMES = "Time"
     BODIES = "Bodies and answers"
+    LOGS = "Logs"
 
-    COUNT = OptionTypes::Count.new(0..(1 << 31))
-    DURATION = OptionTypes::Duration.new
-    SWITCH = OptionTypes::Switch.new
-    SIZE = OptionTypes::Size.new(0..(1 << 40))
-    BYTES_PER_SECOND = OptionTypes::Size.new(0..(1 << 30))
-    FILE = OptionTypes::Text.new("FILE", /\A[^\0]+\z/, "a file")
-    # The core keeps it in 256 bytes.
-    DIRECTORY = OptionTypes::Directory.new("DIR", /\A[^\0]{1,255}\z/, "a directory of at most 255 bytes")
-    WORD = OptionTypes::Text.new("NAME", /\A[A-Za-z0-9_.-]+\z/, "a name of letters, digits and _ . -")
-    # The core keeps it in 64 bytes.
-    PRODUCT = OptionTypes::Text.new("TEXT", /\A[\x21-\x7e]?(?:[\x20-\x7e]{0,61}[\x21-\x7e])?\z/,
-                                    "at most 63 printable ASCII characters")
+    include OptionValues
 
     ALL = [
       Option.new("Listen", OptionTypes::Addresses.new, nil,
@@ -146,7 +137,15 @@ module Bontebok
                  section: BODIES),
       Option.new("Server", PRODUCT, "",
                  "Value of the Server field of answers. Empty: no such field.",
-                 section: BODIES)
+                 section: BODIES),
+
+      Option.new("AccessLog", LOG_TARGET, "",
+                 "Where each request is logged: a file or FIFO, - for standard output, or syslog:KEY=VALUE,... with " \
+                 "facility, severity, tag and socket. Empty: nowhere.",
+                 section: LOGS),
+      Option.new("AccessLogFormat", LOG_FORMAT, "combined",
+                 "common, combined, ltsv, json, or a line in Apache's notation; docs/LOGS.md has all of it.",
+                 section: LOGS)
     ].freeze
 
     BY_KEY = ALL.to_h { |option| [option.key, option] }.freeze

@@ -3,6 +3,7 @@
 require_relative "app_loader"
 require_relative "listeners"
 require_relative "log"
+require_relative "usage_error"
 
 module Bontebok
   # A start from the effective configuration to the exit status: finds out what cannot work, prepares the process, and
@@ -18,7 +19,9 @@ module Bontebok
       AppLoader.new(@config[:rackup], @log).check
       check_spool_dir
       prepare_process
-      process.new(@config, Listeners.new(@config, log: @log), log: @log).run
+      kind = process
+      check_access_log
+      kind.new(@config, Listeners.new(@config, log: @log), log: @log).run
     end
 
     private
@@ -43,6 +46,15 @@ module Bontebok
       return if File.directory?(folder) && File.writable?(folder)
 
       raise StartError, "SpoolDir #{folder} is no folder that can be written to"
+    end
+
+    # Whether it can be opened, the workers would only find out when the application is loaded.
+    def check_access_log
+      Core::Worker.check_access_log(@config.core_settings)
+    rescue ArgumentError => e
+      raise UsageError, "access log: #{e.message}"
+    rescue SystemCallError => e
+      raise StartError, "AccessLog #{@config[:access_log]}: #{SystemCallError.new(nil, e.errno).message}"
     end
 
     def prepare_process

@@ -20,6 +20,14 @@ class CLIStartTest < Support::TestCase
     end
   end
 
+  def test_wrong_access_log
+    { %w[--access-log-format %Z] => "access log: format: unknown directive %Z",
+      %w[--access-log syslog:facility=x] => 'access log: syslog: unknown facility "x"' }.each do |args, message|
+      assert_fails 2, message, args: ["--access-log", File.join(temp_dir, "log"), *args], rackup: APP
+    end
+    assert_fails 2, "AccessLogFormat wants a line of", args: ["--access-log-format", "a\nb"], rackup: APP
+  end
+
   # Nothing that was said to nobody may change the exit status.
   def test_without_standard_error
     { %w[--frobnicate] => 2, %w[/nonexistent.ru] => 1, %w[--version] => 0 }.each do |args, status|
@@ -55,6 +63,8 @@ class CLIStartTest < Support::TestCase
     assert_fails 1, "cannot read the rackup file #{temp_dir}: Is a directory", args: [temp_dir]
     assert_fails 1, "cannot listen on unix:/nonexistent/a.sock: No such file or directory",
                  args: ["-l", "unix:/nonexistent/a.sock"], rackup: APP
+    assert_fails 1, "AccessLog /nonexistent/log: No such file or directory",
+                 args: %w[--access-log /nonexistent/log], rackup: "raise 'the application was loaded'"
     assert_fails 1, "SpoolDir /nonexistent is no folder", args: ["--spool-dir", "/nonexistent"], rackup: APP
   end
 

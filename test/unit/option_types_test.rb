@@ -62,6 +62,13 @@ class OptionTypesTest < Minitest::Test
                    "~nobody-of-this-name"
   end
 
+  def test_log_target
+    target = Types::LogTarget.new("FILE", /\A[^\0]{0,255}\z/, "a file")
+    assert_reads target, "log" => "#{Dir.pwd}/log", "/a/../log" => "/log", "-" => "-", "" => "",
+                         "syslog:tag=a" => "syslog:tag=a", "-log" => "#{Dir.pwd}/-log"
+    assert_refuses target, "a file", "a\0b", "/#{"x" * 255}", "syslog:#{"x" * 255}", "syslog:\0"
+  end
+
   def test_addresses
     addresses = Types::Addresses.new
     assert_equal "0.0.0.0:80, unix:@x", addresses.show(addresses.read(["80", "unix:@x"]))

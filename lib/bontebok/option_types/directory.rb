@@ -8,9 +8,15 @@ module Bontebok
     class Directory < Text
       def read(value)
         text = super
-        super(File.expand_path(text))
+        super(absolute(text))
       rescue ArgumentError # ~name, and nobody has that name
         raise Invalid, @wanted
+      end
+
+      private
+
+      def absolute(text)
+        File.expand_path(text)
       end
     end
   end

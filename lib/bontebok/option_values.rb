@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+require_relative "option_types"
+
+module Bontebok
+  # The kinds of values that OptionTable's options have in common.
+  module OptionValues
+    COUNT = OptionTypes::Count.new(0..(1 << 31))
+    DURATION = OptionTypes::Duration.new
+    SWITCH = OptionTypes::Switch.new
+    SIZE = OptionTypes::Size.new(0..(1 << 40))
+    BYTES_PER_SECOND = OptionTypes::Size.new(0..(1 << 30))
+    FILE = OptionTypes::Text.new("FILE", /\A[^\0]+\z/, "a file")
+    # The core keeps them in 256 bytes.
+    DIRECTORY = OptionTypes::Directory.new("DIR", /\A[^\0]{1,255}\z/, "a directory of at most 255 bytes")
+    LOG_TARGET = OptionTypes::LogTarget.new("FILE", /\A[^\0]{0,255}\z/, "a file, - or syslog:..., of at most 255 bytes")
+    WORD = OptionTypes::Text.new("NAME", /\A[A-Za-z0-9_.-]+\z/, "a name of letters, digits and _ . -")
+    # The core keeps it in 1024 bytes.
+    LOG_FORMAT = OptionTypes::Text.new("FORMAT", /\A[^\0\n]{1,1023}\z/, "a line of at most 1023 bytes")
+    # The core keeps it in 64 bytes.
+    PRODUCT = OptionTypes::Text.new("TEXT", /\A[\x21-\x7e]?(?:[\x20-\x7e]{0,61}[\x21-\x7e])?\z/,
+                                    "at most 63 printable ASCII characters")
+  end
+end
