@@ -25,7 +25,7 @@ void bb__lane_log_head(struct bb_lane *lane)
 {
     struct bb__access_log *log = lane->context.log;
     const struct bb__buf *head = &lane->reply.staged;
-    if (log->format->wants_response)
+    if (log->format->response_count > 0)
         bb__log_keep(log->format, &log->response, bb__buf_bytes(head), bb__buf_len(head));
 }
 

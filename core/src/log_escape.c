@@ -15,11 +15,30 @@ static char *cut(char *to, size_t *spare)
     return BB_PUT_LITERAL(to, "...");
 }
 
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* The top bit of each byte that is 0, and perhaps of some above the first of them. */
+static inline uint64_t zeros(uint64_t word)
+{
+    return (word - EACH(1)) & ~word & EACH(0x80);
+}
+
+/* True only if none of eight bytes needs an escape. */
+static inline bool are_plain(const char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    uint64_t control = (word - EACH(0x20)) & ~word, past_ascii = word;
+    return (((control | past_ascii) & EACH(0x80)) | zeros(word ^ EACH('"')) | zeros(word ^ EACH('\\')) |
+            zeros(word ^ EACH(0x7f))) == 0;
+}
+
 /* Copies what needs no escape, as far as there is room. */
 static char *copy_plain(char *to, size_t *spare, const char **at, const char *end)
 {
     const char *from = *at;
     if ((size_t)(end - from) > *spare) end = from + *spare;
+    for (; end - from >= 8 && are_plain(from); from += 8, to += 8) memcpy(to, from, 8);
     while (from < end && is_plain((unsigned char)*from)) *to++ = *from++;
     *spare -= (size_t)(from - *at);
     *at = from;

@@ -141,7 +141,7 @@ static bool add_directive(struct bb__log_format *format, const struct directive 
         break;
     case BB_LOG_RESPONSE_FIELD:
     case BB_LOG_REQUEST_ID:
-        format->wants_response = true;
+        format->response_steps[format->response_count++] = (uint8_t)(format->count - 1);
         break;
     }
     return true;

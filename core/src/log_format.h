@@ -55,10 +55,11 @@ struct bb__log_step {
 struct bb__log_format {
     struct bb__log_step steps[BB_LOG_STEPS_MAX];
     unsigned count;
-    bool json;           /* each value is one of JSON: a quoted string, a number, null */
-    bool wants_clock;    /* times to the microsecond */
-    bool wants_response; /* fields of the response */
-    size_t fixed;        /* bytes of the longest line, but for values that are escaped */
+    bool json;               /* each value is one of JSON: a quoted string, a number, null */
+    bool wants_clock;        /* times to the microsecond */
+    unsigned response_count; /* steps that want a field of the response */
+    uint8_t response_steps[BB_LOG_STEPS_MAX];
+    size_t fixed; /* bytes of the longest line, but for values that are escaped */
     size_t text_len;
     char text[BB_ACCESS_LOG_FORMAT_MAX + BB_LOG_STEPS_MAX]; /* names end with NUL */
 };

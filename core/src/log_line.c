@@ -216,12 +216,11 @@ static void put_request_id(struct line *line)
 
 static bool is_wanted(const struct bb__log_format *format, struct bb_slice name)
 {
-    for (unsigned i = 0; i < format->count; i++) {
-        const struct bb__log_step *step = &format->steps[i];
-        struct bb_slice wanted = {format->text + step->at, step->len};
-        if (step->kind == BB_LOG_REQUEST_ID) wanted = request_id;
-        if (step->kind != BB_LOG_REQUEST_ID && step->kind != BB_LOG_RESPONSE_FIELD) continue;
-        if (is_same_name(wanted, name.at, name.len)) return true;
+    for (unsigned i = 0; i < format->response_count; i++) {
+        const struct bb__log_step *step = &format->steps[format->response_steps[i]];
+        struct bb_slice field = {format->text + step->at, step->len};
+        if (step->kind == BB_LOG_REQUEST_ID) field = request_id;
+        if (is_same_name(field, name.at, name.len)) return true;
     }
     return false;
 }
