@@ -89,7 +89,7 @@ struct bbr_lane {
     struct bb_lane *core;
     struct bbr_worker *worker;
     pid_t pid;
-    VALUE worker_object, app, report, no_input;
+    VALUE worker_object, app, report, on_error, no_input;
     VALUE keys[256]; /* by bb_field.id: 0 not seen yet, nil never handed on, else the env's key */
     struct bbr_endpoint *endpoints;
     unsigned endpoint_count;
@@ -219,12 +219,13 @@ VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument);
 /* Tells lib; what the callable raises is swallowed. */
 void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message, VALUE error);
 
-/* The application failed: logs it, answers 500 if nothing has been sent, and reports "leave" if it asked this
- * process to end. */
+/* The application failed: logs it, answers with what on_error returns, else with 500, if nothing has been
+ * sent, and reports "leave" if it asked this process to end. */
 void bbr_failed(struct bbr_exchange *exchange, VALUE error);
 
-/* The same where no answer can be saved or spoilt: after it, or between two requests. */
-void bbr_failed_late(struct bbr_exchange *exchange, VALUE error);
+/* The same where no answer can be saved or spoilt: after it, or between two requests. Returns what on_error
+ * does. */
+VALUE bbr_failed_late(struct bbr_exchange *exchange, VALUE error);
 
 /* The body ended before its Content-Length; the core has aborted the reply. */
 void bbr_failed_short(struct bbr_exchange *exchange);

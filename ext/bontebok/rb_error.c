@@ -82,11 +82,27 @@ static void leave_child(struct bbr_exchange *exchange, VALUE error)
     _exit(EXIT_FAILURE);
 }
 
-void bbr_failed_late(struct bbr_exchange *exchange, VALUE error)
+struct question {
+    struct bbr_exchange *exchange;
+    VALUE error, answer;
+};
+
+static VALUE call_on_error(VALUE argument)
+{
+    struct question *question = (struct question *)argument;
+    struct bbr_exchange *exchange = question->exchange;
+    return question->answer =
+               rb_funcall(exchange->lane->on_error, id_call, 2, question->error, exchange->env);
+}
+
+VALUE bbr_failed_late(struct bbr_exchange *exchange, VALUE error)
 {
     if (bbr_lane_is_child(exchange->lane)) leave_child(exchange, error);
     log_failure(exchange, "", error);
     if (asks_to_leave(error)) bbr_report(exchange, "leave", Qnil, error);
+    struct question question = {exchange, error, Qnil};
+    if (!NIL_P(exchange->lane->on_error)) (void)bbr_attempt(call_on_error, (VALUE)&question);
+    return question.answer;
 }
 
 void bbr_failed_short(struct bbr_exchange *exchange)
@@ -99,21 +115,30 @@ void bbr_failed_short(struct bbr_exchange *exchange)
 struct failure {
     struct bbr_exchange *exchange;
     VALUE error;
-    VALUE text; /* the body */
+    VALUE answer; /* the body, or all of it as an application would return it */
 };
 
 static VALUE backtrace_text(VALUE argument)
 {
     struct failure *failure = (struct failure *)argument;
     VALUE text = rb_funcallv_kw(failure->error, id_full_message, 1, &full_message_options, RB_PASS_KEYWORDS);
-    return failure->text = rb_obj_as_string(text);
+    return failure->answer = rb_obj_as_string(text);
 }
 
 static VALUE answer_500(VALUE argument)
 {
     struct failure *failure = (struct failure *)argument;
-    bbr_reply_text(failure->exchange, 500, failure->text);
+    if (RB_TYPE_P(failure->answer, T_STRING))
+        bbr_reply_text(failure->exchange, 500, failure->answer);
+    else
+        bbr_reply(failure->exchange, failure->answer);
     return Qnil;
+}
+
+/* A whole answer's body may have to be closed: not while the close of the one that failed is still owed. */
+static bool may_answer(const struct bbr_exchange *exchange, VALUE answer)
+{
+    return RB_TYPE_P(answer, T_STRING) || (RB_TYPE_P(answer, T_ARRAY) && exchange->body == Qundef);
 }
 
 void bbr_failed(struct bbr_exchange *exchange, VALUE error)
@@ -122,11 +147,17 @@ void bbr_failed(struct bbr_exchange *exchange, VALUE error)
     if (!NIL_P(exchange->stream)) bbr_stream_detach(exchange->stream); /* a body may write in its close */
     if (exchange->gone && RTEST(rb_obj_is_kind_of(error, bbr_eClientGone)))
         return; /* no fault of the application */
-    bbr_failed_late(exchange, error);
+    VALUE answer = bbr_failed_late(exchange, error);
     if (exchange->gone || bb_reply_sent(exchange->lane->core)) return;
 
     struct failure failure = {exchange, error, plain_answer};
-    if (exchange->lane->show_errors) (void)bbr_attempt(backtrace_text, (VALUE)&failure);
+    if (may_answer(exchange, answer))
+        failure.answer = answer;
+    else if (exchange->lane->show_errors)
+        (void)bbr_attempt(backtrace_text, (VALUE)&failure);
+    exchange->broken = !NIL_P(bbr_attempt(answer_500, (VALUE)&failure));
+    if (!exchange->broken || bb_reply_sent(exchange->lane->core)) return;
+    failure.answer = plain_answer;
     exchange->broken = !NIL_P(bbr_attempt(answer_500, (VALUE)&failure));
 }
 

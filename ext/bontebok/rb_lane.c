@@ -190,6 +190,7 @@ static void each_value(struct bbr_lane *lane, void (*visit)(VALUE *))
     visit(&lane->worker_object);
     visit(&lane->app);
     visit(&lane->report);
+    visit(&lane->on_error);
     visit(&lane->no_input);
     for (size_t i = 0; i < sizeof lane->keys / sizeof *lane->keys; i++) visit(&lane->keys[i]);
     for (unsigned i = 0; i < lane->endpoint_count; i++) {
@@ -277,18 +278,21 @@ static void make_endpoints(VALUE self, struct bbr_lane *lane, VALUE base)
 }
 
 /* The options of Lane.new, in the order of this list. */
-enum option { REPORT, ENV, FROZEN_ENV, SHOW_ERRORS, MAX_REQUESTS, OPTIONS };
+enum option { REPORT, ENV, FROZEN_ENV, SHOW_ERRORS, MAX_REQUESTS, ON_ERROR, OPTIONS };
 
 static void take_options(VALUE given, VALUE values[OPTIONS])
 {
-    static const char *const names[OPTIONS] = {"report", "env", "frozen_env", "show_errors", "max_requests"};
+    static const char *const names[OPTIONS] = {"report",      "env",          "frozen_env",
+                                               "show_errors", "max_requests", "on_error"};
     ID ids[OPTIONS];
     for (int i = 0; i < OPTIONS; i++) ids[i] = rb_intern(names[i]);
     rb_get_kwargs(given, ids, 1, OPTIONS - 1, values);
 }
 
-/* Lane.new(worker, app, report:, env: {}, frozen_env: false, show_errors: false, max_requests: 0). env: the
- * fixed part of every env; report: callable(level, message, exception), which is also told
+/* Lane.new(worker, app, report:, env: {}, frozen_env: false, show_errors: false, max_requests: 0,
+ * on_error: nil). env: the fixed part of every env. on_error: callable(exception, env), env is nil outside of
+ * a request; it returns the text of a 500, an answer like an application's, or nil. report: callable(level,
+ * message, exception), which is also told
  *
  *   :leave, nil, exception     the application asks this process to end; the lane goes on until it is drained
  *   :max_requests, nil, nil    the worker has served max_requests (the same for all of its lanes), told once
@@ -312,6 +316,7 @@ static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
     RB_OBJ_WRITE(self, &lane->worker_object, worker);
     RB_OBJ_WRITE(self, &lane->app, app);
     RB_OBJ_WRITE(self, &lane->report, values[REPORT]);
+    RB_OBJ_WRITE(self, &lane->on_error, values[ON_ERROR] == Qundef ? Qnil : values[ON_ERROR]);
     RB_OBJ_WRITE(self, &lane->no_input, bbr_input_empty());
     make_endpoints(self, lane, base);
     lane->http_version = RTEST(rb_hash_aref(base, bbr_env_keys[BBR_HTTP_VERSION]));
