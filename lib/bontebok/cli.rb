@@ -58,7 +58,8 @@ module Bontebok
     def check(config)
       rows = config.report
       widths = [0, 1].map { |column| rows.map { |row| row[column].size }.max }
-      rows.map { |name, value, source| "#{name.ljust(widths[0])}  #{value.ljust(widths[1])}  #{source}\n" }.join
+      lines = rows.map { |name, value, source| "#{name.ljust(widths[0])}  #{value.ljust(widths[1])}  #{source}" }
+      [*lines, *config.warnings].map { |line| "#{line}\n" }.join
     end
 
     def print_text(text)

@@ -1,26 +1,44 @@
 # frozen_string_literal: true
 
-require "etc"
-
 require_relative "config_file"
+require_relative "config_styles"
+require_relative "cpus"
+require_relative "rhebok_address"
 
 module Bontebok
   # The effective value of every option and where it comes from. Of several sources the first that has a value wins:
-  # command line, configuration file, environment, default.
+  # command line, configuration file, options of the rackup command, environment, default.
   class Config
     Setting = Struct.new(:value, :source)
 
+    SOURCES = %i[on_command_line in_file given in_environment by_habit by_default].freeze
+    # Read when it is there and none is named.
+    FILE = "config/bontebok.rb"
     TIMEOUTS = %i[header_timeout body_timeout write_timeout].freeze
+    # The code that the configuration file has for moments of the server's life.
+    attr_reader :hooks
 
-    # written: { key => [strings] } of the command line. Raises UsageError, or StartError for a file that is missing.
-    def initialize(written = {}, env: ENV)
+    # What should be in the log.
+    attr_reader :warnings
+
+    # written    { key => [strings] } of the command line
+    # given      the same of the rackup command's -O, over which a file wins, as in Rhebok
+    # defaults   { key => effective value } in place of the table's
+    # Raises UsageError, or StartError for a file or folder that is missing.
+    def initialize(written = {}, given: {}, defaults: {}, env: ENV)
       @written = written
+      @given = given
+      @defaults = defaults
       @env = env
       @settings = {}
       @file = {}
-      @file = read_file if self[:config_file]
+      @hooks = Hooks.new
+      @warnings = []
+      enter_directory
+      read_file if self[:config_file]
       check_request_limits
       OptionTable::ALL.each { |option| setting(option) }
+      workers
       freeze
     end
 
@@ -40,7 +58,7 @@ module Bontebok
 
     # Worker processes, `auto` resolved. 0: one process without forks.
     def workers
-      self[:max_workers] == :auto ? Etc.nprocessors : self[:max_workers]
+      @workers ||= self[:max_workers] == :auto ? Cpus.new.count : self[:max_workers]
     end
 
     def development?
@@ -76,25 +94,44 @@ module Bontebok
       value == :auto ? "auto (#{workers})" : option.type.show(value)
     end
 
+    # The configuration file is looked for there.
+    def enter_directory
+      setting = on_command_line(OptionTable[:directory]) or return
+      WorkingDirectory.enter(setting.value, setting.source)
+      @directory = Dir.pwd
+    end
+
     # What the application will find in RACK_ENV, the file finds there already, unless it says so itself.
     def read_file
       environment = on_command_line(OptionTable[:environment])
       @env["RACK_ENV"] = environment.value if environment
-      ConfigFile.new(self[:config_file]).entries
+      style = ConfigStyles.for(self[:config_file], self[:config_style])
+      file = ConfigFile.new(self[:config_file], style: style, ignore_unknown: self[:ignore_unknown])
+      @file = file.entries
+      @hooks = file.hooks
+      @warnings = file.warnings
+      @defaults = @defaults.merge(style::DEFAULTS)
+      Dir.chdir(@directory) if @directory # the file may have entered another one
     end
 
     def setting(option)
-      @settings[option.key] ||= on_command_line(option) || in_file(option) || in_environment(option) || default(option)
+      @settings[option.key] ||= SOURCES.lazy.filter_map { |source| send(source, option) }.first
     end
 
     def on_command_line(option)
-      values = @written[option.key] or return
-      value = option.read(option.repeated? ? values : values.last, "command line")
-      Setting.new(value, "command line")
+      setting_of(option, @written[option.key], "command line")
+    end
+
+    def given(option)
+      setting_of(option, @given[option.key], "rackup -O")
+    end
+
+    def setting_of(option, values, place)
+      Setting.new(option.read(option.repeated? ? values : values.last, place), place) if values
     end
 
     def in_file(option)
-      entry = @file[option.key] or return
+      entry = @file[option.key] || (RhebokAddress.entry(@file) if option.key == :listen) or return
       Setting.new(option.read(entry.value, entry.place), entry.place)
     end
 
@@ -102,18 +139,32 @@ module Bontebok
     def in_environment(option)
       name = option.environment_variable or return
       text = @env[name].to_s.strip
-      Setting.new(option.read(text, "environment #{name}"), "environment #{name}") unless text.empty?
+      return if text.empty?
+
+      text = "#{default_host}:#{text}" if option.key == :listen
+      Setting.new(option.read(text, "environment #{name}"), "environment #{name}")
     end
 
-    def default(option)
+    # What somebody expects who comes from another server.
+    def by_habit(option)
+      value = @defaults.fetch(option.key) { return }
+      Setting.new(value.respond_to?(:call) ? value.call(self) : value, "default")
+    end
+
+    def by_default(option)
       if option.key == :listen
-        host = development? ? "127.0.0.1" : "0.0.0.0"
-        Setting.new([Address.new(host: host, port: 9292)], "default")
+        Setting.new([Address.new(host: default_host, port: 9292)], "default")
+      elsif option.key == :config_file && File.file?(FILE)
+        Setting.new(FILE, "found")
       elsif TIMEOUTS.include?(option.key) && self[:timeout]
         Setting.new(self[:timeout], "Timeout, #{source(:timeout)}")
       else
         Setting.new(option.default, "default")
       end
+    end
+
+    def default_host
+      development? ? "127.0.0.1" : "0.0.0.0"
     end
 
     def check_request_limits

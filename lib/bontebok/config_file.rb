@@ -1,55 +1,97 @@
 # frozen_string_literal: true
 
-require_relative "option_table"
+require_relative "hooks"
+require_relative "usage_error"
+require_relative "working_directory"
 
 module Bontebok
-  # Reads a configuration file: Ruby, in which each option of the table is a method that takes its value.
-  #
-  #   listen "127.0.0.1:8080", "unix:/run/app.sock"
-  #   max_workers 4
-  #   header_timeout 10
+  # Reads a configuration file. It is Ruby; what the methods mean that it calls is a matter of its style (ConfigStyles),
+  # whose directives note here what they were told.
   class ConfigFile
-    # { key => Entry }: the value as it was written, and "path:line" of it.
+    # A value as it was written, and "path:line" of it.
     Entry = Struct.new(:value, :place)
 
     LONGEST_MESSAGE = 200
 
-    attr_reader :entries
+    # entries: { key of an option => Entry }. warnings: texts for the log.
+    attr_reader :entries, :hooks, :warnings
 
     # Raises StartError when the file cannot be read, UsageError for what is wrong in it.
-    def initialize(path)
-      @path = path
+    def initialize(path, style:, ignore_unknown: false)
+      @paths = []
+      @ignore_unknown = ignore_unknown
       @entries = {}
-      Directives.new(self).instance_eval(source, path, 1)
+      @hooks = Hooks.new
+      @warnings = []
+      @directives = style.new(self)
+      evaluate(path)
+    end
+
+    # The file, or one that it loads with its own style's word for that.
+    def evaluate(path)
+      text = source(path)
+      @paths.push(path)
+      @directives.instance_eval(text, path, 1)
     rescue StartError, SignalException
       raise
     rescue Exception => e # rubocop:disable Lint/RescueException
       raise UsageError, fault(e)
     end
 
-    def store(option, values, place)
-      raise UsageError, "#{place}: #{option.name} wants a value" if values.empty?
-      raise UsageError, "#{place}: #{option.name} wants one value" if values.size > 1 && !option.repeated?
+    # ---- for directives ----
 
-      if option.repeated?
-        (@entries[option.key] ||= Entry.new([], place)).value.concat(values.flatten)
-      else
-        @entries[option.key] = Entry.new(values.first, place)
-      end
+    # The last one holds; nil takes back what was said.
+    def set(key, value)
+      value.nil? ? @entries.delete(key) : @entries[key] = Entry.new(value, place)
     end
 
-    # The line of the file that the topmost of these frames belongs to.
-    def place(locations)
-      frame = locations&.find { |location| location.path == @path }
-      frame ? "#{@path}:#{frame.lineno}" : @path
+    # They add up.
+    def add(key, *values)
+      (@entries[key] ||= Entry.new([], place)).value.concat(values)
+    end
+
+    # What was set so far.
+    def [](key)
+      @entries[key]&.value
+    end
+
+    # They add up, unless alone. directive: what the file calls it. The block: see Hooks#add.
+    def add_hook(name, hook, directive: name, alone: false, &arguments)
+      refuse("#{directive} wants a block") unless hook.respond_to?(:call)
+
+      alone ? @hooks.replace(name, hook, &arguments) : @hooks.add(name, hook, &arguments)
+    end
+
+    # What follows in the file is relative to it as well.
+    def enter(path)
+      set(:directory, path)
+      WorkingDirectory.enter(path, place)
+    end
+
+    def refuse(message)
+      raise UsageError, "#{place}: #{message}"
+    end
+
+    # A misspelt directive is no trifle; one that another server knows and this one does not may be.
+    def unknown(directive)
+      refuse("unknown option #{directive}") unless @ignore_unknown
+
+      @warnings << "#{place}: unknown option #{directive} is ignored"
+      nil
     end
 
     private
 
+    # The line of the file that is being evaluated.
+    def place(locations = caller_locations)
+      frame = locations&.find { |location| @paths.include?(location.path) }
+      frame ? "#{frame.path}:#{frame.lineno}" : @paths.last
+    end
+
     # In one line, whatever was raised. Ruby's message about the file's own syntax has the place already.
     def fault(exception)
       text = first_line(exception)
-      return text if exception.is_a?(SyntaxError) && text.start_with?("#{@path}:")
+      return text if exception.is_a?(SyntaxError) && text.start_with?("#{@paths.last}:")
 
       named = text.empty? || text == exception.class.name ? exception.class : "#{text} (#{exception.class})"
       "#{place(exception.backtrace_locations)}: #{named}"
@@ -65,34 +107,10 @@ module Bontebok
     end
 
     # Read as UTF-8 whatever the locale says.
-    def source
-      File.read(@path, encoding: "bom|utf-8")
+    def source(path)
+      File.read(path, encoding: "bom|utf-8")
     rescue SystemCallError => e
-      raise StartError, "cannot read the configuration file #{@path}: #{SystemCallError.new(nil, e.errno).message}"
+      raise StartError, "cannot read the configuration file #{path}: #{SystemCallError.new(nil, e.errno).message}"
     end
-
-    # What `self` is in the file.
-    class Directives
-      def initialize(file)
-        @file = file
-      end
-
-      OptionTable::ALL.select(&:in_file?).each do |option|
-        option.all_keys.each do |key|
-          define_method(key) { |*values| @file.store(option, values, @file.place(caller_locations(1))) }
-        end
-      end
-
-      private
-
-      def method_missing(name, *)
-        raise UsageError, "#{@file.place(caller_locations(1))}: unknown option #{name}"
-      end
-
-      def respond_to_missing?(*)
-        false
-      end
-    end
-    private_constant :Directives
   end
 end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "option_prose"
 require_relative "option_table"
 
 module Bontebok
@@ -15,36 +16,6 @@ module Bontebok
               ["-h, --help", "Print this page."],
               ["-v, --version", "Print the version."]].freeze
 
-    INTRODUCTION = <<~TEXT
-      # Configuration
-
-      <!-- Made from lib/bontebok/option_table.rb: change the table, then run `ruby lib/bontebok/option_docs.rb`. -->
-
-      ```
-      bontebok [-l ADDR]... [-w N|auto] [-t N] [-c FILE] [-E ENV] [options] [config.ru]
-      ```
-
-      Every option can be given on the command line and in a configuration file (`-c FILE`); some also come from an
-      environment variable. In that order the first that has a value wins, and the default comes last.
-      `bontebok --check` prints the value of every option and where it comes from.
-
-      A configuration file is Ruby. Each option is a method, named as its long flag with `_` for `-`:
-
-      ```ruby
-      listen "127.0.0.1:8080", "unix:/run/app/bontebok.sock"
-      max_workers 4
-      header_timeout 10
-      preload false
-      ```
-
-      What `-E` says is in `ENV["RACK_ENV"]` there.
-
-      Sizes are bytes, or end in K, M or G. Times are seconds (`30`, `0.5`), or end in ms, s, m or h. A switch is on by
-      itself (`--reuse-port`) or with `=true`, and off with `--no-reuse-port` or `--reuse-port=false`.
-
-      An unknown option or a wrong value ends the start with exit status 2; a port in use or a missing file with 1.
-    TEXT
-
     class << self
       # The text of --help.
       def help
@@ -55,7 +26,8 @@ module Bontebok
 
       # The text of docs/CONFIGURATION.md.
       def markdown
-        "#{INTRODUCTION}#{OptionTable.sections.map { |title, options| markdown_section(title, options) }.join}"
+        sections = OptionTable.sections.map { |title, options| markdown_section(title, options) }
+        "#{OptionProse::INTRODUCTION}#{sections.join}#{OptionProse::HOOKS}"
       end
 
       private

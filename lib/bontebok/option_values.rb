@@ -14,6 +14,8 @@ module Bontebok
     # The core keeps them in 256 bytes.
     DIRECTORY = OptionTypes::Directory.new("DIR", /\A[^\0]{1,255}\z/, "a directory of at most 255 bytes")
     LOG_TARGET = OptionTypes::LogTarget.new("FILE", /\A[^\0]{0,255}\z/, "a file, - or syslog:..., of at most 255 bytes")
+    PATH = OptionTypes::Directory.new("FILE", /\A[^\0]+\z/, "a file")
+    STYLE = OptionTypes::Text.new("NAME", /\A(?:bontebok|puma|unicorn)\z/, "bontebok, puma or unicorn")
     WORD = OptionTypes::Text.new("NAME", /\A[A-Za-z0-9_.-]+\z/, "a name of letters, digits and _ . -")
     # The core keeps it in 1024 bytes.
     LOG_FORMAT = OptionTypes::Text.new("FORMAT", /\A[^\0\n]{1,1023}\z/, "a line of at most 1023 bytes")

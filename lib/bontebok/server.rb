@@ -3,6 +3,8 @@
 require_relative "app_loader"
 require_relative "listeners"
 require_relative "log"
+require_relative "log_files"
+require_relative "pidfile"
 require_relative "usage_error"
 
 module Bontebok
@@ -18,13 +20,27 @@ module Bontebok
     def run
       AppLoader.new(@config[:rackup], @log).check
       check_spool_dir
-      prepare_process
-      kind = process
-      check_access_log
-      kind.new(@config, Listeners.new(@config, log: @log), log: @log).run
+      with_pidfile do
+        prepare_process
+        kind = process
+        check_access_log
+        kind.new(@config, Listeners.new(@config, log: @log), log: @log).run
+      end
     end
 
     private
+
+    # First, so that a second server is refused before it writes to the log of the one that lives.
+    def with_pidfile
+      path = @config[:pidfile] or return yield
+      pidfile = Pidfile.new(path)
+      pidfile.write
+      begin
+        yield
+      ensure
+        pidfile.remove
+      end
+    end
 
     # What this process forks need not read it again; what it does not become it need not read at all.
     def process
@@ -58,6 +74,7 @@ module Bontebok
     end
 
     def prepare_process
+      LogFiles.open(@config)
       ENV["RACK_ENV"] = @config[:environment]
       ENV["TMPDIR"] = @config[:spool_dir] unless @config.source(:spool_dir) == "default"
       raise_file_limit

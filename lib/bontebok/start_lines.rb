@@ -8,6 +8,7 @@ module Bontebok
     class << self
       def write(log, config, listeners)
         log.info("bontebok #{VERSION}, ruby #{RUBY_VERSION}, #{config[:environment]}: #{size(config)}")
+        config.warnings.each { |warning| log.warn(warning) }
         listeners.each { |listener| log.info("listening on #{listener}") }
       end
 

@@ -9,7 +9,8 @@ module Support
     EXECUTABLE = File.expand_path("../../exe/bontebok", __dir__)
     LISTENING = /listening on (\S+)/
     # What a developer's shell may hold and a test must not depend on.
-    ENVIRONMENT = { "RACK_ENV" => nil, "RAILS_ENV" => nil, "PORT" => nil }.freeze
+    ENVIRONMENT = { "RACK_ENV" => nil, "RAILS_ENV" => nil, "PORT" => nil,
+                    "WEB_CONCURRENCY" => nil, "RAILS_MAX_THREADS" => nil }.freeze
 
     # folder    where the rackup file and the unix socket lie; also the working directory
     # args      further arguments, before the rackup file

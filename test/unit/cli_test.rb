@@ -26,6 +26,12 @@ class CLITest < Support::TestCase
     end
   end
 
+  def test_check_tells_what_is_ignored
+    path = temp_file("unicorn.rb", "worker_exec true\n")
+    out = run_cli("--check", "-c", path, "--ignore-unknown")[1]
+    assert_equal "#{path}:1: unknown option worker_exec is ignored\n", out.lines.last
+  end
+
   def test_check_of_something_wrong
     assert_equal 2, run_cli("--check", "-w", "many").first
   end

@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "bontebok/config_file"
+require "bontebok/config_styles"
 
 # The configuration file: options as methods, faults with file and line.
 class ConfigFileTest < Support::TestCase
@@ -10,6 +11,10 @@ class ConfigFileTest < Support::TestCase
     assert_equal({ max_workers: 4, listen: ["80", "unix:@a", "81"], header_timeout: 0.5, preload: false },
                  entries.transform_values(&:value))
     assert_equal ["#{@path}:1", "#{@path}:5"], [entries[:max_workers].place, entries[:preload].place]
+  end
+
+  def test_nil_is_not_said
+    assert_empty read("threads 2\nmin_request_per_child nil\nthreads nil\n")
   end
 
   def test_aliases
@@ -29,6 +34,39 @@ class ConfigFileTest < Support::TestCase
   def test_unknown_option
     assert_fault 2, ":2: unknown option max_wrokers", "threads 1\nmax_wrokers 3\n"
     assert_fault 2, ":1: unknown option config_file", "config_file 'x'"
+  end
+
+  def test_unknown_options_that_are_ignored
+    path = temp_file("bontebok.rb", "threads 1\nnakayoshi_fork true, x: 1 do\nend\nthreads 2\n")
+    file = open_file(path, ignore_unknown: true)
+    assert_equal [2, ["#{path}:2: unknown option nakayoshi_fork is ignored"]],
+                 [file.entries[:threads].value, file.warnings]
+  end
+
+  def test_hooks
+    path = temp_file("bontebok.rb", "seen = []\nafter_fork { |w| seen << w }\nafter_fork ->(w) { seen << w + 1 }\n")
+    assert_equal [1, 2], open_file(path).hooks.run(:after_fork, 1)
+    assert_fault 2, ":1: after_fork wants a block", "after_fork"
+    assert_fault 2, ":1: on_error wants a block", "on_error 'x'"
+  end
+
+  # A file for Rhebok, with every option that can be used there.
+  def test_names_of_rhebok
+    entries = read("host '127.0.0.1'\nport 9202\npath '/run/a.sock'\nmax_workers 1\ntimeout 300\n" \
+                   "max_request_per_child 9\nmin_request_per_child 3\nerr_respawn_interval 1\nbacklog 64\n" \
+                   "reuseport true\nchunked_transfer true\nbefore_fork {\n}\nafter_fork {\n}\n")
+    assert_equal({ host: "127.0.0.1", port: 9202, path: "/run/a.sock", backlog: 64, reuse_port: true },
+                 entries.transform_values(&:value).slice(:host, :port, :path, :backlog, :reuse_port))
+  end
+
+  def test_a_folder_is_entered_at_its_line
+    before = Dir.pwd
+    temp_file("here/seen", "text")
+    entries = read("directory '#{temp_dir}/here'\nserver File.read('seen')\n")
+    assert_equal ["text", File.realpath("#{temp_dir}/here")], [entries[:server].value, Dir.pwd]
+    assert_fault 1, ":1: cannot change to the folder /none: No such file or directory", "directory '/none'"
+  ensure
+    Dir.chdir(before)
   end
 
   def test_wrong_number_of_values
@@ -61,7 +99,7 @@ class ConfigFileTest < Support::TestCase
   end
 
   def test_missing_file
-    error = assert_raises(Bontebok::StartError) { Bontebok::ConfigFile.new("/nonexistent/c.rb") }
+    error = assert_raises(Bontebok::StartError) { open_file("/nonexistent/c.rb") }
     assert_equal ["cannot read the configuration file /nonexistent/c.rb: No such file or directory", 1],
                  [error.message, error.exit_status]
   end
@@ -69,7 +107,11 @@ class ConfigFileTest < Support::TestCase
   private
 
   def read(text)
-    Bontebok::ConfigFile.new(@path = temp_file("bontebok.rb", text)).entries
+    open_file(@path = temp_file("bontebok.rb", text)).entries
+  end
+
+  def open_file(path, **options)
+    Bontebok::ConfigFile.new(path, style: Bontebok::ConfigStyles::Native, **options)
   end
 
   def assert_fault(exit_status, message, text)

@@ -10,7 +10,7 @@ class ConfigTest < Support::TestCase
     assert_equal [:auto, 1, true, 0, 30_000], values(config, :max_workers, :threads, :preload, :max_request_per_child,
                                                      :graceful_timeout)
     assert_equal ["default"], config.report.map(&:last).uniq
-    assert_equal Etc.nprocessors, config.workers
+    assert_equal Bontebok::Cpus.new.count, config.workers
   end
 
   def test_where_it_listens_by_default_depends_on_the_environment
@@ -40,7 +40,88 @@ class ConfigTest < Support::TestCase
   end
 
   def test_a_blank_variable_is_not_set
-    assert_equal "development", config(env: { "RACK_ENV" => " " })[:environment]
+    blank = { "RACK_ENV" => " ", "PORT" => "", "WEB_CONCURRENCY" => "\n", "RAILS_MAX_THREADS" => "" }
+    assert_equal config.report, config(env: blank).report
+  end
+
+  def test_variables_of_platforms
+    config = config(env: { "PORT" => "3000", "WEB_CONCURRENCY" => "3", "RAILS_MAX_THREADS" => "5" })
+    assert_equal ["127.0.0.1:3000", 3, 5], [config[:listen].join, config[:max_workers], config[:threads]]
+    assert_equal ["environment PORT", "environment WEB_CONCURRENCY", "environment RAILS_MAX_THREADS"],
+                 sources(config, :listen, :max_workers, :threads)
+    assert_equal "0.0.0.0:3000", config(env: { "PORT" => "3000", "RACK_ENV" => "production" })[:listen].join
+    assert_equal "0.0.0.0:1", config({ listen: ["1"] }, env: { "PORT" => "3000" })[:listen].join
+    assert_equal :auto, config(env: { "WEB_CONCURRENCY" => "auto" })[:max_workers]
+    error = assert_raises(Bontebok::UsageError) { config(env: { "PORT" => "http" }) }
+    assert_match(/\Aenvironment PORT: Listen wants HOST:PORT/, error.message)
+  end
+
+  def test_a_file_is_found_in_its_usual_place
+    in_folder(File.dirname(temp_file("config/bontebok.rb", "threads 4\n"), 2)) do
+      found = config
+      assert_equal [4, "config/bontebok.rb:1", "config/bontebok.rb", "found"],
+                   [found[:threads], found.source(:threads), found[:config_file], found.source(:config_file)]
+      assert_equal 1, config({ config_file: [temp_file("other.rb", "server 'x'")] })[:threads]
+    end
+  end
+
+  def test_the_style_is_told_or_recognised
+    path = temp_file("puma-production.rb", "workers 3\n")
+    assert_equal [3, 5, true], values(config({ config_file: [path] }), :max_workers, :threads, :preload)
+    path = temp_file("unicorn.conf.rb", "worker_processes 3\n")
+    assert_equal [3, 1, false], values(config({ config_file: [path] }), :max_workers, :threads, :preload)
+    path = temp_file("app.rb", "worker_processes 3\n")
+    assert_equal 3, config({ config_file: [path], config_style: ["unicorn"] })[:max_workers]
+    assert_usage_error("#{path}:1: unknown option worker_processes", config_file: [path])
+    ignoring = config({ config_file: [path], ignore_unknown: ["true"] })
+    assert_equal ["#{path}:1: unknown option worker_processes is ignored"], ignoring.warnings
+  end
+
+  # What a style says of options that nobody gives comes after the environment.
+  def test_defaults_of_a_style
+    assert_equal "0.0.0.0:8080", config({ config_file: [temp_file("unicorn.rb")] })[:listen].join
+    path = temp_file("puma.rb", "")
+    one = config({ config_file: [path] }, env: { "RAILS_MAX_THREADS" => "2" })
+    assert_equal [1, 2, false, "default"], [*values(one, :max_workers, :threads, :preload), one.source(:preload)]
+    two = config({ config_file: [path] }, env: { "WEB_CONCURRENCY" => "2" })
+    assert_equal [2, 5, true], values(two, :max_workers, :threads, :preload)
+  end
+
+  def test_the_file_wins_over_what_rackup_is_given
+    given = { max_workers: ["8"], threads: ["3"], listen: ["1"] }
+    path = temp_file("rhebok.rb", "max_workers 2\nport 2\n")
+    config = config({ config_file: [path] }, given: given, env: { "RAILS_MAX_THREADS" => "9" })
+    assert_equal [2, 3, "0.0.0.0:2"], [*values(config, :max_workers, :threads), config[:listen].join]
+    assert_equal ["#{path}:1", "rackup -O", "#{path}:2"], sources(config, :max_workers, :threads, :listen)
+    assert_equal "0.0.0.0:1", config(given: given)[:listen].join
+  end
+
+  def test_defaults_may_be_others
+    config = config(defaults: { max_workers: 5, timeout: 300_000 }, env: { "RAILS_MAX_THREADS" => "2" })
+    assert_equal [5, 2, 300_000, "default"], [*values(config, :max_workers, :threads, :write_timeout),
+                                              config.source(:max_workers)]
+  end
+
+  def test_where_rhebok_listens
+    { "port 81" => "0.0.0.0:81", "host 'a.example'" => "a.example:9292", "path '/a'\nport 1" => "unix:/a",
+      "path nil\nhost nil" => "127.0.0.1:9292", "host '::1'\nport 9202" => "[::1]:9202" }.each do |text, address|
+      path = temp_file("rhebok.rb", text)
+      assert_equal address, config({ config_file: [path] })[:listen].join, text
+    end
+  end
+
+  def test_the_folder_of_the_command_line_comes_first_and_last
+    before = Dir.pwd
+    temp_file("app/config/bontebok.rb", "directory 'config'\nlisten 'unix:a.sock'\n")
+    config = config({ directory: ["#{temp_dir}/app"] })
+    assert_equal ["unix:#{File.realpath(temp_dir)}/app/a.sock", "#{temp_dir}/app"],
+                 [config[:listen].join, config[:directory]]
+    Dir.chdir(temp_dir)
+    error = assert_raises(Bontebok::StartError) { config({ directory: ["nowhere"] }) }
+    assert_equal ["command line: cannot change to the folder nowhere: No such file or directory", 1],
+                 [error.message, error.exit_status]
+  ensure
+    Dir.chdir(before)
   end
 
   def test_the_last_of_several_values_holds
@@ -87,13 +168,25 @@ class ConfigTest < Support::TestCase
     assert_equal Bontebok::OptionTable::ALL.map(&:name), report.map(&:first)
     assert_includes report, ["MaxWorkers", "2", "command line"]
     assert_includes report, %w[MaxTarget 16K default]
-    assert_includes config.report, ["MaxWorkers", "auto (#{Etc.nprocessors})", "default"]
+    assert_includes config.report, ["MaxWorkers", "auto (#{Bontebok::Cpus.new.count})", "default"]
   end
 
   private
 
-  def config(written = {}, env: {})
-    Bontebok::Config.new(written, env: env)
+  def config(written = {}, env: {}, **options)
+    Bontebok::Config.new(written, env: env, **options)
+  end
+
+  def in_folder(path)
+    before = Dir.pwd
+    Dir.chdir(path)
+    yield
+  ensure
+    Dir.chdir(before)
+  end
+
+  def sources(config, *keys)
+    keys.map { |key| config.source(key) }
   end
 
   def values(config, *keys)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "bontebok/hooks"
 require "bontebok/option_docs"
 
 # The table holds together: no name twice, every default a value, the core's settings all there, the page up to date.
@@ -45,6 +46,10 @@ class OptionTableTest < Minitest::Test
   def test_configuration_page_is_up_to_date
     page = File.read(File.join(ROOT, "docs/CONFIGURATION.md"), encoding: "UTF-8")
     assert_equal Bontebok::OptionDocs.markdown, page, "run: ruby lib/bontebok/option_docs.rb"
+  end
+
+  def test_configuration_page_has_every_hook
+    Bontebok::Hooks::NAMES.each { |name| assert_match(/^\| `#{name} \{/, Bontebok::OptionDocs.markdown) }
   end
 
   private

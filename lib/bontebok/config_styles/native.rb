@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+require_relative "../hooks"
+require_relative "../option_table"
+require_relative "directives"
+
+module Bontebok
+  module ConfigStyles
+    # config/bontebok.rb: each option of the table is a method that takes its value, each hook one that takes a block.
+    #
+    #   listen "127.0.0.1:8080", "unix:/run/app.sock"
+    #   max_workers 4
+    #   after_fork { |worker| Database.connect }
+    #
+    # A file for Rhebok is one as well: its options have the names of ours, but for host, port and path.
+    class Native < Directives
+      DEFAULTS = {}.freeze
+
+      OptionTable::ALL.select(&:in_file?).each do |option|
+        option.all_keys.each { |key| define_method(key) { |*values| note(option, values) } }
+      end
+
+      Hooks::NAMES.each do |name|
+        define_method(name) { |hook = nil, &block| @configuration.add_hook(name, hook || block) }
+      end
+
+      option :host
+      option :port
+      option :path
+
+      private
+
+      def note(option, values)
+        @configuration.refuse("#{option.name} wants a value") if values.empty?
+        return @configuration.add(option.key, *values.flatten) if option.repeated?
+
+        @configuration.refuse("#{option.name} wants one value") if values.size > 1
+        option.key == :directory ? @configuration.enter(values.first) : @configuration.set(option.key, values.first)
+      end
+    end
+  end
+end

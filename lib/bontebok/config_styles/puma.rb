@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+require_relative "directives"
+require_relative "puma_hooks"
+
+module Bontebok
+  module ConfigStyles
+    # A file for puma. Where it says nothing it means what it means there: one process with five threads, and with more
+    # processes an application that is loaded before the fork. One worker is not preloaded: threads that an application
+    # starts while it loads do not survive a fork.
+    class Puma < Directives
+      DEFAULTS = { max_workers: 1, threads: 5, preload: ->(config) { config.workers > 1 } }.freeze
+
+      ADDRESS = %r{\A(tcp|unix)://([^?]*)(?:\?(.*))?\z}
+      # Options of an address without a counterpart.
+      TUNING = %w[low_latency].freeze
+
+      include PumaHooks
+
+      option :workers, :max_workers
+      option :environment
+      option :rackup
+      option :pidfile
+      option :worker_shutdown_timeout, :graceful_timeout
+      option :persistent_timeout, :keepalive_timeout
+      option :http_content_length_limit, :max_body
+
+      nothing_to_do :queue_requests, :wait_for_less_busy_worker, :worker_check_interval, :drain_on_shutdown,
+                    :max_io_threads, :io_selector_backend, :mutate_stdout_and_stderr_to_sync_on_write,
+                    :raise_exception_on_sigterm, :silence_single_worker_warning, :silence_fork_callback_warning,
+                    :supported_http_methods, :worker_timeout, :prune_bundler, :extra_runtime_dependencies, :quiet
+
+      def bind(address)
+        _, scheme, where, options = ADDRESS.match(address.to_s).to_a
+        @configuration.refuse("bind wants tcp://HOST:PORT or unix://PATH, not #{address}") unless scheme
+
+        options.to_s.split("&").each { |option| bind_option(*option.split("=", 2)) }
+        @configuration.add(:listen, scheme == "unix" ? "unix:#{where}" : where)
+      end
+
+      def port(port, host = nil)
+        host ||= @host or return @configuration.add(:listen, port)
+
+        host = "[#{host}]" if host.include?(":") && !host.start_with?("[")
+        @configuration.add(:listen, "#{host}:#{port}")
+      end
+
+      def set_default_host(host) # rubocop:disable Naming/AccessorMethodName -- puma's own word
+        @host = host
+      end
+
+      # The number of threads does not change with the load: the most there may be.
+      def threads(least, most = least)
+        if [least, most].map { |number| Integer(number) }.reduce(:>)
+          @configuration.refuse("threads wants the smaller number first")
+        end
+
+        @configuration.set(:threads, most)
+      end
+
+      def directory(path)
+        @configuration.enter(path)
+      end
+
+      def preload_app!(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
+        @configuration.set(:preload, answer)
+      end
+
+      def first_data_timeout(seconds)
+        @configuration.set(:header_timeout, seconds)
+        @configuration.set(:body_timeout, seconds)
+      end
+
+      def max_keep_alive(count)
+        @configuration.set(:max_keepalive_requests, count.to_f.infinite? ? 0 : count)
+      end
+
+      def enable_keep_alives(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
+        @configuration.set(:keepalive_timeout, 0) unless answer
+      end
+
+      # The one plugin that Rails' own file asks for; others change puma itself.
+      def plugin(name)
+        name.to_s == "tmp_restart" ? @configuration.set(:restart_file, "tmp/restart.txt") : unknown("plugin #{name}")
+      end
+
+      # What is there stays, also without the third argument.
+      def stdout_redirect(stdout = nil, stderr = nil, _append = false) # rubocop:disable Style/OptionalBooleanParameter
+        @configuration.set(:stdout, stdout)
+        @configuration.set(:log, stderr)
+      end
+
+      # A further file of this style.
+      def load(path)
+        @configuration.evaluate(path)
+      end
+
+      private
+
+      def unknown(directive)
+        @configuration.unknown(directive)
+      end
+
+      def bind_option(name, value)
+        case name
+        when "backlog" then @configuration.set(:backlog, [value.to_i, @configuration[:backlog]].compact.max)
+        when *TUNING then nil
+        else unknown("#{name} of bind")
+        end
+      end
+    end
+  end
+end

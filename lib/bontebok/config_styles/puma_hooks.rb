@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+module Bontebok
+  module ConfigStyles
+    # The hooks of a file for puma, under their names of puma 7 and those of before. A worker's index counts from 0.
+    module PumaHooks
+      # What after_worker_shutdown is told.
+      WorkerHandle = Struct.new(:index, :pid, :process_status)
+
+      INDEX = ->(worker) { [worker.number - 1] }
+      NOTHING = ->(*) { [] }
+      HANDLE = ->(worker, status) { [WorkerHandle.new(worker.number - 1, worker.pid, status)] }
+
+      # { ours => [arguments, names there] }
+      WITH_COUNTERPART = {
+        before_fork: [INDEX, %i[before_worker_fork on_worker_fork]],
+        after_worker_fork: [INDEX, %i[after_worker_fork after_worker_boot]],
+        after_fork: [INDEX, %i[before_worker_boot on_worker_boot]],
+        before_worker_exit: [INDEX, %i[before_worker_shutdown on_worker_shutdown]],
+        after_worker_exit: [HANDLE, %i[after_worker_shutdown]],
+        on_booted: [NOTHING, %i[after_booted on_booted]],
+        after_stopped: [NOTHING, %i[after_stopped on_stopped]]
+      }.freeze
+
+      # Of restarts in place, by exec, and of forks from a worker: there are none.
+      WITHOUT_COUNTERPART = %i[before_restart on_restart before_refork after_refork on_refork].freeze
+
+      WITH_COUNTERPART.each do |name, (arguments, directives)|
+        directives.each do |directive|
+          define_method(directive) do |_key = nil, &block|
+            @configuration.add_hook(name, block, directive: directive, &arguments)
+          end
+        end
+      end
+
+      WITHOUT_COUNTERPART.each { |directive| define_method(directive) { |_key = nil, &_block| nil } }
+
+      # There it runs once, before the first worker is forked.
+      def before_fork(&block)
+        @configuration.refuse("before_fork wants a block") unless block
+
+        over = false
+        @configuration.add_hook(:before_fork, lambda {
+          block.call unless over
+          over = true
+        })
+      end
+
+      # Of its answer, [status, headers, body], the body is sent.
+      def lowlevel_error_handler(handler = nil, &block)
+        @configuration.add_hook(:on_error, handler || block, directive: __method__) do |error, env|
+          [error, env, 500]
+        end
+      end
+    end
+  end
+end

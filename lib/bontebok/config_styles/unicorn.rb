@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+require_relative "../address"
+require_relative "directives"
+require_relative "unicorn_objects"
+
+module Bontebok
+  module ConfigStyles
+    # A file for unicorn. Where it says nothing it means what it means there: one worker, and the application loaded in
+    # each, because what it opens then (a connection to a database) must not be shared by all.
+    class Unicorn < Directives
+      DEFAULTS = { listen: [Address.new(host: "0.0.0.0", port: 8080)], max_workers: 1, preload: false }.freeze
+
+      # Options of listen without a counterpart: TCP_NODELAY is always on, a used address is not waited for, and the
+      # rest tunes the kernel.
+      TUNING = %i[tcp_nodelay tcp_nopush tcp_defer_accept accept_filter sndbuf rcvbuf tries delay ipv6only].freeze
+
+      option :worker_processes, :max_workers
+      option :timeout
+      option :preload_app, :preload
+      option :pid, :pidfile
+      option :stderr_path, :log
+      option :stdout_path, :stdout
+      option :client_body_buffer_size, :spool_threshold
+
+      # before_exec: no process of this server executes another program in its own place.
+      nothing_to_do :before_exec, :check_client_connection, :rewindable_input, :default_middleware
+
+      def listen(address, options = {})
+        options.each { |name, value| listen_option(name, value) }
+        @configuration.add(:listen, spelled(address))
+      end
+
+      # At once, as there.
+      def working_directory(path)
+        @configuration.enter(File.expand_path(path))
+      end
+
+      %i[before_fork after_fork after_worker_ready after_worker_exit].each do |name|
+        define_method(name) do |hook = nil, &block|
+          @configuration.add_hook(name, hook || block, alone: true) do |worker, *others|
+            [server, UnicornObjects::Worker.new(worker.number - 1, worker.pid), *others]
+          end
+        end
+      end
+
+      private
+
+      def server
+        @server ||= UnicornObjects::Server.new(@configuration)
+      end
+
+      def listen_option(name, value)
+        case name
+        when :backlog then @configuration.set(:backlog, [value, @configuration[:backlog]].compact.max)
+        when :reuseport then @configuration.set(:reuse_port, value)
+        when *TUNING then nil
+        else @configuration.unknown("#{name} of listen")
+        end
+      end
+
+      # In the form of our own option.
+      def spelled(address)
+        case address.to_s
+        when %r{\A[/~]} then "unix:#{address}"
+        when /\A(?:\*|):?(\d+)\z/ then ::Regexp.last_match(1)
+        when /\A\[[^\]]*\]\z/, /\A\d+(?:\.\d+){3}\z/ then "#{address}:80"
+        else address
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+require_relative "../option"
+require_relative "../option_values"
+
+module Bontebok
+  module OptionTable
+    # What happens to bodies of requests and to answers.
+    module Bodies
+      include OptionValues
+
+      TITLE = "Bodies and answers"
+
+      OPTIONS = [
+        Option.new("SpoolThreshold", SIZE, 1 << 20,
+                   "Bytes of a request body that stay in memory; a longer one goes to a file in SpoolDir.",
+                   section: TITLE, core: true),
+        Option.new("SpoolDir", DIRECTORY, "/tmp",
+                   "Folder for request bodies past SpoolThreshold. When it is set here, TMPDIR is set to it as " \
+                   "well, for Rack's own temporary files.",
+                   section: TITLE, environment_variable: "TMPDIR"),
+        Option.new("SpoolMax", SIZE, 1 << 30,
+                   "Bytes of all bodies that one worker holds, in memory and in SpoolDir. More: 507. 0: no limit.",
+                   section: TITLE, core: true),
+        Option.new("ResponseBuffer", SIZE, 1 << 20,
+                   "Unsent bytes of an answer that stay in memory; past it the lane waits for the client.",
+                   section: TITLE, core: true),
+        Option.new("ChunkedTransfer", SWITCH, true,
+                   "Send answers of unknown length chunked to HTTP/1.1 clients. false: end them by closing.",
+                   section: TITLE, core: true),
+        Option.new("FrozenEnv", SWITCH, false,
+                   "Share request values that stay the same, frozen, between requests: quicker, for applications " \
+                   "that change no string in env.",
+                   section: TITLE),
+        Option.new("Server", PRODUCT, "",
+                   "Value of the Server field of answers. Empty: no such field.",
+                   section: TITLE)
+      ].freeze
+    end
+  end
+end

@@ -1,0 +1,40 @@
+# frozen_string_literal: true
+
+require_relative "../option"
+require_relative "../option_values"
+
+module Bontebok
+  module OptionTable
+    # What a client may send.
+    module Limits
+      include OptionValues
+
+      TITLE = "What a request may be"
+
+      OPTIONS = [
+        Option.new("MaxTarget", OptionTypes::Size.new(64..(1 << 20)), 16 * 1024,
+                   "Bytes of the request target. Longer: 414.",
+                   section: TITLE, core: true),
+        Option.new("MaxFieldBytes", OptionTypes::Size.new(256..(16 << 20)), 64 * 1024,
+                   "Bytes of all fields of a request head. More: 431.",
+                   section: TITLE, core: true),
+        Option.new("MaxFields", OptionTypes::Count.new(1..4096), 128,
+                   "Fields of a request head. More: 431.",
+                   section: TITLE, core: true),
+        Option.new("MaxBody", SIZE, 0,
+                   "Bytes of a request body. Longer: 413. 0: no limit.",
+                   section: TITLE, core: true),
+        Option.new("AllowUnderscoreHeaders", SWITCH, false,
+                   "Keep request fields with _ in their names, which CGI's form makes equal to those with -.",
+                   section: TITLE, core: true),
+        Option.new("MaxConnections", COUNT, 0,
+                   "Connections of one worker. At the limit the longest idle one goes; while none is idle, answers " \
+                   "end their connections, and ten new ones a second are accepted all the same. 0: no limit.",
+                   section: TITLE, core: true),
+        Option.new("MaxKeepaliveRequests", COUNT, 0,
+                   "Requests on one connection. 0: no limit.",
+                   section: TITLE, core: true)
+      ].freeze
+    end
+  end
+end

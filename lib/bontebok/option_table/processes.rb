@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+require_relative "../option"
+require_relative "../option_values"
+
+module Bontebok
+  module OptionTable
+    # What is served, and by how many.
+    module Processes
+      include OptionValues
+
+      TITLE = "Application and processes"
+
+      OPTIONS = [
+        Option.new("MaxWorkers", OptionTypes::CountOrAuto.new(0..1024, metavar: "N|auto"), :auto,
+                   "Worker processes. auto: one per CPU that may be used, by affinity and by the quota of the " \
+                   "cgroup. 0: one process that forks nothing, for debugging.",
+                   section: TITLE, short: "w", aliases: [:workers], environment_variable: "WEB_CONCURRENCY"),
+        Option.new("Threads", OptionTypes::Count.new(1..64), 1,
+                   "Lanes per worker: requests that one worker serves at the same time, each in a Ruby thread.",
+                   section: TITLE, short: "t", environment_variable: "RAILS_MAX_THREADS"),
+        Option.new("ConfigFile", FILE, nil,
+                   "Configuration file in Ruby: a line `name value` for each option, named as its flag with _ for -.",
+                   section: TITLE, short: "c", aliases: [:config], in_file: false,
+                   default_text: "config/bontebok.rb, if there is one"),
+        Option.new("ConfigStyle", STYLE, nil,
+                   "Whose configuration file it is: bontebok, puma or unicorn.",
+                   section: TITLE, in_file: false,
+                   default_text: "puma or unicorn if the file's name begins with that, else bontebok"),
+        Option.new("IgnoreUnknown", SWITCH, false,
+                   "Go on without what the configuration file says and this server does not know; each is logged.",
+                   section: TITLE, in_file: false),
+        Option.new("Environment", WORD, "development",
+                   "The application's environment, put into RACK_ENV. An answer 500 shows the backtrace only in " \
+                   "development.",
+                   section: TITLE, short: "E", environment_variable: "RACK_ENV"),
+        Option.new("Rackup", FILE, "config.ru",
+                   "The rackup file, or a .rb file whose constant of the same name is the application. It may " \
+                   "also be given without a flag, as the last argument.",
+                   section: TITLE),
+        Option.new("Preload", SWITCH, true,
+                   "Load the application once, before the workers are forked. false: each worker loads it.",
+                   section: TITLE),
+        Option.new("MaxRequestPerChild", COUNT, 0,
+                   "Requests after which a worker is replaced; its replacement is ready before it goes. 0: " \
+                   "never. Without effect when MaxWorkers is 0.",
+                   section: TITLE),
+        Option.new("MinRequestPerChild", COUNT, 0,
+                   "With MaxRequestPerChild: each worker's own limit is chosen at random between the two. 0: no " \
+                   "spread.",
+                   section: TITLE),
+        Option.new("ErrRespawnInterval", DURATION, 1000,
+                   "Pause before a worker is started again that ended before it was ready. It doubles with each " \
+                   "failure in a row, up to 30 s.",
+                   section: TITLE),
+        Option.new("GracefulTimeout", DURATION, 30_000,
+                   "Time that a worker has to finish what is in flight; then it is killed.",
+                   section: TITLE)
+      ].freeze
+    end
+  end
+end

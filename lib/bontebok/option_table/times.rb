@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+require_relative "../option"
+require_relative "../option_values"
+
+module Bontebok
+  module OptionTable
+    # How long things may take.
+    module Times
+      include OptionValues
+
+      TITLE = "Time"
+
+      OPTIONS = [
+        Option.new("Timeout", DURATION, nil,
+                   "One value for HeaderTimeout, BodyTimeout and WriteTimeout where those are not set " \
+                   "themselves.",
+                   section: TITLE),
+        Option.new("HeaderTimeout", DURATION, 30_000,
+                   "Time for a whole request head, from its first byte. Longer: 408.",
+                   section: TITLE, core: true),
+        Option.new("BodyTimeout", DURATION, 60_000,
+                   "Time that a request body may make no progress. Longer: 408.",
+                   section: TITLE, core: true),
+        Option.new("MinBodyRate", BYTES_PER_SECOND, 500,
+                   "Bytes per second of a request body after its first 10 s; slower: 408. And of an answer past " \
+                   "ResponseBuffer, but for 64 KiB, while its client is waited for; slower: reset. 0: no limit.",
+                   section: TITLE, core: true),
+        Option.new("WriteTimeout", DURATION, 60_000,
+                   "Time that a client may take nothing of its answer. Longer, by a quarter at most: the connection " \
+                   "is reset.",
+                   section: TITLE, core: true),
+        Option.new("KeepaliveTimeout", DURATION, 75_000,
+                   "Time that a connection may be idle between requests. 0: every answer closes.",
+                   section: TITLE, core: true),
+        Option.new("KeepaliveDrain", DURATION, 2000,
+                   "Time that a connection may still be idle once a worker has begun to stop.",
+                   section: TITLE, core: true)
+      ].freeze
+    end
+  end
+end

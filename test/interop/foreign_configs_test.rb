@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "support/rails_app"
+require_relative "support/test_case"
+require_relative "support/unicorn_examples"
+
+# Configuration files that other servers' users have, as they are.
+class ForeignConfigsTest < Interop::TestCase
+  # What `rails new` writes.
+  def test_puma_of_rails
+    pidfile = File.join(temp_dir, "server.pid")
+    server = start_bontebok(folder: Interop::RailsApp.prepare, listen: nil, args: %w[-c config/puma.rb -E production],
+                            env: Interop::RailsApp.environment.merge("PORT" => "0", "PIDFILE" => pidfile))
+    server.wait_for_output(/ ready$/, 60)
+    assert_match(/production: 1 worker of 3 threads$/, server.output.text)
+    assert_equal [server.pid, 200], [File.read(pidfile).to_i, up(server.address).status]
+  end
+
+  # Their one change is where /path/to is. What the command line says of addresses wins, because the files' ports may be
+  # in use here.
+  def test_examples_of_unicorn
+    assert_operator Interop::UnicornExamples.all.size, :>=, 2
+    Interop::UnicornExamples.all.each do |path|
+      home = File.join(temp_dir, File.basename(path, ".rb"))
+      %w[current shared/pids shared/log].each { |folder| FileUtils.mkdir_p(File.join(home, "app", folder)) }
+      File.write(File.join(home, "app/current/config.ru"), "run ->(_) { [200, {}, ['ok']] }\n")
+      assert_starts(path, home)
+    end
+  end
+
+  private
+
+  def assert_starts(path, home)
+    config = File.join(home, File.basename(path))
+    File.write(config, File.read(path).gsub("/path/to/", "#{home}/"))
+    address = "unix:#{home}/app.sock"
+    server = start_bontebok(ready: false, folder: File.join(home, "app/current"), listen: nil,
+                            args: ["-c", config, "-l", address])
+    wait_for_entrance(server, address)
+    assert_equal 200, up(address).status
+    eventually { Dir.glob("#{home}/app/shared/log/*").any? { |log| File.read(log).include?(" ready\n") } }
+    assert_equal server.pid, File.read("#{home}/app/shared/pids/unicorn.pid").to_i
+    assert_equal 0, server.stop.exitstatus
+  end
+
+  def up(address)
+    Support::Client.open(address) do |client|
+      client.request("GET", "/up", { "Host" => "localhost", "X-Forwarded-Proto" => "https", "Connection" => "close" })
+      client.read_response(60)
+    end
+  end
+end

@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+require "fileutils"
+
+module Interop
+  # The example configurations that unicorn's gem brings, of the gem that is installed or one that is fetched and kept
+  # in tmp/.
+  module UnicornExamples
+    HOME = File.join(ROOT, "tmp/interop")
+    EXAMPLES = "unicorn-*/examples/unicorn.conf*.rb"
+
+    class << self
+      # Paths.
+      def all
+        installed = Gem.path.flat_map { |path| Dir.glob(File.join(path, "gems", EXAMPLES)) }
+        installed.empty? ? fetched : installed
+      end
+
+      private
+
+      def fetched
+        pattern = File.join(HOME, EXAMPLES)
+        return Dir.glob(pattern) unless Dir.glob(pattern).empty?
+
+        FileUtils.mkdir_p(HOME)
+        command = %w[gem unpack unicorn --target]
+        child = Support::ChildProcess.run(*command, HOME, env: { "RUBYOPT" => nil }, limit: 60)
+        raise Support::Error, "gem unpack unicorn:\n#{child.output.text}" unless child.status.success?
+
+        Dir.glob(pattern)
+      end
+    end
+  end
+end

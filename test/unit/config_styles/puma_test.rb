@@ -1,0 +1,138 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/config_file"
+require "bontebok/config_styles"
+
+# puma's directives, and what they mean here.
+class ConfigStylesPumaTest < Support::TestCase
+  Worker = Bontebok::Hooks::Worker
+
+  def test_options
+    assert_equal({ max_workers: 2, environment: "production", rackup: "a.ru", graceful_timeout: 9,
+                   keepalive_timeout: 20, max_body: 100, max_keepalive_requests: 7, header_timeout: 5,
+                   body_timeout: 5, pidfile: "a", stdout: "b", log: "c" }, values(<<~RUBY))
+                     workers 2
+                     environment "production"
+                     rackup "a.ru"
+                     worker_shutdown_timeout 9
+                     persistent_timeout 20
+                     http_content_length_limit 100
+                     max_keep_alive 7
+                     first_data_timeout 5
+                     pidfile "a"
+                     stdout_redirect "b", "c", true
+                   RUBY
+    assert_equal({ max_keepalive_requests: 0, keepalive_timeout: 0 },
+                 values("max_keep_alive Float::INFINITY\nenable_keep_alives false\n"))
+  end
+
+  def test_threads
+    assert_equal 5, values("threads 0, 5")[:threads]
+    assert_equal "3", values("threads '3'")[:threads]
+    assert_fault ":1: threads wants the smaller number first", "threads 5, 1"
+  end
+
+  def test_preload
+    assert_equal [{ preload: true }, { preload: false }], [values("preload_app!"), values("preload_app! false")]
+  end
+
+  def test_addresses
+    { "port 3000" => 3000, "port '3000'" => "3000",
+      "port 3000, '[::1]'" => "[::1]:3000", "port 3000, '::1'" => "[::1]:3000",
+      "bind 'tcp://0.0.0.0:80'" => "0.0.0.0:80", "bind 'tcp://[::]:80?low_latency=true'" => "[::]:80",
+      "bind 'unix:///run/a.sock'" => "unix:/run/a.sock", "bind 'unix://tmp/a.sock'" => "unix:tmp/a.sock",
+      "bind 'unix://@name'" => "unix:@name",
+      "set_default_host '127.0.0.1'\nport 1" => "127.0.0.1:1" }.each do |text, address|
+      assert_equal [address], values(text)[:listen], text
+    end
+    assert_equal 512, values("bind 'tcp://a:1?backlog=512'\nbind 'tcp://a:2?backlog=16'")[:backlog]
+    assert_equal 2, values("port 1\nbind 'tcp://a:2'")[:listen].size
+  end
+
+  def test_addresses_that_are_not_known
+    assert_fault ":1: bind wants tcp://HOST:PORT or unix://PATH, not ssl://a:1?key=k", "bind 'ssl://a:1?key=k'"
+    assert_fault ":1: unknown option mask of bind", "bind 'unix:///a?mask=0'"
+  end
+
+  def test_a_folder_and_a_further_file
+    before = Dir.pwd
+    temp_file("sub/more.rb", "workers 7\n")
+    assert_equal 7, values("directory '#{temp_dir}/sub'\nload 'more.rb'\n")[:max_workers]
+    temp_file("sub/more.rb", "\nnonsense\n")
+    error = assert_raises(Bontebok::UsageError) { read("load '#{temp_dir}/sub/more.rb'") }
+    assert_equal "#{temp_dir}/sub/more.rb:2: unknown option nonsense", error.message
+  ensure
+    Dir.chdir(before)
+  end
+
+  # Old names and new ones; a worker's index counts from 0.
+  def test_hooks
+    { before_fork: [0, %i[before_worker_fork on_worker_fork]],
+      after_worker_fork: [0, %i[after_worker_fork after_worker_boot]],
+      after_fork: [0, %i[before_worker_boot on_worker_boot]],
+      before_worker_exit: [0, %i[before_worker_shutdown on_worker_shutdown]],
+      on_booted: [nil, %i[after_booted on_booted]], after_stopped: [nil, %i[after_stopped on_stopped]] }
+      .each do |name, (told, directives)|
+        directives.each do |directive|
+          hooks = read("#{directive} { |index, key = 0| [index] }").hooks
+          assert_equal [told], hooks.run(name, Worker.new(1, 9)), directive
+        end
+      end
+  end
+
+  def test_a_hook_with_a_key
+    assert_equal 0, read("before_worker_boot(:key) { |index| index }").hooks.run(:after_fork, Worker.new(1, 9))
+  end
+
+  def test_an_ended_worker_has_a_handle
+    hooks = read("after_worker_shutdown { |worker| [worker.index, worker.pid, worker.process_status] }").hooks
+    assert_equal [0, 9, :status], hooks.run(:after_worker_exit, Worker.new(1, 9), :status)
+  end
+
+  def test_before_fork_runs_once
+    hooks = read("count = 0\nbefore_fork { server count += 1 }\ndef server(count) = $stdout.puts(count)\n").hooks
+    assert_output("1\n") { 2.times { hooks.run(:before_fork, Worker.new(1)) } }
+  end
+
+  def test_errors
+    { "|error, env, status| [status, env, [error]]" => [500, :env, [:error]], "|error| error" => :error }
+      .each do |block, answer|
+        assert_equal answer, read("lowlevel_error_handler { #{block} }").hooks.run(:on_error, :error, :env)
+      end
+    hooks = read("lowlevel_error_handler(->(error) { error })").hooks
+    assert_equal :error, hooks.run(:on_error, :error, :env)
+    assert_fault ":1: lowlevel_error_handler wants a block", "lowlevel_error_handler"
+  end
+
+  def test_a_file_to_touch
+    assert_equal "tmp/restart.txt", values("plugin :tmp_restart")[:restart_file]
+  end
+
+  def test_what_asks_for_nothing
+    assert_empty values("queue_requests true\nsilence_single_worker_warning\nworker_timeout 3600\n" \
+                        "on_restart { raise }\nbefore_refork { raise }\nprune_bundler\n")
+  end
+
+  def test_what_is_not_known
+    assert_fault ":1: unknown option plugin solid_queue", "plugin :solid_queue"
+    assert_fault ":1: unknown option ssl_bind", "ssl_bind 'a', 1"
+    assert_fault ":1: on_worker_boot wants a block", "on_worker_boot"
+  end
+
+  private
+
+  def read(text)
+    @path = temp_file("puma.rb", text)
+    Bontebok::ConfigFile.new(@path, style: Bontebok::ConfigStyles::Puma)
+  end
+
+  def values(text)
+    read(text).entries.transform_values(&:value)
+  end
+
+  def assert_fault(message, text)
+    error = assert_raises(Bontebok::UsageError) { read(text) }
+    assert_equal [2, @path + message], [error.exit_status, error.message]
+  end
+end
