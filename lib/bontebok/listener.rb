@@ -7,10 +7,14 @@ require_relative "start_error"
 module Bontebok
   # One bound socket. bind comes before the application loads, so that a used address is found at once; listen comes
   # when workers are ready, so that no client waits for an application that is still loading. TcpListener and
-  # UnixListener say how; this is what they share. Errors are StartErrors that name the address.
+  # UnixListener say how; this is what they share: @socket, and for TCP @info, the
+  # Addrinfo of its address. Errors are StartErrors that name the address.
   class Listener
     Lent = Struct.new(:fileno, :inode)
     private_constant :Lent
+
+    # Addresses that stand for all of a family name no host.
+    WILDCARDS = %w[0.0.0.0 ::].freeze
 
     attr_reader :address, :socket
 
@@ -48,6 +52,17 @@ module Bontebok
       copy.close
     rescue SystemCallError
       nil
+    end
+
+    # SERVER_NAME of a request without Host. A unix socket names no host either, although RFC 9110 7.2 would want one.
+    def server_name
+      return "localhost" if @info.nil? || WILDCARDS.include?(@info.ip_address)
+
+      @info.ipv6? ? "[#{@info.ip_address}]" : @info.ip_address
+    end
+
+    def server_port
+      @info&.ip_port || 80
     end
 
     # The address with the port that the kernel chose; what the log calls the listener.

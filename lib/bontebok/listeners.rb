@@ -8,15 +8,16 @@ module Bontebok
   class Listeners
     include Enumerable
 
+    # The core's number.
+    MOST = 64
+
+    # Raises StartError.
     def initialize(config, log:)
+      @config = config
       @log = log
-      @listeners = config[:listen].flat_map do |address|
-        if address.unix?
-          UnixListener.new(address, backlog: config[:backlog])
-        else
-          TcpListener.for(address, backlog: config[:backlog], reuse_port: config[:reuse_port])
-        end
-      end
+      @listeners = own
+      raise StartError, "cannot listen on more than #{MOST} addresses" if @listeners.size > MOST
+
       @listening = false
     end
 
@@ -74,6 +75,24 @@ module Bontebok
       rescue SystemCallError => e
         @log.warn("cannot remove #{listener}: #{SystemCallError.new(nil, e.errno).message}")
       end
+    end
+
+    private
+
+    def own
+      @config[:listen].flat_map do |address|
+        if address.unix?
+          UnixListener.new(address, backlog: @config[:backlog], access: access)
+        else
+          TcpListener.for(address, backlog: @config[:backlog], reuse_port: @config[:reuse_port],
+                                   defer_accept: @config[:defer_accept])
+        end
+      end
+    end
+
+    def access
+      @access ||= SocketAccess.new(mode: @config[:socket_mode], owner: @config[:socket_owner],
+                                   group: @config[:socket_group])
     end
   end
 end

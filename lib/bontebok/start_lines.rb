@@ -5,14 +5,25 @@ require_relative "version"
 module Bontebok
   # The first lines of the log. They are written when all is found good: a start that fails says why, and nothing else.
   module StartLines
+    SOMAXCONN = "/proc/sys/net/core/somaxconn"
+
     class << self
       def write(log, config, listeners)
         log.info("bontebok #{VERSION}, ruby #{RUBY_VERSION}, #{config[:environment]}: #{size(config)}")
         config.warnings.each { |warning| log.warn(warning) }
         listeners.each { |listener| log.info("listening on #{listener}") }
+        warn_of_backlog(log, config[:backlog])
       end
 
       private
+
+      # Then the kernel drops connections that BackLog would have let wait, and nothing else tells so.
+      def warn_of_backlog(log, backlog)
+        limit = File.read(SOMAXCONN).to_i
+        log.warn("BackLog #{backlog} is above net.core.somaxconn: #{limit} holds") if backlog > limit
+      rescue SystemCallError
+        nil
+      end
 
       def size(config)
         threads = count(config[:threads], "thread")

@@ -5,13 +5,20 @@ require_relative "listener"
 module Bontebok
   # Listens on one IPv4 or IPv6 address.
   class TcpListener < Listener
-    # Connected sockets inherit it: without it the kernel holds a small answer back until the last one is acknowledged.
+    # Without it the kernel holds a small answer back until the last one is acknowledged.
     NO_DELAY = [Socket::IPPROTO_TCP, Socket::TCP_NODELAY, true].freeze
 
     class << self
       # A name stands for all its addresses. Raises StartError.
-      def for(address, backlog:, reuse_port:)
-        resolve(address).map { |info| new(address, info, backlog: backlog, reuse_port: reuse_port) }
+      def for(address, **options)
+        resolve(address).map { |info| new(address, info, **options) }
+      end
+
+      # What connected sockets inherit. TCP_DEFER_ACCEPT: the kernel keeps a connection to itself until the client has
+      # sent something, for about so many seconds; 0 changes nothing.
+      def set_options(socket, defer_accept:)
+        socket.setsockopt(*NO_DELAY)
+        socket.setsockopt(:TCP, :DEFER_ACCEPT, defer_accept) if defer_accept.positive?
       end
 
       private
@@ -33,10 +40,11 @@ module Bontebok
       end
     end
 
-    def initialize(address, info, backlog:, reuse_port:)
+    def initialize(address, info, backlog:, reuse_port:, defer_accept:)
       super(address, backlog: backlog)
       @info = info
       @reuse_port = reuse_port
+      @defer_accept = defer_accept
     end
 
     def bind
@@ -46,17 +54,6 @@ module Bontebok
         socket.bind(@info)
         @info = socket.local_address
       end
-    end
-
-    # SERVER_NAME of a request without Host. An address that stands for all of them names none.
-    def server_name
-      return "localhost" if %w[0.0.0.0 ::].include?(@info.ip_address)
-
-      @info.ipv6? ? "[#{@info.ip_address}]" : @info.ip_address
-    end
-
-    def server_port
-      @info.ip_port
     end
 
     def to_s
@@ -69,7 +66,7 @@ module Bontebok
     def set_options
       socket.setsockopt(:SOCKET, :REUSEADDR, true)
       socket.setsockopt(:SOCKET, :REUSEPORT, true) if @reuse_port
-      socket.setsockopt(*NO_DELAY)
+      TcpListener.set_options(socket, defer_accept: @defer_accept)
       # [::] is both families, whatever the system's default.
       socket.setsockopt(:IPV6, :V6ONLY, @info.ip_address != "::") if @info.ipv6?
     end

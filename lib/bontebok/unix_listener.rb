@@ -1,17 +1,23 @@
 # frozen_string_literal: true
 
 require_relative "listener"
+require_relative "socket_access"
 
 module Bontebok
   # Listens on a unix socket. One with a path has no file before it listens: a server that is killed while its
   # application loads leaves nothing behind. The file has the final name from its first moment; what is found there
-  # when a server starts is therefore either a living one, which is refused, or a stale one, which goes.
+  # when a server starts is therefore either a living one, which is refused, or a stale one, which goes. Why it is not
+  # renamed into its place: docs/decisions/0006-a-unix-socket-is-bound-under-its-name.md.
   class UnixListener < Listener
-    # A proxy has a user of its own: who may connect is decided by the folder's mode, as with other servers.
-    MODE = 0o777
     # How long somebody else may hold the folder's lock: a start holds it for less than a millisecond.
     LOCK_ATTEMPTS = 25
     LOCK_INTERVAL = 0.02
+
+    # access: the SocketAccess of its file.
+    def initialize(address, backlog:, access:)
+      super(address, backlog: backlog)
+      @access = access
+    end
 
     def bind
       explained do
@@ -29,7 +35,7 @@ module Bontebok
           take_path(socket)
           @identity = identity
           @owner = Process.pid
-          File.chmod(MODE, path)
+          @access.apply(path)
           super()
         end
       end
@@ -58,15 +64,6 @@ module Bontebok
       nil
     end
 
-    # A request without Host has no other (RFC 9110 7.2 would want the target's authority).
-    def server_name
-      "localhost"
-    end
-
-    def server_port
-      80
-    end
-
     private
 
     def path
@@ -78,22 +75,28 @@ module Bontebok
       alone_in_folder do
         vacate
         Socket.open(Socket::PF_UNIX, Socket::SOCK_STREAM) { |trial| take_path(trial) }
-        File.unlink(path)
+        try_access
       end
+    end
+
+    def try_access
+      @access.apply(path)
+    ensure
+      File.unlink(path)
     end
 
     def take_path(owner)
       owner.bind(Socket.pack_sockaddr_un(path))
     end
 
-    # Makes room. Somebody who answers, or would if he had not so many waiting already (EAGAIN), owns the path. What is
-    # no socket is not ours to remove.
+    # Makes room. Somebody who answers, or would if he had not so many waiting already (EAGAIN), owns the path; of a
+    # connection the kernel tells who that is (unix(7), SO_PEERCRED). What is no socket is not ours to remove.
     def vacate
       raise Errno::EEXIST if File.exist?(path) && !File.socket?(path)
 
       probe = Socket.new(Socket::PF_UNIX, Socket::SOCK_STREAM)
       probe.connect_nonblock(Socket.pack_sockaddr_un(path), exception: false)
-      raise Errno::EADDRINUSE
+      refuse(probe.getsockopt(:SOCKET, :PEERCRED).data.unpack1("i"))
     rescue Errno::EAGAIN
       raise Errno::EADDRINUSE
     rescue Errno::ECONNREFUSED
@@ -102,6 +105,13 @@ module Bontebok
       nil
     ensure
       probe&.close
+    end
+
+    # A process of another pid name space has no number here: 0.
+    def refuse(pid)
+      raise Errno::EADDRINUSE if pid.zero?
+
+      raise StartError, "cannot listen on #{address}: Address already in use by process #{pid}"
     end
 
     # One that is bound and does not listen yet looks stale: of servers that start at the same moment, one after the

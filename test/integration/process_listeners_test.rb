@@ -46,6 +46,25 @@ class ProcessListenersTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
+  # A second server, started by mistake, costs the first one nothing: it does not get as far as to its application.
+  def test_what_another_server_listens_on_is_found_before_the_application_loads
+    first = start_bontebok(listen: nil, args: ["-w", "1", "-l", "127.0.0.1:0", "-l", "unix:#{socket_path}"],
+                           rackup: GATED_APP)
+    refused = "unix:#{socket_path}: Address already in use by process #{first.pid}"
+    { first.address.to_s => "#{first.address}: Address already in use", "unix:#{socket_path}" => refused }
+      .each do |address, message|
+        second = start_bontebok(ready: false, listen: nil, args: ["-w", "1", "-l", address], rackup: "warn :loading")
+        assert_equal 1, second.wait.exitstatus
+        assert_equal "bontebok: cannot listen on #{message}\n", second.output.text
+      end
+    assert_equal 200, first.get.status
+  end
+
+  def test_who_may_connect_to_a_unix_socket
+    start_bontebok(args: ["-w", "0", "--socket-mode", "0600"], rackup: GATED_APP)
+    assert_equal 0o600, File.stat(socket_path).mode & 0o777
+  end
+
   def test_a_unix_socket_goes_with_its_server
     { "TERM" => "1", "INT" => "1", "QUIT" => "0" }.each do |signal, workers|
       server = start_bontebok(args: ["-w", workers], rackup: GATED_APP)

@@ -20,12 +20,15 @@ module Support
 
     private
 
-    def listener(path = @path)
-      @opened.push(Bontebok::UnixListener.new(Bontebok::Address.parse("unix:#{path}"), backlog: 8)).last
+    # access: arguments of its SocketAccess.
+    def listener(path = @path, **access)
+      address = Bontebok::Address.parse("unix:#{path}")
+      access = Bontebok::SocketAccess.new(mode: 0o777, **access)
+      @opened.push(Bontebok::UnixListener.new(address, backlog: 8, access: access)).last
     end
 
-    def listening(path = @path)
-      listener(path).tap(&:bind).tap(&:listen)
+    def listening(path = @path, **access)
+      listener(path, **access).tap(&:bind).tap(&:listen)
     end
   end
 end

@@ -53,6 +53,16 @@ class ListenersTest < Support::TestCase
     assert_equal 0, listening("127.0.0.1:0").first.socket.getsockopt(:SOCKET, :REUSEPORT).int
   end
 
+  def test_the_kernel_keeps_a_silent_connection_only_when_asked
+    defer = ->(**options) { listening("127.0.0.1:0", **options).first.socket.getsockopt(:TCP, :DEFER_ACCEPT).int }
+    assert_equal [true, 0], [defer.call(defer_accept: ["5"]).positive?, defer.call]
+  end
+
+  def test_as_many_as_the_core_takes
+    assert_equal 64, listeners(*["127.0.0.1:0"] * 64).to_a.size
+    assert_fails("cannot listen on more than 64 addresses") { listeners(*["127.0.0.1:0"] * 65) }
+  end
+
   def test_the_core_gets_a_descriptor_of_its_own
     listener = listening("127.0.0.1:0").first
     copy = Socket.for_fd(listener.descriptor)

@@ -49,6 +49,13 @@ class OptionTypesTest < Minitest::Test
     assert_refuses text, "small letters", "", "ABC", "abc\n", "ab\xff"
   end
 
+  def test_file_mode
+    mode = Types::FileMode.new
+    assert_reads mode, "0660" => 0o660, "777" => 0o777, 0o600 => 0o600, "000" => 0
+    assert_refuses mode, "a mode from 0000 to 0777", "", "rw", "66", "0888", "01777", "0o660", 660, -1, nil, "\xff"
+    assert_equal "0660", mode.show(0o660)
+  end
+
   def test_a_file_is_any_bytes
     assert_reads Bontebok::OptionTable[:rackup].type, "\xff.ru" => "\xff.ru", "Käse.ru" => "Käse.ru"
     assert_refuses Bontebok::OptionTable[:rackup].type, "a file", "", "a\0b"

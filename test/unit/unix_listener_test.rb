@@ -23,6 +23,42 @@ class UnixListenerTest < Support::UnixListenerCase
     File.umask(former)
   end
 
+  def test_its_mode_and_group
+    group = Process.uid.zero? ? 4 : Process.gid
+    listening(mode: 0o640, owner: Etc.getpwuid.name, group: group.to_s)
+    stat = File.stat(@path)
+    assert_equal [0o640, Process.uid, group], [stat.mode & 0o777, stat.uid, stat.gid]
+  end
+
+  def test_an_owner_that_there_is_not
+    error = assert_raises(Bontebok::StartError) { listener(owner: "nobody-of-this-name") }
+    assert_match(/\Athe owner of unix sockets: can't find user for nobody-of-this-name/, error.message)
+    error = assert_raises(Bontebok::StartError) { listener(group: "no-such-group") }
+    assert_match(/\Athe owner of unix sockets: can't find group for no-such-group/, error.message)
+  end
+
+  # Before the application loads, and nothing stays.
+  def test_an_owner_that_it_cannot_be_given_to
+    File.stub(:chown, ->(*) { raise Errno::EPERM }) do
+      error = assert_raises(Bontebok::StartError) { listener(owner: "0").bind }
+      assert_equal "cannot listen on unix:#{@path}: not permitted to set the file's owner and group", error.message
+    end
+    assert_equal [], Dir.children(temp_dir)
+  end
+
+  # Somebody else may write in the folder, and the server is root: a link in the socket's place leads to no file of his
+  # choice.
+  def test_only_a_socket_is_given_away
+    listening(other = File.join(temp_dir, "other.sock"))
+    precious = [temp_file("precious"), other].each { |path| File.chmod(0o600, path) }
+    [[:link, precious.first], [:symlink, precious.first], [:symlink, other]].each do |way, target|
+      File.public_send(way, target, @path)
+      assert_raises(Errno::ENOTSOCK) { Bontebok::SocketAccess.new(mode: 0o777).apply(@path) }
+      File.unlink(@path)
+    end
+    assert_equal([0o600, 0o600], precious.map { |path| File.stat(path).mode & 0o777 })
+  end
+
   def test_unlink_removes_it
     listening.unlink
     assert_equal [], Dir.children(temp_dir)
@@ -90,7 +126,7 @@ class UnixListenerTest < Support::UnixListenerCase
 
   def test_a_living_one_is_refused
     listening
-    assert_in_use { listener.bind }
+    assert_in_use(" by process #{Process.pid}") { listener.bind }
   end
 
   def test_one_whose_queue_is_full_is_living
@@ -133,8 +169,8 @@ class UnixListenerTest < Support::UnixListenerCase
 
   private
 
-  def assert_in_use(&)
+  def assert_in_use(by_whom = "", &)
     error = assert_raises(Bontebok::StartError, &)
-    assert_equal "cannot listen on unix:#{@path}: Address already in use", error.message
+    assert_equal "cannot listen on unix:#{@path}: Address already in use#{by_whom}", error.message
   end
 end

@@ -14,8 +14,8 @@ module Bontebok
       OPTIONS = [
         Option.new("Listen", OptionTypes::Addresses.new, nil,
                    "Address: #{Address::FORMS}. May be given several times. PORT alone is 0.0.0.0:PORT; port 0 " \
-                   "is one that the kernel chooses. A unix socket has mode 0777. $PORT is the port of the default " \
-                   "address.",
+                   "is one that the kernel chooses. A name is all its addresses; [::] is both families. $PORT is the " \
+                   "port of the default address.",
                    section: TITLE, short: "l", repeated: true, environment_variable: "PORT",
                    default_text: "127.0.0.1:9292 in development, else 0.0.0.0:9292"),
         Option.new("BackLog", OptionTypes::Count.new(1..65_535), 1024,
@@ -24,7 +24,20 @@ module Bontebok
                    section: TITLE, key: :backlog),
         Option.new("ReusePort", SWITCH, false,
                    "Let other servers listen on the same TCP port (SO_REUSEPORT).",
-                   section: TITLE, aliases: [:reuseport])
+                   section: TITLE, aliases: [:reuseport]),
+        Option.new("DeferAccept", OptionTypes::Count.new(0..3600, metavar: "SECONDS"), 0,
+                   "Leave a TCP connection to the kernel until the client has sent something, for about so many " \
+                   "seconds (TCP_DEFER_ACCEPT). 0: take it at once.",
+                   section: TITLE),
+        Option.new("SocketMode", OptionTypes::FileMode.new, 0o777,
+                   "Mode of a unix socket's file. Who may write to it may connect.",
+                   section: TITLE),
+        Option.new("SocketOwner", ACCOUNT, nil,
+                   "Owner of a unix socket's file, a name or a number. To give it away takes root.",
+                   section: TITLE),
+        Option.new("SocketGroup", ACCOUNT, nil,
+                   "Group of a unix socket's file, a name or a number. Other groups than one's own take root.",
+                   section: TITLE)
       ].freeze
     end
   end
