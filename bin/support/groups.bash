@@ -15,7 +15,7 @@ memory      | the binding under valgrind
 load        | the load tool
 integration | the executable, over the wire
 conform     | Rack and HTTP, as tables of cases
-interop     | proxies in front, frameworks behind
+interop     | proxies in front, frameworks behind, start_server and systemd around
 "
 
 group_names() { sed -n 's/^\([a-z0-9-]*\) *|.*/\1/p' <<<"$groups"; }

@@ -48,6 +48,8 @@ need_for_testing() {
   need nginx-light has_server nginx
   need haproxy has_server haproxy
   need h2o has_server h2o
+  need libserver-starter-perl has start_server
+  need systemd has systemd-socket-activate
   need curl has curl
   need libsqlite3-dev has_header sqlite3.h
   need tzdata test -e /usr/share/zoneinfo/UTC

@@ -51,6 +51,11 @@ module Bontebok
       setting(OptionTable[key]).source
     end
 
+    # Has somebody asked for it here? What comes from the environment or by default may give way.
+    def chosen?(key)
+      !source(key).start_with?("default", "environment")
+    end
+
     # A time as the fraction of seconds that Ruby's methods want.
     def seconds(key)
       self[key].fdiv(1000)

@@ -7,7 +7,7 @@ require_relative "start_error"
 module Bontebok
   # One bound socket. bind comes before the application loads, so that a used address is found at once; listen comes
   # when workers are ready, so that no client waits for an application that is still loading. TcpListener and
-  # UnixListener say how; this is what they share: @socket, and for TCP @info, the
+  # UnixListener say how, AdoptedListener finds both done; this is what they share: @socket, and for TCP @info, the
   # Addrinfo of its address. Errors are StartErrors that name the address.
   class Listener
     Lent = Struct.new(:fileno, :inode)
@@ -63,6 +63,11 @@ module Bontebok
 
     def server_port
       @info&.ip_port || 80
+    end
+
+    # Whoever handed it over; nil: it is our own.
+    def origin
+      nil
     end
 
     # The address with the port that the kernel chose; what the log calls the listener.

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "adopted_listener"
 require_relative "tcp_listener"
 require_relative "unix_listener"
 
@@ -11,11 +12,13 @@ module Bontebok
     # The core's number.
     MOST = 64
 
+    # adopted: AdoptedSockets::Entries. Beside them no default address is opened, and no second time one of theirs.
     # Raises StartError.
-    def initialize(config, log:)
+    def initialize(config, log:, adopted: [])
       @config = config
       @log = log
-      @listeners = own
+      @listeners = adopted.map { |entry| adopt(entry) }
+      @listeners.concat(own.reject { |listener| taken?(listener) }) if adopted.empty? || config.chosen?(:listen)
       raise StartError, "cannot listen on more than #{MOST} addresses" if @listeners.size > MOST
 
       @listening = false
@@ -78,6 +81,16 @@ module Bontebok
     end
 
     private
+
+    def adopt(entry)
+      AdoptedListener.new(entry, backlog: (@config[:backlog] if @config.chosen?(:backlog)),
+                                 defer_accept: @config[:defer_accept])
+    end
+
+    # Which is not bound yet: a port that the kernel is to choose is nobody's.
+    def taken?(listener)
+      @listeners.any? { |adopted| adopted.to_s == listener.to_s }
+    end
 
     def own
       @config[:listen].flat_map do |address|

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "adopted_sockets"
 require_relative "app_loader"
 require_relative "listeners"
 require_relative "log"
@@ -24,7 +25,7 @@ module Bontebok
         prepare_process
         kind = process
         check_access_log
-        kind.new(@config, Listeners.new(@config, log: @log), log: @log).run
+        kind.new(@config, listeners, log: @log).run
       end
     end
 
@@ -55,6 +56,10 @@ module Bontebok
       raise unless e.path == "bontebok/bontebok"
 
       raise StartError, "its extension is not built; `gem pristine bontebok` builds it, in a checkout bin/setup does"
+    end
+
+    def listeners
+      Listeners.new(@config, log: @log, adopted: AdoptedSockets.take(ENV, log: @log))
     end
 
     def check_spool_dir

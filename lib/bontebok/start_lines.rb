@@ -11,11 +11,15 @@ module Bontebok
       def write(log, config, listeners)
         log.info("bontebok #{VERSION}, ruby #{RUBY_VERSION}, #{config[:environment]}: #{size(config)}")
         config.warnings.each { |warning| log.warn(warning) }
-        listeners.each { |listener| log.info("listening on #{listener}") }
-        warn_of_backlog(log, config[:backlog])
+        listeners.each { |listener| log.info("listening on #{listener}#{origin(listener)}") }
+        warn_of_backlog(log, config[:backlog]) unless listeners.all?(&:origin)
       end
 
       private
+
+      def origin(listener)
+        ", adopted from #{listener.origin}" if listener.origin
+      end
 
       # Then the kernel drops connections that BackLog would have let wait, and nothing else tells so.
       def warn_of_backlog(log, backlog)

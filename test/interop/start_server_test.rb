@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require "json"
+require "test_helper"
+require_relative "support/handover_case"
+
+# start_server owns the listeners. At HUP it starts another server beside the one that serves, which it tells to stop a
+# second later, ready or not: no client may notice.
+class StartServerTest < Interop::HandoverCase
+  # Seconds that the application takes to load, and that there are requests.
+  LOADING = 1.5
+  DURATION = 8
+  LOST = %w[refused reset short timeout status local].to_h { |fate| [fate, 0] }.freeze
+
+  def test_all_its_addresses_and_no_other
+    path = File.join(temp_dir, "a=1.sock")
+    starter = start_server("--port", "127.0.0.1:0", "--port", "[::1]:0", "--path", path)
+    starter.wait_for_output(/ ready$/)
+    assert_equal 3, addresses(starter).size
+    v4, v6, unix = addresses(starter)
+    assert_equal(["127.0.0.1 #{v4[/\d+\z/]}", "[::1] #{v6[/\d+\z/]}", "localhost 80"],
+                 [v4, v6, unix].map { |address| ask(address) })
+    assert_equal "unix:#{path}", unix
+    assert_equal 0, starter.stop.exitstatus
+  end
+
+  def test_an_address_of_its_own_beside_them
+    starter = start_server("--port", "127.0.0.1:0", args: ["-w", "0", "-l", "unix:#{temp_dir}/own.sock"])
+    starter.wait_for_output(/listening on .*own\.sock$/)
+    assert_equal "localhost 80", ask("unix:#{temp_dir}/own.sock")
+    starter.stop
+    refute_path_exists "#{temp_dir}/own.sock"
+  end
+
+  def test_generations_follow_each_other_and_no_request_is_lost
+    path = File.join(temp_dir, "app.sock")
+    starter = start_server("--port", "127.0.0.1:0", "--path", path, rackup: "sleep #{LOADING}\n#{WHERE}")
+    starter.wait_for_output(/ ready$/)
+    port = addresses(starter).first[/\d+\z/]
+    loads = [load_of("http://127.0.0.1:#{port}/", "--close"), load_of("unix:#{path}:/", "--close"),
+             load_of("http://127.0.0.1:#{port}/"), load_of("unix:#{path}:/")]
+    generations = 1
+    generations = next_generation(starter, generations) while loads.all?(&:running?)
+    loads.each { |load| assert_nothing_lost(load, starter) }
+    assert_operator generations, :>=, 3
+    assert_path_exists path
+  end
+
+  private
+
+  def start_server(*options, args: ["-w", "2"], rackup: WHERE)
+    start_under("start_server", *options, "--", args: args, rackup: rackup)
+  end
+
+  def load_of(url, *options)
+    start_process(*SERVER, "bench", "--json", "-c", "8", "--rate", "150", "-d", DURATION.to_s, *options, url)
+  end
+
+  # Until the former one is gone.
+  def next_generation(starter, number)
+    starter.signal("HUP")
+    eventually(30, starter.output.text) do
+      [/ ready$/, / stopped$/].map { |line| starter.output.text.scan(line).size } == [number + 1, number]
+    end
+    number + 1
+  end
+
+  def assert_nothing_lost(load, starter)
+    load.wait(30)
+    load.output.wait_for_end(10)
+    result = JSON.parse(load.output.text(:stdout))
+    assert_equal LOST, result["errors"], starter.output.text
+    assert_operator result["ok"], :>, 100 * DURATION
+  end
+end

@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "support/handover_case"
+
+# systemd's own tool listens as a socket unit does, and executes the server when the first client is there.
+class SystemdTest < Interop::HandoverCase
+  # It passes on little else.
+  KEPT = %w[RUBYOPT RUBYLIB BUNDLE_GEMFILE GEM_HOME GEM_PATH].select { |name| ENV.key?(name) }.freeze
+
+  def setup
+    @path = File.join(temp_dir, "app.sock")
+  end
+
+  def test_it_serves_what_it_was_given_the_first_client_too
+    %w[0 1].each do |workers|
+      process = activate("-w", workers)
+      assert_equal "localhost 80", first_answer
+      tcp, unix = addresses(process)
+      assert_equal tcp.tr(":", " "), ask(tcp)
+      assert_equal "unix:#{@path}", unix
+      assert_match(/listening on #{tcp}, adopted from systemd \(web\)$/, process.output.text)
+      assert_equal 2, addresses(process).size
+      assert_equal 0, process.stop.exitstatus
+      assert_path_exists @path
+      File.unlink(@path)
+    end
+  end
+
+  def test_an_address_that_was_given_is_not_opened_again
+    process = activate("-w", "0", "-l", "unix:#{@path}", "-l", "unix:#{temp_dir}/own.sock")
+    assert_equal "localhost 80", first_answer
+    assert_equal ["unix:#{@path}", "unix:#{temp_dir}/own.sock"], addresses(process).drop(1)
+    process.stop
+    assert_equal ["app.sock", "config.ru"], Dir.children(temp_dir).sort
+  end
+
+  def test_something_else_than_a_stream_is_refused
+    process = activate("-w", "0", options: ["--datagram"], listen: [@path])
+    Socket.open(:UNIX, :DGRAM) { |socket| socket.send("x", 0, Socket.sockaddr_un(@path)) }
+    assert_equal 1, process.wait.exitstatus
+    assert_match(/^bontebok: systemd.*: descriptor 3 is no TCP or unix socket that listens$/, process.output.text)
+  end
+
+  private
+
+  def activate(*args, options: ["--fdname=web:app"], listen: [free_address, @path])
+    variables = KEPT.flat_map { |name| ["-E", name] }
+    listeners = listen.flat_map { |address| ["-l", address] }
+    start_under("systemd-socket-activate", *options, *variables, *listeners, args: args).tap do |process|
+      process.wait_for_output(/Listening on #{@path}/)
+    end
+  end
+
+  # It does not take port 0. A port that was free a moment ago, on a loopback address that is this process's alone.
+  def free_address
+    host = ["127", *[Process.pid].pack("N").bytes.last(3)].join(".")
+    TCPServer.open(host, 0) { |server| server.local_address.inspect_sockaddr }
+  end
+
+  def first_answer
+    ask("unix:#{@path}")
+  end
+end
