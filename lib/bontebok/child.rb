@@ -11,6 +11,9 @@ module Bontebok
   # Beside that it is told to go at some time (leaving?), or first only waits to be replaced (staying? is false).
   class Child
     PROGRESS = %i[started loaded ready].freeze
+    # Of a terminal that closes all processes hear: one that has no handler of its own yet as well. A handler: "IGNORE"
+    # would be inherited by what the application executes.
+    NOTHING = proc {}
     # What the end may take of one that is told to end now.
     QUIT_SECONDS = 2
 
@@ -23,6 +26,7 @@ module Bontebok
         parent_end, child_end = Channel.pair
         pid = ForkGuard.pass do
           Process.fork do
+            Signal.trap("HUP", NOTHING)
             Channel.disown(except: child_end)
             to_close.each(&:close)
             exit(yield(child_end))

@@ -134,6 +134,7 @@ module Bontebok
     def replace(child)
       return unless child.staying?
 
+      @brief.delete(child.number) if child.reached?(:ready) && child.seconds_ready >= @pause
       child.replace
       @log.info("#{describe(child)} leaves when its replacement is ready")
     end

@@ -35,6 +35,10 @@ module Bontebok
       put(line(level, text))
     end
 
+    def disown
+      @stream.disown
+    end
+
     private
 
     def line(level, text)

@@ -44,6 +44,13 @@ module Bontebok
       @cut = done < text.bytesize && (@cut || done.positive?)
     end
 
+    # In a process that the application has forked: a pipe's reader is to see its end when the server's processes have
+    # ended, and that one keeps standard error open only if it wants to. The next write follows the stream again.
+    def disown
+      @own.close if @own.is_a?(File)
+      @own = @identity = nil
+    end
+
     private
 
     # The application may have reopened standard error.

@@ -11,7 +11,8 @@ module Bontebok
         Thread.handle_interrupt(Exception => :never, &)
       end
 
-      # For a thread that is started under guard, and inherits that.
+      # For what is not ours: a thread that is started under guard, and inherits that; a handler of the application's,
+      # and what that starts.
       def unguard(&)
         Thread.handle_interrupt(Exception => :immediate, &)
       end
@@ -19,10 +20,10 @@ module Bontebok
       # Waits until one of the sources is readable. Returns those that are; nil when the time is over. When an exception
       # comes instead it is given to the block, and none is readable.
       def wait(sources, seconds)
-        readable, = Thread.handle_interrupt(Exception => :on_blocking) { IO.select(sources, nil, nil, seconds) }
+        readable, = unguard { IO.select(sources, nil, nil, seconds) }
         readable
       rescue Exception => e # rubocop:disable Lint/RescueException
-        raise if broken?(sources, e)
+        raise if sources.any? { |source| broken?(source) }
 
         yield e
         []
@@ -31,8 +32,10 @@ module Bontebok
       private
 
       # The application has closed what is ours: no wait would succeed any more.
-      def broken?(sources, exception)
-        exception.is_a?(Errno::EBADF) || sources.any? { |source| source.to_io.closed? }
+      def broken?(source)
+        source.to_io.closed? || source.to_io.stat.nil?
+      rescue SystemCallError
+        true
       end
     end
   end

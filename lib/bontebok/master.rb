@@ -26,7 +26,7 @@ module Bontebok
     # Returns the exit status.
     def run
       Process.setproctitle("bontebok master")
-      ForkGuard.install { [@listeners, Channel, ChildLoading].each(&:disown) }
+      ForkGuard.install { [@listeners, Channel, ChildLoading, @log].each(&:disown) }
       @app = load_app if @config[:preload]
       @events = SignalQueue.new(*SIGNALS)
       @workers = children

@@ -30,7 +30,7 @@ module Bontebok
     def run
       Process.setproctitle("bontebok")
       @listeners.bind
-      ForkGuard.install { @listeners.disown }
+      ForkGuard.install { [@listeners, @log].each(&:disown) }
       app = load_app
       MainThread.guard { serve(app) }
       @log.info("stopped")
@@ -48,19 +48,26 @@ module Bontebok
     private
 
     # Meanwhile there is nothing to finish. It is another thread that obeys: nothing is raised in this one, which the
-    # application could rescue.
+    # application could rescue. That thread ends by itself: one that is killed may have taken a signal already.
     def load_app
       @events = SignalQueue.new(*SIGNALS)
-      watch = Thread.new { loop { obey_while_loading } }
+      watch = Thread.new { obey_while_loading until @loaded }
       AppLoader.new(@config[:rackup], @log).load
     ensure
-      watch&.kill&.join
+      @loaded = true
+      @events&.push(:loaded)
+      watch&.join
       @events&.claim(*SIGNALS)
     end
 
     def obey_while_loading
       @events.to_io.wait_readable
-      @events.take.each { |signal| signal == "HUP" ? ignore_hup : end_while_loading }
+      @events.take.each do |event|
+        case event
+        when "HUP" then ignore_hup
+        when *SIGNALS then end_while_loading
+        end
+      end
     end
 
     def end_while_loading

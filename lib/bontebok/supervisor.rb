@@ -25,7 +25,7 @@ module Bontebok
     # Returns the exit status; raises StartError.
     def run
       Process.setproctitle("bontebok supervisor")
-      ForkGuard.install { [@listeners, Channel].each(&:disown) }
+      ForkGuard.install { [@listeners, Channel, @log].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
       @masters = children

@@ -31,7 +31,7 @@ module Bontebok
     # app: what the master has loaded; nil: it is loaded here. Returns the exit status.
     def run(app)
       Process.setproctitle("bontebok worker #{@number}")
-      ForkGuard.install { [@listeners, Channel, ChildLoading].each(&:disown) }
+      ForkGuard.install { [@listeners, Channel, ChildLoading, @log].each(&:disown) }
       app ||= load_app
       @events = SignalQueue.new(*SIGNALS)
       @channel.say(:loaded)

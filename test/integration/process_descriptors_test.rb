@@ -60,6 +60,26 @@ class ProcessDescriptorsTest < Support::TestCase
     end
   end
 
+  # It has dropped the standard streams; the log's reader is to see the server's end.
+  def test_a_daemon_of_the_application_does_not_keep_the_log
+    server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
+      run(lambda do |_|
+        pid = fork do
+          [$stdin, $stdout, $stderr].each { |stream| stream.reopen(File::NULL, "r+") }
+          sleep
+        end
+        [200, {}, [pid.to_s]]
+      end)
+    RUBY
+    @sleeper = server.get.body.to_i
+    refute gone?(@sleeper)
+    server.signal("TERM")
+    assert_equal 0, server.wait.exitstatus
+    server.output.wait_for_end
+  ensure
+    end_sleeper
+  end
+
   def test_a_sleeper_forked_while_loading_keeps_nobody_alive
     server = start_bontebok(listen: :tcp, args: ["-w", "1"], rackup: <<~RUBY)
       SLEEPER = fork { sleep if $stderr.puts("asleep").nil? }

@@ -59,4 +59,17 @@ class ProcessLoadingTest < Support::TestCase
       server.stop
     end
   end
+
+  # A moment before the application is loaded, and a moment after it.
+  def test_a_stop_at_the_end_of_loading
+    10.times do |attempt|
+      server = start_bontebok(ready: false, args: %w[-w 0], rackup: <<~RUBY)
+        Process.kill("TERM", Process.pid) if #{attempt.odd?}
+        Thread.new { Process.kill("TERM", Process.pid) } unless #{attempt.odd?}
+        500_000.times { |number| number.to_s } if #{attempt % 3 == 2}
+        run ->(_) { [200, {}, []] }
+      RUBY
+      assert_equal 0, server.wait.exitstatus
+    end
+  end
 end

@@ -44,6 +44,32 @@ class MainThreadTest < Support::TestCase
     assert_raises(Fault) { thread.value }
   end
 
+  def test_what_a_handler_starts_while_the_thread_waits_can_be_raised_in
+    Bontebok::MainThread.guard do
+      former = trap("USR2") { @busy = Thread.new { @writer.write(".") && loop { break if @enough } } }
+      Thread.new { Thread.pass until @main.stop? && Process.kill("USR2", Process.pid) }
+      assert_equal [@reader], Bontebok::MainThread.wait([@reader], Support::Deadline::DEFAULT_SECONDS)
+    ensure
+      trap("USR2", former)
+    end
+    @busy.report_on_exception = false
+    @busy.raise(Fault)
+    refute_nil @busy.join(5), "nothing can be raised in it"
+  rescue Fault
+    pass
+  ensure
+    @enough = true
+  end
+
+  def test_a_descriptor_of_the_application_that_is_closed_is_no_fault_of_ours
+    arrived = nil
+    Bontebok::MainThread.guard do
+      Thread.new { @main.raise(Errno::EBADF) }.join
+      wait { |exception| arrived = exception }
+    end
+    assert_instance_of Errno::EBADF, arrived
+  end
+
   # Otherwise the loop around it would spin.
   def test_a_source_that_is_closed_is_no_news_of_a_thread
     @reader.close
