@@ -15,11 +15,13 @@ module Bontebok
   class Master
     SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
 
-    def initialize(config, listeners, channel:, log:)
+    # app: what the supervisor has; nil: it is loaded here, unless each worker does.
+    def initialize(config, listeners, channel:, log:, app: nil)
       @config = config
       @listeners = listeners
       @channel = channel
       @log = log
+      @app = app
       @news = %i[loaded ready]
     end
 
@@ -27,7 +29,7 @@ module Bontebok
     def run
       Process.setproctitle("bontebok master")
       ForkGuard.install { [@listeners, Channel, ChildLoading, @log].each(&:disown) }
-      @app = load_app if @config[:preload]
+      @app ||= load_app if @config[:preload]
       @events = SignalQueue.new(*SIGNALS)
       @workers = children
       mind_workers

@@ -12,20 +12,22 @@ module Bontebok
   # A start from the effective configuration to the exit status: finds out what cannot work, prepares the process, and
   # becomes the supervisor, or with `-w 0` all there is.
   class Server
-    def initialize(config, log: Log.new)
+    # app: what the process that calls us has loaded already, under rackup; nil: it is to be loaded.
+    def initialize(config, app: nil, log: Log.new)
       @config = config
+      @app = app
       @log = log
     end
 
     # Returns the exit status. Raises StartError.
     def run
-      AppLoader.new(@config[:rackup], @log).check
+      AppLoader.new(@config[:rackup], @log).check unless @app
       check_spool_dir
       with_pidfile do
         prepare_process
         kind = process
         check_access_log
-        kind.new(@config, listeners, log: @log).run
+        kind.new(@config, listeners, app: @app, log: @log).run
       end
     end
 
@@ -84,11 +86,12 @@ module Bontebok
       ENV["TMPDIR"] = @config[:spool_dir] unless @config.source(:spool_dir) == "default"
       raise_file_limit
       survive_file_size_limit
-      keep_descriptors_to_ourselves
+      keep_descriptors_to_ourselves unless @app
       $stdout.sync = true
     end
 
-    # What we were started with beyond the standard streams is not for the commands that the application executes.
+    # What we were started with beyond the standard streams is not for the commands that the application executes. Once
+    # that is loaded nobody can tell any more what it has opened, and for whom.
     def keep_descriptors_to_ourselves
       Dir.children("/proc/self/fd").map(&:to_i).select { |fd| fd > 2 }.each do |fd|
         IO.for_fd(fd, autoclose: false).close_on_exec = true

@@ -19,10 +19,12 @@ module Bontebok
   class SingleProcess
     SIGNALS = %w[TERM QUIT INT HUP].freeze
 
-    def initialize(config, listeners, log:)
+    # app: what was loaded before; nil: it is loaded here.
+    def initialize(config, listeners, log:, app: nil)
       @config = config
       @listeners = listeners
       @log = log
+      @app = app
       @status = 1
     end
 
@@ -31,7 +33,8 @@ module Bontebok
       Process.setproctitle("bontebok")
       @listeners.bind
       ForkGuard.install { [@listeners, @log].each(&:disown) }
-      app = load_app
+      @events = SignalQueue.new(*SIGNALS)
+      app = @app || load_app
       MainThread.guard { serve(app) }
       @log.info("stopped")
       @status
@@ -50,14 +53,13 @@ module Bontebok
     # Meanwhile there is nothing to finish. It is another thread that obeys: nothing is raised in this one, which the
     # application could rescue. That thread ends by itself: one that is killed may have taken a signal already.
     def load_app
-      @events = SignalQueue.new(*SIGNALS)
       watch = Thread.new { obey_while_loading until @loaded }
       AppLoader.new(@config[:rackup], @log).load
     ensure
       @loaded = true
-      @events&.push(:loaded)
+      @events.push(:loaded)
       watch&.join
-      @events&.claim(*SIGNALS)
+      @events.claim(*SIGNALS)
     end
 
     def obey_while_loading

@@ -2,6 +2,8 @@
 
 require_relative "channel"
 require_relative "children"
+require_relative "exit_fence"
+require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "master"
 require_relative "signal_queue"
@@ -9,16 +11,19 @@ require_relative "start_lines"
 
 module Bontebok
   # The process that was started, and keeps its pid. It owns the listeners and the master, never loads the application
-  # and serves nothing: so it can do little that would end it.
+  # and serves nothing: so it can do little that would end it. Under rackup the process that was started has loaded it
+  # already; then that is what every master gets.
   class Supervisor
     SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
     # What the master may need on top of its workers' time: were it killed first, a stuck worker would stay for ever.
     MASTER_SECONDS = 5
 
-    def initialize(config, listeners, log:)
+    # app: what was loaded before; nil: the masters, or their workers, load it.
+    def initialize(config, listeners, log:, app: nil)
       @config = config
       @listeners = listeners
       @log = log
+      @app = app
       @steps = %i[loaded ready]
     end
 
@@ -34,6 +39,8 @@ module Bontebok
 
       @log.info("stopped") unless @failed
       @failed ? 1 : 0
+    ensure
+      limit_exit if @app
     end
 
     private
@@ -42,7 +49,8 @@ module Bontebok
       Children.new("master", 1, pause: @config.seconds(:err_respawn_interval), margin: MASTER_SECONDS,
                                 patience: @config.seconds(:graceful_timeout), log: @log) do |number|
         Child.fork(number, to_close: [@events]) do |channel|
-          Master.new(@config, @listeners, channel: channel, log: @log).run
+          ExitFence.put if @app
+          Master.new(@config, @listeners, channel: channel, log: @log, app: @app).run
         end
       end
     end
@@ -108,6 +116,12 @@ module Bontebok
       @stopping = how
       @listeners.close
       how == :quit ? @masters.quit : @masters.drain
+    end
+
+    # The application's exit handlers and threads are here as well. INT still ends the process without them.
+    def limit_exit
+      Signal.trap("INT", "SYSTEM_DEFAULT")
+      ExitLimit.set(@config.seconds(:graceful_timeout), status: @failed || @error ? 1 : 0, log: @log)
     end
   end
 end

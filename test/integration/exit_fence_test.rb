@@ -1,0 +1,55 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# The exit of processes that were forked behind the fence.
+class ExitFenceTest < Support::TestCase
+  PREPARED = <<~RUBY.freeze
+    require "#{ROOT}/lib/bontebok/exit_fence"
+    $stdout.sync = true
+    at_exit { puts "before" }
+    def behind_the_fence
+      Process.wait(fork { Bontebok::ExitFence.put; yield })
+      exit!($?.exitstatus || $?.termsig + 128)
+    end
+  RUBY
+
+  def test_only_handlers_that_were_set_behind_it_run
+    assert_run 3, "child\n", "", "behind_the_fence { at_exit { puts 'child' }; exit(3) }"
+    assert_run 0, "grandchild\nchild\nchild\n", "", <<~RUBY
+      behind_the_fence do
+        at_exit { puts "child" }
+        Process.wait(fork { at_exit { puts "grandchild" } })
+      end
+    RUBY
+  end
+
+  def test_threads_end_with_their_ensure
+    assert_run 0, "ensured\n", "", <<~RUBY
+      behind_the_fence do
+        begun = Queue.new
+        Thread.new { begin; begun.push(1); sleep; ensure; puts "ensured"; end }
+        begun.pop
+      end
+    RUBY
+  end
+
+  def test_what_was_written_is_there
+    assert_run 0, "", "", "behind_the_fence { $file = File.new('written', 'w'); $file.write('all') }"
+    assert_equal "all", File.read(File.join(temp_dir, "written"))
+  end
+
+  def test_an_exception_and_a_signal_end_it_as_ever
+    assert_run 1, "", /no such shelf \(IndexError\)/, "behind_the_fence { raise IndexError, 'no such shelf' }"
+    assert_run 128 + Signal.list.fetch("TERM"), "", "",
+               "behind_the_fence { Process.kill('TERM', Process.pid); sleep }"
+  end
+
+  private
+
+  def assert_run(status, stdout, stderr, script)
+    child = Support::ChildProcess.run(RbConfig.ruby, "-e", PREPARED + script, chdir: temp_dir)
+    assert_equal [status, stdout], [child.status.exitstatus, child.output.text(:stdout)], child.output.text
+    assert_operator stderr, :===, child.output.text(:stderr)
+  end
+end
