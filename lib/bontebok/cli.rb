@@ -3,11 +3,11 @@
 require_relative "command_line"
 require_relative "config"
 require_relative "option_docs"
+require_relative "start_failure"
 require_relative "version"
 
 module Bontebok
-  # The command `bontebok`: from argv to the exit status. What it has to say about a start that fails it says here, in
-  # at most three lines.
+  # The command `bontebok`: from argv to the exit status.
   class CLI
     # Returns the exit status.
     def self.run(argv)
@@ -19,8 +19,12 @@ module Bontebok
     end
 
     def run
-      return bench if @argv.first == "bench"
+      StartFailure.told { @argv.first == "bench" ? bench : act }
+    end
 
+    private
+
+    def act
       command_line = CommandLine.new(@argv)
       case command_line.action
       when :help then print_text(OptionDocs.help)
@@ -28,21 +32,6 @@ module Bontebok
       when :check then print_text(check(Config.new(command_line.values)))
       else serve(Config.new(command_line.values))
       end
-    rescue StartError => e
-      complain(e.message)
-      e.exit_status
-    rescue SystemCallError => e
-      complain(e.message)
-      1
-    end
-
-    private
-
-    # Kernel#warn is silent under ruby -W0. When nobody is there to be told, the exit status still says it.
-    def complain(message)
-      $stderr.write("bontebok: #{message}\n")
-    rescue SystemCallError, IOError
-      nil
     end
 
     def bench

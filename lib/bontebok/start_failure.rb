@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+require_relative "start_error"
+
+module Bontebok
+  # What a start that fails has to say, in at most three lines, for everything that starts a server: the executable, and
+  # the handler of rackup and rails server.
+  module StartFailure
+    class << self
+      # Returns the exit status: the block's, or that of what it raised.
+      def told
+        yield
+      rescue StartError => e
+        complain(e.message)
+        e.exit_status
+      rescue SystemCallError => e
+        complain(e.message)
+        1
+      end
+
+      private
+
+      # Kernel#warn is silent under ruby -W0. When nobody is there to be told, the exit status still says it.
+      def complain(message)
+        $stderr.write("bontebok: #{message}\n")
+      rescue SystemCallError, IOError
+        nil
+      end
+    end
+  end
+end
