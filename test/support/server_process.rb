@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+module Support
+  # A process that serves with Bontebok, however it was started: it is known by its start lines.
+  class ServerProcess < ChildProcess
+    LISTENING = /listening on (\S+)/
+    # What a developer's shell may hold and a test must not depend on.
+    ENVIRONMENT = { "RACK_ENV" => nil, "RAILS_ENV" => nil, "PORT" => nil,
+                    "WEB_CONCURRENCY" => nil, "RAILS_MAX_THREADS" => nil }.freeze
+
+    def initialize(*argv, env: {}, **options)
+      super(*argv, env: ENVIRONMENT.merge(env), **options)
+    end
+
+    # Waits until it listens: from then on a request waits for a worker at worst. Raises Error with its output when it
+    # ends instead.
+    def wait_until_ready(limit = Deadline::DEFAULT_SECONDS)
+      wait_for_output(LISTENING, limit)
+      self
+    end
+
+    # The addresses of its start lines, in order.
+    def addresses
+      output.text.scan(LISTENING).map { |(text)| Address.new(text.delete_suffix(",")) }
+    end
+
+    def address
+      addresses.first
+    end
+
+    def connect(&block)
+      Client.open(address, &block)
+    end
+
+    # One request on a connection of its own. Returns the Response.
+    def request(method, target, fields = {}, body = nil, limit: Deadline::DEFAULT_SECONDS)
+      deadline = Deadline.for(limit)
+      connect do |client|
+        client.request(method, target, { "Connection" => "close" }.merge(fields), body, limit: deadline)
+        client.read_response(deadline, to: method)
+      end
+    end
+
+    def get(target = "/", fields = {}, limit: Deadline::DEFAULT_SECONDS)
+      request("GET", target, fields, limit: limit)
+    end
+  end
+end
