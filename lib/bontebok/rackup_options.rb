@@ -1,0 +1,98 @@
+# frozen_string_literal: true
+
+require_relative "handler_options"
+
+module Bontebok
+  # The options of `rackup -s bontebok`. Those of -O have OptionTable's names, or are Host, Port and Path: so what
+  # starts Rhebok starts this, with the same defaults, and a configuration file wins over it.
+  class RackupOptions < HandlerOptions
+    # 4096 is Linux' SOMAXCONN.
+    DEFAULTS = { max_workers: 5, timeout: 300_000, max_request_per_child: 1000, chunked_transfer: false,
+                 backlog: 4096 }.freeze
+    ADDRESS = { Host: "Name or address to listen on.", Port: "Port to listen on.",
+                Path: "Unix socket to listen on, instead of Host and Port." }.freeze
+    # Code, from a program that calls the handler.
+    HOOKS = { BeforeFork: :before_fork, AfterFork: :after_fork }.freeze
+    # What rackup passes on of its own.
+    RACKUPS = %i[app builder config daemonize debug environment heapfile include pid profile_file profile_mode quiet
+                 require server warn].freeze
+    PLACE = "rackup -O"
+
+    # What `rackup -s bontebok -h` shows: { "MaxWorkers=N|auto" => description }.
+    def self.help
+      options = OptionTable::ALL.reject { |option| PAST.key?(option.key) }.to_h do |option|
+        default = DEFAULTS.key?(option.key) ? option.type.show(DEFAULTS.fetch(option.key)) : option.default_text
+        ["#{option.name}=#{option.type.metavar || 'true'}", "#{option.help[/\A.+?\.(?=\s|\z)/]} Default: #{default}."]
+      end
+      ADDRESS.to_h { |name, text| ["#{name}=#{name.upcase}", text] }.merge(options)
+    end
+
+    private
+
+    def make_config
+      ADDRESS.each_key { |name| check_value(name, name.upcase) }
+      listen = { listen: addresses }.compact
+      Config.new(environment, given: written.merge(listen), defaults: DEFAULTS.merge(default_address), env: @env)
+            .tap { |config| add_hooks(config.hooks) }
+    end
+
+    # The file wins here as well.
+    def add_hooks(hooks)
+      @options.slice(*HOOKS.keys).each do |name, hook|
+        raise UsageError, "#{PLACE}: #{name} is code: put it into the ConfigFile" unless hook.respond_to?(:call)
+
+        hooks.add(HOOKS[name], hook) unless hooks.any?(HOOKS[name])
+      end
+    end
+
+    # { key => [value] }
+    def written
+      names.to_h do |name|
+        option = OptionTable::ALL.find { |one| one.name == name.to_s } or raise UsageError, unknown(name)
+        refuse(option.key, PLACE) if %i[environment directory].include?(option.key)
+
+        check_value(name, option.type.metavar) unless option.switch?
+        [option.key, [@options[name]]]
+      end
+    end
+
+    # An AccessLog that nobody has written is rackup's own, for WEBrick: an empty list.
+    def names
+      (@options.keys - RACKUPS - ADDRESS.keys - HOOKS.keys).reject { |name| @options[name] == [] }
+    end
+
+    # rackup makes true of an option without a value.
+    def check_value(name, metavar)
+      raise UsageError, "#{PLACE}: #{name} wants a value: -O #{name}=#{metavar}" if @options[name] == true
+    end
+
+    # What was asked for; nil: nothing was.
+    def addresses
+      listen, path = @options.values_at(:Listen, :Path)
+      raise UsageError, "#{PLACE}: Listen and Path are both addresses: put all into Listen" if listen && path
+      return listen.to_s.split(",") if listen
+      return ["unix:#{path}"] if path
+
+      [host_and_port].compact unless default_address?
+    end
+
+    # rackup does not tell whether anybody typed them. Its own port is a number, a typed one is a text.
+    def default_address?
+      host_and_port.nil? || @options.values_at(:Host, :Port) == [default_host, DEFAULT_PORT]
+    end
+
+    def default_host
+      @options[:environment] == "development" ? "localhost" : "0.0.0.0"
+    end
+
+    def default_address
+      default_address? && host_and_port ? { listen: [Address.parse(host_and_port)] } : {}
+    end
+
+    def unknown(name)
+      known = OptionTable::ALL.map(&:name) + ADDRESS.keys.map(&:to_s)
+      near = DidYouMean::SpellChecker.new(dictionary: known).correct(name).first if defined?(DidYouMean)
+      "#{PLACE}: unknown option #{name}. #{near ? "Did you mean #{near}?" : 'See rackup -s bontebok -h.'}"
+    end
+  end
+end

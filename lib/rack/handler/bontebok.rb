@@ -1,0 +1,16 @@
+# frozen_string_literal: true
+
+require "rack/handler"
+
+require_relative "../../bontebok/rack_handler"
+
+module Rack
+  module Handler
+    # `rackup -s bontebok` and `rails server -u bontebok` with Rack 2, which has a registry of its own.
+    module Bontebok
+      extend ::Bontebok::RackHandler
+    end
+
+    register :bontebok, Bontebok
+  end
+end

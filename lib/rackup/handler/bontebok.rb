@@ -1,0 +1,16 @@
+# frozen_string_literal: true
+
+require "rackup/handler"
+
+require_relative "../../bontebok/rack_handler"
+
+module Rackup
+  module Handler
+    # `rackup -s bontebok` and `rails server -u bontebok` with the gem rackup, which is there beside Rack 3.
+    module Bontebok
+      extend ::Bontebok::RackHandler
+    end
+
+    register :bontebok, Bontebok
+  end
+end

@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "support/rackup_cases"
+
+# The command of the gem rackup, beside Rack 3.
+class RackupTest < Support::TestCase
+  include Interop::RackupCases
+
+  def gemfile
+    "Gemfile"
+  end
+
+  def release
+    "3"
+  end
+end
+
+# The same command as a part of Rack 2.2.
+class Rack2RackupTest < Support::TestCase
+  include Interop::RackupCases
+
+  def gemfile
+    "gemfiles/rack2.gemfile"
+  end
+
+  def release
+    "2"
+  end
+end

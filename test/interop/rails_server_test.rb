@@ -1,0 +1,154 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "socket"
+require "test_helper"
+require_relative "support/rails_app"
+
+# `rails server -u bontebok`: in a copy of the generated application, whose pid file and code are the test's own.
+class RailsServerTest < Support::TestCase
+  # Booting Rails on a busy machine.
+  PATIENCE = 60
+  BACKTRACE = /Interrupt|SignalException|\.rb:\d+:in /
+
+  def setup
+    FileUtils.cp_r(File.join(Interop::RailsApp.prepare, "."), temp_dir)
+    temp_file("config/routes.rb", <<~RUBY)
+      Rails.application.routes.draw do
+        get "plain" => "plain#show"
+        get "up" => "rails/health#show"
+      end
+    RUBY
+    write_controller('render plain: "#{Process.pid} #{Rails.env}"') # rubocop:disable Lint/InterpolationCheck
+  end
+
+  def test_development_is_one_process
+    server = rails_server
+    assert_equal "#{server.pid} development", get(server).body
+    assert_match(/^=> Booting Bontebok$/, server.output.text)
+    assert_match(/, development: one process, 3 threads$/, server.output.text)
+    assert_equal [server.pid], server.group.map(&:pid)
+    assert_equal server.pid.to_s, File.read(pid_file)
+  end
+
+  def test_development_sees_changed_files
+    server = rails_server
+    assert_match(/ development\z/, get(server).body)
+    write_controller('render plain: "changed"')
+    assert_equal "changed", get(server).body
+  end
+
+  def test_production_has_workers
+    server = rails_server("-e", "production")
+    pid, environment = get(server).body.split
+    assert_equal "production", environment
+    refute_equal server.pid.to_s, pid
+    assert_match(/, production: \d+ workers? of 1 thread$/, server.output.text)
+    refute_path_exists pid_file
+    assert_ended server
+  end
+
+  # Keys of a terminal reach every process of the group.
+  def test_int_ends_it_without_a_backtrace
+    %w[development production].each do |environment|
+      server = rails_server("-e", environment)
+      server.wait_for_output(/ ready$/)
+      assert_ended(server) { Process.kill("INT", -server.pid) }
+      assert_match(/^Exiting$/, server.output.text)
+      refute_path_exists pid_file
+    end
+  end
+
+  def test_term_lets_requests_finish
+    File.mkfifo(File.join(temp_dir, "gate"))
+    write_controller('$stderr.puts("in flight"); render plain: File.read("gate")')
+    server = rails_server
+    server.connect do |client|
+      client.request("GET", "/plain", { "Host" => "localhost" })
+      server.wait_for_output(/^in flight$/)
+      server.signal("TERM")
+      server.wait_for_output(/ stopping$/)
+      File.write(File.join(temp_dir, "gate"), "through")
+      assert_equal "through", client.read_response.body
+    end
+    assert_ended server
+  end
+
+  def test_a_port_in_use
+    taken = TCPServer.new("127.0.0.1", 0)
+    port = taken.local_address.ip_port
+    server = rails_server("-p", port, ready: false)
+    assert_equal 1, server.wait(PATIENCE).exitstatus
+    server.output.wait_for_end
+    assert_includes server.output.text, "bontebok: cannot listen on 127.0.0.1:#{port}: Address already in use"
+    refute_match BACKTRACE, server.output.text
+    refute_path_exists pid_file
+  ensure
+    taken.close
+  end
+
+  # Nobody sees its log: it is known by its port and its pid file.
+  def test_as_a_daemon
+    port = TCPServer.open("127.0.0.1", 0) { |listener| listener.local_address.ip_port }
+    started = rails_server("-d", "-p", port, ready: false)
+    assert_equal 0, started.wait(PATIENCE).exitstatus
+    eventually(PATIENCE) { answers?("127.0.0.1:#{port}") }
+    daemon = Integer(File.read(pid_file))
+    Process.kill("TERM", daemon)
+    eventually { !File.exist?(pid_file) && !Support::ProcessTable.entry(daemon) }
+  ensure
+    kill_daemon
+  end
+
+  private
+
+  def rails_server(*args, ready: true)
+    command = [RbConfig.ruby, "bin/rails", "server", "-u", "bontebok", "-b", "127.0.0.1", "-p", "0", *args.map(&:to_s)]
+    server = Support::ServerProcess.new(*command, env: Interop::RailsApp.environment, chdir: temp_dir)
+    children << server
+    server.wait_until_ready(PATIENCE) if ready
+    server
+  end
+
+  def pid_file
+    File.join(temp_dir, "tmp/pids/server.pid")
+  end
+
+  def write_controller(action)
+    temp_file("app/controllers/plain_controller.rb", <<~RUBY)
+      class PlainController < ApplicationController
+        def show
+          #{action}
+        end
+      end
+    RUBY
+  end
+
+  # In production the generated application wants TLS.
+  def get(server)
+    server.get("/plain", { "Host" => "localhost", "X-Forwarded-Proto" => "https" })
+  end
+
+  def answers?(address)
+    Support::Client.open(address) do |client|
+      client.request("GET", "/up", { "Host" => "localhost" })
+      client.read_response.status == 200
+    end
+  rescue Errno::ECONNREFUSED
+    false
+  end
+
+  def kill_daemon
+    Process.kill("KILL", Integer(File.read(pid_file))) if File.exist?(pid_file)
+  rescue Errno::ESRCH
+    nil
+  end
+
+  def assert_ended(server)
+    block_given? ? yield : server.signal("TERM")
+    assert_equal 0, server.wait.exitstatus
+    server.wait_for_group
+    server.output.wait_for_end
+    refute_match BACKTRACE, server.output.text
+  end
+end

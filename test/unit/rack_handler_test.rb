@@ -1,0 +1,18 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "rackup"
+
+# What rackup and rails server find when they look for the server by its name.
+class RackHandlerTest < Minitest::Test
+  def test_it_is_found_by_either_name
+    %w[bontebok Bontebok].each { |name| assert_equal "Rackup::Handler::Bontebok", Rackup::Handler.get(name).name }
+  end
+
+  def test_a_start_that_fails_ends_with_a_message_and_a_status
+    handler = Rackup::Handler.get("bontebok")
+    error = nil
+    _, text = capture_io { error = assert_raises(SystemExit) { handler.run(->(_) {}, Nonsense: "1") } }
+    assert_equal [2, "bontebok: rackup -O: unknown option Nonsense. See rackup -s bontebok -h.\n"], [error.status, text]
+  end
+end
