@@ -17,7 +17,8 @@ module Bontebok
     # What the end may take of one that is told to end now.
     QUIT_SECONDS = 2
 
-    attr_reader :number, :pid, :channel, :patience, :deadline, :ending
+    # status: the Process::Status of its end; nil when somebody else has waited for it.
+    attr_reader :number, :pid, :channel, :patience, :deadline, :ending, :status
 
     class << self
       # Forks. In the child: closes the parent's channels (to_close: whatever else is not the child's), then exits with
@@ -129,6 +130,7 @@ module Bontebok
     end
 
     def ended(status)
+      @status = status
       @ending = status.signaled? ? "killed by SIG#{Signal.signame(status.termsig)}" : "exit status #{status.exitstatus}"
     end
 

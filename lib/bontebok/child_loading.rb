@@ -1,21 +1,21 @@
 # frozen_string_literal: true
 
-require_relative "app_loader"
 require_relative "child"
 
 module Bontebok
-  # Loads the application in a forked process, for Master and Worker. It may take long, and meanwhile nobody hears the
-  # channel; but there is nothing yet to finish, or to pass on to children. So a signal ends the process at once, and
-  # the end of its parent does. HUP ends nobody: it comes from a terminal to all processes.
+  # While a forked process, a Master or a Worker, runs the application's code before it serves: to load it, and hooks.
+  # That may take long, and meanwhile nobody hears the channel; but there is nothing yet to finish, or to pass on to
+  # children. So a signal ends the process at once, and the end of its parent does. HUP ends nobody: it comes from a
+  # terminal to all processes.
   module ChildLoading
     class << self
-      # Returns the application, or raises what AppLoader#load does. The block is called if the parent ends meanwhile.
-      # The signals are left as they are here: the caller makes a SignalQueue of them next.
-      def load(path, channel:, signals:, log:, &orphaned)
+      # Returns what the block does, or raises. orphaned is called if the parent ends meanwhile. The signals are left as
+      # they are here: the caller makes a SignalQueue of them next.
+      def guard(channel:, signals:, log:, orphaned: nil)
         @signals = signals
         signals.each { |signal| Signal.trap(signal, signal == "HUP" ? Child::NOTHING : "SYSTEM_DEFAULT") }
         watch = Thread.new { leave_with_parent(channel, log, orphaned) }
-        AppLoader.new(path, log).load
+        yield
       ensure
         watch&.kill&.join
         @signals = nil

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "child"
+require_relative "hooks"
 
 module Bontebok
   # The children that a process must have, by number: the supervisor's one master, a master's workers. Keeps one staying
@@ -16,14 +17,16 @@ module Bontebok
     LONGEST_PAUSE = 30
 
     # name: what the log calls a child. margin: seconds that one may take on top of patience, and of what an end at once
-    # may take, if it has children of its own to wait for. The block forks the child of a number and returns the Child.
-    def initialize(name, count, pause:, patience:, log:, margin: 0, &start)
+    # may take, if it has children of its own to wait for. ended: is called with each Child that has ended. The block
+    # forks the child of a number and returns the Child; it may raise Hooks::Failed.
+    def initialize(name, count, pause:, patience:, log:, margin: 0, ended: proc {}, &start)
       @name = name
       @numbers = (1..count).to_a
       @pause = pause
       @drain_seconds = patience + margin
       @quit_seconds = Child::QUIT_SECONDS + margin
       @log = log
+      @ended = ended
       @start = start
       @children = []
       @failures = Hash.new(0)
@@ -72,6 +75,11 @@ module Bontebok
       @children.each { |child| child.channel.say(:go) if child.reached?(:loaded) && !child.reached?(:ready) }
     end
 
+    # Each is replaced, as if it had asked to leave.
+    def renew
+      @children.each { |child| replace(child) }
+    end
+
     # Nothing is started any more.
     def drain
       @stopping = true
@@ -105,7 +113,7 @@ module Bontebok
     # When there is no room for one more process or pipe now, there may be later.
     def start(number)
       @children << @start.call(number)
-    rescue SystemCallError => e
+    rescue SystemCallError, Hooks::Failed => e
       @log.error("#{@name} #{number} cannot be started", e)
       pause(number)
     end
@@ -145,6 +153,7 @@ module Bontebok
         @children.delete(child)
         child.channel.close
         child.reached?(:ready) || child.leaving? ? note_end(child) : note_failure(child)
+        @ended.call(child)
       end
     end
 

@@ -16,6 +16,7 @@ module Bontebok
       @failed = false
       @listeners = listeners
       @log = log
+      @hooks = config.hooks
       @events = events
       @lock = Mutex.new
       @core = Core::Worker.new(config.core_settings)
@@ -70,7 +71,8 @@ module Bontebok
 
     def lane_options(config)
       { env: RackEnv.fixed(config), frozen_env: config[:frozen_env], show_errors: config.development?,
-        max_requests: config.request_limit, report: method(:report) }
+        max_requests: config.request_limit, report: method(:report),
+        on_error: (method(:ask_hooks) if @hooks.any?(:on_error)) }
     end
 
     # Waits until all are there.
@@ -117,6 +119,11 @@ module Bontebok
       when :leave then leave(exception)
       else @log.write(level, message, exception)
       end
+    end
+
+    # Outside of a request there is no env.
+    def ask_hooks(exception, env)
+      @hooks.attempt(:on_error, exception, env || {}, log: @log)
     end
 
     def leave(reason)

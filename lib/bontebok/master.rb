@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
+require_relative "app_loader"
 require_relative "channel"
 require_relative "child_loading"
 require_relative "children"
 require_relative "exit_limit"
 require_relative "fork_guard"
+require_relative "hooks"
 require_relative "signal_queue"
 require_relative "worker"
 
@@ -39,24 +41,45 @@ module Bontebok
       1
     ensure
       ExitLimit.set(@config.seconds(:graceful_timeout), status: 1, log: @log)
+      attempt_hook(:after_stopped) if @news.empty?
     end
 
     private
 
     def load_app
-      ChildLoading.load(@config[:rackup], channel: @channel, signals: SIGNALS, log: @log) do
-        @listeners.take_over
-        @listeners.unlink
+      ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log, orphaned: method(:unlink_orphaned)) do
+        AppLoader.new(@config[:rackup], @log).load
       end
+    end
+
+    def unlink_orphaned
+      @listeners.take_over
+      @listeners.unlink
     end
 
     def children
       Children.new("worker", @config.workers, pause: @config.seconds(:err_respawn_interval),
-                                              patience: @config.seconds(:graceful_timeout), log: @log) do |number|
-        Child.fork(number, to_close: [@events]) do |channel|
-          Worker.new(@config, @listeners, number: number, channel: channel, log: @log).run(@app)
-        end
+                                              patience: @config.seconds(:graceful_timeout), log: @log,
+                                              ended: method(:note_end)) do |number|
+        @config.hooks.run(:before_fork, Hooks::Worker.new(number))
+        child = fork_worker(number)
+        attempt_hook(:after_worker_fork, Hooks::Worker.new(number, child.pid))
+        child
       end
+    end
+
+    def fork_worker(number)
+      Child.fork(number, to_close: [@events]) do |channel|
+        Worker.new(@config, @listeners, number: number, channel: channel, log: @log).run(@app)
+      end
+    end
+
+    def note_end(child)
+      attempt_hook(:after_worker_exit, Hooks::Worker.new(child.number, child.pid), child.status)
+    end
+
+    def attempt_hook(name, *arguments)
+      @config.hooks.attempt(name, *arguments, log: @log)
     end
 
     def mind_workers
@@ -77,6 +100,7 @@ module Bontebok
       return fail_to_start unless @workers.any?(@news.first)
 
       @channel.say(@news.shift)
+      attempt_hook(:on_booted) if @news.empty?
     end
 
     def fail_to_start

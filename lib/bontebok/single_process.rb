@@ -46,6 +46,7 @@ module Bontebok
     ensure
       @listeners.unlink
       limit_exit
+      @config.hooks.attempt(:after_stopped, log: @log) if @lanes
     end
 
     private
@@ -88,6 +89,7 @@ module Bontebok
       @lanes.start
       StartLines.write(@log, @config, @listeners)
       @log.info("ready")
+      @config.hooks.attempt(:on_booted, log: @log)
       @serving = true
       wait_for_events while @serving
     end

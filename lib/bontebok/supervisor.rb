@@ -6,6 +6,7 @@ require_relative "exit_fence"
 require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "master"
+require_relative "restart_file"
 require_relative "signal_queue"
 require_relative "start_lines"
 
@@ -34,6 +35,7 @@ module Bontebok
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
       @masters = children
+      watch_restart_file
       mind_masters
       raise @error if @error
 
@@ -53,6 +55,11 @@ module Bontebok
           Master.new(@config, @listeners, channel: channel, log: @log, app: @app).run
         end
       end
+    end
+
+    def watch_restart_file
+      path = @config[:restart_file] or return
+      RestartFile.watch(path) { @events.push(:restart) }
     end
 
     def mind_masters
@@ -93,6 +100,7 @@ module Bontebok
       when "TERM", "QUIT" then stop(:drain)
       when "INT" then stop(:quit)
       when "HUP" then @log.info("SIGHUP is ignored")
+      when :restart then @masters.renew
       when "CHLD" then wait_for_orphans if Process.pid == 1
       end
     end

@@ -2,11 +2,13 @@
 
 require "io/wait"
 
+require_relative "app_loader"
 require_relative "channel"
 require_relative "child_loading"
 require_relative "deadline"
 require_relative "exit_limit"
 require_relative "fork_guard"
+require_relative "hooks"
 require_relative "lanes"
 require_relative "main_thread"
 require_relative "signal_queue"
@@ -32,12 +34,12 @@ module Bontebok
     def run(app)
       Process.setproctitle("bontebok worker #{@number}")
       ForkGuard.install { [@listeners, Channel, ChildLoading, @log].each(&:disown) }
-      app ||= load_app
+      app = prepare(app)
       @events = SignalQueue.new(*SIGNALS)
       @channel.say(:loaded)
       words = wait_for_go
       words ? serve(app, words) : 0
-    rescue AppLoader::Failed => e
+    rescue AppLoader::Failed, Hooks::Failed => e
       @log.error("worker #{@number}: #{e.message}", e.cause)
       1
     rescue StandardError => e
@@ -45,12 +47,23 @@ module Bontebok
       1
     ensure
       ExitLimit.set(@deadline ? @deadline.left : @config.seconds(:graceful_timeout), status: 1, log: @log)
+      @config.hooks.attempt(:before_worker_exit, itself_for_hooks, log: @log) if @lanes
     end
 
     private
 
-    def load_app
-      ChildLoading.load(@config[:rackup], channel: @channel, signals: SIGNALS, log: @log)
+    # Returns the application.
+    def prepare(app)
+      return app unless app.nil? || @config.hooks.any?(:after_fork)
+
+      ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log) do
+        @config.hooks.run(:after_fork, itself_for_hooks)
+        app || AppLoader.new(@config[:rackup], @log).load
+      end
+    end
+
+    def itself_for_hooks
+      Hooks::Worker.new(@number, Process.pid)
     end
 
     # Listeners of the first start do not listen before all is well. Returns the words that came behind :go; nil: the
@@ -67,6 +80,7 @@ module Bontebok
     end
 
     def serve(app, words)
+      @config.hooks.run(:after_worker_ready, itself_for_hooks)
       @lanes = Lanes.new(@config, @listeners, app, log: @log, events: @events)
       MainThread.guard do
         @lanes.start

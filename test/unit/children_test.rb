@@ -23,6 +23,23 @@ class ChildrenTest < Support::TestCase
     mind_until { @started.size == 3 && @keeper.settled?(:ready) }
   end
 
+  def test_who_wants_to_know_is_told_of_each_end
+    ended = Queue.new
+    keep(1, ended: ->(child) { ended.push([child.number, child.pid, child.status]) }) { STEADY }
+    mind_until { @keeper.settled?(:ready) }
+    Process.kill("KILL", @started.first.pid)
+    mind_until { @started.size == 2 }
+    number, pid, status = ended.pop(true)
+    assert_equal [1, @started.first.pid, 9], [number, pid, status.termsig]
+  end
+
+  def test_a_hook_that_fails_is_a_failed_start
+    failing = true
+    keep(1, pause: 0.01) { failing ? (failing = false) || raise(Bontebok::Hooks::Failed, "the hook failed") : STEADY }
+    mind_until { @keeper.settled?(:ready) && @keeper.any?(:ready) }
+    assert_log(/worker 1 cannot be started: the hook failed/)
+  end
+
   def test_one_that_was_ready_is_replaced_at_once
     keep(2, pause: 60) { STEADY }
     mind_until { @keeper.settled?(:ready) }
@@ -68,6 +85,15 @@ class ChildrenTest < Support::TestCase
     assert_alive @started[1]
     mind_until { @events.push("CHLD") && logged.include?("has left") }
     assert_log(/worker \(pid (\d+)\) leaves when its replacement is ready$.*worker \(pid \1\) has left: exit status 0/m)
+  end
+
+  def test_all_are_renewed_without_a_gap
+    keep(2) { STEADY }
+    mind_until { @keeper.settled?(:ready) }
+    @keeper.renew
+    assert_empty(@started.first(2).select { |child| gone?(child) })
+    mind_until { @started.first(2).all? { |child| gone?(child) } }
+    assert_equal [1, 2, 1, 2], @started.map(&:number)
   end
 
   def test_a_replacement_that_fails_is_tried_again_and_the_old_one_stays

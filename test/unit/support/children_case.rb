@@ -61,9 +61,10 @@ module ChildrenCase
   private
 
   # The block tells the behaviour of the child that is started next.
-  def keep(count, pause: 1, patience: 5)
+  def keep(count, pause: 1, patience: 5, **options)
     log = Bontebok::Log.new(@writer)
-    @keeper = Bontebok::Children.new("worker", count, pause: pause, patience: patience, log: log) do |number|
+    options = { pause: pause, patience: patience, log: log, **options }
+    @keeper = Bontebok::Children.new("worker", count, **options) do |number|
       behaviour = yield(number)
       @times << Bontebok::Child.now
       @started << Bontebok::Child.fork(number, to_close: [@events], &behaviour)

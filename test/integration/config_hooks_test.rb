@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/hooks"
+require_relative "process_tree"
+
+# The hooks of a configuration file in a server's life: which process runs them, when, and what those do that raise.
+class ConfigHooksTest < Support::TestCase
+  include ProcessTree
+
+  APP = "run ->(env) { env['PATH_INFO'] == '/raise' ? raise(IndexError, 'no shelf') : [200, {}, [Process.pid.to_s]] }\n"
+
+  # Each says its name, its process and its arguments.
+  TELLING = Bontebok::Hooks::NAMES.map do |name|
+    "#{name} { |*all| $stderr.puts ['hook', :#{name}, Process.pid, *all.map(&:inspect)].join(' ') }\n"
+  end.join
+
+  def test_every_hook_runs_in_its_process_and_in_order
+    server = start(TELLING, args: ["-w", "1"], rackup: "$stderr.puts %(hook loaded \#{Process.pid})\n#{APP}")
+    server.wait_for_output(/hook on_booted/)
+    master = master(server).pid
+    worker = workers(server).first
+    server.stop
+    text = server.output.text
+    told = text.scan(/^hook (\w+) (\d+)/).map { |name, pid| [name, pid.to_i] }
+    by_process = told.group_by(&:last).transform_values { |all| all.map(&:first) }
+    assert_equal({ master => %w[loaded before_fork after_worker_fork on_booted after_worker_exit after_stopped],
+                   worker => %w[after_fork after_worker_ready before_worker_exit] }, by_process)
+    assert_match(/^hook after_worker_exit .*number=1, pid=#{worker}> #<Process::Status: pid #{worker} exit 0>/, text)
+  end
+
+  def test_with_one_process_there_is_no_worker
+    server = start(TELLING, args: ["-w", "0"])
+    server.wait_for_output(/hook on_booted/)
+    server.stop
+    assert_equal %w[on_booted after_stopped], server.output.text.scan(/^hook (\w+) #{server.pid}/).flatten
+  end
+
+  def test_after_fork_comes_before_an_application_that_is_not_preloaded
+    server = start("after_fork { $connected = true }\n", args: %w[-w 1 --preload false],
+                                                         rackup: "run ->(_) { [200, {}, [$early.to_s]] }.tap { " \
+                                                                 "$early = $connected.inspect }\n")
+    assert_equal "true", server.get.body
+  end
+
+  def test_a_hook_that_raises_ends_a_first_start
+    %w[before_fork after_fork after_worker_ready].each do |name|
+      server = start("\n#{name} { raise IOError, 'no database' }\n", ready: false, args: ["-w", "2"])
+      assert_equal 1, server.wait.exitstatus, name
+      server.output.wait_for_end
+      assert_match(/the hook #{name} failed.*no database \(IOError\).*bontebok\.rb:2/m, server.output.text)
+      assert_match(/no worker became ready/, server.output.text)
+    end
+  end
+
+  def test_a_hook_that_raises_where_nothing_can_be_stopped_is_logged
+    server = start("on_booted { raise 'boom' }\nafter_worker_exit { raise 'bang' }\nbefore_worker_exit { exit 3 }\n",
+                   args: ["-w", "1"])
+    server.wait_for_output(/ error \d+ the hook on_booted failed: boom \(RuntimeError\)/)
+    assert_equal [200, 0], [server.get.status, server.stop.exitstatus]
+    assert_match(/the hook before_worker_exit failed: exit \(SystemExit\)/, server.output.text)
+    assert_match(/the hook after_worker_exit failed: bang \(RuntimeError\)/, server.output.text)
+  end
+
+  def test_on_error_is_told_and_gives_the_answer
+    server = start("on_error { |error, env| $stderr.puts('told ' + env['PATH_INFO']); error.message }\n",
+                   args: ["-w", "1", "-E", "production"])
+    response = server.get("/raise")
+    assert_equal [500, "no shelf"], [response.status, response.body]
+    server.wait_for_output(%r{told /raise})
+    assert_equal 200, server.get.status
+  end
+
+  def test_a_signal_ends_a_worker_whose_hook_waits
+    server = start("after_fork { $stderr.puts 'waiting'; sleep }\n", ready: false, args: ["-w", "1"])
+    server.wait_for_output(/waiting/)
+    assert_equal 0, server.stop("TERM").exitstatus
+    refute_match(/killed$/, server.output.text)
+  end
+
+  private
+
+  def start(text, rackup: APP, args: [], **options)
+    path = temp_file("bontebok.rb", text)
+    start_bontebok(args: ["-c", path, *args], rackup: rackup, **options)
+  end
+end
