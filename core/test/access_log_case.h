@@ -6,6 +6,7 @@
 #include "client.h"
 #include "fail_file.h"
 #include "fake_clock.h"
+#include "file_content.h"
 
 #define GET "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -40,16 +41,6 @@ static inline struct host *new_host(const char *format, int family)
     strcpy(settings.access_log, path);
     strcpy(settings.access_log_format, format);
     return host_new(&settings, family);
-}
-
-static inline const char *content(const char *name)
-{
-    static char text[200000];
-    FILE *file = fopen(name, "r");
-    assert_non_null(file);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    return text;
 }
 
 static inline void assert_log(const char *lines)

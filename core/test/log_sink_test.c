@@ -15,6 +15,7 @@
 
 #include "descriptors.h"
 #include "fail_file.h"
+#include "file_content.h"
 #include "log_sink.h"
 
 struct place {
@@ -47,16 +48,6 @@ static int end(void **state)
     assert_int_equal(rmdir(place->folder), 0);
     free(place);
     return 0;
-}
-
-static const char *content(const char *path)
-{
-    static char text[70000];
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    return text;
 }
 
 static struct bb__log_sink opened(const char *target)

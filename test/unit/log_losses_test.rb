@@ -2,21 +2,12 @@
 
 require "test_helper"
 require "fcntl"
-require "io/nonblock"
 require "timeout"
-require "bontebok/log"
+require_relative "support/log_case"
 
 # The server's own log when nobody reads it.
 class LogLossesTest < Support::TestCase
-  def setup
-    @reader, @writer = IO.pipe
-    @writer.nonblock = false # as a shell's
-    @log = Bontebok::Log.new(@writer)
-  end
-
-  def teardown
-    [@reader, @writer].each(&:close)
-  end
+  include LogCase
 
   def test_lines_for_which_a_pipe_has_no_room_are_counted
     assert_match(/\A\S+Z warn #{Process.pid} 1 line was lost\n\S+Z info #{Process.pid} next\n\z/, after_loss_of(1))

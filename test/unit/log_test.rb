@@ -1,20 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "io/nonblock"
-require "bontebok/log"
+require_relative "support/log_case"
 
 # The server's own log.
 class LogTest < Support::TestCase
-  def setup
-    @reader, @writer = IO.pipe
-    @writer.nonblock = false # as a shell's
-    @log = Bontebok::Log.new(@writer)
-  end
-
-  def teardown
-    [@reader, @writer].each(&:close)
-  end
+  include LogCase
 
   def test_a_line_has_time_level_process_and_message
     @log.info("hello")

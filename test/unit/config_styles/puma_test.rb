@@ -1,11 +1,13 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/config_file"
-require "bontebok/config_styles"
+require_relative "../support/config_style_case"
 
 # puma's directives, and what they mean here.
 class ConfigStylesPumaTest < Support::TestCase
+  include ConfigStyleCase
+
+  STYLE = Bontebok::ConfigStyles::Puma
   Worker = Bontebok::Hooks::Worker
 
   def test_options
@@ -118,21 +120,5 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_fault ":1: unknown option plugin solid_queue", "plugin :solid_queue"
     assert_fault ":1: unknown option ssl_bind", "ssl_bind 'a', 1"
     assert_fault ":1: on_worker_boot wants a block", "on_worker_boot"
-  end
-
-  private
-
-  def read(text)
-    @path = temp_file("puma.rb", text)
-    Bontebok::ConfigFile.new(@path, style: Bontebok::ConfigStyles::Puma)
-  end
-
-  def values(text)
-    read(text).entries.transform_values(&:value)
-  end
-
-  def assert_fault(message, text)
-    error = assert_raises(Bontebok::UsageError) { read(text) }
-    assert_equal [2, @path + message], [error.exit_status, error.message]
   end
 end

@@ -1,11 +1,13 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/config_file"
-require "bontebok/config_styles"
+require_relative "../support/config_style_case"
 
 # unicorn's directives, and what they mean here.
 class ConfigStylesUnicornTest < Support::TestCase
+  include ConfigStyleCase
+
+  STYLE = Bontebok::ConfigStyles::Unicorn
   Worker = Bontebok::Hooks::Worker
 
   def test_options
@@ -73,21 +75,5 @@ class ConfigStylesUnicornTest < Support::TestCase
     assert_fault ":2: unknown option worker_proceses", "timeout 1\nworker_proceses 4"
     assert_fault ":1: unknown option worker_exec", "worker_exec true"
     assert_fault ":1: before_fork wants a block", "before_fork 1"
-  end
-
-  private
-
-  def read(text)
-    @path = temp_file("unicorn.rb", text)
-    Bontebok::ConfigFile.new(@path, style: Bontebok::ConfigStyles::Unicorn)
-  end
-
-  def values(text)
-    read(text).entries.transform_values(&:value)
-  end
-
-  def assert_fault(message, text)
-    error = assert_raises(Bontebok::UsageError) { read(text) }
-    assert_equal [2, @path + message], [error.exit_status, error.message]
   end
 end

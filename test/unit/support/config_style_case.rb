@@ -1,0 +1,23 @@
+# frozen_string_literal: true
+
+require "bontebok/config_file"
+require "bontebok/config_styles"
+
+# For tests of one style of configuration files: the class's STYLE.
+module ConfigStyleCase
+  private
+
+  def read(text)
+    @path = temp_file("config.rb", text)
+    Bontebok::ConfigFile.new(@path, style: self.class::STYLE)
+  end
+
+  def values(text)
+    read(text).entries.transform_values(&:value)
+  end
+
+  def assert_fault(message, text)
+    error = assert_raises(Bontebok::UsageError) { read(text) }
+    assert_equal [2, @path + message], [error.exit_status, error.message]
+  end
+end
