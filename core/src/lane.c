@@ -251,8 +251,7 @@ static bool look(struct bb_lane *lane, bool held)
  *     accepting   a listener's queue                                       BB_IN_A_ROW in a row
  *     batch       what the last look found                                 each once
  *     due         those whose time is over
- *     held        see take_held()                                          one after each of the others'
- * turns
+ *     held        see take_held()                                          one after each turn of others
  *
  * in this order: a lane to which something always comes must forget nobody. */
 static struct bb__conn *pick(struct bb_lane *lane)
