@@ -29,6 +29,15 @@ class ChildrenPausesTest < Support::TestCase
     assert_operator @times[3] - ended, :<, PAUSE
   end
 
+  def test_such_a_life_may_end_by_leaving
+    keep(1, pause: PAUSE) { [BRIEF, LEAVING, BRIEF, STEADY][@started.size] }
+    mind_until { @started.size == 2 && @keeper.any?(:ready) }
+    assert_nil @started[1].channel.to_io.wait_readable(1.1 * PAUSE)
+    Process.kill("USR1", @started[1].pid)
+    mind_until { @started.size == 4 }
+    assert_operator @times[3] - @times[2], :<, PAUSE
+  end
+
   def test_one_that_was_not_pauses_longer_each_time
     keep(1, pause: 0.04) { FAILING }
     mind_until { @started.size == 4 }
