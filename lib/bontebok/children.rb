@@ -1,6 +1,9 @@
 # frozen_string_literal: true
 
 require_relative "child"
+require_relative "children/pauses"
+require_relative "children/record"
+require_relative "children/turns"
 require_relative "hooks"
 
 module Bontebok
@@ -11,27 +14,23 @@ module Bontebok
   #     pauses, longer with each failure in a row. To end by itself sooner than such a pause after it was ready is a
   #     failure as well, from the second time in a row.
   #   - One that asks to leave goes on serving until its replacement is ready. Then it retires: what it has not accepted
-  #     is for the others.
+  #     is for the others. Of several that ask each waits until the one before it has ended.
   #   - One that does not end in time after it was told to is killed, and the log says which.
   class Children
-    LONGEST_PAUSE = 30
-
     # name: what the log calls a child. margin: seconds that one may take on top of patience, and of what an end at once
-    # may take, if it has children of its own to wait for. ended: is called with each Child that has ended. The block
-    # forks the child of a number and returns the Child; it may raise Hooks::Failed.
-    def initialize(name, count, pause:, patience:, log:, margin: 0, ended: proc {}, &start)
-      @name = name
+    # may take, if it has children of its own to wait for. interval: seconds between any two starts. ended: is called
+    # with each Child that has ended. The block forks the child of a number and returns the Child; it may raise
+    # Hooks::Failed.
+    def initialize(name, count, pause:, patience:, log:, interval: 0, margin: 0, ended: proc {}, &start)
       @numbers = (1..count).to_a
-      @pause = pause
+      @pauses = Pauses.new(pause, interval)
+      @turns = Turns.new
       @drain_seconds = patience + margin
       @quit_seconds = Child::QUIT_SECONDS + margin
-      @log = log
+      @record = Record.new(name, @numbers, log)
       @ended = ended
       @start = start
       @children = []
-      @failures = Hash.new(0)
-      @brief = {}
-      @paused_until = Hash.new(0)
       @go = false
       @stopping = false
     end
@@ -52,7 +51,10 @@ module Bontebok
       @children.reject(&:deaf?).each { |child| child.hear.each { |word| note(child, word) } }
       reap
       kill_overdue
-      fill unless @stopping
+      return if @stopping
+
+      replace_next
+      fill
     end
 
     # Somebody else has waited for a process, which may be one of these.
@@ -60,9 +62,13 @@ module Bontebok
       @children.find { |child| child.pid == pid }&.ended(status)
     end
 
-    # Every number has a child that came so far, or has failed.
+    # Every number has a child that came so far, or has failed. Once one is there, those are not waited for whose first
+    # start is still to come.
     def settled?(step)
-      @numbers.all? { |number| @failures[number].positive? || of(number).any? { |child| child.reached?(step) } }
+      @numbers.all? do |number|
+        @pauses.failing?(number) || of(number).any? { |child| child.reached?(step) } ||
+          (of(number).empty? && any?(step))
+      end
     end
 
     def any?(step)
@@ -75,9 +81,14 @@ module Bontebok
       @children.each { |child| child.channel.say(:go) if child.reached?(:loaded) && !child.reached?(:ready) }
     end
 
-    # Each is replaced, as if it had asked to leave.
+    # All are replaced at once.
     def renew
       @children.each { |child| replace(child) }
+    end
+
+    # They are replaced one after the other, as if each had asked to leave.
+    def renew_slowly
+      @turns.add(*@children)
     end
 
     # Nothing is started any more.
@@ -107,20 +118,21 @@ module Bontebok
     end
 
     def fill
-      @numbers.each { |number| start(number) if missing?(number) && @paused_until[number] <= Child.now }
+      @numbers.each { |number| start(number) if missing?(number) && @pauses.over(number) <= Child.now }
     end
 
     # When there is no room for one more process or pipe now, there may be later.
     def start(number)
       @children << @start.call(number)
+      @pauses.started
     rescue SystemCallError, Hooks::Failed => e
-      @log.error("#{@name} #{number} cannot be started", e)
-      pause(number)
+      @record.cannot_start(number, e)
+      @pauses.failed(number)
     end
 
     def seconds_to_wait
       times = @children.filter_map(&:deadline)
-      times.concat(@numbers.select { |number| missing?(number) }.map(&@paused_until)) unless @stopping
+      times.concat(@numbers.select { |number| missing?(number) }.map { |number| @pauses.over(number) }) unless @stopping
       earliest = times.min
       [earliest - Child.now, 0].max if earliest&.finite?
     end
@@ -132,19 +144,23 @@ module Bontebok
         child.channel.say(:go) if @go
       when :ready
         child.reached(:ready)
-        @failures.delete(child.number) unless @brief[child.number]
+        @pauses.ready(child.number)
         of(child.number).reject(&:staying?).each { |former| former.retire(@drain_seconds) }
       when :leave
-        replace(child)
+        @turns.add(child)
       end
+    end
+
+    def replace_next
+      child = @turns.next(@children) and replace(child)
     end
 
     def replace(child)
       return unless child.staying?
 
-      @brief.delete(child.number) if child.reached?(:ready) && child.seconds_ready >= @pause
+      @pauses.leaves(child.number, child.seconds_ready) if child.reached?(:ready)
       child.replace
-      @log.info("#{describe(child)} leaves when its replacement is ready")
+      @record.leaves(child)
     end
 
     def reap
@@ -159,39 +175,23 @@ module Bontebok
 
     def note_end(child)
       if child.staying?
-        @log.warn("#{describe(child)} ended: #{child.ending}")
-        note_life(child)
+        @record.ended(child)
+        @pauses.ended(child.number, child.seconds_ready)
       elsif !@stopping
-        @log.info("#{describe(child)} has left: #{child.ending}")
+        @record.left(child)
       end
     end
 
-    def note_life(child)
-      brief = child.seconds_ready < @pause
-      brief && @brief[child.number] ? pause(child.number) : @failures.delete(child.number)
-      @brief[child.number] = brief
-    end
-
     def note_failure(child)
-      @log.warn("#{describe(child)} ended before it was ready: #{child.ending}")
-      pause(child.number)
-    end
-
-    def pause(number)
-      @paused_until[number] = Child.now + [@pause * (2**@failures[number]), LONGEST_PAUSE].min
-      @failures[number] += 1
+      @record.failed(child)
+      @pauses.failed(child.number)
     end
 
     def kill_overdue
       @children.select(&:overdue?).each do |child|
-        @log.error("#{describe(child)} did not end within #{child.patience} s: killed")
+        @record.overdue(child)
         child.kill
       end
-    end
-
-    def describe(child)
-      number = " #{child.number}" if @numbers.size > 1
-      "#{@name}#{number} (pid #{child.pid})"
     end
   end
 end

@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require_relative "../child"
+
+module Bontebok
+  class Children
+    # When a number may be started, for Children: not right after its last failure, and not right after another start.
+    # Knows numbers, no processes.
+    class Pauses
+      LONGEST = 30
+
+      # pause: seconds after a first failure. interval: seconds between any two starts.
+      def initialize(pause, interval)
+        @pause = pause
+        @interval = interval
+        @failures = Hash.new(0)
+        @brief = {}
+        @until = Hash.new(0)
+        @next_start = 0
+      end
+
+      # The time from which on it may be started.
+      def over(number)
+        [@until[number], @next_start].max
+      end
+
+      def started
+        @next_start = Child.now + @interval
+      end
+
+      # Its last start came to nothing.
+      def failing?(number)
+        @failures[number].positive?
+      end
+
+      # A start came to nothing: the pause doubles with each one in a row.
+      def failed(number)
+        @until[number] = Child.now + [@pause * (2**@failures[number]), LONGEST].min
+        @failures[number] += 1
+      end
+
+      def ready(number)
+        @failures.delete(number) unless @brief[number]
+      end
+
+      # It has ended by itself, so many seconds after it was ready.
+      def ended(number, seconds)
+        brief = seconds < @pause
+        brief && @brief[number] ? failed(number) : @failures.delete(number)
+        @brief[number] = brief
+      end
+
+      # It is to go, so many seconds after it was ready.
+      def leaves(number, seconds)
+        @brief.delete(number) if seconds >= @pause
+      end
+
+      # The number is not needed any more.
+      def forget(number)
+        [@failures, @brief, @until].each { |by_number| by_number.delete(number) }
+      end
+    end
+  end
+end

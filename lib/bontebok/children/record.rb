@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+module Bontebok
+  class Children
+    # What the log says of Children's coming and going.
+    class Record
+      # numbers: of all children there must be; a single one is called by its name alone.
+      def initialize(name, numbers, log)
+        @name = name
+        @numbers = numbers
+        @log = log
+      end
+
+      def cannot_start(number, exception)
+        @log.error("#{@name} #{number} cannot be started", exception)
+      end
+
+      def leaves(child)
+        @log.info("#{describe(child)} leaves when its replacement is ready")
+      end
+
+      def left(child)
+        @log.info("#{describe(child)} has left: #{child.ending}")
+      end
+
+      def ended(child)
+        @log.warn("#{describe(child)} ended: #{child.ending}")
+      end
+
+      def failed(child)
+        @log.warn("#{describe(child)} ended before it was ready: #{child.ending}")
+      end
+
+      def overdue(child)
+        @log.error("#{describe(child)} did not end within #{child.patience} s: killed")
+      end
+
+      private
+
+      def describe(child)
+        number = " #{child.number}" if @numbers.size > 1
+        "#{@name}#{number} (pid #{child.pid})"
+      end
+    end
+  end
+end
