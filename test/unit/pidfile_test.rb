@@ -36,6 +36,41 @@ class PidfileTest < Support::TestCase
     end
   end
 
+  # After a reboot, or a crash long ago, the number is another's.
+  def test_one_whose_number_another_process_has_by_now_is_replaced
+    other = start_process("sleep", "60").pid
+    File.write(@path, "#{other}\n")
+    assert_raises(Bontebok::StartError) { @pidfile.write }
+    File.utime(Time.now - 60, Time.now - 60, @path)
+    @pidfile.write
+    assert_equal "#{Process.pid}\n", File.read(@path)
+  end
+
+  def test_one_of_a_zombie_is_replaced
+    zombie = Process.spawn("true")
+    eventually { File.read("/proc/#{zombie}/stat").include?(") Z ") }
+    File.write(@path, "#{zombie}\n")
+    @pidfile.write
+    assert_equal "#{Process.pid}\n", File.read(@path)
+  ensure
+    Process.wait(zombie)
+  end
+
+  def test_whom_it_lets_write
+    former = File.umask(0)
+    @pidfile.write
+    assert_equal "644", File.stat(@path).mode.to_s(8)[-3..]
+  ensure
+    File.umask(former)
+  end
+
+  def test_what_lies_under_the_temporary_name_is_not_written_to
+    other = temp_file("other", "its own")
+    File.symlink(other, "#{@path}.#{Process.pid}")
+    @pidfile.write
+    assert_equal ["its own", "file"], [File.read(other), File.lstat(@path).ftype]
+  end
+
   def test_one_that_is_no_longer_ours_stays
     @pidfile.write
     File.write(@path, "1\n")
