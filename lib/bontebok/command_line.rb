@@ -13,6 +13,11 @@ module Bontebok
     ACTIONS = { "--help" => :help, "-h" => :help, "--version" => :version, "-v" => :version,
                 "--check" => :check }.freeze
 
+    # What other servers have, and no service manager needs.
+    DAEMON = %w[-D --daemonize].freeze
+    FOREGROUND = "the server stays in the foreground; what puts it into the background, starts it again and keeps " \
+                 "its log is a service manager: docs/DEPLOYMENT.md shows it under systemd"
+
     # action: :serve, :check, :help or :version. values: { key => [what was written, ...] }.
     attr_reader :action, :values
 
@@ -74,6 +79,8 @@ module Bontebok
     end
 
     def unknown(flag)
+      return "#{flag}: #{FOREGROUND}" if DAEMON.include?(flag)
+
       flag = flag.scrub
       near = DidYouMean::SpellChecker.new(dictionary: known_flags).correct(flag).first if defined?(DidYouMean)
       "unknown option #{flag}. #{near ? "Did you mean #{near}?" : 'See bontebok --help.'}"

@@ -53,6 +53,14 @@ class CommandLineTest < Minitest::Test
     assert_refused "unknown option --no-threads. Did you mean --threads?", "--no-threads"
   end
 
+  def test_no_daemon
+    [%w[-D], %w[--daemonize], %w[--daemonize=true], %w[-w 1 -D config.ru]].each do |argv|
+      error = assert_raises(Bontebok::UsageError) { read(*argv) }
+      assert_match(/\A-(D|-daemonize): the server stays in the foreground.* systemd\z/, error.message)
+      assert_includes error.message, "docs/DEPLOYMENT.md"
+    end
+  end
+
   def test_missing_and_superfluous_values
     assert_refused "-w wants a value: -w N|auto", "-w"
     assert_refused "--listen wants a value: --listen ADDR", "--listen"
