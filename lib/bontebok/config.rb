@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "account"
 require_relative "config_file"
 require_relative "config_styles"
 require_relative "cpus"
@@ -39,6 +40,7 @@ module Bontebok
       check_request_limits
       OptionTable::ALL.each { |option| setting(option) }
       workers
+      account
       freeze
     end
 
@@ -64,6 +66,11 @@ module Bontebok
     # Worker processes, `auto` resolved. 0: one process without forks.
     def workers
       @workers ||= self[:max_workers] == :auto ? Cpus.new.count : self[:max_workers]
+    end
+
+    # Whom the application runs as.
+    def account
+      @account ||= Account.new(self[:user], self[:group])
     end
 
     def development?

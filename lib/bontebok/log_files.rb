@@ -5,15 +5,44 @@ require_relative "start_error"
 module Bontebok
   # The files that standard error and output go to by configuration. Every process of the server inherits them.
   module LogFiles
-    # Opens them, or again those that are there now under their names. Raises StartError.
-    def self.open(config)
-      { log: $stderr, stdout: $stdout }.each do |key, stream|
-        path = config[key] or next
-        # Given the path, reopen would have closed the stream before it finds that there is no such folder.
-        File.open(path, "a") { |file| stream.reopen(file) }
+    class << self
+      # Opens them, or again those that are there now under their names. Raises StartError.
+      #
+      # By root it also makes the access log's file, which each worker opens by itself: so the supervisor comes first
+      # when files are opened anew.
+      def open(config)
+        { log: $stderr, stdout: $stdout }.each { |key, stream| direct(stream, config[key], config.account) }
+        make_access_log(config[:access_log], config.account)
+      end
+
+      private
+
+      def direct(stream, path, account)
+        return if path.nil?
+
+        # Given the path, reopen would have closed the stream before it finds that there is no such folder. What it
+        # is already, /dev/stderr for one, another user could not even open.
+        explained(path, account) { reopen(stream, path, account) } unless File.identical?(path, stream)
         stream.sync = true
+      end
+
+      def reopen(stream, path, account)
+        file = account.append(path)
+        stream.reopen(file)
+        file.close
+      end
+
+      def make_access_log(path, account)
+        return unless account.change? && path.start_with?("/") && !File.exist?(path)
+
+        explained(path, account) { account.append(path).close }
+      end
+
+      def explained(path, account)
+        yield
       rescue SystemCallError => e
-        raise StartError, "cannot write to #{path}: #{SystemCallError.new(nil, e.errno).message}"
+        message = "cannot write to #{path}: #{SystemCallError.new(nil, e.errno).message}"
+        raise StartError, account.described(message)
       end
     end
   end

@@ -29,6 +29,7 @@ module Bontebok
 
     # Returns the exit status.
     def run
+      @config.account.assume
       Process.setproctitle("bontebok master")
       ForkGuard.install { [@listeners, Channel, ChildLoading, @log].each(&:disown) }
       @app ||= load_app if @config[:preload]

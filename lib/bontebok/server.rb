@@ -21,12 +21,12 @@ module Bontebok
 
     # Returns the exit status. Raises StartError.
     def run
-      AppLoader.new(@config[:rackup], @log).check unless @app
-      check_spool_dir
+      @config.account.check
+      @config.account.act { check_files }
       with_pidfile do
         prepare_process
         kind = process
-        check_access_log
+        @config.account.act { check_access_log }
         kind.new(@config, listeners, app: @app, log: @log).run
       end
     end
@@ -64,6 +64,11 @@ module Bontebok
       Listeners.new(@config, log: @log, adopted: AdoptedSockets.take(ENV, log: @log))
     end
 
+    def check_files
+      AppLoader.new(@config[:rackup], @log).check unless @app
+      check_spool_dir
+    end
+
     def check_spool_dir
       folder = @config[:spool_dir]
       return if File.directory?(folder) && File.writable?(folder)
@@ -81,6 +86,7 @@ module Bontebok
     end
 
     def prepare_process
+      File.umask(@config[:umask]) if @config[:umask]
       LogFiles.open(@config)
       ENV["RACK_ENV"] = @config[:environment]
       ENV["TMPDIR"] = @config[:spool_dir] unless @config.source(:spool_dir) == "default"

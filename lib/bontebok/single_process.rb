@@ -32,6 +32,7 @@ module Bontebok
     def run
       Process.setproctitle("bontebok")
       @listeners.bind
+      @config.account.assume
       ForkGuard.install { [@listeners, @log].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       app = @app || load_app

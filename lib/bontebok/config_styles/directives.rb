@@ -25,6 +25,11 @@ module Bontebok
 
       private
 
+      # Sockets have one mode: what one of them does not allow none does.
+      def restrict_socket(umask)
+        @configuration.set(:socket_mode, (@configuration[:socket_mode] || 0o777) & ~umask)
+      end
+
       def method_missing(name, *)
         @configuration.unknown(name)
       end

@@ -97,6 +97,13 @@ module Bontebok
 
       private
 
+      # Digits with or without the 0 in front. There a umask without it is decimal, which nobody means.
+      def octal(name, text)
+        Integer(text.to_s, 8)
+      rescue ArgumentError
+        @configuration.refuse("#{name} of bind wants a number like 0117")
+      end
+
       def unknown(directive)
         @configuration.unknown(directive)
       end
@@ -104,6 +111,8 @@ module Bontebok
       def bind_option(name, value)
         case name
         when "backlog" then @configuration.set(:backlog, [value.to_i, @configuration[:backlog]].compact.max)
+        when "umask" then restrict_socket(octal(name, value))
+        when "mode" then restrict_socket(~octal(name, value))
         when *TUNING then nil
         else unknown("#{name} of bind")
         end

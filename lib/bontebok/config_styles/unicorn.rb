@@ -36,6 +36,12 @@ module Bontebok
         @configuration.enter(File.expand_path(path))
       end
 
+      # Without a group it is the user's own; there it stays root's.
+      def user(name, group = nil)
+        @configuration.set(:user, name)
+        @configuration.set(:group, group)
+      end
+
       %i[before_fork after_fork after_worker_ready after_worker_exit].each do |name|
         define_method(name) do |hook = nil, &block|
           @configuration.add_hook(name, hook || block, alone: true) do |worker, *others|
@@ -54,6 +60,7 @@ module Bontebok
         case name
         when :backlog then @configuration.set(:backlog, [value, @configuration[:backlog]].compact.max)
         when :reuseport then @configuration.set(:reuse_port, value)
+        when :umask then restrict_socket(value)
         when *TUNING then nil
         else @configuration.unknown("#{name} of listen")
         end

@@ -16,6 +16,18 @@ module Bontebok
                    "Folder to change to before anything else: where relative names of files begin. In the " \
                    "configuration file it holds from its line on.",
                    section: TITLE, default_text: "the folder of the start"),
+        Option.new("User", ACCOUNT, nil,
+                   "Whom the application runs as, a name or a number. The server is started by root then: it binds, " \
+                   "the supervisor stays root, masters become this user before they load anything. HOME, USER and " \
+                   "LOGNAME are set as well.",
+                   section: TITLE, default_text: "who starts the server"),
+        Option.new("Group", ACCOUNT, nil,
+                   "The group beside User, a name or a number.",
+                   section: TITLE, default_text: "User's own"),
+        Option.new("Umask", OptionTypes::FileMode.new, nil,
+                   "Rights that new files do not get, those of the logs and of the application: 0027. SocketMode is " \
+                   "not affected.",
+                   section: TITLE, default_text: "as it is"),
         Option.new("Pidfile", PATH, nil,
                    "File for the number of the process that was started, removed at its end. Where another server " \
                    "that lives has written its own, the start fails.",

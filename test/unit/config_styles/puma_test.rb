@@ -52,6 +52,14 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_equal 2, values("port 1\nbind 'tcp://a:2'")[:listen].size
   end
 
+  def test_who_may_connect
+    { "umask=0117" => 0o660, "umask=022" => 0o755, "mode=0660" => 0o660, "mode=600&backlog=5" => 0o600 }
+      .each { |text, mode| assert_equal mode, values("bind 'unix:///a?#{text}'")[:socket_mode], text }
+    assert_equal 0o640, values("bind 'unix:///a?mode=0660'\nbind 'unix:///b?umask=0137'")[:socket_mode]
+    assert_fault ":1: umask of bind wants a number like 0117", "bind 'unix:///a?umask=none'"
+    assert_fault ":1: mode of bind wants a number like 0117", "bind 'unix:///a?mode=0888'"
+  end
+
   def test_addresses_that_are_not_known
     assert_fault ":1: bind wants tcp://HOST:PORT or unix://PATH, not ssl://a:1?key=k", "bind 'ssl://a:1?key=k'"
     assert_fault ":1: unknown option mask of bind", "bind 'unix:///a?mask=0'"

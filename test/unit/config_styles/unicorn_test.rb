@@ -42,6 +42,15 @@ class ConfigStylesUnicornTest < Support::TestCase
     assert_fault ":1: unknown option backlogs of listen", "listen 80, backlogs: 1"
   end
 
+  def test_who_may_connect
+    assert_equal 0o750, values("listen '/a', umask: 0027\nlisten '/b', umask: 0")[:socket_mode]
+  end
+
+  def test_user
+    assert_equal({ user: "app", group: "www" }, values("user 'app', 'www'"))
+    assert_equal({ user: "app" }, values("user 'app'"))
+  end
+
   def test_the_working_directory_is_entered_at_once
     before = Dir.pwd
     temp_file("sub/seen", "7")
