@@ -201,8 +201,8 @@ enum bb_queue {
  * queues are to be taken and there is no room for that (descriptors, memory), as soon as a lane has it. What
  * is in flight is answered with "Connection: close". Every lane then ends with BB_DRAINED. Blocks for as long
  * as it takes to empty the queues, some milliseconds; about 0.2 s when clients connect as fast as they are
- * taken, and then what is left is refused. Any thread, but no signal handler. Once the listeners are closed:
- * no effect. */
+ * taken: then all that is queued by now is taken, and who comes later is refused. Any thread, but no signal
+ * handler. Once the listeners are closed: no effect. */
 void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue);
 
 /* Opens the access log's file anew by its name, after it was renamed; what is no file stays as it is. Any

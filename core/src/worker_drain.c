@@ -14,7 +14,7 @@
  * long to do the same: what is queued is spread, and those that are idle get the most of it. */
 #define SLICE       BB_IN_A_ROW
 #define SLICE_PAUSE 200 /* us */
-#define SLICES_TIME 200 /* ms: clients may connect as fast as that */
+#define SLICES_TIME 200 /* ms: clients may connect as fast as they are taken */
 
 /* The application wants descriptors, too: so many numbers, or a quarter of all, are left to it. */
 #define RESERVE 64
@@ -79,22 +79,6 @@ static int take_queues(struct bb_worker *worker, int most)
     return more ? EAGAIN : 0;
 }
 
-/* A listener leaves each set before it is closed: as long as another process has it, its events would go on
- * coming, and nothing could be done about it. `last`: so many that have come meanwhile are taken. A lane may
- * be about to accept from it: something that accepts nothing takes the number, so that nobody else gets it.
- */
-static void close_listeners(struct bb_worker *worker, int last)
-{
-    atomic_store(&worker->has_closed, true);
-    for (int i = 0; i < worker->listener_count; i++) {
-        int fd = worker->listeners[i].fd;
-        for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
-            bb__poller_remove(&lane->poller, fd);
-        (void)take_queue(worker, &worker->listeners[i], last);
-        while (dup3(worker->drain_fd, fd, O_CLOEXEC) < 0 && (errno == EINTR || errno == EBUSY)) continue;
-    }
-}
-
 /* A connection wakes one of all the lanes that wait for it (EPOLLEXCLUSIVE). If that is one of ours, nobody
  * else comes for it. */
 static int count_on_call(const struct bb_worker *worker)
@@ -104,22 +88,39 @@ static int count_on_call(const struct bb_worker *worker)
     return count;
 }
 
+/* A listener leaves each set before it is closed: as long as another process has it, its events would go on
+ * coming, and nothing could be done about it. What has come meanwhile is taken; where the queue is left to
+ * others, no more than lanes of ours may have been woken for, and from here on none is. A lane may be about
+ * to accept from it: something that accepts nothing takes the number, so that nobody else gets it. */
+static void close_listeners(struct bb_worker *worker, enum bb_queue queue)
+{
+    atomic_store(&worker->has_closed, true);
+    for (int i = 0; i < worker->listener_count; i++) {
+        int fd = worker->listeners[i].fd;
+        for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
+            bb__poller_remove(&lane->poller, fd);
+        int most = queue == BB_QUEUE_LEAVE ? count_on_call(worker) : SLICE;
+        (void)take_queue(worker, &worker->listeners[i], most);
+        while (dup3(worker->drain_fd, fd, O_CLOEXEC) < 0 && (errno == EINTR || errno == EBUSY)) continue;
+    }
+}
+
 static void leave_queues(struct bb_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
-    if (!atomic_load(&worker->has_closed)) close_listeners(worker, count_on_call(worker));
+    if (!atomic_load(&worker->has_closed)) close_listeners(worker, BB_QUEUE_LEAVE);
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* 0: the listeners are closed, because their queues are empty, or whatever they still hold. */
-static int take_and_close(struct bb_worker *worker, int most, bool whatever)
+/* 0: the listeners are closed: their queues are empty, or hold more than BB_TAKEN_MAX. */
+static int take_and_close(struct bb_worker *worker, int most)
 {
     int error = 0;
     pthread_mutex_lock(&worker->lock);
     if (!atomic_load(&worker->has_closed)) {
         error = take_queues(worker, most);
-        if (error == EAGAIN && whatever) error = 0;
-        if (error == 0) close_listeners(worker, SLICE);
+        if (error == EAGAIN && most == BB_TAKEN_MAX) error = 0;
+        if (error == 0) close_listeners(worker, BB_QUEUE_TAKE);
     }
     pthread_mutex_unlock(&worker->lock);
     return error;
@@ -127,14 +128,17 @@ static int take_and_close(struct bb_worker *worker, int most, bool whatever)
 
 int bb__worker_take_queues(struct bb_worker *worker)
 {
-    return take_and_close(worker, BB_TAKEN_MAX, true);
+    return take_and_close(worker, BB_TAKEN_MAX);
 }
 
+/* What takes longer is a flood, or a machine so busy that a pause is long: it ends with all that is queued.
+ */
 static void take_in_slices(struct bb_worker *worker)
 {
     static const struct timespec pause = {.tv_nsec = SLICE_PAUSE * 1000};
     uint64_t end = bb__clock_ms() + SLICES_TIME;
-    while (take_and_close(worker, SLICE, bb__clock_ms() >= end) == EAGAIN) (void)nanosleep(&pause, NULL);
+    while (take_and_close(worker, bb__clock_ms() < end ? SLICE : BB_TAKEN_MAX) == EAGAIN)
+        (void)nanosleep(&pause, NULL);
 }
 
 void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue)

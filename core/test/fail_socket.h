@@ -1,5 +1,6 @@
-/* fail_socket.h: connections that cannot be accepted, and sockets that cannot be watched. A test that
- * includes it is linked with --wrap (see the Makefile). */
+/* fail_socket.h: connections that cannot be accepted, sockets that cannot be watched, and what happens a
+ * moment before one is not watched any more. A test that includes it is linked with --wrap (see the
+ * Makefile). */
 #ifndef BB_TEST_FAIL_SOCKET_H
 #define BB_TEST_FAIL_SOCKET_H
 
@@ -15,6 +16,7 @@ int __wrap_epoll_ctl(int set, int operation, int fd, struct epoll_event *event);
 static struct {
     const int *accept_errors; /* the next calls of accept4() fail with these, up to a 0 */
     int watch_error;          /* epoll_ctl() with EPOLL_CTL_ADD fails with it */
+    void (*before_unwatching)(void);
 } fail_socket;
 
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
@@ -27,6 +29,7 @@ int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
 
 int __wrap_epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
 {
+    if (operation == EPOLL_CTL_DEL && fail_socket.before_unwatching) fail_socket.before_unwatching();
     if (fail_socket.watch_error == 0 || operation != EPOLL_CTL_ADD)
         return __real_epoll_ctl(set, operation, fd, event);
     errno = fail_socket.watch_error;

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "drain_case.h"
+#include "fail_socket.h"
 #include "fake_clock.h"
 #include "fake_pause.h"
 
@@ -90,6 +91,30 @@ static void test_what_a_lane_was_woken_for_is_not_left(void **state)
     assert_drained(host);
 }
 
+static struct host *woken;
+static struct client *waker;
+
+/* As if it had waited, and the kernel had woken it. */
+static void lane_is_woken(void)
+{
+    fail_socket.before_unwatching = NULL;
+    waker = client_new(woken);
+    client_say(waker, REQUEST);
+    bb_lane_wait(woken->lane);
+}
+
+static void test_a_lane_that_is_woken_while_the_listener_leaves_its_set(void **state)
+{
+    (void)state;
+    woken = new_host(AF_UNIX);
+    int elsewhere = dup(woken->worker->listeners[0].fd);
+    fail_socket.before_unwatching = lane_is_woken;
+    bb_worker_drain(woken->worker, BB_QUEUE_LEAVE);
+    assert_last_answer(waker, "GET / ");
+    close(elsewhere);
+    assert_drained(woken);
+}
+
 /* ---- clients that go on connecting ---- */
 
 static struct host *flooded;
@@ -113,6 +138,25 @@ static void test_a_flood_does_not_hold_it_up(void **state)
     in_the_pause = NULL;
     assert_true(atomic_load(&flooded->worker->has_closed));
     assert_in_range(flood_count, 300, 399);
+    for (unsigned i = 0; i < flood_count; i++) client_free(flood[i]);
+    assert_drained(flooded);
+}
+
+/* On a machine that is busy a pause may take any time. */
+static void pause_takes_long(void)
+{
+    fake_clock_advance(1000);
+}
+
+static void test_what_was_queued_before_is_taken_however_long_it_takes(void **state)
+{
+    (void)state;
+    flooded = new_host(AF_UNIX);
+    for (flood_count = 0; flood_count < 400; flood_count++) flood[flood_count] = client_new(flooded);
+    in_the_pause = pause_takes_long;
+    bb_worker_drain(flooded->worker, BB_QUEUE_TAKE);
+    in_the_pause = NULL;
+    assert_int_equal(atomic_load(&flooded->worker->queued_count), 400);
     for (unsigned i = 0; i < flood_count; i++) client_free(flood[i]);
     assert_drained(flooded);
 }
@@ -197,7 +241,9 @@ int main(void)
         cmocka_unit_test(test_queued_and_never_taken),
         cmocka_unit_test(test_what_is_queued_is_left_to_others),
         cmocka_unit_test(test_what_a_lane_was_woken_for_is_not_left),
+        cmocka_unit_test(test_a_lane_that_is_woken_while_the_listener_leaves_its_set),
         cmocka_unit_test(test_a_flood_does_not_hold_it_up),
+        cmocka_unit_test(test_what_was_queued_before_is_taken_however_long_it_takes),
         cmocka_unit_test(test_what_is_queued_is_shared_by_those_who_are_told),
         cmocka_unit_test(test_what_is_queued_keeps_nobody_waiting),
     };
