@@ -18,6 +18,7 @@ module Bontebok
       # The block runs in every process that is forked from now on, once, in place of what was to run before.
       def install(&action)
         @action = action
+        @passing = nil
         Process.singleton_class.prepend(Hook)
       end
 
@@ -29,9 +30,14 @@ module Bontebok
         @passing = nil
       end
 
+      # Also in the process that it has forked, until that installs a guard of its own.
+      def passing?
+        @passing == Thread.current
+      end
+
       def act
-        action = @action unless @passing == Thread.current
-        @action = @passing = nil
+        action = @action unless passing?
+        @action = nil
         action&.call
       end
     end

@@ -1,11 +1,14 @@
 # frozen_string_literal: true
 
+require_relative "fork_guard"
+
 module Bontebok
   # Turns signals into events for a loop. A handler runs between any two instructions of the main thread, where no lock
   # may be taken and nothing logged; so it only adds a name to the queue and a byte to a pipe, which wakes the loop's
   # select. Other threads may push events of their own.
   #
-  # A process that the application forks inherits the handlers. There the signal does what it would without us.
+  # A process that the application forks inherits the handlers. There the signal does what it would without us. So does
+  # one of our own, for a moment: but HUP, which comes from a terminal to all, ends none of ours.
   class SignalQueue
     # The loop's select watches it.
     attr_reader :to_io
@@ -44,6 +47,7 @@ module Bontebok
 
     def receive(signal)
       return push(signal) if Process.pid == @pid
+      return if signal == "HUP" && ForkGuard.passing?
 
       Signal.trap(signal, "DEFAULT")
       Process.kill(signal, Process.pid)
