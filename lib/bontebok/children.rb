@@ -145,7 +145,7 @@ module Bontebok
       when :ready
         child.reached(:ready)
         @pauses.ready(child.number)
-        of(child.number).reject(&:staying?).each { |former| former.retire(@drain_seconds) }
+        of(child.number).reject(&:staying?).each { |former| former.retire(@drain_seconds) } if child.staying?
       when :leave
         @turns.add(child)
       end

@@ -96,6 +96,18 @@ class ChildrenTest < Support::TestCase
     assert_equal [1, 2, 1, 2], @started.map(&:number)
   end
 
+  def test_one_that_is_to_be_replaced_before_it_is_ready_serves_until_then
+    keep(1) { WAITING }
+    mind_until { @keeper.settled?(:loaded) }
+    @keeper.renew
+    @started[0].channel.say(:go)
+    mind_until { @started[0].reached?(:ready) && @keeper.settled?(:loaded) }
+    refute_predicate @started[0], :leaving?
+    @keeper.go
+    mind_until { gone?(@started[0]) }
+    assert_alive @started[1]
+  end
+
   def test_a_replacement_that_fails_is_tried_again_and_the_old_one_stays
     keep(1, pause: 0.01) { @started.empty? ? LEAVING : FAILING }
     mind_until { @keeper.settled?(:ready) }
