@@ -57,7 +57,7 @@ module Bontebok
     # The application has ended one of its own threads in a way that would end the process (MainThread).
     def interrupted(exception)
       return leave(exception) if exception.is_a?(SystemExit)
-      return fail_with("#{exception.message} ends this process") if exception.is_a?(SignalException)
+      return fail_with("SIG#{Signal.signame(exception.signo)} ends this process") if exception.is_a?(SignalException)
 
       fail_with("a thread of the application ends this process", exception)
     end

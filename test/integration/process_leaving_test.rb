@@ -84,6 +84,22 @@ class ProcessLeavingTest < Support::TestCase
     end
   end
 
+  # A signal that nobody handles, or that the application has handed back to Ruby.
+  %w[USR2 INT].each do |signal|
+    define_method(:"test_the_signal_that_ends_a_process_is_named_#{signal.downcase}") do
+      server = start_bontebok(args: %w[-w 1], rackup: "#{<<~RUBY}#{GATED_APP}")
+        use(Class.new do
+          define_method(:initialize) { |app| @app = app }
+          define_method(:call) { |env| trap("INT", "DEFAULT") && @app.call(env) }
+        end)
+      RUBY
+      old = server.get.body.to_i
+      Process.kill(signal, old)
+      server.wait_for_output(/ error #{old} SIG#{signal} ends this process$/)
+      wait_for_workers(server, 1, without: [old])
+    end
+  end
+
   # It is replaced before it goes: its exit takes as long as it may.
   def test_nobody_waits_for_the_exit_handlers_of_one_that_leaves
     server = start_bontebok(args: ["-w", "1", *LONG], rackup: "at_exit { sleep }\n#{APPLICATION}")
