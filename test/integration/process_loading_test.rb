@@ -60,16 +60,30 @@ class ProcessLoadingTest < Support::TestCase
     end
   end
 
-  # A moment before the application is loaded, and a moment after it.
+  def test_a_handler_of_the_application_is_there_in_what_it_forks_too
+    server = start_bontebok(args: %w[-w 1], rackup: <<~RUBY)
+      trap("TERM") { exit!($stderr.write("my own handler\n") && 0) }
+      fork { sleep if $stderr.puts("forked: \#{Process.pid}").nil? }
+      #{GATED_APP}
+    RUBY
+    Process.kill("TERM", server.wait_for_output(/forked: (\d+)/)[1].to_i)
+    server.wait_for_output(/my own handler$/)
+    server.stop
+  end
+
+  # The thread that obeys while it loads has taken the signal, and looks at it when the main one has loaded and waits.
   def test_a_stop_at_the_end_of_loading
-    10.times do |attempt|
-      server = start_bontebok(ready: false, args: %w[-w 0], rackup: <<~RUBY)
-        Process.kill("TERM", Process.pid) if #{attempt.odd?}
-        Thread.new { Process.kill("TERM", Process.pid) } unless #{attempt.odd?}
-        500_000.times { |number| number.to_s } if #{attempt % 3 == 2}
-        run ->(_) { [200, {}, []] }
-      RUBY
-      assert_equal 0, server.wait.exitstatus
-    end
+    server = start_bontebok(ready: false, args: %w[-w 0], rackup: <<~RUBY)
+      Bontebok::SignalQueue.prepend(Module.new do
+        def take
+          super.tap { ($taken = true) && (Thread.pass until Thread.main.stop? || Thread.current == Thread.main) }
+        end
+      end)
+      run ->(_) { [200, {}, []] }
+      Process.kill("TERM", Process.pid)
+      Thread.pass until $taken
+    RUBY
+    assert_equal 0, server.wait.exitstatus
+    refute_match(/ ready$/, server.output.text)
   end
 end
