@@ -1,25 +1,30 @@
 # frozen_string_literal: true
 
+require_relative "log_entry"
+require_relative "log_fault"
+require_relative "log_formats"
 require_relative "log_stream"
+require_relative "log_text"
 
 module Bontebok
-  # The server's own log: a line has the time in UTC, the level, the process and the message. Every process writes to
-  # the same stream. Lines for which it has no room are lost, counted, and told of when there is room again; so it may
-  # be used before an exit! that must not fail. Never used in a signal handler.
+  # The server's own log: an entry has the time in UTC, the level, the process, its worker's number and its generation,
+  # and the message. Every process writes to the same stream. Entries for which it has no room are lost, counted, and
+  # told of when there is room again; so it may be used before an exit! that must not fail. Never used in a signal
+  # handler.
   class Log
     LEVELS = %i[info warn error].freeze
     # A reader that has stopped reading costs lines, never a request: we wait for it so many seconds, and not again
     # before it reads.
     PATIENCE = 0.2
-    LONGEST_TEXT = 4096
-    BACKTRACE_LINES = 20
-    CAUSES = 5
-    # Frames of the server itself, and of Rack on the way to the rackup file, say nothing about an application's fault.
-    OWN_FOLDER = "#{File.expand_path(__dir__)}/".freeze
-    RACK_BUILDER = "/lib/rack/builder.rb:"
 
-    def initialize(stream = $stderr)
+    # Numbers of this process, for each entry.
+    attr_writer :generation, :worker
+
+    # level: the first of those that are written.
+    def initialize(stream = $stderr, format: "text", level: "info")
       @stream = LogStream.new(stream)
+      @format = LogFormats::ALL.fetch(format)
+      @levels = LEVELS.drop_while { |one| one != level.to_sym }
       @lock = Mutex.new
       @lost = 0
       @process = Process.pid
@@ -30,9 +35,9 @@ module Bontebok
     end
 
     def write(level, message, exception = nil)
-      text = readable(message)
-      text += ": #{describe(exception)}" if exception
-      put(line(level, text))
+      return unless @levels.include?(level)
+
+      put(line(level, LogText.clean(message), exception && LogFault.read(exception)))
     end
 
     def disown
@@ -41,51 +46,9 @@ module Bontebok
 
     private
 
-    def line(level, text)
-      "#{Time.now.utc.strftime('%Y-%m-%dT%H:%M:%S.%LZ')} #{level} #{Process.pid} #{text.gsub("\n", "\n  ")}\n"
-    end
-
-    # An application's exception may do anything when it is asked: the line is written all the same.
-    def describe(exception)
-      frames = frames_of(exception.backtrace.to_a)
-      lines = frames.first(BACKTRACE_LINES).map { |frame| readable(frame) }
-      lines << "... #{frames.size - lines.size} more" if frames.size > lines.size
-      ["#{message_of(exception)} (#{exception.class})", *lines, *causes_of(exception)].join("\n")
-    rescue Exception => e # rubocop:disable Lint/RescueException
-      "an exception that cannot be described (#{e.class})"
-    end
-
-    def message_of(exception)
-      readable(exception.message)
-    rescue Exception => e # rubocop:disable Lint/RescueException
-      "its message raised #{e.class}"
-    end
-
-    # A line each, with the place at which it was raised.
-    def causes_of(exception)
-      causes = []
-      causes << exception while causes.size < CAUSES && (exception = exception.cause)
-      causes.map do |cause|
-        place = frames_of(cause.backtrace.to_a).first(1).map { |frame| ", #{readable(frame)}" }
-        "caused by #{message_of(cause).lines(chomp: true).first} (#{cause.class})#{place.first}"
-      end
-    end
-
-    # All of them when the fault is our own.
-    def frames_of(backtrace)
-      return backtrace if backtrace.first&.start_with?(OWN_FOLDER)
-
-      frames = backtrace.take_while { |frame| !frame.start_with?(OWN_FOLDER) }
-      frames.pop while frames.last&.include?(RACK_BUILDER)
-      frames
-    end
-
-    # UTF-8, whatever meets in a line: bytes of a request, messages in other encodings.
-    def readable(text)
-      text = text.to_s
-      text = text.dup.force_encoding(Encoding::UTF_8) if text.encoding == Encoding::BINARY || text.encoding.dummy?
-      text = text.encode(Encoding::UTF_8, invalid: :replace, undef: :replace)
-      text.size > LONGEST_TEXT ? "#{text[0, LONGEST_TEXT]}... #{text.size - LONGEST_TEXT} more" : text
+    def line(level, message, fault = nil)
+      time = Time.now.utc.strftime("%Y-%m-%dT%H:%M:%S.%LZ")
+      @format.line(LogEntry.new(time, level, Process.pid, @worker, @generation, message, fault))
     end
 
     def put(line)
@@ -97,7 +60,7 @@ module Bontebok
     end
 
     def losses
-      line(:warn, @lost == 1 ? "1 line was lost" : "#{@lost} lines were lost")
+      line(:warn, @lost == 1 ? "log: 1 line was lost" : "log: #{@lost} lines were lost")
     end
 
     # It tells of them itself.

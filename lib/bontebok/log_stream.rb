@@ -13,7 +13,8 @@ module Bontebok
   # neither, a file or a terminal, is asked first; so is a pipe that may not be opened: it belongs to somebody else, or
   # there is no /proc.
   class LogStream
-    # A pipe takes so many bytes whole or not at all (pipe(7), PIPE_BUF): what processes write does not mix.
+    # A pipe takes so many bytes whole or not at all (pipe(7), PIPE_BUF): what processes write does not mix. A file
+    # takes any number of them so.
     PIECE_BYTES = 4096
 
     # Follows the stream at once: after a change of user the pipe might not be ours to open. What a caller of CLI has
@@ -34,7 +35,7 @@ module Bontebok
       deadline = now + patience
       follow
       while done < text.bytesize
-        taken = push(text.byteslice(done, PIECE_BYTES), deadline) or return false
+        taken = push(text.byteslice(done, @file ? text.bytesize : PIECE_BYTES), deadline) or return false
         done += taken
       end
       true
@@ -60,6 +61,7 @@ module Bontebok
 
       @own&.close
       @own = own(stat)
+      @file = stat.file?
       @identity = identity
     end
 

@@ -71,6 +71,7 @@ module Bontebok
 
     def fork_worker(number)
       Child.fork(number, to_close: [@events]) do |channel|
+        @log.worker = number
         Worker.new(@config, @listeners, number: number, channel: channel, log: @log).run(@app)
       end
     end

@@ -20,6 +20,8 @@ module Bontebok
     ACCOUNT = OptionTypes::Text.new("NAME", /\A[^\0\s:]+\z/, "a name or a number")
     # The core keeps it in 1024 bytes.
     LOG_FORMAT = OptionTypes::Text.new("FORMAT", /\A[^\0\n]{1,1023}\z/, "a line of at most 1023 bytes")
+    LOG_STYLE = OptionTypes::Text.new("text|json", /\A(?:text|json)\z/, "text or json")
+    LOG_LEVEL = OptionTypes::Text.new("LEVEL", /\A(?:info|warn|error)\z/, "info, warn or error")
     # The core keeps it in 64 bytes.
     PRODUCT = OptionTypes::Text.new("TEXT", /\A[\x21-\x7e]?(?:[\x20-\x7e]{0,61}[\x21-\x7e])?\z/,
                                     "at most 63 printable ASCII characters")

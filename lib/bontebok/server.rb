@@ -13,7 +13,7 @@ module Bontebok
   # becomes the supervisor, or with `-w 0` all there is.
   class Server
     # app: what the process that calls us has loaded already, under rackup; nil: it is to be loaded.
-    def initialize(config, app: nil, log: Log.new)
+    def initialize(config, app: nil, log: Log.new(format: config[:log_format], level: config[:log_level]))
       @config = config
       @app = app
       @log = log

@@ -26,6 +26,7 @@ module Bontebok
       @log = log
       @app = app
       @status = 1
+      @began = Child.now
     end
 
     # Returns the exit status: 0 only if it was told to end, by a signal or the application. Raises StartError.
@@ -89,7 +90,7 @@ module Bontebok
       @lanes = Lanes.new(@config, @listeners, app, log: @log, events: @events)
       @lanes.start
       StartLines.write(@log, @config, @listeners)
-      @log.info("ready")
+      StartLines.write_ready(@log, @began)
       @config.hooks.attempt(:on_booted, log: @log)
       @serving = true
       wait_for_events while @serving

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "child"
 require_relative "version"
 
 module Bontebok
@@ -13,6 +14,11 @@ module Bontebok
         config.warnings.each { |warning| log.warn(warning) }
         listeners.each { |listener| log.info("listening on #{listener}#{origin(listener)}") }
         warn_of_backlog(log, config[:backlog]) unless listeners.all?(&:origin)
+      end
+
+      # began: when, by Child.now.
+      def write_ready(log, began)
+        log.info("ready in #{((Child.now - began) * 1000).round} ms")
       end
 
       private

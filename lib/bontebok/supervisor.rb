@@ -26,6 +26,8 @@ module Bontebok
       @log = log
       @app = app
       @steps = %i[loaded ready]
+      @generation = 0
+      @began = Child.now
     end
 
     # Returns the exit status; raises StartError.
@@ -50,8 +52,10 @@ module Bontebok
     def children
       Children.new("master", 1, pause: @config.seconds(:err_respawn_interval), margin: MASTER_SECONDS,
                                 patience: @config.seconds(:graceful_timeout), log: @log) do |number|
+        @generation += 1
         Child.fork(number, to_close: [@events]) do |channel|
           ExitFence.put if @app
+          @log.generation = @generation
           Master.new(@config, @listeners, channel: channel, log: @log, app: @app).run
         end
       end
@@ -78,7 +82,7 @@ module Bontebok
       return if @stopping || @steps.empty? || !@masters.settled?(@steps.first)
       return fail_to_start unless @masters.any?(@steps.first)
 
-      @steps.shift == :loaded ? begin_to_listen : @log.info("ready")
+      @steps.shift == :loaded ? begin_to_listen : StartLines.write_ready(@log, @began)
     end
 
     def fail_to_start

@@ -40,10 +40,10 @@ module Bontebok
       words = wait_for_go
       words ? serve(app, words) : 0
     rescue AppLoader::Failed, Hooks::Failed => e
-      @log.error("worker #{@number}: #{e.message}", e.cause)
+      @log.error(e.message, e.cause)
       1
     rescue StandardError => e
-      @log.error("worker #{@number} cannot serve", e)
+      @log.error("cannot serve", e)
       1
     ensure
       ExitLimit.set(@deadline ? @deadline.left : @config.seconds(:graceful_timeout), status: 1, log: @log)
@@ -124,13 +124,13 @@ module Bontebok
 
     # The master is gone, and with it whoever would end us when we take too long.
     def leave_orphaned
-      @log.warn("worker #{@number} leaves: its master is gone")
+      @log.warn("leaves: the master is gone")
       @deadline = Deadline.new(@config.seconds(:graceful_timeout))
       @lanes.drain
     end
 
     def give_up
-      @log.error("worker #{@number} did not finish within #{@config.seconds(:graceful_timeout)} s")
+      @log.error("did not finish within #{@config.seconds(:graceful_timeout)} s")
     ensure
       exit!(1)
     end

@@ -13,7 +13,7 @@ class ConfigFilesTest < Support::TestCase
   def test_the_file_that_is_found
     temp_file("config/bontebok.rb", "max_workers 2\nenvironment 'staging'\n")
     server = start_bontebok(rackup: APP)
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     assert_equal [2, "staging"], [workers(server).size, server.get.body.split.first]
     assert_match(%r{^ConfigFile +config/bontebok\.rb +found$}, checked)
   end
@@ -55,7 +55,7 @@ class ConfigFilesTest < Support::TestCase
       lowlevel_error_handler { |error| [503, { "content-type" => "text/html" }, ["sorry"]] }
     RUBY
     server = start_bontebok(listen: nil, args: ["-c", path], rackup: "run ->(_) { raise }\n")
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     assert_equal %w[0 1], server.output.text.scan(/^boot (\d)/).flatten.sort
     assert_match(/staging: 2 workers of 3 threads$/, server.output.text)
     response = server.get
@@ -68,7 +68,7 @@ class ConfigFilesTest < Support::TestCase
     assert_equal [2, "bontebok: #{path}:2: unknown option worker_exec\n"],
                  [server.wait.exitstatus, server.output.wait_for_end && server.output.text]
     server = start_bontebok(rackup: APP, args: ["-c", path, "--ignore-unknown"])
-    assert_match(/ warn \d+ #{path}:2: unknown option worker_exec is ignored$/, server.output.text)
+    assert_match(/ warn \d+ \S+ \S+ #{path}:2: unknown option worker_exec is ignored$/, server.output.text)
   end
 
   def test_a_second_server_with_the_same_pidfile

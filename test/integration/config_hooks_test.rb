@@ -56,7 +56,7 @@ class ConfigHooksTest < Support::TestCase
   def test_a_hook_that_raises_where_nothing_can_be_stopped_is_logged
     server = start("on_booted { raise 'boom' }\nafter_worker_exit { raise 'bang' }\nbefore_worker_exit { exit 3 }\n",
                    args: ["-w", "1"])
-    server.wait_for_output(/ error \d+ the hook on_booted failed: boom \(RuntimeError\)/)
+    server.wait_for_output(/ error \d+ \S+ \S+ the hook on_booted failed: boom \(RuntimeError\)/)
     assert_equal [200, 0], [server.get.status, server.stop.exitstatus]
     assert_match(/the hook before_worker_exit failed: exit \(SystemExit\)/, server.output.text)
     assert_match(/the hook after_worker_exit failed: bang \(RuntimeError\)/, server.output.text)

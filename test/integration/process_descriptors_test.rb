@@ -98,7 +98,7 @@ class ProcessDescriptorsTest < Support::TestCase
   def test_a_sleeper_forked_by_a_thread_of_the_master_keeps_nobody_alive
     make_gate
     server = start_bontebok(args: ["-w", "2"], rackup: "#{FORKING_THREAD}#{GATED_APP}")
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     former = [master(server).pid, *workers(server)]
     let_it_fork(server)
     Process.kill("KILL", former.first)
@@ -111,7 +111,7 @@ class ProcessDescriptorsTest < Support::TestCase
     make_gate
     server = start_bontebok(listen: :tcp, args: ["-w", "1", "-c", temp_file("bontebok.rb", FORKING_THREAD)],
                             rackup: GATED_APP)
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     let_it_fork(server)
     server.signal("KILL")
     eventually { server.group.map(&:pid) == [@sleeper] }
@@ -155,7 +155,7 @@ class ProcessDescriptorsTest < Support::TestCase
     server = start_bontebok(args: ["-w", "1"], rlimit_nofile: [64, 128], env: { "RUBYOPT" => "-r#{refusal}" },
                             rackup: "run ->(_) { [200, {}, [Process.getrlimit(:NOFILE).join(' ')]] }")
     assert_equal "64 128", server.get.body
-    server.wait_for_output(/warn \d+ the limit of open files stays 64: Operation not permitted/)
+    server.wait_for_output(/warn \d+ \S+ \S+ the limit of open files stays 64: Operation not permitted/)
   end
 
   private

@@ -33,7 +33,7 @@ class ProcessFirstTest < Support::TestCase
     rackup = temp_file("config.ru", GATED_APP)
     @container = start_process(*UNSHARE, RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "-w", "2",
                                "-l", "unix:#{temp_dir}/a.sock", rackup)
-    @container.wait_for_output(/ ready$/)
+    @container.wait_for_output(/ ready in \d+ ms$/)
     Support::ProcessTable.children(@container.pid).first.pid
   end
 

@@ -64,8 +64,8 @@ class ProcessLeavingTest < Support::TestCase
   end
 
   # Ruby raises in the main thread what ends another one.
-  { "/watchdog" => /warn \d+ the application ends this process: SystemExit/,
-    "/fault" => /error \d+ a thread of the application ends this process: no more/ }.each do |path, log|
+  { "/watchdog" => /warn \d+ \S+ \S+ the application ends this process: SystemExit/,
+    "/fault" => /error \d+ \S+ \S+ a thread of the application ends this process: no more/ }.each do |path, log|
     define_method(:"test_what_is_in_flight_is_finished_after#{path.tr("/", "_")}") do
       make_gate
       %w[0 1].each do |workers|
@@ -140,7 +140,7 @@ class ProcessLeavingTest < Support::TestCase
   def test_a_thread_that_is_raised_in_too_late_serves_on
     server = start_bontebok(args: %w[-w 1], rackup: APPLICATION)
     old = server.get("/late").body
-    server.wait_for_output(/error \d+ outside of a request: late \(RuntimeError\)/)
+    server.wait_for_output(/error \d+ \S+ \S+ outside of a request: late \(RuntimeError\)/)
 
     assert_equal old, server.get.body
   end

@@ -9,7 +9,7 @@ class ProcessLifecycleTest < Support::TestCase
 
   def test_supervisor_master_workers
     server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     assert_equal ["bontebok supervisor", "bontebok master", ["bontebok worker 1", "bontebok worker 2"]],
                  [Support::ProcessTable.entry(server.pid).command, master(server).command,
                   Support::ProcessTable.children(master(server).pid).map(&:command).sort]
@@ -18,14 +18,14 @@ class ProcessLifecycleTest < Support::TestCase
 
   def test_the_application_is_loaded_once
     server = start_bontebok(args: ["-w", "3"], rackup: "$stderr.puts 'loaded in ' + Process.pid.to_s\n#{GATED_APP}")
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     assert_equal [master(server).pid.to_s], server.output.text.scan(/loaded in (\d+)/).flatten
   end
 
   def test_without_preload_each_worker_loads_it
     server = start_bontebok(args: ["-w", "3", "--preload", "false"],
                             rackup: "$stderr.puts 'loaded in ' + Process.pid.to_s\n#{GATED_APP}")
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     assert_equal workers(server).sort, server.output.text.scan(/loaded in (\d+)/).flatten.map(&:to_i).sort
   end
 
@@ -46,7 +46,7 @@ class ProcessLifecycleTest < Support::TestCase
   def test_every_kind_of_server_says_when_it_is_ready
     [%w[-w 0], %w[-w 1], %w[-w 1 --preload false]].each do |args|
       server = start_bontebok(args: args, rackup: GATED_APP)
-      server.wait_for_output(/listening on .* ready$/m)
+      server.wait_for_output(/listening on .* - - ready in \d+ ms$/m)
       server.stop
     end
   end
@@ -55,12 +55,12 @@ class ProcessLifecycleTest < Support::TestCase
     server = start_bontebok(args: ["-w", "0"], rackup: "run ->(_) { Thread.current.kill }\n")
     assert_raises(Support::Client::Closed) { server.get }
     assert_equal 1, server.wait.exitstatus
-    assert_match(/error #{server.pid} a thread that serves was killed.*stopped$/m, server.output.text)
+    assert_match(/error #{server.pid} \S+ \S+ a thread that serves was killed.*stopped$/m, server.output.text)
   end
 
   def test_a_worker_that_was_ready_is_replaced_at_once
     server = start_bontebok(args: ["-w", "2", "--err-respawn-interval", "60"], rackup: GATED_APP)
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     killed = workers(server).first
     Process.kill("KILL", killed)
     wait_for_workers(server, 2, without: [killed])
@@ -90,7 +90,7 @@ class ProcessLifecycleTest < Support::TestCase
       File.open("first", File::CREAT | File::EXCL).close
       #{GATED_APP}
     RUBY
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     assert_equal workers(server).join, server.get.body
   end
 
@@ -105,7 +105,7 @@ class ProcessLifecycleTest < Support::TestCase
   def test_workers_that_have_no_room_to_serve_are_a_failed_start
     server = start_bontebok(args: ["-w", "1", "-t", "64"], rlimit_nofile: [48, 48], rackup: GATED_APP)
     assert_equal 1, server.wait.exitstatus
-    server.wait_for_output(/worker 1 cannot serve: Too many open files/)
+    server.wait_for_output(/w1 g1 cannot serve: Too many open files/)
     server = start_bontebok(ready: false, args: ["-w", "0", "-t", "64"], rlimit_nofile: [48, 48])
     assert_equal 1, server.wait.exitstatus
     server.wait_for_output(/\Abontebok: Too many open files/)
@@ -119,20 +119,20 @@ class ProcessLifecycleTest < Support::TestCase
       end)
     RUBY
     { "0" => /\Abontebok: no room for threads: no more threads$/,
-      "1" => /worker 1 cannot serve: no more threads \(ThreadError\)/ }.each do |workers, message|
+      "1" => /w1 g1 cannot serve: no more threads \(ThreadError\)/ }.each do |workers, message|
       server = start_bontebok(ready: false, args: ["-w", workers, "-t", "8"], rackup: GATED_APP,
                               env: { "RUBYOPT" => "-r#{refusal}" })
       assert_equal 1, server.wait.exitstatus
       server.wait_for_output(message)
       server.output.wait_for_end
-      refute_match(/info \d+ ready$|exit_limit/, server.output.text)
+      refute_match(/ ready in |exit_limit/, server.output.text)
       assert_equal ["config.ru", "refusal.rb"], Dir.children(temp_dir).sort
     end
   end
 
   def test_workers_whose_master_dies_leave_and_the_supervisor_starts_anew
     server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     former = [master(server).pid, *workers(server)]
     Process.kill("KILL", former.first)
     eventually { former.all? { |pid| gone?(pid) } }

@@ -12,7 +12,7 @@ class ProcessListenersTest < Support::TestCase
     path = "unix:#{temp_dir}/a.sock"
     listen = ["127.0.0.1:0", path, name, "[::1]:0"].flat_map { |address| ["-l", address] }
     server = start_bontebok(listen: nil, args: ["-w", "1", *listen], rackup: GATED_APP)
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     assert_match(/127\.0\.0\.1:\d+ #{path} #{name} \[::1\]:\d+/, server.addresses.join(" "))
     server.addresses.each do |address|
       Support::Client.open(address) do |client|
@@ -25,7 +25,7 @@ class ProcessListenersTest < Support::TestCase
   def test_what_a_request_without_host_is_told
     server = start_bontebok(listen: nil, args: ["-w", "1", "-l", "127.0.0.1:0", "-l", "unix:#{temp_dir}/a.sock"],
                             rackup: "run ->(env) { [200, {}, env.values_at('SERVER_NAME', 'SERVER_PORT')] }")
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     told = server.addresses.map do |address|
       Support::Client.open(address) do |client|
         client.write("GET / HTTP/1.0\r\n\r\n")
@@ -83,7 +83,7 @@ class ProcessListenersTest < Support::TestCase
 
   def test_a_stale_unix_socket_is_replaced
     server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     server.kill
     assert_path_exists socket_path
     assert_equal 200, start_bontebok(args: ["-w", "1"]).get.status
@@ -128,7 +128,7 @@ class ProcessListenersTest < Support::TestCase
       File.rename(folder, "#{folder}.was")
       File.symlink(folder, folder)
       server.signal("TERM")
-      server.wait_for_output(%r{ warn #{server.pid} cannot remove unix:#{folder}/a\.sock: Too many levels})
+      server.wait_for_output(%r{ warn #{server.pid} \S+ \S+ cannot remove unix:#{folder}/a\.sock: Too many levels})
       open_gate
       assert_equal 200, client.read_response.status
     end

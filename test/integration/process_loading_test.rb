@@ -18,7 +18,7 @@ class ProcessLoadingTest < Support::TestCase
       RUBY
       server.wait_for_output(/loading/)
       assert_equal 0, server.stop(signal).exitstatus, [signal, *args].join(" ")
-      server.wait_for_output(/loading\n.* info #{server.pid} stopped\n\z/)
+      server.wait_for_output(/loading\n.* info #{server.pid} \S+ \S+ stopped\n\z/)
       assert_equal ["config.ru"], Dir.children(temp_dir)
     end
   end

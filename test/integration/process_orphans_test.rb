@@ -23,7 +23,7 @@ class ProcessOrphansTest < Support::TestCase
 
   def test_a_worker_leaves_when_supervisor_and_master_die_together
     server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     [server.pid, master(server).pid].each { |pid| Process.kill("KILL", pid) }
     server.wait_for_group
   end
@@ -32,7 +32,7 @@ class ProcessOrphansTest < Support::TestCase
     server = start_bontebok(args: ["-w", "1", "--graceful-timeout", "100ms"], rackup: "run ->(_) { sleep }\n")
     server.connect do |client|
       client.request("GET", "/")
-      server.wait_for_output(/ ready$/)
+      server.wait_for_output(/ ready in \d+ ms$/)
       [server.pid, master(server).pid].each { |pid| Process.kill("KILL", pid) }
       server.wait_for_group
     end
@@ -61,7 +61,7 @@ class ProcessOrphansTest < Support::TestCase
   def test_the_unix_socket_goes_with_the_master
     [false, true].each do |replaced|
       server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
-      server.wait_for_output(/ ready$/)
+      server.wait_for_output(/ ready in \d+ ms$/)
       replace_master(server) if replaced
       server.signal("KILL")
       server.wait_for_group
@@ -75,7 +75,7 @@ class ProcessOrphansTest < Support::TestCase
       File.open("first", File::CREAT | File::EXCL).close rescue $stderr.puts("again") || File.read("gate")
       #{GATED_APP}
     RUBY
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     Process.kill("KILL", master(server).pid)
     server.wait_for_output(/again/)
     server.signal("KILL")
@@ -85,7 +85,7 @@ class ProcessOrphansTest < Support::TestCase
 
   def test_a_unix_socket_that_is_another_servers_by_now_stays
     server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     File.unlink(File.join(temp_dir, "bontebok.sock"))
     other = UNIXServer.new(File.join(temp_dir, "bontebok.sock"))
     server.signal("KILL")

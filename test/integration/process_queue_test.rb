@@ -37,7 +37,7 @@ class ProcessQueueTest < Support::TestCase
 
   def start
     server = start_bontebok(args: ["-w", WORKERS.to_s], rackup: SLOW_APP)
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     [server, workers(server)]
   end
 

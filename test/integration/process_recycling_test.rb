@@ -23,7 +23,7 @@ class ProcessRecyclingTest < Support::TestCase
       File.open("first", File::CREAT | File::EXCL).close rescue File.read("gate")
       #{GATED_APP}
     RUBY
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     old = server.get.body
     server.wait_for_output(/leaves when its replacement is ready/)
     assert_equal [old] * 3, Array.new(3) { server.get.body }
@@ -51,7 +51,7 @@ class ProcessRecyclingTest < Support::TestCase
 
   def test_a_signal_to_the_master_has_it_replaced
     server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     old = [master(server).pid, *workers(server)]
     Process.kill("TERM", old.first)
     eventually { old.all? { |pid| gone?(pid) } }
@@ -82,7 +82,7 @@ class ProcessRecyclingTest < Support::TestCase
     in_flight = server.connect.tap { |client| client.request("GET", "/gate") }
     server.wait_for_output(/at the gate/)
     assert_raises(Support::Client::Closed) { server.get("/kill") }
-    server.wait_for_output(/error \d+ a thread that serves was killed/)
+    server.wait_for_output(/error \d+ \S+ \S+ a thread that serves was killed/)
     open_gate
     old = in_flight.read_response.body.to_i
     in_flight.close
@@ -111,7 +111,7 @@ class ProcessRecyclingTest < Support::TestCase
       count = 0
       run ->(_) { $stderr.puts "busy" if (count += 1) == 1000; [200, {}, [Process.pid.to_s]] }
     RUBY
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     killed = workers(server).first
     load = start_process(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "bench", "--json", "-n", "40000",
                          "-c", "4", "--close", "#{server.address}:/")

@@ -109,7 +109,7 @@ class ProcessSignalsTest < Support::TestCase
 
   def test_int_from_a_terminal_reaches_all_and_ends_all
     server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     Process.kill("INT", -server.pid)
     assert_equal 0, server.stop("INT").exitstatus
     refute_match(/ended|backtrace|Interrupt/, server.output.text)
@@ -126,7 +126,7 @@ class ProcessSignalsTest < Support::TestCase
 
   def test_hup_pipe_and_xfsz_end_nobody
     server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     before = server.group.map(&:pid)
     before.product(%w[HUP PIPE XFSZ]).each { |pid, signal| Process.kill(signal, pid) }
     server.wait_for_output(/SIGHUP is ignored/)

@@ -41,13 +41,13 @@ class ProcessStuckTest < Support::TestCase
   def test_with_w_0_int_does_not_wait_for_a_request
     server = start_bontebok(args: ["-w", "0"], rackup: STUCK_REQUEST)
     in_a_request(server) { assert_equal 0, server.stop("INT").exitstatus }
-    assert_match(/error \d+ the exit took longer than 2\.0 s/, server.output.text)
+    assert_match(/error \d+ \S+ \S+ the exit took longer than 2\.0 s/, server.output.text)
   end
 
   def test_exit_handlers_have_the_time_that_is_left
     server = start_bontebok(args: ["-w", "0", "--graceful-timeout", "200ms"], rackup: STUCK_EXIT)
     assert_equal 0, server.stop("TERM").exitstatus
-    assert_match(/leaving\n.* error \d+ the exit took longer than 0\.[12]\d* s/, server.output.text)
+    assert_match(/leaving\n.* error \d+ \S+ \S+ the exit took longer than 0\.[12]\d* s/, server.output.text)
   end
 
   def test_int_ends_exit_handlers
@@ -61,7 +61,7 @@ class ProcessStuckTest < Support::TestCase
   def test_orphans_do_not_stay_in_their_exit_handlers
     [%w[--preload true], %w[--preload false]].each do |args|
       server = start_bontebok(args: ["-w", "1", "--graceful-timeout", "100ms", *args], rackup: STUCK_EXIT)
-      server.wait_for_output(/ ready$/)
+      server.wait_for_output(/ ready in \d+ ms$/)
       server.signal("KILL")
       server.wait_for_group
     end
@@ -81,7 +81,7 @@ class ProcessStuckTest < Support::TestCase
       [server.pid, master(server).pid].each { |pid| Process.kill("KILL", pid) }
       client.read_response
       client.close
-      said = server.wait_for_output(/error \d+ the exit took longer than (\d\.\d+) s/)
+      said = server.wait_for_output(/error \d+ \S+ \S+ the exit took longer than (\d\.\d+) s/)
       assert_operator said[1].to_f, :<, 0.9
     end
     server.wait_for_group

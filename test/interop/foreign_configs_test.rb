@@ -12,7 +12,7 @@ class ForeignConfigsTest < Interop::TestCase
     pidfile = File.join(temp_dir, "server.pid")
     server = start_bontebok(folder: Interop::RailsApp.prepare, listen: nil, args: %w[-c config/puma.rb -E production],
                             env: Interop::RailsApp.environment.merge("PORT" => "0", "PIDFILE" => pidfile))
-    server.wait_for_output(/ ready$/, 60)
+    server.wait_for_output(/ ready in \d+ ms$/, 60)
     assert_match(/production: 1 worker of 3 threads$/, server.output.text)
     assert_equal [server.pid, 200], [File.read(pidfile).to_i, up(server.address).status]
   end
@@ -39,7 +39,7 @@ class ForeignConfigsTest < Interop::TestCase
                             args: ["-c", config, "-l", address])
     wait_for_entrance(server, address)
     assert_equal 200, up(address).status
-    eventually { Dir.glob("#{home}/app/shared/log/*").any? { |log| File.read(log).include?(" ready\n") } }
+    eventually { Dir.glob("#{home}/app/shared/log/*").any? { |log| File.read(log).match?(/ ready in \d+ ms$/) } }
     assert_equal server.pid, File.read("#{home}/app/shared/pids/unicorn.pid").to_i
     assert_equal 0, server.stop.exitstatus
   end

@@ -52,7 +52,7 @@ class RailsServerTest < Support::TestCase
   def test_int_ends_it_without_a_backtrace
     %w[development production].each do |environment|
       server = rails_server("-e", environment)
-      server.wait_for_output(/ ready$/)
+      server.wait_for_output(/ ready in \d+ ms$/)
       assert_ended(server) { Process.kill("INT", -server.pid) }
       assert_match(/^Exiting$/, server.output.text)
       refute_path_exists pid_file

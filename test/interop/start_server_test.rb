@@ -17,7 +17,7 @@ class StartServerTest < Interop::HandoverCase
   def test_all_its_addresses_and_no_other
     path = File.join(temp_dir, "a=1.sock")
     starter = start_server("--port", "127.0.0.1:0", "--port", "[::1]:0", "--path", path)
-    starter.wait_for_output(/ ready$/)
+    starter.wait_for_output(/ ready in \d+ ms$/)
     assert_equal 3, addresses(starter).size
     v4, v6, unix = addresses(starter)
     assert_equal(["127.0.0.1 #{v4[/\d+\z/]}", "[::1] #{v6[/\d+\z/]}", "localhost 80"],
@@ -37,7 +37,7 @@ class StartServerTest < Interop::HandoverCase
   def test_generations_follow_each_other_and_no_request_is_lost
     path = File.join(temp_dir, "app.sock")
     starter = start_server("--port", "127.0.0.1:0", "--path", path, rackup: "sleep #{LOADING}\n#{WHERE}")
-    starter.wait_for_output(/ ready$/)
+    starter.wait_for_output(/ ready in \d+ ms$/)
     port = addresses(starter).first[/\d+\z/]
     loads = [load_of("http://127.0.0.1:#{port}/", "--close"), load_of("unix:#{path}:/", "--close"),
              load_of("http://127.0.0.1:#{port}/"), load_of("unix:#{path}:/")]
@@ -63,7 +63,7 @@ class StartServerTest < Interop::HandoverCase
   def next_generation(starter, number)
     starter.signal("HUP")
     eventually(30, starter.output.text) do
-      [/ ready$/, / stopped$/].map { |line| starter.output.text.scan(line).size } == [number + 1, number]
+      [/ ready in \d+ ms$/, / stopped$/].map { |line| starter.output.text.scan(line).size } == [number + 1, number]
     end
     number + 1
   end

@@ -121,7 +121,7 @@ class ChildrenTest < Support::TestCase
     mind_until { @keeper.settled?(:ready) }
     @keeper.drain
     mind_until { @keeper.empty? }
-    assert_log(/error \d+ worker \(pid #{@started[0].pid}\) did not end within 0.05 s: killed/)
+    assert_log(/error \d+ \S+ \S+ worker \(pid #{@started[0].pid}\) did not end within 0.05 s: killed/)
     assert_equal 1, @started.size
   end
 

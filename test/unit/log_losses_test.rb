@@ -10,10 +10,12 @@ class LogLossesTest < Support::TestCase
   include LogCase
 
   def test_lines_for_which_a_pipe_has_no_room_are_counted
-    assert_match(/\A\S+Z warn #{Process.pid} 1 line was lost\n\S+Z info #{Process.pid} next\n\z/, after_loss_of(1))
-    assert_match(/\A\S+Z warn #{Process.pid} 3 lines were lost\n\S+Z info #{Process.pid} next\n\z/, after_loss_of(3))
+    { 1 => "1 line was lost", 3 => "3 lines were lost" }.each do |count, said|
+      assert_match(/\A\S+Z warn #{Process.pid} - - log: #{said}\n\S+Z info #{Process.pid} - - next\n\z/,
+                   after_loss_of(count))
+    end
     @log.info("last")
-    assert_match(/\A\S+Z info #{Process.pid} last\n\z/, written)
+    assert_match(/\A\S+Z info #{Process.pid} - - last\n\z/, written)
   end
 
   # However many lines there are.
@@ -33,9 +35,9 @@ class LogLossesTest < Support::TestCase
     @log.info("lost")
     @reader.read_nonblock(1 << 20)
     Process.wait(fork { @log.info("child") })
-    assert_match(/\A\S+Z info \d+ child\n\z/, written)
+    assert_match(/\A\S+Z info \d+ - - child\n\z/, written)
     @log.info("parent")
-    assert_match(/ 1 line was lost\n.* parent\n\z/, written)
+    assert_match(/ log: 1 line was lost\n.* parent\n\z/, written)
   end
 
   # No write is larger than what a pipe surely takes when it is writable.
@@ -47,7 +49,8 @@ class LogLossesTest < Support::TestCase
     assert_match(/large: lost/, @reader.read_nonblock(1 << 20))
 
     @log.info("next")
-    assert_match(/\A\n\S+Z warn \d+ 1 line was lost\n\S+Z info \d+ next\n\z/, written, "lines of their own")
+    assert_match(/\A\n\S+Z warn \d+ - - log: 1 line was lost\n\S+Z info \d+ - - next\n\z/, written,
+                 "lines of their own")
   end
 
   private
@@ -63,9 +66,5 @@ class LogLossesTest < Support::TestCase
 
   def fill_pipe
     @writer.syswrite("x" * 4096) while @writer.wait_writable(0)
-  end
-
-  def written
-    @reader.readpartial(65_536)
   end
 end

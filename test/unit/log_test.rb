@@ -7,9 +7,13 @@ require_relative "support/log_case"
 class LogTest < Support::TestCase
   include LogCase
 
-  def test_a_line_has_time_level_process_and_message
+  def test_a_line_has_time_level_process_worker_generation_and_message
     @log.info("hello")
-    assert_match(/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z info #{Process.pid} hello\n\z/, written)
+    assert_match(/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z info #{Process.pid} - - hello\n\z/, written)
+    @log.generation = 2
+    @log.worker = 17
+    @log.info("hello")
+    assert_match(/Z info #{Process.pid} w17 g2 hello\n\z/, written)
   end
 
   def test_levels
@@ -17,106 +21,15 @@ class LogTest < Support::TestCase
     assert_equal %w[info warn error], written.scan(/Z (\w+) /).flatten
   end
 
+  def test_what_is_below_the_level_is_not_written
+    log = Bontebok::Log.new(@writer, level: "warn")
+    Bontebok::Log::LEVELS.each { |level| log.public_send(level, "x") }
+    assert_equal %w[warn error], written.scan(/Z (\w+) /).flatten
+  end
+
   def test_further_lines_are_indented
     @log.error("one\ntwo\nthree")
     assert_equal ["  two", "  three"], written.lines(chomp: true).drop(1)
-  end
-
-  def test_an_exception_with_its_backtrace_but_not_our_frames
-    error = ArgumentError.new("bad")
-    own = File.join(ROOT, "lib/bontebok/worker.rb:1:in `x'")
-    error.set_backtrace(["app.rb:3:in `a'", "/gems/rack/lib/rack/builder.rb:9:in `eval'", own, "main.rb:1"])
-    @log.error("failed", error)
-    assert_equal ["failed: bad (ArgumentError)", "  app.rb:3:in `a'"], text_of(written)
-  end
-
-  def test_a_fault_of_our_own_with_all_its_frames
-    error = ArgumentError.new("bad")
-    error.set_backtrace([File.join(ROOT, "lib/bontebok/worker.rb:1:in `x'"), "main.rb:1"])
-    @log.error("failed", error)
-    assert_equal 3, text_of(written).size
-  end
-
-  # A syntax error, for example: the rest are frames of the server, which called it.
-  def test_a_fault_that_has_no_frames_of_the_application
-    error = SyntaxError.new("config.ru:1: unexpected end")
-    error.set_backtrace(["/gems/rack/lib/rack/builder.rb:9:in `eval'", File.join(ROOT, "lib/bontebok/app_loader.rb:1")])
-    @log.error("failed", error)
-    assert_equal ["failed: config.ru:1: unexpected end (SyntaxError)"], text_of(written)
-  end
-
-  def test_each_cause_is_a_line
-    error = chain("last\nof three", "second\nline", "first")
-    @log.error("failed", error)
-    assert_equal ["failed: last", "  of three (RuntimeError)", "  last.rb:1",
-                  "  caused by second (RuntimeError), second.rb:1",
-                  "  caused by first (RuntimeError), first.rb:1"], text_of(written)
-  end
-
-  def test_a_long_chain_of_causes_is_cut
-    @log.error("failed", chain(*"a".."z"))
-    assert_equal 2 + Bontebok::Log::CAUSES, text_of(written).size
-  end
-
-  def test_a_cause_without_backtrace_or_usable_message
-    error = begin
-      raise StandardError, "outer", [], cause: Class.new(StandardError) { define_method(:message) { exit } }.new
-    rescue StandardError => e
-      e
-    end
-    @log.error("failed", error)
-    assert_match(/\A  caused by its message raised SystemExit \(#<Class:\S+\)\z/, text_of(written).last)
-  end
-
-  def test_a_long_backtrace_is_cut
-    error = StandardError.new("deep")
-    error.set_backtrace(Array.new(100) { |i| "app.rb:#{i}" })
-    @log.error("failed", error)
-    assert_equal [22, "  ... 80 more"], [(lines = text_of(written)).size, lines.last]
-  end
-
-  def test_one_without_backtrace
-    @log.warn("failed", StandardError.new("x"))
-    assert_equal ["failed: x (StandardError)"], text_of(written)
-  end
-
-  def test_bytes_that_are_no_text_do_not_hurt
-    ["a\xffb", "a\xffb".b, "a\xffb".dup.force_encoding("US-ASCII")].each do |text|
-      @log.info(text)
-      assert_includes written, "a\uFFFDb"
-    end
-  end
-
-  def test_a_line_may_be_of_several_encodings
-    error = StandardError.new("\u00e4".encode("UTF-16LE"))
-    error.set_backtrace(["\u00e4.rb:1".encode("ISO-8859-1"), "\u00e4.rb:2".b])
-    @log.error("/\u00e4\xff".b, error)
-    assert_equal ["/\u00e4\uFFFD: \u00e4 (StandardError)", "  \u00e4.rb:1", "  \u00e4.rb:2"], text_of(written)
-  end
-
-  def test_an_exception_without_a_usable_message
-    { -> { raise "no" } => "its message raised RuntimeError", -> { raise NotImplementedError } =>
-      "its message raised NotImplementedError", -> { exit } => "its message raised SystemExit",
-      -> { raise NoMemoryError } => "its message raised NoMemoryError", -> {} => "", -> { :text } => "text",
-      -> { "no converter".dup.force_encoding(Encoding::UTF_7) } => "no converter" }.each do |message, told|
-      error = Class.new(StandardError) { define_method(:message, &message) }.new
-      @log.error("failed", error)
-      assert_equal ["failed: #{told} (#{error.class})"], text_of(written)
-    end
-  end
-
-  def test_an_exception_that_cannot_be_described
-    [-> { exit }, -> { 1 }, -> { [BasicObject.new] }].each do |backtrace|
-      @log.error("failed", Class.new(StandardError) { define_method(:backtrace, &backtrace) }.new)
-      assert_match(/\Afailed: .*cannot be described/, text_of(written).first)
-    end
-  end
-
-  def test_a_long_text_is_cut
-    @log.error("m" * 20_000, StandardError.new("\u00e4" * 20_000))
-    first, second = text_of(written).first.split(": ")
-    assert_equal "#{"m" * 4096}... 15904 more", first
-    assert_equal "#{"\u00e4" * 4096}... 15904 more (StandardError)", second
   end
 
   def test_a_reader_that_has_gone_is_no_error
@@ -137,27 +50,8 @@ class LogTest < Support::TestCase
     reader = Thread.new { @reader.gets("the end\n") }
     Array.new(8) { |i| Thread.new { 20.times { @log.info("#{i}\n" * 2000) } } }.each(&:join)
     @log.info("the end")
-    entries = reader.value.split(/^\S+Z info \d+ /)[1..-2]
+    entries = reader.value.split(/^\S+Z info \d+ - - /)[1..-2]
     whole = entries.grep(/\A(\d)(\n  \1)*\n  \n\z/)
     assert_equal [160, 160, [2000]], [entries.size, whole.size, whole.map { |entry| entry.count("0-9") }.uniq]
-  end
-
-  private
-
-  # An exception with these messages, the last cause last.
-  def chain(message, *causes)
-    raise message, cause: (chain(*causes) if causes.any?)
-  rescue StandardError => e
-    e.set_backtrace(["#{message[/\w+/]}.rb:1"])
-    e
-  end
-
-  def written
-    @reader.readpartial(65_536).force_encoding(Encoding::UTF_8)
-  end
-
-  # Without time, level and process.
-  def text_of(output)
-    output.sub(/\A\S+ \S+ \d+ /, "").lines(chomp: true)
   end
 end

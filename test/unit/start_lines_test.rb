@@ -34,7 +34,7 @@ class StartLinesTest < Minitest::Test
       Bontebok::StartLines.write(Bontebok::Log.new(writer), Bontebok::Config.new({}, env: {}), listeners)
     end
     @text = reader.read_nonblock(4096)
-    @text.lines(chomp: true).grep(/ warn /).map { |line| line.sub(/\A\S+ (\w+) \d+/, '\1') }
+    @text.lines(chomp: true).grep(/ warn /).map { |line| line.sub(/\A\S+ (\w+) \d+ - -/, '\1') }
   ensure
     [reader, writer].each(&:close)
   end

@@ -30,7 +30,7 @@ module Interop
     # Keys of a terminal reach every process of the group.
     def test_int_ends_it_without_a_backtrace
       server = rackup
-      server.wait_for_output(/ ready$/)
+      server.wait_for_output(/ ready in \d+ ms$/)
       Process.kill("INT", -server.pid)
       assert_ended server
     end
@@ -86,7 +86,7 @@ module Interop
         loaded_by = Process.pid.to_s
         run ->(_) { [200, { "content-type" => "text/plain" }, [loaded_by]] }
       RUBY
-      server.wait_for_output(/ ready$/)
+      server.wait_for_output(/ ready in \d+ ms$/)
       master = Support::ProcessTable.children(server.pid).first.pid
       Process.kill("KILL", master)
       server.wait_for_output(/master \(pid #{master}\) ended: killed by SIGKILL$/)

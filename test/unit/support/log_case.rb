@@ -14,4 +14,15 @@ module LogCase
   def teardown
     [@reader, @writer].each(&:close)
   end
+
+  private
+
+  def written
+    @reader.readpartial(65_536).force_encoding(Encoding::UTF_8)
+  end
+
+  # Without time, level, process, worker and generation.
+  def text_of(output)
+    output.sub(/\A(?:\S+ ){5}/, "").lines(chomp: true)
+  end
 end

@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+module Bontebok
+  module LogFormats
+    # For programs: each entry is one line, an object (RFC 8259), in ASCII. Not by the library json: applications change
+    # what that does.
+    module Json
+      # Bytes. With the line end that follows a part of a line no pipe mixes it with those of other processes.
+      LONGEST = 4095
+      ESCAPES = { '"' => '\"', "\\" => "\\\\", "\n" => '\n' }.freeze
+
+      class << self
+        # Of one that is too long the longest texts are cut.
+        def line(entry)
+          length = LONGEST
+          length /= 2 until (text = "#{object(entry, length)}\n").bytesize <= LONGEST
+          text
+        end
+
+        private
+
+        def object(entry, length)
+          fields = entry.to_h
+          fault = fields.delete(:fault)
+          fields[:exception] = exception(fault) if fault
+          value(fields, length)
+        end
+
+        def exception(fault)
+          { class: fault.class_name, message: fault.message, backtrace: fault.backtrace, causes: fault.causes }
+        end
+
+        def value(value, length)
+          case value
+          when nil, Integer then value.nil? ? "null" : value.to_s
+          when Array then "[#{value.map { |item| value(item, length) }.join(',')}]"
+          when Hash then "{#{value.map { |key, item| "\"#{key}\":#{value(item, length)}" }.join(',')}}"
+          else string(value.to_s, length)
+          end
+        end
+
+        def string(text, length)
+          text = "#{text[0, length]}..." if text.size > length
+          "\"#{text.gsub(/["\\]|[^ -~]/) { |character| ESCAPES[character] || escape(character) }}\""
+        end
+
+        # In units of UTF-16, as JSON has it.
+        def escape(character)
+          character.encode(Encoding::UTF_16BE).unpack("n*").map { |unit| format('\u%04x', unit) }.join
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,29 @@
+# frozen_string_literal: true
+
+module Bontebok
+  module LogFormats
+    # For people: as many columns in each entry; further lines of it are indented.
+    #
+    #   2026-03-01T08:15:02.107Z info 4713 w2 g1 GET /x: boom (RuntimeError)
+    module Text
+      class << self
+        def line(entry)
+          columns = [entry.time, entry.level, entry.pid, column("w", entry.worker), column("g", entry.generation)]
+          text = [entry.message, *(describe(entry.fault) if entry.fault)].join(": ")
+          "#{columns.join(' ')} #{text.gsub("\n", "\n  ")}\n"
+        end
+
+        private
+
+        def column(letter, number)
+          number ? "#{letter}#{number}" : "-"
+        end
+
+        def describe(fault)
+          first = [fault.message, *("(#{fault.class_name})" if fault.class_name)].join(" ")
+          [first, *fault.backtrace, *fault.causes.map { |cause| "caused by #{cause}" }].join("\n")
+        end
+      end
+    end
+  end
+end
