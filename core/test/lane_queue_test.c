@@ -91,31 +91,46 @@ static void test_what_a_lane_was_woken_for_is_not_left(void **state)
     assert_drained(host);
 }
 
-static struct host *woken;
-static struct client *waker;
+static struct host *closing;
+static struct client *newcomer;
 
-/* As if it had waited, and the kernel had woken it. */
-static void lane_is_woken(void)
+static void comes(void)
 {
     fail_socket.before_unwatching = NULL;
-    waker = client_new(woken);
-    client_say(waker, REQUEST);
-    bb_lane_wait(woken->lane);
+    newcomer = client_new(closing);
+    client_say(newcomer, REQUEST);
+}
+
+/* As if it had waited, and the kernel had woken it. */
+static void comes_and_wakes_the_lane(void)
+{
+    comes();
+    bb_lane_wait(closing->lane);
 }
 
 static void test_a_lane_that_is_woken_while_the_listener_leaves_its_set(void **state)
 {
     (void)state;
-    woken = new_host(AF_UNIX);
-    int elsewhere = dup(woken->worker->listeners[0].fd);
-    fail_socket.before_unwatching = lane_is_woken;
-    bb_worker_drain(woken->worker, BB_QUEUE_LEAVE);
-    assert_last_answer(waker, "GET / ");
+    closing = new_host(AF_UNIX);
+    int elsewhere = dup(closing->worker->listeners[0].fd);
+    fail_socket.before_unwatching = comes_and_wakes_the_lane;
+    bb_worker_drain(closing->worker, BB_QUEUE_LEAVE);
+    assert_last_answer(newcomer, "GET / ");
     close(elsewhere);
-    assert_drained(woken);
+    assert_drained(closing);
 }
 
 /* ---- clients that go on connecting ---- */
+
+static void test_who_comes_while_the_listeners_are_closed_is_taken(void **state)
+{
+    (void)state;
+    closing = new_host(AF_INET);
+    fail_socket.before_unwatching = comes;
+    bb_worker_drain(closing->worker, BB_QUEUE_TAKE);
+    assert_last_answer(newcomer, "GET / ");
+    assert_drained(closing);
+}
 
 static struct host *flooded;
 static struct client *flood[400];
@@ -242,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_what_is_queued_is_left_to_others),
         cmocka_unit_test(test_what_a_lane_was_woken_for_is_not_left),
         cmocka_unit_test(test_a_lane_that_is_woken_while_the_listener_leaves_its_set),
+        cmocka_unit_test(test_who_comes_while_the_listeners_are_closed_is_taken),
         cmocka_unit_test(test_a_flood_does_not_hold_it_up),
         cmocka_unit_test(test_what_was_queued_before_is_taken_however_long_it_takes),
         cmocka_unit_test(test_what_is_queued_is_shared_by_those_who_are_told),

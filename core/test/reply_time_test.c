@@ -184,11 +184,36 @@ static void test_who_is_waited_for_has_to_be_quick(void **state)
     }
 }
 
+/* The kernel tells in steps what it took: at the usual rate it has as long as if there was none. */
+static void app_waits_for_one_who_pauses(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    fill_socket(host);
+    fake_wait_client = take_some;
+    seconds = taken_a_second = 0;
+    assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
+    fake_wait_client = NULL;
+    assert_in_range(seconds, 60, 75);
+    bb_reply_abort(host->lane);
+}
+
+static void test_who_is_behind_a_little_may_pause(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX, 60000, app_waits_for_one_who_pauses);
+    late = client_new(host);
+    client_say(late, REQUEST);
+    while (host->served == 0) host_turn(host);
+    client_free(late);
+    host_free(host);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_wait_is_counted_from_the_last_progress),
         cmocka_unit_test(test_who_is_waited_for_has_to_be_quick),
+        cmocka_unit_test(test_who_is_behind_a_little_may_pause),
         cmocka_unit_test(test_it_is_the_client_who_makes_progress),
     };
     return cmocka_run_group_tests_name("reply_time", tests, NULL, NULL);
