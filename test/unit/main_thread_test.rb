@@ -76,6 +76,16 @@ class MainThreadTest < Support::TestCase
     assert_raises(IOError) { wait { flunk } }
   end
 
+  # By its number: Ruby does not know.
+  def test_nor_is_one_whose_descriptor_is_closed
+    IO.for_fd(@reader.fileno).close
+    @reader.autoclose = false
+    assert_raises(Errno::EBADF) { wait { flunk } }
+  ensure
+    @reader, writer = IO.pipe
+    writer.close
+  end
+
   private
 
   def wait(&)
