@@ -84,6 +84,6 @@ class ProcessLoadingTest < Support::TestCase
       Thread.pass until $taken
     RUBY
     assert_equal 0, server.wait.exitstatus
-    refute_match(/ ready$/, server.output.text)
+    refute_match(/ ready in /, server.output.text)
   end
 end

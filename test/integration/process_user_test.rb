@@ -30,7 +30,7 @@ class ProcessUserTest < Support::TestCase
   def test_master_and_workers_are_the_user_and_the_supervisor_is_root
     [%w[-w 2], %w[-w 2 --preload false]].each do |args|
       server = start_bontebok(args: [*args, "--user", "nobody"], rackup: APP)
-      server.wait_for_output(/ ready$/)
+      server.wait_for_output(/ ready in \d+ ms$/)
       assert_equal "#{IDS} 0 nobody", server.get.body
       tree = [server.pid, master(server).pid, *workers(server)]
       assert_equal([0, *[NOBODY.uid] * 3], tree.map { |pid| uid(pid) })
@@ -82,7 +82,7 @@ class ProcessUserTest < Support::TestCase
 
   def test_a_new_master_is_the_user_as_well
     server = start_bontebok(args: %w[-w 1 --user nobody], rackup: APP)
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     first = master(server).pid
     Process.kill("KILL", first)
     eventually { master(server) && master(server).pid != first && uid(master(server).pid) == NOBODY.uid }
@@ -95,7 +95,7 @@ class ProcessUserTest < Support::TestCase
                                         "-l", "80", "--user", "nobody", temp_file("config.ru", APP))
     children << server
     server.wait_for_output(/listening on 0\.0\.0\.0:80$/)
-    server.wait_for_output(/ ready$/)
+    server.wait_for_output(/ ready in \d+ ms$/)
     assert_equal NOBODY.uid, uid(workers(server).first)
   end
 
@@ -115,7 +115,7 @@ class ProcessUserTest < Support::TestCase
               --log err.log --stdout out.log --access-log access.log]
     # No start line comes our way.
     server = start_bontebok(ready: false, args: args, rackup: APP)
-    eventually { File.exist?("#{temp_dir}/err.log") && File.read("#{temp_dir}/err.log").match?(/ ready$/) }
+    eventually { File.exist?("#{temp_dir}/err.log") && File.read("#{temp_dir}/err.log").match?(/ ready in \d+ ms$/) }
     server.define_singleton_method(:address) { Support::Address.new("unix:#{@folder}/bontebok.sock") }
     server
   end
