@@ -95,7 +95,7 @@ class ProcessLeavingTest < Support::TestCase
       RUBY
       old = server.get.body.to_i
       Process.kill(signal, old)
-      server.wait_for_output(/ error #{old} SIG#{signal} ends this process$/)
+      server.wait_for_output(/ error #{old} w1 g1 SIG#{signal} ends this process$/)
       wait_for_workers(server, 1, without: [old])
     end
   end
