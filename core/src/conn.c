@@ -67,26 +67,36 @@ static enum bb__conn_next serve(struct bb__conn *conn, struct bb__conn_context *
     return BB_CONN_REQUEST;
 }
 
-/* ---- body ---- */
+/* ---- what the log hears of ---- */
 
 static const struct {
     int status;
     const char *text;
-} spool_faults[] = {
-    [BB_SPOOL_FULL] = {507, "spool: SpoolMax reached"},
-    [BB_SPOOL_UNWRITABLE] = {507, "spool: a request body cannot be written"},
-    [BB_SPOOL_NONE] = {503, "spool: no memory or no file for a request body"},
+} faults[] = {
+    [BB_FAULT_SPOOL_FULL] = {507, "spool: SpoolMax reached"},
+    [BB_FAULT_SPOOL_UNWRITABLE] = {507, "spool: a request body cannot be written"},
+    [BB_FAULT_SPOOL_NONE] = {503, "spool: no memory or no file for a request body"},
+    [BB_FAULT_UNKNOWN] = {501, "CONNECT, a method of more than 32 bytes, or an unknown transfer coding"},
+    [BB_FAULT_VERSION] = {505, "a version of HTTP other than 1"},
 };
+
+/* error: errno, or 0. */
+static enum bb__conn_next refuse_fault(struct bb__conn *conn, struct bb__conn_context *context,
+                                       enum bb__fault fault, int error)
+{
+    struct bb_news news = {.status = faults[fault].status, .error = error, .text = faults[fault].text};
+    memcpy(news.peer, conn->peer, sizeof news.peer);
+    bb__news_add_paced(&context->news, &context->fault_news[fault], context->now, &news);
+    return bb__conn_refuse(conn, context, news.status);
+}
+
+/* ---- body ---- */
 
 static enum bb__conn_next refuse_spool(struct bb__conn *conn, struct bb__conn_context *context, int code)
 {
-    enum bb__spool_fault fault = BB_SPOOL_NONE;
-    if (code == BB_ENOSPACE) fault = errno == 0 ? BB_SPOOL_FULL : BB_SPOOL_UNWRITABLE;
-    struct bb_news news = {
-        .status = spool_faults[fault].status, .error = errno, .text = spool_faults[fault].text};
-    memcpy(news.peer, conn->peer, sizeof news.peer);
-    bb__news_add_paced(&context->news, &context->spool_news[fault], context->now, &news);
-    return bb__conn_refuse(conn, context, news.status);
+    enum bb__fault fault = BB_FAULT_SPOOL_NONE;
+    if (code == BB_ENOSPACE) fault = errno == 0 ? BB_FAULT_SPOOL_FULL : BB_FAULT_SPOOL_UNWRITABLE;
+    return refuse_fault(conn, context, fault, errno);
 }
 
 static bool over_max_body(const struct bb__conn_context *context, uint64_t length)
@@ -206,6 +216,12 @@ static int parse_head(struct bb__conn *conn, struct bb__conn_context *context)
                           &conn->head_len);
 }
 
+static enum bb__conn_next refuse_head(struct bb__conn *conn, struct bb__conn_context *context, int status)
+{
+    if (status < 500) return bb__conn_refuse(conn, context, status);
+    return refuse_fault(conn, context, status == 505 ? BB_FAULT_VERSION : BB_FAULT_UNKNOWN, 0);
+}
+
 static bool is_head_method(const struct bb_slice *method)
 {
     return method->at && method->len == 4 && memcmp(method->at, "HEAD", 4) == 0;
@@ -220,7 +236,7 @@ enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_conte
         return BB_CONN_WAIT;
     }
     conn->head_method = is_head_method(&context->head.method);
-    if (code != BB_OK) return bb__conn_refuse(conn, context, code);
+    if (code != BB_OK) return refuse_head(conn, context, code);
     return begin_body(conn, context);
 }
 

@@ -104,12 +104,14 @@ static inline enum bb__conn_end bb__conn_end_of(const struct bb__conn *conn)
     return bb__buf_len(&conn->out) > 0 ? BB_CONN_END_RESET : BB_CONN_END_CLOSE;
 }
 
-/* Why the spool does not take a body. */
-enum bb__spool_fault {
-    BB_SPOOL_FULL,       /* SpoolMax */
-    BB_SPOOL_UNWRITABLE, /* the disk is full, or fails */
-    BB_SPOOL_NONE,       /* no memory, no file */
-    BB_SPOOL_FAULTS,
+/* Why the host never sees a request that is answered with 5xx: the log is to say it. */
+enum bb__fault {
+    BB_FAULT_SPOOL_FULL,       /* SpoolMax */
+    BB_FAULT_SPOOL_UNWRITABLE, /* the disk is full, or fails */
+    BB_FAULT_SPOOL_NONE,       /* no memory, no file */
+    BB_FAULT_UNKNOWN,
+    BB_FAULT_VERSION,
+    BB_FAULTS,
 };
 
 struct bb__access_log;
@@ -127,7 +129,7 @@ struct bb__conn_context {
     struct bb__date date;
     struct bb__deadlines deadlines;
     struct bb__news_ring news;
-    struct bb__news_pace spool_news[BB_SPOOL_FAULTS];
+    struct bb__news_pace fault_news[BB_FAULTS];
     uint64_t now;               /* bb__clock_ms() when the lane last looked */
     uint64_t away;              /* ms in which it could not look, summed: no client's fault */
     struct bb__access_log *log; /* NULL: none is kept */

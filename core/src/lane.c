@@ -304,8 +304,8 @@ static void tell_rest(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
     bb__news_tell_rest(&context->news, &lane->exhausted, context->now);
-    for (int fault = 0; fault < BB_SPOOL_FAULTS; fault++)
-        bb__news_tell_rest(&context->news, &context->spool_news[fault], context->now);
+    for (int fault = 0; fault < BB_FAULTS; fault++)
+        bb__news_tell_rest(&context->news, &context->fault_news[fault], context->now);
 }
 
 static void mind_the_time(struct bb_lane *lane)

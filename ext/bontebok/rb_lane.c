@@ -61,11 +61,17 @@ static VALUE news_text(const struct bb_news *news)
     return text;
 }
 
+/* A client that asks for what HTTP/1 servers need not know is no trouble of ours. */
+static const char *news_level(const struct bb_news *news)
+{
+    return news->status == 501 || news->status == 505 ? "info" : "warn";
+}
+
 static void tell_news(struct bbr_exchange *exchange)
 {
     struct bb_news news;
     while (bb_lane_news(exchange->lane->core, &news) == BB_OK)
-        bbr_report(exchange, "warn", news_text(&news), Qnil);
+        bbr_report(exchange, news_level(&news), news_text(&news), Qnil);
 }
 
 /* ---- a request's life ---- */

@@ -64,6 +64,14 @@ class ServerLogTest < Support::TestCase
     assert_match(/\A[\n -~]+\z/, server.output.text.b)
   end
 
+  def test_what_the_server_answers_with_5xx_by_itself_has_its_reason
+    server = start_bontebok(args: %w[-w 1], listen: :tcp, rackup: APP)
+    server.connect { |client| client.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") && client.read_to_end }
+    server.wait_for_output(/ info \d+ w1 g1 127\.0\.0\.1: a version of HTTP other than 1 \(505\)$/)
+    assert_equal 501, server.request("CONNECT", "a:1", { "Host" => "a:1" }).status
+    server.wait_for_output(/ info \d+ w1 g1 127\.0\.0\.1: CONNECT, .* or an unknown transfer coding \(501\)$/)
+  end
+
   def test_only_what_is_grave
     server = start_bontebok(ready: false, args: %w[-w 1 -E production --log-level error], rackup: APP)
     eventually { File.exist?("#{temp_dir}/bontebok.sock") }
