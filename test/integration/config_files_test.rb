@@ -51,6 +51,7 @@ class ConfigFilesTest < Support::TestCase
       workers 2
       threads 1, 3
       environment "staging"
+      log_requests
       on_worker_boot { |index| $stderr.puts "boot \#{index}" }
       lowlevel_error_handler { |error| [503, { "content-type" => "text/html" }, ["sorry"]] }
     RUBY
@@ -60,6 +61,7 @@ class ConfigFilesTest < Support::TestCase
     assert_match(/staging: 2 workers of 3 threads$/, server.output.text)
     response = server.get
     assert_equal [503, "text/html", "sorry"], [response.status, response["Content-Type"], response.body]
+    server.wait_for_output(%r{^127\.0\.0\.1 - - .* "GET / HTTP/1\.1" 503 5$})
   end
 
   def test_unknown_directives

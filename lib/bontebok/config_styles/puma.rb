@@ -28,7 +28,7 @@ module Bontebok
       nothing_to_do :queue_requests, :wait_for_less_busy_worker, :worker_check_interval, :drain_on_shutdown,
                     :max_io_threads, :io_selector_backend, :mutate_stdout_and_stderr_to_sync_on_write,
                     :raise_exception_on_sigterm, :silence_single_worker_warning, :silence_fork_callback_warning,
-                    :supported_http_methods, :worker_timeout, :prune_bundler, :extra_runtime_dependencies, :quiet
+                    :supported_http_methods, :worker_timeout, :prune_bundler, :extra_runtime_dependencies
 
       def bind(address)
         _, scheme, where, options = ADDRESS.match(address.to_s).to_a
@@ -88,6 +88,16 @@ module Bontebok
       def stdout_redirect(stdout = nil, stderr = nil, _append = false) # rubocop:disable Style/OptionalBooleanParameter
         @configuration.set(:stdout, stdout)
         @configuration.set(:log, stderr)
+      end
+
+      # In the format of Rack::CommonLogger, but for the time that a request took.
+      def log_requests(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
+        @configuration.set(:access_log, answer ? "-" : "")
+        @configuration.set(:access_log_format, "common") if answer
+      end
+
+      def quiet(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
+        log_requests(!answer)
       end
 
       # A further file of this style.

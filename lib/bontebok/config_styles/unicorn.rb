@@ -15,6 +15,8 @@ module Bontebok
       # rest tunes the kernel.
       TUNING = %i[tcp_nodelay tcp_nopush tcp_defer_accept accept_filter sndbuf rcvbuf tries delay ipv6only].freeze
 
+      LOGGER_METHODS = %i[debug info warn error fatal].freeze
+
       option :worker_processes, :max_workers
       option :timeout
       option :preload_app, :preload
@@ -40,6 +42,14 @@ module Bontebok
       def user(name, group = nil)
         @configuration.set(:user, name)
         @configuration.set(:group, group)
+      end
+
+      # For the hooks. What this server has to say itself goes to Log.
+      def logger(object)
+        missing = LOGGER_METHODS.reject { |name| object.respond_to?(name) }
+        @configuration.refuse("logger has no #{missing.join(', ')}") if missing.any?
+
+        server.logger = object
       end
 
       %i[before_fork after_fork after_worker_ready after_worker_exit].each do |name|

@@ -11,6 +11,8 @@ module Bontebok
 
       # The server.
       class Server
+        attr_writer :logger
+
         def initialize(configuration)
           @configuration = configuration
         end

@@ -29,6 +29,12 @@ class ConfigStylesPumaTest < Support::TestCase
                  values("max_keep_alive Float::INFINITY\nenable_keep_alives false\n"))
   end
 
+  def test_a_line_for_each_request
+    on = { access_log: "-", access_log_format: "common" }
+    { "log_requests" => on, "quiet false" => on, "log_requests false" => { access_log: "" },
+      "quiet" => { access_log: "" } }.each { |text, expected| assert_equal expected, values(text), text }
+  end
+
   def test_threads
     assert_equal 5, values("threads 0, 5")[:threads]
     assert_equal "3", values("threads '3'")[:threads]

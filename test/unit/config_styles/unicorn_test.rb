@@ -51,6 +51,12 @@ class ConfigStylesUnicornTest < Support::TestCase
     assert_equal({ user: "app" }, values("user 'app'"))
   end
 
+  def test_a_logger_is_for_the_hooks
+    file = read("require 'logger'\nlogger(mine = Logger.new(nil))\nafter_fork { |server, _| server.logger == mine }")
+    assert file.hooks.run(:after_fork, Worker.new(1, 2))
+    assert_fault ":1: logger has no debug, info, warn, error, fatal", "logger Object.new"
+  end
+
   def test_the_working_directory_is_entered_at_once
     before = Dir.pwd
     temp_file("sub/seen", "7")
