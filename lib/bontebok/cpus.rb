@@ -68,7 +68,8 @@ module Bontebok
     # Our group's folder and its parents'. In a container the mount shows a part of the hierarchy, and the name of our
     # group may begin above it, or be one that is not visible at all: then what is mounted is ours.
     def folders(hierarchy)
-      below = hierarchy.group.delete_prefix(hierarchy.root).split("/").reject(&:empty?)
+      below = hierarchy.group.delete_prefix(hierarchy.root.delete_suffix("/"))
+      below = below.start_with?("/") ? below.split("/").reject(&:empty?) : []
       below = [] if below.include?("..")
       (0..below.size).map { |depth| File.join(hierarchy.folder, *below.first(depth)) }
     end
@@ -81,8 +82,9 @@ module Bontebok
       time.to_r / period.to_r if time.to_i.positive? && period.to_i.positive?
     end
 
+    # Bytes: names of processes and mount points need not be text.
     def read(path)
-      File.read(File.join(@root, path))
+      File.binread(File.join(@root, path))
     rescue SystemCallError
       ""
     end

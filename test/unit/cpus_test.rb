@@ -47,6 +47,27 @@ class CpusTest < Support::TestCase
     end
   end
 
+  # A script's process is called as the first 15 bytes of its name.
+  def test_names_need_not_be_text
+    files = { "proc/self/mountinfo" => "29 23 0:25 / /mnt/\xff rw - tmpfs \xff rw\n#{V2}",
+              "proc/self/cgroup" => "0::/\xff\n", "sys/fs/cgroup/\xff/cpu.max" => "300000 100000\n" }
+    assert_equal 3, cpus(files, "0-7\nSeccomp:\t\xff")
+  end
+
+  def test_files_that_hold_something_else
+    ["", "max", "x y\n", "100000 0\n", "-1 100000\n", "200000"].each do |limit|
+      assert_equal 8, cpus("proc/self/mountinfo" => "#{V2}nonsense - \n\n", "proc/self/cgroup" => "0\n:\n0::/app\n",
+                           "sys/fs/cgroup/app/cpu.max" => limit), limit
+    end
+  end
+
+  # Another container's name that begins as ours does.
+  def test_a_mount_that_does_not_show_our_group
+    mount = "30 23 0:26 /docker/1 /sys/fs/cgroup ro - cgroup2 cgroup2 rw\n"
+    assert_equal 5, cpus("proc/self/mountinfo" => mount, "proc/self/cgroup" => "0::/docker/1f/app\n",
+                         "sys/fs/cgroup/cpu.max" => "500000 100000", "sys/fs/cgroup/f/cpu.max" => "100000 100000")
+  end
+
   def test_quota_of_the_first_version
     files = { "proc/self/mountinfo" => V1, "proc/self/cgroup" => "5:memory:/app\n4:cpu,cpuacct:/app\n",
               "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us" => "-1", "sys/fs/cgroup/memory/app/cpu.cfs_quota_us" => "1",
