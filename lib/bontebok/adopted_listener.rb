@@ -56,7 +56,8 @@ module Bontebok
     def address_of(info)
       return Address.new(host: info.ip_address, port: info.ip_port) if info.ip?
 
-      path = info.unix_path
+      # Bytes: text like that of an address which is asked for.
+      path = info.unix_path.force_encoding(Encoding::UTF_8)
       Address.new(path: path.start_with?("\0") ? "@#{path[1..]}" : File.expand_path(path))
     end
   end

@@ -13,14 +13,14 @@ module Bontebok
     # "ADDRESS=FD;ADDRESS=FD". A path may contain = and ; so that an entry ends where a number follows, then ; or the
     # end.
     STARTER_ENTRY = /(.+?)=(\d{1,9})(?:;|\z)/m
+    VARIABLES = %w[SERVER_STARTER_PORT LISTEN_PID LISTEN_FDS LISTEN_FDNAMES].freeze
     FIRST_OF_SYSTEMD = 3
     NUMBER = /\A\d{1,9}\z/
 
     class << self
       # Removes the variables: a program that the application executes has not got the sockets. Raises StartError.
       def take(env, log:)
-        starter = env.delete("SERVER_STARTER_PORT").to_s.strip
-        pid, count, names = %w[LISTEN_PID LISTEN_FDS LISTEN_FDNAMES].map { |name| env.delete(name).to_s.strip }
+        starter, pid, count, names = VARIABLES.map { |name| env.delete(name).to_s.b.strip }
         entries = of_start_server(starter)
         entries.concat(of_systemd(count, names)) if meant_for_us?(pid, count, log)
         entries.uniq(&:fileno)
@@ -29,7 +29,6 @@ module Bontebok
       private
 
       def of_start_server(text)
-        text = text.b
         unless text.gsub(STARTER_ENTRY, "").empty?
           raise StartError, "SERVER_STARTER_PORT wants ADDRESS=DESCRIPTOR;..., not #{text.inspect}"
         end

@@ -13,7 +13,7 @@ module Bontebok
         log.info("bontebok #{VERSION}, ruby #{RUBY_VERSION}, #{config[:environment]}: #{size(config)}")
         config.warnings.each { |warning| log.warn(warning) }
         listeners.each { |listener| log.info("listening on #{listener}#{origin(listener)}") }
-        warn_of_backlog(log, config[:backlog]) unless listeners.all?(&:origin)
+        warn_of_backlog(log, config[:backlog]) if config.chosen?(:backlog) || !listeners.all?(&:origin)
       end
 
       # began: when, by Child.now.

@@ -23,16 +23,25 @@ module Bontebok
 
       private
 
-      # Of a name's addresses those are left out that this machine has no interface for (AI_ADDRCONFIG); what is
-      # written as an address is taken as it is.
+      # What is written as an address is taken as it is. Of a name's addresses those are left out that this machine does
+      # not have, unless it has none of them: localhost is ::1 as well in files of machines without IPv6.
       def resolve(address)
         lookup(address, Socket::AI_NUMERICHOST)
       rescue SocketError
         begin
-          lookup(address, Socket::AI_ADDRCONFIG)
+          all = lookup(address, Socket::AI_ADDRCONFIG)
         rescue SocketError => e
           raise StartError, "cannot listen on #{address}: #{e.message}"
         end
+        here = all.select { |info| here?(info) }
+        here.empty? ? all : here
+      end
+
+      def here?(info)
+        Addrinfo.tcp(info.ip_address, 0).bind(&:close)
+        true
+      rescue Errno::EADDRNOTAVAIL, Errno::EAFNOSUPPORT
+        false
       end
 
       def lookup(address, flag)
@@ -67,8 +76,8 @@ module Bontebok
       socket.setsockopt(:SOCKET, :REUSEADDR, true)
       socket.setsockopt(:SOCKET, :REUSEPORT, true) if @reuse_port
       TcpListener.set_options(socket, defer_accept: @defer_accept)
-      # [::] is both families, whatever the system's default.
-      socket.setsockopt(:IPV6, :V6ONLY, @info.ip_address != "::") if @info.ipv6?
+      # [::] is both families, and ::ffff:127.0.0.1 an address, whatever the system's default.
+      socket.setsockopt(:IPV6, :V6ONLY, false) if @info.ipv6?
     end
   end
 end

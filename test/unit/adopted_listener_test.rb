@@ -45,6 +45,12 @@ class AdoptedListenerTest < Support::TestCase
     assert_equal "unix:#{temp_dir}/b.sock", @listeners.to_a[2].to_s
   end
 
+  def test_a_path_that_is_not_ascii
+    hand_over(UNIXServer.new(path = File.join(temp_dir, "Käse.sock")))
+    start("unix:#{path}")
+    assert_equal([["the test", "unix:#{path}"]], @listeners.map { |listener| [listener.origin, listener.to_s] })
+  end
+
   def test_what_connections_inherit
     socket = hand_over(TCPServer.new("127.0.0.1", 0))
     start(defer_accept: ["5"])

@@ -39,6 +39,7 @@ class AdoptedSocketsTest < Minitest::Test
   def test_what_is_meant_for_another_process_is_not_taken
     assert_empty take("LISTEN_FDS" => "1", "LISTEN_PID" => "1")
     assert_match(/ warn \d+ \S+ \S+ LISTEN_FDS is not for this process: LISTEN_PID is "1"$/, @log)
+    assert_empty take("LISTEN_FDS" => "1", "LISTEN_PID" => "\xff")
     assert_empty take("LISTEN_FDS" => "1")
     assert_match(/ LISTEN_PID is not set$/, @log)
   end

@@ -41,6 +41,22 @@ class ListenersTest < Support::TestCase
     end
   end
 
+  def test_an_ipv4_address_in_the_form_of_ipv6
+    listener = listening("[::ffff:127.0.0.1]:0").first
+    Support::Client.open("127.0.0.1:#{listener.server_port}") { |client| assert client }
+  end
+
+  # As where /etc/hosts says that localhost is ::1 as well, and there is no IPv6.
+  def test_of_a_name_only_addresses_that_this_machine_has
+    known = %w[127.0.0.1 192.0.2.1].map { |address| Addrinfo.tcp(address, 0) }
+    named = ->(host, *) { host == "name" ? known : raise(SocketError) }
+    Addrinfo.stub(:getaddrinfo, ->(host, _, _, _, _, flag) { flag == 4 ? raise(SocketError) : named.call(host) }) do
+      assert_equal ["127.0.0.1"], listening("name:0").map(&:server_name)
+      known.shift
+      assert_fails("cannot listen on name:0: Cannot assign requested address") { listeners("name:0").bind }
+    end
+  end
+
   def test_a_name_is_all_its_addresses
     addresses = Addrinfo.getaddrinfo("localhost", 0, nil, :STREAM, nil, Socket::AI_ADDRCONFIG).map(&:ip_address).uniq
     assert_equal(addresses, listening("localhost:0").map { |listener| listener.server_name.delete("[]") })

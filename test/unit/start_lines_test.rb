@@ -24,14 +24,15 @@ class StartLinesTest < Minitest::Test
     assert_empty warnings([adopted], somaxconn: 128)
     assert_match(/ listening on 127\.0\.0\.1:80, adopted from systemd$/, @text)
     assert_equal 1, warnings([adopted, Listener.new("unix:/a")], somaxconn: 128).size
+    assert_equal 1, warnings([adopted], { backlog: ["512"] }, somaxconn: 128).size
   end
 
   private
 
-  def warnings(listeners, somaxconn:)
+  def warnings(listeners, written = {}, somaxconn:)
     reader, writer = IO.pipe
     File.stub(:read, "#{somaxconn}\n") do
-      Bontebok::StartLines.write(Bontebok::Log.new(writer), Bontebok::Config.new({}, env: {}), listeners)
+      Bontebok::StartLines.write(Bontebok::Log.new(writer), Bontebok::Config.new(written, env: {}), listeners)
     end
     @text = reader.read_nonblock(4096)
     @text.lines(chomp: true).grep(/ warn /).map { |line| line.sub(/\A\S+ (\w+) \d+ - -/, '\1') }
