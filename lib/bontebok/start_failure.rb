@@ -6,6 +6,8 @@ module Bontebok
   # What a start that fails has to say, in at most three lines, for everything that starts a server: the executable, and
   # the handler of rackup and rails server.
   module StartFailure
+    LINES = 3
+
     class << self
       # Returns the exit status: the block's, or that of what it raised.
       def told
@@ -20,9 +22,10 @@ module Bontebok
 
       private
 
-      # Kernel#warn is silent under ruby -W0. When nobody is there to be told, the exit status still says it.
+      # Kernel#warn is silent under ruby -W0. When nobody is there to be told, the exit status still says it. What was
+      # typed may be of many lines.
       def complain(message)
-        $stderr.write("bontebok: #{message}\n")
+        $stderr.write("bontebok: #{message.b.lines(chomp: true).first(LINES).join("\n")}\n")
       rescue SystemCallError, IOError
         nil
       end
