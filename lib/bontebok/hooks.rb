@@ -10,8 +10,8 @@ module Bontebok
     # What a hook is told of a worker. pid is nil before it is forked.
     Worker = Struct.new(:number, :pid)
 
-    NAMES = %i[before_fork after_worker_fork after_fork after_worker_ready before_worker_exit after_worker_exit
-               on_booted after_stopped on_error].freeze
+    NAMES = %i[before_fork after_worker_fork after_fork after_worker_ready before_thread_start before_thread_exit
+               before_worker_exit after_worker_exit on_booted after_stopped on_error].freeze
 
     Entry = Struct.new(:hook, :arguments)
     private_constant :Entry
@@ -65,10 +65,11 @@ module Bontebok
 
     # A block takes what it wants by itself; a lambda or an object's method would complain.
     def taken(hook, arguments)
-      callable = hook.respond_to?(:arity) ? hook : hook.method(:call)
-      return arguments if callable.arity.negative? || (callable.is_a?(Proc) && !callable.lambda?)
+      callable = hook.respond_to?(:parameters) ? hook : hook.method(:call)
+      kinds = callable.parameters.map(&:first)
+      return arguments if kinds.include?(:rest) || (callable.is_a?(Proc) && !callable.lambda?)
 
-      arguments.first(callable.arity)
+      arguments.first(kinds.count { |kind| %i[req opt].include?(kind) })
     end
   end
 end

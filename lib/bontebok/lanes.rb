@@ -84,7 +84,9 @@ module Bontebok
 
     # It ends by itself when it has drained.
     def serve(lane)
+      @hooks.attempt(:before_thread_start, log: @log)
       lane.serve
+      @hooks.attempt(:before_thread_exit, log: @log)
       ended = true
     rescue Exception => e # rubocop:disable Lint/RescueException
       ended = true

@@ -41,8 +41,9 @@ module Bontebok
       start with the file and line of it; with `--ignore-unknown` it is logged instead.
 
       Files for other servers are read as they are: one for Rhebok is in this language already; one whose name begins
-      with `unicorn` or `puma` (`unicorn.rb`, `unicorn.conf.rb`, `puma-production.rb`), or for which `--config-style`
-      says so, is in theirs. [MIGRATING.md](MIGRATING.md) tells what becomes of each of their directives.
+      with `unicorn` or `puma` (`unicorn.rb`, `unicorn.conf.rb`, `puma-production.rb`), or that lies in `config/unicorn/`
+      or `config/puma/`, or for which `--config-style` says so, is in theirs. [MIGRATING.md](MIGRATING.md) tells what
+      becomes of each of their directives.
     TEXT
 
     HOOKS = <<~TEXT
@@ -58,6 +59,8 @@ module Bontebok
       | `after_worker_fork { \\|worker\\| }` | master | after that |
       | `after_fork { \\|worker\\| }` | worker | first of all; without Preload before the application is loaded |
       | `after_worker_ready { \\|worker\\| }` | worker | all is loaded; it serves next |
+      | `before_thread_start { }` | worker | in each of its threads that serve, before the first request |
+      | `before_thread_exit { }` | worker | in each of them, after the last one; not after a stop at once |
       | `before_worker_exit { \\|worker\\| }` | worker | it has served its last request |
       | `after_worker_exit { \\|worker, status\\| }` | master | it has ended; a Process::Status |
       | `on_booted { }` | master | the workers are ready for the first time |
@@ -65,8 +68,8 @@ module Bontebok
       | `on_error { \\|exception, env\\| }` | worker | the application has raised, in a request or in its body |
 
       The master is the process that loads the application, if Preload is on, and forks the workers. While a hook runs
-      in it, it does nothing else. With MaxWorkers 0 there are neither forks nor workers: `on_booted`, `after_stopped`
-      and `on_error` are run, the others are not.
+      in it, it does nothing else. With MaxWorkers 0 there are neither forks nor workers: `on_booted`, `after_stopped`,
+      `on_error` and those of threads are run, the others are not.
 
       What raises in `before_fork`, `after_fork` or `after_worker_ready` keeps that worker from starting; when none can
       start at the server's start, the exit status is 1. What raises elsewhere is logged and changes nothing.

@@ -25,7 +25,8 @@ class ConfigHooksTest < Support::TestCase
     told = text.scan(/^hook (\w+) (\d+)/).map { |name, pid| [name, pid.to_i] }
     by_process = told.group_by(&:last).transform_values { |all| all.map(&:first) }
     assert_equal({ master => %w[loaded before_fork after_worker_fork on_booted after_worker_exit after_stopped],
-                   worker => %w[after_fork after_worker_ready before_worker_exit] }, by_process)
+                   worker => %w[after_fork after_worker_ready before_thread_start before_thread_exit
+                                before_worker_exit] }, by_process)
     assert_match(/^hook after_worker_exit .*number=1, pid=#{worker}> #<Process::Status: pid #{worker} exit 0>/, text)
   end
 
@@ -33,7 +34,8 @@ class ConfigHooksTest < Support::TestCase
     server = start(TELLING, args: ["-w", "0"])
     server.wait_for_output(/hook on_booted/)
     server.stop
-    assert_equal %w[on_booted after_stopped], server.output.text.scan(/^hook (\w+) #{server.pid}/).flatten
+    assert_equal %w[after_stopped before_thread_exit before_thread_start on_booted],
+                 server.output.text.scan(/^hook (\w+) #{server.pid}/).flatten.sort
   end
 
   def test_after_fork_comes_before_an_application_that_is_not_preloaded
@@ -51,6 +53,16 @@ class ConfigHooksTest < Support::TestCase
       assert_match(/the hook #{name} failed.*no database \(IOError\).*bontebok\.rb:2/m, server.output.text)
       assert_match(/no worker became ready/, server.output.text)
     end
+  end
+
+  def test_threads_begin_and_end_with_hooks
+    server = start("before_thread_start { Thread.current[:name] = 'antelope'; raise IOError, 'no name' }\n" \
+                   "before_thread_exit { $stderr.puts Thread.current[:name] }\n",
+                   args: %w[-w 1 -t 2], rackup: "run ->(_) { [200, {}, [Thread.current[:name]]] }\n")
+    assert_equal "antelope", server.get.body
+    assert_equal 0, server.stop.exitstatus
+    assert_equal 2, server.output.text.scan(/^antelope$/).size
+    assert_equal 2, server.output.text.scan("the hook before_thread_start failed: no name (IOError)").size
   end
 
   def test_a_hook_that_raises_where_nothing_can_be_stopped_is_logged

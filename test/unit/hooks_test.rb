@@ -25,6 +25,8 @@ class HooksTest < Minitest::Test
   def test_each_takes_as_many_arguments_as_it_wants
     { proc { |*all| all } => %i[error env], proc { |error| error } => :error, proc { 0 } => 0,
       ->(error) { error } => :error, -> { 0 } => 0, ->(*all) { all } => %i[error env],
+      ->(error = nil) { error } => :error, ->(error, env = nil, *) { [error, env] } => %i[error env],
+      ->(error, status: 500) { [error, status] } => [:error, 500],
       Object.new.tap { |object| def object.call(error) = error } => :error,
       [].method(:push) => %i[error env] }.each do |hook, answer|
       hooks = Bontebok::Hooks.new

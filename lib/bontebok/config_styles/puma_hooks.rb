@@ -19,7 +19,9 @@ module Bontebok
         before_worker_exit: [INDEX, %i[before_worker_shutdown on_worker_shutdown]],
         after_worker_exit: [HANDLE, %i[after_worker_shutdown]],
         on_booted: [NOTHING, %i[after_booted on_booted]],
-        after_stopped: [NOTHING, %i[after_stopped on_stopped]]
+        after_stopped: [NOTHING, %i[after_stopped on_stopped]],
+        before_thread_start: [NOTHING, %i[before_thread_start on_thread_start]],
+        before_thread_exit: [NOTHING, %i[before_thread_exit on_thread_exit]]
       }.freeze
 
       # Of restarts in place, by exec, and of forks from a worker: there are none.
@@ -27,8 +29,9 @@ module Bontebok
 
       WITH_COUNTERPART.each do |name, (arguments, directives)|
         directives.each do |directive|
-          define_method(directive) do |_key = nil, &block|
-            @configuration.add_hook(name, block, directive: directive, &arguments)
+          define_method(directive) do |key = nil, &block|
+            data = data_for(key)
+            @configuration.add_hook(name, block, directive: directive) { |*told| [*arguments.call(*told), *data] }
           end
         end
       end
@@ -46,11 +49,21 @@ module Bontebok
         })
       end
 
-      # Of its answer, [status, headers, body], the body is sent.
+      # What it returns, [status, headers, body], is the answer.
       def lowlevel_error_handler(handler = nil, &block)
         @configuration.add_hook(:on_error, handler || block, directive: __method__) do |error, env|
           [error, env, 500]
         end
+      end
+
+      private
+
+      # Hooks of one key share a Hash, in each process another one.
+      def data_for(key)
+        return [] unless key
+
+        @data ||= Hash.new { |data, name| data[name] = {} }
+        [@data[key.to_sym]]
       end
     end
   end
