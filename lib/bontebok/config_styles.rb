@@ -10,12 +10,12 @@ module Bontebok
   # DEFAULTS hold for options of which nobody says anything: { key => effective value, or callable(config) }.
   module ConfigStyles
     ALL = { "bontebok" => Native, "puma" => Puma, "unicorn" => Unicorn }.freeze
-    # unicorn.rb, unicorn.conf.rb, puma-production.rb
-    FOREIGN_NAME = /\A(puma|unicorn)(?=[._-])/
+    # unicorn.rb, unicorn.conf.rb, puma-production.rb; config/puma/production.rb
+    FOREIGN_NAMES = [%r{(?:\A|/)(puma|unicorn)[._-][^/]*\z}, %r{(?:\A|/)config/(puma|unicorn)/[^/]*\z}].freeze
 
     # The style of this name; nil: what the file's name tells.
     def self.for(path, name)
-      ALL.fetch(name || File.basename(path)[FOREIGN_NAME] || "bontebok")
+      ALL.fetch(name || FOREIGN_NAMES.filter_map { |pattern| path.b[pattern, 1] }.first || "bontebok")
     end
   end
 end

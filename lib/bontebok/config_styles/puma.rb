@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../address"
 require_relative "directives"
 require_relative "puma_hooks"
 
@@ -22,7 +23,6 @@ module Bontebok
       option :rackup
       option :pidfile
       option :worker_shutdown_timeout, :graceful_timeout
-      option :persistent_timeout, :keepalive_timeout
       option :http_content_length_limit, :max_body
 
       nothing_to_do :queue_requests, :wait_for_less_busy_worker, :worker_check_interval, :drain_on_shutdown,
@@ -39,10 +39,12 @@ module Bontebok
       end
 
       def port(port, host = nil)
-        host ||= @host or return @configuration.add(:listen, port)
+        host ||= @host
+        @configuration.add(:listen, host ? Address.text(host, port) : port)
+      end
 
-        host = "[#{host}]" if host.include?(":") && !host.start_with?("[")
-        @configuration.add(:listen, "#{host}:#{port}")
+      def clear_binds!
+        @configuration.set(:listen, nil)
       end
 
       def set_default_host(host) # rubocop:disable Naming/AccessorMethodName -- puma's own word
@@ -75,8 +77,16 @@ module Bontebok
         @configuration.set(:max_keepalive_requests, count.to_f.infinite? ? 0 : count)
       end
 
+      alias max_fast_inline max_keep_alive
+
+      def persistent_timeout(seconds)
+        @configuration.set(:keepalive_timeout, seconds) unless @closing
+      end
+
+      # In whichever order.
       def enable_keep_alives(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
-        @configuration.set(:keepalive_timeout, 0) unless answer
+        @closing = !answer
+        @configuration.set(:keepalive_timeout, 0) if @closing
       end
 
       # The one plugin that Rails' own file asks for; others change puma itself.
@@ -118,7 +128,7 @@ module Bontebok
         @configuration.unknown(directive)
       end
 
-      def bind_option(name, value)
+      def bind_option(name, value = nil)
         case name
         when "backlog" then @configuration.set(:backlog, [value.to_i, @configuration[:backlog]].compact.max)
         when "umask" then restrict_socket(octal(name, value))

@@ -26,7 +26,8 @@ class ConfigStylesPumaTest < Support::TestCase
                      stdout_redirect "b", "c", true
                    RUBY
     assert_equal({ max_keepalive_requests: 0, keepalive_timeout: 0 },
-                 values("max_keep_alive Float::INFINITY\nenable_keep_alives false\n"))
+                 values("max_fast_inline Float::INFINITY\nenable_keep_alives false\npersistent_timeout 9\n"))
+    assert_equal({ keepalive_timeout: 0 }, values("persistent_timeout 9\nenable_keep_alives false\n"))
   end
 
   def test_a_line_for_each_request
@@ -47,7 +48,7 @@ class ConfigStylesPumaTest < Support::TestCase
 
   def test_addresses
     { "port 3000" => 3000, "port '3000'" => "3000",
-      "port 3000, '[::1]'" => "[::1]:3000", "port 3000, '::1'" => "[::1]:3000",
+      "port 3000, '[::1]'" => "[::1]:3000", "port 3000, '::1'" => "[::1]:3000", "port 1, :a" => "a:1",
       "bind 'tcp://0.0.0.0:80'" => "0.0.0.0:80", "bind 'tcp://[::]:80?low_latency=true'" => "[::]:80",
       "bind 'unix:///run/a.sock'" => "unix:/run/a.sock", "bind 'unix://tmp/a.sock'" => "unix:tmp/a.sock",
       "bind 'unix://@name'" => "unix:@name",
@@ -55,7 +56,8 @@ class ConfigStylesPumaTest < Support::TestCase
       assert_equal [address], values(text)[:listen], text
     end
     assert_equal 512, values("bind 'tcp://a:1?backlog=512'\nbind 'tcp://a:2?backlog=16'")[:backlog]
-    assert_equal 2, values("port 1\nbind 'tcp://a:2'")[:listen].size
+    assert_equal 2, values("port 1\nbind 'tcp://a:2?low_latency'")[:listen].size
+    assert_equal [2], values("port 1\nclear_binds!\nport 2")[:listen]
   end
 
   def test_who_may_connect
@@ -88,6 +90,8 @@ class ConfigStylesPumaTest < Support::TestCase
       after_worker_fork: [0, %i[after_worker_fork after_worker_boot]],
       after_fork: [0, %i[before_worker_boot on_worker_boot]],
       before_worker_exit: [0, %i[before_worker_shutdown on_worker_shutdown]],
+      before_thread_start: [nil, %i[before_thread_start on_thread_start]],
+      before_thread_exit: [nil, %i[before_thread_exit on_thread_exit]],
       on_booted: [nil, %i[after_booted on_booted]], after_stopped: [nil, %i[after_stopped on_stopped]] }
       .each do |name, (told, directives)|
         directives.each do |directive|
@@ -98,7 +102,13 @@ class ConfigStylesPumaTest < Support::TestCase
   end
 
   def test_a_hook_with_a_key
-    assert_equal 0, read("before_worker_boot(:key) { |index| index }").hooks.run(:after_fork, Worker.new(1, 9))
+    hooks = read(<<~RUBY).hooks
+      before_worker_boot(:key) { |index, data| data[index] = :begun }
+      before_worker_boot(:other) { |index, data| data[index] = :other }
+      on_worker_shutdown("key") { |index, data| data[index] }
+    RUBY
+    hooks.run(:after_fork, Worker.new(1, 9))
+    assert_equal :begun, hooks.run(:before_worker_exit, Worker.new(1, 9))
   end
 
   def test_an_ended_worker_has_a_handle
