@@ -23,6 +23,12 @@ module Bontebok
         new(host: match[:v6] || match[:host] || "0.0.0.0", port: port)
       end
 
+      # Its text, of a host that may be without the brackets of IPv6.
+      def text(host, port)
+        host = host.to_s
+        host.include?(":") && !host.start_with?("[") ? "[#{host}]:#{port}" : "#{host}:#{port}"
+      end
+
       private
 
       def unix(text)
@@ -74,9 +80,7 @@ module Bontebok
     end
 
     def to_s
-      return "unix:#{path}" if unix?
-
-      host.include?(":") ? "[#{host}]:#{port}" : "#{host}:#{port}"
+      unix? ? "unix:#{path}" : Address.text(host, port)
     end
   end
 end

@@ -12,7 +12,9 @@ module Bontebok
   class Config
     Setting = Struct.new(:value, :source)
 
-    SOURCES = %i[on_command_line in_file given in_environment by_habit by_default].freeze
+    # Where somebody has asked for it here; what comes from elsewhere may give way.
+    CHOICES = %i[on_command_line in_file given].freeze
+    SOURCES = [*CHOICES, :in_environment, :by_habit, :by_default].freeze
     # Read when it is there and none is named.
     FILE = "config/bontebok.rb"
     TIMEOUTS = %i[header_timeout body_timeout write_timeout].freeze
@@ -53,9 +55,9 @@ module Bontebok
       setting(OptionTable[key]).source
     end
 
-    # Has somebody asked for it here? What comes from the environment or by default may give way.
+    # One of CHOICES has it.
     def chosen?(key)
-      !source(key).start_with?("default", "environment")
+      CHOICES.any? { |source| send(source, OptionTable[key]) }
     end
 
     # A time as the fraction of seconds that Ruby's methods want.
@@ -149,12 +151,16 @@ module Bontebok
 
     # A variable that is blank counts as not set.
     def in_environment(option)
-      name = option.environment_variable or return
-      text = @env[name].to_s.strip
-      return if text.empty?
+      name, text = option.environment_variables.lazy.map { |one| [one, text_of(one)] }.find { |_, one| !one.empty? }
+      return unless name
 
       text = "#{default_host}:#{text}" if option.key == :listen
       Setting.new(option.read(text, "environment #{name}"), "environment #{name}")
+    end
+
+    # Bytes, which need not be text in the locale: as those of the command line.
+    def text_of(variable)
+      @env[variable].to_s.b.strip.force_encoding(Encoding::UTF_8)
     end
 
     # What somebody expects who comes from another server.

@@ -45,9 +45,10 @@ module Bontebok
       value.nil? ? @entries.delete(key) : @entries[key] = Entry.new(value, place)
     end
 
-    # They add up.
+    # They add up; nil says nothing.
     def add(key, *values)
-      (@entries[key] ||= Entry.new([], place)).value.concat(values)
+      values = values.compact
+      (@entries[key] ||= Entry.new([], place)).value.concat(values) unless values.empty?
     end
 
     # What was set so far.

@@ -50,8 +50,8 @@ module Bontebok
       return unless @options.key?(:Host) || @options.key?(:Port)
 
       host, port = @options.values_at(:Host, :Port)
-      host = "[#{host}]" if host.to_s.include?(":")
-      [host, port || DEFAULT_PORT].compact.join(":")
+      port ||= DEFAULT_PORT
+      host ? Address.text(host, port) : port.to_s
     end
 
     def refuse(key, place)

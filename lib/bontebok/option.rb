@@ -12,7 +12,7 @@ module Bontebok
   #   default   the effective value; nil when Config works it out (then default_text says how)
   #   core      true: it is a setting of the core, under the same key
   class Option
-    attr_reader :name, :key, :flag, :short, :aliases, :type, :default, :section, :help, :environment_variable
+    attr_reader :name, :key, :flag, :short, :aliases, :type, :default, :section, :help, :environment_variables
 
     def initialize(name, type, default, help, section:, **details)
       @name = name
@@ -24,7 +24,7 @@ module Bontebok
       @flag = dashed(@key)
       @short = details[:short]
       @aliases = details.fetch(:aliases, []).freeze
-      @environment_variable = details[:environment_variable]
+      @environment_variables = details.fetch(:environment_variables, []).freeze
       @default_text = details[:default_text]
       @core = details.fetch(:core, false)
       @repeated = details.fetch(:repeated, false)

@@ -53,8 +53,7 @@ module Bontebok
       end
 
       def defaults(option)
-        variable = option.environment_variable
-        "#{"$#{variable}, else " if variable}#{option.default_text}"
+        [*option.environment_variables.map { |name| "$#{name}" }, option.default_text].join(", else ")
       end
 
       def markdown_section(title, options)

@@ -41,9 +41,9 @@ module Bontebok
       start with the file and line of it; with `--ignore-unknown` it is logged instead.
 
       Files for other servers are read as they are: one for Rhebok is in this language already; one whose name begins
-      with `unicorn` or `puma` (`unicorn.rb`, `unicorn.conf.rb`, `puma-production.rb`), or that lies in `config/unicorn/`
-      or `config/puma/`, or for which `--config-style` says so, is in theirs. [MIGRATING.md](MIGRATING.md) tells what
-      becomes of each of their directives.
+      with `unicorn` or `puma` (`unicorn.rb`, `unicorn.conf.rb`, `puma-production.rb`), or that lies in
+      `config/unicorn/` or `config/puma/`, or for which `--config-style` says so, is in theirs.
+      [MIGRATING.md](MIGRATING.md) tells what becomes of each of their directives.
     TEXT
 
     HOOKS = <<~TEXT

@@ -15,9 +15,7 @@ module Bontebok
       private
 
       def text(host: "0.0.0.0", port: 9292, path: nil)
-        return "unix:#{path}" if path
-
-        host.include?(":") ? "[#{host}]:#{port}" : "#{host}:#{port}"
+        path ? "unix:#{path}" : Address.text(host, port)
       end
     end
   end

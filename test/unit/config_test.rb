@@ -39,21 +39,16 @@ class ConfigTest < Support::TestCase
     ENV["RACK_ENV"] = before
   end
 
-  def test_a_blank_variable_is_not_set
-    blank = { "RACK_ENV" => " ", "PORT" => "", "WEB_CONCURRENCY" => "\n", "RAILS_MAX_THREADS" => "" }
-    assert_equal config.report, config(env: blank).report
-  end
-
-  def test_variables_of_platforms
-    config = config(env: { "PORT" => "3000", "WEB_CONCURRENCY" => "3", "RAILS_MAX_THREADS" => "5" })
-    assert_equal ["127.0.0.1:3000", 3, 5], [config[:listen].join, config[:max_workers], config[:threads]]
-    assert_equal ["environment PORT", "environment WEB_CONCURRENCY", "environment RAILS_MAX_THREADS"],
-                 sources(config, :listen, :max_workers, :threads)
-    assert_equal "0.0.0.0:3000", config(env: { "PORT" => "3000", "RACK_ENV" => "production" })[:listen].join
-    assert_equal "0.0.0.0:1", config({ listen: ["1"] }, env: { "PORT" => "3000" })[:listen].join
-    assert_equal :auto, config(env: { "WEB_CONCURRENCY" => "auto" })[:max_workers]
-    error = assert_raises(Bontebok::UsageError) { config(env: { "PORT" => "http" }) }
-    assert_match(/\Aenvironment PORT: Listen wants HOST:PORT/, error.message)
+  # Whatever the file is called.
+  def test_what_somebody_has_asked_for
+    %w[default.rb environment.rb].each do |name|
+      path = temp_file(name, "backlog 7\n")
+      asked = in_folder(temp_dir) { config({ config_file: [name], listen: ["80"] }, env: { "WEB_CONCURRENCY" => "2" }) }
+      assert_equal([true, true, false, false],
+                   %i[backlog listen max_workers threads].map { |key| asked.chosen?(key) }, path)
+    end
+    assert config(given: { listen: ["80"] }).chosen?(:listen)
+    refute config(env: { "PORT" => "80" }, defaults: { backlog: 5 }).chosen?(:listen)
   end
 
   def test_a_file_is_found_in_its_usual_place
@@ -70,7 +65,9 @@ class ConfigTest < Support::TestCase
     assert_equal [3, 5, true], values(config({ config_file: [path] }), :max_workers, :threads, :preload)
     path = temp_file("unicorn.conf.rb", "worker_processes 3\n")
     assert_equal [3, 1, false], values(config({ config_file: [path] }), :max_workers, :threads, :preload)
-    path = temp_file("app.rb", "worker_processes 3\n")
+    path = temp_file("config/puma/production.rb", "quiet\nworkers 3\n")
+    assert_equal 3, config({ config_file: [path] })[:max_workers]
+    path = temp_file("puma/app.rb", "worker_processes 3\n")
     assert_equal 3, config({ config_file: [path], config_style: ["unicorn"] })[:max_workers]
     assert_usage_error("#{path}:1: unknown option worker_processes", config_file: [path])
     ignoring = config({ config_file: [path], ignore_unknown: ["true"] })
@@ -104,7 +101,8 @@ class ConfigTest < Support::TestCase
 
   def test_where_rhebok_listens
     { "port 81" => "0.0.0.0:81", "host 'a.example'" => "a.example:9292", "path '/a'\nport 1" => "unix:/a",
-      "path nil\nhost nil" => "127.0.0.1:9292", "host '::1'\nport 9202" => "[::1]:9202" }.each do |text, address|
+      "path nil\nhost nil" => "127.0.0.1:9292", "host '::1'\nport 9202" => "[::1]:9202",
+      "host '[::1]'" => "[::1]:9292", "host :localhost" => "localhost:9292" }.each do |text, address|
       path = temp_file("rhebok.rb", text)
       assert_equal address, config({ config_file: [path] })[:listen].join, text
     end

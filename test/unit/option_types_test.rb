@@ -39,8 +39,9 @@ class OptionTypesTest < Minitest::Test
 
   def test_switch
     assert_reads Types::Switch.new, "true" => true, "yes" => true, "on" => true, "1" => true, true => true,
-                                    "false" => false, "no" => false, "off" => false, "0" => false, false => false
-    assert_refuses Types::Switch.new, "true or false", "", "TRUE", "2", nil
+                                    "false" => false, "no" => false, "off" => false, "0" => false, false => false,
+                                    "True" => true, "OFF" => false
+    assert_refuses Types::Switch.new, "true or false", "", "t", "2", "\xff", nil
   end
 
   def test_text

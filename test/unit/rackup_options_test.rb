@@ -32,6 +32,7 @@ class RackupOptionsTest < Support::TestCase
   def test_where_it_listens
     { {} => "localhost:9292", { Host: "0.0.0.0", environment: "production" } => "0.0.0.0:9292",
       { Port: "8080" } => "localhost:8080", { Host: "::1", Port: "80" } => "[::1]:80",
+      { Host: "[::1]", Port: "80" } => "[::1]:80",
       { Path: "/tmp/app.sock" } => "unix:/tmp/app.sock", { Path: "@app" } => "unix:@app",
       { Path: "/tmp/a.sock", Port: "80" } => "unix:/tmp/a.sock",
       { Listen: "81,unix:/tmp/a.sock" } => "0.0.0.0:81 unix:/tmp/a.sock" }.each do |options, addresses|

@@ -18,7 +18,7 @@ module Bontebok
         Option.new("SpoolDir", DIRECTORY, "/tmp",
                    "Folder for request bodies past SpoolThreshold. When it is set here, TMPDIR is set to it as " \
                    "well, for Rack's own temporary files.",
-                   section: TITLE, environment_variable: "TMPDIR"),
+                   section: TITLE, environment_variables: ["TMPDIR"]),
         Option.new("SpoolMax", SIZE, 1 << 30,
                    "Bytes of all bodies that one worker holds, in memory and in SpoolDir. More: 507. 0: no limit.",
                    section: TITLE, core: true),

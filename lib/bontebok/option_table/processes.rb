@@ -15,10 +15,10 @@ module Bontebok
         Option.new("MaxWorkers", OptionTypes::CountOrAuto.new(0..1024, metavar: "N|auto"), :auto,
                    "Worker processes. auto: one per CPU that may be used, by affinity and by the quota of the " \
                    "cgroup. 0: one process that forks nothing, for debugging.",
-                   section: TITLE, short: "w", aliases: [:workers], environment_variable: "WEB_CONCURRENCY"),
+                   section: TITLE, short: "w", aliases: [:workers], environment_variables: ["WEB_CONCURRENCY"]),
         Option.new("Threads", OptionTypes::Count.new(1..64), 1,
                    "Lanes per worker: requests that one worker serves at the same time, each in a Ruby thread.",
-                   section: TITLE, short: "t", environment_variable: "RAILS_MAX_THREADS"),
+                   section: TITLE, short: "t", environment_variables: ["RAILS_MAX_THREADS"]),
         Option.new("ConfigFile", FILE, nil,
                    "Configuration file in Ruby: a line `name value` for each option, named as its flag with _ for -.",
                    section: TITLE, short: "c", aliases: [:config], in_file: false,
@@ -26,14 +26,15 @@ module Bontebok
         Option.new("ConfigStyle", STYLE, nil,
                    "Whose configuration file it is: bontebok, puma or unicorn.",
                    section: TITLE, in_file: false,
-                   default_text: "puma or unicorn if the file's name begins with that, else bontebok"),
+                   default_text: "puma or unicorn by the file's name (puma.rb, unicorn.conf.rb) or folder " \
+                                 "(config/puma/), else bontebok"),
         Option.new("IgnoreUnknown", SWITCH, false,
                    "Go on without what the configuration file says and this server does not know; each is logged.",
                    section: TITLE, in_file: false),
         Option.new("Environment", WORD, "development",
                    "The application's environment, put into RACK_ENV. An answer 500 shows the backtrace only in " \
                    "development.",
-                   section: TITLE, short: "E", environment_variable: "RACK_ENV"),
+                   section: TITLE, short: "E", environment_variables: %w[RACK_ENV RAILS_ENV]),
         Option.new("Rackup", FILE, "config.ru",
                    "The rackup file, or a .rb file whose constant of the same name is the application. It may " \
                    "also be given without a flag, as the last argument.",

@@ -2,7 +2,7 @@
 
 module Bontebok
   module OptionTypes
-    # On or off.
+    # On or off, in any letter case.
     class Switch
       WORDS = { "true" => true, "yes" => true, "on" => true, "1" => true,
                 "false" => false, "no" => false, "off" => false, "0" => false }.freeze
@@ -12,7 +12,7 @@ module Bontebok
       end
 
       def read(value)
-        WORDS.fetch(value.to_s) { raise Invalid, "true or false" }
+        WORDS.fetch(value.to_s.b.downcase) { raise Invalid, "true or false" }
       end
 
       def show(value)
