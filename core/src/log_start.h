@@ -5,8 +5,8 @@
 
 #include "bontebok.h"
 
-/* Microseconds since 1970 by X-Request-Start: seconds with a fraction, or whole milli- or microseconds; "t="
- * before them or not. 0 when there is none, or it is no time. */
+/* Microseconds since 1970 by X-Request-Start: seconds with a fraction, or whole milli-, micro- or
+ * nanoseconds; "t=" before them or not. 0 when there is none, or it is no time. */
 uint64_t bb__log_request_start(const struct bb_head *head);
 
 #endif
