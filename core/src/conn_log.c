@@ -21,7 +21,7 @@ void bb__conn_log_refusal(const struct bb__conn *conn, struct bb__conn_context *
                                   .peer = conn->peer,
                                   .status = status,
                                   .body_length = BB_LOG_UNKNOWN,
-                                  .time = (int64_t)bb__clock_real_us(),
+                                  .time = bb__clock_real_us(),
                                   .duration = BB_LOG_UNKNOWN,
                                   .queued = BB_LOG_UNKNOWN,
                                   .port = context->ports[conn->listener],

@@ -49,18 +49,24 @@ static uint64_t queued(const struct bb__access_log *log, const struct bb_head *h
     return log->handed_out - log->came;
 }
 
+/* The clock may have been set, long ago, meanwhile. */
+static uint64_t before(uint64_t real, uint64_t duration)
+{
+    return real > duration ? real - duration : 0;
+}
+
 static void set_times(const struct bb_lane *lane, struct bb__log_entry *entry)
 {
     const struct bb__access_log *log = lane->context.log;
     uint64_t real = bb__clock_real_us();
     if (!log->format->wants_clock) {
         uint64_t taken = lane->handed_out > 0 ? bb__clock_ms() - lane->handed_out : 0;
-        entry->time = (int64_t)(real - taken * 1000);
+        entry->time = before(real, taken * 1000);
         return;
     }
     uint64_t now = bb__clock_us();
     entry->duration = now - log->came;
-    entry->time = (int64_t)(real - entry->duration);
+    entry->time = before(real, entry->duration);
     entry->queued = queued(log, &lane->request.head, real - (now - log->handed_out));
 }
 

@@ -52,6 +52,12 @@ static const struct directive directives[] = {
     {'l', BB_LOG_NOTHING, NUMBER_MAX, NULL},
     {'u', BB_LOG_NOTHING, NUMBER_MAX, NULL}, /* whom the application has signed in, the core does not know */
     {'t', BB_LOG_TIME, TIME_MAX, NULL},
+    {'t', BB_LOG_TIME, TIME_MAX, "begin"},
+    {'t', BB_LOG_TIME_SECONDS, NUMBER_MAX, "sec"},
+    {'t', BB_LOG_TIME_MILLISECONDS, NUMBER_MAX, "msec"},
+    {'t', BB_LOG_TIME_MICROSECONDS, NUMBER_MAX, "usec"},
+    {'t', BB_LOG_TIME_THOUSANDTHS, NUMBER_MAX, "msec_frac"},
+    {'t', BB_LOG_TIME_MILLIONTHS, NUMBER_MAX, "usec_frac"},
     {'t', BB_LOG_TIME_AS, BB_LOG_TIME_AS_MAX, ""},
     {'r', BB_LOG_REQUEST_LINE, REQUEST_LINE_MAX, NULL},
     {'m', BB_LOG_METHOD, VALUE_MAX, NULL},
@@ -82,6 +88,22 @@ static bool is_named(const struct directive *directive, struct bb_slice name)
     if (!directive->name || !name.at) return !directive->name && !name.at;
     if (directive->name[0] == '\0') return name.len > 0;
     return strlen(directive->name) == name.len && memcmp(directive->name, name.at, name.len) == 0;
+}
+
+static bool begins_with(struct bb_slice name, const char *word)
+{
+    return name.len >= strlen(word) && memcmp(name.at, word, strlen(word)) == 0;
+}
+
+/* Of a time "begin:" says that it is the one when the request came, which is the only one here. To take what
+ * asks for the other, "end" and "end:", for strftime()'s notation would write that down for each request. */
+static bool is_known_time(struct bb_slice *name)
+{
+    static const char begin[] = "begin:";
+    if (!name->at) return true;
+    if (begins_with(*name, begin))
+        *name = (struct bb_slice){name->at + sizeof begin - 1, name->len - (sizeof begin - 1)};
+    return !begins_with(*name, "end:") && !(name->len == 3 && begins_with(*name, "end"));
 }
 
 static const struct directive *find(char letter, struct bb_slice name)
@@ -137,6 +159,10 @@ static bool add_directive(struct bb__log_format *format, const struct directive 
     case BB_LOG_MILLISECONDS:
     case BB_LOG_SECONDS:
     case BB_LOG_QUEUE:
+    case BB_LOG_TIME_MILLISECONDS:
+    case BB_LOG_TIME_MICROSECONDS:
+    case BB_LOG_TIME_THOUSANDTHS:
+    case BB_LOG_TIME_MILLIONTHS:
         format->wants_clock = true;
         break;
     case BB_LOG_RESPONSE_FIELD:
@@ -165,7 +191,9 @@ static int take_directive(struct bb__log_format *format, const char **at, char *
         here = end + 1;
     }
     if (*here == '\0') return fail(fault, "an unfinished directive: ", first, strlen(first));
-    const struct directive *directive = find(*here++, name);
+    char letter = *here++;
+    bool is_known = letter != 't' || is_known_time(&name);
+    const struct directive *directive = is_known ? find(letter, name) : NULL;
     if (!directive) return fail(fault, "unknown directive ", first, (size_t)(here - first));
     *at = here;
     return add_directive(format, directive, name) ? BB_OK : fail(fault, "too many directives", "", 0);
@@ -197,6 +225,13 @@ static int compile(struct bb__log_format *format, const char *at, char *fault)
     return BB_OK;
 }
 
+static bool has_directive(const struct bb__log_format *format)
+{
+    for (unsigned i = 0; i < format->count; i++)
+        if (format->steps[i].kind != BB_LOG_TEXT) return true;
+    return false;
+}
+
 int bb__log_format_compile(struct bb__log_format *format, const char *notation, char fault[BB_FAULT_MAX])
 {
     memset(format, 0, sizeof *format);
@@ -211,6 +246,8 @@ int bb__log_format_compile(struct bb__log_format *format, const char *notation, 
     if (strlen(notation) >= BB_ACCESS_LOG_FORMAT_MAX) return fail(fault, "too long", "", 0);
     int code = compile(format, notation, fault);
     if (code != BB_OK) return code;
+    if (!has_directive(format))
+        return fail(fault, "no name of one, and without a directive: ", notation, strlen(notation));
     if (!add_text(format, '\n')) return fail(fault, "too many directives", "", 0);
     if (format->fixed + BB_LOG_VALUES_MIN > BB_LOG_LINE_MIN)
         return fail(fault, "lines would be too long", "", 0);

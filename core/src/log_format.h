@@ -13,7 +13,12 @@ enum bb__log_kind {
     BB_LOG_NOTHING,
     BB_LOG_PEER,
     BB_LOG_TIME,
-    BB_LOG_TIME_AS, /* strftime()'s notation */
+    BB_LOG_TIME_AS,      /* strftime()'s notation */
+    BB_LOG_TIME_SECONDS, /* since 1970, and so the next two */
+    BB_LOG_TIME_MILLISECONDS,
+    BB_LOG_TIME_MICROSECONDS,
+    BB_LOG_TIME_THOUSANDTHS, /* of its second, three digits */
+    BB_LOG_TIME_MILLIONTHS,  /* six */
     BB_LOG_REQUEST_LINE,
     BB_LOG_METHOD,
     BB_LOG_PATH,

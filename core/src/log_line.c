@@ -66,6 +66,15 @@ static uint64_t in_units_of(uint64_t unit, uint64_t microseconds)
 
 /* ---- time ---- */
 
+/* What is left of a second, with its leading zeros. */
+static void put_fraction(struct line *line, unsigned digits)
+{
+    uint64_t rest = line->entry->time % 1000000;
+    if (digits == 3) rest /= 1000;
+    for (unsigned place = digits; place-- > 0; rest /= 10) line->at[place] = (char)('0' + rest % 10);
+    line->at += digits;
+}
+
 static void put_time(struct line *line)
 {
     const struct bb__log_time *time = line->time;
@@ -73,12 +82,11 @@ static void put_time(struct line *line)
         line->at = bb__put(line->at, time->local_text, time->local_len);
         return;
     }
-    unsigned milliseconds = (unsigned)(line->entry->time / 1000 % 1000);
-    const char fraction[5] = {'.', (char)('0' + milliseconds / 100), (char)('0' + milliseconds / 10 % 10),
-                              (char)('0' + milliseconds % 10), 'Z'};
     put_quote(line);
     line->at = bb__put(line->at, time->utc_text, time->utc_len);
-    line->at = bb__put(line->at, fraction, sizeof fraction);
+    *line->at++ = '.';
+    put_fraction(line, 3);
+    *line->at++ = 'Z';
     put_quote(line);
 }
 
@@ -262,6 +270,15 @@ static bool number_of(const struct bb__log_entry *entry, enum bb__log_kind kind,
     case BB_LOG_QUEUE:
         *number = entry->queued;
         return true;
+    case BB_LOG_TIME_SECONDS:
+        *number = entry->time / 1000000;
+        return true;
+    case BB_LOG_TIME_MILLISECONDS:
+        *number = entry->time / 1000;
+        return true;
+    case BB_LOG_TIME_MICROSECONDS:
+        *number = entry->time;
+        return true;
     case BB_LOG_PORT:
         *number = entry->port > 0 ? entry->port : BB_LOG_UNKNOWN;
         return true;
@@ -321,6 +338,12 @@ static void put_step(struct line *line, const struct bb__log_step *step)
     case BB_LOG_TIME_AS:
         put_time_as(line, text.at);
         return;
+    case BB_LOG_TIME_THOUSANDTHS:
+        put_fraction(line, 3);
+        return;
+    case BB_LOG_TIME_MILLIONTHS:
+        put_fraction(line, 6);
+        return;
     case BB_LOG_REQUEST_LINE:
         put_request_line(line);
         return;
@@ -349,7 +372,7 @@ size_t bb__log_line(const struct bb__log_format *format, const struct bb__log_en
 {
     struct line line = {
         .at = to, .spare = max - format->fixed, .format = format, .entry = entry, .time = time};
-    bb__log_time_set(time, entry->time / 1000000);
+    bb__log_time_set(time, (int64_t)(entry->time / 1000000));
     for (unsigned i = 0; i < format->count; i++) put_step(&line, &format->steps[i]);
     return (size_t)(line.at - to);
 }

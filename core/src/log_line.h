@@ -16,7 +16,7 @@ struct bb__log_entry {
     const char *peer;     /* NUL-terminated */
     int status;
     uint64_t body_length;
-    int64_t time;                   /* microseconds since 1970, when the request had come */
+    uint64_t time;                  /* microseconds since 1970, when the request had come */
     uint64_t duration, queued;      /* microseconds */
     const struct bb__buf *response; /* bb__log_keep()'s */
     uint16_t port;                  /* of the listener */

@@ -82,8 +82,9 @@ static void test_a_pipe_that_nobody_reads_costs_lines_alone(void **state)
 {
     (void)state;
     char format[1001];
-    memset(format, 'f', sizeof format - 2);
-    format[999] = '\0';
+    memset(format, 'f', sizeof format - 1);
+    memcpy(format, "%U", 2); /* "/" */
+    format[1000] = '\0';
     assert_int_equal(mkfifo(path, 0600), 0);
     struct host *host = new_host(format, AF_UNIX);
     unsigned told = 0, read_lines = 0, requests = 300;

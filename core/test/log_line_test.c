@@ -57,7 +57,7 @@ static int prepare(void **state)
                                    .peer = "192.0.2.1",
                                    .status = 200,
                                    .body_length = 1234,
-                                   .time = INT64_C(784111777123456),
+                                   .time = UINT64_C(784111777123456),
                                    .duration = 5432109,
                                    .queued = 77,
                                    .response = &response,
@@ -110,6 +110,10 @@ static void test_each_directive(void **state)
         {"%t", "[06/Nov/1994:12:19:37 +0330]"},
         {"%{a%nb}t", "a b"},
         {"%{%Y-%m-%d %H:%M:%S %z}t", "1994-11-06 12:19:37 +0330"},
+        {"%{begin:%H:%M}t %{begin:sec}t %{begin}t %{ending}t",
+         "12:19 784111777 [06/Nov/1994:12:19:37 +0330] ending"},
+        {"%{sec}t %{msec}t %{usec}t", "784111777 784111777123 784111777123456"},
+        {"%{sec}t.%{msec_frac}t %{sec}t.%{usec_frac}t", "784111777.123 784111777.123456"},
         {"%r", "GET /a%20b?c=d HTTP/1.1"},
         {"%m %U %q %H", "GET /a%20b ?c=d HTTP/1.1"},
         {"%s %>s %<s", "200 200 200"},
@@ -181,6 +185,14 @@ static void test_named_formats(void **state)
          "\"duration_us\":5432109,\"queue_us\":77,\"request_id\":null,\"connection\":\"+\",\"pid\":4711}"},
     };
     ASSERT_EXAMPLES(examples);
+}
+
+static void test_a_fraction_has_its_zeros(void **state)
+{
+    (void)state;
+    entry.time = UINT64_C(784111777002003);
+    assert_string_equal(line_of("%{msec_frac}t %{usec_frac}t"), "002 002003");
+    assert_non_null(strstr(line_of("json"), "08:49:37.002Z"));
 }
 
 /* ---- fields of the response ---- */
@@ -292,6 +304,10 @@ static void test_names_what_is_wrong(void **state)
         {"%h %", "format: a % at its end"},
         {"a\nb", "format: a line feed: a request is one line"},
         {"", "format: empty"},
+        {"comon", "format: no name of one, and without a directive: comon"},
+        {"100%% \\t", "format: no name of one, and without a directive: 100%% \\t"},
+        {"%{end:%T}t", "format: unknown directive %{end:%T}t"},
+        {"%{end}t", "format: unknown directive %{end}t"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         struct bb__log_format format;
@@ -307,6 +323,7 @@ static void test_bounds_a_format(void **state)
     struct bb__log_format format;
     char fault[BB_FAULT_MAX], notation[BB_ACCESS_LOG_FORMAT_MAX + 1];
     memset(notation, 'a', sizeof notation);
+    memcpy(notation, "%h", 2);
     notation[BB_ACCESS_LOG_FORMAT_MAX] = '\0';
     assert_int_equal(bb__log_format_compile(&format, notation, fault), BB_EFORMAT);
     assert_string_equal(fault, "format: too long");
@@ -331,6 +348,7 @@ int main(void)
         TEST(test_says_what_is_not_known),
         TEST(test_no_body_is_no_number_in_b),
         TEST(test_named_formats),
+        TEST(test_a_fraction_has_its_zeros),
         TEST(test_keeps_the_fields_that_are_asked_for),
         TEST(test_the_applications_request_id_comes_first),
         TEST(test_without_memory_a_field_is_not_known),

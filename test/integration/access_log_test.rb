@@ -80,7 +80,7 @@ class AccessLogTest < Support::TestCase
 
   def test_a_fifo_that_nobody_reads_costs_lines_and_no_request
     File.mkfifo(log)
-    server = start("x" * 1000)
+    server = start("%U#{"x" * 1000}")
     server.connect do |client|
       300.times do
         client.request("GET", "/")
