@@ -2,14 +2,21 @@
  * conn.h. */
 #include "access_log.h"
 #include "conn.h"
+#include "h1_reply.h"
 
 /* Of what is no request line. */
 #define LINE_MAX_SHOWN 1024
 
+/* Behind the empty line that the parser skips, too (RFC 9112 2.2). */
 static struct bb_slice first_line(const struct bb__buf *in)
 {
     const char *bytes = bb__buf_bytes(in);
-    size_t len = bb__buf_len(in) < LINE_MAX_SHOWN ? bb__buf_len(in) : LINE_MAX_SHOWN, end = 0;
+    size_t len = bb__buf_len(in), end = 0;
+    if (len >= 2 && memcmp(bytes, "\r\n", 2) == 0) {
+        bytes += 2;
+        len -= 2;
+    }
+    if (len > LINE_MAX_SHOWN) len = LINE_MAX_SHOWN;
     while (end < len && bytes[end] != '\r' && bytes[end] != '\n') end++;
     return (struct bb_slice){bytes, end};
 }
@@ -20,7 +27,7 @@ void bb__conn_log_refusal(const struct bb__conn *conn, struct bb__conn_context *
     struct bb__log_entry entry = {.head = &head,
                                   .peer = conn->peer,
                                   .status = status,
-                                  .body_length = BB_LOG_UNKNOWN,
+                                  .body_length = conn->head_method ? 0 : bb__h1_reply_error_length(status),
                                   .time = bb__clock_real_us(),
                                   .duration = BB_LOG_UNKNOWN,
                                   .queued = BB_LOG_UNKNOWN,

@@ -131,6 +131,18 @@ int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t 
     return BB_OK;
 }
 
+/* The body says what the status line says: "400 Bad Request" and a line feed. */
+static size_t error_text_length(size_t status_line_len)
+{
+    return status_line_len - BB_STATUS_LINE_CODE - 2;
+}
+
+size_t bb__h1_reply_error_length(int status)
+{
+    char line[BB_STATUS_LINE_MAX];
+    return error_text_length(bb__h1_put_status_line(line, status)) + 1;
+}
+
 int bb__h1_reply_error(struct bb__buf *out, int status, bool head_method, struct bb__date *date,
                        const char *server)
 {
@@ -139,9 +151,8 @@ int bb__h1_reply_error(struct bb__buf *out, int status, bool head_method, struct
     size_t server_len = strlen(server);
     if (bb__buf_reserve(out, 2 * sizeof line + OWN_FIELDS_MAX + server_len) != BB_OK) return BB_ENOMEM;
 
-    /* The body says what the status line says: "400 Bad Request" and a line feed. */
     const char *text = line + BB_STATUS_LINE_CODE;
-    size_t text_len = line_len - BB_STATUS_LINE_CODE - 2;
+    size_t text_len = error_text_length(line_len);
 
     char *at = bb__put(out->data + out->end, line, line_len);
     at = put_date(at, date);

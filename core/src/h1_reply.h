@@ -88,4 +88,7 @@ size_t bb__h1_chunk_head(char head[BB_CHUNK_HEAD_MAX], uint64_t len);
 int bb__h1_reply_error(struct bb__buf *out, int status, bool head_method, struct bb__date *date,
                        const char *server);
 
+/* Of its body, where it has one. */
+size_t bb__h1_reply_error_length(int status);
+
 #endif

@@ -85,15 +85,22 @@ static void test_logs_what_is_refused(void **state)
     ask(host, long_target, 414);
     ask(host, "POST /big HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n", 413);
     ask(host, "POST /chunks HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nwhat\r\n", 400);
+    ask(host, "\r\nGET /2 HTTP/2.0\r\n\r\n", 505);
+    struct client *client = client_new(host);
+    client_say(client, "HEAD /h HTTP/1.1\r\n\r\n");
+    assert_true(client_read(client, false));
+    client_free(client);
     let_a_second_pass(host);
     long_target[200] = '\0';
     char lines[1000];
     snprintf(lines, sizeof lines,
-             "127.0.0.1 \\x16\\x03\\x01 \\x22 - - - 400 - - -\n"
-             "127.0.0.1 GET /x HTTP/1.1 GET /x - 400 - - x\n"
-             "127.0.0.1 %s HTTP/1.1 GET - - 414 - - -\n"
-             "127.0.0.1 POST /big HTTP/1.1 POST /big HTTP/1.1 413 - - x\n"
-             "127.0.0.1 POST /chunks HTTP/1.1 POST /chunks HTTP/1.1 400 - - x\n",
+             "127.0.0.1 \\x16\\x03\\x01 \\x22 - - - 400 16 - -\n"
+             "127.0.0.1 GET /x HTTP/1.1 GET /x - 400 16 - x\n"
+             "127.0.0.1 %s HTTP/1.1 GET - - 414 17 - -\n"
+             "127.0.0.1 POST /big HTTP/1.1 POST /big HTTP/1.1 413 22 - x\n"
+             "127.0.0.1 POST /chunks HTTP/1.1 POST /chunks HTTP/1.1 400 16 - x\n"
+             "127.0.0.1 GET /2 HTTP/2.0 GET - - 505 31 - -\n"
+             "127.0.0.1 HEAD /h HTTP/1.1 HEAD /h - 400 - - -\n",
              long_target);
     assert_log(lines);
     host_free(host);

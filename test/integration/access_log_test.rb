@@ -22,7 +22,7 @@ class AccessLogTest < Support::TestCase
     start("common")
     ask_all
     expected = ['"GET / HTTP/1.1" 200 2', '"HEAD /?a=b HTTP/1.1" 200 -', '"GET /missing HTTP/1.1" 404 8',
-                '"GET /chunked HTTP/1.1" 200 12', '"GET /broken HTTP/1.1" 200 9', '"nonsense" 400 -']
+                '"GET /chunked HTTP/1.1" 200 12', '"GET /broken HTTP/1.1" 200 9', '"nonsense" 400 16']
     lines = lines_after(expected.size)
     assert_equal(expected, lines.map { |line| line[/\A127\.0\.0\.1 - - #{TIME} (.*)\z/, 1] })
   end
