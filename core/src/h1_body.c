@@ -233,3 +233,8 @@ bool bb__body_done(const struct bb__body *body)
 {
     return body->state == DONE;
 }
+
+uint64_t bb__body_decoded(const struct bb__body *body)
+{
+    return body->state == DATA ? body->announced - body->remaining : body->announced;
+}

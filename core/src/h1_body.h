@@ -32,4 +32,7 @@ int bb__body_decode(struct bb__body *body, const char *in, size_t len, size_t *u
 
 bool bb__body_done(const struct bb__body *body);
 
+/* How many bytes of a chunked body were decoded. */
+uint64_t bb__body_decoded(const struct bb__body *body);
+
 #endif

@@ -36,6 +36,9 @@ static uint64_t body_length(const struct bb__lane_reply *reply)
         return 0;
     case BB_FRAMING_LENGTH:
         return reply->encoder.content_length - reply->encoder.remaining;
+    case BB_FRAMING_APP_CHUNKED:
+    case BB_FRAMING_APP_DECODED:
+        return bb__body_decoded(&reply->encoder.app_body);
     default:
         return reply->body_length;
     }
@@ -75,6 +78,7 @@ void bb__lane_log_end(struct bb_lane *lane, bool aborted)
     const struct bb__lane_reply *reply = &lane->reply;
     struct bb__access_log *log = lane->context.log;
     bool answered = !aborted || reply->sent;
+    if (!answered) bb__buf_clear(&log->response);
     struct bb__log_entry entry = {.head = &lane->request.head,
                                   .peer = lane->current->peer,
                                   .status = answered ? reply->encoder.status : 0,

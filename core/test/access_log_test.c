@@ -51,6 +51,39 @@ static void test_logs_what_was_answered(void **state)
     host_free(host);
 }
 
+static void app_frames(struct host *host, const struct bb_request *request)
+{
+    const struct bb_slice parts[] = {{"5\r\n12345\r\n3;a=b\r\n6", 18}, {"78\r\n0\r\nx: y\r\n\r\n", 15}};
+    uint64_t taken;
+    (void)request;
+    assert_int_equal(bb_reply_begin(host->lane, 200), BB_OK);
+    assert_int_equal(bb_reply_field(host->lane, "transfer-encoding", 17, "chunked", 7), BB_OK);
+    assert_int_equal(bb_reply_head(host->lane, BB_LENGTH_UNKNOWN), BB_OK);
+    assert_int_equal(bb_reply_write(host->lane, parts, 1, false, &taken), BB_OK);
+    if (request->head.path.len > 2) {
+        bb_reply_abort(host->lane);
+        return;
+    }
+    assert_int_equal(bb_reply_write(host->lane, parts + 1, 1, true, &taken), BB_OK);
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_chunks_of_the_application_are_no_bytes_of_the_body(void **state)
+{
+    (void)state;
+    struct host *host = new_host("%U %B", AF_UNIX);
+    struct client *client = client_new(host);
+    host->app = app_frames;
+    ask(host, "GET /c HTTP/1.1\r\nHost: x\r\n\r\n", 200);
+    ask(host, "GET /d HTTP/1.0\r\n\r\n", 200);
+    client_say(client, "GET /aborted HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_false(client_read(client, true));
+    client_free(client);
+    let_a_second_pass(host);
+    assert_log("/c 8\n/d 8\n/aborted 6\n");
+    host_free(host);
+}
+
 static void app_begins_anew(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -159,7 +192,7 @@ static void app_falls_short(struct host *host, const struct bb_request *request)
 static void test_logs_what_is_aborted(void **state)
 {
     (void)state;
-    struct host *host = new_host("%r %s %B %X", AF_INET);
+    struct host *host = new_host("%r %s %B %X %{content-type}o", AF_INET);
     for (int way = 0; way < 3; way++) {
         struct client *client = client_new(host);
         sends_first = way == 1;
@@ -169,9 +202,9 @@ static void test_logs_what_is_aborted(void **state)
         client_free(client);
     }
     let_a_second_pass(host);
-    assert_log("GET / HTTP/1.1 - - X\n"
-               "GET / HTTP/1.1 200 5 X\n"
-               "GET / HTTP/1.1 200 5 X\n");
+    assert_log("GET / HTTP/1.1 - - X -\n"
+               "GET / HTTP/1.1 200 5 X text/plain\n"
+               "GET / HTTP/1.1 200 5 X -\n");
     host_free(host);
 }
 
@@ -252,6 +285,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_logs_what_was_answered),
+        TEST(test_chunks_of_the_application_are_no_bytes_of_the_body),
         TEST(test_logs_the_answer_that_was_given),
         TEST(test_logs_what_is_refused),
         TEST(test_logs_the_request_of_a_body_that_is_too_slow),
