@@ -57,6 +57,13 @@ void bb__access_log_flush(struct bb__access_log *log, uint64_t now)
     log->len -= done;
 }
 
+void bb__access_log_drop(struct bb__access_log *log)
+{
+    for (const char *at = log->lines, *end = at + log->len; at < end; log->lost++)
+        at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
+    log->len = 0;
+}
+
 static bool has_room(const struct bb__access_log *log)
 {
     return BB_LOG_BUFFER - log->len >= log->sink->line_max;

@@ -44,6 +44,9 @@ void bb__access_log_free(struct bb__access_log *log);
 void bb__access_log_add(struct bb__access_log *log, const struct bb__log_entry *entry, uint64_t now);
 void bb__access_log_flush(struct bb__access_log *log, uint64_t now);
 
+/* What is still there will not be written: it is lost. */
+void bb__access_log_drop(struct bb__access_log *log);
+
 /* Writes what is old enough. */
 static inline void bb__access_log_mind(struct bb__access_log *log, uint64_t now)
 {

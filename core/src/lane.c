@@ -349,8 +349,9 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
     atomic_store_explicit(&lane->on_call, false, memory_order_relaxed);
     bool drained =
         lane->context.draining && !lane->listening && !lane->conns && !bb__worker_has_queued(lane->worker);
-    if (drained && lane->context.log) bb__lane_log_flush(lane);
-    return drained ? BB_DRAINED : BB_AGAIN;
+    if (!drained) return BB_AGAIN;
+    if (lane->context.log) bb__lane_log_last(lane);
+    return lane->context.news.count > 0 ? BB_NEWS : BB_DRAINED;
 }
 
 static int patience(const struct bb_lane *lane)

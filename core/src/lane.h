@@ -85,6 +85,7 @@ void bb__lane_log_head(struct bb_lane *lane);
 void bb__lane_log_end(struct bb_lane *lane, bool aborted);
 void bb__lane_log_flush(struct bb_lane *lane);
 void bb__lane_log_mind(struct bb_lane *lane); /* from time to time */
+void bb__lane_log_last(struct bb_lane *lane); /* nothing more will come */
 
 /* lane_accept.c */
 void bb__lane_listen(struct bb_lane *lane);

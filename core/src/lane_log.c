@@ -106,16 +106,33 @@ void bb__lane_log_idle(struct bb_lane *lane)
     if (!log->stuck || now >= log->due) bb__access_log_flush(log, now);
 }
 
-/* Once a second at most, with how many lines there were. */
-void bb__lane_log_mind(struct bb_lane *lane)
+static void tell_losses(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
     struct bb__access_log *log = context->log;
-    bb__access_log_mind(log, context->now);
-    bb__news_tell_rest(&context->news, &lane->log_losses, context->now);
     if (log->lost == 0) return;
     const struct bb_news news = {.error = log->error, .text = "access log: a line is lost"};
     lane->log_losses.left_out += log->lost - 1;
     bb__news_add_paced(&context->news, &lane->log_losses, context->now, &news);
     log->lost = 0;
+}
+
+/* Once a second at most, with how many lines there were. */
+void bb__lane_log_mind(struct bb_lane *lane)
+{
+    struct bb__conn_context *context = &lane->context;
+    bb__access_log_mind(context->log, context->now);
+    bb__news_tell_rest(&context->news, &lane->log_losses, context->now);
+    tell_losses(lane);
+}
+
+/* Then there is no other time to tell of what was lost. */
+void bb__lane_log_last(struct bb_lane *lane)
+{
+    struct bb__conn_context *context = &lane->context;
+    bb__lane_log_flush(lane);
+    bb__access_log_drop(context->log);
+    lane->log_losses.told = 0;
+    tell_losses(lane);
+    bb__news_tell_rest(&context->news, &lane->log_losses, context->now);
 }

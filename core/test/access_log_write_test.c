@@ -133,6 +133,51 @@ static void test_a_full_disk_leaves_no_half_line_in_the_middle(void **state)
     host_free(host);
 }
 
+/* A lane keeps four of seven lines: of the first that is lost it tells at once. */
+static struct host *host_of_a_full_disk(void)
+{
+    static char value[15001], request[16000];
+    struct host *host = new_host("%{a}i", AF_UNIX);
+    memset(value, 'v', sizeof value - 1);
+    snprintf(request, sizeof request, "GET / HTTP/1.1\r\nHost: x\r\na: %s\r\n\r\n", value);
+    fail_file_full(0, ENOSPC);
+    for (int i = 0; i < 7; i++) ask(host, request, 200);
+    host_settle(host);
+    assert_int_equal(host->news_count, 1);
+    return host;
+}
+
+static void end_and_count(struct host *host, unsigned lost)
+{
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    host_settle(host);
+    assert_int_equal(host->last, BB_DRAINED);
+    assert_int_equal(host->news_count, 2);
+    for (unsigned i = 0; i < host->news_count; i++) {
+        assert_string_equal(host->news[i].text, "access log: a line is lost");
+        assert_int_equal(host->news[i].error, ENOSPC);
+        lost -= 1 + host->news[i].left_out;
+    }
+    assert_int_equal(lost, 0);
+    host_free(host);
+}
+
+static void test_what_is_lost_at_the_end_is_told(void **state)
+{
+    (void)state;
+    end_and_count(host_of_a_full_disk(), 7);
+    assert_log("");
+}
+
+static void test_what_was_not_told_yet_is_told_at_the_end(void **state)
+{
+    (void)state;
+    struct host *host = host_of_a_full_disk();
+    fail_file_off();
+    end_and_count(host, 3);
+    assert_int_equal(strlen(content(path)), 4 * 15001);
+}
+
 /* ---- the worker's part ---- */
 
 static void test_is_opened_anew(void **state)
@@ -203,6 +248,8 @@ int main(void)
         TEST(test_a_full_buffer_is_written),
         TEST(test_a_pipe_that_nobody_reads_costs_lines_alone),
         TEST(test_a_full_disk_leaves_no_half_line_in_the_middle),
+        TEST(test_what_is_lost_at_the_end_is_told),
+        TEST(test_what_was_not_told_yet_is_told_at_the_end),
         TEST(test_is_opened_anew),
         TEST(test_a_child_writes_nothing),
         TEST(test_a_worker_without_its_log_is_not_made),

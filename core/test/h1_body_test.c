@@ -47,6 +47,8 @@ static void feed(struct bb__body *body, const char *in, size_t len, struct outco
     } while (outcome->code == BB_AGAIN && offset < len);
     outcome->used += offset;
     outcome->announced = body->announced;
+    bool is_chunked = body->trailers_max > 0;
+    if (is_chunked) assert_int_equal(bb__body_decoded(body), outcome->len);
 }
 
 /* Decodes in pieces of `piece` bytes, the first one of `first`. */
