@@ -205,8 +205,9 @@ enum bb_queue {
  * handler. Once the listeners are closed: no effect. */
 void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue);
 
-/* Opens the access log's file anew by its name, after it was renamed; what is no file stays as it is. Any
- * thread, but no signal handler. BB_OK; BB_ESYSTEM: it goes on with the one that it has. */
+/* Opens the access log's file anew by its name, after it was renamed; of standard output and error, what they
+ * are now; what is no file stays as it is. Any thread, but no signal handler. BB_OK; BB_ESYSTEM: it goes on
+ * with the one that it has. */
 int bb_worker_reopen_logs(struct bb_worker *worker);
 
 /* Frees the worker and closes its listeners. All lanes must be freed before. NULL is allowed. */

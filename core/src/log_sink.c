@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* Files take lines of any length; this is what somebody may still want to read. */
@@ -22,12 +23,13 @@ static int open_for_lines(const char *path, int mode)
 }
 
 /* A FIFO that is open for reading as well needs no reader to be opened, and loses no line when the reader is
- * started again. */
+ * started again. Whose it is may not want us to read. */
 static int open_path(const char *path)
 {
     struct stat status;
-    if (stat(path, &status) == 0 && S_ISFIFO(status.st_mode)) return open_for_lines(path, O_RDWR);
-    return open_for_lines(path, O_WRONLY | O_CREAT);
+    if (stat(path, &status) < 0 || !S_ISFIFO(status.st_mode)) return open_for_lines(path, O_WRONLY | O_CREAT);
+    int fd = open_for_lines(path, O_RDWR);
+    return fd < 0 && errno == EACCES ? open_for_lines(path, O_WRONLY) : fd;
 }
 
 static enum bb__log_sink_kind kind_of(int fd)
@@ -43,6 +45,7 @@ static int open_inherited(struct bb__log_sink *sink, int fd)
 {
     char path[sizeof "/proc/self/fd/" + 3 * sizeof fd];
     sink->kind = kind_of(fd);
+    sink->standard = fd;
     if (sink->kind == BB_LOG_SINK_PIPE) {
         (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
         sink->fd = open_for_lines(path, O_WRONLY);
@@ -90,10 +93,18 @@ int bb__log_sink_open(struct bb__log_sink *sink, const char *target, char fault[
     return code;
 }
 
+/* A file that is opened anew by whoever has put it there: we have a number of our own for it. */
+static int follow_standard(const struct bb__log_sink *sink)
+{
+    bool is_file = sink->kind == BB_LOG_SINK_FILE && kind_of(sink->standard) == BB_LOG_SINK_FILE;
+    return !is_file || dup3(sink->standard, sink->fd, O_CLOEXEC) >= 0 ? BB_OK : BB_ESYSTEM;
+}
+
 /* The number stays: a lane that is writing to it meanwhile writes to the old file or to the new one. */
 int bb__log_sink_reopen(struct bb__log_sink *sink)
 {
-    if (!sink->path) return BB_OK;
+    if (sink->kind == BB_LOG_SINK_SYSLOG) return BB_OK;
+    if (!sink->path) return follow_standard(sink);
     int fd = open_path(sink->path);
     if (fd < 0) return BB_ESYSTEM;
     int replaced = dup3(fd, sink->fd, O_CLOEXEC);
@@ -119,17 +130,29 @@ static size_t piece(const char *lines, size_t len)
     return feed ? (size_t)(feed + 1 - lines) : PIPE_BUF;
 }
 
+/* To ask first is not enough: all who share it are told that there is room, and one of them has it. Where the
+ * kernel knows how, the write itself is told not to wait. */
+static ssize_t push_shared(int fd, const char *bytes, size_t len)
+{
+#ifdef RWF_NOWAIT
+    const struct iovec part = {(void *)bytes, len};
+    ssize_t written = pwritev2(fd, &part, 1, -1, RWF_NOWAIT);
+    if (written >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS)) return written;
+#endif
+    struct pollfd asked = {.fd = fd, .events = POLLOUT};
+    errno = EAGAIN;
+    return poll(&asked, 1, 0) == 1 ? write(fd, bytes, len) : -1;
+}
+
 static ssize_t push(const struct bb__log_sink *sink, const char *bytes, size_t len)
 {
-    struct pollfd asked = {.fd = sink->fd, .events = POLLOUT};
     switch (sink->kind) {
     case BB_LOG_SINK_SOCKET:
         return send(sink->fd, bytes, piece(bytes, len), MSG_DONTWAIT | MSG_NOSIGNAL);
     case BB_LOG_SINK_PIPE:
         return write(sink->fd, bytes, piece(bytes, len));
     case BB_LOG_SINK_SHARED:
-        errno = EAGAIN;
-        return poll(&asked, 1, 0) == 1 ? write(sink->fd, bytes, piece(bytes, len)) : -1;
+        return push_shared(sink->fd, bytes, piece(bytes, len));
     default:
         return write(sink->fd, bytes, len);
     }

@@ -14,7 +14,7 @@ enum bb__log_sink_kind {
     BB_LOG_SINK_FILE,   /* takes all of it, or the disk is full */
     BB_LOG_SINK_PIPE,   /* takes up to PIPE_BUF bytes whole or not at all; so may a terminal */
     BB_LOG_SINK_SOCKET, /* a stream */
-    BB_LOG_SINK_SHARED, /* not ours to make non-blocking: asked first */
+    BB_LOG_SINK_SHARED, /* a pipe or a terminal that is not ours to make non-blocking */
     BB_LOG_SINK_SYSLOG, /* a datagram each line */
 };
 
@@ -28,6 +28,7 @@ struct bb__log_sink {
     int fd; /* the same number for life: who writes to it needs no lock */
     enum bb__log_sink_kind kind;
     const char *path; /* of what is opened by name, else NULL */
+    int standard;     /* standard output or error, of what is one of these */
     size_t line_max;  /* the longest line that it is to be given */
     struct bb__log_syslog syslog;
 };
@@ -36,7 +37,8 @@ struct bb__log_sink {
  * BB_ESYSTEM. */
 int bb__log_sink_open(struct bb__log_sink *sink, const char *target, char fault[BB_FAULT_MAX]);
 
-/* Opens the path anew. BB_OK, also when there is none; BB_ESYSTEM: nothing has changed. */
+/* Opens the path anew; follows a file that standard output or error has become. BB_OK, also when there is
+ * nothing to do; BB_ESYSTEM: nothing has changed. */
 int bb__log_sink_reopen(struct bb__log_sink *sink);
 
 /* Writes lines, each with its line feed. Returns how many bytes were taken; when that is not all of them,

@@ -1,70 +1,18 @@
-/* log_sink_test.c: where lines go, and what becomes of them when they cannot go there. */
+/* log_sink_test.c: where lines go, and what becomes of them when they cannot go there. Syslog has a test of
+ * its own. */
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
-#include <limits.h>
 #include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/wait.h>
 
-#include "descriptors.h"
 #include "fail_file.h"
-#include "file_content.h"
-#include "log_sink.h"
-
-struct place {
-    char folder[64];
-    char path[100]; /* in it */
-    char other[100];
-    int descriptors;
-};
-
-static int begin(void **state)
-{
-    struct place *place = calloc(1, sizeof *place);
-    strcpy(place->folder, "/tmp/bb_log_sink_XXXXXX");
-    assert_non_null(mkdtemp(place->folder));
-    snprintf(place->path, sizeof place->path, "%s/log", place->folder);
-    snprintf(place->other, sizeof place->other, "%s/log.1", place->folder);
-    place->descriptors = open_descriptors();
-    signal(SIGPIPE, SIG_IGN);
-    *state = place;
-    return 0;
-}
-
-static int end(void **state)
-{
-    struct place *place = *state;
-    fail_file_off();
-    assert_int_equal(open_descriptors(), place->descriptors);
-    unlink(place->path);
-    unlink(place->other);
-    assert_int_equal(rmdir(place->folder), 0);
-    free(place);
-    return 0;
-}
-
-static struct bb__log_sink opened(const char *target)
-{
-    struct bb__log_sink sink;
-    char fault[BB_FAULT_MAX];
-    assert_int_equal(bb__log_sink_open(&sink, target, fault), BB_OK);
-    return sink;
-}
-
-static int write_error;
-
-static size_t say(const struct bb__log_sink *sink, const char *lines)
-{
-    write_error = 0;
-    return bb__log_sink_write(sink, lines, strlen(lines), &write_error);
-}
+#include "false_room.h"
+#include "log_sink_case.h"
 
 /* ---- files ---- */
 
@@ -153,16 +101,6 @@ static void test_goes_on_with_what_it_has_when_that_fails(void **state)
 
 /* ---- pipes and sockets ---- */
 
-/* Lines of 100 bytes, 5000 of them. */
-static char *many_lines(void)
-{
-    char *lines = malloc(500001);
-    memset(lines, 'a', 500000);
-    for (int i = 1; i <= 5000; i++) lines[100 * i - 1] = '\n';
-    lines[500000] = '\0';
-    return lines;
-}
-
 static void test_a_pipe_that_nobody_reads_takes_whole_lines_and_then_none(void **state)
 {
     struct place *place = *state;
@@ -186,17 +124,75 @@ static void test_a_pipe_that_nobody_reads_takes_whole_lines_and_then_none(void *
     free(lines);
 }
 
-/* Puts something else in the place of standard output, for as long as the sink is opened. */
-static struct bb__log_sink opened_on_stdout(int fd)
+/* All who ask are told that there is room, and one has it: who waited then would wait for the reader. */
+static void test_who_shares_a_pipe_does_not_wait_for_its_reader(void **state)
+{
+    (void)state;
+    int ends[2];
+    char *lines = many_lines();
+    assert_int_equal(pipe(ends), 0);
+    struct bb__log_sink sink = {.fd = ends[1], .kind = BB_LOG_SINK_SHARED, .line_max = PIPE_BUF};
+    false_room = knows_not_to_wait(ends[1]);
+    alarm(30);
+    size_t taken = say(&sink, lines);
+    alarm(0);
+    assert_true(taken > 0 && taken < 500000);
+    assert_int_equal(taken % 100, 0);
+    assert_int_equal(write_error, EAGAIN);
+    assert_int_equal(fcntl(ends[1], F_GETFL) & O_NONBLOCK, 0);
+    false_room = false;
+    close(ends[0]);
+    close(ends[1]);
+    free(lines);
+}
+
+/* Whoever has a FIFO may let us write to it alone. */
+static void test_a_fifo_may_be_for_writing_alone(void **state)
+{
+    struct place *place = *state;
+    char line[10] = "";
+    mode_t mask = umask(0);
+    assert_int_equal(mkfifo(place->path, 0622), 0);
+    umask(mask);
+    assert_int_equal(chmod(place->folder, 0711), 0);
+    int status, reader = open(place->path, O_RDONLY | O_NONBLOCK);
+    pid_t child = fork();
+    if (child == 0) {
+        struct bb__log_sink sink;
+        char fault[BB_FAULT_MAX];
+        if (getuid() != 0) chmod(place->path, 0200);
+        if (getuid() == 0 && setuid(65534) != 0) _exit(1);
+        if (bb__log_sink_open(&sink, place->path, fault) != BB_OK) _exit(2);
+        _exit(say(&sink, "one\n") == 4 ? 0 : 3);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(read(reader, line, sizeof line), 4);
+    close(reader);
+}
+
+/* Puts something else in the place of standard output, for as long as is needed. */
+static int replace_stdout(int fd)
 {
     fflush(stdout);
     int saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     assert_int_equal(dup2(fd, STDOUT_FILENO), STDOUT_FILENO);
+    return saved;
+}
+
+static void restore_stdout(int saved)
+{
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+}
+
+static struct bb__log_sink opened_on_stdout(int fd)
+{
+    int saved = replace_stdout(fd);
     struct bb__log_sink sink;
     char fault[BB_FAULT_MAX];
     int code = bb__log_sink_open(&sink, "-", fault);
-    dup2(saved, STDOUT_FILENO);
-    close(saved);
+    restore_stdout(saved);
     assert_int_equal(code, BB_OK);
     return sink;
 }
@@ -235,6 +231,35 @@ static void test_a_file_on_standard_output_has_one_position(void **state)
     close(fd);
 }
 
+/* It is opened anew by whoever has opened it. What has become something else than a file meanwhile, such as
+ * the terminal of these tests, is not followed. */
+static void test_a_file_on_standard_output_is_followed(void **state)
+{
+    struct place *place = *state;
+    int old = open(place->other, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    int new = open(place->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600), null;
+    struct bb__log_sink sink = opened_on_stdout(old);
+    int number = sink.fd, saved = replace_stdout(new);
+    int code = bb__log_sink_reopen(&sink);
+    restore_stdout(saved);
+    assert_int_equal(code, BB_OK);
+    assert_int_equal(sink.fd, number);
+    assert_true(fcntl(sink.fd, F_GETFD) & FD_CLOEXEC);
+    say(&sink, "one\n");
+    null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    saved = replace_stdout(null);
+    code = bb__log_sink_reopen(&sink);
+    restore_stdout(saved);
+    assert_int_equal(code, BB_OK);
+    say(&sink, "two\n");
+    assert_string_equal(content(place->path), "one\ntwo\n");
+    assert_string_equal(content(place->other), "");
+    bb__log_sink_close(&sink);
+    close(old);
+    close(new);
+    close(null);
+}
+
 static void test_standard_error_has_a_name(void **state)
 {
     (void)state;
@@ -242,114 +267,6 @@ static void test_standard_error_has_a_name(void **state)
     assert_null(sink.path);
     bb__log_sink_close(&sink);
 }
-
-/* ---- syslog ---- */
-
-static int receiver(const char *path)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    strcpy(address.sun_path, path);
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-    return fd;
-}
-
-/* RFC 3164: "<PRI>Nov  6 08:49:37 TAG[PID]: ". */
-static void assert_received(int fd, int priority, const char *tag, const char *text)
-{
-    char packet[8192], form[100], rest[8192];
-    int found_priority = -1, day, hour, minute, second, pid;
-    char month[4];
-    ssize_t len = recv(fd, packet, sizeof packet - 1, 0);
-    assert_true(len > 0);
-    packet[len] = '\0';
-    snprintf(form, sizeof form, "<%%d>%%3s %%2d %%2d:%%2d:%%2d %s[%%d]: %%[^\n]", tag);
-    assert_int_equal(sscanf(packet, form, &found_priority, month, &day, &hour, &minute, &second, &pid, rest),
-                     8);
-    assert_int_equal(found_priority, priority);
-    assert_int_equal(pid, getpid());
-    assert_string_equal(rest, text);
-    assert_null(strchr(packet, '\n'));
-}
-
-static void test_syslog_gets_a_datagram_each_line(void **state)
-{
-    struct place *place = *state;
-    char target[200];
-    int fd = receiver(place->path);
-    snprintf(target, sizeof target, "syslog:socket=%s", place->path);
-    struct bb__log_sink sink = opened(target);
-    assert_int_equal(say(&sink, "one\ntwo\n"), 8);
-    assert_received(fd, 23 * 8 + 6, "bontebok", "one");
-    assert_received(fd, 23 * 8 + 6, "bontebok", "two");
-    bb__log_sink_close(&sink);
-
-    snprintf(target, sizeof target, "syslog:facility=daemon,severity=debug,tag=my_app-1,socket=%s",
-             place->path);
-    sink = opened(target);
-    say(&sink, "three\n");
-    assert_received(fd, 3 * 8 + 7, "my_app-1", "three");
-    bb__log_sink_close(&sink);
-    close(fd);
-}
-
-static void test_syslog_may_be_started_again(void **state)
-{
-    struct place *place = *state;
-    char target[200];
-    int fd = receiver(place->path);
-    snprintf(target, sizeof target, "syslog:socket=%s", place->path);
-    struct bb__log_sink sink = opened(target);
-    close(fd);
-    unlink(place->path);
-    assert_int_equal(say(&sink, "one\n"), 0);
-    assert_int_equal(write_error, ENOENT);
-    fd = receiver(place->path);
-    assert_int_equal(say(&sink, "two\n"), 4);
-    assert_received(fd, 23 * 8 + 6, "bontebok", "two");
-    bb__log_sink_close(&sink);
-    close(fd);
-}
-
-static void test_syslog_that_does_not_read_takes_whole_lines_and_then_none(void **state)
-{
-    struct place *place = *state;
-    char target[200], *lines = many_lines();
-    int fd = receiver(place->path);
-    snprintf(target, sizeof target, "syslog:socket=%s", place->path);
-    struct bb__log_sink sink = opened(target);
-    size_t taken = say(&sink, lines);
-    assert_true(taken > 0 && taken < 500000);
-    assert_int_equal(taken % 100, 0);
-    assert_int_equal(write_error, EAGAIN);
-    bb__log_sink_close(&sink);
-    close(fd);
-    free(lines);
-}
-
-static void test_syslog_says_what_is_wrong(void **state)
-{
-    (void)state;
-    static const char *const faults[][2] = {
-        {"syslog:facility=local8", "syslog: unknown facility \"local8\""},
-        {"syslog:facility=", "syslog: unknown facility \"\""},
-        {"syslog:severity=loud", "syslog: unknown severity \"loud\""},
-        {"syslog:tag=a b", "syslog: no tag of letters, digits and _ - .: \"a b\""},
-        {"syslog:tag=", "syslog: no tag of letters, digits and _ - .: \"\""},
-        {"syslog:socket=", "syslog: no path of a socket: \"\""},
-        {"syslog:server=a,tag=b", "syslog: unknown setting \"server\""},
-        {"syslog:local7", "syslog: unknown setting \"local7\""},
-        {"syslog:,", "syslog: unknown setting \"\""},
-    };
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        struct bb__log_sink sink;
-        char fault[BB_FAULT_MAX] = "";
-        assert_int_equal(bb__log_sink_open(&sink, faults[i][0], fault), BB_EFORMAT);
-        assert_string_equal(fault, faults[i][1]);
-    }
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
 {
@@ -361,13 +278,12 @@ int main(void)
         TEST(test_opens_a_renamed_file_anew),
         TEST(test_goes_on_with_what_it_has_when_that_fails),
         TEST(test_a_pipe_that_nobody_reads_takes_whole_lines_and_then_none),
+        TEST(test_who_shares_a_pipe_does_not_wait_for_its_reader),
+        TEST(test_a_fifo_may_be_for_writing_alone),
         TEST(test_standard_output_stays_as_it_is_for_others),
         TEST(test_a_file_on_standard_output_has_one_position),
+        TEST(test_a_file_on_standard_output_is_followed),
         TEST(test_standard_error_has_a_name),
-        TEST(test_syslog_gets_a_datagram_each_line),
-        TEST(test_syslog_may_be_started_again),
-        TEST(test_syslog_that_does_not_read_takes_whole_lines_and_then_none),
-        TEST(test_syslog_says_what_is_wrong),
     };
     return cmocka_run_group_tests_name("log_sink", tests, NULL, NULL);
 }

@@ -1,0 +1,33 @@
+/* false_room.h: a poll() that says there is room when somebody else has taken it since. A test that includes
+ * it is linked with --wrap (see the Makefile). */
+#ifndef BB_TEST_FALSE_ROOM_H
+#define BB_TEST_FALSE_ROOM_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <sys/uio.h>
+
+int __real_poll(struct pollfd *asked, nfds_t count, int patience);
+int __wrap_poll(struct pollfd *asked, nfds_t count, int patience);
+
+static bool false_room;
+
+int __wrap_poll(struct pollfd *asked, nfds_t count, int patience)
+{
+    if (!false_room) return __real_poll(asked, count, patience);
+    for (nfds_t i = 0; i < count; i++) asked[i].revents = asked[i].events;
+    return (int)count;
+}
+
+/* Whether the kernel lets a single write to this pipe not wait; older ones do not. */
+static inline bool knows_not_to_wait(int pipe_end)
+{
+#ifdef RWF_NOWAIT
+    return pwritev2(pipe_end, &(struct iovec){"\n", 1}, 1, -1, RWF_NOWAIT) == 1;
+#else
+    (void)pipe_end;
+    return false;
+#endif
+}
+
+#endif
