@@ -19,6 +19,20 @@ module Bench
       [floor(address, mode), core(address), *ours(address), *peers(address)]
     end
 
+    # Those that can keep an access log, with it: on standard output, which is a file then. Ours is "combined"; that of
+    # puma has about as much in it, iodine's less.
+    def logging(address)
+      plain = ours(address).first
+      found = peers(address).to_h { |peer| [peer.name, peer] }
+      [with(plain, "bontebok AccessLog", "--access-log", "-"), with(found["iodine"], "iodine -log", "-log"),
+       with(found["puma"], "puma --log-requests", "--log-requests", without: "-q")]
+    end
+
+    def with(contestant, name, *options, without: nil)
+      *command, app = contestant.command - [without]
+      Contestant.new(name: name, env: contestant.env, command: [*command, *options, app])
+    end
+
     def floor(address, mode)
       where = address.start_with?("/") ? "unix:#{address}" : address.split(":").last
       Contestant.new(name: "floor (C)", env: {}, command: [Build.floor, mode.to_s, where])

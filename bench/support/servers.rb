@@ -14,9 +14,10 @@ module Bench
     # Whose cost is told in ours.
     PEER = "unicorn"
 
-    # The names of those that take part: the floor, and those that begin with one of `only`, nil for all.
-    def self.names(only = nil)
-      names = Contestants.all("", :close).map(&:name)
+    # The names of those that take part: the floor, and those that begin with one of `only`, nil for all. logging: those
+    # that keep an access log as well.
+    def self.names(only = nil, logging: false)
+      names = [*Contestants.all("", :close), *(Contestants.logging("") if logging)].map(&:name)
       names.select { |name| only.nil? || name == FLOOR || only.any? { |each| name.start_with?(each) } }
     end
 
@@ -24,8 +25,8 @@ module Bench
     def self.start(names, dir, transport, mode)
       groups = names.each_with_index.to_h do |name, number|
         address = Load.address(transport, dir, "#{mode}#{number}")
-        contestant = Contestants.all(address, mode).find { |each| each.name == name }
-        [name, boot(contestant, address, File.join(dir, "log"))]
+        contestant = [*Contestants.all(address, mode), *Contestants.logging(address)].find { |each| each.name == name }
+        [name, boot(contestant, address, File.join(dir, "#{mode}#{number}.log"))]
       end
       yield new(groups.compact)
     ensure
