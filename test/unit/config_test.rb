@@ -78,6 +78,7 @@ class ConfigTest < Support::TestCase
   def test_defaults_of_a_style
     assert_equal "0.0.0.0:8080", config({ config_file: [temp_file("unicorn.rb")] })[:listen].join
     path = temp_file("puma.rb", "")
+    assert_equal "0.0.0.0:9292", config({ config_file: [path] })[:listen].join
     one = config({ config_file: [path] }, env: { "RAILS_MAX_THREADS" => "2" })
     assert_equal [1, 2, false, "default"], [*values(one, :max_workers, :threads, :preload), one.source(:preload)]
     two = config({ config_file: [path] }, env: { "WEB_CONCURRENCY" => "2" })

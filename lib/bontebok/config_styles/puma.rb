@@ -6,11 +6,12 @@ require_relative "puma_hooks"
 
 module Bontebok
   module ConfigStyles
-    # A file for puma. Where it says nothing it means what it means there: one process with five threads, and with more
-    # processes an application that is loaded before the fork. One worker is not preloaded: threads that an application
-    # starts while it loads do not survive a fork.
+    # A file for puma. Where it says nothing it means what it means there: all addresses, one process with five threads,
+    # and with more processes an application that is loaded before the fork. One worker is not preloaded: threads that
+    # an application starts while it loads do not survive a fork.
     class Puma < Directives
-      DEFAULTS = { max_workers: 1, threads: 5, preload: ->(config) { config.workers > 1 } }.freeze
+      DEFAULTS = { listen: [Address.new(host: "0.0.0.0", port: 9292)], max_workers: 1, threads: 5,
+                   preload: ->(config) { config.workers > 1 } }.freeze
 
       ADDRESS = %r{\A(tcp|unix)://([^?]*)(?:\?(.*))?\z}
       # Options of an address without a counterpart.
