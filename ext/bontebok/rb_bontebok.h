@@ -63,7 +63,10 @@ struct bbr_worker {
     struct bb_worker *core;
     pid_t pid;
     unsigned holders;
-    uint64_t requests; /* that its lanes have served; counted under the GVL */
+    uint64_t requests;      /* that its lanes have served; counted under the GVL, as all that follows */
+    uint64_t requests_then; /* when Worker#rest was called last */
+    unsigned in_hand;       /* requests that its lanes have now */
+    bool resting;           /* the next request is to be reported */
 };
 
 void bbr_worker_release(struct bbr_worker *worker);

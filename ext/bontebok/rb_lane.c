@@ -103,18 +103,29 @@ static void give_back(struct bbr_exchange *exchange)
     if (!NIL_P(exchange->stream)) bbr_stream_detach(exchange->stream);
     exchange->input = exchange->stream = Qnil;
     exchange->request = NULL;
+    exchange->lane->worker->in_hand--;
     if (exchange->broken)
         bb_reply_abort(core);
     else if (bb_reply_end(core) == BB_ESHORT)
         bbr_failed_short(exchange);
 }
 
-static void serve_request(struct bbr_exchange *exchange)
+static void take_in_hand(struct bbr_exchange *exchange)
 {
-    struct bbr_lane *lane = exchange->lane;
+    struct bbr_worker *worker = exchange->lane->worker;
     exchange->env = Qnil;
     exchange->body = Qundef;
     exchange->gone = exchange->broken = exchange->body_tells_closed = false;
+    worker->in_hand++;
+    if (!worker->resting) return;
+    worker->resting = false;
+    bbr_report(exchange, "busy", Qnil, Qnil);
+}
+
+static void serve_request(struct bbr_exchange *exchange)
+{
+    struct bbr_lane *lane = exchange->lane;
+    take_in_hand(exchange);
 
     VALUE error = bbr_attempt(answer, (VALUE)exchange);
     if (!NIL_P(error)) bbr_failed(exchange, error);
@@ -302,6 +313,7 @@ static void take_options(VALUE given, VALUE values[OPTIONS])
  *
  *   :leave, nil, exception     the application asks this process to end; the lane goes on until it is drained
  *   :max_requests, nil, nil    the worker has served max_requests (the same for all of its lanes), told once
+ *   :busy, nil, nil            the first request since Worker#rest was true
  */
 static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
 {

@@ -245,6 +245,16 @@ static VALUE worker_requests(VALUE self)
     return ULL2NUM(face_of(self)->worker->requests);
 }
 
+/* Whether its lanes have nothing in hand, and have had nothing since this was asked last. If so the next
+ * request is reported as :busy: whoever shows that needs no clock while there is nothing to show. */
+static VALUE worker_rest(VALUE self)
+{
+    struct bbr_worker *worker = face_of(self)->worker;
+    worker->resting = worker->in_hand == 0 && worker->requests == worker->requests_then;
+    worker->requests_then = worker->requests;
+    return worker->resting ? Qtrue : Qfalse;
+}
+
 void bbr_init_worker(VALUE core)
 {
     VALUE class = rb_define_class_under(core, "Worker", rb_cObject);
@@ -256,4 +266,5 @@ void bbr_init_worker(VALUE core)
     rb_define_method(class, "reopen_logs", worker_reopen_logs, 0);
     rb_define_singleton_method(class, "check_access_log", worker_check_access_log, 1);
     rb_define_method(class, "requests", worker_requests, 0);
+    rb_define_method(class, "rest", worker_rest, 0);
 }

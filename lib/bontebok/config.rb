@@ -176,6 +176,8 @@ module Bontebok
         Setting.new(FILE, "found")
       elsif TIMEOUTS.include?(option.key) && self[:timeout]
         Setting.new(self[:timeout], "Timeout, #{source(:timeout)}")
+      elsif option.key == :tag
+        Setting.new(File.basename(Dir.pwd).b.gsub(/[^\x20-\x7e]/n, "?"), "default")
       else
         Setting.new(option.default, "default")
       end

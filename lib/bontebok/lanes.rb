@@ -10,6 +10,7 @@ module Bontebok
   #
   #   :lanes_ended    nothing is left to serve
   #   :max_requests   the lanes have served as many requests as they should
+  #   :busy           the first request since #rest was true
   #   :leave          the application asks this process to end, or has damaged it; the lanes go on until they are told
   class Lanes
     def initialize(config, listeners, app, log:, events:)
@@ -35,6 +36,11 @@ module Bontebok
     rescue ThreadError
       @threads.each(&:join)
       raise
+    end
+
+    # Is nothing in hand, and was nothing since this was asked last?
+    def rest
+      @core.rest
     end
 
     # Begins the graceful end; :lanes_ended follows. What is queued at the listeners is still accepted.
@@ -117,7 +123,7 @@ module Bontebok
 
     def report(level, message, exception)
       case level
-      when :max_requests then @events.push(:max_requests)
+      when :max_requests, :busy then @events.push(level)
       when :leave then leave(exception)
       else @log.write(level, message, exception)
       end

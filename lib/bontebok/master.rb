@@ -17,10 +17,12 @@ module Bontebok
   class Master
     SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
 
-    # app: what the supervisor has; nil: it is loaded here, unless each worker does.
-    def initialize(config, listeners, channel:, log:, app: nil)
+    # generation: which of the server's masters it is, from 1. app: what the supervisor has; nil: it is loaded here,
+    # unless each worker does.
+    def initialize(config, listeners, generation:, channel:, log:, app: nil)
       @config = config
       @listeners = listeners
+      @generation = generation
       @channel = channel
       @log = log
       @app = app
@@ -72,7 +74,7 @@ module Bontebok
     def fork_worker(number)
       Child.fork(number, to_close: [@events]) do |channel|
         @log.worker = number
-        Worker.new(@config, @listeners, number: number, channel: channel, log: @log).run(@app)
+        Worker.new(@config, @listeners, number: number, generation: @generation, channel: channel, log: @log).run(@app)
       end
     end
 

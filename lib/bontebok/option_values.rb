@@ -17,6 +17,7 @@ module Bontebok
     PATH = OptionTypes::Directory.new("FILE", /\A[^\0]+\z/, "a file")
     STYLE = OptionTypes::Text.new("NAME", /\A(?:bontebok|puma|unicorn)\z/, "bontebok, puma or unicorn")
     WORD = OptionTypes::Text.new("NAME", /\A[A-Za-z0-9_.-]+\z/, "a name of letters, digits and _ . -")
+    TAG = OptionTypes::Text.new("TEXT", /\A[\x20-\x7e]{0,63}\z/, "at most 63 printable ASCII characters")
     ACCOUNT = OptionTypes::Text.new("NAME", /\A[^\0\s:]+\z/, "a name or a number")
     # The core keeps it in 1024 bytes.
     LOG_FORMAT = OptionTypes::Text.new("FORMAT", /\A[^\0\n]{1,1023}\z/, "a line of at most 1023 bytes")

@@ -53,11 +53,15 @@ module Bontebok
       Children.new("master", 1, pause: @config.seconds(:err_respawn_interval), margin: MASTER_SECONDS,
                                 patience: @config.seconds(:graceful_timeout), log: @log) do |number|
         @generation += 1
-        Child.fork(number, to_close: [@events]) do |channel|
-          ExitFence.put if @app
-          @log.generation = @generation
-          Master.new(@config, @listeners, channel: channel, log: @log, app: @app).run
-        end
+        fork_master(number)
+      end
+    end
+
+    def fork_master(number)
+      Child.fork(number, to_close: [@events]) do |channel|
+        ExitFence.put if @app
+        @log.generation = @generation
+        Master.new(@config, @listeners, generation: @generation, channel: channel, log: @log, app: @app).run
       end
     end
 

@@ -12,6 +12,7 @@ require_relative "hooks"
 require_relative "lanes"
 require_relative "main_thread"
 require_relative "signal_queue"
+require_relative "worker_title"
 
 module Bontebok
   # A worker process, forked by Master: loads the application unless the master has, serves, and ends when it is told
@@ -22,17 +23,18 @@ module Bontebok
   class Worker
     SIGNALS = %w[TERM QUIT INT HUP].freeze
 
-    def initialize(config, listeners, number:, channel:, log:)
+    def initialize(config, listeners, number:, generation:, channel:, log:)
       @config = config
       @listeners = listeners
       @number = number
+      @generation = generation
       @channel = channel
       @log = log
     end
 
     # app: what the master has loaded; nil: it is loaded here. Returns the exit status.
     def run(app)
-      Process.setproctitle("bontebok worker #{@number}")
+      @title = WorkerTitle.new(@number, @generation, @config[:tag])
       ForkGuard.install { [@listeners, Channel, ChildLoading, @log].each(&:disown) }
       app = prepare(app)
       @events = SignalQueue.new(*SIGNALS)
@@ -85,6 +87,7 @@ module Bontebok
       MainThread.guard do
         @lanes.start
         @channel.say(:ready)
+        @title.serving(@lanes)
         @serving = true
         words.each { |word| obey(word) }
         wait_for_events while @serving
@@ -95,26 +98,37 @@ module Bontebok
 
     def wait_for_events
       sources = @deadline ? [@events] : [@events, @channel]
-      readable = MainThread.wait(sources, @deadline&.left) { |exception| @lanes.interrupted(exception) }
-      return give_up unless readable
+      seconds = @deadline ? @deadline.left : @title.seconds
+      readable = MainThread.wait(sources, seconds) { |exception| @lanes.interrupted(exception) }
+      return time_is_over unless readable
 
       @events.take.each { |event| handle(event) }
       @channel.hear.each { |word| obey(word) } if readable.include?(@channel)
     end
 
+    def time_is_over
+      @deadline ? give_up : @title.look
+    end
+
     def handle(event)
       case event
       when :lanes_ended then @serving = false
+      when :busy then @title.busy
       when :leave, :max_requests, "TERM", "QUIT" then @channel.say(:leave)
       end
     end
 
     def obey(word)
       case word
-      when :drain, :retire then @lanes.public_send(word)
+      when :drain, :retire then finish(word)
       when :quit then quit
       when :closed then leave_orphaned
       end
+    end
+
+    def finish(how)
+      @title.draining
+      @lanes.public_send(how)
     end
 
     def quit
@@ -126,7 +140,7 @@ module Bontebok
     def leave_orphaned
       @log.warn("leaves: the master is gone")
       @deadline = Deadline.new(@config.seconds(:graceful_timeout))
-      @lanes.drain
+      finish(:drain)
     end
 
     def give_up

@@ -23,6 +23,7 @@ module Bontebok
       option :environment
       option :rackup
       option :pidfile
+      option :tag
       option :worker_shutdown_timeout, :graceful_timeout
       option :http_content_length_limit, :max_body
 

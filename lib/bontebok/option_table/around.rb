@@ -28,6 +28,9 @@ module Bontebok
                    "Rights that new files do not get, those of the logs and of the application: 0027. SocketMode is " \
                    "not affected.",
                    section: TITLE, default_text: "as it is"),
+        Option.new("Tag", TAG, nil,
+                   "What the titles of workers end with, to tell servers on one machine apart.",
+                   section: TITLE, default_text: "name of the working folder"),
         Option.new("Pidfile", PATH, nil,
                    "File for the number of the process that was started, removed at its end. Where another server " \
                    "that lives has written its own, the start fails.",

@@ -13,7 +13,7 @@ class ConfigStylesPumaTest < Support::TestCase
   def test_options
     assert_equal({ max_workers: 2, environment: "production", rackup: "a.ru", graceful_timeout: 9,
                    keepalive_timeout: 20, max_body: 100, max_keepalive_requests: 7, header_timeout: 5,
-                   body_timeout: 5, pidfile: "a", stdout: "b", log: "c" }, values(<<~RUBY))
+                   body_timeout: 5, pidfile: "a", tag: "shop", stdout: "b", log: "c" }, values(<<~RUBY))
                      workers 2
                      environment "production"
                      rackup "a.ru"
@@ -23,6 +23,7 @@ class ConfigStylesPumaTest < Support::TestCase
                      max_keep_alive 7
                      first_data_timeout 5
                      pidfile "a"
+                     tag "shop"
                      stdout_redirect "b", "c", true
                    RUBY
     assert_equal({ max_keepalive_requests: 0, keepalive_timeout: 0 },
