@@ -20,11 +20,11 @@ struct bb__lane_reply {
     uint64_t body_length;    /* bytes of parts that were sent or copied */
     uint64_t waited;         /* ms, for the client to take something */
     int64_t given;           /* bytes that the socket took */
-    int64_t taken_before;    /* bytes that the client had taken when the first wait began */
-    bool sent;               /* something may have reached the client */
-    bool ended;              /* the body's end is in staged, or sent */
-    int ended_as;            /* BB_OK or BB_ESHORT */
-    int failed;              /* what bb_reply_write() failed with: bytes are missing, none may follow them */
+    int64_t taken_before; /* bytes that the client had taken when the first wait began, or seemed to later */
+    bool sent;            /* something may have reached the client */
+    bool ended;           /* the body's end is in staged, or sent */
+    int ended_as;         /* BB_OK or BB_ESHORT */
+    int failed;           /* what bb_reply_write() failed with: bytes are missing, none may follow them */
 };
 
 struct bb_lane {

@@ -208,12 +208,54 @@ static void test_who_is_behind_a_little_may_pause(void **state)
     host_free(host);
 }
 
+static int write_until_full(struct host *host)
+{
+    const struct bb_slice part = {letters, 1};
+    uint64_t taken;
+    int code;
+    while ((code = bb_reply_write(host->lane, &part, 1, false, &taken)) == BB_OK) continue;
+    return code;
+}
+
+/* What a unix socket adds to each little part in its count is nothing that the client has given back. */
+static void app_sends_little_parts(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, BB_LENGTH_UNKNOWN), BB_OK);
+    assert_int_equal(write_until_full(host), BB_AGAIN);
+    taken_a_second = 1 << 20;
+    take_some();
+    fake_wait_client = take_some;
+    assert_int_equal(bb_reply_wait(host->lane), BB_OK);
+    assert_int_equal(write_until_full(host), BB_AGAIN);
+    seconds = taken_a_second = 0;
+    assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
+    fake_wait_client = NULL;
+    assert_in_range(seconds, 60, 75);
+    bb_reply_abort(host->lane);
+}
+
+static void test_nobody_has_taken_less_than_nothing(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX, 60000, app_sends_little_parts);
+    host->worker->settings.response_buffer = 1;
+    host->worker->settings.min_body_rate = 0;
+    late = client_new(host);
+    client_say(late, REQUEST);
+    while (host->served == 0) host_turn(host);
+    client_free(late);
+    host_free(host);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_wait_is_counted_from_the_last_progress),
         cmocka_unit_test(test_who_is_waited_for_has_to_be_quick),
         cmocka_unit_test(test_who_is_behind_a_little_may_pause),
+        cmocka_unit_test(test_nobody_has_taken_less_than_nothing),
         cmocka_unit_test(test_it_is_the_client_who_makes_progress),
     };
     return cmocka_run_group_tests_name("reply_time", tests, NULL, NULL);
