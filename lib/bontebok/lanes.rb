@@ -81,18 +81,18 @@ module Bontebok
         on_error: (method(:ask_hooks) if @hooks.any?(:on_error)) }
     end
 
-    # Waits until all are there.
-    def thread(lane)
+    # Waits until all are there. The successor of one that was killed has no hooks: it may be a hook that did it.
+    def thread(lane, successor: false)
       Thread.new do
-        MainThread.unguard { serve(lane) } if @lock.synchronize { @threads.size == @lanes.size }
+        MainThread.unguard { serve(lane, successor) } if @lock.synchronize { @threads.size == @lanes.size }
       end
     end
 
     # It ends by itself when it has drained.
-    def serve(lane)
-      @hooks.attempt(:before_thread_start, log: @log)
+    def serve(lane, successor)
+      @hooks.attempt(:before_thread_start, log: @log) unless successor
       lane.serve
-      @hooks.attempt(:before_thread_exit, log: @log)
+      @hooks.attempt(:before_thread_exit, log: @log) unless successor
       ended = true
     rescue Exception => e # rubocop:disable Lint/RescueException
       ended = true
@@ -108,7 +108,7 @@ module Bontebok
     # The application has killed the thread: no exception, nothing can rescue that. Its request is lost. The lane's
     # other connections are not, but what else the thread left undone nobody knows.
     def serve_on(lane)
-      @lock.synchronize { @threads[@threads.index(Thread.current)] = thread(lane) }
+      @lock.synchronize { @threads[@threads.index(Thread.current)] = thread(lane, successor: true) }
       fail_with("a thread that serves was killed: another takes its place, and this process ends")
     rescue ThreadError => e
       fail_with("a thread that serves was killed and has no successor", e)

@@ -52,6 +52,7 @@ class ConfigHooksTest < Support::TestCase
       server.output.wait_for_end
       assert_match(/the hook #{name} failed.*no database \(IOError\).*bontebok\.rb:2/m, server.output.text)
       assert_match(/no worker became ready/, server.output.text)
+      refute_match(%r{lib/bontebok/}, server.output.text)
     end
   end
 
@@ -63,6 +64,16 @@ class ConfigHooksTest < Support::TestCase
     assert_equal 0, server.stop.exitstatus
     assert_equal 2, server.output.text.scan(/^antelope$/).size
     assert_equal 2, server.output.text.scan("the hook before_thread_start failed: no name (IOError)").size
+  end
+
+  # Each costs a thread, and none costs a request.
+  def test_hooks_that_kill_their_thread
+    %w[before_thread_start before_thread_exit].each do |name|
+      server = start("#{name} { Thread.current.kill }\n", args: %w[-w 0])
+      server.stop
+      assert_match(/ stopped$/, server.output.text)
+      assert_equal 1, server.output.text.scan("a thread that serves was killed").size, name
+    end
   end
 
   def test_a_hook_that_raises_where_nothing_can_be_stopped_is_logged

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../hooks"
+
 module Bontebok
   class Children
     # What the log says of Children's coming and going.
@@ -12,7 +14,10 @@ module Bontebok
       end
 
       def cannot_start(number, exception)
-        @log.error("#{@name} #{number} cannot be started", exception)
+        text = "#{@name} #{number} cannot be started"
+        return @log.error("#{text}: #{exception.message}", exception.cause) if exception.is_a?(Hooks::Failed)
+
+        @log.error(text, exception)
       end
 
       def leaves(child)
