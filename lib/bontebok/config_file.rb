@@ -66,7 +66,7 @@ module Bontebok
     # What follows in the file is relative to it as well.
     def enter(path)
       set(:directory, path)
-      WorkingDirectory.enter(path, place)
+      WorkingDirectory.enter(path, place) if path
     end
 
     def refuse(message)

@@ -14,7 +14,7 @@ class ConfigFileTest < Support::TestCase
   end
 
   def test_nil_is_not_said
-    assert_empty read("threads 2\nmin_request_per_child nil\nthreads nil\nlisten nil\n")
+    assert_empty read("threads 2\nmin_request_per_child nil\nthreads nil\nlisten nil\ndirectory nil\n")
     assert_equal ["80"], read("listen nil, '80'\n")[:listen].value
   end
 
