@@ -15,7 +15,8 @@ module Bontebok
     STARTER_ENTRY = /(.+?)=(\d{1,9})(?:;|\z)/m
     VARIABLES = %w[SERVER_STARTER_PORT LISTEN_PID LISTEN_FDS LISTEN_FDNAMES].freeze
     FIRST_OF_SYSTEMD = 3
-    NUMBER = /\A\d{1,9}\z/
+    # An entry is made for each, before anything looks whether they are there.
+    COUNT = /\A\d{1,4}\z/
 
     class << self
       # Removes the variables: a program that the application executes has not got the sockets. Raises StartError.
@@ -39,7 +40,7 @@ module Bontebok
       end
 
       def of_systemd(count, names)
-        raise StartError, "LISTEN_FDS wants a number, not #{count.inspect}" unless NUMBER.match?(count)
+        raise StartError, "LISTEN_FDS wants a number, not #{count.inspect}" unless COUNT.match?(count)
 
         names = names.split(":")
         Array.new(count.to_i) do |index|

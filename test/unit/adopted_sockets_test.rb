@@ -31,8 +31,10 @@ class AdoptedSocketsTest < Minitest::Test
   end
 
   def test_what_systemd_would_not_write
-    error = assert_raises(Bontebok::StartError) { take(systemd("all")) }
-    assert_equal 'LISTEN_FDS wants a number, not "all"', error.message
+    %w[all -1 99999999].each do |count|
+      error = assert_raises(Bontebok::StartError) { take(systemd(count)) }
+      assert_equal "LISTEN_FDS wants a number, not #{count.inspect}", error.message
+    end
   end
 
   # A shell in between did not exec: descriptors of these numbers may be anything.
