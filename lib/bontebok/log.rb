@@ -59,8 +59,9 @@ module Bontebok
       end
     end
 
+    # In the words in which the access log's are told.
     def losses
-      line(:warn, @lost == 1 ? "log: 1 line was lost" : "log: #{@lost} lines were lost")
+      line(:warn, "log: a line is lost#{", and #{@lost - 1} more like it" if @lost > 1}")
     end
 
     # It tells of them itself.
