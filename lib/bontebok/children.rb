@@ -177,7 +177,7 @@ module Bontebok
       if child.staying?
         @record.ended(child)
         @pauses.ended(child.number, child.seconds_ready)
-      elsif !@stopping
+      elsif child.reached?(:ready) || !@stopping
         @record.left(child)
       end
     end

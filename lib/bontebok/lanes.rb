@@ -68,6 +68,11 @@ module Bontebok
       fail_with("a thread of the application ends this process", exception)
     end
 
+    # How many they have served.
+    def requests
+      @core.requests
+    end
+
     # Waits for the threads' end.
     def join
       @threads.each(&:join)

@@ -12,6 +12,7 @@ require_relative "hooks"
 require_relative "lanes"
 require_relative "main_thread"
 require_relative "signal_queue"
+require_relative "worker_life"
 require_relative "worker_title"
 
 module Bontebok
@@ -35,6 +36,7 @@ module Bontebok
     # app: what the master has loaded; nil: it is loaded here. Returns the exit status.
     def run(app)
       @title = WorkerTitle.new(@number, @generation, @config[:tag])
+      @life = WorkerLife.new(@log)
       ForkGuard.install { [@listeners, Channel, ChildLoading, @log].each(&:disown) }
       app = prepare(app)
       @events = SignalQueue.new(*SIGNALS)
@@ -82,16 +84,19 @@ module Bontebok
     end
 
     def serve(app, words)
+      @life.go
       @config.hooks.run(:after_worker_ready, itself_for_hooks)
       @lanes = Lanes.new(@config, @listeners, app, log: @log, events: @events)
       MainThread.guard do
         @lanes.start
+        @life.ready
         @channel.say(:ready)
         @title.serving(@lanes)
         @serving = true
         words.each { |word| obey(word) }
         wait_for_events while @serving
         @lanes.join unless @quit
+        @life.over(@lanes.requests)
       end
       0
     end

@@ -36,6 +36,18 @@ class ServerLogTest < Support::TestCase
     eventually { server.get("/") && server.output.text.match?(/ w1 g2 GET /) }
   end
 
+  def test_a_worker_and_its_master_tell_of_its_life
+    server = start_bontebok(args: %w[-w 1 -E production], rackup: APP)
+    server.wait_for_output(/ ready in/)
+    pid = workers(server).first
+    3.times { server.get("/") }
+    server.stop
+    said = server.output.lines.filter_map { |line| line[/\A\S+Z info #{pid} w1 g1 (.*)/, 1] }
+    life = /\Astarted \d+ ms ago\nready after \d+ ms\nends after \d+\.\d s, 3 requests, memory \d+ MB, PSS \d+ MB\z/
+    assert_match(life, said.join("\n"))
+    server.wait_for_output(/ info \d+ - g1 worker \(pid #{pid}\) has left: exit status 0$/)
+  end
+
   def test_json
     [["-w", "1"], ["-w", "0"]].each do |workers|
       server = start_bontebok(args: [*workers, "-E", "production", "--log-format", "json"], rackup: APP)

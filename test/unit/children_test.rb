@@ -46,7 +46,7 @@ class ChildrenTest < Support::TestCase
     Process.kill("KILL", @started[1].pid)
     mind_until { @started.size == 3 }
     assert_equal 2, @started.last.number
-    assert_log(/worker 2 \(pid #{@started[1].pid}\) ended: killed by SIGKILL/)
+    assert_log(/worker 2 \(pid #{@started[1].pid}\) ended: killed by SIGKILL, 0\.\d s after it was ready$/)
   end
 
   def test_a_fork_that_fails_leaves_nothing_behind
@@ -85,6 +85,16 @@ class ChildrenTest < Support::TestCase
     assert_alive @started[1]
     mind_until { @events.push("CHLD") && logged.include?("has left") }
     assert_log(/worker \(pid (\d+)\) leaves when its replacement is ready$.*worker \(pid \1\) has left: exit status 0/m)
+  end
+
+  def test_the_end_of_one_that_was_told_to_end_is_told
+    keep(3, patience: 0.05) { |number| [STEADY, STUBBORN, FAILING_AT_THE_END].fetch(number - 1) }
+    mind_until { @keeper.settled?(:ready) }
+    @keeper.drain
+    mind_until { @keeper.empty? }
+    assert_log(/info \d+ \S+ \S+ worker 1 .* has left: exit status 0$/)
+    assert_log(/info \d+ \S+ \S+ worker 2 .* has left: killed by SIGKILL$/)
+    assert_log(/warn \d+ \S+ \S+ worker 3 .* has left: exit status 3$/)
   end
 
   def test_all_are_renewed_without_a_gap

@@ -25,11 +25,11 @@ module Bontebok
       end
 
       def left(child)
-        @log.info("#{describe(child)} has left: #{child.ending}")
+        @log.write(as_told?(child) ? :info : :warn, "#{describe(child)} has left: #{child.ending}")
       end
 
       def ended(child)
-        @log.warn("#{describe(child)} ended: #{child.ending}")
+        @log.warn("#{describe(child)} ended: #{child.ending}, #{child.seconds_ready.round(1)} s after it was ready")
       end
 
       def failed(child)
@@ -41,6 +41,12 @@ module Bontebok
       end
 
       private
+
+      # By itself, or by a signal of ours: TERM while it loads, KILL when its time is over.
+      def as_told?(child)
+        status = child.status
+        status.nil? || status.success? || [Signal.list["TERM"], Signal.list["KILL"]].include?(status.termsig)
+      end
 
       def describe(child)
         number = " #{child.number}" if @numbers.size > 1

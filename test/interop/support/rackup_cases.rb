@@ -89,7 +89,7 @@ module Interop
       server.wait_for_output(/ ready in \d+ ms$/)
       master = Support::ProcessTable.children(server.pid).first.pid
       Process.kill("KILL", master)
-      server.wait_for_output(/master \(pid #{master}\) ended: killed by SIGKILL$/)
+      server.wait_for_output(/master \(pid #{master}\) ended: killed by SIGKILL, /)
       assert_equal server.pid.to_s, server.get.body
     end
 

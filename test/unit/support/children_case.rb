@@ -36,6 +36,7 @@ module ChildrenCase
     channel.say(:ready)
     sleep
   end
+  FAILING_AT_THE_END = ->(channel) { STEADY.call(channel) + 3 }
   # Asks to leave once the test says so by a signal.
   LEAVING = lambda do |channel|
     Signal.trap("USR1") { channel.say(:leave) }
