@@ -40,20 +40,29 @@ static size_t whole_lines(const char *lines, size_t len)
     return feed ? (size_t)(feed + 1 - lines) : 0;
 }
 
+/* A reader that is slow for a moment is asked again soon, one that is gone less and less. */
+static uint64_t next_rest(const struct bb__access_log *log, size_t taken)
+{
+    if (taken > 0 || !log->stuck) return BB_LOG_PAUSE;
+    return 2 * log->rest < BB_LOG_AGE ? 2 * log->rest : BB_LOG_AGE;
+}
+
 void bb__access_log_flush(struct bb__access_log *log, uint64_t now)
 {
     if (log->len == 0) return;
+    log->tried = now;
     int error = 0;
     size_t taken =
         end_cut_line(log, &error) ? bb__log_sink_write(log->sink, log->lines, log->len, &error) : 0;
     size_t done = whole_lines(log->lines, taken);
-    log->stuck = taken < log->len;
-    if (log->stuck) {
+    if (taken < log->len) {
         if (done < taken) log->cut = true;
         log->error = error;
-        log->due = now + BB_LOG_AGE;
+        log->rest = next_rest(log, taken);
+        log->due = now + log->rest;
         memmove(log->lines, log->lines + done, log->len - done);
     }
+    log->stuck = taken < log->len;
     log->len -= done;
 }
 
@@ -71,7 +80,8 @@ static bool has_room(const struct bb__access_log *log)
 
 void bb__access_log_add(struct bb__access_log *log, const struct bb__log_entry *entry, uint64_t now)
 {
-    if (!has_room(log) && (!log->stuck || now >= log->due)) bb__access_log_flush(log, now);
+    /* Before a line is lost the target is asked once more: once a tick of the clock, which costs nothing. */
+    if (!has_room(log) && (!log->stuck || now > log->tried)) bb__access_log_flush(log, now);
     if (!has_room(log)) {
         log->lost++;
         return;

@@ -14,8 +14,10 @@
 
 /* ms. Nothing has come for so long: it is written. */
 #define BB_LOG_PAUSE 20
-/* The oldest line waits no longer; and so long it is left alone after it took nothing. */
+/* The oldest line waits no longer. */
 #define BB_LOG_AGE 1000
+/* A lane that has nothing else to do any more waits so long for a target that does not take all. */
+#define BB_LOG_LAST 200
 
 struct bb__access_log {
     const struct bb__log_format *format;
@@ -24,11 +26,13 @@ struct bb__access_log {
     struct bb__buf response; /* fields of the current one that the format asks for */
     char *lines;
     size_t len;
-    uint64_t due;  /* ms, while there are lines: when they are to be written */
-    bool stuck;    /* the target took nothing, or not all, the last time */
-    bool cut;      /* the target has the beginning of a line that it will not get the rest of */
-    unsigned lost; /* lines; the owner tells of them, and sets it to 0 */
-    int error;     /* why */
+    uint64_t due;   /* ms, while there are lines: when they are to be written */
+    bool stuck;     /* the target took nothing, or not all, the last time */
+    uint64_t rest;  /* ms, for which it is left alone then: BB_LOG_PAUSE to BB_LOG_AGE */
+    uint64_t tried; /* ms, when it was last written to */
+    bool cut;       /* the target has the beginning of a line that it will not get the rest of */
+    unsigned lost;  /* lines; the owner tells of them, and sets it to 0 */
+    int error;      /* why */
     int pid;
     uint64_t came, handed_out; /* microseconds, of the request in hand: bb__clock_us(), when it had come */
 };

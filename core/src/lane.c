@@ -350,7 +350,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
     bool drained =
         lane->context.draining && !lane->listening && !lane->conns && !bb__worker_has_queued(lane->worker);
     if (!drained) return BB_AGAIN;
-    if (lane->context.log) bb__lane_log_last(lane);
+    if (lane->context.log && !bb__lane_log_last(lane)) return BB_AGAIN;
     return lane->context.news.count > 0 ? BB_NEWS : BB_DRAINED;
 }
 

@@ -65,6 +65,7 @@ struct bb_lane {
     struct bb__news_pace exhausted; /* telling of no descriptors, no memory */
 
     struct bb__news_pace log_losses; /* lane_log.c: telling of lines that were lost */
+    uint64_t log_last;               /* ms, since when nothing more will come; 0: not yet */
 };
 
 /* lane.c: does what a connection's last step asks for. True when it has a request to serve. */
@@ -85,7 +86,7 @@ void bb__lane_log_head(struct bb_lane *lane);
 void bb__lane_log_end(struct bb_lane *lane, bool aborted);
 void bb__lane_log_flush(struct bb_lane *lane);
 void bb__lane_log_mind(struct bb_lane *lane); /* from time to time */
-void bb__lane_log_last(struct bb_lane *lane); /* nothing more will come */
+bool bb__lane_log_last(struct bb_lane *lane); /* nothing more will come. False: it is not written yet */
 
 /* lane_accept.c */
 void bb__lane_listen(struct bb_lane *lane);

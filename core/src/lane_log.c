@@ -127,12 +127,19 @@ void bb__lane_log_mind(struct bb_lane *lane)
 }
 
 /* Then there is no other time to tell of what was lost. */
-void bb__lane_log_last(struct bb_lane *lane)
+bool bb__lane_log_last(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
-    bb__lane_log_flush(lane);
-    bb__access_log_drop(context->log);
+    struct bb__access_log *log = context->log;
+    if (lane->log_last == 0) {
+        lane->log_last = context->now;
+        log->stuck = false; /* it is asked at once, and then as often as at first */
+    }
+    bb__lane_log_idle(lane);
+    if (log->len > 0 && context->now - lane->log_last < BB_LOG_LAST) return false;
+    bb__access_log_drop(log);
     lane->log_losses.told = 0;
     tell_losses(lane);
     bb__news_tell_rest(&context->news, &lane->log_losses, context->now);
+    return true;
 }

@@ -115,6 +115,31 @@ static void test_a_pipe_that_nobody_reads_costs_lines_alone(void **state)
     host_free(host);
 }
 
+/* A reader that is slower for a moment has emptied a pipe much sooner than a second later; one that is not
+ * there is not asked much more often than every second. */
+static void test_tries_again_soon_and_then_less_and_less(void **state)
+{
+    (void)state;
+    struct host *host = new_host("%U", AF_UNIX);
+    ask(host, GET, 200);
+    fail_file_full(0, ENOSPC);
+    let_a_second_pass(host);
+    fail_file.writes = 0;
+    for (int i = 0; i < 30; i++) {
+        fake_clock_advance(BB_LOG_AGE / 5);
+        host_turn(host);
+    }
+    assert_in_range(fail_file.writes, 6, 12);
+    fail_file_full(1, ENOSPC);
+    let_a_second_pass(host);
+    assert_log("/");
+    fail_file_off();
+    fake_clock_advance(BB_LOG_PAUSE);
+    host_turn(host);
+    assert_log("/\n/\n");
+    host_free(host);
+}
+
 static void test_a_full_disk_leaves_no_half_line_in_the_middle(void **state)
 {
     (void)state;
@@ -147,10 +172,8 @@ static struct host *host_of_a_full_disk(void)
     return host;
 }
 
-static void end_and_count(struct host *host, unsigned lost)
+static void count(struct host *host, unsigned lost)
 {
-    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
-    host_settle(host);
     assert_int_equal(host->last, BB_DRAINED);
     assert_int_equal(host->news_count, 2);
     for (unsigned i = 0; i < host->news_count; i++) {
@@ -162,10 +185,30 @@ static void end_and_count(struct host *host, unsigned lost)
     host_free(host);
 }
 
+static void test_no_line_is_lost_where_there_is_room_again(void **state)
+{
+    (void)state;
+    struct host *host = host_of_a_full_disk();
+    fail_file_off();
+    fake_clock_advance(1);
+    ask(host, GET, 200);
+    assert_int_equal(strlen(content(path)), 4 * 15001);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    host_settle(host);
+    count(host, 3);
+    assert_int_equal(strlen(content(path)), 4 * 15001 + 2);
+}
+
 static void test_what_is_lost_at_the_end_is_told(void **state)
 {
     (void)state;
-    end_and_count(host_of_a_full_disk(), 7);
+    struct host *host = host_of_a_full_disk();
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    host_settle(host);
+    assert_int_equal(host->last, BB_AGAIN);
+    fake_clock_advance(BB_LOG_LAST);
+    host_settle(host);
+    count(host, 7);
     assert_log("");
 }
 
@@ -173,9 +216,28 @@ static void test_what_was_not_told_yet_is_told_at_the_end(void **state)
 {
     (void)state;
     struct host *host = host_of_a_full_disk();
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    host_settle(host);
     fail_file_off();
-    end_and_count(host, 3);
+    fake_clock_advance(BB_LOG_PAUSE);
+    host_settle(host);
+    count(host, 3);
     assert_int_equal(strlen(content(path)), 4 * 15001);
+}
+
+static void test_what_has_failed_for_long_is_tried_at_the_end(void **state)
+{
+    (void)state;
+    struct host *host = new_host("%U", AF_UNIX);
+    ask(host, GET, 200);
+    fail_file_full(0, ENOSPC);
+    for (int i = 0; i < 20; i++) let_a_second_pass(host);
+    fail_file_off();
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    host_settle(host);
+    assert_int_equal(host->last, BB_DRAINED);
+    assert_log("/\n");
+    host_free(host);
 }
 
 /* ---- the worker's part ---- */
@@ -247,9 +309,12 @@ int main(void)
         TEST(test_lines_are_written_when_nothing_comes),
         TEST(test_a_full_buffer_is_written),
         TEST(test_a_pipe_that_nobody_reads_costs_lines_alone),
+        TEST(test_tries_again_soon_and_then_less_and_less),
         TEST(test_a_full_disk_leaves_no_half_line_in_the_middle),
+        TEST(test_no_line_is_lost_where_there_is_room_again),
         TEST(test_what_is_lost_at_the_end_is_told),
         TEST(test_what_was_not_told_yet_is_told_at_the_end),
+        TEST(test_what_has_failed_for_long_is_tried_at_the_end),
         TEST(test_is_opened_anew),
         TEST(test_a_child_writes_nothing),
         TEST(test_a_worker_without_its_log_is_not_made),
