@@ -11,11 +11,17 @@ module Bontebok
   #                      :ready    I serve
   #                      :leave    I should go: signalled from outside, enough requests, or the application's wish
   #   parent to child    :go       the sockets listen: serve
+  #                      :reopen   open the log files anew
   #                      :drain    finish what is queued and in flight, then end
   #                      :retire   finish what is in flight, then end: others go on listening
   #                      :quit     end now
+  #   and to a master    :renew    replace the workers
+  #                      :renew_slowly    one after the other
+  #                      :more, :fewer    have one worker more, one less
+  #                      :kill     kill the workers that are left
   class Channel
-    BYTES = { loaded: "l", ready: "r", leave: "e", go: "g", drain: "d", retire: "t", quit: "q" }.freeze
+    BYTES = { loaded: "l", ready: "r", leave: "e", go: "g", reopen: "o", drain: "d", retire: "t", quit: "q",
+              renew: "n", renew_slowly: "s", more: "+", fewer: "-", kill: "k" }.freeze
     WORDS = BYTES.invert.freeze
 
     attr_reader :to_io

@@ -8,17 +8,17 @@ module Bontebok
   #
   #   :started --loaded--> :loaded --ready--> :ready
   #
-  # Beside that it is told to go at some time (leaving?), or first only waits to be replaced (staying? is false).
+  # Beside that it is told to go at some time (leaving?), or first only waits to be replaced (staying? is false). It has
+  # a deadline while it boots and while it is leaving, not while it waits to be told to go on or serves.
   class Child
     PROGRESS = %i[started loaded ready].freeze
-    # Of a terminal that closes all processes hear: one that has no handler of its own yet as well. A handler: "IGNORE"
-    # would be inherited by what the application executes.
-    NOTHING = proc {}
     # What the end may take of one that is told to end now.
     QUIT_SECONDS = 2
+    # The same, when it has to kill its own children.
+    KILL_SECONDS = 1
 
     # status: the Process::Status of its end; nil when somebody else has waited for it.
-    attr_reader :number, :pid, :channel, :patience, :deadline, :ending, :status
+    attr_reader :number, :pid, :channel, :deadline, :ending, :status
 
     class << self
       # Forks. In the child: closes the parent's channels (to_close: whatever else is not the child's), then exits with
@@ -27,9 +27,8 @@ module Bontebok
         parent_end, child_end = Channel.pair
         pid = ForkGuard.pass do
           Process.fork do
-            Signal.trap("HUP", NOTHING)
-            Channel.disown(except: child_end)
             to_close.each(&:close)
+            Channel.disown(except: child_end)
             exit(yield(child_end))
           end
         end
@@ -51,13 +50,26 @@ module Bontebok
       @channel = channel
       @progress = :started
       @staying = true
-      @deaf = false
+      @leaving = @killed = @deaf = false
+      @unsaid = []
+    end
+
+    # It must get on within so many seconds. Of one that was killed nobody can expect anything.
+    def expect(seconds)
+      return if @killed
+
+      @patience = seconds
+      @deadline = Child.now + seconds
     end
 
     # Notes what the child said of itself.
     def reached(step)
       @progress = step
-      @ready_since = Child.now if step == :ready
+      @deadline = nil unless leaving?
+      return unless step == :ready
+
+      @ready_since = Child.now
+      @unsaid.each { |word| channel.say(word) }.clear
     end
 
     def seconds_ready
@@ -78,11 +90,27 @@ module Bontebok
     end
 
     def leaving?
-      !@deadline.nil?
+      @leaving
     end
 
     def overdue?
-      leaving? && @deadline <= Child.now
+      !@deadline.nil? && @deadline <= Child.now
+    end
+
+    # What it has not done when it is overdue.
+    def omission
+      "did not #{leaving? ? 'end' : 'become ready'} within #{@patience} s"
+    end
+
+    # Lets one serve that is loaded, within so many seconds.
+    def go(seconds)
+      channel.say(:go)
+      expect(seconds) unless leaving?
+    end
+
+    # Before it serves nobody may be there to hear anything but the end.
+    def tell(word)
+      reached?(:ready) || leaving? ? channel.say(word) : @unsaid.push(word)
     end
 
     # Tells it to finish within so many seconds. One that has not come so far as to serve has nothing to finish.
@@ -97,16 +125,24 @@ module Bontebok
 
     # Tells it to end now, within so many seconds.
     def quit(seconds)
-      return if @deadline == Float::INFINITY
-
       leave(:quit, seconds)
       signal(:TERM) unless reached?(:loaded)
+    end
+
+    # Tells it to kill its own children, and to end within so many seconds.
+    def kill_children(seconds)
+      leave(:kill, seconds)
     end
 
     # Nothing more can be done about it: it has no deadline any more.
     def kill
       signal(:KILL)
-      @deadline = Float::INFINITY
+      @killed = true
+      @deadline = nil
+    end
+
+    def killed?
+      @killed
     end
 
     # The words that have come. After its end there are none, and the channel need not be watched.
@@ -149,8 +185,8 @@ module Bontebok
 
     def leave(word, seconds)
       @staying = false
-      @patience = seconds
-      @deadline = Child.now + seconds
+      @leaving = true
+      expect(seconds)
       channel.say(word)
     end
 

@@ -1,19 +1,19 @@
 # frozen_string_literal: true
 
-require_relative "child"
+require_relative "quiet_signals"
 
 module Bontebok
   # While a forked process, a Master or a Worker, runs the application's code before it serves: to load it, and hooks.
   # That may take long, and meanwhile nobody hears the channel; but there is nothing yet to finish, or to pass on to
-  # children. So a signal ends the process at once, and the end of its parent does. HUP ends nobody: it comes from a
-  # terminal to all processes.
+  # children. So a signal ends the process at once, and the end of its parent does; not those of QuietSignals.
   module ChildLoading
     class << self
       # Returns what the block does, or raises. orphaned is called if the parent ends meanwhile. The signals are left as
       # they are here: the caller makes a SignalQueue of them next.
       def guard(channel:, signals:, log:, orphaned: nil)
         @signals = signals
-        signals.each { |signal| Signal.trap(signal, signal == "HUP" ? Child::NOTHING : "SYSTEM_DEFAULT") }
+        QuietSignals.hush(signals)
+        (signals - QuietSignals::NAMES).each { |signal| Signal.trap(signal, "SYSTEM_DEFAULT") }
         watch = Thread.new { leave_with_parent(channel, log, orphaned) }
         yield
       ensure
@@ -26,7 +26,7 @@ module Bontebok
       def disown
         @signals&.each do |signal|
           former = Signal.trap(signal, "DEFAULT")
-          Signal.trap(signal, former) unless [Child::NOTHING, "SYSTEM_DEFAULT"].include?(former)
+          Signal.trap(signal, former) unless former == "SYSTEM_DEFAULT"
         end
       end
 

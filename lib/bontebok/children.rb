@@ -3,6 +3,7 @@
 require_relative "child"
 require_relative "children/pauses"
 require_relative "children/record"
+require_relative "children/roster"
 require_relative "children/turns"
 require_relative "hooks"
 
@@ -15,115 +16,119 @@ module Bontebok
   #     failure as well, from the second time in a row.
   #   - One that asks to leave goes on serving until its replacement is ready. Then it retires: what it has not accepted
   #     is for the others. Of several that ask each waits until the one before it has ended.
-  #   - One that does not end in time after it was told to is killed, and the log says which.
+  #   - One that does not become ready in time, or does not end in time after it was told to, is killed, and the log
+  #     says which.
   class Children
     # name: what the log calls a child. margin: seconds that one may take on top of patience, and of what an end at once
-    # may take, if it has children of its own to wait for. interval: seconds between any two starts. ended: is called
-    # with each Child that has ended. The block forks the child of a number and returns the Child; it may raise
-    # Hooks::Failed.
-    def initialize(name, count, pause:, patience:, log:, interval: 0, margin: 0, ended: proc {}, &start)
-      @numbers = (1..count).to_a
+    # may take, if it has children of its own to wait for. interval: seconds between any two starts. boot: seconds in
+    # which one must be loaded, and again ready once it may go. ended: is called with each Child that has ended. The
+    # block forks the child of a number and returns the Child; it may raise Hooks::Failed.
+    def initialize(name, count, pause:, patience:, log:, margin: 0, interval: 0, boot: Float::INFINITY,
+                   ended: proc {}, &start)
+      @roster = Roster.new(count)
       @pauses = Pauses.new(pause, interval)
       @turns = Turns.new
-      @drain_seconds = patience + margin
-      @quit_seconds = Child::QUIT_SECONDS + margin
-      @record = Record.new(name, @numbers, log)
+      @record = Record.new(name, @roster.numbers, log)
+      @seconds = { boot: boot, quit: Child::QUIT_SECONDS + margin, kill_children: Child::KILL_SECONDS }
+      @seconds.default = patience + margin
       @ended = ended
       @start = start
-      @children = []
       @go = false
       @stopping = false
     end
 
     def empty?
-      @children.empty?
+      @roster.empty?
     end
 
     # Waits until something happens to a child, a deadline passes or one of the others is readable. Returns the readable
     # ones of the others; #mind is to follow, after the signals were taken: a CHLD that comes later wakes the next wait.
     def wait(*others)
-      readable, = IO.select([*others, *@children.reject(&:deaf?).map(&:channel)], nil, nil, seconds_to_wait)
+      readable, = IO.select([*others, *@roster.audible.map(&:channel)], nil, nil, seconds_to_wait)
       others & readable.to_a
     end
 
     # Hears what the children say, and starts, retires and kills by the rules above.
     def mind
-      @children.reject(&:deaf?).each { |child| child.hear.each { |word| note(child, word) } }
+      @roster.audible.each { |child| child.hear.each { |word| note(child, word) } }
       reap
       kill_overdue
       return if @stopping
 
-      replace_next
+      @turns.next(@roster.to_a)&.then { |child| replace(child) }
       fill
     end
 
     # Somebody else has waited for a process, which may be one of these.
     def ended(pid, status)
-      @children.find { |child| child.pid == pid }&.ended(status)
+      @roster.find { |child| child.pid == pid }&.ended(status)
     end
 
-    # Every number has a child that came so far, or has failed. Once one is there, those are not waited for whose first
-    # start is still to come.
+    # Every number has a child that came so far, or has failed.
     def settled?(step)
-      @numbers.all? do |number|
-        @pauses.failing?(number) || of(number).any? { |child| child.reached?(step) } ||
-          (of(number).empty? && any?(step))
-      end
+      @roster.settled?(step) { |number| @pauses.failing?(number) }
     end
 
     def any?(step)
-      @children.any? { |child| child.reached?(step) }
+      @roster.any? { |child| child.reached?(step) }
     end
 
     # Lets those serve that are loaded, and those that will be.
     def go
       @go = true
-      @children.each { |child| child.channel.say(:go) if child.reached?(:loaded) && !child.reached?(:ready) }
+      @roster.each { |child| child.go(@seconds[:boot]) if child.reached?(:loaded) && !child.reached?(:ready) }
+    end
+
+    # Says it to all; to one that does not serve yet, when it does.
+    def tell(word)
+      @roster.each { |child| child.tell(word) }
     end
 
     # All are replaced at once.
     def renew
-      @children.each { |child| replace(child) }
+      @roster.each { |child| replace(child) }
     end
 
     # They are replaced one after the other, as if each had asked to leave.
     def renew_slowly
-      @turns.add(*@children)
+      @turns.add(*@roster)
     end
 
-    # Nothing is started any more.
-    def drain
-      @stopping = true
-      @children.each { |child| child.drain(@drain_seconds) }
+    # There is to be one more.
+    def more
+      @roster.grow
+      @record.resized
     end
 
-    def retire
-      @stopping = true
-      @children.each { |child| child.retire(@drain_seconds) }
+    # There is to be one less, which retires; the last one stays.
+    def fewer
+      number = @roster.shrink or return
+      @record.resized
+      @pauses.forget(number)
+      @roster.of(number).each { |child| child.retire(@seconds[:retire]) }
     end
 
-    def quit
+    # Nothing is started any more; all are told how to end: :drain, :retire, :quit or :kill_children.
+    def stop(how)
       @stopping = true
-      @children.each { |child| child.quit(@quit_seconds) }
+      @roster.each { |child| child.public_send(how, @seconds[how]) }
+    end
+
+    # Whoever is still there ends now.
+    def kill
+      @stopping = true
+      @roster.reject(&:killed?).each { |child| kill_now(child, "has not ended") }
     end
 
     private
 
-    def of(number)
-      @children.select { |child| child.number == number }
-    end
-
-    def missing?(number)
-      of(number).none?(&:staying?)
-    end
-
     def fill
-      @numbers.each { |number| start(number) if missing?(number) && @pauses.over(number) <= Child.now }
+      @roster.missing.each { |number| start(number) if @pauses.over(number) <= Child.now }
     end
 
     # When there is no room for one more process or pipe now, there may be later.
     def start(number)
-      @children << @start.call(number)
+      @roster.add(@start.call(number).tap { |child| child.expect(@seconds[:boot]) })
       @pauses.started
     rescue SystemCallError, Hooks::Failed => e
       @record.cannot_start(number, e)
@@ -131,8 +136,8 @@ module Bontebok
     end
 
     def seconds_to_wait
-      times = @children.filter_map(&:deadline)
-      times.concat(@numbers.select { |number| missing?(number) }.map { |number| @pauses.over(number) }) unless @stopping
+      times = @roster.filter_map(&:deadline)
+      times.concat(@roster.missing.map { |number| @pauses.over(number) }) unless @stopping
       earliest = times.min
       [earliest - Child.now, 0].max if earliest&.finite?
     end
@@ -141,18 +146,14 @@ module Bontebok
       case word
       when :loaded
         child.reached(:loaded)
-        child.channel.say(:go) if @go
+        child.go(@seconds[:boot]) if @go
       when :ready
         child.reached(:ready)
         @pauses.ready(child.number)
-        of(child.number).reject(&:staying?).each { |former| former.retire(@drain_seconds) } if child.staying?
+        @roster.retire_formers(child.number, @seconds[:retire]) if child.staying?
       when :leave
         @turns.add(child)
       end
-    end
-
-    def replace_next
-      child = @turns.next(@children) and replace(child)
     end
 
     def replace(child)
@@ -164,9 +165,9 @@ module Bontebok
     end
 
     def reap
-      @children.reject(&:ended?).each(&:check)
-      @children.select(&:ended?).each do |child|
-        @children.delete(child)
+      @roster.reject(&:ended?).each(&:check)
+      @roster.select(&:ended?).each do |child|
+        @roster.delete(child)
         child.channel.close
         child.reached?(:ready) || child.leaving? ? note_end(child) : note_failure(child)
         @ended.call(child)
@@ -188,10 +189,12 @@ module Bontebok
     end
 
     def kill_overdue
-      @children.select(&:overdue?).each do |child|
-        @record.overdue(child)
-        child.kill
-      end
+      @roster.select(&:overdue?).each { |child| kill_now(child, child.omission) }
+    end
+
+    def kill_now(child, reason)
+      @record.killed(child, reason)
+      child.kill
     end
   end
 end

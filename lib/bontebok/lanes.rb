@@ -55,6 +55,13 @@ module Bontebok
       @core.retire
     end
 
+    # The access log, by its name; from any thread, also when the end has begun.
+    def reopen_logs
+      @core.reopen_logs
+    rescue SystemCallError => e
+      @log.error("the access log cannot be opened anew", e)
+    end
+
     # Did something else than a wish to end lead to :leave?
     def failed?
       @failed

@@ -15,6 +15,13 @@ module Bontebok
         make_access_log(config[:access_log], config.account)
       end
 
+      # The same in a process that serves already: what cannot be opened stays what it was.
+      def renew(config, log)
+        LogFiles.open(config)
+      rescue StartError => e
+        log.error(e.message)
+      end
+
       private
 
       def direct(stream, path, account)

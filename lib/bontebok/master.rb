@@ -7,6 +7,8 @@ require_relative "children"
 require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "hooks"
+require_relative "log_files"
+require_relative "quiet_signals"
 require_relative "signal_queue"
 require_relative "worker"
 
@@ -17,10 +19,11 @@ module Bontebok
   class Master
     SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
 
-    # generation: which of the server's masters it is, from 1. app: what the supervisor has; nil: it is loaded here,
-    # unless each worker does.
-    def initialize(config, listeners, generation:, channel:, log:, app: nil)
+    # generation: which of the server's masters it is, from 1. workers: how many it is to have. app: what the supervisor
+    # has; nil: it is loaded here, unless each worker does.
+    def initialize(config, listeners, generation:, workers:, channel:, log:, app: nil)
       @config = config
+      @count = workers
       @listeners = listeners
       @generation = generation
       @channel = channel
@@ -33,7 +36,7 @@ module Bontebok
     def run
       @config.account.assume
       Process.setproctitle("bontebok master")
-      ForkGuard.install { [@listeners, Channel, ChildLoading, @log].each(&:disown) }
+      ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log].each(&:disown) }
       @app ||= load_app if @config[:preload]
       @events = SignalQueue.new(*SIGNALS)
       @workers = children
@@ -61,14 +64,18 @@ module Bontebok
     end
 
     def children
-      Children.new("worker", @config.workers, pause: @config.seconds(:err_respawn_interval),
-                                              patience: @config.seconds(:graceful_timeout), log: @log,
-                                              ended: method(:note_end)) do |number|
+      Children.new("worker", @count, **seconds, log: @log, ended: method(:note_end)) do |number|
         @config.hooks.run(:before_fork, Hooks::Worker.new(number))
         child = fork_worker(number)
         attempt_hook(:after_worker_fork, Hooks::Worker.new(number, child.pid))
         child
       end
+    end
+
+    def seconds
+      boot = @config.seconds(:worker_boot_timeout)
+      { pause: @config.seconds(:err_respawn_interval), interval: @config.seconds(:spawn_interval),
+        boot: boot.zero? ? Float::INFINITY : boot, patience: @config.seconds(:graceful_timeout) }
     end
 
     def fork_worker(number)
@@ -122,6 +129,9 @@ module Bontebok
       case word
       when :go then go
       when :drain, :retire, :quit then stop(word)
+      when :kill then @workers.kill
+      when :reopen then reopen_logs
+      when :renew, :renew_slowly, :more, :fewer then @workers.public_send(word) unless @stopping
       when :closed then stop_orphaned
       end
     end
@@ -135,7 +145,12 @@ module Bontebok
     def stop(how)
       @stopping = true
       @listeners.close
-      @workers.public_send(how)
+      @workers.stop(how)
+    end
+
+    def reopen_logs
+      LogFiles.renew(@config, @log)
+      @workers.tell(:reopen)
     end
 
     def stop_orphaned

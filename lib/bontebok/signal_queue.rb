@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "fork_guard"
+require_relative "quiet_signals"
 
 module Bontebok
   # Turns signals into events for a loop. A handler runs between any two instructions of the main thread, where no lock
@@ -8,7 +9,7 @@ module Bontebok
   # select. Other threads may push events of their own.
   #
   # A process that the application forks inherits the handlers. There the signal does what it would without us. So does
-  # one of our own, for a moment: but HUP, which comes from a terminal to all, ends none of ours.
+  # one of our own, for a moment: but QuietSignals end none of ours.
   class SignalQueue
     # The loop's select watches it.
     attr_reader :to_io
@@ -22,7 +23,7 @@ module Bontebok
 
     # Takes signals (back): an application may have handled them while it loaded.
     def claim(*signals)
-      signals.each { |signal| Signal.trap(signal) { receive(signal) } }
+      @claimed = signals.filter_map { |signal| QuietSignals.trap(signal, proc { receive(signal) }) }
     end
 
     # From any thread, or a signal handler.
@@ -37,8 +38,9 @@ module Bontebok
       @events.shift(@events.size)
     end
 
-    # In a forked process that has no use for it.
+    # In a forked process that has no use for it, and none for those of its signals which are its parent's only.
     def close
+      QuietSignals.hush(@claimed)
       @to_io.close
       @wake.close
     end
@@ -47,7 +49,7 @@ module Bontebok
 
     def receive(signal)
       return push(signal) if Process.pid == @pid
-      return if signal == "HUP" && ForkGuard.passing?
+      return if QuietSignals::NAMES.include?(signal) && ForkGuard.passing?
 
       Signal.trap(signal, "DEFAULT")
       Process.kill(signal, Process.pid)

@@ -8,6 +8,7 @@ require_relative "deadline"
 require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "lanes"
+require_relative "log_files"
 require_relative "main_thread"
 require_relative "signal_queue"
 require_relative "start_error"
@@ -17,7 +18,8 @@ module Bontebok
   # `-w 0`: supervisor, master and worker in one process that forks nothing and leaves the terminal alone, for a
   # debugger and for platforms on which one process is all there should be.
   class SingleProcess
-    SIGNALS = %w[TERM QUIT INT HUP].freeze
+    # TTIN and TTOU are job control's: the terminal is ours.
+    SIGNALS = %w[TERM QUIT INT HUP USR1 USR2].freeze
 
     # app: what was loaded before; nil: it is loaded here.
     def initialize(config, listeners, log:, app: nil)
@@ -69,8 +71,9 @@ module Bontebok
       @events.to_io.wait_readable
       @events.take.each do |event|
         case event
-        when "HUP" then ignore_hup
-        when *SIGNALS then end_while_loading
+        when "TERM", "QUIT", "INT" then end_while_loading
+        when "HUP" then stop_at_hup? ? end_while_loading : reopen_logs
+        else handle(event)
         end
       end
     end
@@ -81,8 +84,15 @@ module Bontebok
       exit!(0)
     end
 
-    def ignore_hup
-      @log.info("SIGHUP is ignored")
+    def stop_at_hup?
+      @config[:signal_hup] == "stop"
+    end
+
+    # There is nobody who could take this process's place.
+    def reopen_logs
+      LogFiles.renew(@config, @log)
+      @lanes&.reopen_logs
+      @log.info("log files are opened anew")
     end
 
     def serve(app)
@@ -108,7 +118,9 @@ module Bontebok
       when "TERM", "QUIT" then drain
       when :leave then drain(@lanes.failed? ? 1 : 0)
       when "INT" then stop_at_once
-      when "HUP" then ignore_hup
+      when "HUP" then stop_at_hup? ? drain : reopen_logs
+      when "USR1" then reopen_logs
+      when "USR2" then @log.info("SIGUSR2 is reserved: nothing happens")
       end
     end
 

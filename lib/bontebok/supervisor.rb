@@ -5,6 +5,7 @@ require_relative "children"
 require_relative "exit_fence"
 require_relative "exit_limit"
 require_relative "fork_guard"
+require_relative "log_files"
 require_relative "master"
 require_relative "restart_file"
 require_relative "signal_queue"
@@ -15,7 +16,7 @@ module Bontebok
   # and serves nothing: so it can do little that would end it. Under rackup the process that was started has loaded it
   # already; then that is what every master gets.
   class Supervisor
-    SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
+    SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
     # What the master may need on top of its workers' time: were it killed first, a stuck worker would stay for ever.
     MASTER_SECONDS = 5
 
@@ -25,6 +26,7 @@ module Bontebok
       @listeners = listeners
       @log = log
       @app = app
+      @workers = config.workers
       @steps = %i[loaded ready]
       @generation = 0
       @began = Child.now
@@ -61,7 +63,8 @@ module Bontebok
       Child.fork(number, to_close: [@events]) do |channel|
         ExitFence.put if @app
         @log.generation = @generation
-        Master.new(@config, @listeners, generation: @generation, channel: channel, log: @log, app: @app).run
+        Master.new(@config, @listeners, generation: @generation, workers: @workers, channel: channel, log: @log,
+                                        app: @app).run
       end
     end
 
@@ -106,10 +109,12 @@ module Bontebok
     def handle(signal)
       case signal
       when "TERM", "QUIT" then stop(:drain)
-      when "INT" then stop(:quit)
-      when "HUP" then @log.info("SIGHUP is ignored")
+      when "INT" then interrupt
+      when "HUP" then hang_up
+      when "USR1" then renew_workers(:renew_slowly, "are replaced one after the other")
       when :restart then @masters.renew
       when "CHLD" then wait_for_orphans if Process.pid == 1
+      else count_workers(signal)
       end
     end
 
@@ -131,7 +136,43 @@ module Bontebok
       @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
       @stopping = how
       @listeners.close
-      how == :quit ? @masters.quit : @masters.drain
+      @masters.stop(how)
+    end
+
+    # The second time nobody has any time left.
+    def interrupt
+      return stop(:quit) unless @stopping == :quit
+
+      @log.warn("stopping with SIGKILL")
+      @masters.stop(:kill_children)
+    end
+
+    def hang_up
+      @config[:signal_hup] == "stop" ? stop(:drain) : renew_workers(:renew, "are replaced")
+    end
+
+    # Those who are leaving write to the logs as well.
+    def renew_workers(how, told)
+      LogFiles.renew(@config, @log)
+      @masters.tell(:reopen)
+      return if @stopping
+
+      @log.info("log files are opened anew, workers #{told}")
+      @masters.tell(how)
+    end
+
+    # A master that comes later gets as many.
+    def count_workers(signal)
+      case signal
+      when "TTIN" then change_workers(1, :more)
+      when "TTOU" then @workers > 1 ? change_workers(-1, :fewer) : @log.info("1 worker, the last one")
+      when "USR2" then @log.info("SIGUSR2 is reserved: nothing happens")
+      end
+    end
+
+    def change_workers(difference, word)
+      @workers += difference
+      @masters.tell(word)
     end
 
     # The application's exit handlers and threads are here as well. INT still ends the process without them.

@@ -10,7 +10,9 @@ require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "hooks"
 require_relative "lanes"
+require_relative "log_files"
 require_relative "main_thread"
+require_relative "quiet_signals"
 require_relative "signal_queue"
 require_relative "worker_life"
 require_relative "worker_title"
@@ -37,7 +39,7 @@ module Bontebok
     def run(app)
       @title = WorkerTitle.new(@number, @generation, @config[:tag])
       @life = WorkerLife.new(@log)
-      ForkGuard.install { [@listeners, Channel, ChildLoading, @log].each(&:disown) }
+      ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log].each(&:disown) }
       app = prepare(app)
       @events = SignalQueue.new(*SIGNALS)
       @channel.say(:loaded)
@@ -127,6 +129,7 @@ module Bontebok
       case word
       when :drain, :retire then finish(word)
       when :quit then quit
+      when :reopen then reopen_logs
       when :closed then leave_orphaned
       end
     end
@@ -134,6 +137,11 @@ module Bontebok
     def finish(how)
       @title.draining
       @lanes.public_send(how)
+    end
+
+    def reopen_logs
+      LogFiles.renew(@config, @log)
+      @lanes.reopen_logs
     end
 
     def quit

@@ -85,7 +85,7 @@ class ProcessLeavingTest < Support::TestCase
   end
 
   # A signal that nobody handles, or that the application has handed back to Ruby.
-  %w[USR2 INT].each do |signal|
+  %w[ALRM INT].each do |signal|
     define_method(:"test_the_signal_that_ends_a_process_is_named_#{signal.downcase}") do
       server = start_bontebok(args: %w[-w 1], rackup: "#{<<~RUBY}#{GATED_APP}")
         use(Class.new do

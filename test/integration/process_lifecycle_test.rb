@@ -102,6 +102,16 @@ class ProcessLifecycleTest < Support::TestCase
     refute_match(/listening/, server.output.text)
   end
 
+  def test_no_worker_of_the_first_start_becomes_ready_in_time
+    server = start_bontebok(ready: false, args: %w[-w 2 --preload false --worker-boot-timeout 200ms],
+                            rackup: "sleep if $stderr.puts('loading').nil?\n")
+    assert_equal 1, server.wait.exitstatus
+    server.output.wait_for_end
+    assert_equal 2, server.output.text.scan("did not become ready within 0.2 s: killed").size
+    assert_match(/no worker became ready/, server.output.text)
+    refute_match(/listening/, server.output.text)
+  end
+
   def test_workers_that_have_no_room_to_serve_are_a_failed_start
     server = start_bontebok(args: ["-w", "1", "-t", "64"], rlimit_nofile: [48, 48], rackup: GATED_APP)
     assert_equal 1, server.wait.exitstatus

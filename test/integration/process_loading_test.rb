@@ -24,13 +24,14 @@ class ProcessLoadingTest < Support::TestCase
   end
 
   # No gate: to open one is what a signal interrupts, with an error up to Ruby 3.1.
-  def test_hup_ends_nobody_who_loads
+  def test_hup_usr1_and_usr2_end_nobody_who_loads
     [%w[-w 0], %w[-w 1], %w[-w 1 --preload false]].each do |args|
       server = start_bontebok(ready: false, args: args,
                               rackup: "$stderr.puts 'loading'\nsleep 0.01 until File.exist?('go')\n#{GATED_APP}")
       server.wait_for_output(/loading/)
-      Process.kill("HUP", -server.pid)
-      server.wait_for_output(/SIGHUP is ignored/)
+      %w[HUP USR1 USR2].each { |signal| Process.kill(signal, -server.pid) }
+      server.wait_for_output(/log files are opened anew/)
+      server.wait_for_output(/SIGUSR2 is reserved/)
       temp_file("go")
       server.wait_until_ready
       assert_equal 200, server.get.status
@@ -40,11 +41,12 @@ class ProcessLoadingTest < Support::TestCase
   end
 
   def test_what_the_application_forks_while_it_loads_obeys_signals_as_usual
-    signals = %w[TERM QUIT INT HUP]
+    signals = %w[TERM QUIT INT HUP USR1 USR2]
     [%w[-w 0], %w[-w 1], %w[-w 1 --preload false]].each do |args|
       server = start_bontebok(args: args, rackup: <<~RUBY)
         #{signals}.each do |signal|
           fork do
+            trap(signal) { exit } if signal.start_with?("USR") # their default runs no ensure
             sleep if $stderr.puts("forked for \#{signal}: \#{Process.pid}").nil?
           ensure
             $stderr.puts "ensured after \#{signal}"

@@ -111,7 +111,7 @@ class ProcessSignalsTest < Support::TestCase
     server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
     server.wait_for_output(/ ready in \d+ ms$/)
     Process.kill("INT", -server.pid)
-    assert_equal 0, server.stop("INT").exitstatus
+    assert_equal 0, server.wait.exitstatus
     refute_match(/ended|backtrace|Interrupt/, server.output.text)
   end
 
@@ -124,25 +124,46 @@ class ProcessSignalsTest < Support::TestCase
     assert_equal 0, server.wait.exitstatus
   end
 
-  def test_hup_pipe_and_xfsz_end_nobody
-    server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
-    server.wait_for_output(/ ready in \d+ ms$/)
-    before = server.group.map(&:pid)
-    before.product(%w[HUP PIPE XFSZ]).each { |pid, signal| Process.kill(signal, pid) }
-    server.wait_for_output(/SIGHUP is ignored/)
-    assert_equal 200, server.get.status
-    assert_equal before, server.group.map(&:pid)
+  def test_hup_may_be_a_graceful_stop
+    make_gate
+    %w[0 1].each do |workers|
+      server = start_bontebok(args: ["-w", workers, "--signal-hup", "stop"], rackup: GATED_APP)
+      in_flight, queued = stop_with_two_requests(server, "HUP")
+      assert_equal([200, 200], [in_flight, queued].map { |client| client.read_response.status })
+      [in_flight, queued].each(&:close)
+      assert_equal 0, server.wait.exitstatus
+    end
+  end
+
+  # Nobody has any time left: what is stuck in a request and what is stuck in its exit.
+  def test_a_second_int_kills
+    server = start_bontebok(args: ["-w", "2"], rackup: <<~RUBY)
+      run(lambda do |_|
+        sleep if $stderr.puts("asleep").nil?
+      ensure
+        sleep if $stderr.puts("stuck").nil?
+      end)
+    RUBY
+    server.connect do |client|
+      client.request("GET", "/")
+      server.wait_for_output(/asleep/)
+      server.signal("INT")
+      server.wait_for_output(/stuck/)
+      assert_equal 0, server.stop("INT").exitstatus
+    end
+    assert_match(/stopping with SIGKILL.*worker [12] \(pid \d+\) has not ended: killed/m, server.output.text)
+    refute_match(/did not end within/, server.output.text)
   end
 
   private
 
-  # HUP is told each time: once it is, those before it were handled.
+  # USR2 is told each time: once it is, those before it were handled.
   def repeat(server, *signals)
     signals.each_with_index do |signal, index|
       server.signal(signal)
       eventually { server.output.text.scan("stopping").any? }
-      server.signal("HUP")
-      eventually { server.output.text.scan("SIGHUP").size > index }
+      server.signal("USR2")
+      eventually { server.output.text.scan("SIGUSR2").size > index }
     end
   end
 

@@ -11,11 +11,12 @@ module Support
     # folder    where the rackup file and the unix socket lie; also the working directory
     # args      further arguments, before the rackup file
     # rackup    the text of config.ru; nil: there is none, or the test has written one
+    # under     a command that executes the rest of its arguments
     # listen    :unix, :tcp, or nil when args hold the addresses
-    def initialize(folder, args: [], rackup: nil, listen: :unix, **options)
+    def initialize(folder, args: [], rackup: nil, listen: :unix, under: nil, **options)
       @folder = folder
       File.write(File.join(folder, "config.ru"), rackup) if rackup
-      super(RbConfig.ruby, EXECUTABLE, *listen_arguments(listen), *args.map(&:to_s), chdir: folder, **options)
+      super(*under, RbConfig.ruby, EXECUTABLE, *listen_arguments(listen), *args.map(&:to_s), chdir: folder, **options)
     end
 
     private

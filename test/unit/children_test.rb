@@ -90,7 +90,7 @@ class ChildrenTest < Support::TestCase
   def test_the_end_of_one_that_was_told_to_end_is_told
     keep(3, patience: 0.05) { |number| [STEADY, STUBBORN, FAILING_AT_THE_END].fetch(number - 1) }
     mind_until { @keeper.settled?(:ready) }
-    @keeper.drain
+    @keeper.stop(:drain)
     mind_until { @keeper.empty? }
     assert_log(/info \d+ \S+ \S+ worker 1 .* has left: exit status 0$/)
     assert_log(/info \d+ \S+ \S+ worker 2 .* has left: killed by SIGKILL$/)
@@ -129,7 +129,7 @@ class ChildrenTest < Support::TestCase
   def test_who_does_not_finish_is_killed_and_named
     keep(1, patience: 0.05) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }
-    @keeper.drain
+    @keeper.stop(:drain)
     mind_until { @keeper.empty? }
     assert_log(/error \d+ \S+ \S+ worker \(pid #{@started[0].pid}\) did not end within 0.05 s: killed/)
     assert_equal 1, @started.size
@@ -140,17 +140,17 @@ class ChildrenTest < Support::TestCase
     keep(1, patience: 0.01) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }
     @started[0].stub(:check, nil) do
-      @keeper.drain
+      @keeper.stop(:drain)
       mind_until { logged.include?("killed") }
-      @keeper.quit
+      @keeper.stop(:quit)
     end
-    assert_equal Float::INFINITY, @started[0].deadline
+    assert_nil @started[0].deadline
   end
 
   def test_who_is_still_loading_has_nothing_to_finish
     keep(1, patience: 60) { ->(_channel) { sleep } }
     mind_until { @started.size == 1 }
-    @keeper.drain
+    @keeper.stop(:drain)
     mind_until { @keeper.empty? }
   end
 

@@ -36,8 +36,12 @@ module Bontebok
         @log.warn("#{describe(child)} ended before it was ready: #{child.ending}")
       end
 
-      def overdue(child)
-        @log.error("#{describe(child)} did not end within #{child.patience} s: killed")
+      def killed(child, reason)
+        @log.error("#{describe(child)} #{reason}: killed")
+      end
+
+      def resized
+        @log.info("#{@numbers.size} #{@name}#{'s' if @numbers.size > 1}")
       end
 
       private

@@ -24,6 +24,7 @@ module Bontebok
       option :rackup
       option :pidfile
       option :tag
+      option :worker_boot_timeout
       option :worker_shutdown_timeout, :graceful_timeout
       option :http_content_length_limit, :max_body
 

@@ -52,10 +52,23 @@ module Bontebok
                    section: TITLE),
         Option.new("ErrRespawnInterval", DURATION, 1000,
                    "Pause before a worker is started again that ended before it was ready. It doubles with each " \
-                   "failure in a row, up to 30 s.",
+                   "failure in a row, up to 30 s. One that was ready is replaced at once, unless it is the second " \
+                   "in a row to live for less than this: such an end is a failure as well.",
+                   section: TITLE),
+        Option.new("WorkerBootTimeout", DURATION, 60_000,
+                   "Time that a worker has to become ready, with Preload false to load the application; then it is " \
+                   "killed, which is a failure. 0: no limit.",
+                   section: TITLE),
+        Option.new("SpawnInterval", DURATION, 0,
+                   "Pause between the starts of two workers: in a slow restart (USR1), and whenever several are to " \
+                   "be started.",
                    section: TITLE),
         Option.new("GracefulTimeout", DURATION, 30_000,
                    "Time that a worker has to finish what is in flight; then it is killed.",
+                   section: TITLE),
+        Option.new("SignalHup", HUP, "reopen",
+                   "What the signal HUP asks for. reopen: open the log files anew and replace the workers. stop: " \
+                   "a graceful stop, as in Rhebok.",
                    section: TITLE)
       ].freeze
     end

@@ -53,7 +53,7 @@ module ChildrenCase
   end
 
   def teardown
-    @keeper&.quit
+    @keeper&.stop(:quit)
     mind_until("the end") { @keeper.empty? } if @keeper
     Signal.trap("CHLD", @former)
     [@reader, @writer].each(&:close)

@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+module Bontebok
+  class Children
+    # Which numbers there must be, and who is there, for Children. A number may have several children: one that stays,
+    # and others that are on their way out.
+    class Roster
+      include Enumerable
+
+      attr_reader :numbers
+
+      def initialize(count)
+        @numbers = (1..count).to_a
+        @children = []
+      end
+
+      def each(&)
+        @children.each(&)
+      end
+
+      def empty?
+        @children.empty?
+      end
+
+      def add(child)
+        @children << child
+      end
+
+      def delete(child)
+        @children.delete(child)
+      end
+
+      # One number more.
+      def grow
+        @numbers << (@numbers.size + 1)
+      end
+
+      # One number less, which is returned; nil: the last one stays.
+      def shrink
+        @numbers.pop if @numbers.size > 1
+      end
+
+      def of(number)
+        @children.select { |child| child.number == number }
+      end
+
+      # Those who have waited for somebody to take their place.
+      def retire_formers(number, seconds)
+        of(number).reject(&:staying?).each { |child| child.retire(seconds) }
+      end
+
+      # The numbers for which nobody stays.
+      def missing
+        @numbers.select { |number| of(number).none?(&:staying?) }
+      end
+
+      # Every number has one that came so far, or is excused by the block. Once anybody came so far, numbers that were
+      # not started yet are excused as well.
+      def settled?(step)
+        anybody = any? { |child| child.reached?(step) }
+        @numbers.all? do |number|
+          children = of(number)
+          children.any? { |child| child.reached?(step) } || (anybody && children.empty?) || yield(number)
+        end
+      end
+
+      # Those who may still say something.
+      def audible
+        @children.reject(&:deaf?)
+      end
+    end
+  end
+end

@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "support/children_case"
+
+# What children are told beside their end, how many there are to be, and who is killed.
+class ChildrenOrdersTest < Support::TestCase
+  include ChildrenCase
+
+  # Tells by its exit status how many words have come, when it has heard :quit.
+  COUNTING = lambda do |channel|
+    words = []
+    channel.say(:loaded)
+    channel.to_io.wait_readable
+    words.concat(channel.hear) until words.include?(:go)
+    channel.say(:ready)
+    words.concat(channel.hear) until words.include?(:quit) || !channel.to_io.wait_readable
+    words.count(:reopen)
+  end
+  LOADING = ->(_channel) { sleep }
+
+  def test_one_that_does_not_serve_yet_is_told_when_it_does
+    keep(1) { COUNTING }
+    mind_until { @keeper.any?(:loaded) }
+    @keeper.tell(:reopen)
+    assert_nil @started[0].channel.to_io.wait_readable(0)
+    @keeper.go
+    mind_until { @keeper.any?(:ready) }
+    @keeper.tell(:reopen)
+    @keeper.stop(:quit)
+    mind_until { @keeper.empty? }
+    assert_equal 2, @started[0].status.exitstatus
+  end
+
+  def test_there_may_be_more_and_fewer_but_not_less_than_one
+    keep(1) { STEADY }
+    mind_until { @keeper.settled?(:ready) }
+    @keeper.more
+    mind_until { @started.size == 2 && @keeper.settled?(:ready) }
+    2.times { @keeper.fewer }
+    mind_until { gone?(@started[1]) }
+    assert_alive @started[0]
+    assert_equal [1, 2], @started.map(&:number)
+    assert_log(/2 workers$.* 1 worker$/m)
+  end
+
+  # It was about to be replaced: nobody takes its place any more.
+  def test_the_one_that_goes_takes_its_replacement_along
+    keep(2) { @started.size < 2 ? STEADY : LOADING }
+    mind_until { @keeper.settled?(:ready) }
+    @keeper.renew
+    mind_until { @started.size == 4 }
+    @keeper.fewer
+    mind_until { @started.select { |child| child.number == 2 }.all? { |child| gone?(child) } }
+    assert_alive @started[0]
+    assert_equal 4, @started.size
+  end
+
+  def test_who_does_not_become_ready_in_time_has_failed
+    keep(2, boot: 0.1, pause: 60) { |number| number == 1 ? LOADING : STEADY }
+    mind_until { @keeper.settled?(:ready) }
+    assert_log(/worker 1 \(pid \d+\) did not become ready within 0\.1 s: killed$.*before it was ready: .*SIGKILL/m)
+    assert @keeper.any?(:ready)
+  end
+
+  def test_who_waits_for_the_others_does_so_without_a_limit
+    keep(1, boot: 0.1) { WAITING }
+    mind_until { @keeper.any?(:loaded) }
+    assert_nil @started[0].deadline
+    @keeper.go
+    assert @started[0].deadline
+    mind_until { @keeper.any?(:ready) }
+    assert_nil @started[0].deadline
+  end
+
+  def test_between_two_starts_there_is_an_interval
+    keep(3, interval: 0.1) { STEADY }
+    mind_until { @keeper.settled?(:ready) && @keeper.any?(:ready) }
+    assert_equal 1, @started.size
+    @keeper.renew_slowly
+    mind_until { @started.size == 4 }
+    @times.each_cons(2) { |before, after| assert_operator after - before, :>=, 0.1 }
+  end
+
+  # As long as none is ready they are waited for.
+  def test_with_an_interval_a_first_one_that_fails_settles_nothing
+    keep(2, interval: 0.1, pause: 60) { |number| number == 1 ? FAILING : STEADY }
+    mind_until { logged.include?("before it was ready") }
+    refute @keeper.settled?(:loaded)
+    mind_until { @keeper.settled?(:ready) }
+    assert_equal [1, 2], @started.map(&:number)
+  end
+
+  def test_all_who_are_left_are_killed_and_named
+    keep(2, patience: 60) { STUBBORN }
+    mind_until { @keeper.settled?(:ready) }
+    @keeper.stop(:quit)
+    2.times { @keeper.kill }
+    mind_until { @keeper.empty? }
+    assert_equal([9, 9], @started.map { |child| child.status.termsig })
+    assert_equal @started.map(&:pid), logged.scan(/pid (\d+)\) has not ended: killed/).flatten.map(&:to_i)
+  end
+end
