@@ -1,0 +1,110 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# Ten ways to start it wrong. Each ends at once, with the exit status that tells whose fault it is (2: of what was
+# typed, 1: of the surroundings or the application), a message of at most three lines, no process and no file more.
+# What else can be wrong with options, paths and addresses is in cli_start_test.rb and config_files_test.rb.
+class WrongStartsTest < Support::TestCase
+  APP = "run ->(_) { [200, {}, []] }\n"
+  # That the start was refused before.
+  LOADED = "raise 'the application was loaded'\n"
+  KINDS = [%w[-w 0], %w[-w 2], %w[-w 2 --preload false]].freeze
+  # Where nobody may bind a port below 1024: in a network of its own, without rights over it.
+  UNPRIVILEGED = ["unshare", "--map-root-user", "--net", "sh", "-c",
+                  'echo 1024 >/proc/sys/net/ipv4/ip_unprivileged_port_start && exec unshare --user "$@"', "sh"].freeze
+
+  def test_an_unknown_option
+    assert_refused 2, "unknown option --worker. Did you mean --workers?", "--worker", "4"
+  end
+
+  def test_a_bad_value
+    assert_refused 2, 'command line: Threads wants a whole number from 1 to 64, not "many"', "-t", "many"
+  end
+
+  def test_a_used_port
+    TCPServer.open("127.0.0.1", 0) do |server|
+      address = "127.0.0.1:#{server.local_address.ip_port}"
+      assert_refused 1, "cannot listen on #{address}: Address already in use", "-l", address
+    end
+  end
+
+  def test_a_used_socket
+    address = "unix:#{temp_dir}/used.sock"
+    living = start_bontebok(listen: nil, args: ["-w", "1", "-l", address], rackup: APP)
+    assert_refused 1, "cannot listen on #{address}: Address already in use by process #{living.pid}", "-l", address
+    assert_equal 200, living.get.status
+  end
+
+  def test_a_dead_directory
+    assert_refused 1, "command line: cannot change to the folder none: No such file or directory", "--directory", "none"
+  end
+
+  def test_a_missing_file
+    assert_refused 1, "cannot read the rackup file #{temp_dir}/none.ru: No such file or directory", "none.ru"
+  end
+
+  # It says itself what it raised, and where; with workers, what that means comes last.
+  def test_an_application_that_raises
+    KINDS.first(2).each do |kind|
+      text = failed_start(1, *kind, rackup: "\nraise IndexError, 'no such shelf'\n")
+      assert_match(/error .* the application #{temp_dir}.* cannot be loaded: no such shelf \(IndexError\)$/, text)
+      assert_match(%r{^  #{temp_dir}/config\.ru:2:in }, text)
+      assert_operator text.lines.size, :<=, 3, text
+    end
+  end
+
+  def test_a_hook_that_raises
+    temp_file("hooks.rb", "before_fork { raise IOError, 'no database' }\n")
+    text = failed_start(1, "-w", "1", "-c", "hooks.rb", rackup: APP)
+    assert_match(/error .* worker 1 cannot be started: the hook before_fork failed: no database \(IOError\)$/, text)
+    assert_match(/^  hooks\.rb:1:in /, text)
+    assert_operator text.lines.grep(/^\S/).size, :<=, 3, text
+  end
+
+  def test_a_second_server_with_the_pid_file
+    path = "#{temp_dir}/a.pid"
+    living = start_bontebok(args: ["-w", "1", "--pidfile", path], rackup: APP)
+    assert_refused 1, "#{path} has the number of a server that lives: #{living.pid}", "--pidfile", path
+    assert_equal "#{living.pid}\n", File.read(path)
+  end
+
+  def test_a_port_for_which_the_user_has_no_right
+    skip_unless_permitted
+    assert_refused 1, "cannot listen on 0.0.0.0:80: Permission denied", "-l", "80", within: UNPRIVILEGED
+    assert_refused 1, "cannot listen on 0.0.0.0:1023: Permission denied", "-l", "1023", within: UNPRIVILEGED
+  end
+
+  private
+
+  # However many processes it would have: nothing else is said, and the application is not loaded.
+  def assert_refused(status, message, *args, within: [])
+    KINDS.each do |kind|
+      text = failed_start(status, *kind, *args, rackup: LOADED, within: within)
+      assert_equal "bontebok: #{message}\n", text
+    end
+  end
+
+  # Returns what it said. The harness fails a test that leaves a process.
+  def failed_start(status, *args, rackup:, within: [])
+    temp_file("config.ru", rackup)
+    before = Dir.children(temp_dir)
+    server = Support::ServerProcess.new(*within, RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, *address(args),
+                                        *args, chdir: temp_dir)
+    children << server
+    assert_equal status, server.wait.exitstatus, args.join(" ")
+    server.output.wait_for_end
+    assert_equal [[], before], [server.group, Dir.children(temp_dir)]
+    server.output.text
+  end
+
+  def address(args)
+    args.include?("-l") ? [] : ["-l", "unix:#{temp_dir}/wrong.sock"]
+  end
+
+  # Where the kernel forbids name spaces there is nothing to test.
+  def skip_unless_permitted
+    child = Support::ChildProcess.run(*UNPRIVILEGED, "true")
+    skip "not permitted here: #{child.output.text}" unless child.status.success?
+  end
+end
