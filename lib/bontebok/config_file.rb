@@ -31,7 +31,7 @@ module Bontebok
     def evaluate(path)
       text = source(path)
       @paths.push(path)
-      @directives.instance_eval(text, path, 1)
+      ConfigFile.evaluate(@directives, text, path)
     rescue StartError, SignalException
       raise
     rescue Exception => e # rubocop:disable Lint/RescueException
@@ -114,4 +114,9 @@ module Bontebok
       raise StartError, "cannot read the configuration file #{path}: #{SystemCallError.new(nil, e.errno).message}"
     end
   end
+end
+
+# Out here, where the file's constants are looked up: inside, Config and Log would be ours and not the application's.
+def (Bontebok::ConfigFile).evaluate(directives, *text_and_path)
+  directives.instance_eval(*text_and_path, 1)
 end

@@ -28,6 +28,20 @@ class ConfigFileTest < Support::TestCase
     assert_equal "#{@path}:2", entries[:threads].place
   end
 
+  # Applications have constants of such names too, for which hooks ask.
+  def test_its_constants_and_variables_are_not_ours
+    Object.const_set(:Hooks, :of_the_application)
+    assert_equal :of_the_application, read("server Hooks")[:server].value
+    assert_fault 2, /\A:1: uninitialized constant .*UsageError \(NameError\)/, "UsageError"
+    assert_fault 2, ":1: unknown option text", "text"
+  ensure
+    Object.send(:remove_const, :Hooks)
+  end
+
+  def test_it_may_end_early
+    assert_equal [1], read("threads 1\nreturn\nthreads 2\n").values.map(&:value)
+  end
+
   def test_read_as_utf8_with_or_without_bom
     assert_equal "Käse", read("\uFEFFserver 'Käse'")[:server].value
   end
