@@ -25,6 +25,7 @@ module Bontebok
       @warnings = []
       @directives = style.new(self)
       evaluate(path)
+      enter_directory
     end
 
     # The file, or one that it loads with its own style's word for that.
@@ -63,10 +64,10 @@ module Bontebok
       alone ? @hooks.replace(name, hook, &arguments) : @hooks.add(name, hook, &arguments)
     end
 
-    # What follows in the file is relative to it as well.
+    # At once, for what follows in the file; what only sets :directory means the end of the file.
     def enter(path)
-      set(:directory, path)
-      WorkingDirectory.enter(path, place) if path
+      set(:directory, path && File.expand_path(path))
+      enter_directory
     end
 
     def refuse(message)
@@ -82,6 +83,11 @@ module Bontebok
     end
 
     private
+
+    def enter_directory
+      entry = @entries[:directory]
+      WorkingDirectory.enter(entry.value, entry.place) if entry
+    end
 
     # The line of the file that is being evaluated.
     def place(locations = caller_locations)

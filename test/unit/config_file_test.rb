@@ -79,6 +79,9 @@ class ConfigFileTest < Support::TestCase
     temp_file("here/seen", "text")
     entries = read("directory '#{temp_dir}/here'\nserver File.read('seen')\n")
     assert_equal ["text", File.realpath("#{temp_dir}/here")], [entries[:server].value, Dir.pwd]
+    Dir.mkdir("#{temp_dir}/here/too")
+    read("directory '..'\ndirectory 'here/too'\n")
+    assert_equal File.realpath("#{temp_dir}/here/too"), Dir.pwd
     assert_fault 1, ":1: cannot change to the folder /none: No such file or directory", "directory '/none'"
   ensure
     Dir.chdir(before)

@@ -21,6 +21,7 @@ module Bontebok
 
       option :workers, :max_workers
       option :environment
+      option :directory
       option :rackup
       option :pidfile
       option :tag
@@ -61,10 +62,6 @@ module Bontebok
         end
 
         @configuration.set(:threads, most)
-      end
-
-      def directory(path)
-        @configuration.enter(path)
       end
 
       def preload_app!(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form

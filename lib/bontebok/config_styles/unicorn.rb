@@ -35,7 +35,7 @@ module Bontebok
 
       # At once, as there.
       def working_directory(path)
-        @configuration.enter(File.expand_path(path))
+        @configuration.enter(path)
       end
 
       # Without a group it is the user's own; there it stays root's.

@@ -77,10 +77,13 @@ class ConfigStylesPumaTest < Support::TestCase
   def test_a_folder_and_a_further_file
     before = Dir.pwd
     temp_file("sub/more.rb", "workers 7\n")
-    assert_equal 7, values("directory '#{temp_dir}/sub'\nload 'more.rb'\n")[:max_workers]
+    assert_equal 7, values("load '#{temp_dir}/sub/more.rb'\n")[:max_workers]
     temp_file("sub/more.rb", "\nnonsense\n")
     error = assert_raises(Bontebok::UsageError) { read("load '#{temp_dir}/sub/more.rb'") }
     assert_equal "#{temp_dir}/sub/more.rb:2: unknown option nonsense", error.message
+    assert_equal before, values("directory '#{temp_dir}/sub'\npidfile Dir.pwd\n")[:pidfile]
+    assert_equal File.realpath("#{temp_dir}/sub"), Dir.pwd
+    assert_fault ":1: cannot change to the folder /none: No such file or directory", "directory '/none'", 1
   ensure
     Dir.chdir(before)
   end

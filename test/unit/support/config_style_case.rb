@@ -16,8 +16,8 @@ module ConfigStyleCase
     read(text).entries.transform_values(&:value)
   end
 
-  def assert_fault(message, text)
-    error = assert_raises(Bontebok::UsageError) { read(text) }
-    assert_equal [2, @path + message], [error.exit_status, error.message]
+  def assert_fault(message, text, exit_status = 2)
+    error = assert_raises(Bontebok::StartError) { read(text) }
+    assert_equal [exit_status, @path + message], [error.exit_status, error.message]
   end
 end
