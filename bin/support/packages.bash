@@ -50,6 +50,7 @@ need_for_testing() {
   need h2o has_server h2o
   need libserver-starter-perl has start_server
   need systemd has systemd-socket-activate
+  need logrotate has_server logrotate
   need curl has curl
   need libsqlite3-dev has_header sqlite3.h
   need tzdata test -e /usr/share/zoneinfo/UTC

@@ -1,0 +1,55 @@
+# frozen_string_literal: true
+
+require "json"
+require "test_helper"
+
+# The example of docs/LOGS.md, with logrotate itself: no line is lost, and none goes to the former files afterwards.
+class LogrotateTest < Support::TestCase
+  EXAMPLE = /^```\n([^`]+\*\.log \{[^`]+)^```/
+  NAMES = %w[server access].freeze
+
+  def setup
+    @logs = File.join(temp_dir, "log")
+    Dir.mkdir(@logs, 0o755)
+  end
+
+  def test_the_files_are_rotated_while_requests_are_served
+    server = start
+    server.get("/before")
+    eventually { NAMES.all? { |name| text(name).include?("/before") } }
+    rotate
+    eventually { text("server").match?(/opened anew/) }
+    server.get("/after")
+    eventually { NAMES.all? { |name| text(name).include?("/after") } }
+    NAMES.each { |name| assert_equal ["/before"], text(name, ".1").scan(%r{/before|/after}).uniq, name }
+  end
+
+  private
+
+  def start
+    server = start_bontebok(ready: false, rackup: "run ->(env) { raise env['PATH_INFO'] }\n",
+                            args: ["-w", "2", "--pidfile", "#{temp_dir}/bontebok.pid", "--log", path("server"),
+                                   "--access-log", path("access"), "--access-log-format", "%U"])
+    eventually { File.exist?(path("server")) && text("server").include?(" ready in ") }
+    address = Support::Address.new("unix:#{temp_dir}/bontebok.sock")
+    server.define_singleton_method(:address) { address }
+    server
+  end
+
+  def rotate
+    page = File.read(File.join(ROOT, "docs/LOGS.md"), encoding: "UTF-8")
+    example = page[EXAMPLE, 1].sub("/var/log/app", @logs).sub("/run/app/bontebok.pid", "#{temp_dir}/bontebok.pid")
+    configuration = temp_file("logrotate.conf", example)
+    tool = Support::ChildProcess.run("logrotate", "--force", "--state", "#{temp_dir}/state", configuration,
+                                     env: { "PATH" => "#{ENV.fetch('PATH')}:/usr/sbin:/sbin" })
+    assert_predicate tool.status, :success?, tool.output.text
+  end
+
+  def path(name, suffix = "")
+    File.join(@logs, "#{name}.log#{suffix}")
+  end
+
+  def text(...)
+    File.read(path(...))
+  end
+end
