@@ -14,7 +14,7 @@ module Bontebok
       OPTIONS = [
         Option.new("Directory", FILE, nil,
                    "Folder to change to before anything else: where relative names of files begin. In the " \
-                   "configuration file it holds from its line on.",
+                   "configuration file: those of all its lines; its own code is there from that line on.",
                    section: TITLE, default_text: "the folder of the start"),
         Option.new("User", ACCOUNT, nil,
                    "Whom the application runs as, a name or a number. The server is started by root then: it binds, " \
