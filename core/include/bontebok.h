@@ -233,6 +233,25 @@ int bb_lane_wait(struct bb_lane *lane);
  * signal handler. */
 void bb_lane_wake(struct bb_lane *lane);
 
+/* ---- out of band: what the host does between two requests, at no client's cost ---- */
+
+enum bb_aside {
+    BB_ASIDE_IDLE, /* where bb_lane_next() has said BB_AGAIN, only if no lane of the worker has a request and
+                      nothing has come that this one is to serve first */
+    BB_ASIDE_ANYWAY, /* between any two requests of this lane */
+};
+
+/* The worker leaves the listeners' queues: until bb_lane_step_back() a new connection wakes other processes,
+ * or waits if there are none. What has been accepted is served as far as the host does it. Never blocks.
+ * Returns BB_OK; BB_AGAIN: not now, nothing has changed; also when another lane has stepped aside, or the
+ * worker drains. */
+int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when);
+
+/* The worker takes connections again. No effect unless this lane has stepped aside. */
+void bb_lane_step_back(struct bb_lane *lane);
+
+/* ---- news ---- */
+
 /* What the host should log. */
 struct bb_news {
     int status;        /* the answer that the client was given, or 0 */

@@ -83,6 +83,7 @@ void bb_lane_free(struct bb_lane *lane)
 {
     if (!lane) return;
     bool inert = bb__worker_is_inert(lane->worker);
+    bb_lane_step_back(lane);
     if (lane->context.log && !inert) {
         if (lane->current) bb__lane_log_end(lane, true);
         bb__lane_log_flush(lane);
@@ -369,6 +370,7 @@ static int patience(const struct bb_lane *lane)
 int bb_lane_wait(struct bb_lane *lane)
 {
     if (bb__worker_is_inert(lane->worker)) return BB_OK;
+    if (atomic_load_explicit(&lane->unwatched, memory_order_relaxed)) bb__lane_watch_again(lane);
     atomic_store(&lane->on_call, true);
     bb__poller_wait(&lane->poller, &lane->batch, patience(lane));
     if (lane->context.log) {

@@ -53,10 +53,12 @@ struct bb_lane {
     uint64_t handed_out; /* ms, when the host got the current request */
 
     /* lane_accept.c */
-    bool listening;                       /* the listeners are in the set, or will be again after a pause */
-    bool paused;                          /* no room: not in the set until `resume` */
-    uint64_t resume;                      /* ms */
-    uint64_t crowded_until;               /* ms; till then answers end their connections, to make room */
+    bool watching;          /* the listeners are to be in the set; the worker's lock guards it */
+    atomic_bool unwatched;  /* but could not be put there */
+    bool listening;         /* the listeners are in the set, or will be again after a pause */
+    bool paused;            /* no room: not in the set until `resume` */
+    uint64_t resume;        /* ms */
+    uint64_t crowded_until; /* ms; till then answers end their connections, to make room */
     const struct bb__listener *accepting; /* had an event; its queue is not known to be empty */
     unsigned accepted;                    /* in this streak */
     unsigned last_streak;
@@ -97,5 +99,12 @@ void bb__lane_keep_to_limit(struct bb_lane *lane);
 void bb__lane_has_room(struct bb_lane *lane); /* a connection was closed */
 void bb__lane_resume_accepting(struct bb_lane *lane);
 void bb__lane_stop_accepting(struct bb_lane *lane);
+
+/* lane_accept.c, for any thread that holds the worker's lock. False: there was no room for all of them. */
+bool bb__lane_add_listeners(struct bb_lane *lane);
+void bb__lane_remove_listeners(struct bb_lane *lane);
+
+/* lane_aside.c: the lane has `unwatched` set. */
+void bb__lane_watch_again(struct bb_lane *lane);
 
 #endif

@@ -22,10 +22,18 @@
  * the second accept4 finds nothing and costs as much as the first. */
 #define PROBE_EVERY 8
 
-static void unwatch_listeners(struct bb_lane *lane)
+void bb__lane_remove_listeners(struct bb_lane *lane)
 {
     for (int i = 0; i < lane->worker->listener_count; i++)
         bb__poller_remove(&lane->poller, lane->worker->listeners[i].fd);
+}
+
+static void unwatch_listeners(struct bb_lane *lane)
+{
+    pthread_mutex_lock(&lane->worker->lock);
+    lane->watching = false;
+    bb__lane_remove_listeners(lane);
+    pthread_mutex_unlock(&lane->worker->lock);
     lane->accepting = NULL;
     for (int i = lane->batch.next; i < lane->batch.count; i++) {
         const struct bb__source *source = lane->batch.events[i].data.ptr;
@@ -46,7 +54,7 @@ void bb__lane_has_room(struct bb_lane *lane)
     if (lane->paused && !lane->context.draining) lane->resume = lane->context.now;
 }
 
-static bool add_listeners(struct bb_lane *lane)
+bool bb__lane_add_listeners(struct bb_lane *lane)
 {
     struct bb_worker *worker = lane->worker;
     for (int i = 0; i < worker->listener_count && !atomic_load(&worker->has_closed); i++) {
@@ -59,7 +67,8 @@ static bool add_listeners(struct bb_lane *lane)
 static void watch_listeners(struct bb_lane *lane)
 {
     pthread_mutex_lock(&lane->worker->lock);
-    bool added = add_listeners(lane);
+    lane->watching = true;
+    bool added = lane->worker->aside || bb__lane_add_listeners(lane);
     pthread_mutex_unlock(&lane->worker->lock);
     if (!added) pause_accepting(lane); /* no memory for it now */
 }

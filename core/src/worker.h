@@ -52,6 +52,7 @@ struct bb_worker {
     pthread_mutex_t lock;   /* guards the listeners, the sets that they are in, and what follows */
     atomic_bool has_closed; /* the listeners */
     struct bb_lane *lanes;  /* all that live */
+    struct bb_lane *aside;  /* for it the listeners have left every set; NULL */
     atomic_uint lane_count;
     struct bb__queued *queued, *queued_last; /* the oldest first */
     atomic_uint queued_count;

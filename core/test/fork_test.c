@@ -64,11 +64,13 @@ static bool every_call_is_inert(struct host *host)
     uint64_t taken;
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     bb_lane_wake(host->lane);
+    bb_lane_step_back(host->lane);
     return bb_lane_next(host->lane, &request) == BB_DRAINED && bb_lane_wait(host->lane) == BB_OK &&
            bb_lane_news(host->lane, &news) == BB_AGAIN && bb_reply_begin(host->lane, 200) == BB_EGONE &&
            bb_reply_write(host->lane, &part, 1, true, &taken) == BB_EGONE && taken == 0 &&
            bb_reply_wait(host->lane) == BB_EGONE && bb_reply_end(host->lane) == BB_EGONE &&
            bb_worker_listen(host->worker, 0, 0) == BB_DRAINED &&
+           bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY) == BB_AGAIN &&
            bb_lane_new(&lane, host->worker) == BB_DRAINED;
 }
 

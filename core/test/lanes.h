@@ -5,6 +5,7 @@
 
 #include <netinet/in.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,13 +21,16 @@
 #define LANES_MAX 4
 #define PATIENCE  20 /* s; no test that passes comes near */
 
+/* Set by the test: lanes do so whenever they wait, and now and then between two requests. */
+static bool lanes_step_aside;
+
 struct lanes;
 
 struct lane_thread {
     struct lanes *lanes;
     struct bb_lane *lane;
     pthread_t thread;
-    unsigned served, waits;
+    unsigned served, waits, aside; /* aside: how often it has stepped aside */
     bool joined, drained;
 };
 
@@ -73,6 +77,14 @@ static inline void lanes_answer(struct lane_thread *thread, const struct bb_requ
     lanes_reply(thread->lane, text, (size_t)len);
 }
 
+static inline void lanes_go_aside(struct lane_thread *thread, enum bb_aside when)
+{
+    if (!lanes_step_aside || bb_lane_step_aside(thread->lane, when) != BB_OK) return;
+    thread->aside++;
+    sched_yield();
+    bb_lane_step_back(thread->lane);
+}
+
 static inline void *lanes_serve(void *argument)
 {
     struct lane_thread *thread = argument;
@@ -83,9 +95,11 @@ static inline void *lanes_serve(void *argument)
         case BB_OK:
             thread->served++;
             lanes_answer(thread, request);
+            if (thread->served % 7 == 0) lanes_go_aside(thread, BB_ASIDE_ANYWAY);
             break;
         case BB_AGAIN:
             thread->waits++;
+            lanes_go_aside(thread, BB_ASIDE_IDLE);
             bb_lane_wait(thread->lane);
             break;
         case BB_NEWS:

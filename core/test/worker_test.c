@@ -50,9 +50,9 @@ static void *go_shopping(void *argument)
     return NULL;
 }
 
-static void test_lanes_share_the_work(void **state)
+/* Returns how often lanes have stepped aside. */
+static unsigned share_the_work(void)
 {
-    (void)state;
     struct bb_settings settings = settings_for_tests();
     struct customer customers[CLIENTS];
     struct lanes lanes;
@@ -65,6 +65,23 @@ static void test_lanes_share_the_work(void **state)
     bb_worker_drain(lanes.worker, BB_QUEUE_TAKE);
     assert_int_equal(lanes_finish(&lanes), CLIENTS * EACH);
     for (int i = 0; i < CLIENTS; i++) assert_int_equal(customers[i].answered, EACH);
+    unsigned aside = 0;
+    for (int i = 0; i < lanes.count; i++) aside += lanes.threads[i].aside;
+    return aside;
+}
+
+static void test_lanes_share_the_work(void **state)
+{
+    (void)state;
+    assert_int_equal(share_the_work(), 0);
+}
+
+static void test_lanes_step_aside_under_load(void **state)
+{
+    (void)state;
+    lanes_step_aside = true;
+    assert_true(share_the_work() > 0);
+    lanes_step_aside = false;
 }
 
 /* ---- a log that is rotated meanwhile ---- */
@@ -258,6 +275,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lanes_share_the_work),
+        cmocka_unit_test(test_lanes_step_aside_under_load),
         cmocka_unit_test(test_no_line_is_lost_between_two_logs),
         cmocka_unit_test(test_who_is_idle_accepts),
         cmocka_unit_test(test_a_drain_serves_what_is_queued),
