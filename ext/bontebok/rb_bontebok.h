@@ -67,7 +67,11 @@ struct bbr_worker {
     uint64_t requests_then; /* when Worker#rest was called last */
     unsigned in_hand;       /* requests that its lanes have now */
     bool resting;           /* the next request is to be reported */
+    /* After so many lib has its turn: at the first moment with nothing to do; at the latest. */
+    uint64_t out_of_band, out_of_band_latest;
 };
+
+#define BBR_NEVER UINT64_MAX
 
 void bbr_worker_release(struct bbr_worker *worker);
 

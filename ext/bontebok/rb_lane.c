@@ -74,6 +74,26 @@ static void tell_news(struct bbr_exchange *exchange)
         bbr_report(exchange, news_level(&news), news_text(&news), Qnil);
 }
 
+/* ---- between two requests ---- */
+
+/* lib does then what would cost a client time inside of a request. The kernel gives new connections to other
+ * processes meanwhile. */
+static void go_out_of_band(struct bbr_exchange *exchange, enum bb_aside when)
+{
+    struct bbr_worker *worker = exchange->lane->worker;
+    if (bb_lane_step_aside(exchange->lane->core, when) != BB_OK) return;
+    worker->out_of_band = worker->out_of_band_latest = BBR_NEVER;
+    bbr_report(exchange, "out_of_band", Qnil, Qnil);
+    bb_lane_step_back(exchange->lane->core);
+}
+
+static void be_idle(struct bbr_exchange *exchange)
+{
+    struct bbr_worker *worker = exchange->lane->worker;
+    if (worker->requests >= worker->out_of_band) go_out_of_band(exchange, BB_ASIDE_IDLE);
+    wait_for_request(exchange->lane);
+}
+
 /* ---- a request's life ---- */
 
 /* What may unwind of it. */
@@ -135,7 +155,9 @@ static void serve_request(struct bbr_exchange *exchange)
     }
     give_back(exchange);
     exchange->env = Qnil; /* the next request may be long in coming */
-    if (++lane->worker->requests == lane->max_requests) bbr_report(exchange, "max_requests", Qnil, Qnil);
+    uint64_t served = ++lane->worker->requests;
+    if (served == lane->max_requests) bbr_report(exchange, "max_requests", Qnil, Qnil);
+    if (served >= lane->worker->out_of_band_latest) go_out_of_band(exchange, BB_ASIDE_ANYWAY);
 }
 
 static VALUE serve_requests(VALUE argument)
@@ -147,7 +169,7 @@ static VALUE serve_requests(VALUE argument)
         if (code == BB_OK)
             serve_request(exchange);
         else if (code == BB_AGAIN)
-            wait_for_request(lane);
+            be_idle(exchange);
         else
             tell_news(exchange);
         rb_thread_check_ints(); /* for an application that never runs Ruby code of its own */
@@ -185,6 +207,7 @@ static VALUE stop_serving(VALUE argument)
 {
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
     exchange->lane->serving = false;
+    bb_lane_step_back(exchange->lane->core);
     abandon(exchange);
     return Qnil;
 }
@@ -314,6 +337,7 @@ static void take_options(VALUE given, VALUE values[OPTIONS])
  *   :leave, nil, exception     the application asks this process to end; the lane goes on until it is drained
  *   :max_requests, nil, nil    the worker has served max_requests (the same for all of its lanes), told once
  *   :busy, nil, nil            the first request since Worker#rest was true
+ *   :out_of_band, nil, nil     what Worker#out_of_band_after has asked for
  */
 static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
 {

@@ -9,6 +9,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* So many times the requests after which it would be time are the most that may go by without a moment in
+ * which nothing is to be done. A busy server collects less often, which costs less, and never not at all. */
+#define LATEST 10
+
 /* The Worker object. */
 struct face {
     struct bbr_worker *worker; /* NULL until initialized */
@@ -180,6 +184,7 @@ static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
     }
     worker->pid = getpid();
     worker->holders = 1;
+    worker->out_of_band = worker->out_of_band_latest = BBR_NEVER;
     face->worker = worker;
     return self;
 }
@@ -239,6 +244,19 @@ static VALUE worker_reopen_logs(VALUE self)
     return Qnil;
 }
 
+/* When so many more requests were served, a lane reports :out_of_band once: at the first moment when no lane
+ * has anything to do, but after ten times as many at the latest, between two requests of its own. Until the
+ * call returns the process takes no new connections, if its worker has siblings these do. 0: never. */
+static VALUE worker_out_of_band_after(VALUE self, VALUE requests)
+{
+    struct bbr_worker *worker = face_of(self)->worker;
+    long count = NUM2LONG(requests);
+    if (count < 0 || count > INT32_MAX + 1L) rb_raise(rb_eArgError, "no number of requests: %ld", count);
+    worker->out_of_band = count > 0 ? worker->requests + (uint64_t)count : BBR_NEVER;
+    worker->out_of_band_latest = count > 0 ? worker->requests + (uint64_t)count * LATEST : BBR_NEVER;
+    return Qnil;
+}
+
 /* How many requests its lanes have served. */
 static VALUE worker_requests(VALUE self)
 {
@@ -265,6 +283,7 @@ void bbr_init_worker(VALUE core)
     rb_define_method(class, "retire", worker_retire, 0);
     rb_define_method(class, "reopen_logs", worker_reopen_logs, 0);
     rb_define_singleton_method(class, "check_access_log", worker_check_access_log, 1);
+    rb_define_method(class, "out_of_band_after", worker_out_of_band_after, 1);
     rb_define_method(class, "requests", worker_requests, 0);
     rb_define_method(class, "rest", worker_rest, 0);
 }

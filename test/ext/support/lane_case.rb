@@ -20,12 +20,12 @@ module Support
     end
 
     # A worker and a lane that nobody serves yet, and where it listens.
-    def by_hand(app)
+    def by_hand(app, report: ->(*) {})
       listener, address = unix_listener
       listener.autoclose = false
       worker = Bontebok::Core::Worker.new({ keepalive_drain: 10 })
       worker.listen(listener.fileno, "localhost", 80)
-      [worker, Bontebok::Core::Lane.new(worker, app, report: ->(*) {}), address]
+      [worker, Bontebok::Core::Lane.new(worker, app, report: report), address]
     end
 
     # The env that a request of these bytes makes.
