@@ -5,11 +5,14 @@ require_relative "config_file"
 require_relative "config_styles"
 require_relative "cpus"
 require_relative "rhebok_address"
+require_relative "spreads"
 
 module Bontebok
   # The effective value of every option and where it comes from. Of several sources the first that has a value wins:
   # command line, configuration file, options of the rackup command, environment, default.
   class Config
+    include Spreads
+
     Setting = Struct.new(:value, :source)
 
     # Where somebody has asked for it here; what comes from elsewhere may give way.
@@ -39,7 +42,7 @@ module Bontebok
       @warnings = []
       enter_directory
       read_file if self[:config_file]
-      check_request_limits
+      check_spreads
       OptionTable::ALL.each { |option| setting(option) }
       workers
       account
@@ -84,12 +87,6 @@ module Bontebok
       settings = OptionTable.core.to_h { |option| [option.key, self[option.key]] }
       settings.merge(spool_dir: self[:spool_dir], server_name: self[:server],
                      access_log: self[:access_log], access_log_format: self[:access_log_format])
-    end
-
-    # One worker's own number of requests, 0: no limit. Different for each, so that they do not all go at once.
-    def request_limit
-      least = self[:min_request_per_child]
-      least.zero? ? self[:max_request_per_child] : rand(least..self[:max_request_per_child])
     end
 
     # [[name, value as text, source], ...] in the table's order.
@@ -185,13 +182,6 @@ module Bontebok
 
     def default_host
       development? ? "127.0.0.1" : "0.0.0.0"
-    end
-
-    def check_request_limits
-      least, most = %i[min_request_per_child max_request_per_child].map { |key| self[key] }
-      return if least <= most
-
-      raise UsageError, "MinRequestPerChild (#{least}) must not be above MaxRequestPerChild (#{most})"
     end
   end
 end

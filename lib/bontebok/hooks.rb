@@ -11,7 +11,7 @@ module Bontebok
     Worker = Struct.new(:number, :pid)
 
     NAMES = %i[before_fork after_worker_fork after_fork after_worker_ready before_thread_start before_thread_exit
-               before_worker_exit after_worker_exit on_booted after_stopped on_error].freeze
+               before_worker_exit after_worker_exit on_booted after_stopped on_error out_of_band].freeze
 
     Entry = Struct.new(:hook, :arguments)
     private_constant :Entry

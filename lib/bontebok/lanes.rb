@@ -2,6 +2,7 @@
 
 require "bontebok/bontebok"
 require_relative "main_thread"
+require_relative "out_of_band"
 require_relative "rack_env"
 
 module Bontebok
@@ -9,12 +10,18 @@ module Bontebok
   # fork. What happens in the threads is pushed to the events of the process's main thread:
   #
   #   :lanes_ended    nothing is left to serve
-  #   :max_requests   the lanes have served as many requests as they should
+  #   :max_requests   the lanes have served as many requests as they should (request_limit)
   #   :busy           the first request since #rest was true
   #   :leave          the application asks this process to end, or has damaged it; the lanes go on until they are told
   class Lanes
-    def initialize(config, listeners, app, log:, events:)
+    # 0: they go on for ever.
+    attr_reader :request_limit
+
+    # worker: the Hooks::Worker that hooks are told of.
+    def initialize(config, listeners, app, worker:, log:, events:)
       @failed = false
+      @request_limit = config.request_limit
+      @out_of_band = OutOfBand.new(config, worker, log: log)
       @listeners = listeners
       @log = log
       @hooks = config.hooks
@@ -30,6 +37,7 @@ module Bontebok
       # Ruby kills the threads after the exit handlers. The last one that was set runs first: this one before those that
       # the application set while it loaded, which may kill threads themselves.
       at_exit { @exiting = true }
+      @core.out_of_band_after(@out_of_band.begin)
       @left = @lanes.size
       @threads = []
       @lock.synchronize { @lanes.each { |lane| @threads << thread(lane) } }
@@ -89,7 +97,7 @@ module Bontebok
 
     def lane_options(config)
       { env: RackEnv.fixed(config), frozen_env: config[:frozen_env], show_errors: config.development?,
-        max_requests: config.request_limit, report: method(:report),
+        max_requests: @request_limit, report: method(:report),
         on_error: (method(:ask_hooks) if @hooks.any?(:on_error)) }
     end
 
@@ -135,6 +143,7 @@ module Bontebok
 
     def report(level, message, exception)
       case level
+      when :out_of_band then @core.out_of_band_after(@out_of_band.run)
       when :max_requests, :busy then @events.push(level)
       when :leave then leave(exception)
       else @log.write(level, message, exception)

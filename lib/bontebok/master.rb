@@ -4,6 +4,7 @@ require_relative "app_loader"
 require_relative "channel"
 require_relative "child_loading"
 require_relative "children"
+require_relative "collector"
 require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "hooks"
@@ -38,6 +39,7 @@ module Bontebok
       Process.setproctitle("bontebok master")
       ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log].each(&:disown) }
       @app ||= load_app if @config[:preload]
+      Collector.new.settle(compact: @config[:compact_before_fork]) if @app
       @events = SignalQueue.new(*SIGNALS)
       @workers = children
       mind_workers

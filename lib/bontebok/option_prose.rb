@@ -66,16 +66,23 @@ module Bontebok
       | `on_booted { }` | master | the workers are ready for the first time |
       | `after_stopped { }` | master | the last worker has ended |
       | `on_error { \\|exception, env\\| }` | worker | the application has raised, in a request or in its body |
+      | `out_of_band { \\|worker\\| }` | worker | between requests, after every MaxGCPerRequest of them |
 
       The master is the process that loads the application, if Preload is on, and forks the workers. While a hook runs
       in it, it does nothing else. With MaxWorkers 0 there are neither forks nor workers: `on_booted`, `after_stopped`,
-      `on_error` and those of threads are run, the others are not.
+      `on_error`, `out_of_band` and those of threads are run, the others are not.
 
       What raises in `before_fork`, `after_fork` or `after_worker_ready` keeps that worker from starting; when none can
       start at the server's start, the exit status is 1. What raises elsewhere is logged and changes nothing.
 
       What `on_error` returns is the answer, if none was begun: a String is the text of a 500, an Array is sent as if
       the application had returned it. After anything else it is the 500 that there is without the hook.
+
+      `out_of_band`, and OobGC's collection after it, cost no client time as long as there are other workers: the kernel
+      gives them the connections that come meanwhile. They begin when the worker has no request in any of its threads.
+      Only a request on a connection that the worker keeps alive may have to wait. A server that is never without
+      requests does it all the same, after ten times MaxGCPerRequest requests, and then the worker's other threads may
+      have one.
     TEXT
   end
 end

@@ -2,6 +2,7 @@
 
 require_relative "option_table/around"
 require_relative "option_table/bodies"
+require_relative "option_table/garbage"
 require_relative "option_table/limits"
 require_relative "option_table/listening"
 require_relative "option_table/logs"
@@ -13,7 +14,8 @@ module Bontebok
   # --help, --check and docs/CONFIGURATION.md are made from it, and so are the core's settings: an option is added there
   # and nowhere else.
   module OptionTable
-    ALL = [Listening, Processes, Around, Limits, Times, Bodies, Logs].flat_map { |section| section::OPTIONS }.freeze
+    SECTIONS = [Listening, Processes, Garbage, Around, Limits, Times, Bodies, Logs].freeze
+    ALL = SECTIONS.flat_map { |section| section::OPTIONS }.freeze
 
     BY_KEY = ALL.to_h { |option| [option.key, option] }.freeze
     BY_FLAG = ALL.flat_map { |option| option.flags.map { |flag| [flag, option] } }.to_h.freeze

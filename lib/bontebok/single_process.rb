@@ -7,6 +7,7 @@ require_relative "child"
 require_relative "deadline"
 require_relative "exit_limit"
 require_relative "fork_guard"
+require_relative "hooks"
 require_relative "lanes"
 require_relative "log_files"
 require_relative "main_thread"
@@ -97,13 +98,17 @@ module Bontebok
 
     def serve(app)
       @listeners.listen
-      @lanes = Lanes.new(@config, @listeners, app, log: @log, events: @events)
+      @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events)
       @lanes.start
       StartLines.write(@log, @config, @listeners)
       StartLines.write_ready(@log, @began)
       @config.hooks.attempt(:on_booted, log: @log)
       @serving = true
       wait_for_events while @serving
+    end
+
+    def itself_for_hooks
+      Hooks::Worker.new(1, Process.pid)
     end
 
     def wait_for_events

@@ -13,6 +13,7 @@ require_relative "lanes"
 require_relative "log_files"
 require_relative "main_thread"
 require_relative "quiet_signals"
+require_relative "recycling"
 require_relative "signal_queue"
 require_relative "worker_life"
 require_relative "worker_title"
@@ -88,7 +89,8 @@ module Bontebok
     def serve(app, words)
       @life.go
       @config.hooks.run(:after_worker_ready, itself_for_hooks)
-      @lanes = Lanes.new(@config, @listeners, app, log: @log, events: @events)
+      @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events)
+      @recycling = Recycling.new(@config, log: @log)
       MainThread.guard do
         @lanes.start
         @life.ready
@@ -105,24 +107,38 @@ module Bontebok
 
     def wait_for_events
       sources = @deadline ? [@events] : [@events, @channel]
-      seconds = @deadline ? @deadline.left : @title.seconds
-      readable = MainThread.wait(sources, seconds) { |exception| @lanes.interrupted(exception) }
+      readable = MainThread.wait(sources, patience) { |exception| @lanes.interrupted(exception) }
       return time_is_over unless readable
 
       @events.take.each { |event| handle(event) }
       @channel.hear.each { |word| obey(word) } if readable.include?(@channel)
     end
 
+    # Until something is to be looked at; nil: nothing will be.
+    def patience
+      @deadline ? @deadline.left : [@title.seconds, @recycling.wait].compact.min
+    end
+
     def time_is_over
-      @deadline ? give_up : @title.look
+      return give_up if @deadline
+
+      @title.look if @title.seconds
+      reason = @recycling.reason and ask_to_leave(reason)
     end
 
     def handle(event)
       case event
       when :lanes_ended then @serving = false
       when :busy then @title.busy
-      when :leave, :max_requests, "TERM", "QUIT" then @channel.say(:leave)
+      when :max_requests then ask_to_leave("max requests #{@lanes.request_limit} reached")
+      when :leave, "TERM", "QUIT" then @channel.say(:leave)
       end
+    end
+
+    # Others may have said why already.
+    def ask_to_leave(reason)
+      @log.info("wants to be replaced: #{reason}")
+      @channel.say(:leave)
     end
 
     def obey(word)

@@ -13,6 +13,7 @@ class ProcessRecyclingTest < Support::TestCase
     pids = []
     eventually { pids.push(server.get.body).uniq.size == 3 }
     pids.tally.values.first(2).each { |requests| assert_operator requests, :>=, 5 }
+    server.wait_for_output(/ w1 g1 wants to be replaced: max requests 5 reached$/)
     server.wait_for_output(/worker \(pid #{pids.first}\) leaves when its replacement is ready/)
     server.wait_for_output(/worker \(pid #{pids.first}\) has left: exit status 0/)
   end
@@ -31,6 +32,23 @@ class ProcessRecyclingTest < Support::TestCase
     open_gate
     wait_for_workers(server, 1, without: [old.to_i])
     refute_equal old, server.get.body
+  end
+
+  def test_a_worker_is_replaced_when_it_is_old
+    server = start_bontebok(args: ["-w", "2", "--max-worker-age", "1"], rackup: GATED_APP)
+    server.wait_for_output(/ ready in \d+ ms$/)
+    old = workers(server)
+    wait_for_workers(server, 2, without: old)
+    server.wait_for_output(/ w[12] g1 wants to be replaced: age$/)
+    assert_equal 200, server.get.status
+  end
+
+  # It is looked at every 10 s.
+  def test_a_worker_is_replaced_when_it_has_too_much_memory
+    server = start_bontebok(args: ["-w", "1", "--max-worker-memory", "1M"], rackup: GATED_APP)
+    old = server.get.body.to_i
+    server.wait_for_output(/ w1 g1 wants to be replaced: memory \d+ MB, PSS \d+ MB$/, 20)
+    wait_for_workers(server, 1, without: [old])
   end
 
   def test_never_without_the_option

@@ -140,15 +140,6 @@ class ConfigTest < Support::TestCase
                  settings.values_at(:allow_underscore_headers, :server_name, :spool_dir, :max_target)
   end
 
-  def test_request_limits
-    assert_equal 0, config.request_limit
-    assert_equal 9, config({ max_request_per_child: ["9"] }).request_limit
-    spread = config({ max_request_per_child: ["9"], min_request_per_child: ["7"] })
-    assert_equal [7, 8, 9], Array.new(200) { spread.request_limit }.uniq.sort
-    assert_usage_error("MinRequestPerChild (3) must not be above MaxRequestPerChild (2)",
-                       max_request_per_child: ["2"], min_request_per_child: ["3"])
-  end
-
   def test_a_wrong_value_is_told_with_its_place
     assert_usage_error('command line: MaxTarget wants a size such as 65536, 64K, 1M or 2G, not "big"',
                        max_target: ["big"])

@@ -24,6 +24,13 @@ class RackupOptionsTest < Support::TestCase
     assert_equal ["rackup -O", "default"], [config.source(:max_workers), config.source(:min_body_rate)]
   end
 
+  def test_garbage_as_with_rhebok
+    given = config(OobGC: "yes", MaxGCPerRequest: "9", MinGCPerRequest: "2", MaxWorkerAge: "1m", MaxWorkerMemory: "1G")
+    keys = %i[oob_gc max_gc_per_request min_gc_per_request max_worker_age max_worker_memory]
+    assert_equal([true, 9, 2, 60_000, 1 << 30], keys.map { |key| given[key] })
+    assert_equal([false, 5, 0, 0, 0], keys.map { |key| config[key] })
+  end
+
   def test_an_access_log_is_told_from_rackups_own
     path = File.join(temp_dir, "access.log")
     assert_equal ["", path], [config[:access_log], config(AccessLog: path)[:access_log]]

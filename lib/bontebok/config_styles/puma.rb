@@ -8,10 +8,11 @@ module Bontebok
   module ConfigStyles
     # A file for puma. Where it says nothing it means what it means there: all addresses, one process with five threads,
     # and with more processes an application that is loaded before the fork. One worker is not preloaded: threads that
-    # an application starts while it loads do not survive a fork.
+    # an application starts while it loads do not survive a fork. What is to be done out of band is done whenever there
+    # is a moment for it.
     class Puma < Directives
       DEFAULTS = { listen: [Address.new(host: "0.0.0.0", port: 9292)], max_workers: 1, threads: 5,
-                   preload: ->(config) { config.workers > 1 } }.freeze
+                   preload: ->(config) { config.workers > 1 }, max_gc_per_request: 1 }.freeze
 
       ADDRESS = %r{\A(tcp|unix)://([^?]*)(?:\?(.*))?\z}
       # Options of an address without a counterpart.

@@ -21,7 +21,8 @@ module Bontebok
         on_booted: [NOTHING, %i[after_booted on_booted]],
         after_stopped: [NOTHING, %i[after_stopped on_stopped]],
         before_thread_start: [NOTHING, %i[before_thread_start on_thread_start]],
-        before_thread_exit: [NOTHING, %i[before_thread_exit on_thread_exit]]
+        before_thread_exit: [NOTHING, %i[before_thread_exit on_thread_exit]],
+        out_of_band: [NOTHING, %i[out_of_band]]
       }.freeze
 
       # Of restarts in place, by exec, and of forks from a worker: there are none.

@@ -50,6 +50,15 @@ module Bontebok
                    "With MaxRequestPerChild: each worker's own limit is chosen at random between the two. 0: no " \
                    "spread.",
                    section: TITLE),
+        Option.new("MaxWorkerAge", DURATION, 0,
+                   "Time after which a worker is replaced likewise; each worker's own is chosen at random from three " \
+                   "quarters of it on. 0: never. Without effect when MaxWorkers is 0.",
+                   section: TITLE),
+        Option.new("MaxWorkerMemory", SIZE, 0,
+                   "Bytes of memory that a worker shares with no other process; it is looked at every 10 s, and one " \
+                   "that has more is replaced likewise. 0: no limit. Without effect when MaxWorkers is 0, and where " \
+                   "there is no /proc/self/smaps_rollup (Linux has it from 4.14 on): then the log says so.",
+                   section: TITLE),
         Option.new("ErrRespawnInterval", DURATION, 1000,
                    "Pause before a worker is started again that ended before it was ready. It doubles with each " \
                    "failure in a row, up to 30 s. One that was ready is replaced at once, unless it is the second " \

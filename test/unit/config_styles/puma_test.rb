@@ -96,7 +96,8 @@ class ConfigStylesPumaTest < Support::TestCase
       before_worker_exit: [0, %i[before_worker_shutdown on_worker_shutdown]],
       before_thread_start: [nil, %i[before_thread_start on_thread_start]],
       before_thread_exit: [nil, %i[before_thread_exit on_thread_exit]],
-      on_booted: [nil, %i[after_booted on_booted]], after_stopped: [nil, %i[after_stopped on_stopped]] }
+      on_booted: [nil, %i[after_booted on_booted]], after_stopped: [nil, %i[after_stopped on_stopped]],
+      out_of_band: [nil, %i[out_of_band]] }
       .each do |name, (told, directives)|
         directives.each do |directive|
           hooks = read("#{directive} { |index, key = 0| [index] }").hooks
