@@ -33,7 +33,7 @@ class ProcessReopeningTest < Support::TestCase
       wait_for("access", "/after")
       assert_equal ["out /after", "/after"], [text("stdout"), text("access")].map(&:strip)
       assert_match(%r{opened anew.*err /after$}m, text("log"))
-      FILES.each { |name| refute_match(/after|opened anew|stopp/, text("#{name}.1")) }
+      FILES.each { |name| refute_match(%r{/after|opened anew|stopp}, text("#{name}.1")) }
       stop_and_clear(server)
     end
   end
