@@ -66,9 +66,7 @@ module Bontebok
     def reached(step)
       @progress = step
       @deadline = nil unless leaving?
-      return unless step == :ready
-
-      @ready_since = Child.now
+      @ready_since = Child.now if step == :ready
       @unsaid.each { |word| channel.say(word) }.clear
     end
 
@@ -108,9 +106,9 @@ module Bontebok
       expect(seconds) unless leaving?
     end
 
-    # Before it serves nobody may be there to hear anything but the end.
+    # While it loads nobody is there to hear anything but the end.
     def tell(word)
-      reached?(:ready) || leaving? ? channel.say(word) : @unsaid.push(word)
+      reached?(:loaded) || leaving? ? channel.say(word) : @unsaid.push(word)
     end
 
     # Tells it to finish within so many seconds. One that has not come so far as to serve has nothing to finish.

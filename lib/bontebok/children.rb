@@ -79,7 +79,7 @@ module Bontebok
       @roster.each { |child| child.go(@seconds[:boot]) if child.reached?(:loaded) && !child.reached?(:ready) }
     end
 
-    # Says it to all; to one that does not serve yet, when it does.
+    # Says it to all; to one that loads, when it is loaded.
     def tell(word)
       @roster.each { |child| child.tell(word) }
     end

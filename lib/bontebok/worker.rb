@@ -73,12 +73,12 @@ module Bontebok
       Hooks::Worker.new(@number, Process.pid)
     end
 
-    # Listeners of the first start do not listen before all is well. Returns the words that came behind :go; nil: the
+    # Listeners of the first start do not listen before all is well. Returns the words that came beside :go; nil: the
     # end came instead.
     def wait_for_go
       words = []
-      words.concat(hear) while words.empty?
-      words.drop(1) if words.first == :go
+      words.concat(hear) until words.intersect?(%i[go drain retire quit closed])
+      words - [:go] if words.include?(:go)
     end
 
     def hear

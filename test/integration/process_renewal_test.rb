@@ -65,9 +65,9 @@ class ProcessRenewalTest < Support::TestCase
 
   def test_with_spawn_interval_the_first_worker_serves_before_the_second_is_started
     server = start_bontebok(args: %w[-w 2 --spawn-interval 1h], rackup: PID_APP)
-    assert_equal wait_until_ready(server, 1).join, server.get.body
+    assert_equal wait_for_workers(server, 1).join, server.get.body
     server.signal("TTOU")
-    server.wait_for_output(/ 1 worker$/)
+    server.wait_for_output(/ 1 worker$.* ready in \d+ ms$/m)
   end
 
   def test_a_new_worker_is_ready_before_the_old_one_goes

@@ -9,27 +9,30 @@ class ChildrenOrdersTest < Support::TestCase
 
   # Tells by its exit status how many words have come, when it has heard :quit.
   COUNTING = lambda do |channel|
-    words = []
     channel.say(:loaded)
-    channel.to_io.wait_readable
-    words.concat(channel.hear) until words.include?(:go)
-    channel.say(:ready)
+    words = []
     words.concat(channel.hear) until words.include?(:quit) || !channel.to_io.wait_readable
     words.count(:reopen)
   end
   LOADING = ->(_channel) { sleep }
 
-  def test_one_that_does_not_serve_yet_is_told_when_it_does
-    keep(1) { COUNTING }
-    mind_until { @keeper.any?(:loaded) }
+  def test_one_that_loads_is_told_when_it_is_loaded
+    wait, loaded = IO.pipe
+    keep(1) { ->(channel) { wait.read(1) && COUNTING.call(channel) } }
+    mind_until { @started.any? }
+    said = []
+    @started[0].channel.define_singleton_method(:say) { |word| super(word).tap { said << word } }
     @keeper.tell(:reopen)
-    assert_nil @started[0].channel.to_io.wait_readable(0)
-    @keeper.go
-    mind_until { @keeper.any?(:ready) }
+    assert_empty said
+    loaded.write(".")
+    mind_until { @keeper.any?(:loaded) }
+    assert_equal [:reopen], said
     @keeper.tell(:reopen)
     @keeper.stop(:quit)
     mind_until { @keeper.empty? }
     assert_equal 2, @started[0].status.exitstatus
+  ensure
+    [wait, loaded].each(&:close)
   end
 
   def test_there_may_be_more_and_fewer_but_not_less_than_one
@@ -75,10 +78,12 @@ class ChildrenOrdersTest < Support::TestCase
 
   def test_between_two_starts_there_is_an_interval
     keep(3, interval: 0.1) { STEADY }
-    mind_until { @keeper.settled?(:ready) && @keeper.any?(:ready) }
+    mind_until { @keeper.settled?(:loaded) && @keeper.any?(:loaded) }
     assert_equal 1, @started.size
+    mind_until { @keeper.settled?(:ready) }
+    assert_equal 3, @started.size
     @keeper.renew_slowly
-    mind_until { @started.size == 4 }
+    mind_until { @started.size == 5 }
     @times.each_cons(2) { |before, after| assert_operator after - before, :>=, 0.1 }
   end
 

@@ -54,13 +54,13 @@ module Bontebok
         @numbers.select { |number| of(number).none?(&:staying?) }
       end
 
-      # Every number has one that came so far, or is excused by the block. Once anybody came so far, numbers that were
-      # not started yet are excused as well.
+      # Every number has one that came so far, or is excused by the block. Once anybody is loaded nobody has to wait
+      # until those are who were not even started yet.
       def settled?(step)
-        anybody = any? { |child| child.reached?(step) }
+        excused = step == :loaded && any? { |child| child.reached?(step) }
         @numbers.all? do |number|
           children = of(number)
-          children.any? { |child| child.reached?(step) } || (anybody && children.empty?) || yield(number)
+          children.any? { |child| child.reached?(step) } || (excused && children.empty?) || yield(number)
         end
       end
 

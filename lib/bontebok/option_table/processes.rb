@@ -70,7 +70,7 @@ module Bontebok
                    section: TITLE),
         Option.new("SpawnInterval", DURATION, 0,
                    "Pause between the starts of two workers: in a slow restart (USR1), and whenever several are to " \
-                   "be started.",
+                   "be started. At the first start the first one serves as soon as it is ready.",
                    section: TITLE),
         Option.new("GracefulTimeout", DURATION, 30_000,
                    "Time that a worker has to finish what is in flight; then it is killed.",
