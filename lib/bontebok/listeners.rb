@@ -98,9 +98,15 @@ module Bontebok
           UnixListener.new(address, backlog: @config[:backlog], access: access)
         else
           TcpListener.for(address, backlog: @config[:backlog], reuse_port: @config[:reuse_port],
-                                   defer_accept: @config[:defer_accept])
+                                   defer_accept: @config[:defer_accept], v6_only: ipv4?(address.port))
         end
       end
+    end
+
+    # Do we have all IPv4 addresses of this port?
+    def ipv4?(port)
+      all = Address.new(host: "0.0.0.0", port: port)
+      !all.any_port? && [*@config[:listen], *@listeners.map(&:address)].include?(all)
     end
 
     def access

@@ -49,11 +49,13 @@ module Bontebok
       end
     end
 
-    def initialize(address, info, backlog:, reuse_port:, defer_accept:)
+    # v6_only: somebody else has the IPv4 part of [::].
+    def initialize(address, info, backlog:, reuse_port:, defer_accept:, v6_only: false)
       super(address, backlog: backlog)
       @info = info
       @reuse_port = reuse_port
       @defer_accept = defer_accept
+      @v6_only = v6_only && info.ip_address == "::"
     end
 
     def bind
@@ -77,7 +79,7 @@ module Bontebok
       socket.setsockopt(:SOCKET, :REUSEPORT, true) if @reuse_port
       TcpListener.set_options(socket, defer_accept: @defer_accept)
       # [::] is both families, and ::ffff:127.0.0.1 an address, whatever the system's default.
-      socket.setsockopt(:IPV6, :V6ONLY, false) if @info.ipv6?
+      socket.setsockopt(:IPV6, :V6ONLY, @v6_only) if @info.ipv6?
     end
   end
 end

@@ -41,6 +41,18 @@ class ListenersTest < Support::TestCase
     end
   end
 
+  # As files for other servers say it, in either order.
+  def test_both_wildcards
+    port = TCPServer.open("::", 0) { |server| server.local_address.ip_port }
+    [["[::]:#{port}", port.to_s], [port.to_s, "[0::0]:#{port}"]].each do |addresses|
+      both = listening(*addresses)
+      assert_equal ["0.0.0.0:#{port}", "[::]:#{port}"], both.map(&:to_s).sort
+      %w[127.0.0.1 [::1]].each { |host| Support::Client.open("#{host}:#{port}") { |client| assert client } }
+      both.close
+    end
+    assert_equal(2, listening("[::]:0", "0.0.0.0:0").count)
+  end
+
   def test_an_ipv4_address_in_the_form_of_ipv6
     listener = listening("[::ffff:127.0.0.1]:0").first
     Support::Client.open("127.0.0.1:#{listener.server_port}") { |client| assert client }
