@@ -88,7 +88,7 @@ class ChildrenTest < Support::TestCase
   end
 
   def test_the_end_of_one_that_was_told_to_end_is_told
-    keep(3, patience: 0.05) { |number| [STEADY, STUBBORN, FAILING_AT_THE_END].fetch(number - 1) }
+    keep(3, patience: 1) { |number| [STEADY, STUBBORN, FAILING_AT_THE_END].fetch(number - 1) }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:drain)
     mind_until { @keeper.empty? }
