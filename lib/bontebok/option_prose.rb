@@ -68,9 +68,10 @@ module Bontebok
       | `on_error { \\|exception, env\\| }` | worker | the application has raised, in a request or in its body |
       | `out_of_band { \\|worker\\| }` | worker | between requests, after every MaxGCPerRequest of them |
 
-      The master is the process that loads the application, if Preload is on, and forks the workers. While a hook runs
-      in it, it does nothing else. With MaxWorkers 0 there are neither forks nor workers: `on_booted`, `after_stopped`,
-      `on_error`, `out_of_band` and those of threads are run, the others are not.
+      The master is the process that loads the application, if Preload is on, and forks the workers. One that takes
+      another's place (HUP, RestartFile) runs `on_booted` as well, and the other one `after_stopped`. While a hook
+      runs in it, it does nothing else. With MaxWorkers 0 there are neither forks nor workers: `on_booted`,
+      `after_stopped`, `on_error`, `out_of_band` and those of threads are run, the others are not.
 
       What raises in `before_fork`, `after_fork` or `after_worker_ready` keeps that worker from starting; when none can
       start at the server's start, the exit status is 1. What raises elsewhere is logged and changes nothing.
