@@ -8,6 +8,7 @@ require_relative "process_tree"
 class ProcessUserTest < Support::TestCase
   include ProcessTree
 
+  LOGS = %w[err.log out.log access.log].freeze
   NOBODY = Etc.getpwnam("nobody")
   # Tells who it is, and what came of a body.
   APP = <<~RUBY
@@ -42,12 +43,30 @@ class ProcessUserTest < Support::TestCase
   def test_logs_spool_and_pid_file_in_folders_of_root
     server = start_with_files
     assert_equal "#{IDS} 100000 nobody", server.request("POST", "/", {}, "x" * 100_000).body
-    owners = %w[err.log out.log access.log].map { |name| File.stat("#{temp_dir}/#{name}").uid }
-    assert_equal [NOBODY.uid], owners.uniq
+    assert_equal [NOBODY.uid], owners(LOGS).uniq
     assert_equal "#{server.pid}\n", File.read("#{temp_dir}/a.pid")
     assert_equal 0, server.stop.exitstatus
     assert_equal ["called\n", 1], [File.read("#{temp_dir}/out.log"), File.readlines("#{temp_dir}/access.log").size]
     assert_equal %w[access.log config.ru err.log out.log spool], Dir.children(temp_dir).sort
+  end
+
+  # In a folder of root's the user cannot make the new files, nor may what was there be given to him.
+  def test_rotated_logs_are_the_users_again
+    server = start_with_files
+    server.get("/before")
+    eventually { File.size?("#{temp_dir}/access.log") }
+    LOGS.each { |name| File.rename("#{temp_dir}/#{name}", "#{temp_dir}/#{name}.1") }
+    former = workers(server)
+    server.signal("HUP")
+    wait_for_workers(server, 1, without: former)
+    assert_equal "#{IDS} 100000 nobody", server.request("POST", "/after", {}, "x" * 100_000).body
+    assert_equal 0, server.stop.exitstatus
+    assert_equal [NOBODY.uid], owners(LOGS).uniq
+    assert_equal ["called\n"] * 2, [log("out.log.1"), log("out.log")]
+    targets = %w[access.log.1 access.log].map { |name| log(name)[%r{ (/\w+)}, 1] }
+    assert_equal %w[/before /after], targets
+    assert_match(/ workers are replaced$.* w1 g1 ready.* stopped$/m, log("err.log"))
+    refute_includes log("err.log"), " error "
   end
 
   # A folder that the user cannot write to costs nobody but him.
@@ -118,6 +137,14 @@ class ProcessUserTest < Support::TestCase
     eventually { File.exist?("#{temp_dir}/err.log") && File.read("#{temp_dir}/err.log").match?(/ ready in \d+ ms$/) }
     server.define_singleton_method(:address) { Support::Address.new("unix:#{@folder}/bontebok.sock") }
     server
+  end
+
+  def log(name)
+    File.read("#{temp_dir}/#{name}")
+  end
+
+  def owners(names)
+    names.map { |name| File.stat("#{temp_dir}/#{name}").uid }
   end
 
   def uid(pid)
