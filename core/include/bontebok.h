@@ -154,10 +154,10 @@ void bb_settings_init(struct bb_settings *settings);
 /* ---- access log ---- */
 
 /* A line for each request that was answered, also by the core itself, or aborted. Lanes collect lines, and
- * write them when nothing has come for some milliseconds, a second after the first, or when there is no room
- * for more; while the host has a request, none are written. What the target does not take at once stays in
- * memory; what that has no room for is lost, counted, and told of as news. A lane never waits for a pipe or a
- * socket.
+ * write them when nothing has come for some milliseconds, behind a request that took as long, a second after
+ * the first, or when there is no room for more; while the host has a request, none are written. What the
+ * target does not take at once stays in memory; what that has no room for is lost, counted, and told of as
+ * news. A lane never waits for a pipe or a socket.
  *
  *     /path            appended to; made when missing. A FIFO may be without a reader for a time
  *     -                standard output; /dev/stdout and /dev/stderr are what they say

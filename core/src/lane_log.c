@@ -7,6 +7,9 @@
 /* µs; who waits for longer has no time that could be believed. */
 #define QUEUED_MAX (UINT64_C(3600) * 1000000)
 
+/* Fields that were larger give their memory back. */
+#define RESPONSE_KEPT (16 * 1024)
+
 void bb__lane_log_looked(struct bb_lane *lane)
 {
     if (lane->context.log->format->wants_clock) lane->context.seen = bb__clock_us();
@@ -73,6 +76,15 @@ static void set_times(const struct bb_lane *lane, struct bb__log_entry *entry)
     entry->queued = queued(log, &lane->request.head, real - (now - log->handed_out));
 }
 
+void bb__lane_log_idle(struct bb_lane *lane)
+{
+    struct bb__access_log *log = lane->context.log;
+    uint64_t now = bb__clock_ms();
+    if (!log->stuck || now >= log->due) bb__access_log_flush(log, now);
+}
+
+/* Where requests take their time there are few of them: nothing is won by writing lines together, and the
+ * next request would keep them waiting. */
 void bb__lane_log_end(struct bb_lane *lane, bool aborted)
 {
     const struct bb__lane_reply *reply = &lane->reply;
@@ -91,19 +103,15 @@ void bb__lane_log_end(struct bb_lane *lane, bool aborted)
                                   .connection = reply->encoder.keep_alive ? '+' : '-'};
     if (aborted) entry.connection = 'X';
     set_times(lane, &entry);
-    bb__access_log_add(log, &entry, bb__clock_ms());
+    uint64_t now = bb__clock_ms();
+    bb__access_log_add(log, &entry, now);
+    if (log->response.cap > RESPONSE_KEPT) bb__buf_free(&log->response);
+    if (now - lane->handed_out >= BB_LOG_PAUSE) bb__lane_log_idle(lane);
 }
 
 void bb__lane_log_flush(struct bb_lane *lane)
 {
     bb__access_log_flush(lane->context.log, bb__clock_ms());
-}
-
-void bb__lane_log_idle(struct bb_lane *lane)
-{
-    struct bb__access_log *log = lane->context.log;
-    uint64_t now = bb__clock_ms();
-    if (!log->stuck || now >= log->due) bb__access_log_flush(log, now);
 }
 
 static void tell_losses(struct bb_lane *lane)

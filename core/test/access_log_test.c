@@ -84,6 +84,29 @@ static void test_chunks_of_the_application_are_no_bytes_of_the_body(void **state
     host_free(host);
 }
 
+static void app_says_much(struct host *host, const struct bb_request *request)
+{
+    static char value[200 * 1000];
+    (void)request;
+    memset(value, 'v', sizeof value);
+    assert_int_equal(bb_reply_begin(host->lane, 200), BB_OK);
+    assert_int_equal(bb_reply_field(host->lane, "much", 4, value, sizeof value), BB_OK);
+    assert_int_equal(bb_reply_head(host->lane, 0), BB_OK);
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_a_large_field_gives_its_memory_back(void **state)
+{
+    (void)state;
+    struct host *host = new_host("%{much}o", AF_UNIX);
+    host->app = app_says_much;
+    ask(host, GET, 200);
+    assert_int_equal(host->lane->context.log->response.cap, 0);
+    let_a_second_pass(host);
+    assert_in_range(strlen(content(path)), 16000, 16384);
+    host_free(host);
+}
+
 static void app_begins_anew(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -286,6 +309,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_logs_what_was_answered),
         TEST(test_chunks_of_the_application_are_no_bytes_of_the_body),
+        TEST(test_a_large_field_gives_its_memory_back),
         TEST(test_logs_the_answer_that_was_given),
         TEST(test_logs_what_is_refused),
         TEST(test_logs_the_request_of_a_body_that_is_too_slow),

@@ -50,6 +50,31 @@ static void test_lines_are_written_when_nothing_comes(void **state)
     host_free(host);
 }
 
+static void app_is_slow(struct host *host, const struct bb_request *request)
+{
+    fake_clock_advance(BB_LOG_PAUSE);
+    app_echo(host, request);
+}
+
+/* The next one may take as long, or be the end of the process. */
+static void test_lines_do_not_wait_for_the_next_slow_request(void **state)
+{
+    (void)state;
+    struct host *host = new_host("%U", AF_UNIX);
+    ask(host, GET, 200);
+    assert_log("");
+    host->app = app_is_slow;
+    ask(host, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n", 200);
+    assert_log("/\n/slow\n");
+    fail_file_full(0, ENOSPC);
+    fail_file.writes = 0;
+    fake_clock_advance(BB_LOG_AGE);
+    for (int i = 0; i < 20; i++) ask(host, GET, 200);
+    assert_in_range(fail_file.writes, 1, 6);
+    fail_file_off();
+    host_free(host);
+}
+
 static void test_a_full_buffer_is_written(void **state)
 {
     (void)state;
@@ -307,6 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_lines_are_written_together),
         TEST(test_lines_are_written_when_nothing_comes),
+        TEST(test_lines_do_not_wait_for_the_next_slow_request),
         TEST(test_a_full_buffer_is_written),
         TEST(test_a_pipe_that_nobody_reads_costs_lines_alone),
         TEST(test_tries_again_soon_and_then_less_and_less),
