@@ -124,7 +124,10 @@ module Bontebok
 
     # INT comes from a terminal to every process of the group: the supervisor obeys it.
     def handle(signal)
-      @channel.say(:leave) if %w[TERM QUIT].include?(signal)
+      return unless %w[TERM QUIT].include?(signal)
+
+      @log.info("wants to be replaced: SIG#{signal}")
+      @channel.say(:leave)
     end
 
     def obey(word)

@@ -131,7 +131,8 @@ module Bontebok
       when :lanes_ended then @serving = false
       when :busy then @title.busy
       when :max_requests then ask_to_leave("max requests #{@lanes.request_limit} reached")
-      when :leave, "TERM", "QUIT" then @channel.say(:leave)
+      when :leave then @channel.say(:leave)
+      when "TERM", "QUIT" then ask_to_leave("SIG#{event}")
       end
     end
 

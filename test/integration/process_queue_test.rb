@@ -18,6 +18,7 @@ class ProcessQueueTest < Support::TestCase
     server, old = start
     clients = queue_up(server)
     Process.kill("TERM", old.first)
+    server.wait_for_output(/ info #{old.first} w\d g1 wants to be replaced: SIGTERM$/)
     served = answers(clients)
     assert_operator served.fetch(old.first.to_s, 0), :<, QUEUED * 2 / 3, served.inspect
     wait_for_workers(server, WORKERS, without: old.first(1))

@@ -72,6 +72,7 @@ class ProcessRecyclingTest < Support::TestCase
     server.wait_for_output(/ ready in \d+ ms$/)
     old = [master(server).pid, *workers(server)]
     Process.kill("TERM", old.first)
+    server.wait_for_output(/ info #{old.first} - g1 wants to be replaced: SIGTERM$/)
     eventually { old.all? { |pid| gone?(pid) } }
     assert_includes wait_for_workers(server, 2), server.get.body.to_i
   end

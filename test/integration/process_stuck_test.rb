@@ -41,13 +41,13 @@ class ProcessStuckTest < Support::TestCase
   def test_with_w_0_int_does_not_wait_for_a_request
     server = start_bontebok(args: ["-w", "0"], rackup: STUCK_REQUEST)
     in_a_request(server) { assert_equal 0, server.stop("INT").exitstatus }
-    assert_match(/error \d+ \S+ \S+ the exit took longer than 2\.0 s/, server.output.text)
+    server.wait_for_output(/error \d+ \S+ \S+ the exit took longer than 2\.0 s/)
   end
 
   def test_exit_handlers_have_the_time_that_is_left
     server = start_bontebok(args: ["-w", "0", "--graceful-timeout", "200ms"], rackup: STUCK_EXIT)
     assert_equal 0, server.stop("TERM").exitstatus
-    assert_match(/leaving\n.* error \d+ \S+ \S+ the exit took longer than 0\.[12]\d* s/, server.output.text)
+    server.wait_for_output(/leaving\n.* error \d+ \S+ \S+ the exit took longer than 0\.[12]\d* s/)
   end
 
   def test_int_ends_exit_handlers
