@@ -68,8 +68,8 @@ module Bontebok
       | `on_error { \\|exception, env\\| }` | worker | the application has raised, in a request or in its body |
       | `out_of_band { \\|worker\\| }` | worker | between requests, after every MaxGCPerRequest of them |
 
-      The master is the process that loads the application, if Preload is on, and forks the workers. One that takes
-      another's place (HUP, RestartFile) runs `on_booted` as well, and the other one `after_stopped`. While a hook
+      The master is the process that loads the application, if Preload is on, and forks the workers. Each master runs
+      `on_booted`, also one that takes another's place (RestartFile), and `after_stopped` at its end. While a hook
       runs in it, it does nothing else. With MaxWorkers 0 there are neither forks nor workers: `on_booted`,
       `after_stopped`, `on_error`, `out_of_band` and those of threads are run, the others are not.
 
