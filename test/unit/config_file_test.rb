@@ -68,7 +68,7 @@ class ConfigFileTest < Support::TestCase
   # A file for Rhebok, with every option that can be used there.
   def test_names_of_rhebok
     entries = read("host '127.0.0.1'\nport 9202\npath '/run/a.sock'\nmax_workers 1\ntimeout 300\n" \
-                   "max_request_per_child 9\nmin_request_per_child 3\noobgc true\n" \
+                   "max_request_per_child 9\nmin_request_per_child 3\nspawn_interval 1\noobgc true\n" \
                    "max_gc_per_request 7\nmin_gc_per_request 2\nerr_respawn_interval 1\nbacklog 64\n" \
                    "reuseport true\nchunked_transfer true\nbefore_fork {\n}\nafter_fork {\n}\n")
     assert_equal({ host: "127.0.0.1", port: 9202, path: "/run/a.sock", backlog: 64, reuse_port: true,

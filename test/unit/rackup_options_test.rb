@@ -9,11 +9,22 @@ class RackupOptionsTest < Support::TestCase
   UNTYPED = { environment: "development", pid: nil, Port: 9292, Host: "localhost", AccessLog: [],
               config: "/srv/config.ru", server: "bontebok" }.freeze
 
-  def test_defaults_are_those_of_rhebok
-    values = config.then { |config| %i[max_workers max_request_per_child header_timeout].map { |key| config[key] } }
-    assert_equal [5, 1000, 300_000], values
-    assert_equal [300_000, 300_000, false], [config[:body_timeout], config[:write_timeout], config[:chunked_transfer]]
-    assert_equal 1, config[:threads]
+  # Every option that Rhebok has, but for addresses and code, as its users type it; and the effective default.
+  RHEBOK = { MaxWorkers: ["8", 5], Timeout: ["30", 300_000], MaxRequestPerChild: ["500", 1000],
+             MinRequestPerChild: ["100", 0], SpawnInterval: ["2", 0], ErrRespawnInterval: ["3", 1000],
+             OobGC: ["true", false], MaxGCPerRequest: ["9", 5], MinGCPerRequest: ["2", 0], BackLog: ["64", 4096],
+             ReusePort: ["yes", false], ChunkedTransfer: ["1", false] }.freeze
+
+  def test_rhebok
+    options = RHEBOK.keys.map { |name| Bontebok::OptionTable::ALL.find { |option| option.name == name.to_s } }
+    untyped = config
+    typed = config(**RHEBOK.transform_values(&:first))
+    assert_equal(RHEBOK.values.map(&:last), options.map { |option| untyped[option.key] })
+    assert_equal([8, 30_000, 500, 100, 2000, 3000, true, 9, 2, 64, true, true],
+                 options.map { |option| typed[option.key] })
+    assert_equal ["rackup -O"], options.map { |option| typed.source(option.key) }.uniq
+    assert_equal([1, 300_000, 300_000, 300_000],
+                 %i[threads header_timeout body_timeout write_timeout].map { |key| untyped[key] })
   end
 
   def test_options_have_the_names_of_the_table
