@@ -23,7 +23,7 @@ module Bontebok
       @backlog = backlog
     end
 
-    # Two servers that start at the same moment may both bind; then one of them fails here.
+    # Of two servers that start at the same moment one may fail only here.
     def listen
       explained { socket.listen(@backlog) }
     end

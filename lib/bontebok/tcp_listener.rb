@@ -62,9 +62,15 @@ module Bontebok
       explained do
         @socket = Socket.new(@info.pfamily, Socket::SOCK_STREAM)
         set_options
-        socket.bind(@info)
+        take_port
         @info = socket.local_address
       end
+    end
+
+    # Connections inherit it: when they linger in TIME_WAIT they are not to keep the next server from the port.
+    def listen
+      reuse_address(true)
+      super
     end
 
     def to_s
@@ -73,9 +79,22 @@ module Bontebok
 
     private
 
-    # SO_REUSEADDR: connections of a former server that linger in TIME_WAIT do not keep us from the port.
+    # With SO_REUSEADDR many can bind a port, if all of them say so, until one listens. So we say so only when it takes
+    # that because of a former server's connections, and only for the moment: a second server that is started while
+    # our application loads is refused before it loads its own.
+    def take_port
+      socket.bind(@info)
+    rescue Errno::EADDRINUSE
+      reuse_address(true)
+      socket.bind(@info)
+      reuse_address(false)
+    end
+
+    def reuse_address(answer)
+      socket.setsockopt(:SOCKET, :REUSEADDR, answer)
+    end
+
     def set_options
-      socket.setsockopt(:SOCKET, :REUSEADDR, true)
       socket.setsockopt(:SOCKET, :REUSEPORT, true) if @reuse_port
       TcpListener.set_options(socket, defer_accept: @defer_accept)
       # [::] is both families, and ::ffff:127.0.0.1 an address, whatever the system's default.

@@ -80,8 +80,21 @@ class CLIStartTest < Support::TestCase
     taken&.close
   end
 
-  def test_of_two_that_start_at_the_same_moment_one_says_the_same
+  # Which listens when the application is there.
+  def test_a_port_is_in_use_while_its_server_loads
     address = "127.0.0.1:#{TCPServer.open('127.0.0.1', 0) { |server| server.local_address.ip_port }}"
+    File.mkfifo(File.join(temp_dir, "gate"))
+    first = start_bontebok(ready: false, listen: nil, args: ["-w", "1", "-l", address],
+                           rackup: "warn :loading\nFile.read('gate')\n#{APP}")
+    first.wait_for_output(/loading/)
+    assert_fails 1, "cannot listen on #{address}: Address already in use", args: ["-w", "1", "-l", address]
+    File.open(File.join(temp_dir, "gate"), "w", &:close)
+    first.wait_until_ready
+  end
+
+  # Such a socket has no file before.
+  def test_of_two_that_start_with_one_unix_socket_the_first_to_listen_wins
+    address = "unix:#{temp_dir}/a.sock"
     File.mkfifo(File.join(temp_dir, "gate"))
     both = Array.new(2) do
       start_bontebok(ready: false, listen: nil, args: ["-w", "1", "-l", address],
@@ -90,8 +103,8 @@ class CLIStartTest < Support::TestCase
     eventually { both.all? { |server| File.exist?(File.join(temp_dir, "loading-#{server.pid}")) } }
     File.open(File.join(temp_dir, "gate"), "w", &:close)
     loser = eventually { both.find { |server| !server.running? } }
-    (both - [loser]).first.wait_until_ready
-    assert_failed loser, 1, "cannot listen on #{address}: Address already in use"
+    (winner = (both - [loser]).first).wait_until_ready
+    assert_failed loser, 1, "cannot listen on #{address}: Address already in use by process #{winner.pid}"
   end
 
   def test_a_living_unix_socket_is_found_before_the_application_loads

@@ -126,12 +126,22 @@ class ListenersTest < Support::TestCase
     assert_fails("cannot listen on #{taken}: Address already in use") { listeners(taken).bind }
   end
 
-  def test_two_may_bind_and_one_may_listen
+  # As another server does whose application loads.
+  def test_a_port_that_is_bound_is_in_use_before_it_listens
     first = listeners("127.0.0.1:0").tap(&:bind)
     address = first.first.to_s
-    second = listeners(address).tap(&:bind)
+    assert_fails("cannot listen on #{address}: Address already in use") { listeners(address).bind }
     first.listen
-    assert_fails("cannot listen on #{address}: Address already in use") { second.listen }
+    Support::Client.open(address) { |client| assert client }
+  end
+
+  # Those that the former server has closed are in TIME_WAIT for a minute.
+  def test_connections_of_a_former_server_do_not_keep_the_port
+    address = leave_connections
+    next_one = listeners(address).tap(&:bind)
+    assert_fails("cannot listen on #{address}: Address already in use") { listeners(address).bind }
+    next_one.listen
+    Support::Client.open(address) { |client| assert client }
   end
 
   def test_all_or_none
@@ -178,6 +188,18 @@ class ListenersTest < Support::TestCase
 
   def listening(*addresses, **options)
     listeners(*addresses, **options).tap(&:bind).tap(&:listen)
+  end
+
+  # The address of a server that is gone.
+  def leave_connections
+    former = listening("127.0.0.1:0")
+    listener = former.first
+    Support::Client.open(listener.to_s) do |client|
+      listener.socket.accept.first.close
+      assert_empty client.read_to_end
+    end
+    former.close
+    listener.to_s
   end
 
   def assert_fails(message, &)
