@@ -102,8 +102,8 @@ module Bontebok
         break if @stopping && @workers.empty?
 
         readable = @workers.wait(@events, *(@channel unless @orphaned))
-        @events.take.each { |event| handle(event) }
         @channel.hear.each { |word| obey(word) } if readable.include?(@channel)
+        @events.take.each { |event| handle(event) }
       end
     end
 
@@ -122,9 +122,10 @@ module Bontebok
       stop(:quit)
     end
 
-    # INT comes from a terminal to every process of the group: the supervisor obeys it.
+    # INT comes from a terminal to every process of the group: the supervisor obeys it. When it stops us before it knows
+    # that we hear it, it says so first and sends TERM as well.
     def handle(signal)
-      return unless %w[TERM QUIT].include?(signal)
+      return if @stopping || !%w[TERM QUIT].include?(signal)
 
       @log.info("wants to be replaced: SIG#{signal}")
       @channel.say(:leave)
