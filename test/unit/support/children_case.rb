@@ -43,6 +43,12 @@ module ChildrenCase
     STEADY.call(channel)
   end
 
+  # Time passes as usual, and at once where the test says so (pass_time).
+  def run
+    clock = Bontebok::Child.method(:now)
+    Bontebok::Child.stub(:now, -> { clock.call + @passed.to_i }) { super }
+  end
+
   def setup
     @former = Signal.trap("CHLD", "DEFAULT")
     @events = Bontebok::SignalQueue.new("CHLD")
@@ -85,6 +91,11 @@ module ChildrenCase
       @keeper.wait(@events)
       @events.take
     end
+  end
+
+  # As if so many seconds had passed.
+  def pass_time(seconds)
+    @passed = @passed.to_i + seconds
   end
 
   def assert_alive(child)
