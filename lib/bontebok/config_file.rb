@@ -74,9 +74,12 @@ module Bontebok
       raise UsageError, "#{place}: #{message}"
     end
 
-    # A misspelt directive is no trifle; one that another server knows and this one does not may be.
-    def unknown(directive)
-      refuse("unknown option #{directive}") unless @ignore_unknown
+    # A misspelt directive is no trifle; one that another server knows and this one does not may be. advice: what to do
+    # instead, in a few words.
+    def unknown(directive, advice = nil)
+      unless @ignore_unknown
+        refuse("unknown option #{directive}#{" (#{advice})" if advice}; --ignore-unknown goes on without it")
+      end
 
       @warnings << "#{place}: unknown option #{directive} is ignored"
       nil

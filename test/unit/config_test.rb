@@ -69,7 +69,9 @@ class ConfigTest < Support::TestCase
     assert_equal 3, config({ config_file: [path] })[:max_workers]
     path = temp_file("puma/app.rb", "worker_processes 3\n")
     assert_equal 3, config({ config_file: [path], config_style: ["unicorn"] })[:max_workers]
-    assert_usage_error("#{path}:1: unknown option worker_processes", config_file: [path])
+    hint = "--config-style unicorn reads a file for unicorn"
+    assert_usage_error("#{path}:1: unknown option worker_processes (#{hint}); --ignore-unknown goes on without it",
+                       config_file: [path])
     ignoring = config({ config_file: [path], ignore_unknown: ["true"] })
     assert_equal ["#{path}:1: unknown option worker_processes is ignored"], ignoring.warnings
   end

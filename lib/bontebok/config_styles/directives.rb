@@ -16,6 +16,13 @@ module Bontebok
         def nothing_to_do(*directives)
           directives.each { |directive| define_method(directive) { |*, **, &_block| nil } }
         end
+
+        # Directives for what this server has not got, and what to do instead. One that is false asks for nothing.
+        def absent(advice, *directives)
+          directives.each do |directive|
+            define_method(directive) { |*values, **, &_block| unknown(directive, advice) unless values.first == false }
+          end
+        end
       end
 
       # configuration: the ConfigFile.
@@ -30,8 +37,19 @@ module Bontebok
         @configuration.set(:socket_mode, (@configuration[:socket_mode] || 0o777) & ~umask)
       end
 
+      def unknown(directive, advice = nil)
+        @configuration.unknown(directive, advice)
+      end
+
       def method_missing(name, *)
-        @configuration.unknown(name)
+        unknown(name, hint(name))
+      end
+
+      # What may have been meant.
+      def hint(name)
+        known = self.class.public_instance_methods - Object.public_instance_methods
+        near = DidYouMean::SpellChecker.new(dictionary: known).correct(name).first if defined?(DidYouMean)
+        "did you mean #{near}?" if near
       end
 
       def respond_to_missing?(*)

@@ -30,6 +30,12 @@ module Bontebok
 
       private
 
+      # A file for another server may have a name that does not tell so.
+      def hint(name)
+        theirs, = ALL.find { |_, style| style.method_defined?(name) }
+        theirs ? "--config-style #{theirs} reads a file for #{theirs}" : super
+      end
+
       def note(option, values)
         @configuration.refuse("#{option.name} wants a value") if values.empty?
         return @configuration.add(option.key, *values.flatten) if option.repeated?

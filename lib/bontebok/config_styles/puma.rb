@@ -17,6 +17,8 @@ module Bontebok
       ADDRESS = %r{\A(tcp|unix)://([^?]*)(?:\?(.*))?\z}
       # Options of an address without a counterpart.
       TUNING = %w[low_latency].freeze
+      # What files name that want the usual one.
+      DefaultRackup = "config.ru" # rubocop:disable Naming/ConstantName -- puma's own
 
       include PumaHooks
 
@@ -33,7 +35,23 @@ module Bontebok
       nothing_to_do :queue_requests, :wait_for_less_busy_worker, :worker_check_interval, :drain_on_shutdown,
                     :max_io_threads, :io_selector_backend, :mutate_stdout_and_stderr_to_sync_on_write,
                     :raise_exception_on_sigterm, :silence_single_worker_warning, :silence_fork_callback_warning,
-                    :supported_http_methods, :worker_timeout, :prune_bundler, :extra_runtime_dependencies
+                    :supported_http_methods, :worker_timeout, :prune_bundler, :extra_runtime_dependencies,
+                    :nakayoshi_fork, :worker_culling_strategy, :restart_command, :debug, :shutdown_debug
+
+      absent "signals do what pumactl does", :activate_control_app, :state_path, :state_permission
+      absent "TLS is left to a proxy", :ssl_bind
+      absent "a service manager does that", :daemonize
+      absent "put the application into a rackup file", :app
+      absent "write its lines without the block", :single, :cluster
+      absent "workers are forked from the master alone", :fork_worker
+      absent "worker_shutdown_timeout is the time for what is in flight", :force_shutdown_after
+      absent "the server's own log has LogFormat, that of requests AccessLogFormat", :custom_logger, :log_formatter
+      absent "no answer 103 is sent", :early_hints
+      absent "have the proxy send X-Forwarded-Proto", :rack_url_scheme
+      absent "REMOTE_ADDR is who connects, X-Forwarded-For tells the client", :set_remote_address
+
+      # What an application that runs beside the server does instead of a plugin.
+      PLUGINS = { "solid_queue" => "start bin/jobs beside the server" }.freeze
 
       def bind(address)
         _, scheme, where, options = ADDRESS.match(address.to_s).to_a
@@ -90,9 +108,11 @@ module Bontebok
         @configuration.set(:keepalive_timeout, 0) if @closing
       end
 
-      # The one plugin that Rails' own file asks for; others change puma itself.
+      # The one plugin that Rails' own file always asks for; others change puma itself.
       def plugin(name)
-        name.to_s == "tmp_restart" ? @configuration.set(:restart_file, "tmp/restart.txt") : unknown("plugin #{name}")
+        return unknown("plugin #{name}", PLUGINS[name.to_s]) unless name.to_s == "tmp_restart"
+
+        @configuration.set(:restart_file, "tmp/restart.txt")
       end
 
       # What is there stays, also without the third argument.
@@ -123,10 +143,6 @@ module Bontebok
         Integer(text.to_s, 8)
       rescue ArgumentError
         @configuration.refuse("#{name} of bind wants a number like 0117")
-      end
-
-      def unknown(directive)
-        @configuration.unknown(directive)
       end
 
       def bind_option(name, value = nil)

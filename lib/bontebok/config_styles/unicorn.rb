@@ -28,6 +28,9 @@ module Bontebok
       # before_exec: no process of this server executes another program in its own place.
       nothing_to_do :before_exec, :check_client_connection, :rewindable_input, :default_middleware
 
+      absent "workers are forked, none executes a program anew", :worker_exec
+      absent "no answer 103 is sent", :early_hints
+
       def listen(address, options = {})
         options.each { |name, value| listen_option(name, value) }
         @configuration.add(:listen, spelled(address))
@@ -72,7 +75,7 @@ module Bontebok
         when :reuseport then @configuration.set(:reuse_port, value)
         when :umask then restrict_socket(value)
         when *TUNING then nil
-        else @configuration.unknown("#{name} of listen")
+        else unknown("#{name} of listen")
         end
       end
 

@@ -39,7 +39,7 @@ class ConfigStylesUnicornTest < Support::TestCase
       listen 80, :backlog => 64, :tcp_nopush => true, tcp_nodelay: false, tries: 5, delay: 0.5, sndbuf: 1, rcvbuf: 1
       listen "81", backlog: 16, reuseport: true, tcp_defer_accept: 1, accept_filter: "httpready", ipv6only: true
     RUBY
-    assert_fault ":1: unknown option backlogs of listen", "listen 80, backlogs: 1"
+    assert_unknown "backlogs of listen", "listen 80, backlogs: 1"
   end
 
   def test_who_may_connect
@@ -83,12 +83,14 @@ class ConfigStylesUnicornTest < Support::TestCase
   end
 
   def test_what_asks_for_nothing
-    assert_empty values("check_client_connection false\nrewindable_input true\ndefault_middleware false\n")
+    assert_empty values("check_client_connection false\nrewindable_input true\ndefault_middleware false\n" \
+                        "worker_exec false\nearly_hints false\n")
   end
 
   def test_what_is_not_known
-    assert_fault ":2: unknown option worker_proceses", "timeout 1\nworker_proceses 4"
-    assert_fault ":1: unknown option worker_exec", "worker_exec true"
+    assert_unknown "worker_proceses", "worker_proceses 4", advice: "did you mean worker_processes?"
+    assert_unknown "worker_exec", "worker_exec true", advice: "workers are forked, none executes a program anew"
+    assert_unknown "Rainbows!", "Rainbows! do\nend"
     assert_fault ":1: before_fork wants a block", "before_fork 1"
   end
 end

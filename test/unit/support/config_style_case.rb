@@ -16,6 +16,11 @@ module ConfigStyleCase
     read(text).entries.transform_values(&:value)
   end
 
+  def assert_unknown(directive, text, advice: nil)
+    advice &&= " (#{advice})"
+    assert_fault ":1: unknown option #{directive}#{advice}; --ignore-unknown goes on without it", text
+  end
+
   def assert_fault(message, text, exit_status = 2)
     error = assert_raises(Bontebok::StartError) { read(text) }
     assert_equal [exit_status, @path + message], [error.exit_status, error.message]
