@@ -17,11 +17,11 @@ module Bontebok
     # 0: they go on for ever.
     attr_reader :request_limit
 
-    # worker: the Hooks::Worker that hooks are told of.
-    def initialize(config, listeners, app, worker:, log:, events:)
+    # worker: the Hooks::Worker that hooks are told of. turns: OutOfBandTurns, where there are other workers.
+    def initialize(config, listeners, app, worker:, log:, events:, turns: nil)
       @failed = false
       @request_limit = config.request_limit
-      @out_of_band = OutOfBand.new(config, worker, log: log)
+      @out_of_band = OutOfBand.new(config, worker, log: log, turns: turns)
       @listeners = listeners
       @log = log
       @hooks = config.hooks

@@ -9,6 +9,8 @@ require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "hooks"
 require_relative "log_files"
+require_relative "out_of_band"
+require_relative "out_of_band_turns"
 require_relative "quiet_signals"
 require_relative "signal_queue"
 require_relative "worker"
@@ -37,9 +39,10 @@ module Bontebok
     def run
       @config.account.assume
       Process.setproctitle("bontebok master")
-      ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log].each(&:disown) }
+      ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log, *@turns].each(&:disown) }
       @app ||= load_app if @config[:preload]
       Collector.new.settle(compact: @config[:compact_before_fork]) if @app
+      @turns = OutOfBandTurns.new(@count) if OutOfBand.wanted?(@config)
       @events = SignalQueue.new(*SIGNALS)
       @workers = children
       mind_workers
@@ -83,7 +86,8 @@ module Bontebok
     def fork_worker(number)
       Child.fork(number, to_close: [@events]) do |channel|
         @log.worker = number
-        Worker.new(@config, @listeners, number: number, generation: @generation, channel: channel, log: @log).run(@app)
+        Worker.new(@config, @listeners, number: number, generation: @generation, channel: channel, log: @log,
+                                        turns: @turns).run(@app)
       end
     end
 

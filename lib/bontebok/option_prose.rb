@@ -80,10 +80,10 @@ module Bontebok
       the application had returned it. After anything else it is the 500 that there is without the hook.
 
       `out_of_band`, and OobGC's collection after it, cost no client time as long as there are other workers: the kernel
-      gives them the connections that come meanwhile. They begin when the worker has no request in any of its threads.
-      Only a request on a connection that the worker keeps alive may have to wait. A server that is never without
-      requests does it all the same, after ten times MaxGCPerRequest requests, and then the worker's other threads may
-      have one.
+      gives them the connections that come meanwhile, and half of the workers at most are out of band at the same
+      moment. They begin when the worker has no request in any of its threads. Only a request on a connection that the
+      worker keeps alive may have to wait. A server that is never without requests does it all the same, after ten
+      times MaxGCPerRequest requests, and then the worker's other threads may have one.
     TEXT
   end
 end

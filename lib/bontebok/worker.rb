@@ -27,20 +27,22 @@ module Bontebok
   class Worker
     SIGNALS = %w[TERM QUIT INT HUP].freeze
 
-    def initialize(config, listeners, number:, generation:, channel:, log:)
+    # turns: OutOfBandTurns; nil: nothing is done out of band.
+    def initialize(config, listeners, number:, generation:, channel:, log:, turns: nil)
       @config = config
       @listeners = listeners
       @number = number
       @generation = generation
       @channel = channel
       @log = log
+      @turns = turns
     end
 
     # app: what the master has loaded; nil: it is loaded here. Returns the exit status.
     def run(app)
       @title = WorkerTitle.new(@number, @generation, @config[:tag])
       @life = WorkerLife.new(@log)
-      ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log].each(&:disown) }
+      ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log, *@turns].each(&:disown) }
       app = prepare(app)
       @events = SignalQueue.new(*SIGNALS)
       @channel.say(:loaded)
@@ -89,7 +91,7 @@ module Bontebok
     def serve(app, words)
       @life.go
       @config.hooks.run(:after_worker_ready, itself_for_hooks)
-      @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events)
+      @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events, turns: @turns)
       @recycling = Recycling.new(@config, log: @log)
       MainThread.guard do
         @lanes.start

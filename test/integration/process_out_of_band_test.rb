@@ -34,6 +34,22 @@ class ProcessOutOfBandTest < Support::TestCase
     end
   end
 
+  # The sibling wants it as well, after every request.
+  def test_one_of_two_at_a_time
+    make_gate
+    config = temp_file("bontebok.rb", "out_of_band { |one| $stderr.puts \"out \#{one.pid}\"; File.read('gate') }\n")
+    server = start_bontebok(args: ["-c", config, "-w", "2", "--max-gc-per-request", "1"], rackup: PID_APP)
+    server.wait_for_output(/ ready in \d+ ms$/)
+    server.get
+    first = server.wait_for_output(/^out (\d+)/)[1]
+    sibling = workers(server).map(&:to_s) - [first]
+    assert_equal sibling * 50, Array.new(50) { server.get.body }
+    assert_equal [first], server.output.text.scan(/^out (\d+)/).flatten
+    open_gate
+    eventually { server.get && server.output.text.scan(/^out/).size == 2 }
+    open_gate
+  end
+
   def test_where_there_is_no_other_worker_it_is_waited_for
     server, = start_with_slow_hook("-w", "1")
     server.connect do |client|

@@ -53,15 +53,41 @@ class OutOfBandTest < Support::TestCase
     assert(numbers.all? { |number| (900..1000).cover?(number) })
   end
 
+  def test_without_a_turn_it_waits_and_asks_again_soon
+    subject = out_of_band("oob_gc true\nmax_gc_per_request 7\n", turns: self)
+    @turn = false
+    assert_equal [1, %i[take]], [subject.run, @calls]
+    @turn = true
+    assert_equal [7, %i[take take collect give_back]], [subject.run, @calls]
+  end
+
+  def test_a_turn_is_given_back_whatever_happens
+    subject = out_of_band("out_of_band { raise Interrupt }\n", turns: self)
+    @turn = true
+    assert_raises(Interrupt) { subject.run }
+    assert_equal %i[take give_back], @calls
+  end
+
   # Of the log.
   def error(message, cause)
     @logged << "#{message}: #{cause.message}"
   end
 
+  # ---- of the turns ----
+
+  def take
+    @calls << :take
+    @turn
+  end
+
+  def give_back
+    @calls << :give_back
+  end
+
   private
 
-  def out_of_band(text = "")
+  def out_of_band(text = "", turns: nil)
     config = Bontebok::Config.new({ config_file: [temp_file("bontebok.rb", text)] }, env: {})
-    Bontebok::OutOfBand.new(config, @calls, log: self, collector: Collector.new(@calls))
+    Bontebok::OutOfBand.new(config, @calls, log: self, turns: turns, collector: Collector.new(@calls))
   end
 end
