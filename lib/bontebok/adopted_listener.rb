@@ -27,12 +27,22 @@ module Bontebok
       explained { TcpListener.set_options(socket, defer_accept: @defer_accept) } unless address.unix?
     end
 
+    # Does what comes to this other listener's address come here? systemd opens a port without an address as [::], which
+    # is all of IPv4 as well.
+    def takes?(other)
+      to_s == other.to_s || (both_families? && other.to_s == "0.0.0.0:#{server_port}")
+    end
+
     # Once more only changes the length of its queue.
     def listen
       super if @backlog
     end
 
     private
+
+    def both_families?
+      @info&.ip_address == "::" && socket.getsockopt(:IPV6, :V6ONLY).int.zero?
+    end
 
     # Nobody who started us may have handed it over after all: then the number is free, or one of Ruby's own
     # (ArgumentError).

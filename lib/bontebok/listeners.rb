@@ -89,7 +89,7 @@ module Bontebok
 
     # Which is not bound yet: a port that the kernel is to choose is nobody's.
     def taken?(listener)
-      @listeners.any? { |adopted| adopted.to_s == listener.to_s }
+      @listeners.any? { |adopted| adopted.takes?(listener) }
     end
 
     def own

@@ -45,6 +45,16 @@ class AdoptedListenerTest < Support::TestCase
     assert_equal "unix:#{temp_dir}/b.sock", @listeners.to_a[2].to_s
   end
 
+  # As systemd opens a port that has no address, and as a configuration file asks for one.
+  def test_all_of_ipv6_is_all_of_ipv4_too_unless_it_says_otherwise
+    { false => ["the test"], true => ["the test", nil] }.each do |v6_only, origins|
+      socket = hand_over(socket_of_ipv6(v6_only: v6_only))
+      start(socket.local_address.ip_port.to_s)
+      assert_equal(origins, @listeners.map(&:origin))
+      @handed_over.delete(socket).close
+    end
+  end
+
   def test_a_path_that_is_not_ascii
     hand_over(UNIXServer.new(path = File.join(temp_dir, "Käse.sock")))
     start("unix:#{path}")
@@ -109,6 +119,14 @@ class AdoptedListenerTest < Support::TestCase
 
   def entry(fileno)
     Bontebok::AdoptedSockets::Entry.new(fileno, "the test")
+  end
+
+  def socket_of_ipv6(v6_only:)
+    Socket.new(:INET6, :STREAM).tap do |socket|
+      socket.setsockopt(:IPV6, :V6ONLY, v6_only)
+      socket.bind(Addrinfo.tcp("::", 0))
+      socket.listen(5)
+    end
   end
 
   def queue_length(socket)
