@@ -15,9 +15,9 @@ module Bontebok
   #     pauses, longer with each failure in a row. To end by itself sooner than such a pause after it was ready is a
   #     failure as well, from the second time in a row.
   #   - One that asks to leave goes on serving until its replacement is ready. Then it retires: what it has not accepted
-  #     is for the others. Of several that ask each waits until the one before it has ended.
-  #   - One that does not become ready in time, or does not end in time after it was told to, is killed, and the log
-  #     says which.
+  #     is for the others. Of several that ask each waits until the one before it has ended. One that loads retires at
+  #     once: however often they are to be replaced, of each number one serves and one loads.
+  #   - One that is not ready in time, or has not ended in time after it was told to, is killed and named in the log.
   class Children
     # name: what the log calls a child. margin: seconds that one may take on top of patience, and of what an end at once
     # may take, if it has children of its own to wait for. interval: seconds between any two starts. boot: seconds in
@@ -41,8 +41,8 @@ module Bontebok
       @roster.empty?
     end
 
-    # Waits until something happens to a child, a deadline passes or one of the others is readable. Returns the readable
-    # ones of the others; #mind is to follow, after the signals were taken: a CHLD that comes later wakes the next wait.
+    # Waits until something happens to a child, a deadline passes or one of the others is readable; returns those. #mind
+    # is to follow, after the signals were taken: a CHLD that comes later wakes the next wait.
     def wait(*others)
       readable, = IO.select([*others, *@roster.audible.map(&:channel)], nil, nil, seconds_to_wait)
       others & readable.to_a
@@ -126,7 +126,7 @@ module Bontebok
       @roster.missing.each { |number| start(number) if @pauses.over(number) <= Child.now }
     end
 
-    # When there is no room for one more process or pipe now, there may be later.
+    # When there is no room for one more now, there may be later.
     def start(number)
       @roster.add(@start.call(number).tap { |child| child.expect(@seconds[:boot]) })
       @pauses.started
@@ -161,7 +161,9 @@ module Bontebok
 
       @pauses.leaves(child.number, child.seconds_ready) if child.reached?(:ready)
       child.replace
-      @record.leaves(child)
+      at_once = @roster.dispensable?(child)
+      @record.replaced(child, at_once)
+      child.retire(@seconds[:retire]) if at_once
     end
 
     def reap
@@ -169,23 +171,21 @@ module Bontebok
       @roster.select(&:ended?).each do |child|
         @roster.delete(child)
         child.channel.close
-        child.reached?(:ready) || child.leaving? ? note_end(child) : note_failure(child)
+        note_end(child)
         @ended.call(child)
       end
     end
 
     def note_end(child)
-      if child.staying?
+      if !child.reached?(:ready) && !child.leaving?
+        @record.failed(child)
+        @pauses.failed(child.number)
+      elsif child.staying?
         @record.ended(child)
         @pauses.ended(child.number, child.seconds_ready)
       elsif child.reached?(:ready) || !@stopping
         @record.left(child)
       end
-    end
-
-    def note_failure(child)
-      @record.failed(child)
-      @pauses.failed(child.number)
     end
 
     def kill_overdue

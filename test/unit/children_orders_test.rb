@@ -14,7 +14,6 @@ class ChildrenOrdersTest < Support::TestCase
     words.concat(channel.hear) until words.include?(:quit) || !channel.to_io.wait_readable
     words.count(:reopen)
   end
-  LOADING = ->(_channel) { sleep }
 
   def test_one_that_loads_is_told_when_it_is_loaded
     wait, loaded = IO.pipe

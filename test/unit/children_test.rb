@@ -99,25 +99,13 @@ class ChildrenTest < Support::TestCase
     assert_log(/warn \d+ \S+ \S+ worker 3 .* has left: exit status 3$/)
   end
 
-  def test_all_are_renewed_without_a_gap
-    keep(2) { STEADY }
+  def test_who_is_killed_by_others_while_it_leaves_is_warned_of
+    keep(1, patience: 60) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }
-    @keeper.renew
-    assert_empty(@started.first(2).select { |child| gone?(child) })
-    mind_until { @started.first(2).all? { |child| gone?(child) } }
-    assert_equal [1, 2, 1, 2], @started.map(&:number)
-  end
-
-  def test_one_that_is_to_be_replaced_before_it_is_ready_serves_until_then
-    keep(1) { WAITING }
-    mind_until { @keeper.settled?(:loaded) }
-    @keeper.renew
-    @started[0].channel.say(:go)
-    mind_until { @started[0].reached?(:ready) && @keeper.settled?(:loaded) }
-    refute_predicate @started[0], :leaving?
-    @keeper.go
-    mind_until { gone?(@started[0]) }
-    assert_alive @started[1]
+    @keeper.stop(:drain)
+    Process.kill("KILL", @started[0].pid)
+    mind_until { @keeper.empty? }
+    assert_log(/warn \d+ \S+ \S+ worker .* has left: killed by SIGKILL$/)
   end
 
   def test_a_replacement_that_fails_is_tried_again_and_the_old_one_stays

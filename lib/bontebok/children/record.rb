@@ -20,8 +20,10 @@ module Bontebok
         @log.error(text, exception)
       end
 
-      def leaves(child)
-        @log.info("#{describe(child)} leaves when its replacement is ready")
+      # at_once: it has nothing to serve until its replacement is ready.
+      def replaced(child, at_once)
+        how = at_once ? "is replaced before it was ready" : "leaves when its replacement is ready"
+        @log.info("#{describe(child)} #{how}")
       end
 
       def left(child)
@@ -46,10 +48,9 @@ module Bontebok
 
       private
 
-      # By itself, or by a signal of ours: TERM while it loads, KILL when its time is over.
+      # By itself, or because we killed it; while it loads the end that it is told to has no better form.
       def as_told?(child)
-        status = child.status
-        status.nil? || status.success? || [Signal.list["TERM"], Signal.list["KILL"]].include?(status.termsig)
+        child.status.nil? || child.status.success? || child.killed? || !child.reached?(:loaded)
       end
 
       def describe(child)

@@ -49,6 +49,13 @@ module Bontebok
         of(number).reject(&:staying?).each { |child| child.retire(seconds) }
       end
 
+      # Nothing is served less without it: it has not loaded yet, or is not ready and another of its number may serve.
+      def dispensable?(child)
+        return false if child.reached?(:ready)
+
+        !child.reached?(:loaded) || (of(child.number) - [child]).any? { |other| serving?(other) }
+      end
+
       # The numbers for which nobody stays.
       def missing
         @numbers.select { |number| of(number).none?(&:staying?) }
@@ -67,6 +74,12 @@ module Bontebok
       # Those who may still say something.
       def audible
         @children.reject(&:deaf?)
+      end
+
+      private
+
+      def serving?(child)
+        child.reached?(:loaded) && !child.leaving?
       end
     end
   end

@@ -25,6 +25,7 @@ module ChildrenCase
     channel.to_io.wait_readable
     0
   end
+  LOADING = ->(_channel) { sleep }
   FAILING = ->(_channel) { 3 }
   BRIEF = lambda do |channel|
     channel.say(:loaded)
@@ -81,16 +82,16 @@ module ChildrenCase
 
   # What the loops of the supervisor and the master do.
   def mind_until(what = "the expected state")
-    deadline = Support::Deadline.new
+    limit = Thread.new { sleep(Support::Deadline::DEFAULT_SECONDS) && @events.push(:limit) }
     until yield
-      raise Support::Timeout, "waited in vain for #{what}" if deadline.passed?
-
       @keeper.mind
       break if yield
 
       @keeper.wait(@events)
-      @events.take
+      raise Support::Timeout, "waited in vain for #{what}" if @events.take.include?(:limit)
     end
+  ensure
+    limit.kill.join
   end
 
   # As if so many seconds had passed.
