@@ -7,7 +7,7 @@ module Bontebok
     FORMS = "HOST:PORT, PORT, [v6]:PORT, unix:/path or unix:@name"
     # sun_path without its NUL (unix(7)).
     LONGEST_PATH = 107
-    PATTERN = %r{\A(?:(?:\[(?<v6>[0-9A-Fa-f:.%]+[^\]]*)\]|(?<host>[^\s:/\[\]@]+)):)?(?<port>\d{1,5})\z}
+    PATTERN = %r{\A(?:(?:\[(?<v6>[0-9A-Fa-f:.%]+[^\]]*)\]|(?<host>[^\s:/\[\]@*]+)):)?(?<port>\d{1,5})\z}
 
     attr_reader :host, :port, :path
 
@@ -41,8 +41,10 @@ module Bontebok
         new(path: path)
       end
 
-      # At once: it is unlinked at exit, wherever the application has changed to by then.
+      # At once: it is unlinked at exit, wherever the application has changed to by then. Ruby would keep the slashes of
+      # unix:///path, by which others write the same.
       def absolute(path)
+        path = path.delete_prefix("/") while path.start_with?("//")
         File.expand_path(path)
       rescue ArgumentError # ~name, and nobody has that name
         raise OptionTypes::Invalid, "a path or @name after unix:"

@@ -26,6 +26,7 @@ class AddressTest < Minitest::Test
   def test_unix_path_becomes_absolute
     assert_equal "unix:/run/app.sock", Address.parse("unix:/run/app.sock").to_s
     assert_equal "unix:#{Dir.pwd}/app.sock", Address.parse("unix:app.sock").to_s
+    assert_equal "unix:/run/app.sock", Address.parse("unix:///run//app.sock").to_s
   end
 
   def test_a_unix_path_is_bytes
@@ -49,7 +50,7 @@ class AddressTest < Minitest::Test
 
   def test_what_is_no_address
     assert_refused Address::FORMS, "", ":80", "host:", "host", "::1:80", "[::1]", "a b:80", "host:80/x", "http://h:80",
-                   "\xff", "\xff:80", "-1", "1.2.3.4:+80", "80\n", "x@y:80"
+                   "\xff", "\xff:80", "-1", "1.2.3.4:+80", "80\n", "x@y:80", "*:80"
     assert_refused "a port from 0 to 65535", "65536", "127.0.0.1:99999"
     assert_refused "a path or @name after unix:", "unix:", "unix:@", "unix:/a\0b"
   end
