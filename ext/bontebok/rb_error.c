@@ -141,24 +141,40 @@ static bool may_answer(const struct bbr_exchange *exchange, VALUE answer)
     return RB_TYPE_P(answer, T_STRING) || (RB_TYPE_P(answer, T_ARRAY) && exchange->body == Qundef);
 }
 
+/* No fault of the application. */
+static bool is_gone(const struct bbr_exchange *exchange, VALUE error)
+{
+    return exchange->gone && RTEST(rb_obj_is_kind_of(error, bbr_eClientGone));
+}
+
+/* False: nothing was sent, or not all of it. */
+static bool send_500(struct failure *failure, const char *blamed)
+{
+    struct bbr_exchange *exchange = failure->exchange;
+    VALUE error = bbr_attempt(answer_500, (VALUE)failure);
+    exchange->broken = !NIL_P(error);
+    if (exchange->broken && blamed && !is_gone(exchange, error)) log_failure(exchange, blamed, error);
+    return !exchange->broken;
+}
+
 void bbr_failed(struct bbr_exchange *exchange, VALUE error)
 {
     exchange->broken = true;
     if (!NIL_P(exchange->stream)) bbr_stream_detach(exchange->stream); /* a body may write in its close */
-    if (exchange->gone && RTEST(rb_obj_is_kind_of(error, bbr_eClientGone)))
-        return; /* no fault of the application */
+    if (is_gone(exchange, error)) return;
     VALUE answer = bbr_failed_late(exchange, error);
     if (exchange->gone || bb_reply_sent(exchange->lane->core)) return;
 
     struct failure failure = {exchange, error, plain_answer};
-    if (may_answer(exchange, answer))
+    bool given = may_answer(exchange, answer);
+    if (given)
         failure.answer = answer;
     else if (exchange->lane->show_errors)
         (void)bbr_attempt(backtrace_text, (VALUE)&failure);
-    exchange->broken = !NIL_P(bbr_attempt(answer_500, (VALUE)&failure));
-    if (!exchange->broken || bb_reply_sent(exchange->lane->core)) return;
+    if (send_500(&failure, given ? ": the answer of on_error" : NULL)) return;
+    if (bb_reply_sent(exchange->lane->core)) return;
     failure.answer = plain_answer;
-    exchange->broken = !NIL_P(bbr_attempt(answer_500, (VALUE)&failure));
+    (void)send_500(&failure, NULL);
 }
 
 void bbr_init_error(void)

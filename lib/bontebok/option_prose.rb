@@ -77,7 +77,8 @@ module Bontebok
       start at the server's start, the exit status is 1. What raises elsewhere is logged and changes nothing.
 
       What `on_error` returns is the answer, if none was begun: a String is the text of a 500, an Array is sent as if
-      the application had returned it. After anything else it is the 500 that there is without the hook.
+      the application had returned it, and the log tells of one that cannot be. After anything else it is the 500 that
+      there is without the hook.
 
       `out_of_band`, and OobGC's collection after it, cost no client time as long as there are other workers: the kernel
       gives them the connections that come meanwhile, and half of the workers at most are out of band at the same

@@ -95,7 +95,7 @@ class ErrorTest < Support::LaneCase
   end
 
   def test_on_error_without_a_usable_answer
-    [nil, 7, Object.new, [], [200], [200, {}, nil], ["no", {}, []]].each do |answer|
+    [nil, 7, Object.new].each do |answer|
       response = failing_response(RuntimeError.new, on_error: ->(*) { answer })
 
       assert_equal [500, "500 Internal Server Error\n"], [response.status, response.body], answer.inspect
@@ -103,6 +103,27 @@ class ErrorTest < Support::LaneCase
     raising = ->(*) { raise NotStandard }
 
     assert_equal 500, failing_response(RuntimeError.new, on_error: raising).status
+  end
+
+  # Then it is the hook that is to blame.
+  def test_on_error_with_an_answer_that_cannot_be_sent
+    [[], [200], [200, {}, nil], ["no", {}, []], [500, { "x" => "a\0" }, []]].each do |answer|
+      server = serve(on_error: ->(*) { answer }) { raise IndexError }
+
+      assert_equal "500 Internal Server Error\n", server.get.body
+      assert_kind_of IndexError, server.next_report.error
+      assert_told_of_the_answer Bontebok::Core::InvalidReply, server
+    end
+  end
+
+  def test_on_error_with_a_body_that_fails
+    body = Failing::Body.new(->(out) { out.call("part").then { raise "boom" } })
+    server = serve(on_error: ->(*) { [500, {}, body] }) { raise IndexError }
+
+    assert_raises(Support::Client::Closed) { server.get }
+    assert_kind_of IndexError, server.next_report.error
+    assert_told_of_the_answer RuntimeError, server
+    assert_equal 1, body.closed
   end
 
   # The body that failed is still to be closed: a second one is not taken on.
@@ -140,6 +161,12 @@ class ErrorTest < Support::LaneCase
   end
 
   private
+
+  def assert_told_of_the_answer(kind, server)
+    report = server.next_report
+
+    assert_equal ["GET /: the answer of on_error", kind], [report.message, report.error.class]
+  end
 
   def failing_response(error, **options)
     server = serve(**options) { raise error }
