@@ -143,7 +143,7 @@ module Bontebok
 
     def report(level, message, exception)
       case level
-      when :out_of_band then @core.out_of_band_after(@out_of_band.run)
+      when :out_of_band then mind("what was to be done out of band") { go_out_of_band }
       when :max_requests, :busy then @events.push(level)
       when :leave then leave(exception)
       else @log.write(level, message, exception)
@@ -152,7 +152,23 @@ module Bontebok
 
     # Outside of a request there is no env.
     def ask_hooks(exception, env)
-      @hooks.attempt(:on_error, exception, env || {}, log: @log)
+      mind("the hook on_error") { @hooks.attempt(:on_error, exception, env || {}, log: @log) }
+    end
+
+    # Whatever becomes of this time, there is to be a next one.
+    def go_out_of_band
+      requests = OutOfBand::SOON
+      requests = @out_of_band.run
+    ensure
+      @core.out_of_band_after(requests)
+    end
+
+    # What Hooks lets pass is not the hook's failure but this process's, as where the application raises it.
+    def mind(what)
+      yield
+    rescue SignalException, NoMemoryError => e
+      fail_with("#{what} ends this process", e)
+      nil
     end
 
     def leave(reason)

@@ -94,6 +94,19 @@ class ConfigHooksTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
+  # As where the application raises it: no failure of the hook's, the process is to go.
+  def test_a_hook_between_requests_that_ends_its_process
+    { "on_error" => "the hook on_error", "out_of_band" => "what was to be done out of band" }.each do |name, what|
+      server = start("#{name} { raise NoMemoryError, 'no room' }\n", args: %w[-w 1 --max-gc-per-request 1])
+      old = server.get.body.to_i
+      assert_equal 500, server.get("/raise").status
+      wait_for_workers(server, 1, without: [old])
+      assert_equal 200, server.get.status
+      server.wait_for_output(/ error #{old} w1 g1 #{what} ends this process: no room \(NoMemoryError\)/)
+      server.stop
+    end
+  end
+
   def test_a_signal_ends_a_worker_whose_hook_waits
     server = start("after_fork { $stderr.puts 'waiting'; sleep }\n", ready: false, args: ["-w", "1"])
     server.wait_for_output(/waiting/)

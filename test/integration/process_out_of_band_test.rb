@@ -84,6 +84,15 @@ class ProcessOutOfBandTest < Support::TestCase
     assert_operator collections.last, :>=, 19 # every ten at the latest
   end
 
+  # A timeout of the application's that comes late may hit it, for example.
+  def test_one_that_fails_is_not_the_last_one
+    config = temp_file("bontebok.rb", <<~RUBY)
+      after_fork { GC.define_singleton_method(:start) { |**| $stderr.puts("tried") || raise(IOError) } }
+    RUBY
+    server = start_bontebok(args: ["-c", config, "-w", "1", "--oob-gc", "--max-gc-per-request", "1"], rackup: PID_APP)
+    eventually { server.get && server.output.text.scan(/^tried/).size >= 3 }
+  end
+
   # With all of it on: garbage, a hook, numbers of requests, age.
   def test_nothing_is_lost
     config = temp_file("bontebok.rb", "out_of_band { GC.start }\n")
