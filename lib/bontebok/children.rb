@@ -52,7 +52,7 @@ module Bontebok
     def mind
       @roster.audible.each { |child| child.hear.each { |word| note(child, word) } }
       reap
-      kill_overdue
+      @roster.select(&:overdue?).each { |child| kill_now(child, child.omission) }
       return if @stopping
 
       @turns.next(@roster.to_a)&.then { |child| replace(child) }
@@ -84,13 +84,15 @@ module Bontebok
       @roster.each { |child| child.tell(word) }
     end
 
-    # All are replaced at once.
+    # All are replaced at once. Who asks for that may have mended what failed: no number pauses any longer.
     def renew
+      @pauses.cut_short
       @roster.each { |child| replace(child) }
     end
 
     # They are replaced one after the other, as if each had asked to leave.
     def renew_slowly
+      @pauses.cut_short
       @turns.add(*@roster)
     end
 
@@ -186,10 +188,6 @@ module Bontebok
       elsif child.reached?(:ready) || !@stopping
         @record.left(child)
       end
-    end
-
-    def kill_overdue
-      @roster.select(&:overdue?).each { |child| kill_now(child, child.omission) }
     end
 
     def kill_now(child, reason)

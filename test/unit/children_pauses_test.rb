@@ -44,6 +44,17 @@ class ChildrenPausesTest < Support::TestCase
     assert_log(/worker \(pid \d+\) ended before it was ready: exit status 3/)
   end
 
+  def test_a_renewal_cuts_the_pause_short_but_not_the_next_one
+    keep(1, pause: PAUSE) { FAILING }
+    mind_until { ends == 1 }
+    %i[renew renew_slowly].each.with_index(2) do |renewal, count|
+      @keeper.public_send(renewal)
+      mind_until { ends == count }
+      assert_equal count, @started.size
+    end
+    assert_pauses 30
+  end
+
   def test_one_that_cannot_be_forked_is_tried_again
     keep(1, pause: 0.01) { (@attempts = @attempts.to_i + 1) < 3 ? raise(Errno::EAGAIN) : STEADY }
     mind_until { @keeper.settled?(:ready) && @keeper.any?(:ready) }

@@ -55,6 +55,11 @@ module Bontebok
         @brief.delete(number) if seconds >= @pause
       end
 
+      # Those that pause now need not wait any longer. The next pause is as long as it would have been.
+      def cut_short
+        @until.clear
+      end
+
       # The number is not needed any more.
       def forget(number)
         [@failures, @brief, @until].each { |by_number| by_number.delete(number) }
