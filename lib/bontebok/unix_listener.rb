@@ -22,7 +22,7 @@ module Bontebok
     def bind
       explained do
         @socket = Socket.new(Socket::PF_UNIX, Socket::SOCK_STREAM)
-        address.abstract? ? socket.bind(Socket.pack_sockaddr_un("\0#{path.delete_prefix('@')}")) : try_path
+        address.abstract? ? take_name : try_path
       end
     end
 
@@ -86,23 +86,43 @@ module Bontebok
     end
 
     def take_path(owner)
-      owner.bind(Socket.pack_sockaddr_un(path))
+      owner.bind(place)
     end
 
-    # Makes room. Somebody who answers, or would if he had not so many waiting already (EAGAIN), owns the path; of a
-    # connection the kernel tells who that is (unix(7), SO_PEERCRED). What is no socket is not ours to remove.
+    def place
+      Socket.pack_sockaddr_un(address.abstract? ? "\0#{path.delete_prefix('@')}" : path)
+    end
+
+    # Whoever has the name may not listen yet (ECONNREFUSED).
+    def take_name
+      socket.bind(place)
+    rescue Errno::EADDRINUSE => e
+      begin
+        find_living
+      rescue Errno::ECONNREFUSED
+        raise e
+      end
+    end
+
+    # Makes room. What is no socket is not ours to remove.
     def vacate
       raise Errno::EEXIST if File.exist?(path) && !File.socket?(path)
 
-      probe = Socket.new(Socket::PF_UNIX, Socket::SOCK_STREAM)
-      probe.connect_nonblock(Socket.pack_sockaddr_un(path), exception: false)
-      refuse(probe.getsockopt(:SOCKET, :PEERCRED).data.unpack1("i"))
-    rescue Errno::EAGAIN
-      raise Errno::EADDRINUSE
+      find_living
     rescue Errno::ECONNREFUSED
       File.unlink(path)
     rescue Errno::ENOENT
       nil
+    end
+
+    # Somebody who answers, or would if he had not so many waiting already (EAGAIN), owns the place; of a connection the
+    # kernel tells who that is (unix(7), SO_PEERCRED).
+    def find_living
+      probe = Socket.new(Socket::PF_UNIX, Socket::SOCK_STREAM)
+      probe.connect_nonblock(place, exception: false)
+      refuse(probe.getsockopt(:SOCKET, :PEERCRED).data.unpack1("i"))
+    rescue Errno::EAGAIN
+      raise Errno::EADDRINUSE
     ensure
       probe&.close
     end
