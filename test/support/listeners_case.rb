@@ -1,0 +1,40 @@
+# frozen_string_literal: true
+
+require "bontebok/config"
+require "bontebok/listeners"
+require "bontebok/log"
+
+module Support
+  # A test of a server's listeners, of configurations of their own. They are closed when it ends.
+  class ListenersCase < TestCase
+    def setup
+      @log = IO.pipe
+    end
+
+    def teardown
+      @opened.to_a.each do |listeners|
+        listeners.unlink
+        listeners.close
+      end
+      @log.each(&:close)
+    end
+
+    private
+
+    def listeners(*addresses, **options)
+      written = options.merge(listen: addresses)
+      config = Bontebok::Config.new(written, env: {})
+      (@opened ||= []).push(Bontebok::Listeners.new(config, log: Bontebok::Log.new(@log.last))).last
+    end
+
+    def listening(*addresses, **options)
+      listeners(*addresses, **options).tap(&:bind).tap(&:listen)
+    end
+
+    def assert_fails(message, &)
+      error = assert_raises(Bontebok::StartError, &)
+      assert_operator message, :===, error.message
+      assert_equal 1, error.exit_status
+    end
+  end
+end
