@@ -77,76 +77,6 @@ class ErrorTest < Support::LaneCase
     2.times { assert_equal 500, server.get.status }
   end
 
-  def test_on_error_gives_the_text_of_the_answer
-    asked = []
-    error = RuntimeError.new("boom")
-    response = failing_response(error, show_errors: true, on_error: ->(*all) { asked.concat(all) && "sorry \xff" })
-
-    assert_equal [500, "sorry \xff".b, "text/plain; charset=utf-8"],
-                 [response.status, response.body, response["content-type"]]
-    assert_equal [error, "/"], [asked.first, asked.last["PATH_INFO"]]
-  end
-
-  def test_on_error_gives_a_whole_answer
-    body = Failing::Body.new(->(out) { out.call("page") })
-    response = failing_response(RuntimeError.new, on_error: ->(*) { [503, { "content-type" => "text/html" }, body] })
-
-    assert_equal [503, "page", "text/html", 1], [response.status, response.body, response["content-type"], body.closed]
-  end
-
-  def test_on_error_without_a_usable_answer
-    [nil, 7, Object.new].each do |answer|
-      response = failing_response(RuntimeError.new, on_error: ->(*) { answer })
-
-      assert_equal [500, "500 Internal Server Error\n"], [response.status, response.body], answer.inspect
-    end
-    raising = ->(*) { raise NotStandard }
-
-    assert_equal 500, failing_response(RuntimeError.new, on_error: raising).status
-  end
-
-  # Then it is the hook that is to blame.
-  def test_on_error_with_an_answer_that_cannot_be_sent
-    [[], [200], [200, {}, nil], ["no", {}, []], [500, { "x" => "a\0" }, []]].each do |answer|
-      server = serve(on_error: ->(*) { answer }) { raise IndexError }
-
-      assert_equal "500 Internal Server Error\n", server.get.body
-      assert_kind_of IndexError, server.next_report.error
-      assert_told_of_the_answer Bontebok::Core::InvalidReply, server
-    end
-  end
-
-  def test_on_error_with_a_body_that_fails
-    body = Failing::Body.new(->(out) { out.call("part").then { raise "boom" } })
-    server = serve(on_error: ->(*) { [500, {}, body] }) { raise IndexError }
-
-    assert_raises(Support::Client::Closed) { server.get }
-    assert_kind_of IndexError, server.next_report.error
-    assert_told_of_the_answer RuntimeError, server
-    assert_equal 1, body.closed
-  end
-
-  # The body that failed is still to be closed: a second one is not taken on.
-  def test_on_error_beside_a_body
-    body = Failing::Body.new(->(_) { raise "boom" })
-    { "text" => "text", [200, {}, ["no"]] => "500 Internal Server Error\n" }.each do |answer, text|
-      server = serve(on_error: ->(*) { answer }) { [200, {}, body] }
-
-      assert_equal text, server.get.body
-      assert_equal "boom", server.next_report.error.message
-    end
-    assert_equal 2, body.closed
-  end
-
-  def test_on_error_is_told_what_happens_after_the_answer
-    asked = Queue.new
-    body = Failing::Body.new(->(out) { out.call("whole") }, close: -> { raise "late" })
-    server = serve(on_error: ->(error, _) { asked.push(error.message) && "ignored" }) { [200, {}, body] }
-
-    assert_equal %w[whole late], [server.get.body, asked.pop]
-    assert_equal "late", server.next_report.error.message
-  end
-
   def test_what_is_rescued_in_the_application_is_no_failure
     body = Failing::Body.new(lambda { |out|
       begin
@@ -161,12 +91,6 @@ class ErrorTest < Support::LaneCase
   end
 
   private
-
-  def assert_told_of_the_answer(kind, server)
-    report = server.next_report
-
-    assert_equal ["GET /: the answer of on_error", kind], [report.message, report.error.class]
-  end
 
   def failing_response(error, **options)
     server = serve(**options) { raise error }
