@@ -13,6 +13,7 @@ module Bontebok
         at_exit do
           exception = $! # rubocop:disable Style/SpecialGlobalVars
           end_threads
+          remove_temporary_files
           flush
           leave(exception)
         end
@@ -30,6 +31,17 @@ module Bontebok
         thread.join
       rescue Exception # rubocop:disable Lint/RescueException
         nil # what it died of
+      end
+
+      # Finalizers would: uploads, as a rule. The name tells who has made one: those of the parent stay.
+      def remove_temporary_files
+        return unless defined?(Tempfile)
+
+        ObjectSpace.each_object(Tempfile) do |file|
+          file.close! if file.path&.include?("-#{Process.pid}-")
+        rescue SystemCallError, IOError
+          next
+        end
       end
 
       def flush

@@ -39,6 +39,19 @@ class ExitFenceTest < Support::TestCase
     assert_equal "all", File.read(File.join(temp_dir, "written"))
   end
 
+  def test_temporary_files_go_with_the_process_that_made_them
+    assert_run 0, "parents stays\nbefore\n", "", <<~RUBY
+      require "tempfile"
+      parents = Tempfile.new("parents", ".")
+      at_exit { puts "parents stays" if File.exist?(parents.path) }
+      Process.wait(fork do
+        Bontebok::ExitFence.put
+        $kept = [Tempfile.new("childs", "."), Tempfile.new("removed", ".").tap(&:unlink)]
+      end)
+    RUBY
+    assert_empty Dir.children(temp_dir)
+  end
+
   def test_an_exception_and_a_signal_end_it_as_ever
     assert_run 1, "", /no such shelf \(IndexError\)/, "behind_the_fence { raise IndexError, 'no such shelf' }"
     assert_run 128 + Signal.list.fetch("TERM"), "", "",
