@@ -18,6 +18,10 @@ module Bontebok
     FOREGROUND = "the server stays in the foreground; what puts it into the background, starts it again and keeps " \
                  "its log is a service manager: docs/DEPLOYMENT.md shows it under systemd"
 
+    # What unicorn, puma and rackup call them.
+    ELSEWHERE = { "-p" => "-l PORT", "--port" => "-l PORT", "-o" => "-l HOST:PORT", "--host" => "-l HOST:PORT",
+                  "-b" => "-l ADDR", "--bind" => "-l ADDR", "-C" => "-c FILE", "-e" => "-E ENV" }.freeze
+
     # action: :serve, :check, :help or :version. values: { key => [what was written, ...] }.
     attr_reader :action, :values
 
@@ -82,7 +86,8 @@ module Bontebok
       return "#{flag}: #{FOREGROUND}" if DAEMON.include?(flag)
 
       flag = flag.scrub
-      near = DidYouMean::SpellChecker.new(dictionary: known_flags).correct(flag).first if defined?(DidYouMean)
+      near = ELSEWHERE[flag]
+      near ||= DidYouMean::SpellChecker.new(dictionary: known_flags).correct(flag).first if defined?(DidYouMean)
       "unknown option #{flag}. #{near ? "Did you mean #{near}?" : 'See bontebok --help.'}"
     end
 

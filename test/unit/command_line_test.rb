@@ -50,6 +50,8 @@ class CommandLineTest < Minitest::Test
     assert_refused "unknown option --workerz. Did you mean --workers?", "--workerz", "3"
     assert_refused "unknown option --frobnicate. See bontebok --help.", "--frobnicate=1"
     assert_refused "unknown option -x. See bontebok --help.", "-x1"
+    assert_refused "unknown option -p. Did you mean -l PORT?", "-p3000"
+    assert_refused "unknown option --bind. Did you mean -l ADDR?", "--bind", "tcp://0.0.0.0:80"
     assert_refused "unknown option --no-threads. Did you mean --threads?", "--no-threads"
   end
 
