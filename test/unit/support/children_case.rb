@@ -63,7 +63,7 @@ module ChildrenCase
     @keeper&.stop(:quit)
     mind_until("the end") { @keeper.empty? } if @keeper
     Signal.trap("CHLD", @former)
-    [@reader, @writer].each(&:close)
+    [@events, @reader, @writer].each(&:close)
   end
 
   private
