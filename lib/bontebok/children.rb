@@ -41,11 +41,10 @@ module Bontebok
       @roster.empty?
     end
 
-    # Waits until something happens to a child, a deadline passes or one of the others is readable; returns those. #mind
-    # is to follow, after the signals were taken: a CHLD that comes later wakes the next wait.
+    # Waits until something happens to a child, a deadline passes or one of the others is readable. #mind is to follow,
+    # after the signals were taken: a CHLD that comes later wakes the next wait.
     def wait(*others)
-      readable, = IO.select([*others, *@roster.audible.map(&:channel)], nil, nil, seconds_to_wait)
-      others & readable.to_a
+      IO.select([*others, *@roster.audible.map(&:channel)], nil, nil, seconds_to_wait)
     end
 
     # Hears what the children say, and starts, retires and kills by the rules above.

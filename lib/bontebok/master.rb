@@ -105,9 +105,10 @@ module Bontebok
         tell_news
         break if @stopping && @workers.empty?
 
-        readable = @workers.wait(@events, *(@channel unless @orphaned))
-        @channel.hear.each { |word| obey(word) } if readable.include?(@channel)
-        @events.take.each { |event| handle(event) }
+        @workers.wait(@events, *(@channel unless @orphaned))
+        events = @events.take
+        @channel.hear.each { |word| obey(word) } unless @orphaned
+        events.each { |event| handle(event) }
       end
     end
 
@@ -127,7 +128,7 @@ module Bontebok
     end
 
     # INT comes from a terminal to every process of the group: the supervisor obeys it. When it stops us before it knows
-    # that we hear it, it says so first and sends TERM as well.
+    # that we hear it, it says so first and sends TERM as well: of what is said before a signal came we have heard.
     def handle(signal)
       return if @stopping || !%w[TERM QUIT].include?(signal)
 
