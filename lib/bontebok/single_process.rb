@@ -35,10 +35,10 @@ module Bontebok
     # Returns the exit status: 0 only if it was told to end, by a signal or the application. Raises StartError.
     def run
       Process.setproctitle("bontebok")
-      @listeners.bind
-      @config.account.assume
       ForkGuard.install { [@listeners, @log].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
+      @listeners.bind
+      @config.account.assume
       app = @app || load_app
       MainThread.guard { serve(app) }
       @log.info("stopped")

@@ -19,7 +19,22 @@ class ProcessLoadingTest < Support::TestCase
       server.wait_for_output(/loading/)
       assert_equal 0, server.stop(signal).exitstatus, [signal, *args].join(" ")
       server.wait_for_output(/loading\n.* info #{server.pid} \S+ \S+ stopped\n\z/)
+      refute_match(/wants to be replaced/, server.output.text)
       assert_equal ["config.ru"], Dir.children(temp_dir)
+    end
+  end
+
+  # Whoever knows the pid knows it from then on, and may have logs to rotate.
+  def test_hup_ends_nobody_who_binds
+    temp_file("hup.rb", <<~RUBY)
+      require "bontebok/listeners"
+      Bontebok::Listeners.prepend(Module.new { def bind = super.tap { Process.kill("HUP", Process.pid) } })
+    RUBY
+    [%w[-w 0], %w[-w 1]].each do |args|
+      server = start_bontebok(args: [*args, "-c", "hup.rb"], rackup: GATED_APP)
+      server.wait_for_output(/log files are opened anew/)
+      assert_equal 200, server.get.status
+      server.stop
     end
   end
 
