@@ -14,8 +14,8 @@ module Bontebok
       OPTIONS = [
         Option.new("Listen", OptionTypes::Addresses.new, nil,
                    "Address: #{Address::FORMS}. May be given several times. PORT alone is 0.0.0.0:PORT; port 0 " \
-                   "is one that the kernel chooses. A name is all its addresses; [::] is both families, beside " \
-                   "0.0.0.0 of the same port IPv6 alone. $PORT is the port of the default address.",
+                   "is one that the kernel chooses. A name is all its addresses that this machine has; [::] is both " \
+                   "families, beside 0.0.0.0 of the same port IPv6 alone. $PORT is the port of the default address.",
                    section: TITLE, short: "l", repeated: true, environment_variables: ["PORT"],
                    default_text: "127.0.0.1:9292 in development, else 0.0.0.0:9292; none beside adopted ones"),
         Option.new("BackLog", OptionTypes::Count.new(1..65_535), 1024,
