@@ -27,6 +27,7 @@ module Bontebok
       @levels = LEVELS.drop_while { |one| one != level.to_sym }
       @lock = Mutex.new
       @lost = 0
+      @taken = true
       @process = Process.pid
     end
 
@@ -55,7 +56,8 @@ module Bontebok
       @lock.synchronize do
         forget_losses_of_parent
         @lost = 0 if @lost.positive? && @stream.write(losses, 0)
-        @lost += 1 unless @lost.zero? && @stream.write(line, PATIENCE)
+        @taken = @lost.zero? && @stream.write(line, @taken ? PATIENCE : 0)
+        @lost += 1 unless @taken
       end
     end
 

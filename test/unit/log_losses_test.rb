@@ -30,6 +30,20 @@ class LogLossesTest < Support::TestCase
     end
   end
 
+  # What tells of the losses is short: there may be room for it and not for the next line.
+  def test_a_reader_that_has_stopped_is_not_waited_for_again_when_there_is_a_little_room
+    waits = []
+    @writer.define_singleton_method(:wait_writable) { |seconds| super(seconds).tap { waits << seconds } }
+    fill_pipe
+    @log.info("lost")
+    @reader.read(4096) # a page
+    Timeout.timeout(10) { 3.times { @log.info("x" * 4000) } }
+    assert_equal 1, waits.count(&:positive?), waits
+    @reader.read_nonblock(1 << 20)
+    @log.info("next")
+    assert_match(/\A\S+Z warn \d+ - - log: a line is lost\n\S+Z info \d+ - - next\n\z/, written)
+  end
+
   # Its parent tells of them.
   def test_a_forked_process_has_lost_no_lines
     fill_pipe
