@@ -31,7 +31,7 @@ module Bontebok
       return app if app.respond_to?(:call)
 
       raise TypeError, "#{app.class} has no method call: it is no Rack application", [] # no line of it is at fault
-    rescue SignalException, NoMemoryError
+    rescue SignalException
       raise
     rescue Exception # rubocop:disable Lint/RescueException
       raise Failed, "the application #{@path} cannot be loaded"

@@ -7,6 +7,9 @@ module Bontebok
   # the handler of rackup and rails server.
   module StartFailure
     LINES = 3
+    # Ctrl-C before anybody handles signals, while the configuration file is read for example: whoever typed it knows
+    # what happened, and wants no backtrace. As shells have it, 128 and the signal's number.
+    INTERRUPTED = 130
 
     class << self
       # Returns the exit status: the block's, or that of what it raised.
@@ -18,6 +21,8 @@ module Bontebok
       rescue SystemCallError => e
         complain(e.message)
         1
+      rescue Interrupt
+        INTERRUPTED
       end
 
       private

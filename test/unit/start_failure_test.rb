@@ -16,6 +16,10 @@ class StartFailureTest < Minitest::Test
     assert_told(1, "bontebok: Permission denied\n") { raise Errno::EACCES }
   end
 
+  def test_who_interrupts_it_is_told_nothing
+    assert_told(130, "") { raise Interrupt }
+  end
+
   def test_three_lines_at_most
     assert_told(2, "bontebok: 1\n2\n3\n") { raise Bontebok::UsageError, "1\n2\n3\n4\n" }
     assert_told(1, "bontebok: \xff\n") { raise Bontebok::StartError, "\xff" }
