@@ -100,8 +100,9 @@ module Bontebok
       raise SecurityError, "root's rights could not be given up for those of #{@name}"
     end
 
+    # Who is root still may take any group.
     def returns?(call, own)
-      return false if own.zero?
+      return false if @uid.zero? || own.zero?
 
       Process::Sys.public_send(call, 0)
       true
@@ -111,9 +112,17 @@ module Bontebok
 
     # Only what is new is given away, and nothing that somebody has put there meanwhile, a link for example.
     def make(path)
-      File.open(path, File::WRONLY | File::CREAT | File::EXCL) { |file| file.chown(@uid, @gid) }
+      File.open(path, File::WRONLY | File::CREAT | File::EXCL) { |file| give_away(file) }
     rescue Errno::EEXIST
       nil
+    end
+
+    # Left as root's it would be refused by the next start.
+    def give_away(file)
+      file.chown(@uid, @gid)
+    rescue SystemCallError
+      File.unlink(file.path)
+      raise
     end
 
     # Nowhere on the way to it can the user have put a link to another folder: root would make a file there.

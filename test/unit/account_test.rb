@@ -56,6 +56,16 @@ class AccountTest < Support::TestCase
     end)
   end
 
+  # Who stays root can take any group again.
+  def test_root_with_another_group
+    group = Etc.getgrnam("daemon").gid
+    told = as_root do
+      Bontebok::Account.new("root", "daemon").assume
+      ids.first(4)
+    end
+    assert_equal [0, 0, group, group], told
+  end
+
   # As it would be where the kernel left the saved number as it was.
   def test_that_root_cannot_come_back_is_verified
     assert_equal "SecurityError", (as_root do
@@ -97,6 +107,16 @@ class AccountTest < Support::TestCase
   def test_a_file_in_a_folder_of_root
     File.chmod(0o755, temp_dir)
     2.times { assert_equal NOBODY.uid, owner_of_appended("#{temp_dir}/log") }
+  end
+
+  # In a container without the capability CHOWN: the next start would find a file that is not the user's to write.
+  def test_a_file_that_cannot_be_given_away_does_not_stay
+    File.chmod(0o755, temp_dir)
+    error = as_root do
+      File.class_eval { define_method(:chown) { |*| raise Errno::EPERM } }
+      error_of { Bontebok::Account.new("nobody", nil).append("#{temp_dir}/log") }
+    end
+    assert_equal ["Errno::EPERM", []], [error, Dir.children(temp_dir)]
   end
 
   def test_a_file_that_is_not_the_users_to_write_is_not_given_to_him
