@@ -13,6 +13,8 @@ module Bontebok
     MODE = 0o644
     # The kernel's clocks for files and for processes differ by some milliseconds.
     CLOCKS_DIFFER = 1
+    # Bytes; a number has fewer.
+    LONGEST = 64
 
     def initialize(path)
       @path = path
@@ -49,10 +51,11 @@ module Bontebok
       "#{@path}.#{Process.pid}"
     end
 
-    # nil: there is none to be read.
+    # nil: there is none to be read. What lies there may be anything, a pipe that nobody writes to for example.
     def number
-      Integer(File.read(@path), 10)
-    rescue SystemCallError, ArgumentError
+      text = File.open(@path, File::RDONLY | File::NONBLOCK) { |file| file.read_nonblock(LONGEST) }
+      Integer(text, 10)
+    rescue SystemCallError, EOFError, ArgumentError
       nil
     end
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "timeout"
 require "bontebok/pidfile"
 
 # Whose number is in the file, and who may replace or remove it.
@@ -69,6 +70,16 @@ class PidfileTest < Support::TestCase
     File.symlink(other, "#{@path}.#{Process.pid}")
     @pidfile.write
     assert_equal ["its own", "file"], [File.read(other), File.lstat(@path).ftype]
+  end
+
+  # In a folder where others may write.
+  def test_a_pipe_or_endless_device_under_its_name_is_replaced
+    [-> { File.mkfifo(@path) }, -> { File.symlink("/dev/zero", @path) }].each do |make|
+      make.call
+      Timeout.timeout(10) { @pidfile.write }
+      assert_equal ["#{Process.pid}\n", "file"], [File.read(@path), File.lstat(@path).ftype]
+      @pidfile.remove
+    end
   end
 
   def test_one_that_is_no_longer_ours_stays
