@@ -2,6 +2,7 @@
 
 require "json"
 require "test_helper"
+require "bontebok/version"
 require_relative "process_tree"
 
 # What the server's own log says of its life, of faults and of what clients send, in both formats.
