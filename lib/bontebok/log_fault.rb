@@ -10,13 +10,15 @@ module Bontebok
     # Frames of the server itself, and of Rack on the way to the rackup file, say nothing about an application's fault.
     OWN_FOLDER = "#{File.expand_path(__dir__)}/".freeze
     RACK_BUILDER = "/lib/rack/builder.rb:"
+    # Raised in our frames for a reply that is the application's fault: by then it has returned.
+    INVALID_REPLY = "Bontebok::Core::InvalidReply"
 
     # class_name is nil of one that cannot be described; backtrace and causes are lines.
     attr_reader :class_name, :message, :backtrace, :causes
 
     class << self
       def read(exception)
-        backtrace = shown(frames_of(exception.backtrace.to_a))
+        backtrace = shown(frames_of(exception))
         new(name_of(exception), message_of(exception), backtrace, causes_of(exception))
       rescue Exception => e # rubocop:disable Lint/RescueException
         new(nil, "an exception that cannot be described (#{e.class})")
@@ -29,7 +31,7 @@ module Bontebok
       end
 
       def message_of(exception)
-        LogText.clean(exception.message)
+        LogText.clean(exception.message).rstrip
       rescue Exception => e # rubocop:disable Lint/RescueException
         "its message raised #{e.class}"
       end
@@ -45,14 +47,15 @@ module Bontebok
         causes = []
         causes << exception while causes.size < CAUSES && (exception = exception.cause)
         causes.map do |cause|
-          place = frames_of(cause.backtrace.to_a).first(1).map { |frame| ", #{LogText.clean(frame)}" }
+          place = frames_of(cause).first(1).map { |frame| ", #{LogText.clean(frame)}" }
           "#{message_of(cause).lines(chomp: true).first} (#{name_of(cause)})#{place.first}"
         end
       end
 
       # All of them when the fault is our own.
-      def frames_of(backtrace)
-        return backtrace if backtrace.first&.start_with?(OWN_FOLDER)
+      def frames_of(exception)
+        backtrace = exception.backtrace.to_a
+        return backtrace if backtrace.first&.start_with?(OWN_FOLDER) && exception.class.name != INVALID_REPLY
 
         frames = backtrace.take_while { |frame| !frame.start_with?(OWN_FOLDER) }
         frames.pop while frames.last&.include?(RACK_BUILDER)

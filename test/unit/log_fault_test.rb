@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "bontebok/bontebok"
 require_relative "support/log_case"
 
 # What the log tells of an exception.
@@ -20,6 +21,23 @@ class LogFaultTest < Support::TestCase
     error.set_backtrace([File.join(ROOT, "lib/bontebok/worker.rb:1:in `x'"), "main.rb:1"])
     @log.error("failed", error)
     assert_equal 3, text_of(written).size
+  end
+
+  # That of a body which yields what is no text has the frames of the body.
+  def test_a_reply_that_is_none_has_no_frames_of_ours
+    own = File.join(ROOT, "lib/bontebok/lanes.rb:1:in `serve'")
+    { [own, own] => [], ["app.rb:3:in `each'", own] => ["  app.rb:3:in `each'"] }.each do |backtrace, shown|
+      error = Bontebok::Core::InvalidReply.new("no body")
+      error.set_backtrace(backtrace)
+      @log.error("GET /", error)
+      assert_equal ["GET /: no body (Bontebok::Core::InvalidReply)", *shown], text_of(written)
+    end
+  end
+
+  # As Bundler's have it.
+  def test_a_line_end_after_the_message
+    @log.error("failed", StandardError.new("first\nsecond\n"))
+    assert_equal ["failed: first", "  second (StandardError)"], text_of(written)
   end
 
   # A syntax error, for example: the rest are frames of the server, which called it.
