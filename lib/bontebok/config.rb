@@ -109,7 +109,7 @@ module Bontebok
     def enter_directory
       setting = on_command_line(OptionTable[:directory]) or return
       WorkingDirectory.enter(setting.value, setting.source)
-      @directory = Dir.pwd
+      @directory = WorkingDirectory.name
     end
 
     # What the application will find in RACK_ENV, the file finds there already, unless it says so itself.
@@ -122,7 +122,7 @@ module Bontebok
       @hooks = file.hooks
       @warnings = file.warnings
       @defaults = @defaults.merge(style::DEFAULTS)
-      Dir.chdir(@directory) if @directory # the file may have entered another one
+      WorkingDirectory.enter(@directory, source(:directory)) if @directory # the file may have entered another one
     end
 
     def setting(option)

@@ -14,6 +14,7 @@ require_relative "out_of_band_turns"
 require_relative "quiet_signals"
 require_relative "signal_queue"
 require_relative "worker"
+require_relative "working_directory"
 
 module Bontebok
   # The master process of one generation, forked by Supervisor: loads the application, keeps the workers, serves
@@ -59,6 +60,7 @@ module Bontebok
 
     def load_app
       ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log, orphaned: method(:unlink_orphaned)) do
+        WorkingDirectory.enter_again(@log)
         AppLoader.new(@config[:rackup], @log).load
       end
     end

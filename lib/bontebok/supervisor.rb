@@ -10,6 +10,7 @@ require_relative "master"
 require_relative "restart_file"
 require_relative "signal_queue"
 require_relative "start_lines"
+require_relative "working_directory"
 
 module Bontebok
   # The process that was started, and keeps its pid. It owns the listeners and the master, never loads the application
@@ -39,7 +40,7 @@ module Bontebok
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
       @masters = children
-      watch_restart_file
+      watch_restart_file(WorkingDirectory.keep)
       mind_masters
       raise @error if @error
 
@@ -68,9 +69,9 @@ module Bontebok
       end
     end
 
-    def watch_restart_file
+    def watch_restart_file(folder)
       path = @config[:restart_file] or return
-      RestartFile.watch(path) { @events.push(:restart) }
+      RestartFile.watch(File.expand_path(path, folder)) { @events.push(:restart) }
     end
 
     def mind_masters

@@ -17,6 +17,7 @@ require_relative "recycling"
 require_relative "signal_queue"
 require_relative "worker_life"
 require_relative "worker_title"
+require_relative "working_directory"
 
 module Bontebok
   # A worker process, forked by Master: loads the application unless the master has, serves, and ends when it is told
@@ -67,8 +68,13 @@ module Bontebok
 
       ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log) do
         @config.hooks.run(:after_fork, itself_for_hooks)
-        app || AppLoader.new(@config[:rackup], @log).load
+        app || load_app
       end
+    end
+
+    def load_app
+      WorkingDirectory.enter_again(@log)
+      AppLoader.new(@config[:rackup], @log).load
     end
 
     def itself_for_hooks

@@ -35,7 +35,7 @@ module Bontebok
                    "File for the number of the process that was started, removed at its end. Where another server " \
                    "that lives has written its own, the start fails.",
                    section: TITLE),
-        Option.new("RestartFile", PATH, nil,
+        Option.new("RestartFile", FILE, nil,
                    "File whose change has the application loaded anew: a new master and its workers take the place " \
                    "of the old ones, which serve until then. It is looked at every 2 s, and not with MaxWorkers 0.",
                    section: TITLE)
