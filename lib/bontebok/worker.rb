@@ -115,11 +115,10 @@ module Bontebok
 
     def wait_for_events
       sources = @deadline ? [@events] : [@events, @channel]
-      readable = MainThread.wait(sources, patience) { |exception| @lanes.interrupted(exception) }
-      return time_is_over unless readable
-
-      @events.take.each { |event| handle(event) }
-      @channel.hear.each { |word| obey(word) } if readable.include?(@channel)
+      MainThread.wait(sources, patience) { |exception| @lanes.interrupted(exception) } or return time_is_over
+      events = @events.take
+      @channel.hear.each { |word| obey(word) } unless @deadline
+      events.each { |event| handle(event) }
     end
 
     # Until something is to be looked at; nil: nothing will be.
@@ -144,8 +143,11 @@ module Bontebok
       end
     end
 
-    # Others may have said why already.
+    # Others may have said why already. Whoever was told to go need not ask: the master says so first and sends TERM as
+    # well, if it has not heard of us.
     def ask_to_leave(reason)
+      return if @leaving
+
       @log.info("wants to be replaced: #{reason}")
       @channel.say(:leave)
     end
@@ -160,6 +162,7 @@ module Bontebok
     end
 
     def finish(how)
+      @leaving = true
       @title.draining
       @lanes.public_send(how)
     end
@@ -170,7 +173,7 @@ module Bontebok
     end
 
     def quit
-      @quit = true
+      @leaving = @quit = true
       @serving = false
     end
 

@@ -114,14 +114,20 @@ class ProcessRenewalTest < Support::TestCase
     clients = Array.new(2) { server.connect.tap { |client| client.request("GET", "/gate") } }
     eventually { server.output.text.scan("at the gate").size == 2 }
     server.signal("TTOU")
-    server.wait_for_output(/ 1 worker$/)
+    leaving = eventually { workers(server).find { |pid| title(pid).include?("draining") } }
+    Process.kill("TERM", leaving)
     open_gate
     assert_equal([200, 200], clients.map { |client| client.read_response.status })
     clients.each(&:close)
-    wait_for_workers(server, 1)
+    wait_for_workers(server, 1, without: [leaving])
+    refute_match(/wants to be replaced/, server.output.text)
   end
 
   private
+
+  def title(pid)
+    File.read("/proc/#{pid}/cmdline")
+  end
 
   # The workers of a server that is ready.
   def wait_until_ready(server, count = 3)
