@@ -104,7 +104,7 @@ class ProcessUserTest < Support::TestCase
     server.wait_for_output(/ ready in \d+ ms$/)
     first = master(server).pid
     Process.kill("KILL", first)
-    eventually { master(server) && master(server).pid != first && uid(master(server).pid) == NOBODY.uid }
+    eventually { (pid = master(server)&.pid) && pid != first && uid(pid) == NOBODY.uid }
     assert_equal "#{IDS} 0 nobody", server.get.body
   end
 
