@@ -55,6 +55,22 @@ class ProcessLoadingTest < Support::TestCase
     end
   end
 
+  # The supervisor's INT counts.
+  def test_a_terminals_int_ends_neither_master_nor_worker_that_loads
+    [%w[-w 1], %w[-w 1 --preload false]].each do |args|
+      server = start_bontebok(ready: false, args: args,
+                              rackup: "$stderr.puts 'loading'\nsleep 0.01 until File.exist?('go')\n#{GATED_APP}")
+      server.wait_for_output(/loading/)
+      former = [master(server).pid, *workers(server)].each { |pid| Process.kill("INT", pid) }
+      temp_file("go")
+      server.wait_until_ready
+      assert_empty former - [master(server).pid, *workers(server)]
+      server.stop("INT")
+      refute_match(/ warn /, server.output.text)
+      File.unlink(temp_file("go"))
+    end
+  end
+
   def test_what_the_application_forks_while_it_loads_obeys_signals_as_usual
     signals = %w[TERM QUIT INT HUP USR1 USR2]
     [%w[-w 0], %w[-w 1], %w[-w 1 --preload false]].each do |args|
