@@ -2,8 +2,8 @@
 
 module Bontebok
   # Signals that mean something to the supervisor alone. Whoever sends them to a whole group or service, as a terminal
-  # does, or to a process that he took for the supervisor, is to do no harm: in master and workers they do nothing, unless
-  # the application has handlers of its own.
+  # does, or to a process that he took for the supervisor, is to do no harm: in master and workers they do nothing,
+  # unless the application has handlers of its own.
   module QuietSignals
     NAMES = %w[INT HUP USR1 USR2 TTIN TTOU].freeze
     # A handler: "IGNORE" would be inherited by what the application executes.

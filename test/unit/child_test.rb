@@ -5,8 +5,8 @@ require "minitest/mock"
 require "bontebok/child"
 require "bontebok/signal_queue"
 
-# The first moments of a process of ours: INT and HUP come from a terminal to all, also to one that has no handlers of its
-# own yet; so may USR1 and the others.
+# The first moments of a process of ours: INT and HUP come from a terminal to all, also to one that has no handlers of
+# its own yet; so may USR1 and the others.
 class ChildTest < Support::TestCase
   SIGNALS = Bontebok::QuietSignals::NAMES
 
