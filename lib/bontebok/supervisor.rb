@@ -113,9 +113,10 @@ module Bontebok
       when "INT" then interrupt
       when "HUP" then hang_up
       when "USR1" then renew_workers(:renew_slowly, "are replaced one after the other")
-      when :restart then @masters.renew
+      when "USR2" then @log.info("SIGUSR2 is reserved: nothing happens")
+      when "TTIN", "TTOU" then count_workers(signal)
       when "CHLD" then wait_for_orphans if Process.pid == 1
-      else count_workers(signal)
+      when :restart then restart
       end
     end
 
@@ -162,13 +163,18 @@ module Bontebok
       @masters.tell(how)
     end
 
+    def restart
+      return if @stopping
+
+      @log.info("#{@config[:restart_file]} has changed: the master is replaced")
+      @masters.renew
+    end
+
     # A master that comes later gets as many.
     def count_workers(signal)
-      case signal
-      when "TTIN" then change_workers(1, :more)
-      when "TTOU" then @workers > 1 ? change_workers(-1, :fewer) : @log.info("1 worker, the last one")
-      when "USR2" then @log.info("SIGUSR2 is reserved: nothing happens")
-      end
+      return change_workers(1, :more) if signal == "TTIN"
+
+      @workers > 1 ? change_workers(-1, :fewer) : @log.info("1 worker, the last one")
     end
 
     def change_workers(difference, word)
