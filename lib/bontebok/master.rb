@@ -59,10 +59,15 @@ module Bontebok
     private
 
     def load_app
-      ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log, orphaned: method(:unlink_orphaned)) do
+      guard do
         WorkingDirectory.enter_again(@log)
         AppLoader.new(@config[:rackup], @log).load
       end
+    end
+
+    # As long as no worker serves.
+    def guard(&)
+      ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log, orphaned: method(:unlink_orphaned), &)
     end
 
     def unlink_orphaned
@@ -72,10 +77,21 @@ module Bontebok
 
     def children
       Children.new("worker", @count, **seconds, log: @log, ended: method(:note_end)) do |number|
-        @config.hooks.run(:before_fork, Hooks::Worker.new(number))
+        run_before_fork(Hooks::Worker.new(number))
         child = fork_worker(number)
         attempt_hook(:after_worker_fork, Hooks::Worker.new(number, child.pid))
         child
+      end
+    end
+
+    def run_before_fork(worker)
+      return @config.hooks.run(:before_fork, worker) unless @news.first == :loaded && @config.hooks.any?(:before_fork)
+
+      begin
+        guard { @config.hooks.run(:before_fork, worker) }
+      ensure
+        @events.claim(*SIGNALS)
+        @events.push("CHLD") # one may have come meanwhile
       end
     end
 

@@ -70,7 +70,8 @@ module Bontebok
 
       The master is the process that loads the application, if Preload is on, and forks the workers. Each master runs
       `on_booted`, also one that takes another's place (RestartFile), and `after_stopped` at its end. While a hook
-      runs in it, it does nothing else. With MaxWorkers 0 there are neither forks nor workers: `on_booted`,
+      runs in it, it does nothing else, and a stop waits; only `before_fork` of a start, while no worker serves yet,
+      does not go on. With MaxWorkers 0 there are neither forks nor workers: `on_booted`,
       `after_stopped`, `on_error`, `out_of_band` and those of threads are run, the others are not.
 
       What raises in `before_fork`, `after_fork` or `after_worker_ready` keeps that worker from starting; when none can

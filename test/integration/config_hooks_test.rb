@@ -107,11 +107,30 @@ class ConfigHooksTest < Support::TestCase
     end
   end
 
-  def test_a_signal_ends_a_worker_whose_hook_waits
-    server = start("after_fork { $stderr.puts 'waiting'; sleep }\n", ready: false, args: ["-w", "1"])
-    server.wait_for_output(/waiting/)
-    assert_equal 0, server.stop("TERM").exitstatus
-    refute_match(/killed$/, server.output.text)
+  def test_a_signal_ends_a_start_whose_hook_waits
+    %w[before_fork after_fork].each do |name|
+      server = start("#{name} { |worker| $stderr.puts('waiting') || sleep if worker.number == 2 }\n",
+                     ready: false, args: ["-w", "2"])
+      server.wait_for_output(/waiting/)
+      assert_equal 0, server.stop("TERM").exitstatus, name
+      refute_match(/killed$/, server.output.text)
+    end
+  end
+
+  # Once workers are there, the master goes on: it has to tell them.
+  def test_a_signal_does_not_cut_a_later_hook_short
+    make_gate
+    server = start(<<~RUBY, args: ["-w", "1"])
+      count = 0
+      before_fork { $stderr.puts(File.read('gate') + 'passed') if (count += 1) == 2 && warn('waiting').nil? }
+    RUBY
+    Process.kill("TERM", server.get.body.to_i)
+    server.wait_for_output(/^waiting/)
+    server.signal("TERM")
+    server.wait_for_output(/ stopping$/)
+    open_gate
+    assert_equal 0, server.wait.exitstatus
+    assert_match(/^passed$/, server.output.text)
   end
 
   private
