@@ -13,8 +13,11 @@ module Bontebok
     NAMES = %i[before_fork after_worker_fork after_fork after_worker_ready before_thread_start before_thread_exit
                before_worker_exit after_worker_exit on_booted after_stopped on_error out_of_band].freeze
 
+    # The parameters of &:message, which passes all that it gets but the first on to the method.
+    OF_A_SYMBOL = [[:req], [:rest]].freeze
+
     Entry = Struct.new(:hook, :arguments)
-    private_constant :Entry
+    private_constant :Entry, :OF_A_SYMBOL
 
     def initialize
       @hooks = NAMES.to_h { |name| [name, []] }
@@ -66,6 +69,8 @@ module Bontebok
     # A block takes what it wants by itself; a lambda or an object's method would complain.
     def taken(hook, arguments)
       callable = hook.respond_to?(:parameters) ? hook : hook.method(:call)
+      return arguments.first(1) if callable.parameters == OF_A_SYMBOL
+
       kinds = callable.parameters.map(&:first)
       return arguments if kinds.include?(:rest) || (callable.is_a?(Proc) && !callable.lambda?)
 
