@@ -41,6 +41,13 @@ module Bontebok
       put(line(level, LogText.clean(message), exception && LogFault.read(exception)))
     end
 
+    # Not only with the next entry: whoever read what standard error was before it was reopened waits for its end.
+    def follow
+      @lock.synchronize { @stream.follow }
+    rescue SystemCallError, IOError
+      nil
+    end
+
     def disown
       @stream.disown
     end

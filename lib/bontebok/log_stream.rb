@@ -45,16 +45,7 @@ module Bontebok
       @cut = done < text.bytesize && (@cut || done.positive?)
     end
 
-    # In a process that the application has forked: a pipe's reader is to see its end when the server's processes have
-    # ended, and that one keeps standard error open only if it wants to. The next write follows the stream again.
-    def disown
-      @own.close if @own.is_a?(File)
-      @own = @identity = nil
-    end
-
-    private
-
-    # The application may have reopened standard error.
+    # Standard error may have been reopened, by LogFiles or the application: what it was is let go of.
     def follow
       stat = @stream.stat
       return if @identity == (identity = [stat.dev, stat.ino])
@@ -64,6 +55,15 @@ module Bontebok
       @file = stat.file?
       @identity = identity
     end
+
+    # In a process that the application has forked: a pipe's reader is to see its end when the server's processes have
+    # ended, and that one keeps standard error open only if it wants to. The next write follows the stream again.
+    def disown
+      @own.close if @own.is_a?(File)
+      @own = @identity = nil
+    end
+
+    private
 
     # What can be written to without blocking; nil: nothing can.
     def own(stat)

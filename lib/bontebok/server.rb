@@ -6,6 +6,7 @@ require_relative "listeners"
 require_relative "log"
 require_relative "log_files"
 require_relative "pidfile"
+require_relative "start_failure"
 require_relative "usage_error"
 
 module Bontebok
@@ -87,13 +88,20 @@ module Bontebok
 
     def prepare_process
       File.umask(@config[:umask]) if @config[:umask]
-      LogFiles.open(@config)
+      open_logs
       ENV["RACK_ENV"] = @config[:environment]
       ENV["TMPDIR"] = @config[:spool_dir] unless @config.source(:spool_dir) == "default"
       raise_file_limit
       survive_file_size_limit
       keep_descriptors_to_ourselves unless @app
       $stdout.sync = true
+    end
+
+    def open_logs
+      return LogFiles.open(@config) unless @config[:log]
+
+      StartFailure.keep_starter(@config[:log]) { LogFiles.open(@config) }
+      @log.follow
     end
 
     # What we were started with beyond the standard streams is not for the commands that the application executes. Once

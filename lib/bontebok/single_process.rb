@@ -13,6 +13,7 @@ require_relative "log_files"
 require_relative "main_thread"
 require_relative "signal_queue"
 require_relative "start_error"
+require_relative "start_failure"
 require_relative "start_lines"
 
 module Bontebok
@@ -35,7 +36,7 @@ module Bontebok
     # Returns the exit status: 0 only if it was told to end, by a signal or the application. Raises StartError.
     def run
       Process.setproctitle("bontebok")
-      ForkGuard.install { [@listeners, @log].each(&:disown) }
+      ForkGuard.install { [@listeners, StartFailure, @log].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
       @config.account.assume
@@ -102,6 +103,7 @@ module Bontebok
       @lanes.start
       StartLines.write(@log, @config, @listeners)
       StartLines.write_ready(@log, @began)
+      StartFailure.close
       @config.hooks.attempt(:on_booted, log: @log)
       @serving = true
       wait_for_events while @serving

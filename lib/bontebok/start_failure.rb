@@ -14,7 +14,7 @@ module Bontebok
     class << self
       # Returns the exit status: the block's, or that of what it raised.
       def told
-        yield
+        yield.tap { |status| point_to_log unless status.zero? }
       rescue StartError => e
         complain(e.message)
         e.exit_status
@@ -25,12 +25,38 @@ module Bontebok
         INTERRUPTED
       end
 
+      # The block makes standard error a file, the log. Whoever started us looks elsewhere, and is told as well until
+      # the server is ready.
+      def keep_starter(log)
+        starter = $stderr.dup
+        yield
+        return starter.close if File.identical?(starter, $stderr)
+
+        @log = log
+        @starter = starter
+      end
+
+      # The server is ready; or this process has no part in its start.
+      def close
+        @starter&.close
+        @starter = nil
+      end
+      alias disown close
+
       private
+
+      def point_to_log
+        write(@starter, "the start failed: #{@log} says why") if @starter
+      end
+
+      def complain(message)
+        [$stderr, @starter].compact.each { |stream| write(stream, message) }
+      end
 
       # Kernel#warn is silent under ruby -W0. When nobody is there to be told, the exit status still says it. What was
       # typed may be of many lines.
-      def complain(message)
-        $stderr.write("bontebok: #{message.b.lines(chomp: true).first(LINES).join("\n")}\n")
+      def write(stream, message)
+        stream.write("bontebok: #{message.b.lines(chomp: true).first(LINES).join("\n")}\n")
       rescue SystemCallError, IOError
         nil
       end

@@ -9,6 +9,7 @@ require_relative "log_files"
 require_relative "master"
 require_relative "restart_file"
 require_relative "signal_queue"
+require_relative "start_failure"
 require_relative "start_lines"
 require_relative "working_directory"
 
@@ -36,7 +37,7 @@ module Bontebok
     # Returns the exit status; raises StartError.
     def run
       Process.setproctitle("bontebok supervisor")
-      ForkGuard.install { [@listeners, Channel, @log].each(&:disown) }
+      ForkGuard.install { [@listeners, Channel, StartFailure, @log].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
       @masters = children
@@ -61,7 +62,7 @@ module Bontebok
     end
 
     def fork_master(number)
-      Child.fork(number, to_close: [@events]) do |channel|
+      Child.fork(number, to_close: [@events, StartFailure]) do |channel|
         ExitFence.put if @app
         @log.generation = @generation
         Master.new(@config, @listeners, generation: @generation, workers: @workers, channel: channel, log: @log,
@@ -90,7 +91,12 @@ module Bontebok
       return if @stopping || @steps.empty? || !@masters.settled?(@steps.first)
       return fail_to_start unless @masters.any?(@steps.first)
 
-      @steps.shift == :loaded ? begin_to_listen : StartLines.write_ready(@log, @began)
+      @steps.shift == :loaded ? begin_to_listen : note_ready
+    end
+
+    def note_ready
+      StartLines.write_ready(@log, @began)
+      StartFailure.close
     end
 
     def fail_to_start

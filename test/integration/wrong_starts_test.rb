@@ -75,6 +75,30 @@ class WrongStartsTest < Support::TestCase
     assert_refused 1, "cannot listen on 0.0.0.0:1023: Permission denied", "-l", "1023", within: UNPRIVILEGED
   end
 
+  # Whoever typed it looks at the terminal.
+  def test_a_log_file_is_not_the_only_one_that_is_told
+    log = temp_file("err.log")
+    TCPServer.open("127.0.0.1", 0) do |server|
+      address = "127.0.0.1:#{server.local_address.ip_port}"
+      assert_refused 1, "cannot listen on #{address}: Address already in use", "-l", address, "--log", log
+      assert_equal ["bontebok: cannot listen on #{address}: Address already in use\n"] * 3, File.readlines(log)
+    end
+    KINDS.each do |kind|
+      text = failed_start(1, *kind, "--log", log, rackup: "raise 'boom'\n")
+      assert_equal "bontebok: the start failed: #{log} says why\n", text
+      assert_includes File.read(log), " cannot be loaded: boom "
+      File.truncate(log, 0)
+    end
+  end
+
+  def test_a_start_that_has_not_failed_lets_go_of_the_terminal
+    KINDS.each do |kind|
+      server = start_bontebok(ready: false, args: [*kind, "--log", "err.log", "--stdout", "err.log"], rackup: APP)
+      server.output.wait_for_end
+      assert_equal ["", 0], [server.output.text, server.stop.exitstatus]
+    end
+  end
+
   private
 
   # However many processes it would have: nothing else is said, and the application is not loaded.
