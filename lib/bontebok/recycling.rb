@@ -21,7 +21,7 @@ module Bontebok
       @log = log
       age = config.seconds(:max_worker_age)
       @end = @clock.now + (age * rand(LEAST..1.0)) if age.positive?
-      @look = @clock.now + PERIOD if @most.positive?
+      watch_memory if @most.positive?
     end
 
     # Seconds until #reason may have an answer; nil: it will not.
@@ -38,6 +38,13 @@ module Bontebok
     end
 
     private
+
+    # Without a word it would be replaced again and again, and so would those that come after it.
+    def watch_memory
+      memory = @memory.read or return give_up
+      @log.warn("MaxWorkerMemory is less than a worker has when it begins: #{memory}") if memory.own > @most
+      @look = @clock.now + PERIOD
+    end
 
     def too_old
       "age" if @end && @end <= @clock.now

@@ -33,7 +33,7 @@ class RecyclingTest < Support::TestCase
   end
 
   def test_memory
-    @memory << Bontebok::ProcessMemory.new(312 * MEGABYTE, 140 * MEGABYTE)
+    @memory.push(@memory.first, Bontebok::ProcessMemory.new(312 * MEGABYTE, 140 * MEGABYTE))
     subject = recycling(max_worker_memory: ["300M"])
     assert_equal(10, at(0) { subject.wait })
     assert_nil(at(9) { subject.reason })
@@ -48,6 +48,20 @@ class RecyclingTest < Support::TestCase
   def test_exactly_the_limit
     subject = recycling(max_worker_memory: ["10M"])
     assert_nil(at(10) { subject.reason })
+    assert_empty @warnings
+  end
+
+  def test_a_limit_that_is_too_low_from_the_start
+    recycling(max_worker_memory: ["9M"])
+    assert_equal ["MaxWorkerMemory is less than a worker has when it begins: memory 10 MB, PSS 5 MB"], @warnings
+  end
+
+  # It has told at the start, and does not any more.
+  def test_where_the_system_stops_to_tell
+    @memory << nil
+    subject = recycling(max_worker_memory: ["10M"])
+    assert_equal([nil, nil], at(10) { [subject.reason, subject.wait] })
+    assert_match(/MaxWorkerMemory has no effect/, @warnings.join)
   end
 
   def test_the_first_of_both
@@ -60,7 +74,7 @@ class RecyclingTest < Support::TestCase
   def test_where_the_system_does_not_tell
     @memory = [nil]
     subject = recycling(max_worker_memory: ["9M"])
-    assert_equal([nil, nil], at(10) { [subject.reason, subject.wait] })
+    assert_nil(at(0) { subject.wait })
     assert_match(/MaxWorkerMemory has no effect/, @warnings.join)
   end
 
