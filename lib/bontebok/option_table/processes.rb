@@ -73,7 +73,7 @@ module Bontebok
                    "be started. At the first start the first one serves as soon as it is ready.",
                    section: TITLE),
         Option.new("GracefulTimeout", DURATION, 30_000,
-                   "Time that a worker has to finish what is in flight; then it is killed.",
+                   "Time that a worker has to finish what is in flight; then it is killed. 0: at once.",
                    section: TITLE),
         Option.new("SignalHup", HUP, "reopen",
                    "What the signal HUP asks for. reopen: open the log files anew and replace the workers. stop: " \
