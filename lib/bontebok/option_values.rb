@@ -13,7 +13,9 @@ module Bontebok
     FILE = OptionTypes::Text.new("FILE", /\A[^\0]+\z/, "a file")
     # The core keeps them in 256 bytes.
     DIRECTORY = OptionTypes::Directory.new("DIR", /\A[^\0]{1,255}\z/, "a directory of at most 255 bytes")
-    LOG_TARGET = OptionTypes::LogTarget.new("FILE", /\A[^\0]{0,255}\z/, "a file, - or syslog:..., of at most 255 bytes")
+    # Apache's |PROGRAM would be a file of that name.
+    LOG_TARGET = OptionTypes::LogTarget.new("FILE", /\A(?!\|)[^\0]{0,255}\z/,
+                                            "a file, - or syslog:..., of at most 255 bytes")
     PATH = OptionTypes::Directory.new("FILE", /\A[^\0]+\z/, "a file")
     STYLE = OptionTypes::Text.new("NAME", /\A(?:bontebok|puma|unicorn)\z/, "bontebok, puma or unicorn")
     HUP = OptionTypes::Text.new("WHAT", /\A(?:reopen|stop)\z/, "reopen or stop")

@@ -71,10 +71,11 @@ class OptionTypesTest < Minitest::Test
   end
 
   def test_log_target
-    target = Types::LogTarget.new("FILE", /\A[^\0]{0,255}\z/, "a file")
+    target = Bontebok::OptionTable[:access_log].type
     assert_reads target, "log" => "#{Dir.pwd}/log", "/a/../log" => "/log", "-" => "-", "" => "",
                          "syslog:tag=a" => "syslog:tag=a", "-log" => "#{Dir.pwd}/-log"
-    assert_refuses target, "a file", "a\0b", "/#{"x" * 255}", "syslog:#{"x" * 255}", "syslog:\0"
+    assert_refuses target, "a file, - or syslog:..., of at most 255 bytes",
+                   "a\0b", "/#{"x" * 255}", "syslog:#{"x" * 255}", "syslog:\0", "|cat"
   end
 
   def test_addresses
