@@ -21,6 +21,22 @@ module Bontebok
         @signals = nil
       end
 
+      # Around a hook that runs when the parent has heard of us: it may say anything by then, and sends no signal.
+      # Returns what it has said; the process ends at once when it is to go, since it does not serve yet.
+      def attend(channel, log)
+        words = []
+        over, done = IO.pipe
+        begin
+          watch = Thread.new { words.concat(hear_or_leave(channel, log)) until over?(channel, over) }
+          yield
+        ensure
+          done.write(".") # not its end: what the application has forked holds a copy
+          watch&.join
+          [over, done].each(&:close)
+        end
+        words
+      end
+
       # In a process that the application forks meanwhile: signals do there what they would without us, unless the
       # application has set a handler of its own.
       def disown
@@ -31,6 +47,21 @@ module Bontebok
       end
 
       private
+
+      def over?(channel, over)
+        IO.select([channel, over]).first.include?(over)
+      end
+
+      def hear_or_leave(channel, log)
+        words = channel.hear
+        return words unless words.intersect?(%i[drain retire quit closed])
+
+        begin
+          log.warn("leaves before it serves: the master is gone") if words.include?(:closed)
+        ensure
+          exit!(0)
+        end
+      end
 
       # Before it has heard of us again the parent says nothing but that we are to end, and sends a signal as well.
       def leave_with_parent(channel, log, orphaned)

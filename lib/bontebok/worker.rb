@@ -96,7 +96,7 @@ module Bontebok
 
     def serve(app, words)
       @life.go
-      @config.hooks.run(:after_worker_ready, itself_for_hooks)
+      words += run_ready_hook
       @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events, turns: @turns)
       @recycling = Recycling.new(@config, log: @log)
       MainThread.guard do
@@ -111,6 +111,13 @@ module Bontebok
         @life.over(@lanes.requests)
       end
       0
+    end
+
+    # Returns the words that came meanwhile.
+    def run_ready_hook
+      return [] unless @config.hooks.any?(:after_worker_ready)
+
+      ChildLoading.attend(@channel, @log) { @config.hooks.run(:after_worker_ready, itself_for_hooks) }
     end
 
     def wait_for_events

@@ -24,6 +24,21 @@ class ProcessLoadingTest < Support::TestCase
     end
   end
 
+  # It is not ready, but the master has heard of it.
+  def test_a_stop_while_the_hook_of_a_worker_runs
+    server = start_in_hook
+    assert_equal 0, server.stop("TERM").exitstatus
+    refute_match(/ (warn|error) /, server.output.text)
+  end
+
+  def test_a_worker_whose_hook_runs_leaves_with_its_master
+    server = start_in_hook
+    worker = workers(server).first
+    Process.kill("KILL", server.pid, master(server).pid)
+    eventually { gone?(worker) }
+    server.wait_for_output(/leaves before it serves: the master is gone/)
+  end
+
   # Whoever knows the pid knows it from then on, and may have logs to rotate.
   def test_hup_ends_nobody_who_binds
     temp_file("hup.rb", <<~RUBY)
@@ -118,5 +133,14 @@ class ProcessLoadingTest < Support::TestCase
     RUBY
     assert_equal 0, server.wait.exitstatus
     refute_match(/ ready in /, server.output.text)
+  end
+
+  private
+
+  def start_in_hook
+    temp_file("hook.rb", "after_worker_ready { sleep if $stderr.puts('in the hook').nil? }\n")
+    start_bontebok(ready: false, args: %w[-w 1 -c hook.rb], rackup: GATED_APP).tap do |server|
+      server.wait_for_output(/in the hook/)
+    end
   end
 end
