@@ -31,13 +31,19 @@ module Bontebok
       return app if app.respond_to?(:call)
 
       raise TypeError, "#{app.class} has no method call: it is no Rack application", [] # no line of it is at fault
-    rescue SignalException
-      raise
-    rescue Exception # rubocop:disable Lint/RescueException
+    rescue Exception => e # rubocop:disable Lint/RescueException
+      raise if signal?(e)
+
       raise Failed, "the application #{@path} cannot be loaded"
     end
 
     private
+
+    # Ends the process. What the server is told is no exception here, an Interrupt is the application's own; Ruby would
+    # end the process for it with a backtrace of the server.
+    def signal?(exception)
+      exception.is_a?(SignalException) && !exception.is_a?(Interrupt)
+    end
 
     # Rack would read the file in the locale's encoding, and under Rack 3 fail over an option line.
     def evaluate

@@ -38,7 +38,7 @@ class AppLoaderTest < Support::TestCase
   def test_whatever_is_raised_is_the_cause
     { "raise 'x'" => RuntimeError, "exit 3" => SystemExit, "run (" => SyntaxError, "throw :x" => UncaughtThrowError,
       "require 'no_such_file'" => LoadError, "raise Exception" => Exception, "raise NoMemoryError" => NoMemoryError,
-      "def f = f\nf" => SystemStackError }.each do |text, cause|
+      "raise Interrupt" => Interrupt, "def f = f\nf" => SystemStackError }.each do |text, cause|
       error = assert_raises(Bontebok::AppLoader::Failed, text) { load("config.ru", text) }
       assert_instance_of cause, error.cause
       assert_equal "the application #{@path} cannot be loaded", error.message
