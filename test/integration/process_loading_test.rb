@@ -34,7 +34,9 @@ class ProcessLoadingTest < Support::TestCase
   def test_a_worker_whose_hook_runs_leaves_with_its_master
     server = start_in_hook
     worker = workers(server).first
-    Process.kill("KILL", server.pid, master(server).pid)
+    master = master(server).pid
+    Process.kill("STOP", server.pid) # without it the master would tell the worker to drain, and it would start another
+    Process.kill("KILL", master, server.pid)
     eventually { gone?(worker) }
     server.wait_for_output(/leaves before it serves: the master is gone/)
   end
