@@ -11,17 +11,27 @@ module Bontebok
   # user first of all, before it loads anything; so its workers, and whatever they fork, are nobody else from birth.
   # Without User, or where the process is that user already, nothing is changed.
   class Account
+    # There is no such user or group. option: the one that names it.
+    class Unknown < UsageError
+      attr_reader :option
+
+      def initialize(option, message)
+        super(message)
+        @option = option
+      end
+    end
+
     # (uid_t) -1 stands for "as it is".
     NUMBERS = (0...0xffff_ffff)
 
-    # user, group: a name, a number as text, or nil. Raises UsageError when there is no such.
+    # user, group: a name, a number as text, or nil. Raises Unknown.
     def initialize(user, group)
-      raise UsageError, "Group is for User, which is not set" if group && !user
+      raise Unknown.new(:group, "Group is for User, which is not set") if group && !user
       return unless user
 
       @entry = entry(:getpwnam, :getpwuid, user)
       @name = @entry ? @entry.name : user
-      @uid = @entry ? @entry.uid : number(user, "user")
+      @uid = @entry ? @entry.uid : number(user, :user)
       @gid = group ? group_id(group) : group_of_user
     end
 
@@ -138,11 +148,13 @@ module Bontebok
     end
 
     def group_of_user
-      @entry ? @entry.gid : raise(UsageError, "the user #{@name} has no group of its own: Group is needed as well")
+      return @entry.gid if @entry
+
+      raise Unknown.new(:user, "the user #{@name} has no group of its own: Group is needed as well")
     end
 
     def group_id(group)
-      entry(:getgrnam, :getgrgid, group)&.gid || number(group, "group")
+      entry(:getgrnam, :getgrgid, group)&.gid || number(group, :group)
     end
 
     # nil: it has no name, or no number.
@@ -152,10 +164,10 @@ module Bontebok
       nil
     end
 
-    def number(account, kind)
+    def number(account, option)
       return account.to_i if account.match?(/\A\d+\z/) && NUMBERS.cover?(account.to_i)
 
-      raise UsageError, "there is no #{kind} #{account}"
+      raise Unknown.new(option, "there is no #{option} #{account}")
     end
   end
 end

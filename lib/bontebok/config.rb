@@ -76,6 +76,8 @@ module Bontebok
     # Whom the application runs as.
     def account
       @account ||= Account.new(self[:user], self[:group])
+    rescue Account::Unknown => e
+      raise UsageError, "#{source(e.option)}: #{e.message}"
     end
 
     def development?

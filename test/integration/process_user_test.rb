@@ -84,9 +84,11 @@ class ProcessUserTest < Support::TestCase
   end
 
   def test_who_cannot_be_become
-    { %w[--user no-such] => [2, "there is no user no-such"],
-      %w[--user nobody --group no-such] => [2, "there is no group no-such"],
-      %w[--group daemon] => [2, "Group is for User, which is not set"] }.each do |args, (status, message)|
+    file = temp_file("a.rb", "user 'nobody'\ngroup 'no-such'\n")
+    { %w[--user no-such] => [2, "command line: there is no user no-such"],
+      %w[--user nobody --group no-such] => [2, "command line: there is no group no-such"],
+      %w[--group daemon] => [2, "command line: Group is for User, which is not set"],
+      %W[-c #{file}] => [2, "#{file}:2: there is no group no-such"] }.each do |args, (status, message)|
       assert_fails status, message, args, rackup: APP
     end
   end
