@@ -53,6 +53,7 @@ module Bontebok
       take_groups
       Process::Sys.setgid(@gid)
       Process::Sys.setuid(@uid)
+      @assumed = true
       verify
       ENV.update("USER" => @entry.name, "LOGNAME" => @entry.name, "HOME" => @entry.dir) if @entry
     end
@@ -77,7 +78,7 @@ module Bontebok
     end
 
     def described(message)
-      change? ? "as the user #{@name}: #{message}" : message
+      change? || @assumed ? "as the user #{@name}: #{message}" : message
     end
 
     private

@@ -98,7 +98,7 @@ module Bontebok
     end
 
     def serve(app)
-      @listeners.listen
+      @config.account.act { @listeners.listen }
       @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events)
       @lanes.start
       StartLines.write(@log, @config, @listeners)

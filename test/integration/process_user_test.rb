@@ -101,6 +101,12 @@ class ProcessUserTest < Support::TestCase
     assert_equal 0, server.stop.exitstatus
   end
 
+  # It binds as root, and has to make the file as the user.
+  def test_a_single_process_and_a_socket_in_a_folder_of_root
+    assert_fails 1, "as the user nobody: cannot listen on unix:#{temp_dir}/bontebok.sock: Permission denied",
+                 %w[-w 0 --user nobody], rackup: APP
+  end
+
   def test_a_new_master_is_the_user_as_well
     server = start_bontebok(args: %w[-w 1 --user nobody], rackup: APP)
     server.wait_for_output(/ ready in \d+ ms$/)
