@@ -189,6 +189,17 @@ int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings)
  */
 int bb_worker_listen(struct bb_worker *worker, int fd, unsigned listener);
 
+/* Has the worker share a queue of connections with other processes, which serve the same listeners under the
+ * same numbers: in is where they are put in, out where they come out, of a SOCK_SEQPACKET pair. Both become
+ * the worker's. Without it the lanes of the worker have one of their own. Call it before the first
+ * bb_lane_new(). Errors: BB_ESYSTEM (they stay the caller's). */
+int bb_worker_relay(struct bb_worker *worker, int in, int out);
+
+/* Starts the thread that minds the connections of lanes whose host is busy with a request for more than a
+ * millisecond: it reads, writes and times out, and passes complete requests on to an idle lane. No signal
+ * reaches it. Call it before the first bb_lane_new(). Errors: BB_ENOMEM, BB_ESYSTEM. */
+int bb_worker_start_porter(struct bb_worker *worker);
+
 /* What becomes of connections that nobody has accepted when a worker is drained. */
 enum bb_queue {
     BB_QUEUE_TAKE,  /* they are taken and answered; of several processes that share the listeners each takes

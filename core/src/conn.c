@@ -8,20 +8,18 @@
 /* A body is held to min_body_rate only after this long: the first bytes may sit behind a slow start. */
 #define BODY_RATE_AFTER 10000
 
-void bb__conn_set_durations(struct bb__conn_context *context)
+void bb__conn_set_durations(struct bb__deadlines *deadlines, const struct bb_settings *settings)
 {
-    const struct bb_settings *settings = context->settings;
     uint64_t body_tick = settings->body_timeout / 4;
     if (settings->body_timeout == 0 || body_tick > BB_BODY_TICK_MAX) body_tick = BB_BODY_TICK_MAX;
     uint64_t write_timeout = settings->write_timeout;
 
-    context->deadlines.kinds[BB_DEADLINE_FRESH].duration = settings->header_timeout;
-    context->deadlines.kinds[BB_DEADLINE_HEADER].duration = settings->header_timeout;
-    context->deadlines.kinds[BB_DEADLINE_BODY].duration = body_tick > 0 ? body_tick : 1;
-    context->deadlines.kinds[BB_DEADLINE_WRITE].duration =
-        write_timeout > 0 ? bb__conn_write_tick(write_timeout) : 0;
-    context->deadlines.kinds[BB_DEADLINE_KEEPALIVE].duration = settings->keepalive_timeout;
-    context->deadlines.kinds[BB_DEADLINE_LINGER].duration = BB_LINGER_TIME;
+    deadlines->kinds[BB_DEADLINE_FRESH].duration = settings->header_timeout;
+    deadlines->kinds[BB_DEADLINE_HEADER].duration = settings->header_timeout;
+    deadlines->kinds[BB_DEADLINE_BODY].duration = body_tick > 0 ? body_tick : 1;
+    deadlines->kinds[BB_DEADLINE_WRITE].duration = write_timeout > 0 ? bb__conn_write_tick(write_timeout) : 0;
+    deadlines->kinds[BB_DEADLINE_KEEPALIVE].duration = settings->keepalive_timeout;
+    deadlines->kinds[BB_DEADLINE_LINGER].duration = BB_LINGER_TIME;
 }
 
 struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context)
@@ -30,7 +28,7 @@ struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context)
     if (!conn) return NULL;
     *conn = (struct bb__conn){.source.kind = BB_SOURCE_CONN, .fd = fd, .want = BB_INTEREST_READ};
     bb__spool_start(&conn->spool);
-    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_FRESH, context->now);
+    bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_FRESH, context->now);
     return conn;
 }
 
@@ -51,7 +49,7 @@ static void end_socket(int fd, enum bb__conn_end end)
 
 void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_end end)
 {
-    bb__deadline_clear(&context->deadlines, &conn->deadline);
+    bb__deadline_clear(context->deadlines, &conn->deadline);
     bb__spool_drop(&conn->spool, context->spool_budget);
     bb__blocks_take_back(&context->blocks, &conn->in);
     bb__buf_free(&conn->out);
@@ -61,7 +59,7 @@ void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum
 
 static enum bb__conn_next serve(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    bb__deadline_clear(&context->deadlines, &conn->deadline);
+    bb__deadline_clear(context->deadlines, &conn->deadline);
     conn->state = BB_CONN_SERVED;
     conn->served++;
     return BB_CONN_REQUEST;
@@ -152,9 +150,9 @@ static enum bb__conn_next await_body(struct bb__conn *conn, struct bb__conn_cont
 {
     conn->state = BB_CONN_BODY;
     conn->body_began = conn->body_progress = context->now;
-    conn->body_away = context->away;
+    conn->body_away = context->deadlines->away;
     conn->body_received = 0;
-    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
+    bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
     if (context->head.expect_continue && bb__conn_say_continue(conn) != BB_OK) return BB_CONN_CLOSE;
     return BB_CONN_WAIT;
 }
@@ -194,7 +192,7 @@ static bool body_too_slow(const struct bb__conn *conn, const struct bb__conn_con
 {
     const struct bb_settings *settings = context->settings;
     uint64_t stalled = context->now - conn->body_progress;
-    uint64_t since = context->now - conn->body_began - (context->away - conn->body_away);
+    uint64_t since = context->now - conn->body_began - (context->deadlines->away - conn->body_away);
     if (settings->body_timeout > 0 && stalled >= settings->body_timeout) return true;
     return since > BODY_RATE_AFTER && conn->body_received * 1000 < settings->min_body_rate * since;
 }
@@ -222,20 +220,15 @@ static enum bb__conn_next refuse_head(struct bb__conn *conn, struct bb__conn_con
     return refuse_fault(conn, context, status == 505 ? BB_FAULT_VERSION : BB_FAULT_UNKNOWN, 0);
 }
 
-static bool is_head_method(const struct bb_slice *method)
-{
-    return method->at && method->len == 4 && memcmp(method->at, "HEAD", 4) == 0;
-}
-
 enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_context *context)
 {
     int code = parse_head(conn, context);
     if (code == BB_AGAIN) {
         if (conn->deadline.kind != BB_DEADLINE_HEADER)
-            bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_HEADER, context->now);
+            bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_HEADER, context->now);
         return BB_CONN_WAIT;
     }
-    conn->head_method = is_head_method(&context->head.method);
+    bb__conn_note_method(conn, context);
     if (code != BB_OK) return refuse_head(conn, context, code);
     return begin_body(conn, context);
 }
@@ -263,13 +256,9 @@ static enum bb__conn_next read_head(struct bb__conn *conn, struct bb__conn_conte
     return BB_CONN_WAIT;
 }
 
-/* The body came to its end: the head is still in the buffer, parse it again for the host. */
 static enum bb__conn_next serve_with_body(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    size_t head_len;
-    int code = bb__head_parse(bb__buf_bytes(&conn->in), conn->head_len, &context->head_limits, context->names,
-                              context->fields, &context->head, &head_len);
-    return code == BB_OK ? serve(conn, context) : BB_CONN_CLOSE;
+    return bb__conn_parse_again(conn, context) ? serve(conn, context) : BB_CONN_CLOSE;
 }
 
 static enum bb__conn_next read_body(struct bb__conn *conn, struct bb__conn_context *context)
@@ -340,47 +329,9 @@ enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_c
     if (conn->deadline.kind != BB_DEADLINE_NONE) return BB_CONN_WAIT;
     if (conn->state == BB_CONN_BODY) {
         if (body_too_slow(conn, context)) return bb__conn_refuse(conn, context, 408);
-        bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
+        bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
         return BB_CONN_WAIT;
     }
     if (conn->state == BB_CONN_FLUSH && bb__conn_is_taking(conn, context)) return BB_CONN_WAIT;
     return BB_CONN_CLOSE; /* nobody asked anything, nobody reads, or it was kept for long enough */
-}
-
-/* ---- the request in the host's hands ---- */
-
-void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *context,
-                           struct bb_request *request)
-{
-    request->head = context->head;
-    request->peer = (struct bb_slice){conn->peer, strlen(conn->peer)};
-    request->listener = conn->listener;
-    request->body_fd = conn->spool.fd;
-    if (conn->body_in_buffer) {
-        request->body = bb__buf_bytes(&conn->in) + conn->head_len;
-        request->body_length = context->head.content_length;
-    } else {
-        bool in_memory = conn->spool.length > 0 && conn->spool.fd < 0;
-        request->body = in_memory ? bb__buf_bytes(&conn->spool.memory) : NULL;
-        request->body_length = conn->spool.length;
-    }
-}
-
-enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_context *context)
-{
-    size_t used = conn->head_len;
-    if (conn->body_in_buffer) used += context->head.content_length;
-    bb__buf_consume(&conn->in, used);
-    conn->body_in_buffer = false;
-    conn->head_seen = 0;
-    conn->head_method = false;
-    if (conn->spool.length > 0) bb__spool_drop(&conn->spool, context->spool_budget);
-
-    /* A client that does not know of the end may be sending its next request, one that has sent a body an
-     * empty line behind it: closing at once could reset the connection before it has read the answer (RFC
-     * 9112 9.6). */
-    conn->linger = context->head.keep_alive || context->head.chunked || context->head.has_length ||
-                   bb__buf_len(&conn->in) > 0;
-    if (bb__buf_len(&conn->out) == 0) return bb__conn_after_answer(conn, context);
-    return bb__conn_await_taking(conn, context);
 }

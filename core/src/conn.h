@@ -30,7 +30,14 @@
 
 /* The first member of whatever a poller's tag points at. */
 struct bb__source {
-    enum { BB_SOURCE_CONN, BB_SOURCE_LISTENER, BB_SOURCE_WAKE, BB_SOURCE_DRAIN } kind;
+    enum {
+        BB_SOURCE_CONN,
+        BB_SOURCE_LISTENER,
+        BB_SOURCE_RELAY,
+        BB_SOURCE_WAKE,
+        BB_SOURCE_DRAIN,
+        BB_SOURCE_SET
+    } kind;
 };
 
 enum bb__conn_state {
@@ -82,7 +89,7 @@ struct bb__conn {
     struct bb__body body;
     struct bb__spool spool;
     uint64_t body_began, body_progress, body_received; /* ms, ms, bytes on the wire */
-    uint64_t body_away;                                /* context->away when it began */
+    uint64_t body_away;                                /* deadlines->away when it began */
 
     char peer[BB_PEER_MAX];
 };
@@ -116,7 +123,7 @@ enum bb__fault {
 
 struct bb__access_log;
 
-/* What the connections of a lane share. */
+/* What a thread that minds connections has for all of them: a lane, or the porter. */
 struct bb__conn_context {
     const struct bb_settings *settings;
     struct bb__spool_budget *spool_budget;
@@ -127,11 +134,10 @@ struct bb__conn_context {
     struct bb__blocks blocks;
     char *scratch; /* BB_SCRATCH_SIZE: body bytes on their way to the spool, discarded bytes */
     struct bb__date date;
-    struct bb__deadlines deadlines;
+    struct bb__deadlines *deadlines; /* of the set whose connections are in hand */
     struct bb__news_ring news;
     struct bb__news_pace fault_news[BB_FAULTS];
     uint64_t now;               /* bb__clock_ms() when the lane last looked */
-    uint64_t away;              /* ms in which it could not look, summed: no client's fault */
     struct bb__access_log *log; /* NULL: none is kept */
     const uint16_t *ports;      /* by listener; 0: it has none */
     uint64_t seen;              /* bb__clock_us() when the lane last looked, if the log wants it */
@@ -149,8 +155,8 @@ static inline uint64_t bb__conn_write_tick(uint64_t write_timeout)
     return write_timeout < 8 ? 1 : write_timeout / 8;
 }
 
-/* Sets the durations of all deadlines from context->settings. */
-void bb__conn_set_durations(struct bb__conn_context *context);
+/* Sets the durations of all deadlines. */
+void bb__conn_set_durations(struct bb__deadlines *deadlines, const struct bb_settings *settings);
 
 /* Takes over fd. Returns NULL when out of memory (fd stays the caller's). */
 struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context);
@@ -167,6 +173,17 @@ enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_conte
 
 /* The deadline is over; it is not set any more. */
 enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_context *context);
+
+/* conn_request.c */
+
+/* context->head is its head. */
+void bb__conn_note_method(struct bb__conn *conn, const struct bb__conn_context *context);
+
+/* Makes context->head that of a request whose head is whole. False: it is none. */
+bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *context);
+
+/* Goes on with one that has come from elsewhere, or whose request nobody could serve when it was complete. */
+enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* SERVED: fills in what the host sees. */
 void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *context,

@@ -22,7 +22,7 @@ enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_
     conn->want = BB_INTEREST_WRITE;
     conn->untaken = bb__sock_untaken(conn->fd);
     conn->write_progress = context->now;
-    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
+    bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
     return BB_CONN_WAIT;
 }
 
@@ -35,14 +35,14 @@ bool bb__conn_is_taking(struct bb__conn *conn, struct bb__conn_context *context)
         return true;
     }
     if (context->now - conn->write_progress >= context->settings->write_timeout) return false;
-    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
+    bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
     return true;
 }
 
 static void keep_lingering(struct bb__conn *conn, struct bb__conn_context *context)
 {
     conn->untaken = bb__sock_untaken(conn->fd);
-    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_LINGER, context->now);
+    bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_LINGER, context->now);
 }
 
 static enum bb__conn_next linger(struct bb__conn *conn, struct bb__conn_context *context)
@@ -83,11 +83,11 @@ enum bb__conn_next bb__conn_after_answer(struct bb__conn *conn, struct bb__conn_
     conn->state = BB_CONN_HEAD;
     conn->want = BB_INTEREST_READ;
     if (bb__buf_len(&conn->in) > 0) {
-        bb__deadline_clear(&context->deadlines, &conn->deadline);
+        bb__deadline_clear(context->deadlines, &conn->deadline);
         return BB_CONN_AGAIN;
     }
     bb__blocks_take_back(&context->blocks, &conn->in);
-    bb__deadline_set(&context->deadlines, &conn->deadline, BB_DEADLINE_KEEPALIVE, context->now);
+    bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_KEEPALIVE, context->now);
     return BB_CONN_WAIT;
 }
 

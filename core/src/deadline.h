@@ -29,6 +29,7 @@ struct bb__deadlines {
         struct bb__deadline *first, *last;
         uint64_t duration; /* ms; 0: deadlines of this kind never come */
     } kinds[BB_DEADLINE_KINDS];
+    uint64_t away; /* ms in which nobody could look, summed: no client's fault */
 };
 
 /* Sets, or sets anew, `deadline` to `now` + the duration of the kind. It must outlive its place in the list.

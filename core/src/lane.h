@@ -6,7 +6,8 @@
 #include "access_log.h"
 #include "conn.h"
 #include "h1_reply.h"
-#include "poller.h"
+#include "own.h"
+#include "set.h"
 #include "worker.h"
 
 /* After this many answers in a row on one connection, or accepts in a row, others come first. */
@@ -30,17 +31,14 @@ struct bb__lane_reply {
 struct bb_lane {
     struct bb_worker *worker;
     struct bb__conn_context context;
-    struct bb__poller poller;
-    struct bb__batch batch;
+    struct bb__set set;
+    struct bb__own own; /* whose the set is */
     struct bb__source wake_source;
     atomic_bool on_call;  /* it waits, or was woken and has not looked at what for */
     int wake_fd;          /* eventfd */
     struct bb_lane *next; /* of the worker's; its lock guards it */
     bool was_added;
 
-    struct bb__conn *conns; /* all of them, for the end */
-    uint64_t conn_count;
-    struct bb__conn *ready_first, *ready_last; /* bytes in hand, waiting for their turn */
     struct bb__conn *again;   /* goes on at once: more was pipelined behind its last request */
     struct bb__conn *current; /* the host has its request */
     unsigned in_a_row;        /* answers on `current` */
@@ -53,28 +51,33 @@ struct bb_lane {
     uint64_t handed_out; /* ms, when the host got the current request */
 
     /* lane_accept.c */
-    bool watching;          /* the listeners are to be in the set; the worker's lock guards it */
-    atomic_bool unwatched;  /* but could not be put there */
-    bool listening;         /* the listeners are in the set, or will be again after a pause */
-    bool paused;            /* no room: not in the set until `resume` */
-    uint64_t resume;        /* ms */
-    uint64_t crowded_until; /* ms; till then answers end their connections, to make room */
+    bool watching;                        /* the sources are to be in the set; the worker's lock guards it */
+    bool lent;                            /* but the porter has the set; the worker's lock guards it */
+    atomic_bool unwatched;                /* but could not be put there */
+    bool listening;                       /* the listeners are in the set, or will be again after a pause */
+    bool paused;                          /* no room: not in the set until there is some, or `resume` */
+    uint64_t resume;                      /* ms */
+    uint64_t crowded_until;               /* ms; till then answers end their connections, to make room */
     const struct bb__listener *accepting; /* had an event; its queue is not known to be empty */
     unsigned accepted;                    /* in this streak */
     unsigned last_streak;
     unsigned probe;
     bool try_more;
     struct bb__news_pace exhausted; /* telling of no descriptors, no memory */
+    struct bb__news_pace lost;      /* lane_relay.c: telling of connections that were */
 
     struct bb__news_pace log_losses; /* lane_log.c: telling of lines that were lost */
     uint64_t log_last;               /* ms, since when nothing more will come; 0: not yet */
+
+    struct {            /* the porter's notes */
+        unsigned word;  /* of `own`, when it last looked at a request of this lane */
+        uint64_t since; /* us, when it saw that for the first time */
+        uint64_t due;   /* ms, when something is to be done for the set that it holds */
+    } minded;
 };
 
 /* lane.c: does what a connection's last step asks for. True when it has a request to serve. */
 bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_next next);
-
-/* lane.c: ends a connection of the lane. */
-void bb__lane_close(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_end end);
 
 /* lane.c: the current request is answered. */
 void bb__lane_answered(struct bb_lane *lane);
@@ -94,15 +97,28 @@ bool bb__lane_log_last(struct bb_lane *lane); /* nothing more will come. False: 
 void bb__lane_listen(struct bb_lane *lane);
 void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener, uint32_t events);
 struct bb__conn *bb__lane_accept(struct bb_lane *lane); /* one that has a request, or NULL */
+void bb__lane_pause(struct bb_lane *lane);              /* there is no room: no sources for a while */
 struct bb__conn *bb__lane_adopt(struct bb_lane *lane);  /* the same, of those queued when the drain began */
 void bb__lane_keep_to_limit(struct bb_lane *lane);
-void bb__lane_has_room(struct bb_lane *lane); /* a connection was closed */
+void bb__lane_make_room(struct bb_lane *lane,
+                        int newest);                   /* for others, if that descriptor is one too many */
+uint64_t bb__lane_resumes(const struct bb_lane *lane); /* ms: when a pause is over */
 void bb__lane_resume_accepting(struct bb_lane *lane);
 void bb__lane_stop_accepting(struct bb_lane *lane);
 
-/* lane_accept.c, for any thread that holds the worker's lock. False: there was no room for all of them. */
-bool bb__lane_add_listeners(struct bb_lane *lane);
-void bb__lane_remove_listeners(struct bb_lane *lane);
+/* lane_turn.c: the set is left, to the porter if need be, while the host has the request; and taken back, for
+ * what is done to it next. */
+void bb__lane_leaves(struct bb_lane *lane);
+void bb__lane_returns(struct bb_lane *lane);
+
+/* lane_relay.c: takes a connection that another lane has passed on. *served: it, if it has a request, else
+ * NULL. BB_OK; BB_AGAIN: there is none. */
+int bb__lane_take_relayed(struct bb_lane *lane, struct bb__conn **served);
+
+/* lane_accept.c, for any thread that holds the worker's lock: listeners and relay, as far as they are to be
+ * in the set. False: there was no room for all of them. */
+bool bb__lane_add_sources(struct bb_lane *lane);
+void bb__lane_remove_sources(struct bb_lane *lane);
 
 /* lane_aside.c: the lane has `unwatched` set. */
 void bb__lane_watch_again(struct bb_lane *lane);

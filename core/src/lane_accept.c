@@ -22,69 +22,81 @@
  * the second accept4 finds nothing and costs as much as the first. */
 #define PROBE_EVERY 8
 
-void bb__lane_remove_listeners(struct bb_lane *lane)
+void bb__lane_remove_sources(struct bb_lane *lane)
 {
     for (int i = 0; i < lane->worker->listener_count; i++)
-        bb__poller_remove(&lane->poller, lane->worker->listeners[i].fd);
+        bb__poller_remove(&lane->set.poller, lane->worker->listeners[i].fd);
+    bb__poller_remove(&lane->set.poller, lane->worker->relay.out);
 }
 
-static void unwatch_listeners(struct bb_lane *lane)
+static void unwatch_sources(struct bb_lane *lane)
 {
     pthread_mutex_lock(&lane->worker->lock);
     lane->watching = false;
-    bb__lane_remove_listeners(lane);
+    bb__lane_remove_sources(lane);
+    bb__worker_nudge(lane->worker);
     pthread_mutex_unlock(&lane->worker->lock);
     lane->accepting = NULL;
-    for (int i = lane->batch.next; i < lane->batch.count; i++) {
-        const struct bb__source *source = lane->batch.events[i].data.ptr;
-        if (source && source->kind == BB_SOURCE_LISTENER) lane->batch.events[i].data.ptr = NULL;
+    for (int i = lane->set.batch.next; i < lane->set.batch.count; i++) {
+        const struct bb__source *source = lane->set.batch.events[i].data.ptr;
+        if (source && (source->kind == BB_SOURCE_LISTENER || source->kind == BB_SOURCE_RELAY))
+            lane->set.batch.events[i].data.ptr = NULL;
     }
 }
 
-static void pause_accepting(struct bb_lane *lane)
+void bb__lane_pause(struct bb_lane *lane)
 {
-    unwatch_listeners(lane);
+    unwatch_sources(lane);
     lane->paused = true;
+    lane->set.has_room = false;
     lane->resume = lane->crowded_until = lane->context.now + PAUSE_TIME;
 }
 
 /* What a drain still has to take comes slowly: at once, it would take what is left for the application. */
-void bb__lane_has_room(struct bb_lane *lane)
+uint64_t bb__lane_resumes(const struct bb_lane *lane)
 {
-    if (lane->paused && !lane->context.draining) lane->resume = lane->context.now;
+    return lane->set.has_room && !lane->context.draining ? 0 : lane->resume;
 }
 
-bool bb__lane_add_listeners(struct bb_lane *lane)
+static bool add_listeners(struct bb_lane *lane)
 {
     struct bb_worker *worker = lane->worker;
     for (int i = 0; i < worker->listener_count && !atomic_load(&worker->has_closed); i++) {
         struct bb__listener *listener = &worker->listeners[i];
-        if (bb__poller_add_shared(&lane->poller, listener->fd, &listener->source) != BB_OK) return false;
+        if (bb__poller_add_shared(&lane->set.poller, listener->fd, &listener->source) != BB_OK) return false;
     }
     return true;
 }
 
-static void watch_listeners(struct bb_lane *lane)
+bool bb__lane_add_sources(struct bb_lane *lane)
+{
+    struct bb_worker *worker = lane->worker;
+    if (!lane->watching || lane->lent || worker->aside) return true;
+    return add_listeners(lane) &&
+           bb__poller_add_shared(&lane->set.poller, worker->relay.out, &worker->relay_source) == BB_OK;
+}
+
+static void watch_sources(struct bb_lane *lane)
 {
     pthread_mutex_lock(&lane->worker->lock);
     lane->watching = true;
-    bool added = lane->worker->aside || bb__lane_add_listeners(lane);
+    bool added = bb__lane_add_sources(lane);
     pthread_mutex_unlock(&lane->worker->lock);
-    if (!added) pause_accepting(lane); /* no memory for it now */
+    if (!added) bb__lane_pause(lane); /* no memory for it now */
 }
 
 void bb__lane_listen(struct bb_lane *lane)
 {
     lane->listening = true;
     bb__worker_lane_listens(lane->worker);
-    watch_listeners(lane);
+    watch_sources(lane);
 }
 
 /* Somebody has shut it down, say: it would be ready for ever, with nothing in its queue. */
 static void give_up(struct bb_lane *lane, const struct bb__listener *listener, int error)
 {
     bb__news_add(&lane->context.news, 0, error, "accept: a listener is of no use any more", NULL);
-    bb__poller_remove(&lane->poller, listener->fd);
+    bb__poller_remove(&lane->set.poller, listener->fd);
 }
 
 void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener, uint32_t events)
@@ -108,12 +120,12 @@ static void end_streak(struct bb_lane *lane)
  * counts first, and another one goes. */
 static bool close_oldest(struct bb_lane *lane, enum bb__deadline_kind kind, uint64_t spared_time)
 {
-    struct bb__deadline *oldest = bb__deadline_oldest(&lane->context.deadlines, kind);
+    struct bb__deadline *oldest = bb__deadline_oldest(&lane->set.deadlines, kind);
     for (int i = 0; i < PEEKS_MAX && oldest; i++, oldest = oldest->next) {
         if (lane->context.now - oldest->since < spared_time) return false;
         struct bb__conn *conn = bb__conn_of_deadline(oldest);
         if (conn->state == BB_CONN_LINGER || !bb__sock_has_bytes(conn->fd)) {
-            bb__lane_close(lane, conn, BB_CONN_END_CLOSE);
+            bb__set_end(&lane->set, &lane->context, conn, BB_CONN_END_CLOSE);
             return true;
         }
     }
@@ -137,7 +149,7 @@ void bb__lane_resume_accepting(struct bb_lane *lane)
     if (lane->context.draining)
         bb__lane_stop_accepting(lane);
     else
-        watch_listeners(lane);
+        watch_sources(lane);
 }
 
 static void tell_exhausted(struct bb_lane *lane, int error)
@@ -160,8 +172,16 @@ static int accept_with_room(struct bb_lane *lane, const struct bb__listener *lis
     tell_exhausted(lane, error);
     if (bb__sock_is_exhaustion(error) && close_least_missed(lane))
         code = bb__sock_accept(listener->fd, fd, peer);
-    if (code == BB_ESYSTEM) pause_accepting(lane);
+    if (code == BB_ESYSTEM) bb__lane_pause(lane);
     return code;
+}
+
+/* 0: none. */
+static uint64_t limit_of(const struct bb_worker *worker)
+{
+    uint64_t set = worker->settings.max_connections;
+    uint64_t found = atomic_load_explicit(&worker->room, memory_order_relaxed);
+    return set == 0 || (found > 0 && found < set) ? found : set;
 }
 
 /* Whether one has to go. A lane closes only its own: one that has less than its share lets the others do it,
@@ -169,14 +189,34 @@ static int accept_with_room(struct bb_lane *lane, const struct bb__listener *lis
 static bool over_limit(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;
-    uint64_t limit = worker->settings.max_connections;
+    uint64_t limit = limit_of(worker);
     return limit > 0 && atomic_load_explicit(&worker->connections, memory_order_relaxed) > limit &&
-           lane->conn_count * atomic_load_explicit(&worker->lane_count, memory_order_relaxed) > limit;
+           lane->set.count * atomic_load_explicit(&worker->lane_count, memory_order_relaxed) > limit;
 }
 
 void bb__lane_keep_to_limit(struct bb_lane *lane)
 {
     while (over_limit(lane) && close_least_missed(lane)) continue;
+}
+
+/* A number of the reserve tells how many there is room for. That many it is until half of them have gone. */
+static void find_room(struct bb_lane *lane, int newest)
+{
+    struct bb_worker *worker = lane->worker;
+    uint64_t count = atomic_load_explicit(&worker->connections, memory_order_relaxed);
+    uint64_t found = atomic_load_explicit(&worker->room, memory_order_relaxed);
+    if (newest >= worker->reserve) {
+        tell_exhausted(lane, EMFILE);
+        atomic_store_explicit(&worker->room, count > 1 ? count - 1 : 1, memory_order_relaxed);
+    } else if (found > 0 && count <= found / 2) {
+        atomic_store_explicit(&worker->room, 0, memory_order_relaxed);
+    }
+}
+
+void bb__lane_make_room(struct bb_lane *lane, int newest)
+{
+    find_room(lane, newest);
+    if (over_limit(lane) && !close_least_missed(lane) && !lane->context.draining) bb__lane_pause(lane);
 }
 
 static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb__listener *listener,
@@ -190,13 +230,9 @@ static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb_
     conn->listener = listener->number;
     conn->tcp = listener->tcp;
     memcpy(conn->peer, peer, sizeof conn->peer);
-    conn->next = lane->conns;
-    if (conn->next) conn->next->previous = conn;
-    lane->conns = conn;
-    lane->conn_count++;
-    atomic_fetch_add_explicit(&lane->worker->connections, 1, memory_order_relaxed);
+    bb__set_add(&lane->set, conn);
 
-    if (over_limit(lane) && !close_least_missed(lane) && !lane->context.draining) pause_accepting(lane);
+    bb__lane_make_room(lane, fd);
     return conn;
 }
 
@@ -241,11 +277,12 @@ void bb__lane_stop_accepting(struct bb_lane *lane)
     while ((error = bb__worker_take_queues(lane->worker))) {
         tell_exhausted(lane, error);
         if (bb__sock_is_exhaustion(error) && close_least_missed(lane)) continue;
-        pause_accepting(lane);
+        bb__lane_pause(lane);
         return;
     }
     lane->paused = false;
-    unwatch_listeners(lane);
+    unwatch_sources(lane);
     lane->listening = false;
     bb__worker_lane_stops(lane->worker);
+    if (atomic_load(&lane->worker->drain_queue) == BB_QUEUE_TAKE) watch_sources(lane);
 }

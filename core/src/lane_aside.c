@@ -17,14 +17,14 @@ static bool others_serve(const struct bb_lane *self)
 static bool has_come(struct bb_lane *lane)
 {
     struct bb__batch found;
-    bb__poller_wait(&lane->poller, &found, 0);
+    bb__poller_wait(&lane->set.poller, &found, 0);
     return found.count > 0;
 }
 
 /* Of another thread's lane only that thread can say what is to be done when there is no room in the set. */
 static void put_back(struct bb_lane *lane)
 {
-    if (!lane->watching || bb__lane_add_listeners(lane)) return;
+    if (!lane->watching || bb__lane_add_sources(lane)) return;
     atomic_store(&lane->unwatched, true);
     bb__event_raise(lane->wake_fd);
 }
@@ -40,12 +40,12 @@ static void put_others_back(struct bb_lane *self)
 static bool leave(struct bb_lane *self, enum bb_aside when)
 {
     for (struct bb_lane *lane = self->worker->lanes; lane; lane = lane->next)
-        if (lane != self) bb__lane_remove_listeners(lane);
+        if (lane != self) bb__lane_remove_sources(lane);
     if (when == BB_ASIDE_IDLE && has_come(self)) {
         put_others_back(self);
         return false;
     }
-    bb__lane_remove_listeners(self);
+    bb__lane_remove_sources(self);
     return true;
 }
 

@@ -20,6 +20,11 @@ void bb__news_add(struct bb__news_ring *ring, int status, int error, const char 
     (void)push(ring, &news);
 }
 
+void bb__news_put(struct bb__news_ring *ring, const struct bb_news *news)
+{
+    (void)push(ring, news);
+}
+
 void bb__news_add_paced(struct bb__news_ring *ring, struct bb__news_pace *pace, uint64_t now,
                         const struct bb_news *news)
 {

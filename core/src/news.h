@@ -15,6 +15,9 @@ struct bb__news_ring {
 /* text: static. peer: may be NULL. When the ring is full the new one is left out. */
 void bb__news_add(struct bb__news_ring *ring, int status, int error, const char *text, const char *peer);
 
+/* What has come from another ring. */
+void bb__news_put(struct bb__news_ring *ring, const struct bb_news *news);
+
 /* For what a client can bring about as often as it likes: one of its kind a second is told, the others are
  * counted, and the latest of them tells of the rest. All zero: none was told yet. */
 struct bb__news_pace {

@@ -44,6 +44,11 @@ int bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag)
     return control(poller, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLEXCLUSIVE, tag);
 }
 
+int bb__poller_add_edge(struct bb__poller *poller, int fd, void *tag)
+{
+    return control(poller, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLET, tag);
+}
+
 void bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int timeout_ms)
 {
     int count = epoll_wait(poller->fd, batch->events, BB_BATCH, timeout_ms);

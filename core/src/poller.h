@@ -34,6 +34,9 @@ void bb__poller_remove(struct bb__poller *poller, int fd);
 /* A listener that other lanes and processes wait for too: an event wakes one of them, one that sleeps. */
 int bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag);
 
+/* Another poller's descriptor: an event tells once that something has come there. */
+int bb__poller_add_edge(struct bb__poller *poller, int fd, void *tag);
+
 /* Fills *batch, which must have been used up. timeout_ms: 0 looks only, -1 waits for ever. A signal ends the
  * wait with an empty batch. */
 void bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int timeout_ms);

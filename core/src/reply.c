@@ -349,5 +349,8 @@ void bb_reply_abort(struct bb_lane *lane)
     bb__buf_clear(&lane->reply.staged);
     tidy_staged(lane);
     if (lane->context.log) bb__lane_log_end(lane, true);
-    bb__lane_close(lane, lane->current, BB_CONN_END_RESET);
+    struct bb__conn *conn = lane->current;
+    bb__lane_returns(lane);
+    lane->current = NULL;
+    bb__set_end(&lane->set, &lane->context, conn, BB_CONN_END_RESET);
 }

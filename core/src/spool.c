@@ -92,6 +92,12 @@ int bb__spool_append(struct bb__spool *spool, struct bb__spool_budget *budget, c
     return write_all(spool->fd, bytes, len);
 }
 
+void bb__spool_adopt(struct bb__spool *spool, struct bb__spool_budget *budget, int fd, uint64_t length)
+{
+    atomic_fetch_add_explicit(&budget->used, length, memory_order_relaxed);
+    *spool = (struct bb__spool){.fd = fd, .length = length};
+}
+
 void bb__spool_drop(struct bb__spool *spool, struct bb__spool_budget *budget)
 {
     bb__buf_free(&spool->memory);

@@ -31,6 +31,10 @@ bool bb__spool_would_fit(struct bb__spool_budget *budget, uint64_t more);
  * the budget); BB_ESYSTEM: no file could be made; BB_ENOMEM. After an error the spool can only be dropped. */
 int bb__spool_append(struct bb__spool *spool, struct bb__spool_budget *budget, const char *bytes, size_t len);
 
+/* A fresh one that was filled in another process: a file with so many bytes, which becomes the spool's. What
+ * it takes of the budget it takes, full or not: that is how it was accepted. */
+void bb__spool_adopt(struct bb__spool *spool, struct bb__spool_budget *budget, int fd, uint64_t length);
+
 /* Gives memory, file and budget back. */
 void bb__spool_drop(struct bb__spool *spool, struct bb__spool_budget *budget);
 

@@ -1,8 +1,12 @@
 /* worker.c: see worker.h, and bontebok.h for the contracts. */
 #include "lane.h"
+#include "porter.h"
 
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Counts the forks on the way from the first process to this one: a worker remembers the number it was made
@@ -36,6 +40,18 @@ static int open_log(const struct bb_settings *settings, struct bb__log_format *f
     return code == BB_OK ? bb__log_sink_open(sink, settings->access_log, fault) : code;
 }
 
+/* The application wants descriptors, too: so many numbers, or a quarter of all, are left to it. The lowest
+ * one that is free is taken first. */
+#define RESERVE 64
+
+static int find_reserve(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > INT_MAX) return INT_MAX;
+    rlim_t reserve = limit.rlim_cur / 4 < RESERVE ? limit.rlim_cur / 4 : RESERVE;
+    return (int)(limit.rlim_cur - reserve);
+}
+
 int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings)
 {
     (void)pthread_once(&fork_handlers_once, install_fork_handlers);
@@ -43,6 +59,7 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     if (!worker) return BB_ENOMEM;
 
     worker->settings = *settings;
+    worker->reserve = find_reserve();
     worker->spool_budget.max = settings->spool_max;
     worker->spool_budget.threshold = settings->spool_threshold;
     worker->spool_budget.directory = worker->settings.spool_dir;
@@ -54,10 +71,14 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     worker->drain_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     code = BB_ESYSTEM;
     if (worker->drain_fd < 0) goto no_event;
+    worker->relay_source.kind = BB_SOURCE_RELAY;
+    if (bb__relay_open(&worker->relay) != BB_OK) goto no_relay;
     (void)pthread_mutex_init(&worker->lock, NULL); /* of this kind it cannot fail */
     *created = worker;
     return BB_OK;
 
+no_relay:
+    (void)close(worker->drain_fd);
 no_event:
     bb__log_sink_close(&worker->log_sink);
 no_log:
@@ -96,24 +117,72 @@ static void give_numbers_back(struct bb_worker *worker)
     worker->listener_count = 0;
 }
 
+/* The porter goes along the list with a lock of its own, and may wait for the other one meanwhile. */
+static void lock_lanes(struct bb_worker *worker)
+{
+    if (worker->porter) pthread_mutex_lock(&worker->porter->lock);
+    pthread_mutex_lock(&worker->lock);
+}
+
+static void unlock_lanes(struct bb_worker *worker)
+{
+    pthread_mutex_unlock(&worker->lock);
+    if (worker->porter) pthread_mutex_unlock(&worker->porter->lock);
+}
+
 void bb__worker_add_lane(struct bb_worker *worker, struct bb_lane *lane)
 {
-    pthread_mutex_lock(&worker->lock);
+    lock_lanes(worker);
     lane->next = worker->lanes;
     lane->was_added = true;
     worker->lanes = lane;
     atomic_fetch_add(&worker->lane_count, 1);
-    pthread_mutex_unlock(&worker->lock);
+    unlock_lanes(worker);
 }
 
 void bb__worker_remove_lane(struct bb_worker *worker, struct bb_lane *lane)
 {
-    pthread_mutex_lock(&worker->lock);
+    lock_lanes(worker);
     struct bb_lane **at = &worker->lanes;
     while (*at != lane) at = &(*at)->next;
     *at = lane->next;
     atomic_fetch_sub(&worker->lane_count, 1);
+    unlock_lanes(worker);
+}
+
+void bb__worker_nudge(struct bb_worker *worker)
+{
+    static const struct iovec word = {(char *)"", 1};
+    struct pollfd sources[BB_LISTENERS_MAX + 1];
+    nfds_t count = 0;
+    sources[count++] = (struct pollfd){.fd = worker->relay.out, .events = POLLIN};
+    for (int i = 0; i < worker->listener_count && !atomic_load(&worker->has_closed); i++)
+        sources[count++] = (struct pollfd){.fd = worker->listeners[i].fd, .events = POLLIN};
+    if (poll(sources, count, 0) > 0) (void)bb__relay_send(&worker->relay, &word, 1, NULL, 0);
+}
+
+void bb__worker_take_news(struct bb_worker *worker, struct bb__news_ring *ring)
+{
+    struct bb_news news;
+    pthread_mutex_lock(&worker->lock);
+    while (ring->count < BB_NEWS_MAX && bb__news_take(&worker->news, &news) == BB_OK)
+        bb__news_put(ring, &news);
+    atomic_store(&worker->has_news, worker->news.count > 0);
     pthread_mutex_unlock(&worker->lock);
+}
+
+int bb_worker_relay(struct bb_worker *worker, int in, int out)
+{
+    if (bb__worker_is_inert(worker)) return BB_DRAINED;
+    struct bb__relay own = worker->relay;
+    if (bb__relay_adopt(&worker->relay, in, out) != BB_OK) return BB_ESYSTEM;
+    bb__relay_close(&own);
+    return BB_OK;
+}
+
+int bb_worker_start_porter(struct bb_worker *worker)
+{
+    return bb__worker_is_inert(worker) || worker->porter ? BB_OK : bb__porter_start(worker);
 }
 
 void bb__worker_lane_listens(struct bb_worker *worker)
@@ -133,12 +202,14 @@ void bb_worker_free(struct bb_worker *worker)
 {
     if (!worker) return;
     bool inert = bb__worker_is_inert(worker);
+    bb__porter_stop(worker->porter);
     for (struct bb__queued *queued; (queued = worker->queued); free(queued)) {
         worker->queued = queued->next;
         (inert ? bb__sock_abandon : bb__sock_close)(queued->fd);
     }
     give_numbers_back(worker);
     bb__log_sink_close(&worker->log_sink);
+    bb__relay_close(&worker->relay);
     (void)close(worker->drain_fd);
     if (!inert) (void)pthread_mutex_destroy(&worker->lock);
     free(worker);

@@ -6,6 +6,7 @@
 #include "conn.h"
 #include "log_format.h"
 #include "log_sink.h"
+#include "relay.h"
 
 #include <pthread.h>
 
@@ -34,12 +35,18 @@ struct bb_worker {
     struct bb__listener listeners[BB_LISTENERS_MAX];
     uint16_t ports[BB_LISTENERS_MAX]; /* by a listener's number; 0: it has none */
     int listener_count;
+    int reserve;               /* descriptors from this one on are left to the host */
+    atomic_uint_fast64_t room; /* connections that fit below it, as was found out; 0: not yet */
     struct bb__spool_budget spool_budget;
+    struct bb__relay relay; /* in no set that is not watched for listeners, too */
+    struct bb__source relay_source;
+    struct bb__porter *porter; /* NULL: there is none */
 
     struct bb__log_format log_format;
     struct bb__log_sink log_sink; /* its fd: -1 when no access log is kept */
 
     atomic_uint_fast64_t drain_began; /* ms, when the order came; 0: it has not */
+    atomic_int drain_queue;           /* enum bb_queue, of that order */
     struct bb__source drain_source;
     int drain_fd; /* an eventfd that every lane watches; readable from the order to drain on */
 
@@ -56,6 +63,8 @@ struct bb_worker {
     atomic_uint lane_count;
     struct bb__queued *queued, *queued_last; /* the oldest first */
     atomic_uint queued_count;
+    struct bb__news_ring news; /* the porter's, which no host asks */
+    atomic_bool has_news;
 };
 
 /* True in a child that was forked after the worker was made: descriptors and epoll sets are the parent's,
@@ -66,6 +75,11 @@ static inline bool bb__worker_drains(const struct bb_worker *worker)
 {
     return atomic_load_explicit(&worker->drain_began, memory_order_relaxed) != 0;
 }
+
+/* context.c. Its deadlines are those of the set that is minded. BB_OK or BB_ENOMEM; bb__context_close() is
+ * due either way. */
+int bb__context_open(struct bb__conn_context *context, struct bb_worker *worker);
+void bb__context_close(struct bb__conn_context *context);
 
 /* A lane begins, and ends. */
 void bb__worker_add_lane(struct bb_worker *worker, struct bb_lane *lane);
@@ -82,6 +96,13 @@ static inline bool bb__worker_has_queued(struct bb_worker *worker)
 {
     return atomic_load_explicit(&worker->queued_count, memory_order_acquire) > 0;
 }
+
+/* The wake-up for a connection, or for a message, may have reached a lane that does something else now: has
+ * one that sleeps, of whatever process, look. The caller has the lock. */
+void bb__worker_nudge(struct bb_worker *worker);
+
+/* What the porter has to tell, as far as there is room for it. */
+void bb__worker_take_news(struct bb_worker *worker, struct bb__news_ring *ring);
 
 /* A lane has taken the listeners into its set, or out of it for good. */
 void bb__worker_lane_listens(struct bb_worker *worker);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,9 +14,6 @@
 #define SLICE       BB_IN_A_ROW
 #define SLICE_PAUSE 200 /* us */
 #define SLICES_TIME 200 /* ms: clients may connect as fast as they are taken */
-
-/* The application wants descriptors, too: so many numbers, or a quarter of all, are left to it. */
-#define RESERVE 64
 
 static void queue_up(struct bb_worker *worker, struct bb__queued *queued)
 {
@@ -45,15 +41,6 @@ static int take_one(struct bb_worker *worker, const struct bb__listener *listene
     return BB_OK;
 }
 
-/* The lowest number that is free is taken first. */
-static bool is_of_the_reserve(int fd)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return false;
-    rlim_t reserve = limit.rlim_cur / 4 < RESERVE ? limit.rlim_cur / 4 : RESERVE;
-    return (rlim_t)fd >= limit.rlim_cur - reserve;
-}
-
 /* One at least, if there is one: who has to take what is left goes on, if slowly. 0: the queue is empty;
  * EAGAIN: it may have more; else the error, EMFILE also where only the reserve is left. */
 static int take_queue(struct bb_worker *worker, const struct bb__listener *listener, int most)
@@ -62,7 +49,7 @@ static int take_queue(struct bb_worker *worker, const struct bb__listener *liste
         int code = take_one(worker, listener);
         if (code == BB_AGAIN || (code == BB_ESYSTEM && bb__sock_is_useless(errno))) return 0;
         if (code != BB_OK) return errno;
-        if (is_of_the_reserve(worker->queued_last->fd)) return EMFILE;
+        if (worker->queued_last->fd >= worker->reserve) return EMFILE;
     }
     return EAGAIN;
 }
@@ -98,7 +85,7 @@ static void close_listeners(struct bb_worker *worker, enum bb_queue queue)
     for (int i = 0; i < worker->listener_count; i++) {
         int fd = worker->listeners[i].fd;
         for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
-            bb__poller_remove(&lane->poller, fd);
+            bb__poller_remove(&lane->set.poller, fd);
         int most = queue == BB_QUEUE_LEAVE ? count_on_call(worker) : SLICE;
         (void)take_queue(worker, &worker->listeners[i], most);
         while (dup3(worker->drain_fd, fd, O_CLOEXEC) < 0 && (errno == EINTR || errno == EBUSY)) continue;
@@ -149,6 +136,7 @@ void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue)
     else
         leave_queues(worker);
     uint_fast64_t never = 0;
+    atomic_store(&worker->drain_queue, (int)queue);
     (void)atomic_compare_exchange_strong(&worker->drain_began, &never, bb__clock_ms());
     bb__event_raise(worker->drain_fd);
 }

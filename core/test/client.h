@@ -62,7 +62,7 @@ static inline void client_wait(struct client *client, short events, uint64_t sin
     if (real_ms() - since > PATIENCE) fail_msg("the host does not answer");
     host_turn(client->host);
     struct pollfd watched[2] = {{.fd = client->fd, .events = events},
-                                {.fd = client->host->lane->poller.fd, .events = POLLIN}};
+                                {.fd = client->host->lane->set.poller.fd, .events = POLLIN}};
     poll(watched, 2, 100);
 }
 

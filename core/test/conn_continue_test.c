@@ -141,7 +141,7 @@ static void test_waits_for_room(void **state)
         struct client *client = client_new(host);
         int little = 1;
         host_settle(host);
-        struct bb__conn *conn = host->lane->conns;
+        struct bb__conn *conn = host->lane->set.conns;
         setsockopt(conn->fd, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
         while (send(conn->fd, "", 1, MSG_DONTWAIT) == 1) continue;
         client_say(client, EXPECT "Content-Length: 4\r\n\r\n");

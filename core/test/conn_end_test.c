@@ -109,11 +109,11 @@ static void test_our_own_end_lingers_as_well(void **state)
     eager = client_new(host);
     setsockopt(eager->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
     host_settle(host);
-    setsockopt(host->lane->conns->fd, SOL_SOCKET, SO_SNDBUF, &much, sizeof much);
+    setsockopt(host->lane->set.conns->fd, SOL_SOCKET, SO_SNDBUF, &much, sizeof much);
     client_say(eager, "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n");
     host_settle(host);
     assert_int_equal(host_connections(host), 1);
-    assert_int_equal(host->lane->conns->state, BB_CONN_LINGER);
+    assert_int_equal(host->lane->set.conns->state, BB_CONN_LINGER);
     assert_answer(eager, 200, NULL);
     assert_int_equal(bb__buf_len(&eager->body), 400 * 1000 + 1);
     assert_end(eager);

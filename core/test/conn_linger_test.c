@@ -49,7 +49,7 @@ static struct client *slow_reader(struct host *host, const char *request)
     struct client *client = client_new(host);
     set_option(client->fd, SOL_SOCKET, SO_RCVBUF, 32 * 1024);
     host_settle(host);
-    set_option(host->lane->conns->fd, SOL_SOCKET, SO_SNDBUF, 1 << 20);
+    set_option(host->lane->set.conns->fd, SOL_SOCKET, SO_SNDBUF, 1 << 20);
     client_say(client, request);
     host_settle(host);
     return client;
@@ -71,7 +71,7 @@ static void test_an_empty_line_does_not_cost_the_answer(void **state)
         struct host *host = new_host(app_large);
         struct client *client = slow_reader(host, requests[i]);
         assert_int_equal(host_connections(host), 1);
-        assert_int_equal(host->lane->conns->state, BB_CONN_LINGER);
+        assert_int_equal(host->lane->set.conns->state, BB_CONN_LINGER);
         client_say(client, "\r\n");
         assert_whole(client);
         client_free(client);
@@ -164,7 +164,7 @@ static void test_one_that_goes_on_reading_has_thirty_too(void **state)
     (void)state;
     struct host *host = new_host(app_large);
     struct client *client = slow_reader(host, CLOSING);
-    const struct bb__conn *conn = host->lane->conns;
+    const struct bb__conn *conn = host->lane->set.conns;
     for (int round = 0; round < 3; round++) {
         int untaken = bb__sock_untaken(conn->fd);
         uint64_t since = real_ms();

@@ -111,7 +111,7 @@ static void test_a_refusal_that_has_to_wait(void **state)
     struct host *host = new_host(AF_UNIX);
     struct client *client = client_new(host);
     unsigned wanted = 0;
-    while (host->lane->conns == NULL || host->lane->conns->state != BB_CONN_FLUSH) {
+    while (host->lane->set.conns == NULL || host->lane->set.conns->state != BB_CONN_FLUSH) {
         client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
         wanted++;
         host_turn(host);
@@ -133,7 +133,7 @@ static void test_a_refusal_that_nobody_takes(void **state)
     struct client *client = client_new(host);
     int little = 1;
     host_settle(host);
-    struct bb__conn *conn = host->lane->conns;
+    struct bb__conn *conn = host->lane->set.conns;
     setsockopt(conn->fd, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
     while (send(conn->fd, "", 1, MSG_DONTWAIT) == 1) continue;
     client_say(client, "nonsense\r\n\r\n" SMUGGLED);

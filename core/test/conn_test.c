@@ -39,7 +39,7 @@ static void test_idle_it_costs_little(void **state)
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_answer(client, 200, "GET / ");
     assert_silence(client);
-    const struct bb__conn *conn = host->lane->conns;
+    const struct bb__conn *conn = host->lane->set.conns;
     assert_true(sizeof *conn < 1024);
     assert_null(conn->in.data);
     assert_null(conn->out.data);
@@ -206,7 +206,7 @@ static void test_a_head_that_outgrows_its_block(void **state)
     assert_answer(client, 200, "GET / ");
     assert_answer(client, 200, "GET /next ");
     assert_silence(client);
-    assert_null(host->lane->conns->in.data);
+    assert_null(host->lane->set.conns->in.data);
     client_free(client);
     host_free(host);
 }
@@ -219,10 +219,10 @@ static void test_a_head_without_end_is_refused_in_time(void **state)
     static const char value[] = "X-Y: 0123456789012345678901234567890123456789012345678901234567\r\n";
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n");
     host_turn(host);
-    for (int i = 0; i < 8000 && host->lane->conns->state == BB_CONN_HEAD; i++) {
+    for (int i = 0; i < 8000 && host->lane->set.conns->state == BB_CONN_HEAD; i++) {
         client_say(client, value);
         host_turn(host);
-        assert_true(host->lane->conns->in.cap <= 256 * 1024);
+        assert_true(host->lane->set.conns->in.cap <= 256 * 1024);
     }
     assert_answer(client, 431, NULL);
     assert_end(client);

@@ -18,7 +18,7 @@ static void test_a_silent_client_is_left_without_a_word(void **state)
     struct host *host = new_host();
     struct client *client = client_new(host);
     host_settle(host);
-    assert_null(host->lane->conns->in.data); /* nor does it cost a block */
+    assert_null(host->lane->set.conns->in.data); /* nor does it cost a block */
     pass(host, 29999);
     assert_silence(client);
     pass(host, 1);
@@ -58,7 +58,7 @@ static void test_a_drip_is_not_parsed_byte_by_byte(void **state)
     struct client *client = client_new(host);
     client_say(client, "GET / HTTP/1.1\r\nX: ");
     host_settle(host);
-    const struct bb__conn *conn = host->lane->conns;
+    const struct bb__conn *conn = host->lane->set.conns;
     unsigned parsed = 0;
     for (int i = 0; i < 4000; i++) {
         size_t before = conn->head_parsed;
@@ -188,7 +188,7 @@ static struct bb__conn *owe_much(struct host *host, struct client *client, int s
     host->app = app_large;
     set_buffer(client->fd, SO_RCVBUF, 64 * 1024);
     host_settle(host);
-    struct bb__conn *conn = host->lane->conns;
+    struct bb__conn *conn = host->lane->set.conns;
     set_buffer(conn->fd, SO_SNDBUF, sent);
     client_say(client, REQUEST);
     host_settle(host);
@@ -278,7 +278,7 @@ static void test_an_answer_that_only_the_kernel_takes(void **state)
         struct client *client = client_new(host);
         unsigned seconds = 0;
         (void)owe_much(host, client, 200 * 1024);
-        host->lane->conns->untaken++; /* and it was less a moment later */
+        host->lane->set.conns->untaken++; /* and it was less a moment later */
         for (; host_connections(host) > 0 && seconds < 200; seconds++) pass(host, 1000);
         assert_in_range(seconds, 60, 76);
         client_free(client);
@@ -316,7 +316,7 @@ static void test_a_slow_application_costs_the_client_nothing(void **state)
     host->app = app_slow_and_large;
     client_say(client, REQUEST);
     host_settle(host);
-    assert_int_equal(host->lane->conns->state, BB_CONN_FLUSH);
+    assert_int_equal(host->lane->set.conns->state, BB_CONN_FLUSH);
     pass(host, 59000);
     assert_answer(client, 200, NULL);
     assert_int_equal(bb__buf_len(&client->body), 900 * 1000 + 1);
@@ -346,7 +346,7 @@ static void test_zero_is_no_limit(void **state)
     host->app = app_large;
     client_say(client, "body");
     host_settle(host);
-    assert_int_equal(host->lane->conns->state, BB_CONN_FLUSH);
+    assert_int_equal(host->lane->set.conns->state, BB_CONN_FLUSH);
     pass(host, 1000 * 3600 * 1000ULL);
     assert_answer(client, 200, NULL);
     client_free(client);

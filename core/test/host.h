@@ -172,14 +172,14 @@ static inline void host_settle(struct host *host)
 /* Whether bb_lane_wait() would find nothing. */
 static inline bool would_wait(const struct host *host)
 {
-    struct pollfd watched = {.fd = host->lane->poller.fd, .events = POLLIN};
+    struct pollfd watched = {.fd = host->lane->set.poller.fd, .events = POLLIN};
     return poll(&watched, 1, 0) == 0;
 }
 
 static inline unsigned host_connections(const struct host *host)
 {
     unsigned count = 0;
-    for (const struct bb__conn *conn = host->lane->conns; conn; conn = conn->next) count++;
+    for (const struct bb__conn *conn = host->lane->set.conns; conn; conn = conn->next) count++;
     return count;
 }
 

@@ -26,7 +26,7 @@ static void wait_without_events(struct bb_lane *lane)
 
 static bool is_told(const struct bb_lane *lane)
 {
-    struct pollfd watched = {.fd = lane->poller.fd, .events = POLLIN};
+    struct pollfd watched = {.fd = lane->set.poller.fd, .events = POLLIN};
     return poll(&watched, 1, 0) == 1;
 }
 

@@ -235,7 +235,7 @@ static void test_an_answer_that_lingers_after_the_order_arrives(void **state)
     int little = 16 * 1024, much = 4 << 20;
     setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
     host_settle(host);
-    setsockopt(host->lane->conns->fd, SOL_SOCKET, SO_SNDBUF, &much, sizeof much);
+    setsockopt(host->lane->set.conns->fd, SOL_SOCKET, SO_SNDBUF, &much, sizeof much);
     host->app = app_large_and_long;
     client_say(client, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1");
     while (host->served == 0) host_turn(host);
@@ -319,11 +319,11 @@ static void test_an_answer_under_way_is_delivered(void **state)
         host->app = app_large;
         setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
         host_settle(host);
-        setsockopt(host->lane->conns->fd, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
+        setsockopt(host->lane->set.conns->fd, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
         client_say(client, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
         bb_worker_drain(host->worker, BB_QUEUE_TAKE);
         host_settle(host);
-        assert_int_equal(host->lane->conns->state, BB_CONN_FLUSH);
+        assert_int_equal(host->lane->set.conns->state, BB_CONN_FLUSH);
         assert_answer(client, 200, NULL);
         assert_int_equal(bb__buf_len(&client->body), 900 * 1000 + 1);
         assert_end(client);

@@ -230,10 +230,10 @@ static void test_what_is_queued_keeps_nobody_waiting(void **state)
     host->app = app_large_or_short;
     setsockopt(large->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
     host_settle(host);
-    setsockopt(host->lane->conns->fd, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
+    setsockopt(host->lane->set.conns->fd, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
     client_say(large, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
     host_settle(host);
-    assert_int_equal(host->lane->conns->state, BB_CONN_FLUSH);
+    assert_int_equal(host->lane->set.conns->state, BB_CONN_FLUSH);
     for (int i = 0; i < 100; i++) {
         clients[i] = client_new(host);
         client_say(clients[i], REQUEST);

@@ -72,7 +72,7 @@ static void test_the_young_are_spared(void **state)
         struct host *host = new_host(2);
         struct client *upload = new_saying(host, UPLOAD), *young = new_saying(host, says[i]);
         host_settle(host);
-        assert_non_null(bb__deadline_oldest(&host->lane->context.deadlines, kinds[i]));
+        assert_non_null(bb__deadline_oldest(&host->lane->set.deadlines, kinds[i]));
 
         fake_clock_advance(999);
         struct client *second = new_saying(host, UPLOAD);
@@ -180,7 +180,8 @@ static void test_the_idle_ones_of_a_busy_lane_keep_nobody_out(void **state)
 static struct rlimit before;
 
 /* Leaves the process so many descriptors more. */
-static void limit_descriptors(int more)
+/* Returns the limit. */
+static int limit_descriptors(int more)
 {
     int fds[8];
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -188,6 +189,7 @@ static void limit_descriptors(int more)
     struct rlimit few = {.rlim_cur = (rlim_t)fds[more], .rlim_max = before.rlim_max};
     for (int i = 0; i <= more; i++) close(fds[i]);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    return (int)few.rlim_cur;
 }
 
 static void unlimit_descriptors(void)
@@ -325,7 +327,8 @@ static void test_a_drain_leaves_descriptors_to_the_application(void **state)
     for (int i = 0; i < 12; i++)
         queued[i] = new_saying(host, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     host->app = app_wants_a_descriptor;
-    limit_descriptors(7);
+    int limit = limit_descriptors(7);
+    host->worker->reserve = limit - limit / 4;
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     for (uint64_t since = real_ms(); host->served < 12 && real_ms() - since < PATIENCE;
          fake_clock_advance(10))

@@ -233,7 +233,7 @@ static void bring_to(struct client *client, const struct stage *stage)
     client->host->app = stage->large_answer ? app_large : app_echo;
     client_say(client, stage->says);
     host_settle(client->host);
-    assert_int_equal(client->host->lane->conns->state, stage->state);
+    assert_int_equal(client->host->lane->set.conns->state, stage->state);
 }
 
 static void test_freed_in_each_state(void **state)
@@ -280,7 +280,7 @@ static void test_freed_with_a_request_in_hand(void **state)
         next_request(host);
         host_answer(host, 200, "", 0);
     }
-    assert_non_null(host->lane->ready_first); /* 16 in a row were answered, it has to wait its turn */
+    assert_non_null(host->lane->set.ready_first); /* 16 in a row were answered, it has to wait its turn */
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     next_request(host);
     assert_int_equal(bb_reply_begin(host->lane, 200), BB_OK);

@@ -71,6 +71,7 @@ static inline void lanes_answer(struct lane_thread *thread, const struct bb_requ
         sem_post(&thread->lanes->entered);
         sem_wait(&thread->lanes->leave);
     }
+    if (target->len == 5 && memcmp(target->at, "/slow", 5) == 0) usleep(3000);
     char text[64];
     int len = snprintf(text, sizeof text, "%.*s %llu", (int)(target->len < 32 ? target->len : 32), target->at,
                        (unsigned long long)request->body_length);
@@ -132,6 +133,7 @@ static inline void lanes_start(struct lanes *lanes, int count, const struct bb_s
     sem_init(&lanes->leave, 0, 0);
     assert_int_equal(bb_worker_new(&lanes->worker, settings), BB_OK);
     assert_int_equal(bb_worker_listen(lanes->worker, lanes_listen(lanes), 0), BB_OK);
+    assert_int_equal(bb_worker_start_porter(lanes->worker), BB_OK);
     for (int i = 0; i < count; i++) {
         struct lane_thread *thread = &lanes->threads[i];
         thread->lanes = lanes;

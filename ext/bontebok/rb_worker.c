@@ -215,6 +215,23 @@ static VALUE worker_listen(VALUE self, VALUE fd, VALUE name, VALUE port)
     return LONG2NUM(number);
 }
 
+/* relay(in, out): the core takes over both ends of a SOCK_SEQPACKET pair, through which this worker and
+ * others pass connections on. Before the first lane, as start_porter. */
+static VALUE worker_relay(VALUE self, VALUE in, VALUE out)
+{
+    int code = bb_worker_relay(face_of(self)->worker->core, NUM2INT(in), NUM2INT(out));
+    if (code < 0) bbr_raise(code);
+    return Qnil;
+}
+
+/* Starts the thread that minds the connections of lanes whose application takes long. It never runs Ruby. */
+static VALUE worker_start_porter(VALUE self)
+{
+    int code = bb_worker_start_porter(face_of(self)->worker->core);
+    if (code < 0) bbr_raise(code);
+    return Qnil;
+}
+
 static void *without_gvl_drain(void *core)
 {
     bb_worker_drain(core, BB_QUEUE_TAKE);
@@ -279,6 +296,8 @@ void bbr_init_worker(VALUE core)
     rb_define_alloc_func(class, worker_allocate);
     rb_define_method(class, "initialize", worker_initialize, -1);
     rb_define_method(class, "listen", worker_listen, 3);
+    rb_define_method(class, "relay", worker_relay, 2);
+    rb_define_method(class, "start_porter", worker_start_porter, 0);
     rb_define_method(class, "drain", worker_drain, 0);
     rb_define_method(class, "retire", worker_retire, 0);
     rb_define_method(class, "reopen_logs", worker_reopen_logs, 0);

@@ -2,6 +2,7 @@
 
 require "socket"
 
+require_relative "lent_descriptor"
 require_relative "start_error"
 
 module Bontebok
@@ -10,9 +11,6 @@ module Bontebok
   # UnixListener say how, AdoptedListener finds both done; this is what they share: @socket, and for TCP @info, the
   # Addrinfo of its address. Errors are StartErrors that name the address.
   class Listener
-    Lent = Struct.new(:fileno, :inode)
-    private_constant :Lent
-
     # Addresses that stand for all of a family name no host.
     WILDCARDS = %w[0.0.0.0 ::].freeze
 
@@ -35,23 +33,14 @@ module Bontebok
 
     # A descriptor for the core, which takes it over and closes it.
     def descriptor
-      copy = socket.dup
-      copy.autoclose = false
-      @lent = Lent.new(copy.fileno, copy.stat.ino)
-      copy.fileno
+      @lent = LentDescriptor.new(socket)
+      @lent.fileno
     end
 
-    # In a process that was forked by the application: closes the core's descriptor too, if there is still our socket
-    # behind its number.
+    # In a process that was forked by the application: closes the core's descriptor too.
     def disown
       close
-      return unless @lent
-
-      copy = IO.for_fd(@lent.fileno, autoclose: false)
-      copy.autoclose = copy.stat.ino == @lent.inode
-      copy.close
-    rescue SystemCallError
-      nil
+      @lent&.disown
     end
 
     # SERVER_NAME of a request without Host. A unix socket names no host either, although RFC 9110 7.2 would want one.

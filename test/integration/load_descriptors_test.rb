@@ -65,7 +65,7 @@ class LoadDescriptorsTest < Support::TestCase
     make_gate
     @server.stop
     start_watched(listen: :tcp, rlimit_nofile: [LIMIT, LIMIT], rackup: GATED_APP)
-    @clients = Array.new(LIMIT / 2) { Support::Client.new(@server.address) }
+    @clients = Array.new(LIMIT / 4) { Support::Client.new(@server.address) }
     @clients.each { |client| assert_equal 200, answer_to(client, "/").status }
     @clients.first.request("GET", "/gate")
     @server.wait_for_output(/at the gate/)

@@ -29,6 +29,7 @@ module Support
       @worker = Bontebok::Core::Worker.new(settings)
       listener.autoclose = false
       @worker.listen(listener.fileno, name, port)
+      @worker.start_porter
       @lanes = Array.new(count) do
         Bontebok::Core::Lane.new(@worker, app, env: self.class.base_env, report: method(:report), **options)
       end

@@ -18,10 +18,10 @@ module Lint
       bytes: Layer.new(modules: %w[buf blocks clock code news log_escape log_format log_line log_start log_time],
                        may: %i[bytes], libc: PURE_LIBC),
       http: Layer.new(modules: %w[h1_*], may: %i[bytes http], libc: PURE_LIBC),
-      system: Layer.new(modules: %w[sock poller deadline spool log_sink log_syslog access_log board relay],
+      system: Layer.new(modules: %w[sock poller deadline spool log_sink log_syslog access_log board own relay],
                         may: %i[bytes system]),
       conn: Layer.new(modules: %w[conn conn_*], may: %i[bytes http system conn], never: %w[poller.h]),
-      assemblies: Layer.new(modules: %w[lane lane_* porter porter_* worker worker_* reply],
+      assemblies: Layer.new(modules: %w[context lane lane_* porter porter_* reply set worker worker_*],
                             may: %i[bytes http system conn assemblies])
     }.freeze
 
@@ -37,7 +37,8 @@ module Lint
     # Ruby files that open, bind or pass on descriptors, or log to one. No other has to do with sockets, and none serves
     # a connection.
     SOCKET_FILES = %w[lib/bontebok/listener.rb lib/bontebok/tcp_listener.rb lib/bontebok/unix_listener.rb
-                      lib/bontebok/listeners.rb lib/bontebok/channel.rb lib/bontebok/log_stream.rb].freeze
+                      lib/bontebok/listeners.rb lib/bontebok/relay.rb lib/bontebok/channel.rb
+                      lib/bontebok/log_stream.rb].freeze
 
     # What lib/ may require besides itself, its binding and Ruby's standard library.
     GEMS = %w[rack rackup].freeze

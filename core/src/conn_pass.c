@@ -1,0 +1,161 @@
+/* conn_pass.c: see conn_pass.h.
+ *
+ *     struct note   the head and what came behind it   the body, if it is small and in memory
+ *
+ * What is longer travels as a file: the spool's own, or one in memory. */
+#include "conn_pass.h"
+
+#include <unistd.h>
+
+#define IN_MAX   (16 * 1024)
+#define BODY_MAX (4 * 1024)
+
+/* What the next owner has to know; processes of one server have the same idea of it. */
+struct note {
+    uint64_t served, came, in_len, body_len;
+    bool has_request, in_is_file, body_is_file, tcp;
+    uint8_t listener;
+    char peer[BB_PEER_MAX];
+};
+
+_Static_assert(sizeof(struct note) + IN_MAX + BODY_MAX <= BB_RELAY_BYTES, "a message holds them all");
+
+/* A message under construction. */
+struct parcel {
+    struct note note;
+    struct iovec parts[3];
+    size_t part_count;
+    int fds[BB_RELAY_FDS];
+    size_t fd_count;
+    int made[2]; /* files that are ours to close */
+    size_t made_count;
+};
+
+/* Adds bytes as they are, or as a file. *is_file: which. */
+static bool add_bytes(struct parcel *parcel, const struct bb__buf *bytes, size_t most, bool *is_file)
+{
+    size_t len = bb__buf_len(bytes);
+    *is_file = len > most;
+    if (!*is_file) {
+        parcel->parts[parcel->part_count++] = (struct iovec){bb__buf_bytes(bytes), len};
+        return true;
+    }
+    int fd = bb__relay_make_file(bb__buf_bytes(bytes), len);
+    if (fd < 0) return false;
+    parcel->fds[parcel->fd_count++] = parcel->made[parcel->made_count++] = fd;
+    return true;
+}
+
+static bool add_body(struct parcel *parcel, const struct bb__spool *spool)
+{
+    if (spool->fd < 0) return add_bytes(parcel, &spool->memory, BODY_MAX, &parcel->note.body_is_file);
+    parcel->note.body_is_file = true;
+    parcel->fds[parcel->fd_count++] = spool->fd;
+    return true;
+}
+
+int bb__conn_pass(const struct bb__conn *conn, const struct bb__relay *relay)
+{
+    struct parcel parcel = {
+        .note = {.served = conn->served,
+                 .came = conn->came,
+                 .in_len = bb__buf_len(&conn->in),
+                 .body_len = conn->spool.length,
+                 .has_request = conn->state == BB_CONN_SERVED,
+                 .tcp = conn->tcp,
+                 .listener = conn->listener},
+        .fds = {conn->fd},
+        .fd_count = 1,
+    };
+    memcpy(parcel.note.peer, conn->peer, sizeof parcel.note.peer);
+    parcel.parts[parcel.part_count++] = (struct iovec){&parcel.note, sizeof parcel.note};
+
+    int code = BB_ESYSTEM;
+    if (add_bytes(&parcel, &conn->in, IN_MAX, &parcel.note.in_is_file) && add_body(&parcel, &conn->spool))
+        code = bb__relay_send(relay, parcel.parts, parcel.part_count, parcel.fds, parcel.fd_count);
+    while (parcel.made_count > 0) (void)close(parcel.made[--parcel.made_count]);
+    return code;
+}
+
+/* ---- on the other side ---- */
+
+/* Where the next part of a message begins, and its next file. */
+struct reader {
+    const char *at;
+    size_t left;
+    const int *fds;
+    size_t fd_count;
+};
+
+static const char *next_bytes(struct reader *reader, size_t len)
+{
+    if (len > reader->left) return NULL;
+    const char *at = reader->at;
+    reader->at += len;
+    reader->left -= len;
+    return at;
+}
+
+static int next_fd(struct reader *reader)
+{
+    return reader->fd_count > 0 ? (reader->fd_count--, *reader->fds++) : -1;
+}
+
+static bool take_in(struct bb__conn *conn, struct bb__conn_context *context, const struct note *note,
+                    struct reader *reader)
+{
+    if (note->in_len == 0) return true;
+    if (note->in_is_file) {
+        int fd = next_fd(reader);
+        if (fd < 0 || bb__buf_reserve(&conn->in, note->in_len) != BB_OK) return false;
+        conn->in.end = note->in_len;
+        return bb__relay_read_file(fd, conn->in.data, note->in_len);
+    }
+    const char *bytes = next_bytes(reader, note->in_len);
+    return bytes && bb__blocks_lend(&context->blocks, &conn->in) == BB_OK &&
+           bb__buf_append(&conn->in, bytes, note->in_len) == BB_OK;
+}
+
+static bool take_body(struct bb__conn *conn, struct bb__conn_context *context, const struct note *note,
+                      struct reader *reader)
+{
+    if (note->body_len == 0) return true;
+    if (note->body_is_file) {
+        int fd = next_fd(reader);
+        if (fd >= 0) bb__spool_adopt(&conn->spool, context->spool_budget, fd, note->body_len);
+        return fd >= 0;
+    }
+    const char *bytes = next_bytes(reader, note->body_len);
+    return bytes && bb__spool_append(&conn->spool, context->spool_budget, bytes, note->body_len) == BB_OK;
+}
+
+static struct bb__conn *make_conn(struct bb__conn_context *context, struct reader *reader)
+{
+    struct note note;
+    const char *bytes = next_bytes(reader, sizeof note);
+    int fd = bytes ? next_fd(reader) : -1;
+    struct bb__conn *conn = fd >= 0 ? bb__conn_new(fd, context) : NULL;
+    if (!conn) {
+        if (fd >= 0) bb__sock_reset(fd);
+        return NULL;
+    }
+    memcpy(&note, bytes, sizeof note);
+    conn->served = note.served;
+    conn->came = note.came;
+    conn->tcp = note.tcp;
+    conn->listener = note.listener;
+    conn->state = note.has_request ? BB_CONN_SERVED : BB_CONN_HEAD;
+    memcpy(conn->peer, note.peer, sizeof conn->peer);
+    if (take_in(conn, context, &note, reader) && take_body(conn, context, &note, reader)) return conn;
+    bb__conn_free(conn, context, BB_CONN_END_RESET);
+    return NULL;
+}
+
+struct bb__conn *bb__conn_arrive(struct bb__conn_context *context, const char *bytes,
+                                 const struct bb__relayed *relayed)
+{
+    struct reader reader = {bytes, relayed->len, relayed->fds, relayed->fd_count};
+    struct bb__conn *conn = make_conn(context, &reader);
+    for (int fd; (fd = next_fd(&reader)) >= 0;) (void)close(fd);
+    return conn;
+}

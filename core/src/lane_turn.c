@@ -1,0 +1,47 @@
+/* lane_turn.c: how a lane leaves its set for the time in which the host has a request, and takes it back. See
+ * own.h and porter.h. */
+#include "lane.h"
+#include "porter.h"
+
+/* Nothing is left behind that could have to wait. */
+static bool is_alone(const struct bb_lane *lane)
+{
+    return lane->set.count == 1 && bb__batch_empty(&lane->set.batch) && !lane->accepting;
+}
+
+/* Costs no system call as long as the porter is awake, and two atomic steps. */
+void bb__lane_leaves(struct bb_lane *lane)
+{
+    struct bb__porter *porter = lane->worker->porter;
+    if (!porter || is_alone(lane)) return;
+    bb__own_begin(&lane->own);
+    bb__porter_notice(porter);
+}
+
+static void watch_again(struct bb_lane *lane)
+{
+    struct bb_worker *worker = lane->worker;
+    pthread_mutex_lock(&worker->lock);
+    lane->lent = false;
+    bool added = bb__lane_add_sources(lane);
+    pthread_mutex_unlock(&worker->lock);
+    if (!added) bb__lane_pause(lane);
+}
+
+/* The porter has dropped what the last look had found, has looked after all, and left nothing registered that
+ * is not to be: only what it took out is to be put back. */
+static void take_back(struct bb_lane *lane)
+{
+    bb__own_return(&lane->own);
+    bb__poller_remove(&lane->worker->porter->queue, lane->set.poller.fd);
+    lane->accepting = NULL;
+    lane->busy = true;
+    lane->handed_out = 0;
+    watch_again(lane);
+}
+
+void bb__lane_returns(struct bb_lane *lane)
+{
+    if (bb__own_state_of(bb__own_look(&lane->own)) == BB_OWN_IDLE || bb__own_end(&lane->own)) return;
+    take_back(lane);
+}

@@ -1,0 +1,85 @@
+/* own.h: whose a lane's set of connections is: the lane's, or, while the lane is busy, the porter's. One
+ * atomic word; each step is one instruction on it, so what one has written the other one sees. Used by lane
+ * and porter. Knows no set.
+ *
+ *      IDLE    the lane's: it looks, reads, closes
+ *      |  ^
+ *      v  |    the lane: begin, end
+ *      BUSY    nobody's: the lane has its one request, which is no business of the set
+ *      |       the porter, when that takes long: take
+ *      v                  hold
+ *      WORK -----------------------> HELD    the porter's, which sleeps and touches nothing
+ *      ^  |                          |  |
+ *      |  |         rouse            |  |    the lane is back: it does not wait
+ *      +--|--------------------------+  +--> IDLE
+ *         |    the lane is back: it waits
+ *         v
+ *         WANT --------------------> IDLE    the porter, as soon as it can: give
+ *
+ * WORK and WANT: the porter's. The number of the request stands beside the state: the porter takes the
+ * request that it has looked at, or none. */
+#ifndef BB_OWN_H
+#define BB_OWN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+enum bb__own_state { BB_OWN_IDLE, BB_OWN_BUSY, BB_OWN_WORK, BB_OWN_HELD, BB_OWN_WANT };
+
+#define BB_OWN_STATE_BITS 3
+
+struct bb__own {
+    atomic_uint word; /* number of the request, then the state; all zero: IDLE */
+};
+
+static inline enum bb__own_state bb__own_state_of(unsigned word)
+{
+    return (enum bb__own_state)(word & ((1U << BB_OWN_STATE_BITS) - 1));
+}
+
+static inline unsigned bb__own_with_state(unsigned word, enum bb__own_state state)
+{
+    return (word >> BB_OWN_STATE_BITS << BB_OWN_STATE_BITS) | state;
+}
+
+/* ---- the lane's side ---- */
+
+/* IDLE, to BUSY with the next number. Sequentially consistent: who announces his sleep and then looks here
+ * either sees it, or is seen. */
+static inline void bb__own_begin(struct bb__own *own)
+{
+    unsigned word = atomic_load_explicit(&own->word, memory_order_relaxed);
+    atomic_store(&own->word, bb__own_with_state(word + (1U << BB_OWN_STATE_BITS), BB_OWN_BUSY));
+}
+
+/* BUSY to IDLE. False: the porter has it, bb__own_return() is due. */
+static inline bool bb__own_end(struct bb__own *own)
+{
+    unsigned busy = bb__own_with_state(atomic_load_explicit(&own->word, memory_order_relaxed), BB_OWN_BUSY);
+    return atomic_compare_exchange_strong_explicit(&own->word, &busy, bb__own_with_state(busy, BB_OWN_IDLE),
+                                                   memory_order_acq_rel, memory_order_relaxed);
+}
+
+/* To IDLE, from what the porter has made of it. Waits only while that has something in its hands. */
+void bb__own_return(struct bb__own *own);
+
+/* ---- the porter's side ---- */
+
+static inline unsigned bb__own_look(struct bb__own *own)
+{
+    return atomic_load(&own->word);
+}
+
+/* BUSY to WORK, if it is still the request that was looked at. */
+bool bb__own_take(struct bb__own *own, unsigned looked_at);
+
+/* WORK to HELD. False: it is WANT. */
+bool bb__own_hold(struct bb__own *own);
+
+/* HELD to WORK. False: the lane has taken it back. */
+bool bb__own_rouse(struct bb__own *own);
+
+/* WANT to IDLE: the porter touches nothing of it any more. */
+void bb__own_give(struct bb__own *own);
+
+#endif

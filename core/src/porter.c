@@ -1,0 +1,191 @@
+/* porter.c: when the porter looks, and at which lanes; porter_work.c is what it does for one.
+ *
+ * It is awake while lanes have requests: a look every tick, and who has the same request as at the last look
+ * is busy for long. When nothing new has come for two looks it sleeps, and the next lane that leaves a
+ * connection behind kicks it. Announced before the last look, so that one of the two sees the other. */
+#include "porter_work.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* ms. What takes longer than a tick is long; where all requests are shorter a longer tick does. */
+#define TICK        1
+#define TICK_MAX    4
+#define BRIEF_LOOKS 16
+#define QUIET_LOOKS 2
+
+#define STACK_SIZE (256 * 1024)
+
+/* ---- looking ---- */
+
+static bool is_busy(unsigned word)
+{
+    return bb__own_state_of(word) == BB_OWN_BUSY;
+}
+
+/* A request that was there a tick ago, too. Else it is remembered. */
+static bool is_long(struct bb__porter *porter, struct bb_lane *lane, unsigned word)
+{
+    if (!is_busy(word)) return false;
+    if (word == lane->minded.word) return porter->context.seen - lane->minded.since >= TICK * 1000;
+    lane->minded.word = word;
+    lane->minded.since = porter->context.seen;
+    porter->quiet = 0;
+    return false;
+}
+
+static void look_at(struct bb__porter *porter, struct bb_lane *lane)
+{
+    unsigned word = bb__own_look(&lane->own);
+    if (is_long(porter, lane, word) && bb__own_take(&lane->own, word)) {
+        bb__porter_begin(porter, lane);
+        porter->brief = 0;
+    } else if (bb__own_state_of(word) == BB_OWN_HELD && bb__own_rouse(&lane->own)) {
+        bb__porter_go_on(porter, lane);
+    }
+}
+
+static void look(struct bb__porter *porter)
+{
+    porter->quiet++;
+    porter->brief++;
+    porter->context.now = bb__clock_ms();
+    porter->context.seen = bb__clock_us();
+    pthread_mutex_lock(&porter->lock);
+    for (struct bb_lane *lane = porter->worker->lanes; lane; lane = lane->next) look_at(porter, lane);
+    pthread_mutex_unlock(&porter->lock);
+    bb__porter_tell(porter);
+}
+
+/* ---- waiting ---- */
+
+/* Whether any lane has a request that was not looked at. *due: ms, when something is to be done for the sets
+ * that are held. */
+static bool has_new(struct bb__porter *porter, uint64_t *due)
+{
+    bool found = false;
+    *due = UINT64_MAX;
+    pthread_mutex_lock(&porter->lock);
+    for (struct bb_lane *lane = porter->worker->lanes; lane; lane = lane->next) {
+        unsigned word = bb__own_look(&lane->own);
+        found = found || is_busy(word);
+        if (bb__own_state_of(word) == BB_OWN_HELD && lane->minded.due < *due) *due = lane->minded.due;
+    }
+    pthread_mutex_unlock(&porter->lock);
+    return found;
+}
+
+static int until(uint64_t due)
+{
+    if (due == UINT64_MAX) return -1;
+    uint64_t now = bb__clock_ms();
+    return due <= now ? 0 : due - now > INT_MAX ? INT_MAX : (int)(due - now);
+}
+
+static int tick(struct bb__porter *porter)
+{
+    if (porter->brief == 0) porter->tick = TICK;
+    if (porter->brief >= BRIEF_LOOKS && porter->tick < TICK_MAX) {
+        porter->tick *= 2;
+        porter->brief = 1;
+    }
+    return porter->tick;
+}
+
+static int patience(struct bb__porter *porter)
+{
+    uint64_t due;
+    if (porter->quiet < QUIET_LOOKS) return tick(porter);
+    atomic_store(&porter->asleep, true);
+    if (!has_new(porter, &due)) return until(due);
+    atomic_store(&porter->asleep, false);
+    return tick(porter);
+}
+
+static void clear_kick(struct bb__porter *porter)
+{
+    for (int i = 0; i < porter->batch.count; i++)
+        if (porter->batch.events[i].data.ptr == &porter->kick_source) bb__event_clear(porter->kick_fd);
+}
+
+static void *run(void *argument)
+{
+    struct bb__porter *porter = argument;
+    while (!atomic_load(&porter->ends)) {
+        look(porter);
+        bb__poller_wait(&porter->queue, &porter->batch, patience(porter));
+        atomic_store(&porter->asleep, false);
+        clear_kick(porter);
+    }
+    look(porter);
+    return NULL;
+}
+
+/* ---- birth and end ---- */
+
+/* Signals are the host's. */
+static int start_thread(struct bb__porter *porter)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    sigfillset(&all);
+    if (pthread_attr_init(&attributes) != 0) return BB_ENOMEM;
+    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&porter->thread, &attributes, run, porter);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    (void)pthread_attr_destroy(&attributes);
+    return error ? BB_ESYSTEM : BB_OK;
+}
+
+static int prepare(struct bb__porter *porter)
+{
+    int code = bb__context_open(&porter->context, porter->worker);
+    if (code != BB_OK) return code;
+    porter->kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (porter->kick_fd < 0 || bb__poller_open(&porter->queue) != BB_OK ||
+        bb__poller_add(&porter->queue, porter->kick_fd, BB_INTEREST_READ, &porter->kick_source) != BB_OK)
+        return BB_ESYSTEM;
+    return BB_OK;
+}
+
+static void release(struct bb__porter *porter)
+{
+    bb__poller_close(&porter->queue);
+    if (porter->kick_fd >= 0) (void)close(porter->kick_fd);
+    bb__context_close(&porter->context);
+    free(porter);
+}
+
+int bb__porter_start(struct bb_worker *worker)
+{
+    struct bb__porter *porter = calloc(1, sizeof *porter);
+    if (!porter) return BB_ENOMEM;
+    porter->worker = worker;
+    porter->kick_fd = porter->queue.fd = -1;
+    porter->kick_source.kind = BB_SOURCE_WAKE;
+    porter->tick = TICK;
+    (void)pthread_mutex_init(&porter->lock, NULL); /* of this kind it cannot fail */
+    int code = prepare(porter);
+    if (code == BB_OK) code = start_thread(porter);
+    if (code != BB_OK) {
+        release(porter);
+        return code;
+    }
+    worker->porter = porter;
+    return BB_OK;
+}
+
+void bb__porter_stop(struct bb__porter *porter)
+{
+    if (!porter) return;
+    if (!bb__worker_is_inert(porter->worker)) {
+        atomic_store(&porter->ends, true);
+        bb__event_raise(porter->kick_fd);
+        (void)pthread_join(porter->thread, NULL);
+    }
+    release(porter);
+}

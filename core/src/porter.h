@@ -1,0 +1,38 @@
+/* porter.h: a thread of the worker's that minds the connections of lanes which are busy for long: it reads,
+ * parses, writes and times out, and passes complete requests on to whoever is idle. Asleep while no lane is.
+ * Used by lane and worker; knows no host. */
+#ifndef BB_PORTER_H
+#define BB_PORTER_H
+
+#include "worker.h"
+
+struct bb__porter {
+    struct bb_worker *worker;
+    pthread_t thread;
+    struct bb__conn_context context;
+    struct bb__poller queue; /* the kick, and the sets that it holds, edge-triggered */
+    struct bb__batch batch;
+    struct bb__source kick_source;
+    int kick_fd;
+    atomic_bool asleep; /* it waits for a kick, for as long as it takes */
+    atomic_bool ends;
+    pthread_mutex_t lock; /* it looks at lanes: one that begins or ends waits */
+    unsigned quiet;       /* looks in a row without a new request */
+    unsigned brief;       /* looks in a row at new requests only */
+    int tick;             /* ms between two looks */
+};
+
+/* BB_OK; BB_ENOMEM or BB_ESYSTEM: there is none. Before the first lane. */
+int bb__porter_start(struct bb_worker *worker);
+
+/* There are no lanes any more. NULL is allowed. */
+void bb__porter_stop(struct bb__porter *porter);
+
+/* A lane has begun a request, and others may be waiting for it. */
+static inline void bb__porter_notice(struct bb__porter *porter)
+{
+    if (atomic_load(&porter->asleep) && atomic_exchange(&porter->asleep, false))
+        bb__event_raise(porter->kick_fd);
+}
+
+#endif

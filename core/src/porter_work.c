@@ -1,0 +1,152 @@
+/* porter_work.c: see porter_work.h. */
+#include "porter_work.h"
+#include "conn_pass.h"
+
+/* ms, until what the relay had no room for is tried again. */
+#define RETRY 10
+
+static bool is_wanted(struct bb_lane *lane)
+{
+    return bb__own_state_of(bb__own_look(&lane->own)) == BB_OWN_WANT;
+}
+
+/* ---- one connection ---- */
+
+/* While siblings go on, or until all have been told to stop: what is passed on then might find nobody. */
+static bool may_pass(const struct bb_worker *worker)
+{
+    return !bb__worker_drains(worker) || atomic_load(&worker->drain_queue) == BB_QUEUE_LEAVE;
+}
+
+/* A complete request goes to the first lane that is idle. What cannot, now, waits for this one. */
+static void pass_on(struct bb__porter *porter, struct bb_lane *lane, struct bb__conn *conn)
+{
+    struct bb__set *set = &lane->set;
+    if (conn->registered) bb__poller_remove(&set->poller, conn->fd);
+    conn->registered = false;
+    if (bb__buf_len(&conn->out) == 0 && may_pass(porter->worker) &&
+        bb__conn_pass(conn, &porter->worker->relay) == BB_OK)
+        bb__set_end(set, &porter->context, conn, BB_CONN_END_ABANDON);
+    else
+        bb__set_settle(set, &porter->context, conn, BB_CONN_AGAIN);
+}
+
+static void settle(struct bb__porter *porter, struct bb_lane *lane, struct bb__conn *conn,
+                   enum bb__conn_next next)
+{
+    if (bb__set_settle(&lane->set, &porter->context, conn, next)) pass_on(porter, lane, conn);
+}
+
+/* ---- all of a set ---- */
+
+/* Those that were ready when they came to us, or could not be passed on. Each once: they may come back. */
+static void pass_ready(struct bb__porter *porter, struct bb_lane *lane)
+{
+    struct bb__set *set = &lane->set;
+    const struct bb__conn *last = set->ready_last;
+    while (set->ready_first && !is_wanted(lane)) {
+        struct bb__conn *conn = bb__set_take_ready(set);
+        bool was_last = conn == last;
+        settle(porter, lane, conn, bb__conn_resume(conn, &porter->context));
+        if (was_last) return;
+    }
+}
+
+static void take_event(struct bb__porter *porter, struct bb_lane *lane, const struct epoll_event *event)
+{
+    struct bb__source *source = event->data.ptr;
+    if (!source || source->kind != BB_SOURCE_CONN) return;
+    struct bb__conn *conn = (struct bb__conn *)source;
+    if (!conn->is_ready) settle(porter, lane, conn, bb__conn_on_ready(conn, &porter->context, event->events));
+}
+
+/* What is left of the batch when the lane wants its set back comes again. */
+static void take_events(struct bb__porter *porter, struct bb_lane *lane)
+{
+    struct bb__batch *batch = &lane->set.batch;
+    bool full = true;
+    while (full && !is_wanted(lane)) {
+        bb__poller_wait(&lane->set.poller, batch, 0);
+        full = batch->count == BB_BATCH;
+        while (!bb__batch_empty(batch) && !is_wanted(lane))
+            take_event(porter, lane, &batch->events[batch->next++]);
+    }
+    batch->count = batch->next = 0;
+}
+
+static void take_due(struct bb__porter *porter, struct bb_lane *lane)
+{
+    struct bb__deadline *due;
+    while (!is_wanted(lane) && (due = bb__deadline_take_due(&lane->set.deadlines, porter->context.now))) {
+        struct bb__conn *conn = bb__conn_of_deadline(due);
+        settle(porter, lane, conn, bb__conn_on_deadline(conn, &porter->context));
+    }
+}
+
+static uint64_t next_due(const struct bb__porter *porter, const struct bb_lane *lane)
+{
+    uint64_t now = porter->context.now;
+    int wait = bb__deadline_wait(&lane->set.deadlines, now);
+    if (lane->set.ready_first && (wait < 0 || wait > RETRY)) wait = RETRY;
+    return wait < 0 ? UINT64_MAX : now + (uint64_t)wait;
+}
+
+void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
+{
+    struct bb_worker *worker = porter->worker;
+    porter->context.deadlines = &lane->set.deadlines;
+    porter->context.draining = bb__worker_drains(worker);
+    if (porter->context.draining)
+        bb__set_hurry(&lane->set, worker->settings.keepalive_drain, worker->drain_began);
+    pass_ready(porter, lane);
+    take_events(porter, lane);
+    take_due(porter, lane);
+    lane->minded.due = next_due(porter, lane);
+    if (!bb__own_hold(&lane->own)) bb__own_give(&lane->own);
+}
+
+/* ---- the beginning ---- */
+
+static void leave_sources(struct bb_worker *worker, struct bb_lane *lane)
+{
+    pthread_mutex_lock(&worker->lock);
+    lane->lent = true;
+    bb__lane_remove_sources(lane);
+    bb__worker_nudge(worker);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+void bb__porter_begin(struct bb__porter *porter, struct bb_lane *lane)
+{
+    static struct bb__source held = {BB_SOURCE_SET};
+    struct bb__conn *current = lane->current;
+    lane->set.batch.count = lane->set.batch.next = 0;
+    leave_sources(porter->worker, lane);
+    if (current->registered) bb__poller_remove(&lane->set.poller, current->fd);
+    current->registered = false;
+    (void)bb__poller_add_edge(&porter->queue, lane->set.poller.fd, &held);
+    bb__porter_go_on(porter, lane);
+}
+
+/* ---- telling ---- */
+
+static void add_news(struct bb__porter *porter)
+{
+    struct bb_worker *worker = porter->worker;
+    struct bb_news news;
+    if (porter->context.news.count == 0) return;
+    pthread_mutex_lock(&worker->lock);
+    while (bb__news_take(&porter->context.news, &news) == BB_OK) bb__news_put(&worker->news, &news);
+    atomic_store(&worker->has_news, true);
+    if (worker->lanes) bb__event_raise(worker->lanes->wake_fd);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+void bb__porter_tell(struct bb__porter *porter)
+{
+    struct bb__conn_context *context = &porter->context;
+    for (int fault = 0; fault < BB_FAULTS; fault++)
+        bb__news_tell_rest(&context->news, &context->fault_news[fault], context->now);
+    add_news(porter);
+    if (context->log && context->log->len > 0) bb__access_log_flush(context->log, context->now);
+}

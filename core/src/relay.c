@@ -1,0 +1,133 @@
+/* relay.c: see relay.h. A pair of SOCK_SEQPACKET sockets, of which all processes have both ends. */
+#include "relay.h"
+#include "bontebok.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Room for thousands of messages; the system's own limit may be lower. */
+#define QUEUE_BYTES (1024 * 1024)
+
+int bb__relay_make_file(const char *bytes, size_t len)
+{
+    int fd = memfd_create("bontebok-request", MFD_CLOEXEC);
+    while (fd >= 0 && len > 0) {
+        ssize_t count = write(fd, bytes, len);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) {
+            (void)close(fd);
+            return -1;
+        }
+        bytes += count;
+        len -= (size_t)count;
+    }
+    return fd;
+}
+
+bool bb__relay_read_file(int fd, char *bytes, size_t len)
+{
+    size_t have = 0;
+    for (ssize_t count = 1; have < len && count > 0; have += count > 0 ? (size_t)count : 0)
+        count = pread(fd, bytes + have, len - have, (off_t)have);
+    (void)close(fd);
+    return have == len;
+}
+
+union control {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(BB_RELAY_FDS * sizeof(int))];
+};
+
+static bool prepare(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
+}
+
+static void enlarge(int fd)
+{
+    static const int bytes = QUEUE_BYTES;
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes) < 0)
+        (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+}
+
+int bb__relay_open(struct bb__relay *relay)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) return BB_ESYSTEM;
+    *relay = (struct bb__relay){.in = pair[0], .out = pair[1]};
+    enlarge(relay->in);
+    return BB_OK;
+}
+
+int bb__relay_adopt(struct bb__relay *relay, int in, int out)
+{
+    if (!prepare(in) || !prepare(out)) return BB_ESYSTEM;
+    *relay = (struct bb__relay){.in = in, .out = out};
+    enlarge(relay->in);
+    return BB_OK;
+}
+
+void bb__relay_close(struct bb__relay *relay)
+{
+    (void)close(relay->in);
+    (void)close(relay->out);
+}
+
+/* ETOOMANYREFS: as many descriptors of this user are under way as one process may have. */
+static bool is_full(int error)
+{
+    return error == EAGAIN || error == ETOOMANYREFS || error == ENOBUFS || error == ENOMEM;
+}
+
+int bb__relay_send(const struct bb__relay *relay, const struct iovec *parts, size_t count, const int *fds,
+                   size_t fd_count)
+{
+    union control control;
+    struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count};
+    if (fd_count > 0) {
+        memset(&control, 0, sizeof control);
+        control.header = (struct cmsghdr){
+            .cmsg_len = CMSG_LEN(fd_count * sizeof *fds), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+        memcpy(CMSG_DATA(&control.header), fds, fd_count * sizeof *fds);
+        message.msg_control = &control;
+        message.msg_controllen = CMSG_SPACE(fd_count * sizeof *fds);
+    }
+    while (sendmsg(relay->in, &message, MSG_NOSIGNAL) < 0)
+        if (errno != EINTR) return is_full(errno) ? BB_AGAIN : BB_ESYSTEM;
+    return BB_OK;
+}
+
+static void take_descriptors(struct bb__relayed *relayed, struct msghdr *message)
+{
+    struct cmsghdr *header = CMSG_FIRSTHDR(message);
+    relayed->fd_count = 0;
+    if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) return;
+    relayed->fd_count = (header->cmsg_len - CMSG_LEN(0)) / sizeof *relayed->fds;
+    memcpy(relayed->fds, CMSG_DATA(header), relayed->fd_count * sizeof *relayed->fds);
+}
+
+static void drop_descriptors(struct bb__relayed *relayed)
+{
+    while (relayed->fd_count > 0) (void)close(relayed->fds[--relayed->fd_count]);
+}
+
+int bb__relay_take(const struct bb__relay *relay, char *bytes, struct bb__relayed *relayed)
+{
+    union control control;
+    struct iovec room = {bytes, BB_RELAY_BYTES};
+    struct msghdr message = {
+        .msg_iov = &room, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t got;
+    while ((got = recvmsg(relay->out, &message, MSG_CMSG_CLOEXEC)) < 0)
+        if (errno != EINTR) return errno == EAGAIN ? BB_AGAIN : BB_ESYSTEM;
+    relayed->len = (size_t)got;
+    take_descriptors(relayed, &message);
+    if (!(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) return BB_OK;
+    drop_descriptors(relayed);
+    return BB_EGONE;
+}

@@ -1,0 +1,54 @@
+/* relay.h: a queue between the processes of a server: messages of some bytes and some descriptors, kept by
+ * the kernel, first come first served; what is in it survives whoever has sent it. Any thread of any of them
+ * sends and takes. Used by porter and lane. Knows no connection. */
+#ifndef BB_RELAY_H
+#define BB_RELAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#define BB_RELAY_FDS 3
+
+/* A longer message would fit a queue of the usual length a few times only. */
+#define BB_RELAY_BYTES (24 * 1024)
+
+struct bb__relay {
+    int in;  /* messages are sent to it */
+    int out; /* and come out of this one: readable when there is one */
+};
+
+/* A queue of its own. BB_OK or BB_ESYSTEM. */
+int bb__relay_open(struct bb__relay *relay);
+
+/* One that others have as well: a SOCK_SEQPACKET pair. Made non-blocking and close-on-exec. BB_OK;
+ * BB_ESYSTEM: the descriptors stay the caller's. */
+int bb__relay_adopt(struct bb__relay *relay, int in, int out);
+
+void bb__relay_close(struct bb__relay *relay);
+
+/* The parts as one message, at most BB_RELAY_BYTES, with copies of up to BB_RELAY_FDS descriptors. BB_OK;
+ * BB_AGAIN: no room for it now; BB_ESYSTEM. */
+int bb__relay_send(const struct bb__relay *relay, const struct iovec *parts, size_t count, const int *fds,
+                   size_t fd_count);
+
+/* What is too long for a message, as a file in memory that goes with it; to be closed when it was sent. -1:
+ * there is no room for one. */
+int bb__relay_make_file(const char *bytes, size_t len);
+
+/* Reads such a file from its beginning, and closes it. */
+bool bb__relay_read_file(int fd, char *bytes, size_t len);
+
+struct bb__relayed {
+    size_t len; /* of the message */
+    int fds[BB_RELAY_FDS];
+    size_t fd_count;
+};
+
+/* Takes one: `bytes` has room for BB_RELAY_BYTES. The descriptors are the caller's to close, close-on-exec.
+ * BB_OK; BB_AGAIN: there is none; BB_EGONE: a message was lost, its descriptors had no room in this process;
+ * BB_ESYSTEM. */
+int bb__relay_take(const struct bb__relay *relay, char *bytes, struct bb__relayed *relayed);
+
+#endif

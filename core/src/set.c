@@ -1,0 +1,103 @@
+/* set.c: see set.h. */
+#include "set.h"
+
+int bb__set_open(struct bb__set *set, const struct bb_settings *settings, atomic_uint_fast64_t *process_count)
+{
+    *set = (struct bb__set){.poller.fd = -1, .process_count = process_count};
+    bb__conn_set_durations(&set->deadlines, settings);
+    return bb__poller_open(&set->poller);
+}
+
+void bb__set_close(struct bb__set *set)
+{
+    bb__poller_close(&set->poller);
+}
+
+void bb__set_add(struct bb__set *set, struct bb__conn *conn)
+{
+    conn->previous = NULL;
+    conn->next = set->conns;
+    if (conn->next) conn->next->previous = conn;
+    set->conns = conn;
+    set->count++;
+    atomic_fetch_add_explicit(set->process_count, 1, memory_order_relaxed);
+}
+
+void bb__set_end(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
+                 enum bb__conn_end end)
+{
+    /* Closing alone does not take it out of the set while a child that was forked, or is about to exec, holds
+     * a duplicate: events would go on coming, for a connection that is freed. In the child the set is the
+     * parent's. */
+    if (conn->registered && end != BB_CONN_END_ABANDON) bb__poller_remove(&set->poller, conn->fd);
+    /* One with bytes in hand has no deadline and takes no events: nothing but the set's end closes it. */
+    bb__batch_forget(&set->batch, conn);
+    if (conn->previous)
+        conn->previous->next = conn->next;
+    else
+        set->conns = conn->next;
+    if (conn->next) conn->next->previous = conn->previous;
+    set->count--;
+    set->has_room = true;
+    atomic_fetch_sub_explicit(set->process_count, 1, memory_order_relaxed);
+    bb__conn_free(conn, context, end);
+}
+
+static void push_ready(struct bb__set *set, struct bb__conn *conn)
+{
+    conn->is_ready = true;
+    conn->next_ready = NULL;
+    if (set->ready_last)
+        set->ready_last->next_ready = conn;
+    else
+        set->ready_first = conn;
+    set->ready_last = conn;
+}
+
+struct bb__conn *bb__set_take_ready(struct bb__set *set)
+{
+    struct bb__conn *conn = set->ready_first;
+    set->ready_first = conn->next_ready;
+    if (!set->ready_first) set->ready_last = NULL;
+    conn->is_ready = false;
+    return conn;
+}
+
+void bb__set_hurry(struct bb__set *set, uint64_t patience, uint64_t began)
+{
+    static const enum bb__deadline_kind idle[] = {BB_DEADLINE_FRESH, BB_DEADLINE_HEADER,
+                                                  BB_DEADLINE_KEEPALIVE, BB_DEADLINE_LINGER};
+    if (set->hurried) return;
+    set->hurried = true;
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+        bb__deadline_shorten(&set->deadlines, idle[i], patience > 0 ? patience : 1, began);
+}
+
+static bool watch(struct bb__set *set, struct bb__conn *conn)
+{
+    if (conn->registered && conn->interest == conn->want) return true;
+    int code = conn->registered ? bb__poller_change(&set->poller, conn->fd, conn->want, conn)
+                                : bb__poller_add(&set->poller, conn->fd, conn->want, conn);
+    conn->registered = true;
+    conn->interest = conn->want;
+    return code == BB_OK;
+}
+
+bool bb__set_settle(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
+                    enum bb__conn_next next)
+{
+    switch (next) {
+    case BB_CONN_REQUEST:
+        return true;
+    case BB_CONN_WAIT:
+        if (!watch(set, conn)) bb__set_end(set, context, conn, BB_CONN_END_RESET);
+        return false;
+    case BB_CONN_AGAIN:
+        push_ready(set, conn);
+        return false;
+    case BB_CONN_CLOSE:
+        bb__set_end(set, context, conn, bb__conn_end_of(conn));
+        return false;
+    }
+    return false;
+}

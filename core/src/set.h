@@ -1,0 +1,51 @@
+/* set.h: the connections of one lane and what waits for them: the kernel's set, their deadlines, those whose
+ * turn it is to wait for. One thing with one owner at a time, the thread that calls these. Knows no host, no
+ * listener and no request. */
+#ifndef BB_SET_H
+#define BB_SET_H
+
+#include "conn.h"
+#include "poller.h"
+
+#include <stdatomic.h>
+
+struct bb__set {
+    struct bb__poller poller;
+    struct bb__batch batch; /* what the last look found */
+    struct bb__deadlines deadlines;
+    struct bb__conn *conns; /* all of them */
+    uint64_t count;
+    struct bb__conn *ready_first, *ready_last; /* bytes in hand, waiting for their turn */
+    atomic_uint_fast64_t *process_count;       /* of all sets of the process */
+    bool has_room; /* a connection was closed since the owner has set it to false */
+    bool hurried;  /* see bb__set_hurry() */
+};
+
+/* BB_OK or BB_ESYSTEM; bb__set_close() is due either way. process_count outlives the set. */
+int bb__set_open(struct bb__set *set, const struct bb_settings *settings,
+                 atomic_uint_fast64_t *process_count);
+
+/* There are no connections any more. */
+void bb__set_close(struct bb__set *set);
+
+/* The set's from now on. */
+void bb__set_add(struct bb__set *set, struct bb__conn *conn);
+
+/* Ends a connection of the set, and frees it. */
+void bb__set_end(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
+                 enum bb__conn_end end);
+
+/* Does what a connection's last step asks for. BB_CONN_WAIT: it was watched or had to be ended;
+ * BB_CONN_AGAIN: it is the last of the ready ones; BB_CONN_CLOSE: it was ended. True for BB_CONN_REQUEST: it
+ * has a request to serve. */
+bool bb__set_settle(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
+                    enum bb__conn_next next);
+
+/* The worker drains, since `began` (ms): who is idle, or does not say all he has to, has little time left.
+ * Once. */
+void bb__set_hurry(struct bb__set *set, uint64_t patience, uint64_t began);
+
+/* Takes the first of those that are ready; there is one. */
+struct bb__conn *bb__set_take_ready(struct bb__set *set);
+
+#endif

@@ -1,0 +1,285 @@
+/* porter_test.c: while the host is busy with a request the porter minds the lane's other connections, and
+ * whoever is idle serves their requests. Also run under ThreadSanitizer (make tsan). */
+#include <errno.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "lanes.h"
+
+#define CONNECTIONS 8
+
+static struct bb_settings settings_for_tests(void)
+{
+    struct bb_settings settings;
+    bb_settings_init(&settings);
+    settings.keepalive_drain = 50;
+    settings.spool_threshold = 10;
+    return settings;
+}
+
+/* Connections that all lanes have had a part of. */
+static void connect_all(struct lanes *lanes, int fds[CONNECTIONS])
+{
+    for (int i = 0; i < CONNECTIONS; i++) {
+        fds[i] = lanes_connect(lanes);
+        assert_true(lanes_ask(fds[i], "/first", "", ""));
+    }
+}
+
+static void close_all(int fds[CONNECTIONS])
+{
+    for (int i = 0; i < CONNECTIONS; i++) close(fds[i]);
+}
+
+static void say(int fd, const char *text)
+{
+    assert_true(lanes_say(fd, text, strlen(text)));
+}
+
+/* The lane that has this connection has a request that does not end before unblock(). */
+static void block(struct lanes *lanes, int fd)
+{
+    say(fd, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(sem_wait(&lanes->entered), 0);
+}
+
+static void unblock(struct lanes *lanes, int fd)
+{
+    sem_post(&lanes->leave);
+    assert_true(lanes_read(fd, "/block 0"));
+}
+
+static unsigned finish(struct lanes *lanes)
+{
+    bb_worker_drain(lanes->worker, BB_QUEUE_TAKE);
+    return lanes_finish(lanes);
+}
+
+/* ---- requests ---- */
+
+static void test_nobody_waits_behind_a_busy_lane(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct lanes lanes;
+    int fds[CONNECTIONS];
+    lanes_start(&lanes, 2, &settings);
+    connect_all(&lanes, fds);
+    for (int round = 0; round < CONNECTIONS; round++) {
+        block(&lanes, fds[round]);
+        for (int i = 0; i < CONNECTIONS; i++)
+            if (i != round) assert_true(lanes_ask(fds[i], "/meanwhile", "", ""));
+        unblock(&lanes, fds[round]);
+    }
+    close_all(fds);
+    assert_int_equal(finish(&lanes), CONNECTIONS + CONNECTIONS * CONNECTIONS);
+}
+
+/* In memory, in a file, with trailers; heads that fit a message and heads that do not. */
+static void test_all_of_a_request_moves(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    static char field[40000], body[100000];
+    struct lanes lanes;
+    int fds[CONNECTIONS];
+    memset(body, 'b', sizeof body - 1);
+    memset(field, 'f', sizeof field - 1);
+    memcpy(field, "X-Large: ", 9);
+    lanes_start(&lanes, 2, &settings);
+    connect_all(&lanes, fds);
+    block(&lanes, fds[0]);
+    for (int i = 1; i < CONNECTIONS; i++) {
+        assert_true(lanes_ask(fds[i], "/small", "", "12345678"));
+        assert_true(lanes_ask(fds[i], "/spooled", "", "a body for the spool"));
+        say(fds[i], "POST /chunked HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+        say(fds[i], "10\r\n0123456789abcdef\r\n0\r\nX-Trailer: x\r\n\r\n");
+        assert_true(lanes_read(fds[i], "/chunked 19"));
+        say(fds[i], "POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n");
+        say(fds[i], field);
+        say(fds[i], "\r\n\r\n");
+        say(fds[i], body);
+        assert_true(lanes_read(fds[i], "/long 99999"));
+    }
+    unblock(&lanes, fds[0]);
+    close_all(fds);
+    assert_int_equal(finish(&lanes), CONNECTIONS + 1 + 4 * (CONNECTIONS - 1));
+}
+
+static void test_what_is_pipelined_comes_in_order(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct lanes lanes;
+    int fds[CONNECTIONS];
+    lanes_start(&lanes, 2, &settings);
+    connect_all(&lanes, fds);
+    block(&lanes, fds[0]);
+    say(fds[0], "POST /behind HTTP/1.1\r\nHost: x\r\n\r\n");
+    for (int i = 1; i < CONNECTIONS; i++) {
+        say(fds[i], "POST /one HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1"
+                    "POST /two HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n22");
+        char answers[1024] = "";
+        for (size_t len = 0; !strstr(answers, "/two 2"); answers[len] = '\0') {
+            ssize_t got = recv(fds[i], answers + len, sizeof answers - 1 - len, 0);
+            assert_true(got > 0);
+            len += (size_t)got;
+        }
+        assert_true(strstr(answers, "/one 1") < strstr(answers, "/two 2"));
+    }
+    sem_post(&lanes.leave);
+    char answers[1024] = "";
+    for (size_t len = 0; !strstr(answers, "/behind 0"); answers[len] = '\0') {
+        ssize_t got = recv(fds[0], answers + len, sizeof answers - 1 - len, 0);
+        assert_true(got > 0);
+        len += (size_t)got;
+    }
+    close_all(fds);
+    assert_int_equal(finish(&lanes), CONNECTIONS + 2 + 2 * (CONNECTIONS - 1));
+}
+
+static void test_where_all_are_busy_they_wait(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    for (int count = 1; count <= 2; count++) {
+        struct lanes lanes;
+        int fds[CONNECTIONS], blocked[2];
+        lanes_start(&lanes, count, &settings);
+        connect_all(&lanes, fds);
+        for (int i = 0; i < count; i++) block(&lanes, blocked[i] = lanes_connect(&lanes));
+        for (int i = 0; i < CONNECTIONS; i++)
+            say(fds[i], "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
+        for (int i = 0; i < count; i++) sem_post(&lanes.leave);
+        for (int i = 0; i < count; i++) {
+            assert_true(lanes_read(blocked[i], "/block 0"));
+            close(blocked[i]);
+        }
+        for (int i = 0; i < CONNECTIONS; i++) assert_true(lanes_read(fds[i], "/later 3"));
+        close_all(fds);
+        assert_int_equal(finish(&lanes), 2 * CONNECTIONS + (unsigned)count);
+    }
+}
+
+/* ---- the rest of a connection's life ---- */
+
+static void test_times_are_kept(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    settings.header_timeout = 50;
+    settings.keepalive_timeout = 300;
+    struct lanes lanes;
+    int fds[CONNECTIONS];
+    char answer[256];
+    lanes_start(&lanes, 1, &settings);
+    connect_all(&lanes, fds);
+    block(&lanes, fds[0]);
+    say(fds[1], "POST /never HTTP/1.1\r\nHo");
+    ssize_t got = recv(fds[1], answer, sizeof answer - 1, 0);
+    assert_true(got > 0);
+    answer[got] = '\0';
+    assert_memory_equal(answer, "HTTP/1.1 408 ", 13);
+    for (int i = 2; i < CONNECTIONS; i++) assert_int_equal(recv(fds[i], answer, sizeof answer, 0), 0);
+    unblock(&lanes, fds[0]);
+    close_all(fds);
+    assert_int_equal(finish(&lanes), CONNECTIONS + 1);
+}
+
+static void test_what_is_wrong_is_refused(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct lanes lanes;
+    int fds[CONNECTIONS];
+    lanes_start(&lanes, 1, &settings);
+    connect_all(&lanes, fds);
+    block(&lanes, fds[0]);
+    for (int i = 1; i < CONNECTIONS; i++) {
+        char answer[256];
+        say(fds[i], "POST /wrong HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n");
+        ssize_t got = recv(fds[i], answer, sizeof answer - 1, 0);
+        assert_true(got > 13);
+        assert_memory_equal(answer, "HTTP/1.1 400 ", 13);
+    }
+    unblock(&lanes, fds[0]);
+    close_all(fds);
+    assert_int_equal(finish(&lanes), CONNECTIONS + 1);
+}
+
+/* Whoever stops serves all that had come, by whichever lane. */
+static void test_a_drain_meanwhile(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    for (int count = 1; count <= 3; count++) {
+        struct lanes lanes;
+        int fds[CONNECTIONS];
+        lanes_start(&lanes, count, &settings);
+        connect_all(&lanes, fds);
+        block(&lanes, fds[0]);
+        for (int i = 1; i < CONNECTIONS; i++) say(fds[i], "POST /last HTTP/1.1\r\nHost: x\r\n\r\n");
+        bb_worker_drain(lanes.worker, BB_QUEUE_TAKE);
+        unblock(&lanes, fds[0]);
+        for (int i = 1; i < CONNECTIONS; i++) assert_true(lanes_read(fds[i], "/last 0"));
+        close_all(fds);
+        assert_int_equal(lanes_finish(&lanes), 2 * CONNECTIONS);
+    }
+}
+
+/* ---- all at once ---- */
+
+#define CLIENTS 12
+#define EACH    200
+
+static void *go_shopping(void *argument)
+{
+    const struct lanes *lanes = argument;
+    uintptr_t answered = 0;
+    int fd = -1;
+    for (unsigned i = 0; i < EACH; i++) {
+        if (fd < 0) fd = lanes_connect(lanes);
+        if (!lanes_ask(fd, i % 20 == 7 ? "/slow" : "/quick", "", i % 3 ? "" : "a body for the spool")) break;
+        answered++;
+        if (i % 50 == 49) close(fd), fd = -1;
+    }
+    if (fd >= 0) close(fd);
+    return (void *)answered;
+}
+
+static void test_all_at_once(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct lanes lanes;
+    pthread_t clients[CLIENTS];
+    lanes_start(&lanes, 3, &settings);
+    for (int i = 0; i < CLIENTS; i++) pthread_create(&clients[i], NULL, go_shopping, &lanes);
+    for (int i = 0; i < CLIENTS; i++) {
+        void *answered;
+        pthread_join(clients[i], &answered);
+        assert_int_equal((uintptr_t)answered, EACH);
+    }
+    assert_int_equal(finish(&lanes), CLIENTS * EACH);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nobody_waits_behind_a_busy_lane),
+        cmocka_unit_test(test_all_of_a_request_moves),
+        cmocka_unit_test(test_what_is_pipelined_comes_in_order),
+        cmocka_unit_test(test_where_all_are_busy_they_wait),
+        cmocka_unit_test(test_times_are_kept),
+        cmocka_unit_test(test_what_is_wrong_is_refused),
+        cmocka_unit_test(test_a_drain_meanwhile),
+        cmocka_unit_test(test_all_at_once),
+    };
+    return cmocka_run_group_tests_name("porter", tests, NULL, NULL);
+}
