@@ -189,6 +189,23 @@ int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings)
  */
 int bb_worker_listen(struct bb_worker *worker, int fd, unsigned listener);
 
+/* What the lanes of several processes are doing, for each to see. Made before these are forked. */
+struct bb_board;
+
+/* Out: *board with room for so many lanes, owned by the caller, freed with bb_board_free(); lanes that find
+ * none are not seen. Errors: BB_ENOMEM. */
+int bb_board_new(struct bb_board **board, unsigned lanes);
+
+/* The lanes of a process that has ended are there no more. */
+void bb_board_clear(struct bb_board *board, int pid);
+
+/* In this process only. No worker uses it any more. NULL is allowed. */
+void bb_board_free(struct bb_board *board);
+
+/* Has the worker's lanes shown on a board, which outlives them, and pass on what they have no time for while
+ * lanes of other processes are idle. Call it before the first bb_lane_new(). */
+void bb_worker_board(struct bb_worker *worker, struct bb_board *board);
+
 /* Has the worker share a queue of connections with other processes, which serve the same listeners under the
  * same numbers: in is where they are put in, out where they come out, of a SOCK_SEQPACKET pair. Both become
  * the worker's. Without it the lanes of the worker have one of their own. Call it before the first

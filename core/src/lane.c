@@ -44,6 +44,7 @@ int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
         bb_lane_free(lane);
         return code;
     }
+    if (worker->board) lane->line = bb__board_claim(worker->board);
     bb__worker_add_lane(worker, lane);
     bb__lane_listen(lane);
     *created = lane;
@@ -67,6 +68,7 @@ void bb_lane_free(struct bb_lane *lane)
     }
     if (lane->listening && !inert) bb__worker_lane_stops(lane->worker);
     if (lane->was_added && !inert) bb__worker_remove_lane(lane->worker, lane);
+    if (!inert) bb__board_give_back(lane->line);
     bb__set_close(&lane->set);
     if (lane->wake_fd >= 0) (void)close(lane->wake_fd);
     bb__buf_free(&lane->reply.staged);
@@ -161,6 +163,7 @@ static bool look(struct bb_lane *lane, bool held)
     if (lane->looked || (!held && !lane->busy)) return false;
     lane->looked = true;
     bb__poller_wait(&lane->set.poller, &lane->set.batch, 0);
+    bb__lane_looked(lane);
     if (lane->context.log) bb__lane_log_looked(lane);
     lane->busy = lane->set.batch.count > 0;
     return lane->busy;
@@ -191,6 +194,7 @@ static struct bb__conn *pick(struct bb_lane *lane)
         if (lane->accepting) {
             conn = bb__lane_accept(lane);
         } else if (!bb__batch_empty(&lane->set.batch)) {
+            if (lane->shares.crowded > 0) bb__lane_share(lane);
             conn = take_event(lane);
         } else if ((due = bb__deadline_take_due(&lane->set.deadlines, lane->context.now))) {
             conn = take_due(lane, due);
@@ -250,6 +254,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
     if (conn) {
         lane->current = conn;
         lane->in_a_row++;
+        lane->shares.requests++;
         lane->looked = false;
         atomic_store_explicit(&lane->on_call, false, memory_order_relaxed);
         lane->handed_out = lane->context.now;
@@ -291,7 +296,10 @@ int bb_lane_wait(struct bb_lane *lane)
     if (bb__worker_is_inert(lane->worker)) return BB_OK;
     if (atomic_load_explicit(&lane->unwatched, memory_order_relaxed)) bb__lane_watch_again(lane);
     atomic_store(&lane->on_call, true);
+    bb__board_set_idle(lane->line, true);
     bb__poller_wait(&lane->set.poller, &lane->set.batch, patience(lane));
+    bb__board_set_idle(lane->line, false);
+    bb__lane_looked(lane);
     if (lane->context.log) {
         bb__lane_log_looked(lane);
         if (lane->set.batch.count == 0) bb__lane_log_idle(lane);

@@ -32,7 +32,8 @@ struct bb_lane {
     struct bb_worker *worker;
     struct bb__conn_context context;
     struct bb__set set;
-    struct bb__own own; /* whose the set is */
+    struct bb__own own;          /* whose the set is */
+    struct bb__board_line *line; /* NULL: there is none */
     struct bb__source wake_source;
     atomic_bool on_call;  /* it waits, or was woken and has not looked at what for */
     int wake_fd;          /* eventfd */
@@ -68,6 +69,13 @@ struct bb_lane {
 
     struct bb__news_pace log_losses; /* lane_log.c: telling of lines that were lost */
     uint64_t log_last;               /* ms, since when nothing more will come; 0: not yet */
+
+    struct {               /* lane_share.c */
+        uint64_t crowded;  /* us, since when each look has found several at a time; 0: the last one has not */
+        uint64_t began;    /* us, when what the last look has found began to be served */
+        unsigned requests; /* served since */
+        unsigned mean;     /* us, that a request has taken of late */
+    } shares;
 
     struct {            /* the porter's notes */
         unsigned word;  /* of `own`, when it last looked at a request of this lane */
@@ -110,6 +118,11 @@ void bb__lane_stop_accepting(struct bb_lane *lane);
  * what is done to it next. */
 void bb__lane_leaves(struct bb_lane *lane);
 void bb__lane_returns(struct bb_lane *lane);
+
+/* lane_share.c: after each look; and while what it has found is served, if there is much of it: passes some
+ * on to lanes that are idle. */
+void bb__lane_looked(struct bb_lane *lane);
+void bb__lane_share(struct bb_lane *lane);
 
 /* lane_relay.c: takes a connection that another lane has passed on. *served: it, if it has a request, else
  * NULL. BB_OK; BB_AGAIN: there is none. */

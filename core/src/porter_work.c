@@ -18,23 +18,11 @@ static bool may_pass(const struct bb_worker *worker)
     return !bb__worker_drains(worker) || atomic_load(&worker->drain_queue) == BB_QUEUE_LEAVE;
 }
 
-/* A complete request goes to the first lane that is idle. What cannot, now, waits for this one. */
-static void pass_on(struct bb__porter *porter, struct bb_lane *lane, struct bb__conn *conn)
-{
-    struct bb__set *set = &lane->set;
-    if (conn->registered) bb__poller_remove(&set->poller, conn->fd);
-    conn->registered = false;
-    if (bb__buf_len(&conn->out) == 0 && may_pass(porter->worker) &&
-        bb__conn_pass(conn, &porter->worker->relay) == BB_OK)
-        bb__set_end(set, &porter->context, conn, BB_CONN_END_ABANDON);
-    else
-        bb__set_settle(set, &porter->context, conn, BB_CONN_AGAIN);
-}
-
 static void settle(struct bb__porter *porter, struct bb_lane *lane, struct bb__conn *conn,
                    enum bb__conn_next next)
 {
-    if (bb__set_settle(&lane->set, &porter->context, conn, next)) pass_on(porter, lane, conn);
+    if (bb__set_settle(&lane->set, &porter->context, conn, next))
+        bb__set_pass(&lane->set, &porter->context, conn, &porter->worker->relay, may_pass(porter->worker));
 }
 
 /* ---- all of a set ---- */

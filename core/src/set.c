@@ -83,6 +83,17 @@ static bool watch(struct bb__set *set, struct bb__conn *conn)
     return code == BB_OK;
 }
 
+void bb__set_pass(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
+                  const struct bb__relay *relay, bool may_pass)
+{
+    if (conn->registered) bb__poller_remove(&set->poller, conn->fd);
+    conn->registered = false;
+    if (may_pass && bb__buf_len(&conn->out) == 0 && bb__conn_pass(conn, relay) == BB_OK)
+        bb__set_end(set, context, conn, BB_CONN_END_ABANDON);
+    else
+        push_ready(set, conn);
+}
+
 bool bb__set_settle(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
                     enum bb__conn_next next)
 {

@@ -4,7 +4,7 @@
 #ifndef BB_SET_H
 #define BB_SET_H
 
-#include "conn.h"
+#include "conn_pass.h"
 #include "poller.h"
 
 #include <stdatomic.h>
@@ -40,6 +40,11 @@ void bb__set_end(struct bb__set *set, struct bb__conn_context *context, struct b
  * has a request to serve. */
 bool bb__set_settle(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
                     enum bb__conn_next next);
+
+/* A complete request that this lane does not serve: goes to whichever takes it first, or, when the relay has
+ * no room for it, or may_pass is false, is the last of the ready ones. */
+void bb__set_pass(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
+                  const struct bb__relay *relay, bool may_pass);
 
 /* The worker drains, since `began` (ms): who is idle, or does not say all he has to, has little time left.
  * Once. */

@@ -59,6 +59,7 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     if (!worker) return BB_ENOMEM;
 
     worker->settings = *settings;
+    worker->pid = (int)getpid();
     worker->reserve = find_reserve();
     worker->spool_budget.max = settings->spool_max;
     worker->spool_budget.threshold = settings->spool_threshold;
@@ -178,6 +179,11 @@ int bb_worker_relay(struct bb_worker *worker, int in, int out)
     if (bb__relay_adopt(&worker->relay, in, out) != BB_OK) return BB_ESYSTEM;
     bb__relay_close(&own);
     return BB_OK;
+}
+
+void bb_worker_board(struct bb_worker *worker, struct bb_board *board)
+{
+    worker->board = board;
 }
 
 int bb_worker_start_porter(struct bb_worker *worker)

@@ -3,6 +3,7 @@
 #ifndef BB_WORKER_H
 #define BB_WORKER_H
 
+#include "board.h"
 #include "conn.h"
 #include "log_format.h"
 #include "log_sink.h"
@@ -41,6 +42,8 @@ struct bb_worker {
     struct bb__relay relay; /* in no set that is not watched for listeners, too */
     struct bb__source relay_source;
     struct bb__porter *porter; /* NULL: there is none */
+    struct bb_board *board;    /* NULL: there is none */
+    int pid;
 
     struct bb__log_format log_format;
     struct bb__log_sink log_sink; /* its fd: -1 when no access log is kept */

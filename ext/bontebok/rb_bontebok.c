@@ -65,6 +65,7 @@ RUBY_FUNC_EXPORTED void Init_bontebok(void)
     bbr_init_error();
     bbr_init_input(core);
     bbr_init_stream(core);
+    bbr_init_board(core);
     bbr_init_worker(core);
     bbr_init_lane(core);
 }

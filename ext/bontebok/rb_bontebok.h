@@ -75,6 +75,9 @@ struct bbr_worker {
 
 void bbr_worker_release(struct bbr_worker *worker);
 
+/* The core's board of a Board; raises if it has none. Whoever uses it keeps the object. */
+struct bb_board *bbr_board(VALUE object);
+
 /* The core's worker of a Worker, held until released. Raises unless it is one and was initialized. */
 struct bbr_worker *bbr_worker_hold(VALUE object);
 
@@ -238,6 +241,7 @@ VALUE bbr_failed_late(struct bbr_exchange *exchange, VALUE error);
 void bbr_failed_short(struct bbr_exchange *exchange);
 
 /* Each file's part of Init. */
+void bbr_init_board(VALUE core);
 void bbr_init_worker(VALUE core);
 void bbr_init_lane(VALUE core);
 void bbr_init_env(void);

@@ -16,20 +16,23 @@
 /* The Worker object. */
 struct face {
     struct bbr_worker *worker; /* NULL until initialized */
-    VALUE listeners;
+    VALUE listeners, board;
 };
 
 /* ---- the object ---- */
 
 static void face_mark(void *data)
 {
-    rb_gc_mark_movable(((struct face *)data)->listeners);
+    struct face *face = data;
+    rb_gc_mark_movable(face->listeners);
+    rb_gc_mark_movable(face->board);
 }
 
 static void face_compact(void *data)
 {
     struct face *face = data;
     face->listeners = rb_gc_location(face->listeners);
+    face->board = rb_gc_location(face->board);
 }
 
 static void face_free(void *data)
@@ -54,6 +57,7 @@ static VALUE worker_allocate(VALUE class)
 {
     struct face *face;
     VALUE self = TypedData_Make_Struct(class, struct face, &worker_type, face);
+    RB_OBJ_WRITE(self, &face->board, Qnil);
     RB_OBJ_WRITE(self, &face->listeners, rb_ary_new());
     return self;
 }
@@ -224,6 +228,16 @@ static VALUE worker_relay(VALUE self, VALUE in, VALUE out)
     return Qnil;
 }
 
+/* board(board): shows this worker's lanes there, and has them pass on what they have no time for while lanes
+ * of other processes are idle. Before the first lane, too. */
+static VALUE worker_board(VALUE self, VALUE board)
+{
+    struct face *face = face_of(self);
+    bb_worker_board(face->worker->core, bbr_board(board));
+    RB_OBJ_WRITE(self, &face->board, board);
+    return Qnil;
+}
+
 /* Starts the thread that minds the connections of lanes whose application takes long. It never runs Ruby. */
 static VALUE worker_start_porter(VALUE self)
 {
@@ -297,6 +311,7 @@ void bbr_init_worker(VALUE core)
     rb_define_method(class, "initialize", worker_initialize, -1);
     rb_define_method(class, "listen", worker_listen, 3);
     rb_define_method(class, "relay", worker_relay, 2);
+    rb_define_method(class, "board", worker_board, 1);
     rb_define_method(class, "start_porter", worker_start_porter, 0);
     rb_define_method(class, "drain", worker_drain, 0);
     rb_define_method(class, "retire", worker_retire, 0);

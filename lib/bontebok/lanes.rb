@@ -28,7 +28,7 @@ module Bontebok
       @events = events
       @lock = Mutex.new
       @core = Core::Worker.new(config.core_settings)
-      @core.relay(*listeners.relay.descriptors)
+      listeners.siblings.connect(@core)
       @core.start_porter
       listeners.each { |listener| @core.listen(listener.descriptor, listener.server_name, listener.server_port) }
       @lanes = Array.new(config[:threads]) { Core::Lane.new(@core, app, **lane_options(config)) }

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "adopted_listener"
-require_relative "relay"
+require_relative "siblings"
 require_relative "tcp_listener"
 require_relative "unix_listener"
 
@@ -29,13 +29,13 @@ module Bontebok
       @listeners.each(&)
     end
 
-    # The queue between those that serve them; made by #bind.
-    attr_reader :relay
+    # What those that serve them share; made by #bind.
+    attr_reader :siblings
 
     # All or none. Raises StartError.
     def bind
       each(&:bind)
-      @relay = Relay.new
+      @siblings = Siblings.new
     rescue StartError
       close
       raise
@@ -58,13 +58,13 @@ module Bontebok
     def close
       unlink
       each(&:close)
-      @relay&.close
+      @siblings&.close
     end
 
     # In a process that has nothing to do with the server.
     def disown
       each(&:disown)
-      @relay&.disown
+      @siblings&.disown
     end
 
     # In a process that inherited them, once they listen: takes note of which files are ours.

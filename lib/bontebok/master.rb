@@ -110,6 +110,7 @@ module Bontebok
     end
 
     def note_end(child)
+      @listeners.siblings.forget(child.pid)
       attempt_hook(:after_worker_exit, Hooks::Worker.new(child.number, child.pid), child.status)
     end
 

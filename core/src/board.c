@@ -1,0 +1,72 @@
+/* board.c: see board.h, and bontebok.h for the contracts. */
+#include "board.h"
+#include "bontebok.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+static size_t size_of(unsigned count)
+{
+    return sizeof(struct bb_board) + count * sizeof(struct bb__board_line);
+}
+
+int bb_board_new(struct bb_board **board, unsigned lanes)
+{
+    void *memory = mmap(NULL, size_of(lanes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return BB_ENOMEM;
+    *board = memory;
+    (*board)->count = lanes;
+    return BB_OK;
+}
+
+void bb_board_free(struct bb_board *board)
+{
+    if (board) (void)munmap(board, size_of(board->count));
+}
+
+void bb_board_clear(struct bb_board *board, int pid)
+{
+    unsigned used = atomic_load(&board->used);
+    for (unsigned i = 0; i < used; i++) {
+        struct bb__board_line *line = &board->lines[i];
+        if (atomic_load(&line->pid) != pid) continue;
+        atomic_store(&line->idle, false);
+        atomic_store(&line->pid, 0);
+    }
+}
+
+static void note_used(struct bb_board *board, unsigned count)
+{
+    unsigned used = atomic_load(&board->used);
+    while (used < count && !atomic_compare_exchange_weak(&board->used, &used, count)) continue;
+}
+
+struct bb__board_line *bb__board_claim(struct bb_board *board)
+{
+    for (unsigned i = 0; i < board->count; i++) {
+        int nobody = 0;
+        if (!atomic_compare_exchange_strong(&board->lines[i].pid, &nobody, (int)getpid())) continue;
+        note_used(board, i + 1);
+        return &board->lines[i];
+    }
+    return NULL;
+}
+
+void bb__board_give_back(struct bb__board_line *line)
+{
+    if (!line) return;
+    atomic_store(&line->idle, false);
+    atomic_store(&line->pid, 0);
+}
+
+unsigned bb__board_idle_elsewhere(const struct bb_board *board, int own_pid, unsigned most)
+{
+    unsigned used = atomic_load_explicit(&board->used, memory_order_relaxed), idle = 0;
+    for (unsigned i = 0; i < used && idle < most; i++) {
+        const struct bb__board_line *line = &board->lines[i];
+        if (!atomic_load_explicit(&line->idle, memory_order_relaxed)) continue;
+        int pid = atomic_load_explicit(&line->pid, memory_order_relaxed);
+        idle += pid != 0 && pid != own_pid;
+    }
+    return idle;
+}

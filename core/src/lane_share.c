@@ -1,0 +1,71 @@
+/* lane_share.c: a lane that finds several requests at a time serves one, and passes others on while lanes of
+ * other processes are idle. The porter does not see requests that are shorter than its tick: without this
+ * they would wait behind each other, on whichever lanes their connections happen to be. */
+#include "lane.h"
+
+/* us. To pass a request on costs some; so much a request takes that gains by it. */
+#define WORTH 100
+
+/* us. Shorter ones are not worth it, but if there are always several, one connection belongs elsewhere. */
+#define CROWDED 5000
+
+/* What it has found last is served by now; a mean over some looks is all that is wanted. */
+static void measure(struct bb_lane *lane, uint64_t now)
+{
+    if (lane->shares.began == 0 || lane->shares.requests == 0) return;
+    uint64_t each = (now - lane->shares.began) / lane->shares.requests;
+    if (each > UINT32_MAX / 8) each = UINT32_MAX / 8;
+    lane->shares.mean = (lane->shares.mean * 3 + (unsigned)each) / 4;
+}
+
+/* Several at a time are worth a look at the clock. */
+void bb__lane_looked(struct bb_lane *lane)
+{
+    if (lane->set.batch.count < 2) {
+        lane->shares.crowded = lane->shares.began = 0;
+        return;
+    }
+    if (!lane->line) return;
+    uint64_t now = bb__clock_us();
+    measure(lane, now);
+    if (lane->shares.crowded == 0) lane->shares.crowded = now;
+    lane->shares.began = now;
+    lane->shares.requests = 0;
+}
+
+static unsigned left_in_batch(const struct bb_lane *lane)
+{
+    return (unsigned)(lane->set.batch.count - lane->set.batch.next);
+}
+
+/* How many may be passed on. */
+static unsigned spare(struct bb_lane *lane)
+{
+    unsigned others = left_in_batch(lane) - 1;
+    if (others == 0 || lane->context.draining) return 0;
+    if (lane->shares.mean < WORTH) {
+        if (lane->shares.began - lane->shares.crowded < CROWDED) return 0;
+        lane->shares.crowded = lane->shares.began;
+        others = 1;
+    }
+    return bb__board_idle_elsewhere(lane->worker->board, lane->worker->pid, others);
+}
+
+/* The last of the batch. */
+static void pass_one(struct bb_lane *lane)
+{
+    struct bb__batch *batch = &lane->set.batch;
+    const struct epoll_event *event = &batch->events[batch->count - 1];
+    struct bb__source *source = event->data.ptr;
+    if (source && source->kind != BB_SOURCE_CONN) return;
+    batch->count--;
+    struct bb__conn *conn = (struct bb__conn *)source;
+    if (!conn || conn->is_ready) return;
+    if (bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, event->events)))
+        bb__set_pass(&lane->set, &lane->context, conn, &lane->worker->relay, true);
+}
+
+void bb__lane_share(struct bb_lane *lane)
+{
+    for (unsigned count = spare(lane); count > 0 && left_in_batch(lane) > 1; count--) pass_one(lane);
+}

@@ -1,0 +1,103 @@
+/* board_test.c: lines of lanes in memory that processes share. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "board.h"
+#include "bontebok.h"
+
+/* A process that has claimed a line and waits; it ends when it is killed. */
+static pid_t idle_process(struct bb_board *board)
+{
+    int told[2];
+    char byte;
+    assert_int_equal(pipe(told), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        bb__board_set_idle(bb__board_claim(board), true);
+        (void)!write(told[1], "", 1);
+        for (;;) pause();
+    }
+    assert_int_equal(read(told[0], &byte, 1), 1);
+    close(told[0]);
+    close(told[1]);
+    return pid;
+}
+
+static void end_process(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void test_others_are_seen(void **state)
+{
+    (void)state;
+    struct bb_board *board;
+    assert_int_equal(bb_board_new(&board, 8), BB_OK);
+    struct bb__board_line *own = bb__board_claim(board);
+    bb__board_set_idle(own, true);
+    assert_int_equal(bb__board_idle_elsewhere(board, getpid(), 8), 0);
+    pid_t pids[3];
+    for (int i = 0; i < 3; i++) pids[i] = idle_process(board);
+    assert_int_equal(bb__board_idle_elsewhere(board, getpid(), 8), 3);
+    assert_int_equal(bb__board_idle_elsewhere(board, getpid(), 2), 2);
+    assert_int_equal(bb__board_idle_elsewhere(board, pids[0], 8), 3);
+    bb__board_set_idle(own, false);
+    assert_int_equal(bb__board_idle_elsewhere(board, pids[0], 8), 2);
+    for (int i = 0; i < 3; i++) end_process(pids[i]);
+    bb__board_give_back(own);
+    bb_board_free(board);
+}
+
+static void test_lines_of_the_dead_are_used_again(void **state)
+{
+    (void)state;
+    struct bb_board *board;
+    assert_int_equal(bb_board_new(&board, 2), BB_OK);
+    struct bb__board_line *own = bb__board_claim(board);
+    pid_t pid = idle_process(board);
+    assert_null(bb__board_claim(board));
+    end_process(pid);
+    bb_board_clear(board, pid);
+    assert_int_equal(bb__board_idle_elsewhere(board, getpid(), 2), 0);
+    struct bb__board_line *line = bb__board_claim(board);
+    assert_non_null(line);
+    assert_ptr_not_equal(line, own);
+    bb__board_give_back(own);
+    assert_ptr_equal(bb__board_claim(board), own);
+    bb_board_free(board);
+    bb_board_free(NULL);
+}
+
+static void test_without_a_line(void **state)
+{
+    (void)state;
+    bb__board_set_idle(NULL, true);
+    bb__board_give_back(NULL);
+}
+
+static void test_no_two_lanes_write_to_one_cache_line(void **state)
+{
+    (void)state;
+    assert_int_equal(sizeof(struct bb__board_line), BB_CACHE_LINE);
+    assert_int_equal(offsetof(struct bb_board, lines) % BB_CACHE_LINE, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_others_are_seen),
+        cmocka_unit_test(test_lines_of_the_dead_are_used_again),
+        cmocka_unit_test(test_without_a_line),
+        cmocka_unit_test(test_no_two_lanes_write_to_one_cache_line),
+    };
+    return cmocka_run_group_tests_name("board", tests, NULL, NULL);
+}

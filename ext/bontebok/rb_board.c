@@ -1,0 +1,48 @@
+/* rb_board.c: Bontebok::Core::Board: what the lanes of several processes are doing, for each to see. Made
+ * before they are forked, and handed to each of their workers. */
+#include "rb_bontebok.h"
+
+/* Not freed: when a process ends Ruby frees in any order, and lanes are shown there until they are. A process
+ * has one. */
+static const rb_data_type_t board_type = {
+    .wrap_struct_name = "Bontebok::Core::Board",
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
+};
+
+static VALUE board_allocate(VALUE class)
+{
+    return TypedData_Wrap_Struct(class, &board_type, NULL);
+}
+
+struct bb_board *bbr_board(VALUE self)
+{
+    struct bb_board *board = rb_check_typeddata(self, &board_type);
+    if (!board) rb_raise(rb_eRuntimeError, "uninitialized Bontebok::Core::Board");
+    return board;
+}
+
+/* Board.new(lanes): with room for so many lanes, of all processes. */
+static VALUE board_initialize(VALUE self, VALUE lanes)
+{
+    struct bb_board *board;
+    if (rb_check_typeddata(self, &board_type)) rb_raise(rb_eRuntimeError, "already initialized");
+    int code = bb_board_new(&board, NUM2UINT(lanes));
+    if (code < 0) bbr_raise(code);
+    RTYPEDDATA_DATA(self) = board;
+    return self;
+}
+
+/* clear(pid): the lanes of a process that has ended are there no more. */
+static VALUE board_clear(VALUE self, VALUE pid)
+{
+    bb_board_clear(bbr_board(self), NUM2INT(pid));
+    return Qnil;
+}
+
+void bbr_init_board(VALUE core)
+{
+    VALUE class = rb_define_class_under(core, "Board", rb_cObject);
+    rb_define_alloc_func(class, board_allocate);
+    rb_define_method(class, "initialize", board_initialize, 1);
+    rb_define_method(class, "clear", board_clear, 1);
+}

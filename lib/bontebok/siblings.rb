@@ -1,0 +1,45 @@
+# frozen_string_literal: true
+
+require "bontebok/bontebok"
+require "socket"
+
+require_relative "lent_descriptor"
+
+module Bontebok
+  # What the workers of a server have in common, besides the listeners: the queue through which they pass connections on
+  # to each other, so that the first one that is idle serves a request whose own worker is busy; and the board on which
+  # each sees who is idle. Made in the process that was started, before it forks.
+  class Siblings
+    # Lanes of all workers that live at the same time. Those beyond serve as well, but nothing is passed on to them.
+    LANES = 1024
+
+    def initialize
+      @ends = Socket.pair(:UNIX, :SEQPACKET)
+      @board = Core::Board.new(LANES)
+      @lent = []
+    end
+
+    # Before the first lane: makes the core's worker one of them.
+    def connect(worker)
+      @lent = @ends.map { |socket| LentDescriptor.new(socket) }
+      worker.relay(*@lent.map(&:fileno))
+      worker.board(@board)
+    end
+
+    # A worker has ended.
+    def forget(pid)
+      @board.clear(pid)
+    end
+
+    # Closes our descriptors; other processes, and the core, keep theirs.
+    def close
+      @ends.each(&:close)
+    end
+
+    # In a process that was forked by the application.
+    def disown
+      close
+      @lent.each(&:disown)
+    end
+  end
+end
