@@ -30,8 +30,7 @@ void bb_board_clear(struct bb_board *board, int pid)
     for (unsigned i = 0; i < used; i++) {
         struct bb__board_line *line = &board->lines[i];
         if (atomic_load(&line->pid) != pid) continue;
-        atomic_store(&line->idle, false);
-        atomic_store(&line->pid, 0);
+        bb__board_give_back(line);
     }
 }
 
@@ -46,6 +45,7 @@ struct bb__board_line *bb__board_claim(struct bb_board *board)
     for (unsigned i = 0; i < board->count; i++) {
         int nobody = 0;
         if (!atomic_compare_exchange_strong(&board->lines[i].pid, &nobody, (int)getpid())) continue;
+        atomic_store(&board->lines[i].leaves, false);
         note_used(board, i + 1);
         return &board->lines[i];
     }
@@ -57,6 +57,38 @@ void bb__board_give_back(struct bb__board_line *line)
     if (!line) return;
     atomic_store(&line->idle, false);
     atomic_store(&line->pid, 0);
+}
+
+bool bb__board_has_siblings(const struct bb_board *board, int own_pid)
+{
+    unsigned used = board ? atomic_load(&board->used) : 0;
+    for (unsigned i = 0; i < used; i++) {
+        int pid = atomic_load(&board->lines[i].pid);
+        if (pid != 0 && pid != own_pid && !atomic_load(&board->lines[i].leaves)) return true;
+    }
+    return false;
+}
+
+static bool all_are_idle(const struct bb_board *board, unsigned used, int pid)
+{
+    for (unsigned i = 0; i < used; i++)
+        if (atomic_load_explicit(&board->lines[i].pid, memory_order_relaxed) == pid &&
+            !atomic_load_explicit(&board->lines[i].idle, memory_order_relaxed))
+            return false;
+    return true;
+}
+
+bool bb__board_process_is_idle(const struct bb_board *board, int own_pid)
+{
+    unsigned used = atomic_load_explicit(&board->used, memory_order_relaxed);
+    int looked_at = own_pid;
+    for (unsigned i = 0; i < used; i++) {
+        int pid = atomic_load_explicit(&board->lines[i].pid, memory_order_relaxed);
+        if (pid == 0 || pid == own_pid || pid == looked_at) continue;
+        if (all_are_idle(board, used, pid)) return true;
+        looked_at = pid;
+    }
+    return false;
 }
 
 unsigned bb__board_idle_elsewhere(const struct bb_board *board, int own_pid, unsigned most)

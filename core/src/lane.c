@@ -142,7 +142,7 @@ static bool has_queued(const struct bb_lane *lane)
  */
 static bool has_relayed(struct bb_lane *lane, struct bb__conn **conn)
 {
-    return lane->context.draining && atomic_load(&lane->worker->drain_queue) == BB_QUEUE_TAKE &&
+    return lane->context.draining && bb__worker_is_last(lane->worker) &&
            bb__lane_take_relayed(lane, conn) == BB_OK;
 }
 
@@ -220,6 +220,14 @@ static void begin_drain(struct bb_lane *lane)
     bb__set_hurry(&lane->set, lane->worker->settings.keepalive_drain, lane->worker->drain_began);
 }
 
+/* Kept alive elsewhere. */
+static void hand_over(struct bb_lane *lane)
+{
+    if (lane->again) return;
+    lane->handing_over = bb__worker_hands_over(lane->worker) &&
+                         !bb__set_pass_idle(&lane->set, &lane->context, &lane->worker->relay);
+}
+
 static void tell_rest(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
@@ -237,6 +245,7 @@ static void mind_the_time(struct bb_lane *lane)
     lane->handed_out = 0;
     if (!context->draining && bb__worker_drains(lane->worker)) begin_drain(lane);
     if (lane->paused && context->now >= bb__lane_resumes(lane)) bb__lane_resume_accepting(lane);
+    if (context->draining && lane->set.conns) hand_over(lane);
     bb__lane_keep_to_limit(lane);
     tell_rest(lane);
     if (context->log) bb__lane_log_mind(lane);
@@ -287,6 +296,7 @@ static int patience(const struct bb_lane *lane)
         int pause = resume > now ? (int)(resume - now) : 0;
         if (wait < 0 || pause < wait) wait = pause;
     }
+    if (lane->handing_over && (wait < 0 || wait > BB_RETRY)) wait = BB_RETRY;
     int log = lane->context.log ? bb__access_log_patience(lane->context.log, now) : -1;
     return log >= 0 && (wait < 0 || log < wait) ? log : wait;
 }
@@ -297,7 +307,8 @@ int bb_lane_wait(struct bb_lane *lane)
     if (atomic_load_explicit(&lane->unwatched, memory_order_relaxed)) bb__lane_watch_again(lane);
     atomic_store(&lane->on_call, true);
     bb__board_set_idle(lane->line, true);
-    bb__poller_wait(&lane->set.poller, &lane->set.batch, patience(lane));
+    do bb__poller_wait(&lane->set.poller, &lane->set.batch, patience(lane));
+    while (atomic_load_explicit(&lane->worker->withdrawn, memory_order_relaxed) && bb__lane_pass_all(lane));
     bb__board_set_idle(lane->line, false);
     bb__lane_looked(lane);
     if (lane->context.log) {

@@ -13,6 +13,9 @@
 /* After this many answers in a row on one connection, or accepts in a row, others come first. */
 #define BB_IN_A_ROW 16
 
+/* ms, until what the relay had no room for is tried again. */
+#define BB_RETRY 10
+
 /* The reply under construction. */
 struct bb__lane_reply {
     struct bb__h1_reply encoder;
@@ -49,6 +52,7 @@ struct bb_lane {
     bool busy;           /* the last look found something: looking again without waiting is likely to pay */
     bool looked;         /* since the last request was handed out */
     bool held_turn;      /* others were served while one waited that needs no look */
+    bool handing_over;   /* there are idle ones that the relay had no room for */
     uint64_t handed_out; /* ms, when the host got the current request */
 
     /* lane_accept.c */
@@ -123,6 +127,10 @@ void bb__lane_returns(struct bb_lane *lane);
  * on to lanes that are idle. */
 void bb__lane_looked(struct bb_lane *lane);
 void bb__lane_share(struct bb_lane *lane);
+
+/* lane_share.c: the worker is withdrawn: passes on all that the last look has found. False: there is
+ * something that only the host can do. */
+bool bb__lane_pass_all(struct bb_lane *lane);
 
 /* lane_relay.c: takes a connection that another lane has passed on. *served: it, if it has a request, else
  * NULL. BB_OK; BB_AGAIN: there is none. */

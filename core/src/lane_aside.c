@@ -75,6 +75,20 @@ void bb_lane_step_back(struct bb_lane *lane)
     pthread_mutex_unlock(&worker->lock);
 }
 
+void bb__worker_withdraw(struct bb_worker *worker, bool withdraw)
+{
+    pthread_mutex_lock(&worker->lock);
+    atomic_store(&worker->withdrawn, withdraw);
+    for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next) {
+        if (withdraw)
+            bb__lane_remove_sources(lane);
+        else
+            put_back(lane);
+    }
+    if (withdraw) bb__worker_nudge(worker);
+    pthread_mutex_unlock(&worker->lock);
+}
+
 void bb__lane_watch_again(struct bb_lane *lane)
 {
     atomic_store(&lane->unwatched, false);

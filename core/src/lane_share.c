@@ -69,3 +69,21 @@ void bb__lane_share(struct bb_lane *lane)
 {
     for (unsigned count = spare(lane); count > 0 && left_in_batch(lane) > 1; count--) pass_one(lane);
 }
+
+bool bb__lane_pass_all(struct bb_lane *lane)
+{
+    struct bb__batch *batch = &lane->set.batch;
+    if (batch->count == 0 || lane->context.draining) return false;
+    lane->context.now = bb__clock_ms();
+    while (!bb__batch_empty(batch)) {
+        const struct epoll_event *event = &batch->events[batch->next];
+        struct bb__source *source = event->data.ptr;
+        if (source && source->kind != BB_SOURCE_CONN) return false;
+        batch->next++;
+        struct bb__conn *conn = (struct bb__conn *)source;
+        if (!conn || conn->is_ready) continue;
+        if (bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, event->events)))
+            bb__set_pass(&lane->set, &lane->context, conn, &lane->worker->relay, true);
+    }
+    return !lane->set.ready_first;
+}

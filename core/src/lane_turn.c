@@ -3,10 +3,12 @@
 #include "lane.h"
 #include "porter.h"
 
-/* Nothing is left behind that could have to wait. */
+/* Nothing is left behind that could have to wait, nor another lane that could have to stand back. */
 static bool is_alone(const struct bb_lane *lane)
 {
-    return lane->set.count == 1 && bb__batch_empty(&lane->set.batch) && !lane->accepting;
+    return lane->set.count == 1 &&
+           atomic_load_explicit(&lane->worker->lane_count, memory_order_relaxed) == 1 &&
+           bb__batch_empty(&lane->set.batch) && !lane->accepting;
 }
 
 /* Costs no system call as long as the porter is awake, and two atomic steps. */
@@ -38,6 +40,7 @@ static void take_back(struct bb_lane *lane)
     lane->busy = true;
     lane->handed_out = 0;
     watch_again(lane);
+    if (atomic_load(&lane->worker->withdrawn)) bb__event_raise(lane->worker->porter->kick_fd);
 }
 
 void bb__lane_returns(struct bb_lane *lane)

@@ -26,6 +26,11 @@ static bool is_busy(unsigned word)
     return bb__own_state_of(word) == BB_OWN_BUSY;
 }
 
+static bool is_taken(unsigned word)
+{
+    return !is_busy(word) && bb__own_state_of(word) != BB_OWN_IDLE;
+}
+
 /* A request that was there a tick ago, too. Else it is remembered. */
 static bool is_long(struct bb__porter *porter, struct bb_lane *lane, unsigned word)
 {
@@ -48,6 +53,20 @@ static void look_at(struct bb__porter *porter, struct bb_lane *lane)
     }
 }
 
+/* Of a process in which a lane is busy for long the others stand back, as long as another process has nothing
+ * to do at all. */
+static void withdraw(struct bb__porter *porter)
+{
+    struct bb_worker *worker = porter->worker;
+    bool busy = false;
+    if (!worker->board || atomic_load(&worker->lane_count) < 2) return;
+    for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
+        busy = busy || is_taken(bb__own_look(&lane->own));
+    if (busy) porter->quiet = 0;
+    bool now = busy && bb__board_process_is_idle(worker->board, worker->pid);
+    if (now != atomic_load(&worker->withdrawn)) bb__worker_withdraw(worker, now);
+}
+
 static void look(struct bb__porter *porter)
 {
     porter->quiet++;
@@ -56,6 +75,7 @@ static void look(struct bb__porter *porter)
     porter->context.seen = bb__clock_us();
     pthread_mutex_lock(&porter->lock);
     for (struct bb_lane *lane = porter->worker->lanes; lane; lane = lane->next) look_at(porter, lane);
+    withdraw(porter);
     pthread_mutex_unlock(&porter->lock);
     bb__porter_tell(porter);
 }

@@ -2,9 +2,6 @@
 #include "porter_work.h"
 #include "conn_pass.h"
 
-/* ms, until what the relay had no room for is tried again. */
-#define RETRY 10
-
 static bool is_wanted(struct bb_lane *lane)
 {
     return bb__own_state_of(bb__own_look(&lane->own)) == BB_OWN_WANT;
@@ -12,10 +9,10 @@ static bool is_wanted(struct bb_lane *lane)
 
 /* ---- one connection ---- */
 
-/* While siblings go on, or until all have been told to stop: what is passed on then might find nobody. */
+/* When all stop, what is passed on might find nobody. */
 static bool may_pass(const struct bb_worker *worker)
 {
-    return !bb__worker_drains(worker) || atomic_load(&worker->drain_queue) == BB_QUEUE_LEAVE;
+    return !bb__worker_drains(worker) || bb__worker_hands_over(worker);
 }
 
 static void settle(struct bb__porter *porter, struct bb_lane *lane, struct bb__conn *conn,
@@ -75,7 +72,7 @@ static uint64_t next_due(const struct bb__porter *porter, const struct bb_lane *
 {
     uint64_t now = porter->context.now;
     int wait = bb__deadline_wait(&lane->set.deadlines, now);
-    if (lane->set.ready_first && (wait < 0 || wait > RETRY)) wait = RETRY;
+    if (lane->set.ready_first && (wait < 0 || wait > BB_RETRY)) wait = BB_RETRY;
     return wait < 0 ? UINT64_MAX : now + (uint64_t)wait;
 }
 
@@ -89,6 +86,8 @@ void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
     pass_ready(porter, lane);
     take_events(porter, lane);
     take_due(porter, lane);
+    if (porter->context.draining && bb__worker_hands_over(worker))
+        (void)bb__set_pass_idle(&lane->set, &porter->context, &worker->relay);
     lane->minded.due = next_due(porter, lane);
     if (!bb__own_hold(&lane->own)) bb__own_give(&lane->own);
 }

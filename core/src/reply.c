@@ -30,7 +30,7 @@ static struct bb__conn *current(const struct bb_lane *lane)
 static bool may_keep_alive(const struct bb_lane *lane)
 {
     const struct bb_settings *settings = &lane->worker->settings;
-    if (lane->context.draining || bb__worker_drains(lane->worker)) return false;
+    if (bb__worker_is_last(lane->worker)) return false;
     if (settings->keepalive_timeout == 0 || lane->context.now < lane->crowded_until) return false;
     return settings->max_keepalive_requests == 0 || lane->current->served < settings->max_keepalive_requests;
 }

@@ -94,6 +94,29 @@ void bb__set_pass(struct bb__set *set, struct bb__conn_context *context, struct 
         push_ready(set, conn);
 }
 
+/* Or in the middle of a head. */
+static bool is_idle(const struct bb__conn *conn)
+{
+    return conn->state == BB_CONN_HEAD && !conn->is_ready && bb__buf_len(&conn->out) == 0;
+}
+
+bool bb__set_pass_idle(struct bb__set *set, struct bb__conn_context *context, const struct bb__relay *relay)
+{
+    for (struct bb__conn *conn = set->conns, *next; conn; conn = next) {
+        next = conn->next;
+        if (!is_idle(conn)) continue;
+        if (conn->registered) bb__poller_remove(&set->poller, conn->fd);
+        conn->registered = false;
+        bool passed = bb__conn_pass(conn, relay) == BB_OK;
+        if (passed)
+            bb__set_end(set, context, conn, BB_CONN_END_ABANDON);
+        else
+            (void)bb__set_settle(set, context, conn, BB_CONN_WAIT);
+        if (!passed) return false;
+    }
+    return true;
+}
+
 bool bb__set_settle(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
                     enum bb__conn_next next)
 {

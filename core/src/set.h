@@ -46,6 +46,10 @@ bool bb__set_settle(struct bb__set *set, struct bb__conn_context *context, struc
 void bb__set_pass(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
                   const struct bb__relay *relay, bool may_pass);
 
+/* Passes on those that are idle, or have not sent a whole head. False: the relay has no room for some of them
+ * now. */
+bool bb__set_pass_idle(struct bb__set *set, struct bb__conn_context *context, const struct bb__relay *relay);
+
 /* The worker drains, since `began` (ms): who is idle, or does not say all he has to, has little time left.
  * Once. */
 void bb__set_hurry(struct bb__set *set, uint64_t patience, uint64_t began);

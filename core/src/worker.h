@@ -62,7 +62,8 @@ struct bb_worker {
     pthread_mutex_t lock;   /* guards the listeners, the sets that they are in, and what follows */
     atomic_bool has_closed; /* the listeners */
     struct bb_lane *lanes;  /* all that live */
-    struct bb_lane *aside;  /* for it the listeners have left every set; NULL */
+    struct bb_lane *aside;  /* for it the sources have left every set; NULL */
+    atomic_bool withdrawn;  /* they have, as a lane is busy and another process is not */
     atomic_uint lane_count;
     struct bb__queued *queued, *queued_last; /* the oldest first */
     atomic_uint queued_count;
@@ -103,6 +104,19 @@ static inline bool bb__worker_has_queued(struct bb_worker *worker)
 /* The wake-up for a connection, or for a message, may have reached a lane that does something else now: has
  * one that sleeps, of whatever process, look. The caller has the lock. */
 void bb__worker_nudge(struct bb_worker *worker);
+
+/* worker_drain.c: the worker drains, and others go on serving: its connections are for them. */
+bool bb__worker_hands_over(const struct bb_worker *worker);
+
+/* The worker drains, and might be the last one to do so: what has been passed on is for it. */
+static inline bool bb__worker_is_last(const struct bb_worker *worker)
+{
+    return bb__worker_drains(worker) && !bb__worker_hands_over(worker);
+}
+
+/* lane_aside.c: has every lane leave the listeners' queues and the relay to other processes, which are idle,
+ * or go back there. Lanes of one host may have to share a lock, and run one at a time. */
+void bb__worker_withdraw(struct bb_worker *worker, bool withdraw);
 
 /* What the porter has to tell, as far as there is room for it. */
 void bb__worker_take_news(struct bb_worker *worker, struct bb__news_ring *ring);

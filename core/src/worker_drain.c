@@ -128,9 +128,24 @@ static void take_in_slices(struct bb_worker *worker)
         (void)nanosleep(&pause, NULL);
 }
 
+bool bb__worker_hands_over(const struct bb_worker *worker)
+{
+    return bb__worker_drains(worker) && atomic_load(&worker->drain_queue) == BB_QUEUE_LEAVE &&
+           bb__board_has_siblings(worker->board, worker->pid);
+}
+
+static void show_on_board(struct bb_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
+        if (lane->line) atomic_store(&lane->line->leaves, true);
+    pthread_mutex_unlock(&worker->lock);
+}
+
 void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue)
 {
     if (bb__worker_is_inert(worker)) return;
+    show_on_board(worker);
     if (queue == BB_QUEUE_TAKE)
         take_in_slices(worker); /* what there was no room for the lanes take */
     else

@@ -24,6 +24,9 @@
 /* Set by the test: lanes do so whenever they wait, and now and then between two requests. */
 static bool lanes_step_aside;
 
+/* Set by the test: where they are shown. */
+static struct bb_board *lanes_board;
+
 struct lanes;
 
 struct lane_thread {
@@ -134,6 +137,7 @@ static inline void lanes_start(struct lanes *lanes, int count, const struct bb_s
     assert_int_equal(bb_worker_new(&lanes->worker, settings), BB_OK);
     assert_int_equal(bb_worker_listen(lanes->worker, lanes_listen(lanes), 0), BB_OK);
     assert_int_equal(bb_worker_start_porter(lanes->worker), BB_OK);
+    if (lanes_board) bb_worker_board(lanes->worker, lanes_board);
     for (int i = 0; i < count; i++) {
         struct lane_thread *thread = &lanes->threads[i];
         thread->lanes = lanes;

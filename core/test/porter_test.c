@@ -1,6 +1,7 @@
 /* porter_test.c: while the host is busy with a request the porter minds the lane's other connections, and
  * whoever is idle serves their requests. Also run under ThreadSanitizer (make tsan). */
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "board.h"
 #include "lanes.h"
 
 #define CONNECTIONS 8
@@ -233,6 +235,54 @@ static void test_a_drain_meanwhile(void **state)
     }
 }
 
+/* ---- beside other processes ---- */
+
+static bool is_silent(int fd)
+{
+    struct pollfd watched = {.fd = fd, .events = POLLIN};
+    return poll(&watched, 1, 50) == 0;
+}
+
+/* The other process is a line on the board, and takes nothing. */
+static void test_lanes_stand_back_for_an_idle_process(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct lanes lanes;
+    assert_int_equal(bb_board_new(&lanes_board, 8), BB_OK);
+    struct bb__board_line *other = bb__board_claim(lanes_board);
+    atomic_store(&other->pid, 1);
+    lanes_start(&lanes, 2, &settings);
+    for (int round = 0; round < 3; round++) {
+        int blocked = lanes_connect(&lanes);
+        block(&lanes, blocked);
+        int before = lanes_connect(&lanes);
+        assert_true(lanes_ask(before, "/other-is-busy", "", ""));
+
+        bb__board_set_idle(other, true);
+        int fd = lanes_connect(&lanes);
+        assert_true(is_silent(fd)); /* time to find out */
+        say(fd, "POST /waits HTTP/1.1\r\nHost: x\r\n\r\n");
+        say(before, "POST /waits HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert_true(is_silent(fd));
+        assert_true(is_silent(before));
+        if (round % 2)
+            bb__board_set_idle(other, false);
+        else
+            unblock(&lanes, blocked);
+        assert_true(lanes_read(fd, "/waits 0"));
+        assert_true(lanes_read(before, "/waits 0"));
+        if (round % 2) unblock(&lanes, blocked);
+        bb__board_set_idle(other, false);
+        close(fd);
+        close(before);
+        close(blocked);
+    }
+    assert_int_equal(finish(&lanes), 3 * 4);
+    bb_board_free(lanes_board);
+    lanes_board = NULL;
+}
+
 /* ---- all at once ---- */
 
 #define CLIENTS 12
@@ -279,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_times_are_kept),
         cmocka_unit_test(test_what_is_wrong_is_refused),
         cmocka_unit_test(test_a_drain_meanwhile),
+        cmocka_unit_test(test_lanes_stand_back_for_an_idle_process),
         cmocka_unit_test(test_all_at_once),
     };
     return cmocka_run_group_tests_name("porter", tests, NULL, NULL);
