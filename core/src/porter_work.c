@@ -2,6 +2,9 @@
 #include "porter_work.h"
 #include "conn_pass.h"
 
+/* Reads in a row of what has come to one set. */
+#define TURNS 4
+
 static bool is_wanted(struct bb_lane *lane)
 {
     return bb__own_state_of(bb__own_look(&lane->own)) == BB_OWN_WANT;
@@ -37,26 +40,32 @@ static void pass_ready(struct bb__porter *porter, struct bb_lane *lane)
     }
 }
 
-static void take_event(struct bb__porter *porter, struct bb_lane *lane, const struct epoll_event *event)
+/* Whether it was a connection's, which may have more. */
+static bool take_event(struct bb__porter *porter, struct bb_lane *lane, const struct epoll_event *event)
 {
     struct bb__source *source = event->data.ptr;
-    if (!source || source->kind != BB_SOURCE_CONN) return;
+    if (!source || source->kind != BB_SOURCE_CONN) return false;
     struct bb__conn *conn = (struct bb__conn *)source;
-    if (!conn->is_ready) settle(porter, lane, conn, bb__conn_on_ready(conn, &porter->context, event->events));
+    if (conn->is_ready) return false;
+    settle(porter, lane, conn, bb__conn_on_ready(conn, &porter->context, event->events));
+    return true;
 }
 
-/* What is left of the batch when the lane wants its set back comes again. */
-static void take_events(struct bb__porter *porter, struct bb_lane *lane)
+/* The porter is told once of what has come: it looks until there is nothing more to read, or, if that does
+ * not end, after others had their turn. What is left of the batch when the lane wants its set back comes
+ * again. True: there may be more. */
+static bool take_events(struct bb__porter *porter, struct bb_lane *lane)
 {
     struct bb__batch *batch = &lane->set.batch;
-    bool full = true;
-    while (full && !is_wanted(lane)) {
+    bool more = true;
+    for (int turn = 0; more && turn < TURNS && !is_wanted(lane); turn++) {
         bb__poller_wait(&lane->set.poller, batch, 0);
-        full = batch->count == BB_BATCH;
+        more = batch->count == BB_BATCH;
         while (!bb__batch_empty(batch) && !is_wanted(lane))
-            take_event(porter, lane, &batch->events[batch->next++]);
+            more = take_event(porter, lane, &batch->events[batch->next++]) || more;
     }
     batch->count = batch->next = 0;
+    return more;
 }
 
 static void take_due(struct bb__porter *porter, struct bb_lane *lane)
@@ -84,11 +93,11 @@ void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
     if (porter->context.draining)
         bb__set_hurry(&lane->set, worker->settings.keepalive_drain, worker->drain_began);
     pass_ready(porter, lane);
-    take_events(porter, lane);
+    bool more = take_events(porter, lane);
     take_due(porter, lane);
     if (porter->context.draining && bb__worker_hands_over(worker))
         (void)bb__set_pass_idle(&lane->set, &porter->context, &worker->relay);
-    lane->minded.due = next_due(porter, lane);
+    lane->minded.due = more ? porter->context.now : next_due(porter, lane);
     if (!bb__own_hold(&lane->own)) bb__own_give(&lane->own);
 }
 

@@ -114,6 +114,31 @@ static void test_all_of_a_request_moves(void **state)
     assert_int_equal(finish(&lanes), CONNECTIONS + 1 + 4 * (CONNECTIONS - 1));
 }
 
+/* What came at once is more than one read takes, and nothing follows that would tell of the rest. */
+static void test_all_of_what_came_is_read(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    static char request[30000], body[1000000];
+    struct lanes lanes;
+    int fds[CONNECTIONS];
+    int len = snprintf(request, sizeof request,
+                       "POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\nX-Large: ", sizeof body);
+    memset(request + len, 'f', sizeof request - (size_t)len);
+    memcpy(request + sizeof request - 4, "\r\n\r\n", 4);
+    lanes_start(&lanes, 2, &settings);
+    connect_all(&lanes, fds);
+    block(&lanes, fds[0]);
+    for (int i = 1; i < CONNECTIONS; i++) {
+        assert_true(lanes_say(fds[i], request, sizeof request));
+        assert_true(lanes_say(fds[i], body, sizeof body));
+        assert_true(lanes_read(fds[i], "/long 1000000"));
+    }
+    unblock(&lanes, fds[0]);
+    close_all(fds);
+    assert_int_equal(finish(&lanes), 2 * CONNECTIONS);
+}
+
 static void test_what_is_pipelined_comes_in_order(void **state)
 {
     (void)state;
@@ -324,6 +349,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nobody_waits_behind_a_busy_lane),
         cmocka_unit_test(test_all_of_a_request_moves),
+        cmocka_unit_test(test_all_of_what_came_is_read),
         cmocka_unit_test(test_what_is_pipelined_comes_in_order),
         cmocka_unit_test(test_where_all_are_busy_they_wait),
         cmocka_unit_test(test_times_are_kept),
