@@ -28,6 +28,11 @@ class ProcessHandoverTest < Support::TestCase
     read_pid(client)
   end
 
+  def ask_at_gate(client)
+    client.request("GET", "/")
+    assert_equal 200, client.read_response.status
+  end
+
   def read_pid(client)
     response = client.read_response
     assert_equal 200, response.status
@@ -84,17 +89,15 @@ class ProcessHandoverTest < Support::TestCase
     make_gate
     server = start_bontebok(args: %w[-w 1], rackup: GATED_APP)
     @clients = Array.new(10) { Support::Client.new(server.address) }
-    @clients.each { |client| client.request("GET", "/") && client.read_response }
+    @clients.each { |client| ask_at_gate(client) }
     @clients.first.request("GET", "/gate")
     server.wait_for_output(/at the gate/)
     server.signal("HUP")
     eventually { workers(server).size == 2 }
-    @clients.drop(1).each { |client| client.request("GET", "/") }
-    @clients.drop(1).each { |client| assert_equal 200, client.read_response.status }
+    @clients.drop(1).each { |client| ask_at_gate(client) }
     open_gate
     assert_equal 200, @clients.first.read_response.status
     eventually { workers(server).size == 1 }
-    @clients.each { |client| client.request("GET", "/") }
-    @clients.each { |client| assert_equal 200, client.read_response.status }
+    @clients.each { |client| ask_at_gate(client) }
   end
 end
