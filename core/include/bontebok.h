@@ -135,7 +135,8 @@ struct bb_request {
     X(spool_threshold, 1024 * 1024)                                                                          \
     X(spool_max, 1024 * 1024 * 1024)                                                                         \
     X(response_buffer, 1024 * 1024)                                                                          \
-    X(chunked_transfer, 1)
+    X(chunked_transfer, 1)                                                                                   \
+    X(spread, 1)
 
 struct bb_settings {
 #define BB_SETTING_FIELD(name, default_value) uint64_t name;

@@ -65,6 +65,7 @@ struct bb_lane {
     uint64_t crowded_until;               /* ms; till then answers end their connections, to make room */
     const struct bb__listener *accepting; /* had an event; its queue is not known to be empty */
     unsigned accepted;                    /* in this streak */
+    unsigned accepted_since;              /* it went to the end of the queues */
     unsigned last_streak;
     unsigned probe;
     bool try_more;

@@ -22,6 +22,9 @@
  * the second accept4 finds nothing and costs as much as the first. */
 #define PROBE_EVERY 8
 
+/* The first of all lanes in a queue is woken as long as it is idle: after so many it goes to the end. */
+#define ROTATE_EVERY 64
+
 void bb__lane_remove_sources(struct bb_lane *lane)
 {
     for (int i = 0; i < lane->worker->listener_count; i++)
@@ -110,8 +113,27 @@ void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *liste
     lane->try_more = lane->last_streak >= 2 || ++lane->probe % PROBE_EVERY == 0;
 }
 
+static void rotate(struct bb_lane *lane)
+{
+    pthread_mutex_lock(&lane->worker->lock);
+    bb__lane_remove_sources(lane);
+    bool added = bb__lane_add_sources(lane);
+    pthread_mutex_unlock(&lane->worker->lock);
+    if (!added) bb__lane_pause(lane);
+}
+
+static void take_turns(struct bb_lane *lane)
+{
+    lane->accepted_since += lane->accepted;
+    if (lane->accepted_since < ROTATE_EVERY || !lane->worker->settings.spread || lane->context.draining)
+        return;
+    lane->accepted_since = 0;
+    rotate(lane);
+}
+
 static void end_streak(struct bb_lane *lane)
 {
+    take_turns(lane);
     lane->last_streak = lane->accepted;
     lane->accepting = NULL;
 }
