@@ -61,9 +61,9 @@ static int open_socket(struct conn *conn, struct conn_setup *setup)
 
     /* A request that needs more than one segment does not wait for the server's delayed ACK. The only one of
      * its connection, in one segment, never would. */
-    bool may_wait = !setup->request->closes || setup->request->len > ANY_SEGMENT;
+    bool may_wait = !conn->request->closes || conn->request->len > ANY_SEGMENT;
     if (may_wait && setsockopt(conn->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) < 0) return -1;
-    bool rotates = target->is_loopback4 && (setup->request->closes || conn->was_open);
+    bool rotates = target->is_loopback4 && (conn->request->closes || conn->was_open);
     conn->was_open = true;
     return rotates ? bind_source(conn->fd, setup) : 0;
 }
@@ -94,7 +94,7 @@ static enum conn_wants lose(struct conn *conn, struct conn_setup *setup, int err
     return fail(conn, error ? fate_of_error(error) : FATE_SHORT, error);
 }
 
-static enum conn_wants complete(struct conn *conn, struct conn_setup *setup, bool has_surplus)
+static enum conn_wants complete(struct conn *conn, bool has_surplus)
 {
     bool is_ok = conn->response.status >= 200 && conn->response.status < 400;
     if (has_surplus) return fail(conn, FATE_SHORT, 0);
@@ -102,7 +102,7 @@ static enum conn_wants complete(struct conn *conn, struct conn_setup *setup, boo
     conn->error = 0;
     conn->answers++;
     /* An answer may come before the whole request was sent: the rest of it would be read as the next one. */
-    if (setup->request->closes || !conn->response.keep_alive || conn->sent < setup->request->len)
+    if (conn->request->closes || !conn->response.keep_alive || conn->sent < conn->request->len)
         conn_close(conn);
     return CONN_ENDED;
 }
@@ -114,13 +114,13 @@ static enum conn_wants receive(struct conn *conn, struct conn_setup *setup, int 
     if (got < 0 && (errno == EAGAIN || errno == EINTR) && !sending_failed) return CONN_READ;
     if (got < 0) return lose(conn, setup, sending_failed ? sending_failed : errno, false);
     if (got == 0) {
-        if (response_ends_with_connection(&conn->response)) return complete(conn, setup, false);
+        if (response_ends_with_connection(&conn->response)) return complete(conn, false);
         return lose(conn, setup, sending_failed, true);
     }
     size_t used;
     switch (response_feed(&conn->response, setup->buffer, (size_t)got, &used)) {
     case RESPONSE_DONE:
-        return complete(conn, setup, used < (size_t)got);
+        return complete(conn, used < (size_t)got);
     case RESPONSE_MALFORMED:
         return fail(conn, FATE_SHORT, 0);
     case RESPONSE_MORE:
@@ -132,7 +132,7 @@ static enum conn_wants receive(struct conn *conn, struct conn_setup *setup, int 
 enum conn_wants conn_receive(struct conn *conn, struct conn_setup *setup)
 {
     enum conn_wants wants = receive(conn, setup, 0);
-    return wants == CONN_READ && conn->sent < setup->request->len ? CONN_WRITE : wants;
+    return wants == CONN_READ && conn->sent < conn->request->len ? CONN_WRITE : wants;
 }
 
 enum conn_wants conn_send(struct conn *conn, struct conn_setup *setup)
@@ -148,9 +148,9 @@ enum conn_wants conn_send(struct conn *conn, struct conn_setup *setup)
         conn->is_connected = true;
     }
     /* A connect() in progress is not waited for: on loopback it is done by now, else send() says EAGAIN. */
-    while (conn->sent < setup->request->len) {
-        ssize_t taken = send(conn->fd, setup->request->bytes + conn->sent, setup->request->len - conn->sent,
-                             MSG_NOSIGNAL);
+    while (conn->sent < conn->request->len) {
+        ssize_t taken =
+            send(conn->fd, conn->request->bytes + conn->sent, conn->request->len - conn->sent, MSG_NOSIGNAL);
         if (taken < 0 && errno == EAGAIN) return CONN_WRITE;
         if (taken < 0 && errno == EINTR) continue;
         /* A server that refuses a long body answers and closes: the answer may be here all the same. */
@@ -160,9 +160,10 @@ enum conn_wants conn_send(struct conn *conn, struct conn_setup *setup)
     return CONN_READ;
 }
 
-enum conn_wants conn_begin(struct conn *conn, struct conn_setup *setup)
+enum conn_wants conn_begin(struct conn *conn, struct conn_setup *setup, const struct request *request)
 {
     conn->sent = 0;
-    response_start(&conn->response, setup->request->is_head);
+    conn->request = request;
+    response_start(&conn->response, conn->request->is_head);
     return conn_send(conn, setup);
 }

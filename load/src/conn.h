@@ -17,7 +17,6 @@
 /* What the connections of one thread share. */
 struct conn_setup {
     const struct target *target;
-    const struct request *request;
     unsigned next_source; /* last byte of the next 127.0.0.x to connect from */
     uint64_t resent;      /* requests of which bytes were sent a second time */
     char *buffer;         /* what is received; nobody needs it afterwards */
@@ -32,11 +31,12 @@ enum conn_wants {
 };
 
 struct conn {
-    int fd;            /* -1: not open */
-    bool is_connected; /* or on the way: connect() need not be called again */
-    bool was_open;     /* at some time before */
-    uint64_t answers;  /* that came over this connection */
-    size_t sent;       /* bytes of the request under way */
+    int fd;                        /* -1: not open */
+    bool is_connected;             /* or on the way: connect() need not be called again */
+    bool was_open;                 /* at some time before */
+    uint64_t answers;              /* that came over this connection */
+    const struct request *request; /* under way, or the last one */
+    size_t sent;                   /* bytes of it */
     struct response response;
 
     /* of the request under way, valid when CONN_ENDED */
@@ -52,7 +52,7 @@ struct conn {
 };
 
 /* Begins a request on an idle connection, or on a new one. */
-enum conn_wants conn_begin(struct conn *conn, struct conn_setup *setup);
+enum conn_wants conn_begin(struct conn *conn, struct conn_setup *setup, const struct request *request);
 
 /* Goes on after CONN_WRITE or CONN_ROOM. */
 enum conn_wants conn_send(struct conn *conn, struct conn_setup *setup);

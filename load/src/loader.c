@@ -99,7 +99,7 @@ static bool begin_next(struct loader *loader)
     conn->due_ns = due_ns;
     conn->deadline_ns = due_ns + loader->timeout_ns;
     list_move_last(&loader->in_flight, &conn->place);
-    wait_for(loader, conn, conn_begin(conn, &loader->setup));
+    wait_for(loader, conn, conn_begin(conn, &loader->setup, &loader->requests[loader->schedule.which]));
     return true;
 }
 
@@ -241,10 +241,10 @@ struct loader *loader_new(const struct loader_config *config)
     list_init(&loader->in_flight);
     list_init(&loader->knocking);
     loader->timeout_ns = config->timeout_ns;
+    loader->requests = config->requests;
     loader->done = config->done;
     loader->setup = (struct conn_setup){
         .target = config->target,
-        .request = config->request,
         .next_source = CONN_FIRST_SOURCE,
         .buffer = malloc(BUFFER_SIZE),
         .buffer_size = BUFFER_SIZE,

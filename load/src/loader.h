@@ -11,6 +11,7 @@
 struct loader {
     struct schedule schedule;
     struct conn_setup setup;
+    const struct request *requests; /* as the schedule numbers them */
     struct conn *conns;
     unsigned conn_count;
     char *carries; /* RESPONSE_LINE_MAX bytes each; a page of it is real only once a line came in parts */
@@ -37,7 +38,7 @@ struct loader {
 
 struct loader_config {
     const struct target *target;
-    const struct request *request;
+    const struct request *requests;
     unsigned connections;
     uint64_t timeout_ns;
     int stop; /* eventfd, readable when all is to stop at once */

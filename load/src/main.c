@@ -37,12 +37,12 @@ static int url_width(const struct options *options)
 static const char *bench(const struct options *options, const struct body *body, struct target *target,
                          struct result *result)
 {
-    struct request request;
+    struct request *requests;
     const char *failed = target_resolve(target);
     if (failed) return failed;
-    int error = request_build(&request, options, body, target);
-    if (!error) error = run(options, target, &request, result);
-    request_free(&request);
+    int error = requests_build(&requests, options, body, target);
+    if (!error) error = run(options, target, requests, result);
+    requests_free(requests, options);
     return error ? strerror(error) : NULL;
 }
 
@@ -105,7 +105,9 @@ int main(int argc, char **argv)
     enum options_outcome outcome = options_parse(&options, argc, argv, message);
     struct target *targets = outcome == OPTIONS_RUN ? parse_urls(&options, message) : NULL;
 
-    if (targets) {
+    if (targets && options.output == OUTPUT_PLAN) {
+        report_plan(stdout, &options, &targets[0]);
+    } else if (targets) {
         raise_descriptor_limit();
         status = bench_all(&options, targets);
     } else if (outcome == OPTIONS_HELP) {

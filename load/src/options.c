@@ -1,6 +1,7 @@
 /* options.c: see options.h. */
 #include "options.h"
 #include "clock.h"
+#include "target.h"
 #include "text.h"
 
 #include <errno.h>
@@ -23,18 +24,22 @@ const char options_usage[] =
     "  -t, --threads N        threads (default 1)\n"
     "      --close            a new connection for each request\n"
     "      --rate R           R requests are due per second, evenly spaced; latency counts from then\n"
+    "      --poisson          with --rate: due at random times, as from many independent users\n"
+    "      --also SHARE:PATH  that share of the requests, chosen at random, goes to PATH; may be repeated\n"
+    "      --seed N           another choice of what is random (default 1); the same N, the same choice\n"
     "      --timeout SECONDS  for one request, connecting included (default 10)\n"
     "  -H, --header FIELD     add \"Name: value\"; may be repeated\n"
     "  -m, --method METHOD    (default GET; POST with --body)\n"
     "      --body FILE        send the file's bytes as the body\n"
     "      --json             the result as one JSON object\n"
     "      --table            several URLs, one after the other, one line for each\n"
+    "      --dry-run          with --rate: when each request would be due, and its path; sends nothing\n"
     "  -h, --help             this text\n"
     "\n"
     "Exit status: 0 when every request was answered with a status of 200 to 399, 1 when one was not,\n"
     "2 for a wrong option.\n";
 
-enum long_option { CLOSE = 256, RATE, TIMEOUT, BODY, JSON, TABLE };
+enum long_option { CLOSE = 256, RATE, POISSON, ALSO, SEED, TIMEOUT, BODY, JSON, TABLE, DRY_RUN };
 
 static const struct option long_options[] = {
     {"requests", required_argument, NULL, 'n'},
@@ -43,12 +48,16 @@ static const struct option long_options[] = {
     {"threads", required_argument, NULL, 't'},
     {"close", no_argument, NULL, CLOSE},
     {"rate", required_argument, NULL, RATE},
+    {"poisson", no_argument, NULL, POISSON},
+    {"also", required_argument, NULL, ALSO},
+    {"seed", required_argument, NULL, SEED},
     {"timeout", required_argument, NULL, TIMEOUT},
     {"header", required_argument, NULL, 'H'},
     {"method", required_argument, NULL, 'm'},
     {"body", required_argument, NULL, BODY},
     {"json", no_argument, NULL, JSON},
     {"table", no_argument, NULL, TABLE},
+    {"dry-run", no_argument, NULL, DRY_RUN},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -104,6 +113,22 @@ static bool read_seconds(const char *name, const char *text, uint64_t *ns, char 
     return true;
 }
 
+static bool add_also(struct options *options, const char *text, char *message)
+{
+    char *colon;
+    double share = strtod(text, &colon), sum = share;
+    const char *resource = *colon == ':' ? colon + 1 : "";
+    if (colon == text || *resource != '/' || strchr(resource, '#') || !target_is_printable(resource)) {
+        return wrong(message, "--also: SHARE:/PATH is needed, not \"%s\"", text);
+    }
+    for (size_t i = 0; i < options->also_count; i++) sum += options->also[i].share;
+    if (!(share > 0 && sum <= 1)) {
+        return wrong(message, "--also: shares above 0 that add up to 1 at most are needed, not \"%s\"", text);
+    }
+    options->also[options->also_count++] = (struct also){.share = share, .resource = resource};
+    return true;
+}
+
 /* The framing fields are ours: a request whose body does not end where the head says would desynchronize the
  * connection, and every fate after it would be wrong. */
 static bool add_field(struct options *options, const char *field, char *message)
@@ -134,7 +159,7 @@ static bool set_method(struct options *options, const char *method, char *messag
 static bool set_output(struct options *options, enum output output, char *message)
 {
     if (options->output != OUTPUT_TEXT && options->output != output) {
-        return wrong(message, "--json and --table exclude each other");
+        return wrong(message, "--json, --table and --dry-run exclude each other");
     }
     options->output = output;
     return true;
@@ -160,6 +185,14 @@ static bool set_option(struct options *options, int option, const char *value, c
         return true;
     case RATE:
         return read_decimal("--rate", value, 0.001, 1e7, &options->rate, message);
+    case POISSON:
+        options->is_poisson = true;
+        return true;
+    case ALSO:
+        return add_also(options, value, message);
+    case SEED:
+        options->has_seed = true;
+        return read_count("--seed", value, UINT64_MAX, &options->seed, message);
     case TIMEOUT:
         return read_seconds("--timeout", value, &options->timeout_ns, message);
     case BODY:
@@ -167,8 +200,10 @@ static bool set_option(struct options *options, int option, const char *value, c
         return true;
     case JSON:
         return set_output(options, OUTPUT_JSON, message);
-    default:
+    case TABLE:
         return set_output(options, OUTPUT_TABLE, message);
+    default:
+        return set_output(options, OUTPUT_PLAN, message);
     }
 }
 
@@ -184,6 +219,13 @@ static bool check(struct options *options, char *message)
         return wrong(message, "-t: %u threads need as many connections, -c is %u", options->threads,
                      options->connections);
     }
+    if (options->rate == 0) {
+        if (options->is_poisson) return wrong(message, "--poisson needs --rate");
+        if (options->output == OUTPUT_PLAN) return wrong(message, "--dry-run needs --rate");
+    }
+    if (options->has_seed && !options->is_poisson && options->also_count == 0) {
+        return wrong(message, "--seed needs --poisson or --also");
+    }
     if (!options->requests && !options->duration_ns) options->duration_ns = 10 * NS_PER_SECOND;
     if (!options->method) options->method = options->body_file ? "POST" : "GET";
     return true;
@@ -192,9 +234,10 @@ static bool check(struct options *options, char *message)
 enum options_outcome options_parse(struct options *options, int argc, char **argv,
                                    char message[OPTIONS_MESSAGE_MAX])
 {
-    *options = (struct options){.connections = 10, .threads = 1, .timeout_ns = 10 * NS_PER_SECOND};
+    *options = (struct options){.connections = 10, .threads = 1, .seed = 1, .timeout_ns = 10 * NS_PER_SECOND};
     options->fields = calloc((size_t)argc + 1, sizeof *options->fields);
-    if (!options->fields) return wrong(message, "out of memory"), OPTIONS_WRONG;
+    options->also = calloc((size_t)argc + 1, sizeof *options->also);
+    if (!options->fields || !options->also) return wrong(message, "out of memory"), OPTIONS_WRONG;
 
     optind = 0; /* starts getopt over, with glibc and with musl */
     int option;
@@ -216,4 +259,5 @@ enum options_outcome options_parse(struct options *options, int argc, char **arg
 void options_free(struct options *options)
 {
     free(options->fields);
+    free(options->also);
 }

@@ -6,15 +6,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_TABLE };
+enum output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_TABLE, OUTPUT_PLAN };
+
+/* One of the requests that are sent beside that of the URL. */
+struct also {
+    double share; /* of all of them, in (0, 1] */
+    const char *resource;
+};
 
 struct options {
     enum output output;
     uint64_t requests;    /* 0: as many as duration_ns allows */
     uint64_t duration_ns; /* 0: as long as `requests` take */
     unsigned connections, threads;
-    bool close;  /* a new connection for each request */
-    double rate; /* requests due per second, over all threads; 0: each as soon as a connection is free */
+    bool close;      /* a new connection for each request */
+    double rate;     /* requests due per second, over all threads; 0: each as soon as a connection is free */
+    bool is_poisson; /* at random times instead of evenly spaced ones */
+    bool has_seed;
+    uint64_t seed;
+    struct also *also;
+    size_t also_count;
     uint64_t timeout_ns;
     const char *method;    /* NULL: GET, or POST with a body */
     const char *body_file; /* or NULL */

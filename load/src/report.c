@@ -1,6 +1,7 @@
 /* report.c: see report.h. */
 #include "report.h"
 #include "clock.h"
+#include "schedule.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -49,9 +50,13 @@ void report_text(FILE *out, const struct options *options, const char *url, cons
             options->connections == 1 ? "" : "s", options->close ? ", a new one for each request" : "",
             options->threads, options->threads == 1 ? "" : "s");
     if (options->rate > 0) {
-        fprintf(out, "%g requests due per second\n", options->rate);
+        fprintf(out, "%g requests due per second%s\n", options->rate,
+                options->is_poisson ? ", at random" : "");
     } else {
         fputs("as fast as answers come\n", out);
+    }
+    for (size_t i = 0; i < options->also_count; i++) {
+        fprintf(out, "  %g %% of them to %s\n", 100 * options->also[i].share, options->also[i].resource);
     }
     fprintf(out, "\n  requests    %" PRIu64 "\n", result->requests);
     fprintf(out, "  ok          %" PRIu64 "  %.1f per second\n", result->fates[FATE_OK], per_second(result));
@@ -129,4 +134,23 @@ void report_table_failure(FILE *out, int url_width, const char *url, const char 
         if (percentiles[i].in_table) fprintf(out, " %9s", "-");
     }
     fprintf(out, "  %s\n", reason);
+}
+
+void report_plan(FILE *out, const struct options *options, const struct target *target)
+{
+    struct plan plan;
+    struct schedule schedule;
+    uint64_t due_ns;
+    plan_init(&plan, options, 0);
+    plan.threads = 1; /* it is the same for any number of them, and here all of it comes in order */
+    schedule_init(&schedule, &plan, 0);
+    while (schedule_draw(&schedule, UINT64_MAX, &due_ns) == SCHEDULE_DUE) {
+        fprintf(out, "%.3f\t", (double)due_ns / (double)NS_PER_US);
+        if (schedule.which > 0) {
+            fprintf(out, "%s\n", options->also[schedule.which - 1].resource);
+        } else {
+            fprintf(out, "%s%.*s\n", *target->resource == '/' ? "" : "/", target->resource_len,
+                    target->resource);
+        }
+    }
 }

@@ -1,4 +1,5 @@
-/* report.h: the three forms of a result: for people, for programs, and several of them in a table. */
+/* report.h: the three forms of a result: for people, for programs, and several of them in a table; and what
+ * would be sent. */
 #ifndef REPORT_H
 #define REPORT_H
 
@@ -16,5 +17,9 @@ void report_json(FILE *out, const struct result *result);
 void report_table_head(FILE *out, int url_width);
 void report_table_row(FILE *out, int url_width, const char *url, const struct result *result);
 void report_table_failure(FILE *out, int url_width, const char *url, const char *reason);
+
+/* What a run with --rate would send: a line for each request, microseconds from the start, a tab, the path.
+ */
+void report_plan(FILE *out, const struct options *options, const struct target *target);
 
 #endif

@@ -79,3 +79,24 @@ void request_free(struct request *request)
 {
     free(request->bytes);
 }
+
+int requests_build(struct request **requests, const struct options *options, const struct body *body,
+                   const struct target *target)
+{
+    struct target other = *target;
+    *requests = calloc(options->also_count + 1, sizeof **requests);
+    if (!*requests) return ENOMEM;
+    int error = request_build(*requests, options, body, target);
+    for (size_t i = 0; !error && i < options->also_count; i++) {
+        other.resource = options->also[i].resource;
+        other.resource_len = (int)strlen(other.resource);
+        error = request_build(*requests + 1 + i, options, body, &other);
+    }
+    return error;
+}
+
+void requests_free(struct request *requests, const struct options *options)
+{
+    for (size_t i = 0; requests && i <= options->also_count; i++) request_free(&requests[i]);
+    free(requests);
+}

@@ -1,4 +1,4 @@
-/* request.h: the one request of a run, its bytes prepared once and sent as often as wanted. */
+/* request.h: one request of a run, its bytes prepared once and sent as often as wanted. */
 #ifndef REQUEST_H
 #define REQUEST_H
 
@@ -26,5 +26,11 @@ int body_read(struct body *body, const char *path);
 int request_build(struct request *request, const struct options *options, const struct body *body,
                   const struct target *target);
 void request_free(struct request *request);
+
+/* Prepares that of the URL, then those of --also. Returns 0 or an errno. *requests is freed with
+ * requests_free(), in each case. */
+int requests_build(struct request **requests, const struct options *options, const struct body *body,
+                   const struct target *target);
+void requests_free(struct request *requests, const struct options *options);
 
 #endif

@@ -62,10 +62,10 @@ static double cpu_us(void)
 }
 
 static int make_loaders(struct run *run, const struct options *options, const struct target *target,
-                        const struct request *request)
+                        const struct request *requests)
 {
     struct loader_config config = {.target = target,
-                                   .request = request,
+                                   .requests = requests,
                                    .timeout_ns = options->timeout_ns,
                                    .stop = run->stop,
                                    .done = run->done};
@@ -83,14 +83,7 @@ static int make_loaders(struct run *run, const struct options *options, const st
 
 static void make_plan(struct run *run, const struct options *options)
 {
-    run->plan = (struct plan){
-        .start_ns = clock_ns() + (options->rate > 0 ? LEAD_NS : 0),
-        .end_ns = UINT64_MAX,
-        .rate = options->rate,
-        .threads = options->threads,
-        .requests = options->requests ? options->requests : UINT64_MAX,
-    };
-    if (options->duration_ns) run->plan.end_ns = run->plan.start_ns + options->duration_ns;
+    plan_init(&run->plan, options, clock_ns() + (options->rate > 0 ? LEAD_NS : 0));
     for (unsigned i = 0; i < run->loader_count; i++) schedule_init(&run->loaders[i]->schedule, &run->plan, i);
 }
 
@@ -169,7 +162,7 @@ static void add_up(const struct run *run, struct result *result)
     result->seconds = (double)(end_ns - run->plan.start_ns) / (double)NS_PER_SECOND;
 }
 
-int run(const struct options *options, const struct target *target, const struct request *request,
+int run(const struct options *options, const struct target *target, const struct request *requests,
         struct result *result)
 {
     struct run run = {.stop = eventfd(0, EFD_CLOEXEC), .done = eventfd(0, EFD_CLOEXEC)};
@@ -179,7 +172,7 @@ int run(const struct options *options, const struct target *target, const struct
     bool is_terminal = isatty(STDERR_FILENO) == 1;
 
     *result = (struct result){0};
-    if (!error) error = make_loaders(&run, options, target, request);
+    if (!error) error = make_loaders(&run, options, target, requests);
     if (!error) {
         make_plan(&run, options);
         error = start(&run);

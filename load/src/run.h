@@ -24,9 +24,10 @@ struct result {
     struct histogram latency;
 };
 
-/* Carries out the run. SIGINT or SIGTERM ends it early, with what there is so far; before and after it they
- * do what they did. Returns 0 or an errno: of what it could not set up. */
-int run(const struct options *options, const struct target *target, const struct request *request,
+/* Carries out the run with that of the URL and those of --also. SIGINT or SIGTERM ends it early, with what
+ * there is so far; before and after it they do what they did. Returns 0 or an errno: of what it could not set
+ * up. */
+int run(const struct options *options, const struct target *target, const struct request *requests,
         struct result *result);
 
 #endif

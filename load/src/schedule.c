@@ -1,13 +1,67 @@
 /* schedule.c: see schedule.h. */
 #include "schedule.h"
 #include "clock.h"
+#include "random.h"
 
-/* Computed from the number, not summed up: an error would grow with the run. */
+#include <math.h>
+
+/* Each request has two places in the seed's sequence. */
+enum chance { CHANCE_GAP, CHANCE_WHICH, CHANCES };
+
+static double chance(const struct plan *plan, uint64_t number, enum chance chance)
+{
+    return random_at(plan->seed, number * CHANCES + chance);
+}
+
+static uint64_t next_number(const struct schedule *schedule)
+{
+    return schedule->index * schedule->plan->threads + schedule->thread;
+}
+
+/* The time between two arrivals of a Poisson process: -ln(u) of the mean, u evenly distributed. Each thread
+ * adds up those of the others as well, so that their number does not change the times. */
+static double random_offset(struct schedule *schedule)
+{
+    const struct plan *plan = schedule->plan;
+    while (schedule->gaps <= next_number(schedule)) {
+        schedule->offset_ns +=
+            -log(chance(plan, schedule->gaps++, CHANCE_GAP)) * (double)NS_PER_SECOND / plan->rate;
+    }
+    return schedule->offset_ns;
+}
+
+/* Evenly spaced times are computed from the number, not summed up: an error would grow with the run. */
 static void set_due(struct schedule *schedule)
 {
     const struct plan *plan = schedule->plan;
-    double number = (double)(schedule->index * plan->threads + schedule->thread);
-    schedule->due_ns = plan->start_ns + (uint64_t)(number * (double)NS_PER_SECOND / plan->rate);
+    double offset_ns = plan->is_poisson ? random_offset(schedule)
+                                        : (double)next_number(schedule) * (double)NS_PER_SECOND / plan->rate;
+    schedule->due_ns = plan->start_ns + (uint64_t)offset_ns;
+}
+
+static size_t choose(const struct plan *plan, uint64_t number)
+{
+    double at = plan->also_count > 0 ? chance(plan, number, CHANCE_WHICH) : 0;
+    for (size_t i = 0; i < plan->also_count; i++) {
+        at -= plan->also[i].share;
+        if (at <= 0) return i + 1;
+    }
+    return 0;
+}
+
+void plan_init(struct plan *plan, const struct options *options, uint64_t start_ns)
+{
+    *plan = (struct plan){
+        .start_ns = start_ns,
+        .end_ns = options->duration_ns ? start_ns + options->duration_ns : UINT64_MAX,
+        .rate = options->rate,
+        .is_poisson = options->is_poisson,
+        .seed = options->seed,
+        .also = options->also,
+        .also_count = options->also_count,
+        .threads = options->threads,
+        .requests = options->requests ? options->requests : UINT64_MAX,
+    };
 }
 
 void schedule_init(struct schedule *schedule, struct plan *plan, unsigned thread)
@@ -20,8 +74,10 @@ static enum schedule_news draw_closed(struct schedule *schedule, uint64_t now_ns
 {
     struct plan *plan = schedule->plan;
     *due_ns = now_ns;
-    if (now_ns < plan->end_ns &&
-        atomic_fetch_add_explicit(&plan->drawn, 1, memory_order_relaxed) < plan->requests) {
+    uint64_t number = UINT64_MAX;
+    if (now_ns < plan->end_ns) number = atomic_fetch_add_explicit(&plan->drawn, 1, memory_order_relaxed);
+    if (number < plan->requests) {
+        schedule->which = choose(plan, number);
         return SCHEDULE_DUE;
     }
     schedule->is_over = true;
@@ -31,13 +87,14 @@ static enum schedule_news draw_closed(struct schedule *schedule, uint64_t now_ns
 static enum schedule_news draw_open(struct schedule *schedule, uint64_t now_ns, uint64_t *due_ns)
 {
     struct plan *plan = schedule->plan;
+    uint64_t number = next_number(schedule);
     *due_ns = schedule->due_ns;
-    if (schedule->due_ns >= plan->end_ns ||
-        schedule->index * plan->threads + schedule->thread >= plan->requests) {
+    if (schedule->due_ns >= plan->end_ns || number >= plan->requests) {
         schedule->is_over = true;
         return SCHEDULE_OVER;
     }
     if (schedule->due_ns > now_ns) return SCHEDULE_LATER;
+    schedule->which = choose(plan, number);
     schedule->index++;
     set_due(schedule);
     return SCHEDULE_DUE;

@@ -68,12 +68,16 @@ static const char *parse_tcp(struct target *target, const char *at)
     return *rest == ':' ? parse_port(target, rest + 1, end) : "has something else than a port after the host";
 }
 
+bool target_is_printable(const char *text)
+{
+    while ((unsigned char)*text > ' ' && *text != 0x7f) text++;
+    return *text == '\0';
+}
+
 const char *target_parse(struct target *target, const char *url)
 {
     *target = (struct target){.url = url};
-    for (const char *byte = url; *byte; byte++) {
-        if ((unsigned char)*byte <= ' ' || *byte == 0x7f) return "has a space or a control byte in it";
-    }
+    if (!target_is_printable(url)) return "has a space or a control byte in it";
     const char *wrong;
     if (strncmp(url, "unix:", 5) == 0) {
         wrong = parse_unix(target, url + 5);

@@ -20,6 +20,9 @@ struct target {
     bool is_loopback4; /* 127.0.0.0/8 has more than one source address */
 };
 
+/* No space and no control byte: nothing that ends the request's line or its target. */
+bool target_is_printable(const char *text);
+
 /* Reads http://host:port/path, http://[v6]:port/path, unix:/socket:/path or unix:@name:/path. Returns NULL,
  * or what is wrong with it; a host's address is not looked up yet. */
 const char *target_parse(struct target *target, const char *url);

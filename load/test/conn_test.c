@@ -51,8 +51,7 @@ static void open_to(int family, uint64_t answers)
 {
     listen_somewhere(family);
     request = (struct request){.bytes = get, .len = sizeof get - 1};
-    setup = (struct conn_setup){
-        .target = &target, .request = &request, .buffer = buffer, .buffer_size = sizeof buffer};
+    setup = (struct conn_setup){.target = &target, .buffer = buffer, .buffer_size = sizeof buffer};
     conn = (struct conn){.fd = socket(family, SOCK_STREAM, 0),
                          .is_connected = true,
                          .answers = answers,
@@ -115,7 +114,7 @@ static void an_answer_before_the_close_counts(void **state)
     open_to(AF_UNIX, 1);
     peer_says("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
     close(peer);
-    assert_int_equal(conn_begin(&conn, &setup), CONN_ENDED);
+    assert_int_equal(conn_begin(&conn, &setup, &request), CONN_ENDED);
     assert_lost(FATE_STATUS);
 }
 
@@ -125,7 +124,7 @@ static void half_an_answer_before_the_close_is_waited_for(void **state)
     open_to(AF_UNIX, 1);
     peer_says("HTTP/1.1 413 ");
     close(peer);
-    assert_int_equal(conn_begin(&conn, &setup), CONN_READ);
+    assert_int_equal(conn_begin(&conn, &setup, &request), CONN_READ);
     assert_int_equal(conn_receive(&conn, &setup), CONN_ENDED);
     assert_lost(FATE_SHORT);
 }
@@ -135,7 +134,7 @@ static void a_close_without_an_answer_on_a_new_connection_is_a_reset(void **stat
     (void)state;
     open_to(AF_UNIX, 0);
     close(peer);
-    assert_int_equal(conn_begin(&conn, &setup), CONN_ENDED);
+    assert_int_equal(conn_begin(&conn, &setup, &request), CONN_ENDED);
     assert_int_equal(conn.error, EPIPE);
     assert_lost(FATE_RESET);
 }
@@ -146,7 +145,7 @@ static void a_unix_close_before_the_request_opens_another(void **state)
     (void)state;
     open_to(AF_UNIX, 1);
     close(peer);
-    assert_int_equal(conn_begin(&conn, &setup), CONN_READ);
+    assert_int_equal(conn_begin(&conn, &setup, &request), CONN_READ);
     assert_served_by_another(0);
 }
 
@@ -156,7 +155,7 @@ static void a_tcp_close_before_the_request_sends_it_again(void **state)
     (void)state;
     open_to(AF_INET, 1);
     close(peer);
-    assert_int_equal(conn_begin(&conn, &setup), CONN_READ);
+    assert_int_equal(conn_begin(&conn, &setup, &request), CONN_READ);
     assert_int_equal(conn_receive(&conn, &setup), CONN_READ);
     assert_served_by_another(1);
 }
@@ -166,7 +165,7 @@ static void a_reset_before_the_request_opens_another(void **state)
     (void)state;
     open_to(AF_INET, 1);
     peer_resets();
-    assert_int_equal(conn_begin(&conn, &setup), CONN_READ);
+    assert_int_equal(conn_begin(&conn, &setup, &request), CONN_READ);
     assert_served_by_another(0);
 }
 
@@ -175,7 +174,7 @@ static void a_request_is_sent_again_only_once(void **state)
     (void)state;
     open_to(AF_INET, 1);
     close(peer);
-    assert_int_equal(conn_begin(&conn, &setup), CONN_READ);
+    assert_int_equal(conn_begin(&conn, &setup, &request), CONN_READ);
     assert_int_equal(conn_receive(&conn, &setup), CONN_READ);
     close(accept(listener, NULL, NULL));
     assert_int_equal(conn_receive(&conn, &setup), CONN_ENDED);
@@ -190,7 +189,7 @@ static void a_request_that_was_read_is_short(void **state)
     const int families[] = {AF_UNIX, AF_INET};
     for (int i = 0; i < 2; i++) {
         open_to(families[i], 1);
-        assert_int_equal(conn_begin(&conn, &setup), CONN_READ);
+        assert_int_equal(conn_begin(&conn, &setup, &request), CONN_READ);
         peer_reads();
         close(peer);
         assert_int_equal(conn_receive(&conn, &setup), CONN_ENDED);
@@ -202,7 +201,7 @@ static void a_request_that_was_read_and_then_reset_is_reset(void **state)
 {
     (void)state;
     open_to(AF_INET, 1);
-    assert_int_equal(conn_begin(&conn, &setup), CONN_READ);
+    assert_int_equal(conn_begin(&conn, &setup, &request), CONN_READ);
     peer_reads();
     peer_resets();
     assert_int_equal(conn_receive(&conn, &setup), CONN_ENDED);
@@ -217,7 +216,7 @@ static void a_request_that_had_arrived_is_reset(void **state)
     const int families[] = {AF_UNIX, AF_INET};
     for (int i = 0; i < 2; i++) {
         open_to(families[i], 1);
-        assert_int_equal(conn_begin(&conn, &setup), CONN_READ);
+        assert_int_equal(conn_begin(&conn, &setup, &request), CONN_READ);
         close(peer);
         assert_int_equal(conn_receive(&conn, &setup), CONN_ENDED);
         assert_lost(FATE_RESET);
@@ -231,7 +230,7 @@ static void a_request_that_was_read_in_part_is_reset(void **state)
     for (int i = 0; i < 2; i++) {
         open_to(families[i], 1);
         request = (struct request){.bytes = calloc(1, LONG_REQUEST), .len = LONG_REQUEST};
-        assert_int_equal(conn_begin(&conn, &setup), CONN_WRITE);
+        assert_int_equal(conn_begin(&conn, &setup, &request), CONN_WRITE);
         assert_int_equal(recv(peer, buffer, sizeof buffer, 0), sizeof buffer);
         close(peer);
         assert_int_equal(conn_send(&conn, &setup), CONN_ENDED);
@@ -247,7 +246,7 @@ static void a_long_request_after_a_close_is_sent_again(void **state)
     open_to(AF_INET, 1);
     request = (struct request){.bytes = calloc(1, LONG_REQUEST), .len = LONG_REQUEST};
     close(peer);
-    assert_int_equal(conn_begin(&conn, &setup), CONN_WRITE);
+    assert_int_equal(conn_begin(&conn, &setup, &request), CONN_WRITE);
     assert_int_equal(setup.resent, 1);
     request_free(&request);
     close_both();

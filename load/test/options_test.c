@@ -62,6 +62,7 @@ static void has_defaults(void **state)
     assert_int_equal(options.timeout_ns, 10 * NS_PER_SECOND);
     assert_false(options.close);
     assert_true(options.rate == 0);
+    assert_int_equal(options.seed, 1);
     assert_string_equal(options.method, "GET");
     assert_int_equal(options.url_count, 1);
     assert_string_equal(options.urls[0], "http://h/");
@@ -70,14 +71,20 @@ static void has_defaults(void **state)
 static void reads_every_option(void **state)
 {
     (void)state;
-    assert_runs("-n|1000|-c|20|-t|4|--close|--rate|99.5|--timeout|0.25|-H|A: b|--header|C:|"
-                "-m|PUT|--body|f|--json|http://h/");
+    assert_runs("-n|1000|-c|20|-t|4|--close|--rate|99.5|--poisson|--also|0.01:/slow?a|--also|.5:/b|"
+                "--seed|7|--timeout|0.25|-H|A: b|--header|C:|-m|PUT|--body|f|--json|http://h/");
     assert_int_equal(options.requests, 1000);
     assert_int_equal(options.duration_ns, 0);
     assert_int_equal(options.connections, 20);
     assert_int_equal(options.threads, 4);
     assert_true(options.close);
     assert_true(options.rate == 99.5);
+    assert_true(options.is_poisson);
+    assert_int_equal(options.also_count, 2);
+    assert_true(options.also[0].share == 0.01 && options.also[1].share == 0.5);
+    assert_string_equal(options.also[0].resource, "/slow?a");
+    assert_string_equal(options.also[1].resource, "/b");
+    assert_int_equal(options.seed, 7);
     assert_int_equal(options.timeout_ns, NS_PER_SECOND / 4);
     assert_int_equal(options.field_count, 2);
     assert_string_equal(options.fields[0], "A: b");
@@ -93,6 +100,9 @@ static void reads_every_option(void **state)
     assert_int_equal(options.url_count, 2);
     assert_runs("--body|f|http://h/");
     assert_string_equal(options.method, "POST");
+    assert_runs("--also|1:/b|--seed|2|u");
+    assert_runs("--dry-run|--rate|5|u");
+    assert_int_equal(options.output, OUTPUT_PLAN);
     assert_int_equal(parse("-n|x|--help"), OPTIONS_WRONG);
     assert_int_equal(parse("--help"), OPTIONS_HELP);
     assert_int_equal(parse("-h"), OPTIONS_HELP);
@@ -102,16 +112,44 @@ static void refuses_wrong_values(void **state)
 {
     (void)state;
     const char *const lines[] = {
-        "-n|0|u",         "-n|-1|u",     "-n|1x|u",      "-n| 1|u",       "-n|1.5|u",
-        "-n|1e3|u",       "-c|0|u",      "-c|100001|u",  "-t|0|u",        "-t|1025|u",
-        "-d|0|u",         "-d|x|u",      "-d|nan|u",     "-d|inf|u",      "-d|1s|u",
-        "--rate|0|u",     "--rate|-5|u", "--rate|1e9|u", "--timeout|0|u", "-n|99999999999999999999|u",
-        "--timeout|-1|u", "--rate||u",
+        "-n|0|u",
+        "-n|-1|u",
+        "-n|1x|u",
+        "-n| 1|u",
+        "-n|1.5|u",
+        "-n|1e3|u",
+        "-c|0|u",
+        "-c|100001|u",
+        "-t|0|u",
+        "-t|1025|u",
+        "-d|0|u",
+        "-d|x|u",
+        "-d|nan|u",
+        "-d|inf|u",
+        "-d|1s|u",
+        "--rate|0|u",
+        "--rate|-5|u",
+        "--rate|1e9|u",
+        "--timeout|0|u",
+        "-n|99999999999999999999|u",
+        "--timeout|-1|u",
+        "--rate||u",
+        "--poisson|--rate|1|--seed|-1|u",
+        "--poisson|--rate|1|--seed||u",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         if (parse(lines[i]) != OPTIONS_WRONG) fail_msg("%s is not refused", lines[i]);
     }
     assert_wrong("-c|zero|u", "-c: a whole number from 1 to 100000 is needed, not \"zero\"");
+    assert_wrong("--also|/slow|u", "--also: SHARE:/PATH is needed, not \"/slow\"");
+    assert_wrong("--also|0.1|u", "SHARE:/PATH");
+    assert_wrong("--also|0.1:slow|u", "SHARE:/PATH");
+    assert_wrong("--also|0.1:/a#b|u", "SHARE:/PATH");
+    assert_wrong("--also|0.1:/a HTTP/1.1\r\nX:|u", "SHARE:/PATH");
+    assert_wrong("--also|0:/a|u", "--also: shares above 0 that add up to 1 at most are needed, not \"0:/a\"");
+    assert_wrong("--also|-1:/a|u", "shares above 0");
+    assert_wrong("--also|nan:/a|u", "shares above 0");
+    assert_wrong("--also|0.6:/a|--also|0.5:/b|u", "add up to 1 at most are needed, not \"0.5:/b\"");
     assert_wrong("--rate|fast|u", "--rate: a number from 0.001 to 1e+07 is needed, not \"fast\"");
 }
 
@@ -120,8 +158,12 @@ static void refuses_what_does_not_go_together(void **state)
     (void)state;
     assert_wrong("-c|1", "a URL is needed");
     assert_wrong("http://a/|http://b/", "several URLs need --table: http://b/");
-    assert_wrong("--json|--table|u", "--json and --table");
-    assert_wrong("--table|--json|u", "--json and --table");
+    assert_wrong("--json|--table|u", "--json, --table and --dry-run exclude each other");
+    assert_wrong("--table|--json|u", "--json, --table");
+    assert_wrong("--rate|1|--json|--dry-run|u", "--json, --table");
+    assert_wrong("--dry-run|u", "--dry-run needs --rate");
+    assert_wrong("--poisson|u", "--poisson needs --rate");
+    assert_wrong("--rate|1|--seed|1|u", "--seed needs --poisson or --also");
     assert_wrong("-n|1|-d|1|u", "-n and -d");
     assert_wrong("-t|3|-c|2|u", "3 threads need as many connections, -c is 2");
     assert_wrong("-t|11|u", "-c is 10");

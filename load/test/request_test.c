@@ -86,6 +86,20 @@ static void sends_a_file_as_body(void **state)
     assert_bytes(&options, "http://h", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
 }
 
+static void other_requests_differ_by_their_path(void **state)
+{
+    (void)state;
+    struct also also[] = {{.share = 0.1, .resource = "/b?c"}};
+    struct options options = {.method = "GET", .also = also, .also_count = 1, .close = true};
+    struct request *requests;
+    assert_null(target_parse(&target, "http://h:81/a"));
+    assert_int_equal(requests_build(&requests, &options, NULL, &target), 0);
+    assert_string_equal(requests[0].bytes, "GET /a HTTP/1.1\r\nHost: h:81\r\nConnection: close\r\n\r\n");
+    assert_string_equal(requests[1].bytes, "GET /b?c HTTP/1.1\r\nHost: h:81\r\nConnection: close\r\n\r\n");
+    assert_true(requests[1].closes);
+    requests_free(requests, &options);
+}
+
 static void knows_that_head_has_no_body(void **state)
 {
     (void)state;
@@ -109,6 +123,7 @@ int main(void)
         cmocka_unit_test(given_fields_win),
         cmocka_unit_test(a_given_close_closes),
         cmocka_unit_test(sends_a_file_as_body),
+        cmocka_unit_test(other_requests_differ_by_their_path),
         cmocka_unit_test(knows_that_head_has_no_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,6 +30,37 @@ class RateTest < LoadTest
     assert_in_delta 200, result["requests_per_second"], 40
   end
 
+  def test_requests_come_at_random_at_the_rate
+    server = serve(&:answer_all)
+    result = measure("-n", 100, "-c", 10, "--rate", 200, "--poisson", "--seed", 3, server.url)
+    assert_equal 100, result["ok"]
+    assert_in_delta 200, result["requests_per_second"], 40
+  end
+
+  def test_a_share_goes_to_another_path
+    server = serve(&:answer_all)
+    options = ["-n", 200, "--also", "0.25:/other", "--seed", 2, "-c", 4, "-t", 2, server.url]
+    assert_equal 200, measure(*options)["ok"]
+    paths = server.requests.map { |request| request[/\AGET (\S+)/, 1] }.tally
+    assert_equal plan("--rate", 1, *options).map(&:last).tally, paths
+    assert_in_delta 50, paths.fetch("/other"), 20
+  end
+
+  def test_a_dry_run_tells_what_a_run_does_and_sends_nothing
+    server = serve(&:answer_all)
+    options = ["-n", 40, "--rate", 200, "--poisson", "--also", "0.3:/other", server.url]
+    told = plan(*options)
+    assert_empty server.requests
+    assert_equal told, plan("-t", 3, *options)
+    result = measure("-c", 1, *options)
+    assert_equal(told.map(&:last), server.requests.map { |request| request[/\AGET (\S+)/, 1] })
+    assert_operator 40 / (result["requests_per_second"] - 0.05), :>=, told.last.first / 1e6 # printed rounded
+  end
+
+  def test_a_dry_run_of_an_even_rate
+    assert_equal [[0.0, "/a"], [2000.0, "/a"], [4000.0, "/a"]], plan("-d", 0.006, "--rate", 500, "http://h/a#b")
+  end
+
   def test_a_duration_has_as_many_as_are_due_in_it
     server = serve(&:answer_all)
     assert_equal 50, measure("-d", 0.5, "-c", 4, "-t", 2, "--rate", 100, server.url)["ok"]
@@ -71,6 +102,16 @@ class RateTest < LoadTest
   end
 
   private
+
+  # [[microseconds, path], ...]
+  def plan(*options)
+    process = bench("--dry-run", *options)
+    assert_predicate process.status, :success?
+    process.output.text(:stdout).lines(chomp: true).map do |line|
+      time, path = line.split("\t")
+      [Float(time), path]
+    end
+  end
 
   # Answers ten requests, and no more.
   def mortal_server
