@@ -5,6 +5,7 @@
  * What is longer travels as a file: the spool's own, or one in memory. */
 #include "conn_pass.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define IN_MAX   (16 * 1024)
@@ -106,8 +107,9 @@ static bool take_in(struct bb__conn *conn, struct bb__conn_context *context, con
 {
     if (note->in_len == 0) return true;
     if (note->in_is_file) {
+        if (bb__buf_reserve(&conn->in, note->in_len) != BB_OK) return false;
         int fd = next_fd(reader);
-        if (fd < 0 || bb__buf_reserve(&conn->in, note->in_len) != BB_OK) return false;
+        if (fd < 0) return false;
         conn->in.end = note->in_len;
         return bb__relay_read_file(fd, conn->in.data, note->in_len);
     }
@@ -116,14 +118,21 @@ static bool take_in(struct bb__conn *conn, struct bb__conn_context *context, con
            bb__buf_append(&conn->in, bytes, note->in_len) == BB_OK;
 }
 
+static bool holds(int fd, uint64_t len)
+{
+    struct stat file;
+    return fstat(fd, &file) == 0 && file.st_size >= 0 && (uint64_t)file.st_size >= len;
+}
+
 static bool take_body(struct bb__conn *conn, struct bb__conn_context *context, const struct note *note,
                       struct reader *reader)
 {
     if (note->body_len == 0) return true;
     if (note->body_is_file) {
         int fd = next_fd(reader);
-        if (fd >= 0) bb__spool_adopt(&conn->spool, context->spool_budget, fd, note->body_len);
-        return fd >= 0;
+        if (fd < 0) return false;
+        bb__spool_adopt(&conn->spool, context->spool_budget, fd, note->body_len);
+        return holds(fd, note->body_len);
     }
     const char *bytes = next_bytes(reader, note->body_len);
     return bytes && bb__spool_append(&conn->spool, context->spool_budget, bytes, note->body_len) == BB_OK;
@@ -133,8 +142,8 @@ static struct bb__conn *make_conn(struct bb__conn_context *context, struct reade
 {
     struct note note;
     const char *bytes = next_bytes(reader, sizeof note);
-    int fd = bytes ? next_fd(reader) : -1;
-    struct bb__conn *conn = fd >= 0 ? bb__conn_new(fd, context) : NULL;
+    int fd = next_fd(reader);
+    struct bb__conn *conn = fd >= 0 && bytes ? bb__conn_new(fd, context) : NULL;
     if (!conn) {
         if (fd >= 0) bb__sock_reset(fd);
         return NULL;
