@@ -1,0 +1,123 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "process_tree"
+
+# A worker that is busy keeps nobody waiting while another is idle.
+class ProcessBusyTest < Support::TestCase
+  include ProcessTree
+
+  # Answers with the worker's pid; /gate waits until its own file is there.
+  APPLICATION = <<~'RUBY'
+    run(lambda do |env|
+      if env["PATH_INFO"].start_with?("/gate")
+        $stderr.puts "#{env["PATH_INFO"]} #{Process.pid}"
+        sleep 0.005 until File.exist?(env["PATH_INFO"].delete_prefix("/"))
+      end
+      [200, {}, [Process.pid.to_s]]
+    end)
+  RUBY
+
+  def setup
+    @clients = []
+  end
+
+  def teardown
+    @clients.each(&:close)
+  end
+
+  def start(*args, **options)
+    start_bontebok(args: args, rackup: APPLICATION, **options).tap { |server| wait_for_workers(server, 2) }
+  end
+
+  def connect(server)
+    Support::Client.new(server.address).tap { |client| @clients << client }
+  end
+
+  def ask(client)
+    client.request("GET", "/")
+    client.read_response.body.to_i
+  end
+
+  # Returns the pid of the worker that is busy from now on.
+  def block(server, client, gate = "gate")
+    client.request("GET", "/#{gate}")
+    server.wait_for_output(%r{^/#{gate} \d+$})
+    server.output.text[%r{^/#{gate} (\d+)$}, 1].to_i
+  end
+
+  def unblock(client, gate = "gate")
+    temp_file(gate)
+    client.read_response.body.to_i
+  end
+
+  def descriptors(server)
+    workers(server).sum { |pid| Dir.children("/proc/#{pid}/fd").size }
+  end
+
+  def other_than(server, pid)
+    (workers(server) - [pid]).first
+  end
+
+  def test_kept_connections_of_a_busy_worker
+    %i[tcp unix].each do |listen|
+      server = start("-w", "2", listen: listen)
+      clients = Array.new(20) { connect(server) }
+      clients.each { |client| ask(client) }
+      busy = block(server, clients.first)
+      3.times { clients.drop(1).each { |client| assert_equal other_than(server, busy), ask(client) } }
+      assert_equal busy, unblock(clients.first)
+      File.unlink(File.join(temp_dir, "gate"))
+      server.stop
+    end
+  end
+
+  def test_new_connections_go_to_who_is_idle
+    server = start("-w", "2")
+    busy = block(server, connect(server))
+    20.times { assert_equal other_than(server, busy), ask(connect(server)) }
+    unblock(@clients.first)
+  end
+
+  # Its other threads could serve, but one at a time, and slow the busy one down.
+  def test_a_worker_with_threads_stands_back
+    server = start("-w", "2", "-t", "4")
+    kept = Array.new(10) { connect(server) }
+    kept.each { |client| ask(client) }
+    busy = block(server, kept.first)
+    idle = other_than(server, busy)
+    eventually { ask(connect(server)) == idle }
+    20.times { assert_equal idle, ask(connect(server)) }
+    kept.drop(1).each { |client| assert_equal idle, ask(client) }
+    unblock(kept.first)
+  end
+
+  def test_where_all_are_busy_other_threads_serve
+    server = start("-w", "2", "-t", "2")
+    busy = block(server, connect(server), "gate1")
+    blockers = Array.new(2) { connect(server) }
+    assert_equal other_than(server, busy), block(server, blockers.first, "gate2")
+    pids = Array.new(20) { ask(connect(server)) }
+    assert_empty pids.uniq - workers(server)
+    unblock(@clients.first, "gate1")
+    unblock(blockers.first, "gate2")
+  end
+
+  # What no worker is idle for waits in the one queue, and outlives who has put it there.
+  def test_a_killed_worker_takes_no_others_along
+    server = start("-w", "2", "-t", "1", listen: :tcp)
+    kept = Array.new(10) { connect(server) }
+    kept.each { |client| ask(client) }
+    busy = block(server, kept.first, "gate1")
+    block(server, connect(server), "gate2")
+    waiting = kept.drop(1)
+    before = descriptors(server)
+    waiting.each { |client| client.request("GET", "/") }
+    eventually(10, "all are in the queue") { descriptors(server) == before - waiting.size }
+    Process.kill("KILL", busy)
+    temp_file("gate2")
+    waiting.each { |client| assert_equal 200, client.read_response.status }
+    assert_equal 200, @clients.last.read_response.status
+    wait_for_workers(server, 2, without: [busy])
+  end
+end
