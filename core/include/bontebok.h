@@ -271,9 +271,9 @@ enum bb_aside {
 };
 
 /* The worker leaves the listeners' queues: until bb_lane_step_back() a new connection wakes other processes,
- * or waits if there are none. What has been accepted is served as far as the host does it. Never blocks.
- * Returns BB_OK; BB_AGAIN: not now, nothing has changed; also when another lane has stepped aside, or the
- * worker drains. */
+ * or waits if there are none. Requests on connections that were accepted are passed on by the porter, if one
+ * was started: then this lane is not to be asked for any meanwhile. Never blocks. Returns BB_OK; BB_AGAIN:
+ * not now, nothing has changed; also when another lane has stepped aside, or the worker drains. */
 int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when);
 
 /* The worker takes connections again. No effect unless this lane has stepped aside. */

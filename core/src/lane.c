@@ -308,7 +308,7 @@ int bb_lane_wait(struct bb_lane *lane)
     atomic_store(&lane->on_call, true);
     bb__board_set_idle(lane->line, true);
     do bb__poller_wait(&lane->set.poller, &lane->set.batch, patience(lane));
-    while (atomic_load_explicit(&lane->worker->withdrawn, memory_order_relaxed) && bb__lane_pass_all(lane));
+    while (bb__worker_stands_back(lane->worker) && lane->worker->aside != lane && bb__lane_pass_all(lane));
     bb__board_set_idle(lane->line, false);
     bb__lane_looked(lane);
     if (lane->context.log) {

@@ -74,7 +74,7 @@ static bool add_listeners(struct bb_lane *lane)
 bool bb__lane_add_sources(struct bb_lane *lane)
 {
     struct bb_worker *worker = lane->worker;
-    if (!lane->watching || lane->lent || worker->aside || atomic_load(&worker->withdrawn)) return true;
+    if (!lane->watching || lane->lent || bb__worker_stands_back(worker)) return true;
     return add_listeners(lane) &&
            bb__poller_add_shared(&lane->set.poller, worker->relay.out, &worker->relay_source) == BB_OK;
 }

@@ -3,7 +3,8 @@
  *
  * A connection wakes one of all the lanes that wait for it (EPOLLEXCLUSIVE), one that sleeps. The lane that
  * steps aside does not sleep and is passed over anyway; but its worker's other lanes would be woken, and
- * could do nothing for as long as the host keeps them (a global lock). So the listeners leave every set. */
+ * could do nothing for as long as the host keeps them (a global lock). So the sources leave every set.
+ * Connections that are kept alive the porter has meanwhile, or lanes that wait pass on. */
 #include "lane.h"
 
 static bool others_serve(const struct bb_lane *self)
@@ -59,19 +60,21 @@ int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when)
         worker->aside = lane;
     bool done = worker->aside == lane;
     pthread_mutex_unlock(&worker->lock);
-    return done ? BB_OK : BB_AGAIN;
+    if (!done) return BB_AGAIN;
+    bb__lane_leaves(lane);
+    return BB_OK;
 }
 
 void bb_lane_step_back(struct bb_lane *lane)
 {
     struct bb_worker *worker = lane->worker;
     if (bb__worker_is_inert(worker)) return;
+    if (worker->aside != lane) return;
+    bb__lane_returns(lane);
     pthread_mutex_lock(&worker->lock);
-    if (worker->aside == lane) {
-        worker->aside = NULL;
-        put_others_back(lane);
-        put_back(lane);
-    }
+    worker->aside = NULL;
+    put_others_back(lane);
+    put_back(lane);
     pthread_mutex_unlock(&worker->lock);
 }
 

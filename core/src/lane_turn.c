@@ -6,7 +6,7 @@
 /* Nothing is left behind that could have to wait, nor another lane that could have to stand back. */
 static bool is_alone(const struct bb_lane *lane)
 {
-    return lane->set.count == 1 &&
+    return lane->set.count <= (lane->current != NULL) &&
            atomic_load_explicit(&lane->worker->lane_count, memory_order_relaxed) == 1 &&
            bb__batch_empty(&lane->set.batch) && !lane->accepting;
 }

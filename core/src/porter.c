@@ -38,6 +38,7 @@ static bool is_long(struct bb__porter *porter, struct bb_lane *lane, unsigned wo
     if (word == lane->minded.word) return porter->context.seen - lane->minded.since >= TICK * 1000;
     lane->minded.word = word;
     lane->minded.since = porter->context.seen;
+    porter->fresh = true;
     porter->quiet = 0;
     return false;
 }
@@ -69,6 +70,7 @@ static void withdraw(struct bb__porter *porter)
 
 static void look(struct bb__porter *porter)
 {
+    porter->fresh = false;
     porter->quiet++;
     porter->brief++;
     porter->context.now = bb__clock_ms();
@@ -105,8 +107,11 @@ static int until(uint64_t due)
     return due <= now ? 0 : due - now > INT_MAX ? INT_MAX : (int)(due - now);
 }
 
+/* Where ticks are long a new request is looked at once more after a short one: it may be long as well. */
 static int tick(struct bb__porter *porter)
 {
+    porter->closely = porter->fresh && !porter->closely;
+    if (porter->closely) return TICK;
     if (porter->brief == 0) porter->tick = TICK;
     if (porter->brief >= BRIEF_LOOKS && porter->tick < TICK_MAX) {
         porter->tick *= 2;

@@ -17,6 +17,8 @@ struct bb__porter {
     atomic_bool asleep; /* it waits for a kick, for as long as it takes */
     atomic_bool ends;
     pthread_mutex_t lock; /* it looks at lanes: one that begins or ends waits */
+    bool fresh;           /* the last look has found a new request */
+    bool closely;         /* the wait behind the last look is a short one */
     unsigned quiet;       /* looks in a row without a new request */
     unsigned brief;       /* looks in a row at new requests only */
     int tick;             /* ms between two looks */

@@ -118,8 +118,10 @@ void bb__porter_begin(struct bb__porter *porter, struct bb_lane *lane)
     struct bb__conn *current = lane->current;
     lane->set.batch.count = lane->set.batch.next = 0;
     leave_sources(porter->worker, lane);
-    if (current->registered) bb__poller_remove(&lane->set.poller, current->fd);
-    current->registered = false;
+    if (current && current->registered) {
+        bb__poller_remove(&lane->set.poller, current->fd);
+        current->registered = false;
+    }
     (void)bb__poller_add_edge(&porter->queue, lane->set.poller.fd, &held);
     bb__porter_go_on(porter, lane);
 }

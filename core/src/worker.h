@@ -59,11 +59,11 @@ struct bb_worker {
 
     /* Listeners are open; then closed, while something that accepts nothing has their numbers, as a lane may
      * be about to use one; then, when the last lane has stopped, their numbers are given back. */
-    pthread_mutex_t lock;   /* guards the listeners, the sets that they are in, and what follows */
-    atomic_bool has_closed; /* the listeners */
-    struct bb_lane *lanes;  /* all that live */
-    struct bb_lane *aside;  /* for it the sources have left every set; NULL */
-    atomic_bool withdrawn;  /* they have, as a lane is busy and another process is not */
+    pthread_mutex_t lock;            /* guards the listeners, the sets that they are in, and what follows */
+    atomic_bool has_closed;          /* the listeners */
+    struct bb_lane *lanes;           /* all that live */
+    _Atomic(struct bb_lane *) aside; /* for it the sources have left every set; NULL */
+    atomic_bool withdrawn;           /* they have, as a lane is busy and another process is not */
     atomic_uint lane_count;
     struct bb__queued *queued, *queued_last; /* the oldest first */
     atomic_uint queued_count;
@@ -112,6 +112,13 @@ bool bb__worker_hands_over(const struct bb_worker *worker);
 static inline bool bb__worker_is_last(const struct bb_worker *worker)
 {
     return bb__worker_drains(worker) && !bb__worker_hands_over(worker);
+}
+
+/* Nothing is to wait for a lane of this worker's: the host does something else, or has a lane that is busy.
+ */
+static inline bool bb__worker_stands_back(const struct bb_worker *worker)
+{
+    return atomic_load_explicit(&worker->withdrawn, memory_order_relaxed) || worker->aside;
 }
 
 /* lane_aside.c: has every lane leave the listeners' queues and the relay to other processes, which are idle,

@@ -34,6 +34,19 @@ class ProcessOutOfBandTest < Support::TestCase
     end
   end
 
+  # Their connections were accepted by the one that is out of band, or by a sibling.
+  def test_nor_does_one_on_a_connection_that_is_kept
+    [1, 3].each do |threads|
+      server, busy = start_with_slow_hook("-w", "2", "-t", threads.to_s) { |started| keep_connections(started) }
+      sibling = (workers(server) - [busy]).first
+      3.times { @kept.each { |client| assert_equal sibling, ask(client) } }
+      open_gate
+      @kept.each(&:close)
+      server.stop
+      File.unlink(File.join(temp_dir, "first"), File.join(temp_dir, "gate"))
+    end
+  end
+
   # The sibling wants it as well, after every request.
   def test_one_of_two_at_a_time
     make_gate
@@ -113,8 +126,20 @@ class ProcessOutOfBandTest < Support::TestCase
     config = temp_file("bontebok.rb", SLOW_HOOK)
     server = start_bontebok(args: ["-c", config, *args, "--max-gc-per-request", "1"], rackup: PID_APP)
     server.wait_for_output(/ ready in \d+ ms$/)
-    server.get
+    block_given? ? yield(server) : server.get
     [server, Integer(server.wait_for_output(/\((\d+)\) out of band/)[1])]
+  end
+
+  # Asked at the same time: each worker has some of them.
+  def keep_connections(server)
+    @kept = Array.new(20) { Support::Client.new(server.address) }
+    @kept.each { |client| client.request("GET", "/") }
+    @kept.each(&:read_response)
+  end
+
+  def ask(client)
+    client.request("GET", "/")
+    client.read_response.body.to_i
   end
 
   # The answers that were whole.
