@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
-worker_processes 1
+# For unicorn, and for pitchfork, whose file has the same settings.
+worker_processes Integer(ENV.fetch("BENCH_WORKERS"))
 listen ENV.fetch("BENCH_LISTEN")
 logger Logger.new(File::NULL)

@@ -6,7 +6,7 @@ module Bench
   # Builds and installs what a comparison needs: the floor, the load tool, the peers' gems.
   module Build
     ROOT = File.expand_path("../..", __dir__)
-    GEMFILES = ["bench/peers/Gemfile", "bench/peers/rhebok/Gemfile"].freeze
+    GEMFILES = ["bench/peers/Gemfile", "bench/peers/rhebok/Gemfile", "bench/peers/itsi/Gemfile"].freeze
 
     module_function
 

@@ -4,20 +4,25 @@ require "rbconfig"
 require_relative "build"
 
 module Bench
-  # Who runs in bench/quick, and how each is started with one worker on one address. A peer that is not installed or
-  # does not start is left out, and said.
+  # Who runs beside us, and how each is started on one address, with one worker or several of one thread each. A peer
+  # that is not installed or does not start is left out, and said.
   module Contestants
     ROOT = File.expand_path("../..", __dir__)
     APPS = File.join(ROOT, "bench/apps")
     HELLO = File.join(APPS, "hello.ru")
+    # Those that close every connection behind its answer.
+    CLOSING = %w[unicorn pitchfork rhebok].freeze
     Contestant = Struct.new(:name, :env, :command, keyword_init: true)
 
     module_function
 
     # address: "/path" or "127.0.0.1:PORT"; mode: :close or :kept.
     def all(address, mode)
-      [floor(address, mode), core(address), *ours(address), *peers(address)]
+      [floor(address, mode), core(address), *ours(address), *peers(address), agoo(address)]
     end
+
+    # Those that run any application and have any number of workers.
+    def fleet(address, workers, app) = [ours(address, workers, app).first, *peers(address, workers, app)]
 
     # Those that can keep an access log, with it: on standard output, which is a file then. Ours is "combined"; that of
     # puma has about as much in it, iodine's less.
@@ -34,44 +39,69 @@ module Bench
     end
 
     def floor(address, mode)
-      where = address.start_with?("/") ? "unix:#{address}" : address.split(":").last
+      where = unix?(address) ? "unix:#{address}" : address.split(":").last
       Contestant.new(name: "floor (C)", env: {}, command: [Build.floor, mode.to_s, where])
     end
 
     def core(address)
       Contestant.new(name: "bontebok's core (C)", env: {},
-                     command: [Build.core_host, address.start_with?("/") ? listen(address) : address.split(":").last])
+                     command: [Build.core_host, unix?(address) ? listen(address) : address.split(":").last])
     end
 
-    def ours(address)
-      command = [*bundled, File.join(ROOT, "exe/bontebok"), "-w", "1", "-E", "production", "-l", listen(address)]
+    def ours(address, workers = 1, app = HELLO)
+      command = [*bundled, File.join(ROOT, "exe/bontebok"), "-w", workers.to_s, "-E", "production",
+                 "-l", listen(address)]
       env = Build.gems_of(File.join(ROOT, "Gemfile"))
-      [Contestant.new(name: "bontebok", env: env, command: [*command, HELLO]),
-       Contestant.new(name: "bontebok FrozenEnv", env: env, command: [*command, "--frozen-env", HELLO])]
+      [Contestant.new(name: "bontebok", env: env, command: [*command, app]),
+       Contestant.new(name: "bontebok FrozenEnv", env: env, command: [*command, "--frozen-env", app])]
     end
 
-    def peers(address)
-      port = address.split(":").last
-      unix = address.start_with?("/")
-      [
-        peer("iodine", ["iodine", *(unix ? ["-p", "0", "-b", address] : ["-b", "127.0.0.1", "-p", port]),
-                        "-w", "1", "-t", "1", HELLO]),
-        peer("agoo", [RbConfig.ruby, File.join(APPS, "agoo.rb")], address),
-        peer("unicorn", ["unicorn", "-E", "none", "-c", File.join(APPS, "unicorn.rb"), HELLO], address),
-        peer("puma", ["puma", "-q", "-e", "production", "-w", "0", "-t", "1:1", "-b",
-                      unix ? "unix://#{address}" : "tcp://#{address}", HELLO]),
-        peer("rhebok", ["rackup", "-E", "none", "-s", "Rhebok", "-O", "MaxWorkers=1", "-O", "MaxRequestPerChild=0",
-                        *(unix ? ["-O", "Path=#{address}"] : ["-O", "Host=127.0.0.1", "-O", "Port=#{port}"]), HELLO],
-             nil, "bench/peers/rhebok/Gemfile")
-      ]
+    def peers(address, workers = 1, app = HELLO)
+      [iodine(address, workers, app), puma(address, workers, app), forking("unicorn", address, workers, app),
+       forking("pitchfork", address, workers, app), itsi(address, workers, app), rhebok(address, workers, app)]
     end
 
-    def peer(name, command, listen = nil, gemfile = "bench/peers/Gemfile")
-      env = { "RACK_ENV" => "production", "BENCH_LISTEN" => listen, **Build.gems_of(File.join(ROOT, gemfile)) }
-      Contestant.new(name: name, env: env, command: [*bundled, *command])
+    def iodine(address, workers, app)
+      where = unix?(address) ? ["-p", "0", "-b", address] : ["-b", "127.0.0.1", "-p", address.split(":").last]
+      peer("iodine", ["iodine", *where, "-w", workers.to_s, "-t", "1", app])
+    end
+
+    # -w 0: no cluster, which one worker needs none of.
+    def puma(address, workers, app)
+      peer("puma", ["puma", "-q", "-e", "production", "-w", (workers > 1 ? workers : 0).to_s, "-t", "1:1",
+                    "-b", unix?(address) ? "unix://#{address}" : "tcp://#{address}", app])
+    end
+
+    def forking(name, address, workers, app)
+      peer(name, [name, "-E", "none", "-c", File.join(APPS, "unicorn.rb"), app],
+           env: { "BENCH_LISTEN" => address, "BENCH_WORKERS" => workers.to_s })
+    end
+
+    # It leaves a file with its pid.
+    def itsi(address, workers, app)
+      peer("itsi", ["itsi", "-w", workers.to_s, "-t", "1", "-r", app,
+                    "-b", unix?(address) ? "unix://#{address}" : "http://#{address}"],
+           env: { "ITSI_SERVER_PID_DIR" => File.dirname(Build.floor) }, gemfile: "bench/peers/itsi/Gemfile")
+    end
+
+    def rhebok(address, workers, app)
+      host, port = address.split(":")
+      where = unix?(address) ? ["-O", "Path=#{address}"] : ["-O", "Host=#{host}", "-O", "Port=#{port}"]
+      peer("rhebok", ["rackup", "-E", "none", "-s", "Rhebok", "-O", "MaxWorkers=#{workers}",
+                      "-O", "MaxRequestPerChild=0", *where, app], gemfile: "bench/peers/rhebok/Gemfile")
+    end
+
+    def agoo(address)
+      peer("agoo", [RbConfig.ruby, File.join(APPS, "agoo.rb")], env: { "BENCH_LISTEN" => address })
+    end
+
+    def peer(name, command, env: {}, gemfile: "bench/peers/Gemfile")
+      Contestant.new(name: name, command: [*bundled, *command],
+                     env: { "RACK_ENV" => "production", **env, **Build.gems_of(File.join(ROOT, gemfile)) })
     end
 
     def bundled = ["bundle", "exec"]
-    def listen(address) = address.start_with?("/") ? "unix:#{address}" : address
+    def listen(address) = unix?(address) ? "unix:#{address}" : address
+    def unix?(address) = address.start_with?("/")
   end
 end

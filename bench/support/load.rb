@@ -31,13 +31,24 @@ module Bench
       "127.0.0.1:#{server.addr[1].tap { server.close }}"
     end
 
-    def run(address, *arguments, fields: [])
-      url = address.start_with?("/") ? "unix:#{address}:/" : "http://#{address}/"
+    # core: as taskset takes it.
+    def run(address, *arguments, fields: [], path: "/", core: CORE)
       before = children_cpu
-      output, = Open3.capture2("taskset", "-c", CORE.to_s, Build.load_tool, "--json", *arguments.map(&:to_s),
-                               *fields.flat_map { |field| ["-H", field] }, url)
+      output, = Open3.capture2("taskset", "-c", core.to_s, Build.load_tool, "--json", *arguments.map(&:to_s),
+                               *fields.flat_map { |field| ["-H", field] }, url(address, path))
       result(JSON.parse(output), children_cpu - before)
     end
+
+    # What the same arguments would send: [[microseconds from the start, path], ...].
+    def plan(address, *arguments, path: "/")
+      output, = Open3.capture2(Build.load_tool, "--dry-run", *arguments.map(&:to_s), url(address, path))
+      output.lines(chomp: true).map do |line|
+        at, target = line.split("\t")
+        [Float(at), target]
+      end
+    end
+
+    def url(address, path) = address.start_with?("/") ? "unix:#{address}:#{path}" : "http://#{address}#{path}"
 
     def result(json, cpu)
       Result.new(requests: json["requests"], errors: json["errors"], rate: json["requests_per_second"],
@@ -47,6 +58,6 @@ module Bench
     # Seconds that the children have used which have ended and were waited for: getrusage's, in microseconds.
     def children_cpu = Process.times.then { |times| times.cutime + times.cstime }
 
-    private_class_method :result, :children_cpu
+    private_class_method :url, :result, :children_cpu
   end
 end

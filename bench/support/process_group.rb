@@ -7,7 +7,8 @@ module Bench
   class ProcessGroup
     BOOT_DEADLINE = 20
 
-    # command: argv; env: its environment; address: "/path" or "127.0.0.1:PORT"; core: CPU number; log: path.
+    # command: argv; env: its environment; address: "/path" or "127.0.0.1:PORT"; core: CPU number, or
+    # several as taskset takes them; log: path.
     def initialize(command, env:, address:, core:, log:)
       @address = address
       @pid = spawn(env, "taskset", "-c", core.to_s, *command, pgroup: true, in: File::NULL, out: log, err: log,

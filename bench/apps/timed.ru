@@ -1,0 +1,14 @@
+# frozen_string_literal: true
+
+# The application of bench/mixed: /sleep/1 sleeps for a millisecond, /burn/100 uses 100 of them of CPU.
+burn = lambda do |seconds|
+  limit = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + seconds
+  nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < limit
+end
+
+run(lambda do |env|
+  _, how, milliseconds = env["PATH_INFO"].split("/")
+  seconds = milliseconds.to_f / 1000
+  how == "burn" ? burn.call(seconds) : sleep(seconds)
+  [200, { "content-type" => "text/plain" }, ["done\n"]]
+end)
