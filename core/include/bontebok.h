@@ -135,6 +135,7 @@ struct bb_request {
     X(spool_threshold, 1024 * 1024)                                                                          \
     X(spool_max, 1024 * 1024 * 1024)                                                                         \
     X(response_buffer, 1024 * 1024)                                                                          \
+    X(request_timeout, 0)                                                                                    \
     X(chunked_transfer, 1)                                                                                   \
     X(spread, 1)
 
@@ -217,6 +218,24 @@ int bb_worker_relay(struct bb_worker *worker, int in, int out);
  * millisecond: it reads, writes and times out, and passes complete requests on to an idle lane. No signal
  * reaches it. Call it before the first bb_lane_new(). Errors: BB_ENOMEM, BB_ESYSTEM. */
 int bb_worker_start_porter(struct bb_worker *worker);
+
+/* A request that the host has had for request_timeout, which takes the porter: the client is answered with
+ * 504, or finds its connection closed if it has had a part of the answer; what the host still replies is
+ * thrown away (BB_EGONE). It is told of as news, and bb_worker_alarm() becomes readable: what is wrong with
+ * the request's thread only the host can find out, and end. Once a machine or process that was stopped goes
+ * on each request has as long as it was stopped on top. */
+
+/* An eventfd, the worker's. Whoever minds it reads it. */
+int bb_worker_alarm(const struct bb_worker *worker);
+
+struct bb_news;
+
+/* bb_lane_news() for what no lane may come to tell, as they are busy; any thread. */
+int bb_worker_news(struct bb_worker *worker, struct bb_news *news);
+
+/* Has the porter write this byte to fd as well, for another process: in this one the host may hang. fd stays
+ * the caller's, and outlives the worker. Call it before the first bb_lane_new(). */
+void bb_worker_tell(struct bb_worker *worker, int fd, char byte);
 
 /* What becomes of connections that nobody has accepted when a worker is drained. */
 enum bb_queue {

@@ -16,6 +16,13 @@
 /* ms, until what the relay had no room for is tried again. */
 #define BB_RETRY 10
 
+/* Who may write to the current connection: each by one step from BB_ANSWER_OPEN. */
+enum bb__answer {
+    BB_ANSWER_OPEN,
+    BB_ANSWER_SENT,  /* the lane, whose answer has begun */
+    BB_ANSWER_TAKEN, /* the porter, as the host took too long: what the lane replies is thrown away */
+};
+
 /* The reply under construction. */
 struct bb__lane_reply {
     struct bb__h1_reply encoder;
@@ -36,6 +43,7 @@ struct bb_lane {
     struct bb__conn_context context;
     struct bb__set set;
     struct bb__own own;          /* whose the set is */
+    atomic_uint answer;          /* enum bb__answer */
     struct bb__board_line *line; /* NULL: there is none */
     struct bb__source wake_source;
     atomic_bool on_call;  /* it waits, or was woken and has not looked at what for */
@@ -82,10 +90,12 @@ struct bb_lane {
         unsigned mean;     /* us, that a request has taken of late */
     } shares;
 
-    struct {            /* the porter's notes */
-        unsigned word;  /* of `own`, when it last looked at a request of this lane */
-        uint64_t since; /* us, when it saw that for the first time */
-        uint64_t due;   /* ms, when something is to be done for the set that it holds */
+    struct {              /* the porter's notes */
+        unsigned word;    /* of `own`, when it last looked at a request of this lane */
+        uint64_t since;   /* us, when it saw that for the first time */
+        uint64_t due;     /* ms, when something is to be done for the set that it holds */
+        bool has_request; /* it is the host's, and not something out of band */
+        bool overdue;     /* it has had its time */
     } minded;
 };
 
@@ -123,6 +133,9 @@ void bb__lane_stop_accepting(struct bb_lane *lane);
  * what is done to it next. */
 void bb__lane_leaves(struct bb_lane *lane);
 void bb__lane_returns(struct bb_lane *lane);
+
+/* lane_turn.c: the first bytes of the answer may leave. False: the porter has answered. */
+bool bb__lane_begins_to_answer(struct bb_lane *lane);
 
 /* lane_share.c: after each look; and while what it has found is served, if there is much of it: passes some
  * on to lanes that are idle. */

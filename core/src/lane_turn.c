@@ -3,10 +3,11 @@
 #include "lane.h"
 #include "porter.h"
 
-/* Nothing is left behind that could have to wait, nor another lane that could have to stand back. */
+/* Nothing is left behind that could have to wait, nor another lane that could have to stand back, and nobody
+ * counts the time. */
 static bool is_alone(const struct bb_lane *lane)
 {
-    return lane->set.count <= (lane->current != NULL) &&
+    return lane->worker->settings.request_timeout == 0 && lane->set.count <= (lane->current != NULL) &&
            atomic_load_explicit(&lane->worker->lane_count, memory_order_relaxed) == 1 &&
            bb__batch_empty(&lane->set.batch) && !lane->accepting;
 }
@@ -16,6 +17,7 @@ void bb__lane_leaves(struct bb_lane *lane)
 {
     struct bb__porter *porter = lane->worker->porter;
     if (!porter || is_alone(lane)) return;
+    atomic_store_explicit(&lane->answer, BB_ANSWER_OPEN, memory_order_relaxed);
     bb__own_begin(&lane->own);
     bb__porter_notice(porter);
 }
@@ -47,4 +49,11 @@ void bb__lane_returns(struct bb_lane *lane)
 {
     if (bb__own_state_of(bb__own_look(&lane->own)) == BB_OWN_IDLE || bb__own_end(&lane->own)) return;
     take_back(lane);
+}
+
+bool bb__lane_begins_to_answer(struct bb_lane *lane)
+{
+    unsigned open = BB_ANSWER_OPEN;
+    if (lane->worker->settings.request_timeout == 0) return true;
+    return atomic_compare_exchange_strong(&lane->answer, &open, BB_ANSWER_SENT) || open == BB_ANSWER_SENT;
 }

@@ -17,6 +17,9 @@
 #define BRIEF_LOOKS 16
 #define QUIET_LOOKS 2
 
+/* us. A porter that comes back so much later than it wanted was stopped. */
+#define STOPPED 1000000
+
 #define STACK_SIZE (256 * 1024)
 
 /* ---- looking ---- */
@@ -38,6 +41,7 @@ static bool is_long(struct bb__porter *porter, struct bb_lane *lane, unsigned wo
     if (word == lane->minded.word) return porter->context.seen - lane->minded.since >= TICK * 1000;
     lane->minded.word = word;
     lane->minded.since = porter->context.seen;
+    lane->minded.overdue = false;
     porter->fresh = true;
     porter->quiet = 0;
     return false;
@@ -68,6 +72,13 @@ static void withdraw(struct bb__porter *porter)
     if (now != atomic_load(&worker->withdrawn)) bb__worker_withdraw(worker, now);
 }
 
+/* us, for which the process, or the machine, was stopped while the porter waited: no application's fault. */
+static uint64_t time_lost(const struct bb__porter *porter)
+{
+    uint64_t late = porter->context.seen > porter->due_back ? porter->context.seen - porter->due_back : 0;
+    return late > STOPPED ? late : 0;
+}
+
 static void look(struct bb__porter *porter)
 {
     porter->fresh = false;
@@ -75,14 +86,23 @@ static void look(struct bb__porter *porter)
     porter->brief++;
     porter->context.now = bb__clock_ms();
     porter->context.seen = bb__clock_us();
+    uint64_t lost = time_lost(porter);
     pthread_mutex_lock(&porter->lock);
-    for (struct bb_lane *lane = porter->worker->lanes; lane; lane = lane->next) look_at(porter, lane);
+    for (struct bb_lane *lane = porter->worker->lanes; lane; lane = lane->next) {
+        lane->minded.since += lost;
+        look_at(porter, lane);
+    }
     withdraw(porter);
     pthread_mutex_unlock(&porter->lock);
     bb__porter_tell(porter);
 }
 
 /* ---- waiting ---- */
+
+static uint64_t sooner(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
+}
 
 /* Whether any lane has a request that was not looked at. *due: ms, when something is to be done for the sets
  * that are held. */
@@ -94,7 +114,7 @@ static bool has_new(struct bb__porter *porter, uint64_t *due)
     for (struct bb_lane *lane = porter->worker->lanes; lane; lane = lane->next) {
         unsigned word = bb__own_look(&lane->own);
         found = found || is_busy(word);
-        if (bb__own_state_of(word) == BB_OWN_HELD && lane->minded.due < *due) *due = lane->minded.due;
+        if (bb__own_state_of(word) == BB_OWN_HELD) *due = sooner(*due, bb__porter_until(porter, lane));
     }
     pthread_mutex_unlock(&porter->lock);
     return found;
@@ -141,7 +161,9 @@ static void *run(void *argument)
     struct bb__porter *porter = argument;
     while (!atomic_load(&porter->ends)) {
         look(porter);
-        bb__poller_wait(&porter->queue, &porter->batch, patience(porter));
+        int wait = patience(porter);
+        porter->due_back = wait < 0 ? UINT64_MAX : bb__clock_us() + (uint64_t)wait * 1000;
+        bb__poller_wait(&porter->queue, &porter->batch, wait);
         atomic_store(&porter->asleep, false);
         clear_kick(porter);
     }
@@ -193,6 +215,7 @@ int bb__porter_start(struct bb_worker *worker)
     porter->kick_fd = porter->queue.fd = -1;
     porter->kick_source.kind = BB_SOURCE_WAKE;
     porter->tick = TICK;
+    porter->due_back = UINT64_MAX;
     (void)pthread_mutex_init(&porter->lock, NULL); /* of this kind it cannot fail */
     int code = prepare(porter);
     if (code == BB_OK) code = start_thread(porter);

@@ -22,6 +22,7 @@ struct bb__porter {
     unsigned quiet;       /* looks in a row without a new request */
     unsigned brief;       /* looks in a row at new requests only */
     int tick;             /* ms between two looks */
+    uint64_t due_back;    /* us, when it is to look again, whatever happens */
 };
 
 /* BB_OK; BB_ENOMEM or BB_ESYSTEM: there is none. Before the first lane. */

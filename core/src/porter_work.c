@@ -97,6 +97,7 @@ void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
     take_due(porter, lane);
     if (porter->context.draining && bb__worker_hands_over(worker))
         (void)bb__set_pass_idle(&lane->set, &porter->context, &worker->relay);
+    bb__porter_limit(porter, lane);
     lane->minded.due = more ? porter->context.now : next_due(porter, lane);
     if (!bb__own_hold(&lane->own)) bb__own_give(&lane->own);
 }
@@ -116,6 +117,7 @@ void bb__porter_begin(struct bb__porter *porter, struct bb_lane *lane)
 {
     static struct bb__source held = {BB_SOURCE_SET};
     struct bb__conn *current = lane->current;
+    lane->minded.has_request = current != NULL;
     lane->set.batch.count = lane->set.batch.next = 0;
     leave_sources(porter->worker, lane);
     if (current && current->registered) {

@@ -128,6 +128,7 @@ static int send_run(struct bb_lane *lane, struct run *run)
     size_t sent = 0, total = bb__buf_len(staged) + run->bytes;
     int code = BB_AGAIN;
 
+    if (!lane->reply.sent && !bb__lane_begins_to_answer(lane)) return BB_EGONE;
     conn->large = lane->reply.sent || total > STAGED_MAX;
     run->spans[0] = (struct iovec){bb__buf_bytes(staged), bb__buf_len(staged)};
     lane->reply.sent = true;
@@ -348,9 +349,10 @@ void bb_reply_abort(struct bb_lane *lane)
     if (!current(lane)) return;
     bb__buf_clear(&lane->reply.staged);
     tidy_staged(lane);
-    if (lane->context.log) bb__lane_log_end(lane, true);
     struct bb__conn *conn = lane->current;
     bb__lane_returns(lane);
+    bool answered = atomic_load_explicit(&lane->answer, memory_order_relaxed) == BB_ANSWER_TAKEN;
+    if (lane->context.log && !answered) bb__lane_log_end(lane, true);
     lane->current = NULL;
-    bb__set_end(&lane->set, &lane->context, conn, BB_CONN_END_RESET);
+    bb__set_end(&lane->set, &lane->context, conn, answered ? BB_CONN_END_CLOSE : BB_CONN_END_RESET);
 }

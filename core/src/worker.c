@@ -74,10 +74,15 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     if (worker->drain_fd < 0) goto no_event;
     worker->relay_source.kind = BB_SOURCE_RELAY;
     if (bb__relay_open(&worker->relay) != BB_OK) goto no_relay;
+    worker->tell_fd = -1;
+    worker->alarm_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (worker->alarm_fd < 0) goto no_alarm;
     (void)pthread_mutex_init(&worker->lock, NULL); /* of this kind it cannot fail */
     *created = worker;
     return BB_OK;
 
+no_alarm:
+    bb__relay_close(&worker->relay);
 no_relay:
     (void)close(worker->drain_fd);
 no_event:
@@ -186,6 +191,26 @@ void bb_worker_board(struct bb_worker *worker, struct bb_board *board)
     worker->board = board;
 }
 
+int bb_worker_news(struct bb_worker *worker, struct bb_news *news)
+{
+    pthread_mutex_lock(&worker->lock);
+    int code = bb__news_take(&worker->news, news);
+    atomic_store(&worker->has_news, worker->news.count > 0);
+    pthread_mutex_unlock(&worker->lock);
+    return code;
+}
+
+int bb_worker_alarm(const struct bb_worker *worker)
+{
+    return worker->alarm_fd;
+}
+
+void bb_worker_tell(struct bb_worker *worker, int fd, char byte)
+{
+    worker->tell_fd = fd;
+    worker->tell_byte = byte;
+}
+
 int bb_worker_start_porter(struct bb_worker *worker)
 {
     return bb__worker_is_inert(worker) || worker->porter ? BB_OK : bb__porter_start(worker);
@@ -216,6 +241,7 @@ void bb_worker_free(struct bb_worker *worker)
     give_numbers_back(worker);
     bb__log_sink_close(&worker->log_sink);
     bb__relay_close(&worker->relay);
+    (void)close(worker->alarm_fd);
     (void)close(worker->drain_fd);
     if (!inert) (void)pthread_mutex_destroy(&worker->lock);
     free(worker);

@@ -42,7 +42,10 @@ struct bb_worker {
     struct bb__relay relay; /* in no set that is not watched for listeners, too */
     struct bb__source relay_source;
     struct bb__porter *porter; /* NULL: there is none */
-    struct bb_board *board;    /* NULL: there is none */
+    int alarm_fd;              /* an eventfd */
+    int tell_fd;               /* -1: nobody is told */
+    char tell_byte;
+    struct bb_board *board; /* NULL: there is none */
     int pid;
 
     struct bb__log_format log_format;

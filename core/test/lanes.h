@@ -67,12 +67,36 @@ static inline void lanes_reply(struct bb_lane *lane, const char *body, size_t le
         bb_reply_abort(lane);
 }
 
+static inline void lanes_block(struct lane_thread *thread)
+{
+    sem_post(&thread->lanes->entered);
+    sem_wait(&thread->lanes->leave);
+}
+
+/* Half of an answer, then it blocks. */
+static inline void lanes_reply_half(struct lane_thread *thread)
+{
+    const struct bb_slice half = {"half", 4};
+    uint64_t taken;
+    bb_reply_begin(thread->lane, 200);
+    bb_reply_head(thread->lane, 8);
+    bb_reply_write(thread->lane, &half, 1, false, &taken);
+    lanes_block(thread);
+    if (bb_reply_write(thread->lane, &half, 1, true, &taken) == BB_OK)
+        bb_reply_end(thread->lane);
+    else
+        bb_reply_abort(thread->lane);
+}
+
 static inline void lanes_answer(struct lane_thread *thread, const struct bb_request *request)
 {
     const struct bb_slice *target = &request->head.target;
     if (target->len == 6 && memcmp(target->at, "/block", 6) == 0) {
-        sem_post(&thread->lanes->entered);
-        sem_wait(&thread->lanes->leave);
+        lanes_block(thread);
+    }
+    if (target->len == 5 && memcmp(target->at, "/half", 5) == 0) {
+        lanes_reply_half(thread);
+        return;
     }
     if (target->len == 5 && memcmp(target->at, "/slow", 5) == 0) usleep(3000);
     char text[64];

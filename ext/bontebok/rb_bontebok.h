@@ -75,6 +75,10 @@ struct bbr_worker {
 
 void bbr_worker_release(struct bbr_worker *worker);
 
+/* rb_lane.c: what the log is to say, as a String, and how loud: the name of a level. */
+VALUE bbr_news_text(const struct bb_news *news);
+const char *bbr_news_level(const struct bb_news *news);
+
 /* The core's board of a Board; raises if it has none. Whoever uses it keeps the object. */
 struct bb_board *bbr_board(VALUE object);
 

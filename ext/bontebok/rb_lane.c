@@ -50,7 +50,7 @@ void bbr_lane_wait_for_client(struct bbr_exchange *exchange)
 
 /* ---- what the core has to tell ---- */
 
-static VALUE news_text(const struct bb_news *news)
+VALUE bbr_news_text(const struct bb_news *news)
 {
     VALUE text = rb_str_new_cstr(news->peer);
     if (RSTRING_LEN(text) > 0) rb_str_cat_cstr(text, ": ");
@@ -62,7 +62,7 @@ static VALUE news_text(const struct bb_news *news)
 }
 
 /* A client that asks for what HTTP/1 servers need not know is no trouble of ours. */
-static const char *news_level(const struct bb_news *news)
+const char *bbr_news_level(const struct bb_news *news)
 {
     return news->status == 501 || news->status == 505 ? "info" : "warn";
 }
@@ -71,7 +71,7 @@ static void tell_news(struct bbr_exchange *exchange)
 {
     struct bb_news news;
     while (bb_lane_news(exchange->lane->core, &news) == BB_OK)
-        bbr_report(exchange, news_level(&news), news_text(&news), Qnil);
+        bbr_report(exchange, bbr_news_level(&news), bbr_news_text(&news), Qnil);
 }
 
 /* ---- between two requests ---- */

@@ -238,6 +238,30 @@ static VALUE worker_board(VALUE self, VALUE board)
     return Qnil;
 }
 
+/* alarm: the number of a descriptor, the core's, that becomes readable when a request has had its
+ * request_timeout; read 8 bytes of it. */
+static VALUE worker_alarm(VALUE self)
+{
+    return INT2NUM(bb_worker_alarm(face_of(self)->worker->core));
+}
+
+/* What is to be logged while all lanes may be busy: [level, message], or nil. */
+static VALUE worker_news(VALUE self)
+{
+    struct bb_news news;
+    if (bb_worker_news(face_of(self)->worker->core, &news) != BB_OK) return Qnil;
+    return rb_assoc_new(ID2SYM(rb_intern(bbr_news_level(&news))), bbr_news_text(&news));
+}
+
+/* tell(fd, byte): then this byte, a String, is written to fd as well, even if Ruby hangs. Before the first
+ * lane. */
+static VALUE worker_tell(VALUE self, VALUE fd, VALUE byte)
+{
+    if (RSTRING_LEN(StringValue(byte)) != 1) rb_raise(rb_eArgError, "not one byte");
+    bb_worker_tell(face_of(self)->worker->core, NUM2INT(fd), *RSTRING_PTR(byte));
+    return Qnil;
+}
+
 /* Starts the thread that minds the connections of lanes whose application takes long. It never runs Ruby. */
 static VALUE worker_start_porter(VALUE self)
 {
@@ -313,6 +337,9 @@ void bbr_init_worker(VALUE core)
     rb_define_method(class, "relay", worker_relay, 2);
     rb_define_method(class, "board", worker_board, 1);
     rb_define_method(class, "start_porter", worker_start_porter, 0);
+    rb_define_method(class, "alarm", worker_alarm, 0);
+    rb_define_method(class, "news", worker_news, 0);
+    rb_define_method(class, "tell", worker_tell, 2);
     rb_define_method(class, "drain", worker_drain, 0);
     rb_define_method(class, "retire", worker_retire, 0);
     rb_define_method(class, "reopen_logs", worker_reopen_logs, 0);

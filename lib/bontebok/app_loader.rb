@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "start_error"
+require_relative "working_directory"
 
 module Bontebok
   # Makes an application of a rackup file, under Rack 2.2 and 3 alike. No middleware is added.
@@ -35,6 +36,12 @@ module Bontebok
       raise if signal?(e)
 
       raise Failed, "the application #{@path} cannot be loaded"
+    end
+
+    # The same, in a process that does it later than the server was started: the folder's name may lead elsewhere by now.
+    def load_anew
+      WorkingDirectory.enter_again(@log)
+      load
     end
 
     private

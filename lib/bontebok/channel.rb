@@ -55,6 +55,11 @@ module Bontebok
       nil
     end
 
+    # For somebody who says a word without us: [descriptor, byte].
+    def dictate(word)
+      [@to_io.fileno, BYTES.fetch(word)]
+    end
+
     # Every word that has come, oldest first; :closed when the other process is gone. Never blocks.
     def hear
       case bytes = @to_io.read_nonblock(64, exception: false)

@@ -4,6 +4,7 @@ require "bontebok/bontebok"
 require_relative "main_thread"
 require_relative "out_of_band"
 require_relative "rack_env"
+require_relative "request_timeout"
 
 module Bontebok
   # What serves in a process: the core's worker with its listeners, and its lanes, each in a thread. Made after the last
@@ -17,8 +18,12 @@ module Bontebok
     # 0: they go on for ever.
     attr_reader :request_limit
 
+    # The RequestTimeout to be minded by the main thread.
+    attr_reader :request_timeout
+
     # worker: the Hooks::Worker that hooks are told of. turns: OutOfBandTurns, where there are other workers.
-    def initialize(config, listeners, app, worker:, log:, events:, turns: nil)
+    # channel: to a parent that is to replace this process if a request takes too long, whatever Ruby is busy with.
+    def initialize(config, listeners, app, worker:, log:, events:, turns: nil, channel: nil)
       @failed = false
       @request_limit = config.request_limit
       @out_of_band = OutOfBand.new(config, worker, log: log, turns: turns)
@@ -29,7 +34,9 @@ module Bontebok
       @lock = Mutex.new
       @core = Core::Worker.new(config.core_settings)
       listeners.siblings.connect(@core)
+      @core.tell(*channel.dictate(:leave)) if channel
       @core.start_porter
+      @request_timeout = RequestTimeout.new(@core, log: log)
       listeners.each { |listener| @core.listen(listener.descriptor, listener.server_name, listener.server_port) }
       @lanes = Array.new(config[:threads]) { Core::Lane.new(@core, app, **lane_options(config)) }
     end

@@ -14,7 +14,6 @@ require_relative "out_of_band_turns"
 require_relative "quiet_signals"
 require_relative "signal_queue"
 require_relative "worker"
-require_relative "working_directory"
 
 module Bontebok
   # The master process of one generation, forked by Supervisor: loads the application, keeps the workers, serves
@@ -60,8 +59,7 @@ module Bontebok
 
     def load_app
       guard do
-        WorkingDirectory.enter_again(@log)
-        AppLoader.new(@config[:rackup], @log).load
+        AppLoader.new(@config[:rackup], @log).load_anew
       end
     end
 

@@ -114,7 +114,9 @@ module Bontebok
     end
 
     def wait_for_events
-      MainThread.wait([@events], @deadline&.left) { |exception| @lanes.interrupted(exception) } or return give_up
+      sources = [@events, @lanes.request_timeout]
+      ready = MainThread.wait(sources, @deadline&.left) { |exception| @lanes.interrupted(exception) } or return give_up
+      @lanes.request_timeout.report if ready.include?(@lanes.request_timeout)
       @events.take.each { |event| handle(event) }
     end
 

@@ -17,7 +17,6 @@ require_relative "recycling"
 require_relative "signal_queue"
 require_relative "worker_life"
 require_relative "worker_title"
-require_relative "working_directory"
 
 module Bontebok
   # A worker process, forked by Master: loads the application unless the master has, serves, and ends when it is told
@@ -68,13 +67,8 @@ module Bontebok
 
       ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log) do
         @config.hooks.run(:after_fork, itself_for_hooks)
-        app || load_app
+        app || AppLoader.new(@config[:rackup], @log).load_anew
       end
-    end
-
-    def load_app
-      WorkingDirectory.enter_again(@log)
-      AppLoader.new(@config[:rackup], @log).load
     end
 
     def itself_for_hooks
@@ -97,7 +91,8 @@ module Bontebok
     def serve(app, words)
       @life.go
       words += run_ready_hook
-      @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events, turns: @turns)
+      @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events, turns: @turns,
+                                                   channel: @channel)
       @recycling = Recycling.new(@config, log: @log)
       MainThread.guard do
         @lanes.start
@@ -121,9 +116,10 @@ module Bontebok
     end
 
     def wait_for_events
-      sources = @deadline ? [@events] : [@events, @channel]
-      MainThread.wait(sources, patience) { |exception| @lanes.interrupted(exception) } or return time_is_over
+      sources = @deadline ? [@events] : [@events, @channel, @lanes.request_timeout]
+      ready = MainThread.wait(sources, patience) { |exception| @lanes.interrupted(exception) } or return time_is_over
       events = @events.take
+      events << :overdue if ready.include?(@lanes.request_timeout)
       @channel.hear.each { |word| obey(word) } unless @deadline
       events.each { |event| handle(event) }
     end
@@ -145,6 +141,7 @@ module Bontebok
       when :lanes_ended then @serving = false
       when :busy then @title.busy
       when :max_requests then ask_to_leave("max requests #{@lanes.request_limit} reached")
+      when :overdue then ask_to_leave(@lanes.request_timeout.report)
       when :leave then @channel.say(:leave)
       when "TERM", "QUIT" then ask_to_leave("SIG#{event}")
       end

@@ -7,9 +7,10 @@ require_relative "unicorn_objects"
 module Bontebok
   module ConfigStyles
     # A file for unicorn. Where it says nothing it means what it means there: one worker, and the application loaded in
-    # each, because what it opens then (a connection to a database) must not be shared by all.
+    # each, because what it opens then (a connection to a database) must not be shared by all; a minute for a request.
     class Unicorn < Directives
-      DEFAULTS = { listen: [Address.new(host: "0.0.0.0", port: 8080)], max_workers: 1, preload: false }.freeze
+      DEFAULTS = { listen: [Address.new(host: "0.0.0.0", port: 8080)], max_workers: 1, preload: false,
+                   request_timeout: 60_000 }.freeze
 
       # Options of listen without a counterpart: TCP_NODELAY is always on, a used address is not waited for, and the
       # rest tunes the kernel.
@@ -18,7 +19,7 @@ module Bontebok
       LOGGER_METHODS = %i[debug info warn error fatal].freeze
 
       option :worker_processes, :max_workers
-      option :timeout
+      option :timeout, :request_timeout
       option :preload_app, :preload
       option :pid, :pidfile
       option :stderr_path, :log

@@ -11,7 +11,7 @@ class ConfigStylesUnicornTest < Support::TestCase
   Worker = Bontebok::Hooks::Worker
 
   def test_options
-    assert_equal({ max_workers: 4, timeout: 30, preload: true, spool_threshold: 2048, pidfile: "a", log: "b",
+    assert_equal({ max_workers: 4, request_timeout: 30, preload: true, spool_threshold: 2048, pidfile: "a", log: "b",
                    stdout: "c" }, values(<<~RUBY))
                      worker_processes 4
                      timeout 30
@@ -21,7 +21,7 @@ class ConfigStylesUnicornTest < Support::TestCase
                      stderr_path "b"
                      stdout_path "c"
                    RUBY
-    assert_equal "#{@path}:2", read("\ntimeout 1").entries[:timeout].place
+    assert_equal "#{@path}:2", read("\ntimeout 1").entries[:request_timeout].place
   end
 
   def test_every_form_of_an_address

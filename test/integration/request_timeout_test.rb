@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "process_tree"
+
+# RequestTimeout: an application that does not come back.
+class RequestTimeoutTest < Support::TestCase
+  include ProcessTree
+
+  APPLICATION = <<~'RUBY'
+    def stay_here = File.read("gate")
+
+    run(lambda do |env|
+      case env["PATH_INFO"]
+      when "/stuck" then stay_here
+      when "/half"
+        return [200, {}, Enumerator.new { |body| body << "half" && stay_here }]
+      when "/deaf" then Process.clock_gettime(Process::CLOCK_MONOTONIC) until File.exist?("never")
+      end
+      [200, {}, [Process.pid.to_s]]
+    end)
+  RUBY
+
+  def start(*args)
+    make_gate
+    start_bontebok(args: ["--request-timeout", "300ms", *args], rackup: APPLICATION)
+  end
+
+  def test_the_client_is_answered_and_the_worker_replaced
+    server = start("-w", "1", "--graceful-timeout", "1s")
+    former = wait_for_workers(server, 1)
+    assert_equal 504, server.get("/stuck").status
+    server.wait_for_output(/504|RequestTimeout/)
+    server.wait_for_output(/stay_here/)
+    server.wait_for_output(/wants to be replaced: a request has taken longer than RequestTimeout/)
+    wait_for_workers(server, 1, without: former)
+    server.wait_for_output(/did not end within 1\.0 s: killed/)
+    assert_equal 200, server.get.status
+  end
+
+  def test_an_answer_that_has_begun_is_cut
+    server = start("-w", "2", "--graceful-timeout", "500ms")
+    wait_for_workers(server, 2)
+    server.connect do |client|
+      client.request("GET", "/half")
+      assert_raises(Support::Client::Closed) { client.read_response }
+    end
+    server.wait_for_output(/has not finished its answer/)
+  end
+
+  def test_one_that_comes_back_in_time
+    server = start("-w", "1")
+    former = wait_for_workers(server, 1)
+    100.times { assert_equal 200, server.get.status }
+    assert_equal former, workers(server)
+  end
+
+  def test_others_of_the_process_finish
+    server = start("-w", "1", "-t", "3")
+    former = wait_for_workers(server, 1)
+    assert_equal 504, server.get("/stuck").status
+    wait_for_workers(server, 2)
+    50.times { assert_equal 200, server.get.status }
+    open_gate
+    wait_for_workers(server, 1, without: former)
+  end
+
+  def test_in_one_process
+    server = start("-w", "0", "-t", "2")
+    assert_equal 504, server.get("/stuck").status
+    server.wait_for_output(/stay_here/)
+    assert_equal 200, server.get.status
+    open_gate
+  end
+end
