@@ -2,7 +2,9 @@
  * core_host.c: the core with a host that does nothing: what bench/quick's figure for bontebok is without
  * Ruby, and the smallest complete host there is.
  *
- *   core_host unix:/path | core_host PORT          ends with SIGTERM, gracefully
+ *   core_host [--porter] unix:/path|PORT          ends with SIGTERM, gracefully
+ *
+ * --porter: as Ruby's workers have it, with a board on which it sees no others.
  */
 #include "bontebok.h"
 
@@ -84,18 +86,28 @@ static void serve(struct bb_worker *worker)
     }
 }
 
+static void add_porter(struct bb_worker *worker)
+{
+    struct bb_board *board;
+    if (bb_board_new(&board, 1) != BB_OK) fail("board");
+    bb_worker_board(worker, board);
+    if (bb_worker_start_porter(worker) != BB_OK) fail("porter");
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: core_host unix:/path|PORT\n");
+    bool has_porter = argc == 3 && strcmp(argv[1], "--porter") == 0;
+    if (argc != 2 + has_porter) {
+        fprintf(stderr, "usage: core_host [--porter] unix:/path|PORT\n");
         return 2;
     }
     struct bb_settings settings;
     struct bb_worker *worker;
     bb_settings_init(&settings);
-    int fd = listen_on(argv[1]);
+    int fd = listen_on(argv[argc - 1]);
     if (bb_worker_new(&worker, &settings) != BB_OK || bb_worker_listen(worker, fd, 0) != BB_OK)
         fail("worker");
+    if (has_porter) add_porter(worker);
     if (bb_lane_new(&lane, worker) != BB_OK) fail("lane");
     signal(SIGTERM, on_term);
     serve(worker);

@@ -24,10 +24,13 @@ module Bench
 
     def compile(program, sources)
       sources = sources.map { |source| File.join(ROOT, source) }
-      return if FileUtils.uptodate?(program, sources)
+      link(program, sources) unless FileUtils.uptodate?(program, sources)
+    end
 
+    # root: the checkout whose core it is.
+    def link(program, sources, root = ROOT)
       run!("cc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-fvisibility=hidden", "-fstack-protector-strong",
-           "-I#{ROOT}/core/include", "-I#{ROOT}/core/src", *sources, "-lpthread", "-o", program)
+           "-I#{root}/core/include", "-I#{root}/core/src", *sources, "-lpthread", "-o", program)
     end
 
     # Where bin/setup keeps the gems counts for every Gemfile of the checkout.

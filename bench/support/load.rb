@@ -31,10 +31,10 @@ module Bench
       "127.0.0.1:#{server.addr[1].tap { server.close }}"
     end
 
-    # core: as taskset takes it.
-    def run(address, *arguments, fields: [], path: "/", core: CORE)
+    # core: as taskset takes it. wrap: a command that runs the one that follows it.
+    def run(address, *arguments, fields: [], path: "/", core: CORE, wrap: [])
       before = children_cpu
-      output, = Open3.capture2("taskset", "-c", core.to_s, Build.load_tool, "--json", *arguments.map(&:to_s),
+      output, = Open3.capture2(*wrap, "taskset", "-c", core.to_s, Build.load_tool, "--json", *arguments.map(&:to_s),
                                *fields.flat_map { |field| ["-H", field] }, url(address, path))
       result(JSON.parse(output), children_cpu - before)
     end

@@ -26,9 +26,28 @@ module Bench
       true
     end
 
+    # Of the processes that live now.
+    def pids
+      Dir["/proc/[0-9]*/stat"].filter_map do |file|
+        fields = File.read(file).sub(/\A\d+ \(.*\) /, "").split
+        file[/\d+/].to_i if fields[2].to_i == @pid
+      rescue Errno::ENOENT, Errno::ESRCH
+        nil
+      end
+    end
+
     # Nanoseconds of CPU that all threads of all its processes have used.
     def cpu_ns
       pids.sum { |pid| Dir["/proc/#{pid}/task/*/schedstat"].sum { |file| File.read(file).to_i } }
+    rescue Errno::ENOENT, Errno::ESRCH
+      retry
+    end
+
+    # How often each thread of all its processes has gone to sleep, and so has woken up: { thread's file => times }.
+    def wakes
+      pids.flat_map { |pid| Dir["/proc/#{pid}/task/*/status"] }.to_h do |file|
+        [file, Integer(File.read(file)[/^voluntary_ctxt_switches:\s*(\d+)/, 1])]
+      end
     rescue Errno::ENOENT, Errno::ESRCH
       retry
     end
@@ -68,15 +87,6 @@ module Bench
       true
     rescue SystemCallError
       false
-    end
-
-    def pids
-      Dir["/proc/[0-9]*/stat"].filter_map do |file|
-        fields = File.read(file).sub(/\A\d+ \(.*\) /, "").split
-        file[/\d+/].to_i if fields[2].to_i == @pid
-      rescue Errno::ENOENT, Errno::ESRCH
-        nil
-      end
     end
   end
 end
