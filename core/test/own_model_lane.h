@@ -1,0 +1,215 @@
+/* own_model_lane.h: what a lane of own_model.h may do next: lane.c and lane_turn.c, a connection of a set
+ * being all that matters. Each step is one that others can see, or several of which nobody sees but the last.
+ */
+#ifndef BB_TEST_OWN_MODEL_LANE_H
+#define BB_TEST_OWN_MODEL_LANE_H
+
+#include "own_model.h"
+
+/* ---- a lane, while the set is its own ---- */
+
+static inline void serve(struct state *state, unsigned lane, unsigned conn)
+{
+    state->conns[conn].place = CURRENT;
+    state->conns[conn].lane = (uint8_t)lane;
+    state->lanes[lane].current = (uint8_t)conn;
+    state->lanes[lane].at = L_LEAVES;
+}
+
+static inline uint8_t hear_word(const struct model *model, const struct state *state)
+{
+    return model->mistake == DEAF_TO_WORDS ? 0 : look_anew(model, state);
+}
+
+static inline void take_relayed(const struct model *model, struct state *state, unsigned lane)
+{
+    uint8_t message;
+    if (state->relay_len == 0) return;
+    if ((message = relay_take(state)) == WORD)
+        state->lanes[lane].told |= hear_word(model, state);
+    else
+        serve(state, lane, message);
+}
+
+static inline void accept_queued(const struct model *model, struct state *state, unsigned lane)
+{
+    unsigned queued = first_queued(model, state);
+    if (queued == NOBODY) return;
+    state->conns[queued].pending--;
+    serve(state, lane, queued);
+}
+
+static inline void take_conn(struct model *model, struct state *state, unsigned lane, unsigned number)
+{
+    struct conn *conn = &state->conns[number];
+    if (!is_in_set(conn, lane)) model->violation = "the lane reads a connection that it has not any more";
+    if (conn->place != IN_SET || conn->pending == 0) return;
+    conn->pending--;
+    serve(state, lane, number);
+}
+
+static inline void take_event(struct model *model, struct state *state, unsigned lane)
+{
+    uint8_t left = state->lanes[lane].batch;
+    for (unsigned skip = choose(model, (unsigned)__builtin_popcount(left)); skip > 0; skip--)
+        left &= left - 1;
+    unsigned event = left & -left;
+    state->lanes[lane].batch &= (uint8_t)~event;
+    if (event == RELAY)
+        take_relayed(model, state, lane);
+    else if (event == LISTENER)
+        accept_queued(model, state, lane);
+    else
+        take_conn(model, state, lane, first_of(left));
+}
+
+static inline void run(struct model *model, struct state *state, unsigned lane)
+{
+    struct lane *it = &state->lanes[lane];
+    unsigned ready = first_ready(model, state, lane);
+    if (it->batch) {
+        take_event(model, state, lane);
+        return;
+    }
+    it->told &= look_anew(model, state);
+    it->batch = events_of(model, state, lane) | it->told;
+    if (it->batch) return;
+    if (ready != NOBODY)
+        serve(state, lane, ready);
+    else
+        it->at = L_SLEEPS;
+}
+
+/* ---- a lane, while it has a request ---- */
+
+static inline bool is_alone(const struct model *model, const struct state *state, unsigned lane)
+{
+    for (unsigned i = 0; i < model->conns; i++)
+        if (is_in_set(&state->conns[i], lane)) return false;
+    return model->lanes == 1 && state->lanes[lane].batch == 0;
+}
+
+static inline bool store_becomes_seen(struct state *state, unsigned lane)
+{
+    if (state->lanes[lane].stored == 0) return false;
+    atomic_init(&state->own[lane].word, state->lanes[lane].stored);
+    state->lanes[lane].stored = 0;
+    return true;
+}
+
+static inline void leave(struct model *model, struct state *state, unsigned lane)
+{
+    struct lane *it = &state->lanes[lane];
+    if (is_alone(model, state, lane)) {
+        it->at = L_SERVES;
+        return;
+    }
+    struct bb__own own = {bb__own_look(&state->own[lane])};
+    bb__own_begin(&own);
+    it->stored = bb__own_look(&own);
+    if (model->mistake != RELAXED_BEGIN) (void)store_becomes_seen(state, lane);
+    it->at = L_NOTICES;
+}
+
+static inline void kick(struct state *state, unsigned lane)
+{
+    (void)store_becomes_seen(state, lane); /* an exchange */
+    state->lanes[lane].at = state->porter.asleep ? L_RAISES : L_SERVES;
+    state->porter.asleep = false;
+}
+
+static inline void end_request(struct state *state, unsigned lane)
+{
+    struct bb__own *own = &state->own[lane];
+    (void)store_becomes_seen(state, lane);
+    bool ended = bb__own_state_of(bb__own_look(own)) == BB_OWN_IDLE || bb__own_end(own);
+    state->lanes[lane].at = ended ? L_ANSWERED : L_RETURNS;
+}
+
+static inline void return_to_set(struct state *state, unsigned lane)
+{
+    if (setjmp(fake_futex.waits) != 0) {
+        state->lanes[lane].at = L_WAITS;
+        return;
+    }
+    bb__own_return(&state->own[lane]);
+    state->lanes[lane].at = L_BACK;
+}
+
+static inline bool wait_for_set(struct state *state, unsigned lane)
+{
+    struct lane *it = &state->lanes[lane];
+    if (!it->woken) return false;
+    it->woken = false;
+    if (bb__own_state_of(bb__own_look(&state->own[lane])) != BB_OWN_WANT) it->at = L_BACK;
+    return true;
+}
+
+static inline void take_back(const struct model *model, struct state *state, unsigned lane)
+{
+    struct lane *it = &state->lanes[lane];
+    it->queued = it->edge = false;
+    it->sources = SOURCES;
+    it->told = look_anew(model, state);
+    it->at = L_ANSWERED;
+}
+
+static inline void answered(struct state *state, unsigned lane)
+{
+    struct conn *conn = &state->conns[state->lanes[lane].current];
+    conn->place = IN_SET;
+    conn->registered = true;
+    conn->endless = false;
+    conn->served++;
+    state->lanes[lane].current = NOBODY;
+    state->lanes[lane].at = L_RUNS;
+}
+
+/* False: it waits. */
+static inline bool lane_step(struct model *model, struct state *state, unsigned lane)
+{
+    struct lane *it = &state->lanes[lane];
+    switch ((enum lane_at)it->at) {
+    case L_RUNS:
+        run(model, state, lane);
+        return true;
+    case L_SLEEPS:
+        if (!it->told && events_of(model, state, lane) == 0) return false;
+        it->at = L_RUNS;
+        return true;
+    case L_LEAVES:
+        leave(model, state, lane);
+        return true;
+    case L_NOTICES:
+        it->at = state->porter.asleep ? L_KICKS : L_SERVES;
+        return true;
+    case L_KICKS:
+        kick(state, lane);
+        return true;
+    case L_RAISES:
+        state->porter.kick = true;
+        it->at = L_SERVES;
+        return true;
+    case L_SERVES:
+        if (state->conns[it->current].endless && !rest_is_served(model, state)) return false;
+        it->at = L_ENDS;
+        return true;
+    case L_ENDS:
+        end_request(state, lane);
+        return true;
+    case L_RETURNS:
+        return_to_set(state, lane);
+        return true;
+    case L_WAITS:
+        return wait_for_set(state, lane);
+    case L_BACK:
+        take_back(model, state, lane);
+        return true;
+    case L_ANSWERED:
+        answered(state, lane);
+        return true;
+    }
+    return false;
+}
+
+#endif

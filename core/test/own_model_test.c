@@ -1,0 +1,114 @@
+/* own_model_test.c: all interleavings of lanes, their porter, a lane elsewhere and clients: nothing goes
+ * wrong in any of them, and each of the mistakes that one could make would be found. own_model.h says what is
+ * modelled; the steps on the word are own.h's and own.c's own.
+ *
+ * Not modelled: deadlines, drains, lanes that stand back for others of their process, processes that are
+ * killed, and memory that is weaker than that of x86 for more than the lane's first step. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fake_futex.h"
+#include "own_search.h"
+
+struct size {
+    unsigned lanes, conns, new; /* new: of the conns, who connect first */
+    uint8_t requests;           /* of each client */
+    unsigned endless;           /* of the conns, whose first request does not end by itself */
+};
+
+static const struct size two_clients = {.lanes = 1, .conns = 2, .requests = 1, .endless = 1},
+                         two_requests = {.lanes = 1, .conns = 2, .requests = 2, .endless = 1},
+                         three_clients = {.lanes = 1, .conns = 3, .requests = 1, .endless = 1},
+                         one_new = {.lanes = 1, .conns = 3, .new = 1, .requests = 1, .endless = 1},
+                         two_lanes = {.lanes = 2, .conns = 3, .requests = 1, .endless = 2},
+                         two_lanes_and_one_new = {
+                             .lanes = 2, .conns = 3, .new = 1, .requests = 1, .endless = 2};
+
+/* What is wrong with it; NULL: nothing. *states: how many there are. */
+static const char *find_fault(const struct size *size, enum mistake mistake, unsigned *states)
+{
+    struct search search = {
+        .model = {.lanes = size->lanes, .conns = size->conns, .mistake = mistake},
+        .requests = size->requests,
+    };
+    search_all(&search, size->endless, size->new);
+    const char *fault = search.fault;
+    *states = search.count;
+    search_free(&search);
+    return fault;
+}
+
+static void assert_no_fault(const struct size *size)
+{
+    unsigned states;
+    const char *fault = find_fault(size, NO_MISTAKE, &states);
+    print_message("%u lanes, %u connections (%u new), requests %u: %u states\n", size->lanes, size->conns,
+                  size->new, size->requests, states);
+    if (fault) fail_msg("%s", fault);
+    assert_true(states > 1000);
+}
+
+static void test_one_lane(void **state)
+{
+    (void)state;
+    assert_no_fault(&two_clients);
+    assert_no_fault(&two_requests);
+    assert_no_fault(&three_clients);
+    assert_no_fault(&one_new);
+}
+
+static void test_two_lanes(void **state)
+{
+    (void)state;
+    assert_no_fault(&two_lanes);
+    assert_no_fault(&two_lanes_and_one_new);
+}
+
+static void test_each_mistake_is_found(void **state)
+{
+    (void)state;
+    static const char two[] = "two have the set", stuck[] = "there is no way to the end",
+                      gone[] = "the lane reads a connection that it has not any more",
+                      lanes_own[] = "the porter reads the connection that the lane has";
+    static const struct {
+        const char *name;
+        enum mistake mistake;
+        const struct size *size;
+        const char *fault;
+    } mistakes[] = {
+        {"no second look before it sleeps", NO_SECOND_LOOK, &two_clients, stuck},
+        {"asleep with a set, unannounced", HELD_UNANNOUNCED, &two_requests, stuck},
+        {"the same, with two lanes", HELD_UNANNOUNCED, &two_lanes, stuck},
+        {"a relaxed begin", RELAXED_BEGIN, &two_clients, stuck},
+        {"the batch kept", BATCH_KEPT, &two_clients, gone},
+        {"the current connection left in the set", CURRENT_LEFT, &two_requests, lanes_own},
+        {"a take by a store", TAKE_BY_STORE, &two_clients, two},
+        {"a hold by a store", HOLD_BY_STORE, &two_clients, stuck},
+        {"no nudge", NO_NUDGE, &two_lanes, stuck},
+        {"no nudge, and a new connection", NO_NUDGE, &one_new, stuck},
+        {"no wake", NO_WAKE, &two_clients, stuck},
+        {"events left", EVENTS_LEFT, &three_clients, stuck},
+        {"deaf to nudges", DEAF_TO_WORDS, &one_new, stuck},
+    };
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        unsigned states;
+        const char *fault = find_fault(mistakes[i].size, mistakes[i].mistake, &states);
+        print_message("%s: %s (%u states)\n", mistakes[i].name, fault ? fault : "not found", states);
+        assert_non_null(fault);
+        assert_string_equal(fault, mistakes[i].fault);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_lane),
+        cmocka_unit_test(test_two_lanes),
+        cmocka_unit_test(test_each_mistake_is_found),
+    };
+    return cmocka_run_group_tests_name("own_model", tests, NULL, NULL);
+}
