@@ -127,6 +127,8 @@ void bb__lane_make_room(struct bb_lane *lane,
                         int newest);                   /* for others, if that descriptor is one too many */
 uint64_t bb__lane_resumes(const struct bb_lane *lane); /* ms: when a pause is over */
 void bb__lane_resume_accepting(struct bb_lane *lane);
+void bb__lane_look_anew(
+    struct bb_lane *lane); /* what is there, of which the set may not know; others come first */
 void bb__lane_stop_accepting(struct bb_lane *lane);
 
 /* lane_turn.c: the set is left, to the porter if need be, while the host has the request; and taken back, for

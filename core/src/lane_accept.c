@@ -113,7 +113,7 @@ void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *liste
     lane->try_more = lane->last_streak >= 2 || ++lane->probe % PROBE_EVERY == 0;
 }
 
-static void rotate(struct bb_lane *lane)
+void bb__lane_look_anew(struct bb_lane *lane)
 {
     pthread_mutex_lock(&lane->worker->lock);
     bb__lane_remove_sources(lane);
@@ -128,7 +128,7 @@ static void take_turns(struct bb_lane *lane)
     if (lane->accepted_since < ROTATE_EVERY || !lane->worker->settings.spread || lane->context.draining)
         return;
     lane->accepted_since = 0;
-    rotate(lane);
+    bb__lane_look_anew(lane);
 }
 
 static void end_streak(struct bb_lane *lane)

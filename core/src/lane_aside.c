@@ -59,6 +59,7 @@ int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when)
         leave(lane, when))
         worker->aside = lane;
     bool done = worker->aside == lane;
+    if (done) bb__worker_nudge(worker);
     pthread_mutex_unlock(&worker->lock);
     if (!done) return BB_AGAIN;
     bb__lane_leaves(lane);

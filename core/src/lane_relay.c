@@ -9,6 +9,13 @@ static void tell_lost(struct bb_lane *lane)
     bb__news_add_paced(&lane->context.news, &lane->lost, lane->context.now, &news);
 }
 
+/* A nudge (bb__worker_nudge()) has no descriptor. The kernel has told one set of what has come, that of
+ * another lane; ours learns of it when the sources are put into it. */
+static bool is_nudge(const struct bb__relayed *relayed)
+{
+    return relayed->fd_count == 0;
+}
+
 int bb__lane_take_relayed(struct bb_lane *lane, struct bb__conn **served)
 {
     struct bb__conn_context *context = &lane->context;
@@ -17,6 +24,10 @@ int bb__lane_take_relayed(struct bb_lane *lane, struct bb__conn **served)
     int code = bb__relay_take(&lane->worker->relay, context->scratch, &relayed);
     if (code == BB_EGONE) tell_lost(lane);
     if (code != BB_OK) return code == BB_EGONE ? BB_OK : BB_AGAIN;
+    if (is_nudge(&relayed)) {
+        bb__lane_look_anew(lane);
+        return BB_OK;
+    }
     struct bb__conn *conn = bb__conn_arrive(context, context->scratch, &relayed);
     if (!conn) return BB_OK;
     bb__set_add(&lane->set, conn);

@@ -1,0 +1,125 @@
+/* lane_nudge_test.c: the kernel tells one of all who sleep of what has come. When that one does something
+ * else, or has left, a nudge has another one look, whose set knows nothing of it. */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+
+#include <cmocka.h>
+
+#include "client.h"
+
+#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+/* One of another process, who waits for the same sources, is told first, and takes nothing. */
+struct stranger {
+    pthread_t thread;
+    int poller;
+    atomic_int id;
+};
+
+static void *sleep_once(void *argument)
+{
+    struct stranger *stranger = argument;
+    struct epoll_event event;
+    atomic_store(&stranger->id, gettid());
+    epoll_wait(stranger->poller, &event, 1, -1);
+    return NULL;
+}
+
+static bool sleeps(int id)
+{
+    char path[64], text[256] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", id);
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    size_t len = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    return len > 0 && strncmp(strrchr(text, ')'), ") S", 3) == 0;
+}
+
+static void begin_stranger(struct stranger *stranger, struct host *host)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLEXCLUSIVE};
+    assert_true((stranger->poller = epoll_create1(EPOLL_CLOEXEC)) >= 0);
+    const int sources[] = {host->worker->listeners[0].fd, host->worker->relay.out};
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(epoll_ctl(stranger->poller, EPOLL_CTL_ADD, sources[i], &event), 0);
+    bb__lane_look_anew(host->lane); /* behind it */
+    assert_int_equal(pthread_create(&stranger->thread, NULL, sleep_once, stranger), 0);
+    while (atomic_load(&stranger->id) == 0 || !sleeps(atomic_load(&stranger->id))) sched_yield();
+}
+
+static void end_stranger(struct stranger *stranger)
+{
+    pthread_join(stranger->thread, NULL);
+    close(stranger->poller);
+}
+
+static void nudge(struct host *host)
+{
+    pthread_mutex_lock(&host->worker->lock);
+    bb__worker_nudge(host->worker);
+    pthread_mutex_unlock(&host->worker->lock);
+}
+
+static void test_a_nudge_tells_of_a_new_connection(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    struct host *host = host_new(&settings, AF_INET);
+    struct stranger stranger = {0};
+    begin_stranger(&stranger, host);
+    struct client *client = client_new(host);
+    client_say(client, REQUEST);
+    end_stranger(&stranger);
+    nudge(host);
+    assert_answer(client, 200, "GET / ");
+    host_settle(host);
+    assert_true(would_wait(host)); /* nobody is nudged for ever */
+    client_free(client);
+    host_free(host);
+}
+
+static void test_without_anything_to_be_told_of_there_is_no_nudge(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    struct host *host = host_new(&settings, AF_INET);
+    nudge(host);
+    assert_true(would_wait(host));
+    host_free(host);
+}
+
+/* Its wake-up is lost with it. */
+static void test_who_steps_aside_nudges(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    struct host *host = host_new(&settings, AF_INET);
+    struct stranger stranger = {0};
+    begin_stranger(&stranger, host);
+    struct client *client = client_new(host);
+    client_say(client, REQUEST);
+    end_stranger(&stranger);
+    assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_OK);
+    struct pollfd relay = {.fd = host->worker->relay.out, .events = POLLIN};
+    assert_int_equal(poll(&relay, 1, 0), 1);
+    bb_lane_step_back(host->lane);
+    assert_answer(client, 200, "GET / ");
+    client_free(client);
+    host_free(host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_nudge_tells_of_a_new_connection),
+        cmocka_unit_test(test_without_anything_to_be_told_of_there_is_no_nudge),
+        cmocka_unit_test(test_who_steps_aside_nudges),
+    };
+    return cmocka_run_group_tests_name("lane_nudge", tests, NULL, NULL);
+}
