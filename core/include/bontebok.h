@@ -205,7 +205,7 @@ void bb_board_clear(struct bb_board *board, int pid);
 void bb_board_free(struct bb_board *board);
 
 /* Has the worker's lanes shown on a board, which outlives them, and pass on what they have no time for while
- * lanes of other processes are idle. Call it before the first bb_lane_new(). */
+ * lanes of other processes are idle. Call it before bb_worker_start_porter() and the first bb_lane_new(). */
 void bb_worker_board(struct bb_worker *worker, struct bb_board *board);
 
 /* Has the worker share a queue of connections with other processes, which serve the same listeners under the
@@ -234,7 +234,7 @@ struct bb_news;
 int bb_worker_news(struct bb_worker *worker, struct bb_news *news);
 
 /* Has the porter write this byte to fd as well, for another process: in this one the host may hang. fd stays
- * the caller's, and outlives the worker. Call it before the first bb_lane_new(). */
+ * the caller's, and outlives the worker. Call it before bb_worker_start_porter(). */
 void bb_worker_tell(struct bb_worker *worker, int fd, char byte);
 
 /* What becomes of connections that nobody has accepted when a worker is drained. */

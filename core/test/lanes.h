@@ -27,6 +27,9 @@ static bool lanes_step_aside;
 /* Set by the test: where they are shown. */
 static struct bb_board *lanes_board;
 
+/* Set by the test: who is told of requests that take too long. */
+static int lanes_tell_fd = -1;
+
 struct lanes;
 
 struct lane_thread {
@@ -160,8 +163,9 @@ static inline void lanes_start(struct lanes *lanes, int count, const struct bb_s
     sem_init(&lanes->leave, 0, 0);
     assert_int_equal(bb_worker_new(&lanes->worker, settings), BB_OK);
     assert_int_equal(bb_worker_listen(lanes->worker, lanes_listen(lanes), 0), BB_OK);
-    assert_int_equal(bb_worker_start_porter(lanes->worker), BB_OK);
     if (lanes_board) bb_worker_board(lanes->worker, lanes_board);
+    if (lanes_tell_fd >= 0) bb_worker_tell(lanes->worker, lanes_tell_fd, 'e');
+    assert_int_equal(bb_worker_start_porter(lanes->worker), BB_OK);
     for (int i = 0; i < count; i++) {
         struct lane_thread *thread = &lanes->threads[i];
         thread->lanes = lanes;

@@ -12,6 +12,12 @@ module Bontebok
     # Rack 2's way to give options to the rackup command, which is not what runs here. Rack 3 refuses it.
     OPTION_LINE = /^#\\.*/
 
+    # Loads it in a process that does so later than the server was started: the folder's name may lead elsewhere by now.
+    def self.load_anew(path, log)
+      WorkingDirectory.enter_again(log)
+      new(path, log).load
+    end
+
     def initialize(path, log)
       @path = File.absolute_path(path)
       @log = log
@@ -36,12 +42,6 @@ module Bontebok
       raise if signal?(e)
 
       raise Failed, "the application #{@path} cannot be loaded"
-    end
-
-    # The same, in a process that does it later than the server was started: the folder's name may lead elsewhere by now.
-    def load_anew
-      WorkingDirectory.enter_again(@log)
-      load
     end
 
     private

@@ -59,7 +59,7 @@ module Bontebok
 
     def load_app
       guard do
-        AppLoader.new(@config[:rackup], @log).load_anew
+        AppLoader.load_anew(@config[:rackup], @log)
       end
     end
 

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "bontebok/bontebok"
 require "socket"
 
 require_relative "lent_descriptor"
@@ -14,6 +13,7 @@ module Bontebok
     LANES = 1024
 
     def initialize
+      require "bontebok/bontebok" # not with this file, which is loaded before anybody can say that it is missing
       @ends = Socket.pair(:UNIX, :SEQPACKET)
       @board = Core::Board.new(LANES)
       @lent = []

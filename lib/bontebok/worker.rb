@@ -67,7 +67,7 @@ module Bontebok
 
       ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log) do
         @config.hooks.run(:after_fork, itself_for_hooks)
-        app || AppLoader.new(@config[:rackup], @log).load_anew
+        app || AppLoader.load_anew(@config[:rackup], @log)
       end
     end
 
