@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # A request that the application does not finish within RequestTimeout, as a worker's main thread hears of it: the core
-  # has answered the client by now, or cut it off. What is left is to say where the application is.
+  # A request that the application does not finish within RequestTimeout, as a worker's main thread hears of it: the
+  # core has answered the client by now, or cut it off. What is left is to say where the application is.
   class RequestTimeout
     # Carries the backtrace of a thread to the log.
     class Exceeded < StandardError

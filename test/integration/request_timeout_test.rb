@@ -7,7 +7,7 @@ require_relative "process_tree"
 class RequestTimeoutTest < Support::TestCase
   include ProcessTree
 
-  APPLICATION = <<~'RUBY'
+  APPLICATION = <<~RUBY
     def stay_here = File.read("gate")
 
     run(lambda do |env|

@@ -31,9 +31,9 @@ module Bontebok
                    "is reset.",
                    section: TITLE, core: true),
         Option.new("RequestTimeout", DURATION, 0,
-                   "Time that the application may take for a request. Longer: the client is answered with 504, or cut " \
-                   "off if it has had a part of the answer; the log tells where the application is, and the worker is " \
-                   "replaced. 0: no limit.",
+                   "Time that the application may take for a request. Longer: the client is answered with 504, or " \
+                   "cut off if it has had a part of the answer; the log tells where the application is, and the " \
+                   "worker is replaced. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("KeepaliveTimeout", DURATION, 75_000,
                    "Time that a connection may be idle between requests. 0: every answer closes.",

@@ -22,13 +22,16 @@ module Support
 
     attr_reader :worker, :lanes, :address, :threads
 
-    # listener: a listening socket, which is used up; name, port: what it is called without a Host field.
-    def initialize(app, listener, address, name: "localhost", port: 80, settings: {}, count: 1, **options)
+    # listener: a listening socket, which is used up; name, port: what it is called without a Host field. siblings: the
+    # descriptors of a queue, and the Board, that it shares with others.
+    def initialize(app, listener, address, name: "localhost", port: 80, settings: {}, count: 1, siblings: nil,
+                   **options)
       @address = address
       @reports = Queue.new
       @worker = Bontebok::Core::Worker.new(settings)
       listener.autoclose = false
       @worker.listen(listener.fileno, name, port)
+      connect_with(*siblings) if siblings
       @worker.start_porter
       @lanes = Array.new(count) do
         Bontebok::Core::Lane.new(@worker, app, env: self.class.base_env, report: method(:report), **options)
@@ -87,6 +90,11 @@ module Support
     end
 
     private
+
+    def connect_with(queue, board)
+      worker.relay(*queue)
+      worker.board(board)
+    end
 
     def serve(lane)
       Thread.current.report_on_exception = false
