@@ -32,13 +32,15 @@ enum mistake {
     CURRENT_LEFT,     /* the connection that the lane has stays in the set that is taken */
     TAKE_BY_STORE,    /* whatever the word is by now */
     HOLD_BY_STORE,
-    NO_NUDGE,      /* a wake-up that the lane has consumed is lost with its sources */
-    NO_WAKE,       /* the set is given back to a lane that is left asleep */
-    EVENTS_LEFT,   /* the porter sleeps although it has not seen all that it was told of once */
-    DEAF_TO_WORDS, /* who is nudged looks at what his set knows of, and no further */
+    NO_NUDGE,         /* a wake-up that the lane has consumed is lost with its sources */
+    NO_WAKE,          /* the set is given back to a lane that is left asleep */
+    EVENTS_LEFT,      /* the porter sleeps although it has not seen all that it was told of once */
+    DEAF_TO_WORDS,    /* who is nudged looks at what his set knows of, and no further */
+    ANSWER_BY_STORE,  /* the porter answers when nobody has begun to, whatever the lane does by then */
+    ALONE_AND_UNTIMED /* a lane that leaves nothing behind is not taken, although its time is limited */
 };
 
-enum place { NEW, QUEUED, IN_SET, READY, IN_RELAY, CURRENT, ELSEWHERE }; /* QUEUED: to be accepted */
+enum place { NEW, QUEUED, IN_SET, READY, IN_RELAY, CURRENT, ELSEWHERE, CLOSED }; /* QUEUED: to be accepted */
 
 struct conn {
     uint8_t place, lane;             /* lane: whose, if it is IN_SET, READY, CURRENT */
@@ -55,6 +57,7 @@ enum lane_at {
     L_KICKS,
     L_RAISES,
     L_SERVES,
+    L_REPLIES,
     L_ENDS,
     L_RETURNS,
     L_WAITS,
@@ -70,6 +73,10 @@ struct lane {
     uint8_t queued;  /* its set is in the porter's queue */
     uint8_t edge;    /* which has heard of it */
     uint8_t woken;
+    uint8_t answer;  /* enum bb__answer */
+    uint8_t overdue; /* the porter has seen that its request has had its time */
+    uint8_t answers; /* that the client has got to it */
+    uint8_t is_cut;
     unsigned stored; /* its store to the word that nobody sees yet; 0: none */
 };
 
@@ -82,6 +89,8 @@ enum porter_at {
     P_UNWATCHES,
     P_PASSES,
     P_POLLS,
+    P_LIMITS,
+    P_ANSWERS,
     P_HOLDS,
     P_GIVES,
     P_RESTS,
@@ -113,6 +122,7 @@ _Static_assert(sizeof(struct state) == LANES_MAX * (sizeof(struct bb__own) + siz
 
 struct model {
     unsigned lanes, conns;
+    bool limited; /* the time of requests */
     enum mistake mistake;
     const char *violation;  /* what a step did that nobody may */
     unsigned left, options; /* choose() */
@@ -159,7 +169,8 @@ static inline unsigned first_ready(const struct model *model, const struct state
 
 static inline bool rests(const struct conn *conn)
 {
-    return conn->unsent == 0 && conn->pending == 0 && (conn->place == IN_SET || conn->place == ELSEWHERE);
+    return conn->unsent == 0 && conn->pending == 0 &&
+           (conn->place == IN_SET || conn->place == ELSEWHERE || conn->place == CLOSED);
 }
 
 /* All but what is behind an endless request, which has to wait for it. */

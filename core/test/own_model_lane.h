@@ -4,7 +4,7 @@
 #ifndef BB_TEST_OWN_MODEL_LANE_H
 #define BB_TEST_OWN_MODEL_LANE_H
 
-#include "own_model.h"
+#include "own_model_answer.h"
 
 /* ---- a lane, while the set is its own ---- */
 
@@ -86,7 +86,8 @@ static inline bool is_alone(const struct model *model, const struct state *state
 {
     for (unsigned i = 0; i < model->conns; i++)
         if (is_in_set(&state->conns[i], lane)) return false;
-    return model->lanes == 1 && state->lanes[lane].batch == 0;
+    bool timed = model->limited && model->mistake != ALONE_AND_UNTIMED;
+    return !timed && model->lanes == 1 && state->lanes[lane].batch == 0;
 }
 
 static inline bool store_becomes_seen(struct state *state, unsigned lane)
@@ -100,6 +101,8 @@ static inline bool store_becomes_seen(struct state *state, unsigned lane)
 static inline void leave(struct model *model, struct state *state, unsigned lane)
 {
     struct lane *it = &state->lanes[lane];
+    it->answer = BB_ANSWER_OPEN;
+    it->answers = it->is_cut = 0;
     if (is_alone(model, state, lane)) {
         it->at = L_SERVES;
         return;
@@ -154,15 +157,35 @@ static inline void take_back(const struct model *model, struct state *state, uns
     it->at = L_ANSWERED;
 }
 
-static inline void answered(struct state *state, unsigned lane)
+/* Whoever finds his connection closed sends nothing more on it. */
+static inline void close_conn(struct conn *conn)
 {
-    struct conn *conn = &state->conns[state->lanes[lane].current];
+    conn->place = CLOSED;
+    conn->registered = false;
+    conn->served += conn->unsent + conn->pending;
+    conn->unsent = conn->pending = 0;
+}
+
+static inline void answered(struct model *model, struct state *state, unsigned lane)
+{
+    struct lane *it = &state->lanes[lane];
+    struct conn *conn = &state->conns[it->current];
+    if (it->answers != 1) model->violation = "a request is answered twice, or not at all";
     conn->place = IN_SET;
     conn->registered = true;
     conn->endless = false;
     conn->served++;
-    state->lanes[lane].current = NOBODY;
-    state->lanes[lane].at = L_RUNS;
+    if (it->is_cut || it->answer == BB_ANSWER_TAKEN) close_conn(conn);
+    it->answer = it->answers = it->is_cut = 0;
+    it->current = NOBODY;
+    it->at = L_RUNS;
+}
+
+/* An endless one ends when nothing else is to be done, not even by those who limit its time. */
+static inline bool may_end(const struct model *model, const struct state *state, const struct lane *lane)
+{
+    if (!state->conns[lane->current].endless) return true;
+    return rest_is_served(model, state) && (!model->limited || lane->overdue);
 }
 
 /* False: it waits. */
@@ -191,8 +214,11 @@ static inline bool lane_step(struct model *model, struct state *state, unsigned 
         it->at = L_SERVES;
         return true;
     case L_SERVES:
-        if (state->conns[it->current].endless && !rest_is_served(model, state)) return false;
-        it->at = L_ENDS;
+        if (!may_end(model, state, it)) return false;
+        it->at = L_REPLIES;
+        return true;
+    case L_REPLIES:
+        reply(model, it);
         return true;
     case L_ENDS:
         end_request(state, lane);
@@ -206,7 +232,7 @@ static inline bool lane_step(struct model *model, struct state *state, unsigned 
         take_back(model, state, lane);
         return true;
     case L_ANSWERED:
-        answered(state, lane);
+        answered(model, state, lane);
         return true;
     }
     return false;

@@ -3,7 +3,7 @@
 #ifndef BB_TEST_OWN_MODEL_PORTER_H
 #define BB_TEST_OWN_MODEL_PORTER_H
 
-#include "own_model.h"
+#include "own_model_answer.h"
 
 /* ---- the porter, with a set ---- */
 
@@ -33,7 +33,10 @@ static inline void decide(const struct model *model, struct state *state)
     struct bb__own *own = &state->own[porter->lane];
     enum bb__own_state was = bb__own_state_of(porter->word);
     bool is_long = was == BB_OWN_BUSY && porter->word == porter->minded[porter->lane];
-    if (was == BB_OWN_BUSY) porter->minded[porter->lane] = porter->word;
+    if (was == BB_OWN_BUSY && !is_long) {
+        porter->minded[porter->lane] = porter->word;
+        state->lanes[porter->lane].overdue = false;
+    }
     if (is_long && take(model, own, porter->word))
         porter->at = P_LEAVES;
     else if (was == BB_OWN_HELD && bb__own_rouse(own))
@@ -87,7 +90,7 @@ static inline void poll_set(struct model *model, struct state *state)
 {
     uint8_t events = events_of(model, state, state->porter.lane);
     if (is_wanted(state) || !events) {
-        state->porter.at = P_HOLDS;
+        state->porter.at = P_LIMITS;
         return;
     }
     struct conn *conn = &state->conns[first_of(events)];
@@ -96,7 +99,7 @@ static inline void poll_set(struct model *model, struct state *state)
     conn->pending--;
     conn->registered = false;
     (void)pass(model, state, first_of(events));
-    if (model->mistake == EVENTS_LEFT) state->porter.at = P_HOLDS;
+    if (model->mistake == EVENTS_LEFT) state->porter.at = P_LIMITS;
 }
 
 static inline void hold(const struct model *model, struct state *state)
@@ -125,8 +128,9 @@ static inline void give(const struct model *model, struct state *state)
 /* What it holds has something to be tried again. */
 static inline bool has_to_try(const struct model *model, struct state *state, unsigned lane)
 {
+    bool due = model->limited && !state->lanes[lane].overdue;
     return bb__own_state_of(bb__own_look(&state->own[lane])) == BB_OWN_HELD &&
-           first_ready(model, state, lane) != NOBODY;
+           (due || first_ready(model, state, lane) != NOBODY);
 }
 
 static inline bool holds_any(const struct model *model, struct state *state)
@@ -208,6 +212,12 @@ static inline bool porter_step(struct model *model, struct state *state)
         return true;
     case P_POLLS:
         poll_set(model, state);
+        return true;
+    case P_LIMITS:
+        limit(model, state);
+        return true;
+    case P_ANSWERS:
+        answer_by_store(state);
         return true;
     case P_HOLDS:
         hold(model, state);

@@ -1,0 +1,68 @@
+/* own_model_answer.h: who of lane and porter answers a request whose time is limited, in own_model.h's state:
+ * the core's own functions, on a lane and a porter made for it. */
+#ifndef BB_TEST_OWN_MODEL_ANSWER_H
+#define BB_TEST_OWN_MODEL_ANSWER_H
+
+#include "own_model.h"
+#include "porter_work.h"
+
+static struct {
+    struct bb_worker worker;
+    struct bb_lane lane;
+    struct bb__porter porter;
+    struct bb__conn conn;
+} stage;
+
+/* A lane with the request, whose time is over. */
+static inline struct bb_lane *on_stage(const struct model *model, const struct lane *lane)
+{
+    stage.worker.settings.request_timeout = model->limited;
+    stage.worker.alarm_fd = stage.worker.tell_fd = stage.conn.fd = -1;
+    stage.porter.worker = stage.lane.worker = &stage.worker;
+    stage.porter.context.settings = &stage.worker.settings;
+    stage.porter.context.now = 1000;
+    stage.lane.current = &stage.conn;
+    stage.lane.minded.has_request = true;
+    stage.lane.minded.overdue = false;
+    atomic_init(&stage.lane.answer, lane->answer);
+    return &stage.lane;
+}
+
+static inline void reply(const struct model *model, struct lane *lane)
+{
+    struct bb_lane *real = on_stage(model, lane);
+    lane->answers += bb__lane_begins_to_answer(real);
+    lane->answer = (uint8_t)atomic_load(&real->answer);
+    lane->at = L_ENDS;
+}
+
+/* The porter, which has the lane's set. */
+static inline void limit(struct model *model, struct state *state)
+{
+    struct lane *lane = &state->lanes[state->porter.lane];
+    state->porter.at = P_HOLDS;
+    if (!model->limited || lane->overdue || choose(model, 2) == 0) return;
+    if (model->mistake == ANSWER_BY_STORE && lane->answer == BB_ANSWER_OPEN) {
+        state->porter.at = P_ANSWERS;
+        return;
+    }
+    struct bb_lane *real = on_stage(model, lane);
+    bb__porter_limit(&stage.porter, real);
+    lane->answer = (uint8_t)atomic_load(&real->answer);
+    lane->overdue = real->minded.overdue;
+    if (lane->answer == BB_ANSWER_TAKEN)
+        lane->answers++;
+    else
+        lane->is_cut = true;
+}
+
+static inline void answer_by_store(struct state *state)
+{
+    struct lane *lane = &state->lanes[state->porter.lane];
+    lane->answer = BB_ANSWER_TAKEN;
+    lane->overdue = true;
+    lane->answers++;
+    state->porter.at = P_HOLDS;
+}
+
+#endif
