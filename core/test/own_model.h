@@ -35,6 +35,7 @@ enum mistake {
     NO_NUDGE,         /* a wake-up that the lane has consumed is lost with its sources */
     NO_WAKE,          /* the set is given back to a lane that is left asleep */
     EVENTS_LEFT,      /* the porter sleeps although it has not seen all that it was told of once */
+    LATE_CUT,         /* the time is over of a request whose lane is back */
     DEAF_TO_WORDS,    /* who is nudged looks at what his set knows of, and no further */
     ANSWER_BY_STORE,  /* the porter answers when nobody has begun to, whatever the lane does by then */
     ALONE_AND_UNTIMED /* a lane that leaves nothing behind is not taken, although its time is limited */
@@ -191,6 +192,12 @@ static inline bool is_done(const struct model *model, const struct state *state)
     for (unsigned lane = 0; lane < model->lanes; lane++)
         if (state->lanes[lane].at != L_SLEEPS) return false;
     return true;
+}
+
+/* The lane waits for what the porter has in its hands. */
+static inline bool is_wanted(struct state *state)
+{
+    return bb__own_state_of(bb__own_look(&state->own[state->porter.lane])) == BB_OWN_WANT;
 }
 
 /* ---- the relay ---- */

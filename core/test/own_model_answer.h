@@ -41,6 +41,7 @@ static inline void limit(struct model *model, struct state *state)
 {
     struct lane *lane = &state->lanes[state->porter.lane];
     state->porter.at = P_HOLDS;
+    if (is_wanted(state) && model->mistake != LATE_CUT) return;
     if (!model->limited || lane->overdue || choose(model, 2) == 0) return;
     if (model->mistake == ANSWER_BY_STORE && lane->answer == BB_ANSWER_OPEN) {
         state->porter.at = P_ANSWERS;
@@ -50,10 +51,9 @@ static inline void limit(struct model *model, struct state *state)
     bb__porter_limit(&stage.porter, real);
     lane->answer = (uint8_t)atomic_load(&real->answer);
     lane->overdue = real->minded.overdue;
-    if (lane->answer == BB_ANSWER_TAKEN)
-        lane->answers++;
-    else
-        lane->is_cut = true;
+    lane->is_cut = lane->answer != BB_ANSWER_TAKEN;
+    lane->answers += !lane->is_cut;
+    if (lane->is_cut && lane->at == L_WAITS) model->violation = "an answer is cut that is whole";
 }
 
 static inline void answer_by_store(struct state *state)

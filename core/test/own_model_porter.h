@@ -67,11 +67,6 @@ static inline void unwatch(const struct model *model, struct state *state)
     state->porter.at = P_PASSES;
 }
 
-static inline bool is_wanted(struct state *state)
-{
-    return bb__own_state_of(bb__own_look(&state->own[state->porter.lane])) == BB_OWN_WANT;
-}
-
 static inline bool pass(struct model *model, struct state *state, unsigned conn)
 {
     bool room = relay_has_room(state, (uint8_t)conn);

@@ -106,6 +106,7 @@ static void test_each_mistake_is_found(void **state)
         {"no wake", NO_WAKE, &two_clients, stuck},
         {"events left", EVENTS_LEFT, &three_clients, stuck},
         {"an answer by a store", ANSWER_BY_STORE, &limited, twice},
+        {"an answer cut that is whole", LATE_CUT, &limited, "an answer is cut that is whole"},
         {"alone, and nobody counts the time", ALONE_AND_UNTIMED, &alone_limited, stuck},
         {"deaf to nudges", DEAF_TO_WORDS, &one_new, stuck},
     };
