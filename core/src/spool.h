@@ -1,5 +1,6 @@
 /* spool.h: where a request body waits until it is complete: in memory up to a threshold, then in an unlinked
- * file. One budget for all spools of a process bounds what clients can make it hold. Knows no HTTP. */
+ * file. One budget for all spools of a process bounds what clients can make it hold; spill.h shares it, for
+ * what they do not take. Knows no HTTP. */
 #ifndef BB_SPOOL_H
 #define BB_SPOOL_H
 
@@ -14,6 +15,7 @@ struct bb__spool_budget {
     uint64_t max;       /* bytes; 0: no limit */
     uint64_t threshold; /* a body that is longer goes to a file */
     const char *directory;
+    int reserve; /* descriptors from this one on are for files that cannot wait; 0: none */
 };
 
 struct bb__spool {
@@ -37,5 +39,18 @@ void bb__spool_adopt(struct bb__spool *spool, struct bb__spool_budget *budget, i
 
 /* Gives memory, file and budget back. */
 void bb__spool_drop(struct bb__spool *spool, struct bb__spool_budget *budget);
+
+/* ---- what spill.h needs as well ---- */
+
+/* False: so much is over the budget, and nothing is claimed. */
+bool bb__spool_claim(struct bb__spool_budget *budget, uint64_t len);
+void bb__spool_release(struct bb__spool_budget *budget, uint64_t len);
+
+/* A file without a name, or -1 and errno. */
+int bb__spool_open_file(const struct bb__spool_budget *budget);
+
+/* Writes where the last write has ended. *done: how much of it, also after an error. BB_OK; BB_ENOSPACE or
+ * BB_ESYSTEM as above. */
+int bb__spool_write(int fd, const char *bytes, size_t len, size_t *done);
 
 #endif
