@@ -143,7 +143,7 @@ struct bb_settings {
 #define BB_SETTING_FIELD(name, default_value) uint64_t name;
     BB_SETTINGS(BB_SETTING_FIELD)
 #undef BB_SETTING_FIELD
-    char spool_dir[256];                /* NUL-terminated directory for bodies past spool_threshold */
+    char spool_dir[256];                /* NUL-terminated directory for what memory is not meant for */
     char server_name[64];               /* value of the Server field; empty: no such field */
     char access_log[BB_ACCESS_LOG_MAX]; /* see below; empty: none */
     char access_log_format[BB_ACCESS_LOG_FORMAT_MAX]; /* NUL-terminated, as the above */
@@ -344,15 +344,16 @@ bool bb_reply_bodyless(const struct bb_lane *lane);
 bool bb_reply_sent(const struct bb_lane *lane);
 
 /* Adds body parts and sends (with the head, the first time) what the socket takes. *taken: bytes of the
- * parts, in order, that the core has sent or copied. BB_OK: all of it. BB_AGAIN: response_buffer is full:
- * bb_reply_wait(), then call again with the rest. BB_EGONE: abort. `last` true: these parts are the whole
- * rest, so that head, body and end leave in one send. No parts and last false: sends the head, or what is
- * pending. Errors: BB_EGONE, BB_ENOMEM. */
+ * parts, in order, that the core has sent or copied: to memory up to response_buffer, then to a file in
+ * spool_dir. BB_OK: all of it. BB_AGAIN: spool_max is reached, or the disk is full: bb_reply_wait(), then
+ * call again with the rest. BB_EGONE: the client is gone, or has taken nothing for write_timeout: abort.
+ * `last` true: these parts are the whole rest, so that head, body and end leave in one send. No parts and
+ * last false: sends the head, or what is pending. Errors: BB_EGONE, BB_ENOMEM. */
 int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
                    uint64_t *taken);
 
-/* Blocks until at most half of response_buffer is pending. BB_OK: write again. BB_AGAIN: bb_lane_wake() was
- * called. BB_EGONE: reset, nothing taken for write_timeout, or, but for 64 KiB, less than
+/* Blocks until there is room for what could not be put in a file. BB_OK: write again. BB_AGAIN:
+ * bb_lane_wake() was called. BB_EGONE: reset, nothing taken for write_timeout, or, but for 64 KiB, less than
  * min_body_rate. */
 int bb_reply_wait(struct bb_lane *lane);
 

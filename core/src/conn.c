@@ -28,6 +28,7 @@ struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context)
     if (!conn) return NULL;
     *conn = (struct bb__conn){.source.kind = BB_SOURCE_CONN, .fd = fd, .want = BB_INTEREST_READ};
     bb__spool_start(&conn->spool);
+    bb__spill_start(&conn->spill);
     bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_FRESH, context->now);
     return conn;
 }
@@ -53,6 +54,7 @@ void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum
     bb__spool_drop(&conn->spool, context->spool_budget);
     bb__blocks_take_back(&context->blocks, &conn->in);
     bb__buf_free(&conn->out);
+    bb__spill_drop(&conn->spill);
     end_socket(conn->fd, end);
     free(conn);
 }
@@ -281,14 +283,14 @@ static enum bb__conn_next read_body(struct bb__conn *conn, struct bb__conn_conte
 
 enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_context *context, uint32_t events)
 {
-    size_t owed = bb__buf_len(&conn->out);
+    uint64_t owed = bb__conn_owes(conn);
     if (owed > 0 && (events & (BB_INTEREST_WRITE | BB_INTEREST_TROUBLE))) {
         bool flushing = conn->state == BB_CONN_FLUSH;
         int code = bb__conn_flush(conn);
         if (code == BB_EGONE) return BB_CONN_CLOSE;
         if (code == BB_AGAIN)
-            return flushing && bb__buf_len(&conn->out) < owed ? bb__conn_await_taking(conn, context)
-                                                              : BB_CONN_WAIT;
+            return flushing && bb__conn_owes(conn) < owed ? bb__conn_await_taking(conn, context)
+                                                          : BB_CONN_WAIT;
         if (flushing) return bb__conn_after_answer(conn, context);
     }
     switch (conn->state) {

@@ -26,6 +26,7 @@
 #include "h1_head.h"
 #include "news.h"
 #include "sock.h"
+#include "spill.h"
 #include "spool.h"
 
 /* The first member of whatever a poller's tag points at. */
@@ -76,8 +77,9 @@ struct bb__conn {
     struct bb__conn *next_ready;      /* those with bytes in hand (the lane's) */
     bool is_ready;
 
-    struct bb__buf in;             /* a head, then what came behind it */
-    struct bb__buf out;            /* what the socket has not taken */
+    struct bb__buf in;  /* a head, then what came behind it */
+    struct bb__buf out; /* what the socket has not taken; behind it: */
+    struct bb__spill spill;
     size_t head_len;               /* of the request in hand */
     size_t head_seen, head_parsed; /* how far an incomplete head was looked at, and parsed */
     int untaken;                   /* bb__sock_untaken() when the client last took some of `out` */
@@ -99,6 +101,13 @@ static inline struct bb__conn *bb__conn_of_deadline(struct bb__deadline *deadlin
     return (struct bb__conn *)((char *)deadline - offsetof(struct bb__conn, deadline));
 }
 
+/* Bytes of answers that the client has not taken. `out` has some of them if there are any, unless it could
+ * not be filled from `spill` again: then the connection is ended. */
+static inline uint64_t bb__conn_owes(const struct bb__conn *conn)
+{
+    return bb__buf_len(&conn->out) + bb__spill_len(&conn->spill);
+}
+
 enum bb__conn_end {
     BB_CONN_END_CLOSE,
     BB_CONN_END_RESET,   /* the client must be able to tell that its answer is not whole */
@@ -108,7 +117,7 @@ enum bb__conn_end {
 /* How it ends when it ends now. */
 static inline enum bb__conn_end bb__conn_end_of(const struct bb__conn *conn)
 {
-    return bb__buf_len(&conn->out) > 0 ? BB_CONN_END_RESET : BB_CONN_END_CLOSE;
+    return bb__conn_owes(conn) > 0 ? BB_CONN_END_RESET : BB_CONN_END_CLOSE;
 }
 
 /* Why the host never sees a request that is answered with 5xx: the log is to say it. */
@@ -194,7 +203,13 @@ enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_cont
 
 /* conn_out.c: the sending side */
 
-/* Sends what is in `out`. BB_OK: all of it; BB_AGAIN: the socket is full; BB_EGONE. */
+/* Keeps what the socket does not take: in `out` up to response_buffer, the rest in `spill`. BB_OK or
+ * BB_ENOMEM. */
+int bb__conn_keep(struct bb__conn *conn, const struct bb__conn_context *context, const char *bytes,
+                  size_t len);
+
+/* Sends what is kept. BB_OK: all of it; BB_AGAIN: the socket is full, or it was much; BB_EGONE, also when it
+ * cannot be read again. */
 int bb__conn_flush(struct bb__conn *conn);
 
 /* FLUSH: the client, which has taken something just now, has write_timeout to do so again. */

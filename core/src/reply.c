@@ -1,5 +1,5 @@
 /* reply.c: answers the lane's current request: what the encoder makes goes to the socket, and what the socket
- * does not take waits in the connection, up to response_buffer. See bontebok.h for the contracts. */
+ * does not take waits in the connection, until that is full. See bontebok.h for the contracts. */
 #include "lane.h"
 
 #include <limits.h>
@@ -96,8 +96,8 @@ static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
         const struct iovec *span = &run->spans[i];
         size_t skip = sent < span->iov_len ? sent : span->iov_len;
         sent -= skip;
-        int code =
-            bb__buf_append(&lane->current->out, (const char *)span->iov_base + skip, span->iov_len - skip);
+        int code = bb__conn_keep(lane->current, &lane->context, (const char *)span->iov_base + skip,
+                                 span->iov_len - skip);
         if (code != BB_OK) return code;
     }
     return BB_OK;
@@ -184,22 +184,47 @@ static bool run_is_full(const struct run *run)
            run->chunk_head_count == RUN_SPANS;
 }
 
+/* For how long the client may still take nothing; fits poll. */
+static int patience(const struct bb_lane *lane)
+{
+    uint64_t limit = lane->worker->settings.write_timeout;
+    if (limit == 0) return -1;
+    uint64_t stalled = bb__clock_ms() - lane->reply.write_progress;
+    if (stalled >= limit) return 0;
+    return limit - stalled > INT_MAX ? INT_MAX : (int)(limit - stalled);
+}
+
+/* The socket asks for more only when much of its buffer, which may be megabytes, is free: a client that takes
+ * little at a time needs longer for that, and is not gone. */
+static bool has_taken_some(struct bb_lane *lane)
+{
+    if (bb__sock_untaken(lane->current->fd) >= lane->current->untaken) return false;
+    note_progress(lane);
+    return true;
+}
+
+/* The host may go on for long without having to wait: for a client that takes nothing it shall not. */
 static int flush_pending(struct bb_lane *lane)
 {
     struct bb__conn *conn = lane->current;
-    size_t before = bb__buf_len(&conn->out);
+    uint64_t before = bb__conn_owes(conn);
     if (before == 0) return BB_OK;
     int code = bb__conn_flush(conn);
-    size_t pending = bb__buf_len(&conn->out);
+    uint64_t pending = bb__conn_owes(conn);
     lane->reply.given += (int64_t)(before - pending);
-    if (pending < before) note_progress(lane);
-    return code == BB_EGONE ? BB_EGONE : BB_OK;
+    if (code == BB_EGONE) return BB_EGONE;
+    if (pending < before)
+        note_progress(lane);
+    else if (patience(lane) == 0 && !has_taken_some(lane))
+        return BB_EGONE;
+    return BB_OK;
 }
 
-static bool buffer_is_full(const struct bb_lane *lane)
+/* What has been kept of one run, the client may take before the next. */
+static int make_way(struct bb_lane *lane, struct run *run)
 {
-    size_t pending = bb__buf_len(&lane->current->out);
-    return pending > 0 && pending >= lane->worker->settings.response_buffer;
+    int code = send_run(lane, run);
+    return code == BB_OK ? flush_pending(lane) : code;
 }
 
 static int add_end(struct bb_lane *lane, struct run *run)
@@ -219,8 +244,8 @@ static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_
 
     for (size_t i = 0; i < count && code == BB_OK; i++) {
         for (size_t offset = 0, used; offset < parts[i].len; offset += used, *taken += used) {
-            if (run_is_full(&run) && (code = send_run(lane, &run)) != BB_OK) return code;
-            if (buffer_is_full(lane)) return BB_AGAIN;
+            if (run_is_full(&run) && (code = make_way(lane, &run)) != BB_OK) return code;
+            if (bb__spill_is_full(&lane->current->spill)) return BB_AGAIN;
             code = add_piece(lane, &run, parts[i].at + offset, parts[i].len - offset, &used);
             if (code != BB_OK) return code;
         }
@@ -239,25 +264,6 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
     if (code < 0) lane->reply.failed = code;
     lane->reply.body_length += *taken;
     return code;
-}
-
-/* For how long the client may still take nothing; fits poll. */
-static int patience(const struct bb_lane *lane)
-{
-    uint64_t limit = lane->worker->settings.write_timeout;
-    if (limit == 0) return -1;
-    uint64_t stalled = bb__clock_ms() - lane->reply.write_progress;
-    if (stalled >= limit) return 0;
-    return limit - stalled > INT_MAX ? INT_MAX : (int)(limit - stalled);
-}
-
-/* The socket asks for more only when much of its buffer, which may be megabytes, is free: a client that takes
- * little at a time needs longer for that, and is not gone. */
-static bool has_taken_some(struct bb_lane *lane)
-{
-    if (bb__sock_untaken(lane->current->fd) >= lane->current->untaken) return false;
-    note_progress(lane);
-    return true;
 }
 
 /* Of a unix socket what waits is counted with the kernel's own overhead, which for little parts is a hundred
@@ -298,7 +304,7 @@ int bb_reply_wait(struct bb_lane *lane)
     if (lane->context.log) bb__lane_log_flush(lane);
     if (lane->reply.waited == 0) lane->reply.taken_before = taken_so_far(lane);
     int left = patience(lane);
-    while (bb__buf_len(&conn->out) > lane->worker->settings.response_buffer / 2) {
+    while (!bb__spill_try_again(&conn->spill)) {
         int look = look_every(lane);
         if (left >= 0 && left < look) look = left;
         int code = wait_for_room(lane, look);

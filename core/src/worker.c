@@ -64,6 +64,7 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     worker->spool_budget.max = settings->spool_max;
     worker->spool_budget.threshold = settings->spool_threshold;
     worker->spool_budget.directory = worker->settings.spool_dir;
+    worker->spool_budget.reserve = worker->reserve;
     worker->process_generation = atomic_load_explicit(&process_generation, memory_order_relaxed);
     worker->drain_source.kind = BB_SOURCE_DRAIN;
     char fault[BB_FAULT_MAX];

@@ -21,6 +21,7 @@ static struct host *new_host(int family, uint64_t write_timeout, host_app app)
 {
     struct bb_settings settings = host_settings();
     settings.response_buffer = BUFFER;
+    settings.spool_max = 1; /* who is ahead of the client waits for it */
     settings.write_timeout = write_timeout;
     struct host *host = host_new(&settings, family);
     host->app = app;
@@ -68,18 +69,26 @@ static void test_the_wait_is_counted_from_the_last_progress(void **state)
     }
 }
 
-/* Writes until some is pending and there is room for more, then leaves the socket no room. */
-static void fill_socket(struct host *host)
+static int write_part(struct host *host, size_t len)
 {
-    const struct bb_slice part = {letters, 10000};
-    const struct bb__conn *conn = host->lane->current;
+    const struct bb_slice part = {letters, len};
     uint64_t taken;
-    int least = 4096;
+    return bb_reply_write(host->lane, &part, 1, false, &taken);
+}
+
+/* Writes until more is pending. */
+static void fill(struct host *host, uint64_t pending)
+{
     host_fields(host, 200);
     assert_int_equal(bb_reply_head(host->lane, LARGEST), BB_OK);
-    while (bb__buf_len(&conn->out) <= BUFFER / 2)
-        assert_int_equal(bb_reply_write(host->lane, &part, 1, false, &taken), BB_OK);
-    assert_int_equal(setsockopt(conn->fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof least), 0);
+    while (bb__conn_owes(host->lane->current) <= pending) assert_int_equal(write_part(host, 10000), BB_OK);
+}
+
+/* Leaves the socket no room, also when something has been taken. */
+static void shut_room(struct host *host)
+{
+    int least = 4096;
+    assert_int_equal(setsockopt(host->lane->current->fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof least), 0);
 }
 
 /* Less than the socket asks for more after. */
@@ -87,11 +96,12 @@ static void app_is_read_little_by_little(struct host *host, const struct bb_requ
 {
     (void)request;
     const struct bb__conn *conn = host->lane->current;
-    fill_socket(host);
+    fill(host, BUFFER);
+    shut_room(host);
     for (int round = 0; round < 2; round++) {
         char bytes[1000];
         int untaken = bb__sock_untaken(conn->fd);
-        size_t pending = bb__buf_len(&conn->out);
+        uint64_t pending = bb__conn_owes(conn);
         while (bb__sock_untaken(conn->fd) == untaken) (void)recv(late->fd, bytes, sizeof bytes, 0);
         fake_clock_advance(30);
         bb_lane_wake(host->lane); /* no reason to forget what the client has done */
@@ -99,7 +109,7 @@ static void app_is_read_little_by_little(struct host *host, const struct bb_requ
         uint64_t since = real_ms();
         assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
         assert_true(real_ms() - since >= 29);
-        assert_int_equal(bb__buf_len(&conn->out), pending);
+        assert_int_equal(bb__conn_owes(conn), pending);
     }
     bb_reply_abort(host->lane);
 }
@@ -108,15 +118,15 @@ static void app_is_read_little_by_little(struct host *host, const struct bb_requ
 static void app_goes_on_writing(struct host *host, const struct bb_request *request)
 {
     (void)request;
-    const struct bb_slice part = {letters, 1000};
-    uint64_t taken, progress;
-    fill_socket(host);
+    uint64_t progress;
+    fill(host, BUFFER / 2);
+    shut_room(host);
     progress = host->lane->reply.write_progress;
     fake_clock_advance(20);
-    assert_int_equal(bb_reply_write(host->lane, &part, 1, false, &taken), BB_OK);
+    assert_int_equal(write_part(host, 1000), BB_OK);
     fake_clock_advance(11);
     assert_int_equal(host->lane->reply.write_progress, progress);
-    assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
+    assert_int_equal(write_part(host, 1000), BB_EGONE);
     bb_reply_abort(host->lane);
 }
 
@@ -156,7 +166,7 @@ static void take_some(void)
 static void app_waits_for_a_slow_client(struct host *host, const struct bb_request *request)
 {
     (void)request;
-    fill_socket(host);
+    fill(host, BUFFER);
     fake_wait_client = take_some;
     seconds = 0;
     int code = bb_reply_wait(host->lane);
@@ -188,7 +198,7 @@ static void test_who_is_waited_for_has_to_be_quick(void **state)
 static void app_waits_for_one_who_pauses(struct host *host, const struct bb_request *request)
 {
     (void)request;
-    fill_socket(host);
+    fill(host, BUFFER);
     fake_wait_client = take_some;
     seconds = taken_a_second = 0;
     assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
@@ -210,10 +220,8 @@ static void test_who_is_behind_a_little_may_pause(void **state)
 
 static int write_until_full(struct host *host)
 {
-    const struct bb_slice part = {letters, 1};
-    uint64_t taken;
     int code;
-    while ((code = bb_reply_write(host->lane, &part, 1, false, &taken)) == BB_OK) continue;
+    while ((code = write_part(host, 1)) == BB_OK) continue;
     return code;
 }
 

@@ -80,7 +80,9 @@ class CloseTest < Support::LaneCase
       ensured = 0
       body = make.call
       body.define_singleton_method(:close) { super().tap { ensured += 1 } }
-      server = serve(settings: { response_buffer: 1000 }) { |env| env["PATH_INFO"] == "/" ? [200, {}, body] : OK }
+      server = serve(settings: { response_buffer: 1000, spool_max: 1 }) do |env|
+        env["PATH_INFO"] == "/" ? [200, {}, body] : OK
+      end
       server.connect do |client|
         client.request("GET", "/")
         client.read(1000)
@@ -105,7 +107,7 @@ class CloseTest < Support::LaneCase
         seen << :ensured
       end
     })
-    server = serve(settings: { response_buffer: 1000, write_timeout: 50 }) do |env|
+    server = serve(settings: { response_buffer: 1000, spool_max: 1, write_timeout: 50 }) do |env|
       env["PATH_INFO"] == "/" ? [200, {}, body] : OK
     end
     server.connect do |client|
@@ -130,7 +132,7 @@ class CloseTest < Support::LaneCase
       end
       CloseTest.ignore(IOError) { out.call("more") }
     })
-    server = serve(settings: { response_buffer: 1000, write_timeout: 50 }) { [200, {}, body] }
+    server = serve(settings: { response_buffer: 1000, spool_max: 1, write_timeout: 50 }) { [200, {}, body] }
     server.connect do |client|
       client.request("GET", "/")
       given_up.pop
@@ -149,7 +151,7 @@ class CloseTest < Support::LaneCase
         raise "cleaning up failed"
       end
     })
-    server = serve(settings: { response_buffer: 1000 }) { [200, {}, body] }
+    server = serve(settings: { response_buffer: 1000, spool_max: 1 }) { [200, {}, body] }
     server.connect do |client|
       client.request("GET", "/")
       client.read(1000)

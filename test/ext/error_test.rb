@@ -54,7 +54,7 @@ class ErrorTest < Support::LaneCase
 
   def test_show_errors_in_full_though_the_client_waits
     error = RuntimeError.new("x" * 3_000_000)
-    response = failing_response(error, show_errors: true, settings: { response_buffer: 1000 })
+    response = failing_response(error, show_errors: true, settings: { response_buffer: 1000, spool_max: 1 })
 
     assert_operator response.body.bytesize, :>, 3_000_000
   end

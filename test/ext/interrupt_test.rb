@@ -56,7 +56,7 @@ class InterruptTest < Support::LaneCase
 
   def test_killed_while_the_lane_waits_for_the_client
     body = Support::Failing::Body.new(->(out) { loop { out.call("x" * 100_000) } })
-    server = serve(settings: { response_buffer: 1000 }) { [200, {}, body] }
+    server = serve(settings: { response_buffer: 1000, spool_max: 1 }) { [200, {}, body] }
     server.connect do |client|
       client.request("GET", "/")
       client.read(1000)

@@ -18,7 +18,7 @@ class LargeBodyTest < Support::LaneCase
   }.each do |name, make|
     define_method(:"test_#{name}_and_a_client_that_waits") do
       parts = make.call
-      server = serve(settings: { response_buffer: 10_000 }) do |env|
+      server = serve(settings: { response_buffer: 10_000, spool_max: 1 }) do |env|
         [200, {}, env["PATH_INFO"] == "/" ? parts : parts.each]
       end
       %w[/ /each].each do |path|
@@ -43,7 +43,7 @@ class LargeBodyTest < Support::LaneCase
   CHANGES.each_with_index do |(change, whole), number|
     define_method(:"test_parts_that_change_while_they_are_sent_#{number}") do
       body = ["x" * 30_000_000, +"x"]
-      server = serve(settings: { response_buffer: 10_000 }) { [200, { "connection" => "close" }, body] }
+      server = serve(settings: { response_buffer: 10_000, spool_max: 1 }) { [200, { "connection" => "close" }, body] }
       server.connect do |client|
         client.request("GET", "/")
         head = client.read_line until head == "\r\n"

@@ -1,11 +1,13 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require_relative "small_disk"
 require_relative "worker_watch"
 
 # No room for a body: the disk is full, or SpoolMax is reached. The client is told 507, the application nothing, and the
 # room is there again.
 class FaultsSpoolTest < Support::TestCase
+  include SmallDisk
   include WorkerWatch
 
   APPLICATION = <<~RUBY
@@ -113,23 +115,5 @@ class FaultsSpoolTest < Support::TestCase
 
   def assert_served
     assert_equal (3 * MIB.bytesize).to_s, @server.request("POST", "/", {}, MIB * 3).body
-  end
-
-  def with_small_disk
-    disk = File.join(temp_dir, "disk")
-    Dir.mkdir(disk)
-    mounted = Support::ChildProcess.run("mount", "-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", disk)
-    skip "needs the right to mount a file system: #{mounted.output.text.strip}" unless mounted.status.success?
-    begin
-      yield disk
-    ensure
-      @server&.stop
-      Support::ChildProcess.run("umount", disk)
-    end
-  end
-
-  def free_bytes(disk)
-    blocks, size = `stat --file-system --format '%f %S' #{disk}`.split.map(&:to_i)
-    blocks * size
   end
 end

@@ -16,14 +16,17 @@ module Bontebok
                    "Bytes of a request body that stay in memory; a longer one goes to a file in SpoolDir.",
                    section: TITLE, core: true),
         Option.new("SpoolDir", DIRECTORY, "/tmp",
-                   "Folder for request bodies past SpoolThreshold. When it is set here, TMPDIR is set to it as " \
-                   "well, for Rack's own temporary files.",
+                   "Folder for request bodies past SpoolThreshold, and for answers past ResponseBuffer; on a disk " \
+                   "rather than in memory. When it is set here, TMPDIR is set to it as well, for Rack's own " \
+                   "temporary files.",
                    section: TITLE, environment_variables: ["TMPDIR"]),
         Option.new("SpoolMax", SIZE, 1 << 30,
-                   "Bytes of all bodies that one worker holds, in memory and in SpoolDir. More: 507. 0: no limit.",
+                   "Bytes that one worker holds: of all request bodies, and of answers in SpoolDir. A request body " \
+                   "for which there is no room: 507; an answer: its lane waits for the client. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("ResponseBuffer", SIZE, 1 << 20,
-                   "Unsent bytes of an answer that stay in memory; past it the lane waits for the client.",
+                   "Unsent bytes of an answer that stay in memory, 64 KiB at least; what is more goes to a file in " \
+                   "SpoolDir, and the lane to the next request.",
                    section: TITLE, core: true),
         Option.new("ChunkedTransfer", SWITCH, true,
                    "Send answers of unknown length chunked to HTTP/1.1 clients. false: end them by closing.",

@@ -23,8 +23,8 @@ module Bontebok
                    "Time that a request body may make no progress. Longer: 408.",
                    section: TITLE, core: true),
         Option.new("MinBodyRate", BYTES_PER_SECOND, 500,
-                   "Bytes per second of a request body after its first 10 s; slower: 408. And of an answer past " \
-                   "ResponseBuffer, but for 64 KiB, while its client is waited for; slower: reset. 0: no limit.",
+                   "Bytes per second of a request body after its first 10 s; slower: 408. And of an answer " \
+                   "past SpoolMax, but for 64 KiB, while its client is waited for; slower: reset. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("WriteTimeout", DURATION, 60_000,
                    "Time that a client may take nothing of its answer. Longer, by a quarter at most: the connection " \
