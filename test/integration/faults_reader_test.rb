@@ -25,6 +25,7 @@ class FaultsReaderTest < Support::TestCase
       def close = $stderr.puts("closed")
     end
     run(lambda do |env|
+      File.read(env["QUERY_STRING"]) unless env["QUERY_STRING"].empty? # of a FIFO, until somebody writes to it
       times = env["PATH_INFO"].delete("/").to_i
       times.zero? ? [200, {}, ["small"]] : [200, {}, body.new(times)]
     end)
@@ -111,6 +112,22 @@ class FaultsReaderTest < Support::TestCase
   def test_every_byte_of_what_waited_in_a_file
     start_watched(listen: :tcp, rackup: APPLICATION)
     assert_read_after_a_pause(32)
+    assert_unharmed
+  end
+
+  # The only lane has something else to do.
+  def test_every_byte_while_the_lane_is_busy
+    File.mkfifo(fifo = File.join(temp_dir, "fifo"))
+    start_watched(listen: :tcp, rackup: APPLICATION)
+    @server.connect do |busy|
+      assert_read_after_a_pause(32) do
+        busy.request("GET", "/?#{fifo}")
+        assert busy.quiet?(WATCH_SECONDS)
+      end
+      assert busy.quiet?(0)
+      File.write(fifo, "")
+      assert_equal "small", busy.read_response.body
+    end
     assert_unharmed
   end
 
