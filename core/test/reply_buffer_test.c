@@ -197,7 +197,7 @@ static void test_a_slow_reader_gets_every_byte(void **state)
         struct host *host = new_host(AF_UNIX, PATIENCE);
         cut_answer(2 << 20, 3000, chunked);
         serve_and_read(host, 700);
-        assert_true(answer.waits > 2);
+        assert_true(answer.waits > 0);
         assert_true(answer.most_pending >= BUFFER && answer.most_pending <= BUFFER + RUN);
         host_free(host);
     }
@@ -210,7 +210,7 @@ static void test_a_patience_of_fifty_days(void **state)
     struct host *host = new_host(AF_UNIX, 1ULL << 32);
     cut_answer(2 << 20, 3000, true);
     serve_and_read(host, 700);
-    assert_true(answer.waits > 2);
+    assert_true(answer.waits > 0);
     host_free(host);
 }
 

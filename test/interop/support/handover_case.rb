@@ -22,7 +22,9 @@ module Interop
       start_process(*command, *SERVER, *args, env: Support::BontebokProcess::ENVIRONMENT, chdir: temp_dir)
     end
 
+    # Of which the log tells when the lanes may be serving already.
     def addresses(process)
+      process.wait_for_output(/ ready in \d+ ms$/)
       process.output.text.scan(Support::BontebokProcess::LISTENING).flatten.map { |text| text.delete_suffix(",") }
     end
 
