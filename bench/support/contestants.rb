@@ -79,7 +79,7 @@ module Bench
 
     # It leaves a file with its pid.
     def itsi(address, workers, app)
-      peer("itsi", ["itsi", "-w", workers.to_s, "-t", "1", "-r", app,
+      peer("itsi", ["itsi", "-C", File.join(APPS, "itsi.rb"), "-w", workers.to_s, "-t", "1", "-r", app,
                     "-b", unix?(address) ? "unix://#{address}" : "http://#{address}"],
            env: { "ITSI_SERVER_PID_DIR" => File.dirname(Build.floor) }, gemfile: "bench/peers/itsi/Gemfile")
     end

@@ -3,16 +3,19 @@
 require "socket"
 
 module Bench
-  # A server under measurement: its own process group on one core, stopped (SIGSTOP) while others are measured.
+  # A server under measurement: on one core, stopped (SIGSTOP) while others are measured. It has a session of its own:
+  # what it starts belongs to it, also with a process group for each worker, as pitchfork and itsi make them.
   class ProcessGroup
     BOOT_DEADLINE = 20
+    # Place in /proc/PID/stat behind the name, proc(5).
+    SESSION = 3
 
     # command: argv; env: its environment; address: "/path" or "127.0.0.1:PORT"; core: CPU number, or
     # several as taskset takes them; log: path.
     def initialize(command, env:, address:, core:, log:)
       @address = address
-      @pid = spawn(env, "taskset", "-c", core.to_s, *command, pgroup: true, in: File::NULL, out: log, err: log,
-                                                              close_others: true)
+      @pid = spawn(env, "setsid", "taskset", "-c", core.to_s, *command, in: File::NULL, out: log, err: log,
+                                                                        close_others: true)
     end
 
     # Waits until it accepts. False when it ended, or did not within the deadline.
@@ -30,7 +33,7 @@ module Bench
     def pids
       Dir["/proc/[0-9]*/stat"].filter_map do |file|
         fields = File.read(file).sub(/\A\d+ \(.*\) /, "").split
-        file[/\d+/].to_i if fields[2].to_i == @pid
+        file[/\d+/].to_i if fields[SESSION].to_i == @pid
       rescue Errno::ENOENT, Errno::ESRCH
         nil
       end
@@ -61,13 +64,15 @@ module Bench
     def pause = signal(:STOP)
     def resume = signal(:CONT)
 
+    # TERM is for the first process alone, which ends its workers.
     def finish
       resume
-      signal(:TERM)
+      Process.kill(:TERM, @pid)
       limit = now + 5
       sleep 0.05 until now > limit || Process.wait(@pid, Process::WNOHANG)
-      signal(:KILL)
-    rescue Errno::ECHILD
+    rescue Errno::ESRCH, Errno::ECHILD
+      nil
+    ensure
       signal(:KILL)
     end
 
@@ -76,9 +81,11 @@ module Bench
     def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
     def signal(name)
-      Process.kill(name, -@pid)
-    rescue Errno::ESRCH
-      nil
+      pids.each do |pid|
+        Process.kill(name, pid)
+      rescue Errno::ESRCH
+        nil
+      end
     end
 
     def connects?
