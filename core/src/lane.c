@@ -194,7 +194,7 @@ static struct bb__conn *pick(struct bb_lane *lane)
         if (lane->accepting) {
             conn = bb__lane_accept(lane);
         } else if (!bb__batch_empty(&lane->set.batch)) {
-            if (lane->shares.crowded > 0) bb__lane_share(lane);
+            if (lane->shares.crowded > 0 && !bb__lane_share(lane)) continue;
             conn = take_event(lane);
         } else if ((due = bb__deadline_take_due(&lane->set.deadlines, lane->context.now))) {
             conn = take_due(lane, due);

@@ -140,9 +140,9 @@ void bb__lane_returns(struct bb_lane *lane);
 bool bb__lane_begins_to_answer(struct bb_lane *lane);
 
 /* lane_share.c: after each look; and while what it has found is served, if there is much of it: passes some
- * on to lanes that are idle. */
+ * on to lanes that are idle, or that others are waiting for as well. False: look again. */
 void bb__lane_looked(struct bb_lane *lane);
-void bb__lane_share(struct bb_lane *lane);
+bool bb__lane_share(struct bb_lane *lane);
 
 /* lane_share.c: the worker is withdrawn: passes on all that the last look has found. False: there is
  * something that only the host can do. */

@@ -9,6 +9,9 @@
 /* us. Shorter ones are not worth it, but if there are always several, one connection belongs elsewhere. */
 #define CROWDED 5000
 
+/* us, for which what a look has found is not out of date: who comes later is served later. */
+#define STALE 200
+
 /* What it has found last is served by now; a mean over some looks is all that is wanted. */
 static void measure(struct bb_lane *lane, uint64_t now)
 {
@@ -51,23 +54,61 @@ static unsigned spare(struct bb_lane *lane)
     return bb__board_idle_elsewhere(lane->worker->board, lane->worker->pid, others);
 }
 
-/* The last of the batch. */
-static void pass_one(struct bb_lane *lane)
+/* Reads a connection of the batch, and passes its request on. False: it is no connection. */
+static bool pass(struct bb_lane *lane, struct epoll_event *event)
 {
-    struct bb__batch *batch = &lane->set.batch;
-    const struct epoll_event *event = &batch->events[batch->count - 1];
     struct bb__source *source = event->data.ptr;
-    if (source && source->kind != BB_SOURCE_CONN) return;
-    batch->count--;
+    if (source && source->kind != BB_SOURCE_CONN) return false;
+    event->data.ptr = NULL;
     struct bb__conn *conn = (struct bb__conn *)source;
-    if (!conn || conn->is_ready) return;
+    if (!conn || conn->is_ready) return true;
     if (bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, event->events)))
         bb__set_pass(&lane->set, &lane->context, conn, &lane->worker->relay, true);
+    return true;
 }
 
-void bb__lane_share(struct bb_lane *lane)
+static bool is_stale(const struct bb_lane *lane)
 {
-    for (unsigned count = spare(lane); count > 0 && left_in_batch(lane) > 1; count--) pass_one(lane);
+    return lane->shares.requests > 0 && bb__clock_us() - lane->shares.began > STALE;
+}
+
+static bool others_wait(const struct bb_lane *lane)
+{
+    const struct bb__batch *batch = &lane->set.batch;
+    for (int i = batch->next; i < batch->count; i++)
+        if (batch->events[i].data.ptr == &lane->worker->relay_source) return true;
+    return false;
+}
+
+/* Those in the relay came first. */
+static void queue_up(struct bb_lane *lane)
+{
+    struct bb__batch *batch = &lane->set.batch;
+    for (int i = batch->next; i < batch->count; i++) (void)pass(lane, &batch->events[i]);
+}
+
+static void drop_batch(struct bb_lane *lane)
+{
+    lane->set.batch.count = lane->set.batch.next = 0;
+    lane->looked = false;
+    lane->busy = true;
+}
+
+/* One queue for all lanes, as far as requests are worth it: what has come since the last look is taken into
+ * account, and who is not served at once goes to the end of those who are passed on. */
+bool bb__lane_share(struct bb_lane *lane)
+{
+    struct bb__batch *batch = &lane->set.batch;
+    if (lane->shares.mean >= WORTH && !lane->context.draining) {
+        if (is_stale(lane)) {
+            drop_batch(lane);
+            return false;
+        }
+        if (others_wait(lane)) queue_up(lane);
+    }
+    for (unsigned count = spare(lane); count > 0 && left_in_batch(lane) > 1; count--, batch->count--)
+        if (!pass(lane, &batch->events[batch->count - 1])) break;
+    return true;
 }
 
 bool bb__lane_pass_all(struct bb_lane *lane)
@@ -75,15 +116,7 @@ bool bb__lane_pass_all(struct bb_lane *lane)
     struct bb__batch *batch = &lane->set.batch;
     if (batch->count == 0 || lane->context.draining) return false;
     lane->context.now = bb__clock_ms();
-    while (!bb__batch_empty(batch)) {
-        const struct epoll_event *event = &batch->events[batch->next];
-        struct bb__source *source = event->data.ptr;
-        if (source && source->kind != BB_SOURCE_CONN) return false;
-        batch->next++;
-        struct bb__conn *conn = (struct bb__conn *)source;
-        if (!conn || conn->is_ready) continue;
-        if (bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, event->events)))
-            bb__set_pass(&lane->set, &lane->context, conn, &lane->worker->relay, true);
-    }
+    for (; !bb__batch_empty(batch); batch->next++)
+        if (!pass(lane, &batch->events[batch->next])) return false;
     return !lane->set.ready_first;
 }
