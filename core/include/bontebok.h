@@ -345,14 +345,16 @@ bool bb_reply_sent(const struct bb_lane *lane);
 
 /* Adds body parts and sends (with the head, the first time) what the socket takes. *taken: bytes of the
  * parts, in order, that the core has sent or copied: to memory up to response_buffer, then to a file in
- * spool_dir. BB_OK: all of it. BB_AGAIN: spool_max is reached, or the disk is full: bb_reply_wait(), then
- * call again with the rest. BB_EGONE: the client is gone, or has taken nothing for write_timeout: abort.
- * `last` true: these parts are the whole rest, so that head, body and end leave in one send. No parts and
- * last false: sends the head, or what is pending. Errors: BB_EGONE, BB_ENOMEM. */
+ * spool_dir. BB_OK: all of it. BB_AGAIN: the client has yet to show that it is slow, spool_max is reached, or
+ * the disk is full: bb_reply_wait(), then call again with the rest. BB_EGONE: the client is gone, or has
+ * taken nothing for write_timeout: abort. `last` true: these parts are the whole rest, so that head, body and
+ * end leave in one send. No parts and last false: sends the head, or what is pending. Errors: BB_EGONE,
+ * BB_ENOMEM. */
 int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
                    uint64_t *taken);
 
-/* Blocks until there is room for what could not be put in a file. BB_OK: write again. BB_AGAIN:
+/* Blocks, for a millisecond or two, to see whether a client is quick; then, if no file has room for what it
+ * does not take, until there is some. BB_OK: write again. BB_AGAIN:
  * bb_lane_wake() was called. BB_EGONE: reset, nothing taken for write_timeout, or, but for 64 KiB, less than
  * min_body_rate. */
 int bb_reply_wait(struct bb_lane *lane);

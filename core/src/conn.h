@@ -203,10 +203,12 @@ enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_cont
 
 /* conn_out.c: the sending side */
 
-/* Keeps what the socket does not take: in `out` up to response_buffer, the rest in `spill`. BB_OK or
- * BB_ENOMEM. */
-int bb__conn_keep(struct bb__conn *conn, const struct bb__conn_context *context, const char *bytes,
-                  size_t len);
+/* Whether no more is to be kept in memory. */
+static inline bool bb__conn_is_behind(const struct bb__conn *conn, const struct bb_settings *settings)
+{
+    size_t len = bb__buf_len(&conn->out);
+    return bb__spill_len(&conn->spill) > 0 || (len > 0 && len >= settings->response_buffer);
+}
 
 /* Sends what is kept. BB_OK: all of it; BB_AGAIN: the socket is full, or it was much; BB_EGONE, also when it
  * cannot be read again. */

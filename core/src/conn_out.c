@@ -6,20 +6,6 @@
 /* At most so many times in a row `out` is filled from `spill`: others wait. */
 #define WINDOWS_MAX 4
 
-int bb__conn_keep(struct bb__conn *conn, const struct bb__conn_context *context, const char *bytes,
-                  size_t len)
-{
-    uint64_t limit = context->settings->response_buffer, here = 0;
-    if (limit < BB_SPILL_WINDOW) limit = BB_SPILL_WINDOW;
-    if (bb__spill_len(&conn->spill) == 0 && bb__buf_len(&conn->out) < limit) {
-        here = limit - bb__buf_len(&conn->out);
-        if (here > len) here = len;
-        int code = bb__buf_append(&conn->out, bytes, here);
-        if (code != BB_OK || here == len) return code;
-    }
-    return bb__spill_append(&conn->spill, context->spool_budget, bytes + here, len - here);
-}
-
 static int send_out(struct bb__conn *conn)
 {
     while (bb__buf_len(&conn->out) > 0) {

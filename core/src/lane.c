@@ -270,7 +270,8 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->reply.sent = lane->reply.ended = false;
         lane->reply.failed = BB_OK;
         lane->reply.write_progress = lane->context.now;
-        lane->reply.waited = 0;
+        lane->reply.waited = lane->reply.moments = 0;
+        lane->reply.spills = false;
         lane->reply.given = 0;
         if (lane->context.log) bb__lane_log_begin(lane);
         bb__conn_fill_request(conn, &lane->context, &lane->request);

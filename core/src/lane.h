@@ -35,6 +35,8 @@ struct bb__lane_reply {
     bool sent;            /* something may have reached the client */
     bool ended;           /* the body's end is in staged, or sent */
     int ended_as;         /* BB_OK or BB_ESHORT */
+    bool spills;          /* the client is slow: what is too much for memory goes to a file */
+    uint64_t moments;     /* us, for a client that might have been quick */
     int failed;           /* what bb_reply_write() failed with: bytes are missing, none may follow them */
 };
 

@@ -17,6 +17,11 @@
  * many what was taken. */
 #define RATE_CREDIT (64 * 1024)
 
+/* ms, and us for each MiB: for a client that is quicker than that, as a proxy beside us is, a file would cost
+ * more than to wait. */
+#define MOMENT         1
+#define MOMENT_PER_MIB 1000
+
 /* ms between two looks where no write_timeout says how often. */
 #define LOOK_EVERY 10000
 
@@ -90,14 +95,19 @@ static void note_progress(struct bb_lane *lane)
     lane->current->untaken = bb__sock_untaken(lane->current->fd);
 }
 
+/* In memory, or behind what is in the file already. */
 static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
 {
+    struct bb__conn *conn = lane->current;
+    bool spills = lane->reply.spills && bb__conn_is_behind(conn, &lane->worker->settings);
     for (size_t i = 0; i <= run->count; i++) {
         const struct iovec *span = &run->spans[i];
         size_t skip = sent < span->iov_len ? sent : span->iov_len;
         sent -= skip;
-        int code = bb__conn_keep(lane->current, &lane->context, (const char *)span->iov_base + skip,
-                                 span->iov_len - skip);
+        const char *at = (const char *)span->iov_base + skip;
+        size_t len = span->iov_len - skip;
+        int code = spills ? bb__spill_append(&conn->spill, lane->context.spool_budget, at, len)
+                          : bb__buf_append(&conn->out, at, len);
         if (code != BB_OK) return code;
     }
     return BB_OK;
@@ -213,6 +223,7 @@ static int flush_pending(struct bb_lane *lane)
     uint64_t pending = bb__conn_owes(conn);
     lane->reply.given += (int64_t)(before - pending);
     if (code == BB_EGONE) return BB_EGONE;
+    if (pending == 0) lane->reply.spills = false;
     if (pending < before)
         note_progress(lane);
     else if (patience(lane) == 0 && !has_taken_some(lane))
@@ -225,6 +236,13 @@ static int make_way(struct bb_lane *lane, struct run *run)
 {
     int code = send_run(lane, run);
     return code == BB_OK ? flush_pending(lane) : code;
+}
+
+static bool has_to_wait(const struct bb_lane *lane)
+{
+    const struct bb__conn *conn = lane->current;
+    if (lane->reply.spills) return bb__spill_is_full(&conn->spill);
+    return bb__conn_is_behind(conn, &lane->worker->settings);
 }
 
 static int add_end(struct bb_lane *lane, struct run *run)
@@ -245,7 +263,7 @@ static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_
     for (size_t i = 0; i < count && code == BB_OK; i++) {
         for (size_t offset = 0, used; offset < parts[i].len; offset += used, *taken += used) {
             if (run_is_full(&run) && (code = make_way(lane, &run)) != BB_OK) return code;
-            if (bb__spill_is_full(&lane->current->spill)) return BB_AGAIN;
+            if (has_to_wait(lane)) return BB_AGAIN;
             code = add_piece(lane, &run, parts[i].at + offset, parts[i].len - offset, &used);
             if (code != BB_OK) return code;
         }
@@ -297,12 +315,25 @@ static int look_every(const struct bb_lane *lane)
     return limit > 0 ? (int)smaller(bb__conn_write_tick(limit), INT_MAX) : LOOK_EVERY;
 }
 
+static int wait_for_a_moment(struct bb_lane *lane)
+{
+    struct bb__lane_reply *reply = &lane->reply;
+    uint64_t since = bb__clock_us();
+    int code = wait_for_room(lane, MOMENT);
+    if (code == BB_AGAIN) return BB_AGAIN;
+    reply->moments += bb__clock_us() - since;
+    uint64_t allowed = MOMENT * 1000 + ((uint64_t)reply->given >> 20) * MOMENT_PER_MIB;
+    reply->spills = code != BB_OK || reply->moments > allowed;
+    return code == BB_OK ? flush_pending(lane) : BB_OK;
+}
+
 int bb_reply_wait(struct bb_lane *lane)
 {
     struct bb__conn *conn = current(lane);
     if (!conn) return BB_EGONE;
     if (lane->context.log) bb__lane_log_flush(lane);
     if (lane->reply.waited == 0) lane->reply.taken_before = taken_so_far(lane);
+    if (!lane->reply.spills) return wait_for_a_moment(lane);
     int left = patience(lane);
     while (!bb__spill_try_again(&conn->spill)) {
         int look = look_every(lane);

@@ -25,7 +25,7 @@ module Bontebok
                    "for which there is no room: 507; an answer: its lane waits for the client. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("ResponseBuffer", SIZE, 1 << 20,
-                   "Unsent bytes of an answer that stay in memory, 64 KiB at least; what is more goes to a file in " \
+                   "Unsent bytes of an answer that stay in memory; what a client is too slow for goes to a file in " \
                    "SpoolDir, and the lane to the next request.",
                    section: TITLE, core: true),
         Option.new("ChunkedTransfer", SWITCH, true,
