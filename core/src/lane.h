@@ -89,6 +89,7 @@ struct bb_lane {
         uint64_t crowded;  /* us, since when each look has found several at a time; 0: the last one has not */
         uint64_t began;    /* us, when what the last look has found began to be served */
         unsigned requests; /* served since */
+        bool done;         /* of what that look has found as many were passed on as should be */
         unsigned mean;     /* us, that a request has taken of late */
     } shares;
 

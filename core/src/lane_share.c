@@ -34,6 +34,7 @@ void bb__lane_looked(struct bb_lane *lane)
     if (lane->shares.crowded == 0) lane->shares.crowded = now;
     lane->shares.began = now;
     lane->shares.requests = 0;
+    lane->shares.done = false;
 }
 
 static unsigned left_in_batch(const struct bb_lane *lane)
@@ -104,8 +105,10 @@ bool bb__lane_share(struct bb_lane *lane)
             drop_batch(lane);
             return false;
         }
-        if (others_wait(lane)) queue_up(lane);
+        if (!lane->shares.done && others_wait(lane)) queue_up(lane);
     }
+    if (lane->shares.done) return true;
+    lane->shares.done = true;
     for (unsigned count = spare(lane); count > 0 && left_in_batch(lane) > 1; count--, batch->count--)
         if (!pass(lane, &batch->events[batch->count - 1])) break;
     return true;

@@ -1,0 +1,145 @@
+/* lane_share_test.c: a lane that finds several requests at a time: who is served, who is passed on, and in
+ * which order. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "accept_case.h"
+
+#define CLIENTS 4
+
+static char order[256];
+
+static void app_notes_order(struct host *host, const struct bb_request *request)
+{
+    const struct bb_slice *target = &request->head.target;
+    strncat(order, target->at, target->len);
+    app_echo(host, request);
+}
+
+/* A host with connections that are kept, and a board with a lane of another process. */
+struct crowd {
+    struct bb_board *board;
+    struct bb__board_line *other;
+    struct host *host;
+    struct client *clients[CLIENTS];
+};
+
+static struct crowd new_crowd(unsigned mean)
+{
+    struct crowd crowd;
+    assert_int_equal(bb_board_new(&crowd.board, 8), BB_OK);
+    crowd.other = bb__board_claim(crowd.board);
+    atomic_store(&crowd.other->pid, 1);
+    crowd.host = new_host(0);
+    bb_lane_free(crowd.host->lane);
+    bb_worker_board(crowd.host->worker, crowd.board);
+    assert_int_equal(bb_lane_new(&crowd.host->lane, crowd.host->worker), BB_OK);
+    for (int i = 0; i < CLIENTS; i++) crowd.clients[i] = new_served(crowd.host);
+    host_settle(crowd.host);
+    crowd.host->lane->shares.mean = mean;
+    crowd.host->app = app_notes_order;
+    order[0] = '\0';
+    return crowd;
+}
+
+static void free_crowd(struct crowd *crowd)
+{
+    for (int i = 0; i < CLIENTS; i++) client_free(crowd->clients[i]);
+    host_free(crowd->host);
+    bb_board_free(crowd->board);
+}
+
+static void ask(struct crowd *crowd, int client, const char *target)
+{
+    char request[64];
+    snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", target);
+    client_say(crowd->clients[client], request);
+}
+
+static void assert_all_answered(struct crowd *crowd)
+{
+    for (int i = 0; i < CLIENTS; i++) {
+        assert_true(client_read(crowd->clients[i], true));
+        assert_int_equal(crowd->clients[i]->status, 200);
+    }
+}
+
+/* How many of them wait in the relay. */
+static unsigned relayed(const struct crowd *crowd)
+{
+    char bytes[BB_RELAY_BYTES];
+    struct bb__relayed message[8];
+    unsigned count = 0;
+    while (count < 8 && bb__relay_take(&crowd->host->worker->relay, bytes, &message[count]) == BB_OK)
+        for (count++; message[count - 1].fd_count > 0;)
+            close(message[count - 1].fds[--message[count - 1].fd_count]);
+    return count;
+}
+
+/* One look, and the first request of those that it finds. */
+static void serve_one(struct crowd *crowd)
+{
+    const struct bb_request *request;
+    bb_lane_wake(crowd->host->lane);
+    bb_lane_wait(crowd->host->lane);
+    assert_int_equal(bb_lane_next(crowd->host->lane, &request), BB_OK);
+    app_notes_order(crowd->host, request);
+}
+
+static void test_as_many_as_others_are_idle(void **state)
+{
+    (void)state;
+    for (int idle = 0; idle <= 1; idle++) {
+        struct crowd crowd = new_crowd(1000);
+        bb__board_set_idle(crowd.other, idle);
+        for (int i = 0; i < CLIENTS; i++) ask(&crowd, i, "/");
+        serve_one(&crowd);
+        assert_int_equal(relayed(&crowd), idle);
+        host_settle(crowd.host);
+        free_crowd(&crowd);
+    }
+}
+
+static void test_short_ones_stay(void **state)
+{
+    (void)state;
+    struct crowd crowd = new_crowd(50);
+    bb__board_set_idle(crowd.other, true);
+    for (int i = 0; i < CLIENTS; i++) ask(&crowd, i, "/");
+    serve_one(&crowd);
+    assert_int_equal(relayed(&crowd), 0);
+    host_settle(crowd.host);
+    assert_all_answered(&crowd);
+    free_crowd(&crowd);
+}
+
+/* Those that another lane has passed on came first. */
+static void test_first_come_first_served(void **state)
+{
+    (void)state;
+    struct crowd crowd = new_crowd(1000);
+    struct bb_lane *lane = crowd.host->lane;
+    ask(&crowd, 3, "/relayed");
+    struct bb__conn *conn = lane->set.conns; /* the last one that came */
+    assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
+    bb__set_pass(&lane->set, &lane->context, conn, &crowd.host->worker->relay, true);
+    for (int i = 0; i < 3; i++) ask(&crowd, i, "/own");
+    host_settle(crowd.host);
+    assert_all_answered(&crowd);
+    assert_string_equal(order, "/relayed/own/own/own");
+    free_crowd(&crowd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_as_many_as_others_are_idle),
+        cmocka_unit_test(test_short_ones_stay),
+        cmocka_unit_test(test_first_come_first_served),
+    };
+    return cmocka_run_group_tests_name("lane_share", tests, NULL, NULL);
+}
