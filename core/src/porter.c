@@ -17,6 +17,9 @@
 #define BRIEF_LOOKS 16
 #define QUIET_LOOKS 2
 
+/* Between two requests of its own a process that has nothing else to do is not idle for a moment. */
+#define BUSY_LOOKS 3
+
 /* us. A porter that comes back so much later than it wanted was stopped. */
 #define STOPPED 1000000
 
@@ -68,8 +71,11 @@ static void withdraw(struct bb__porter *porter)
     for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
         busy = busy || is_taken(bb__own_look(&lane->own));
     if (busy) porter->quiet = 0;
-    bool now = busy && bb__board_process_is_idle(worker->board, worker->pid);
-    if (now != atomic_load(&worker->withdrawn)) bb__worker_withdraw(worker, now);
+    bool idle = bb__board_process_is_idle(worker->board, worker->pid);
+    bool before = atomic_load(&worker->withdrawn);
+    porter->none_idle = idle ? 0 : porter->none_idle + 1;
+    bool now = busy && (idle || (before && porter->none_idle < BUSY_LOOKS));
+    if (now != before) bb__worker_withdraw(worker, now);
 }
 
 /* us, for which the process, or the machine, was stopped while the porter waited: no application's fault. */

@@ -21,6 +21,7 @@ struct bb__porter {
     bool closely;         /* the wait behind the last look is a short one */
     unsigned quiet;       /* looks in a row without a new request */
     unsigned brief;       /* looks in a row at new requests only */
+    unsigned none_idle;   /* looks in a row at which no other process was idle */
     int tick;             /* ms between two looks */
     uint64_t due_back;    /* us, when it is to look again, whatever happens */
 };
