@@ -12,17 +12,12 @@ static bool is_wanted(struct bb_lane *lane)
 
 /* ---- one connection ---- */
 
-/* When all stop, what is passed on might find nobody. */
-static bool may_pass(const struct bb_worker *worker)
-{
-    return !bb__worker_drains(worker) || bb__worker_hands_over(worker);
-}
-
 static void settle(struct bb__porter *porter, struct bb_lane *lane, struct bb__conn *conn,
                    enum bb__conn_next next)
 {
+    const struct bb_worker *worker = porter->worker;
     if (bb__set_settle(&lane->set, &porter->context, conn, next))
-        bb__set_pass(&lane->set, &porter->context, conn, &porter->worker->relay, may_pass(porter->worker));
+        bb__set_pass(&lane->set, &porter->context, conn, &worker->relay, !bb__worker_is_last(worker));
 }
 
 /* ---- all of a set ---- */
@@ -120,10 +115,7 @@ void bb__porter_begin(struct bb__porter *porter, struct bb_lane *lane)
     lane->minded.has_request = current != NULL;
     lane->set.batch.count = lane->set.batch.next = 0;
     leave_sources(porter->worker, lane);
-    if (current && current->registered) {
-        bb__poller_remove(&lane->set.poller, current->fd);
-        current->registered = false;
-    }
+    if (current) bb__set_unwatch(&lane->set, current);
     (void)bb__poller_add_edge(&porter->queue, lane->set.poller.fd, &held);
     bb__porter_go_on(porter, lane);
 }

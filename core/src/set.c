@@ -83,15 +83,27 @@ static bool watch(struct bb__set *set, struct bb__conn *conn)
     return code == BB_OK;
 }
 
-void bb__set_pass(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
-                  const struct bb__relay *relay, bool may_pass)
+void bb__set_unwatch(struct bb__set *set, struct bb__conn *conn)
 {
     if (conn->registered) bb__poller_remove(&set->poller, conn->fd);
     conn->registered = false;
-    if (may_pass && bb__buf_len(&conn->out) == 0 && bb__conn_pass(conn, relay) == BB_OK)
-        bb__set_end(set, context, conn, BB_CONN_END_ABANDON);
-    else
-        push_ready(set, conn);
+}
+
+/* Of one that is not watched any more. False: it still is ours. */
+static bool hand_on(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
+                    const struct bb__relay *relay)
+{
+    if (bb__conn_pass(conn, relay) != BB_OK) return false;
+    bb__set_end(set, context, conn, BB_CONN_END_ABANDON);
+    return true;
+}
+
+void bb__set_pass(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
+                  const struct bb__relay *relay, bool may_pass)
+{
+    bb__set_unwatch(set, conn);
+    bool can_go = may_pass && bb__buf_len(&conn->out) == 0;
+    if (!can_go || !hand_on(set, context, conn, relay)) push_ready(set, conn);
 }
 
 /* Or in the middle of a head. */
@@ -105,14 +117,10 @@ bool bb__set_pass_idle(struct bb__set *set, struct bb__conn_context *context, co
     for (struct bb__conn *conn = set->conns, *next; conn; conn = next) {
         next = conn->next;
         if (!is_idle(conn)) continue;
-        if (conn->registered) bb__poller_remove(&set->poller, conn->fd);
-        conn->registered = false;
-        bool passed = bb__conn_pass(conn, relay) == BB_OK;
-        if (passed)
-            bb__set_end(set, context, conn, BB_CONN_END_ABANDON);
-        else
-            (void)bb__set_settle(set, context, conn, BB_CONN_WAIT);
-        if (!passed) return false;
+        bb__set_unwatch(set, conn);
+        if (hand_on(set, context, conn, relay)) continue;
+        (void)bb__set_settle(set, context, conn, BB_CONN_WAIT);
+        return false;
     }
     return true;
 }

@@ -41,6 +41,9 @@ void bb__set_end(struct bb__set *set, struct bb__conn_context *context, struct b
 bool bb__set_settle(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
                     enum bb__conn_next next);
 
+/* Nothing of it is heard until it is settled again. */
+void bb__set_unwatch(struct bb__set *set, struct bb__conn *conn);
+
 /* A complete request that this lane does not serve: goes to whichever takes it first, or, when the relay has
  * no room for it, or may_pass is false, is the last of the ready ones. */
 void bb__set_pass(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
