@@ -171,11 +171,7 @@ void bb__worker_nudge(struct bb_worker *worker)
 void bb__worker_take_news(struct bb_worker *worker, struct bb__news_ring *ring)
 {
     struct bb_news news;
-    pthread_mutex_lock(&worker->lock);
-    while (ring->count < BB_NEWS_MAX && bb__news_take(&worker->news, &news) == BB_OK)
-        bb__news_put(ring, &news);
-    atomic_store(&worker->has_news, worker->news.count > 0);
-    pthread_mutex_unlock(&worker->lock);
+    while (ring->count < BB_NEWS_MAX && bb_worker_news(worker, &news) == BB_OK) bb__news_put(ring, &news);
 }
 
 int bb_worker_relay(struct bb_worker *worker, int in, int out)
