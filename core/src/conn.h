@@ -186,7 +186,11 @@ enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_c
 /* conn_request.c */
 
 /* context->head is its head. */
-void bb__conn_note_method(struct bb__conn *conn, const struct bb__conn_context *context);
+static inline void bb__conn_note_method(struct bb__conn *conn, const struct bb__conn_context *context)
+{
+    const struct bb_slice *method = &context->head.method;
+    conn->head_method = method->at && method->len == 4 && memcmp(method->at, "HEAD", 4) == 0;
+}
 
 /* Makes context->head that of a request whose head is whole. False: it is none. */
 bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *context);

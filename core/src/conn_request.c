@@ -2,12 +2,6 @@
  * conn.h. */
 #include "conn.h"
 
-void bb__conn_note_method(struct bb__conn *conn, const struct bb__conn_context *context)
-{
-    const struct bb_slice *method = &context->head.method;
-    conn->head_method = method->at && method->len == 4 && memcmp(method->at, "HEAD", 4) == 0;
-}
-
 /* The head is still in the buffer; context->head is another connection's by now. */
 bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *context)
 {
