@@ -82,14 +82,9 @@ static void test_who_still_waits_is_served_when_it_is_back(void **state)
     host_free(host);
 }
 
-static void test_no_lane_of_the_worker_hears_of_it(void **state)
+/* The host's lane is aside. */
+static void assert_told_when_it_is_back(struct host *host, struct bb_lane *second)
 {
-    (void)state;
-    struct host *host = new_host(AF_UNIX);
-    struct bb_lane *second = second_lane(host);
-    host_settle(host);
-    wait_without_events(second);
-    assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_OK);
     struct client *client = client_asks(host);
     assert_false(is_told(second));
     bb_lane_step_back(host->lane);
@@ -99,6 +94,17 @@ static void test_no_lane_of_the_worker_hears_of_it(void **state)
     host_free(host);
 }
 
+static void test_no_lane_of_the_worker_hears_of_it(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct bb_lane *second = second_lane(host);
+    host_settle(host);
+    wait_without_events(second);
+    assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_OK);
+    assert_told_when_it_is_back(host, second);
+}
+
 /* Made, or resuming after a pause, while another is aside. */
 static void test_a_lane_that_begins_to_listen_meanwhile(void **state)
 {
@@ -106,14 +112,7 @@ static void test_a_lane_that_begins_to_listen_meanwhile(void **state)
     struct host *host = new_host(AF_UNIX);
     host_settle(host);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_OK);
-    struct bb_lane *second = second_lane(host);
-    struct client *client = client_asks(host);
-    assert_false(is_told(second));
-    bb_lane_step_back(host->lane);
-    assert_true(is_told(second));
-    assert_answered(client);
-    bb_lane_free(second);
-    host_free(host);
+    assert_told_when_it_is_back(host, second_lane(host));
 }
 
 /* ---- what it still serves ---- */

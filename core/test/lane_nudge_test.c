@@ -59,6 +59,17 @@ static void end_stranger(struct stranger *stranger)
     close(stranger->poller);
 }
 
+/* One that has come and asked, of which our lane was not told: the stranger was. */
+static struct client *untold_client(struct host *host)
+{
+    struct stranger stranger = {0};
+    begin_stranger(&stranger, host);
+    struct client *client = client_new(host);
+    client_say(client, REQUEST);
+    end_stranger(&stranger);
+    return client;
+}
+
 static void nudge(struct host *host)
 {
     pthread_mutex_lock(&host->worker->lock);
@@ -71,11 +82,7 @@ static void test_a_nudge_tells_of_a_new_connection(void **state)
     (void)state;
     struct bb_settings settings = host_settings();
     struct host *host = host_new(&settings, AF_INET);
-    struct stranger stranger = {0};
-    begin_stranger(&stranger, host);
-    struct client *client = client_new(host);
-    client_say(client, REQUEST);
-    end_stranger(&stranger);
+    struct client *client = untold_client(host);
     nudge(host);
     assert_answer(client, 200, "GET / ");
     host_settle(host);
@@ -100,11 +107,7 @@ static void test_who_steps_aside_nudges(void **state)
     (void)state;
     struct bb_settings settings = host_settings();
     struct host *host = host_new(&settings, AF_INET);
-    struct stranger stranger = {0};
-    begin_stranger(&stranger, host);
-    struct client *client = client_new(host);
-    client_say(client, REQUEST);
-    end_stranger(&stranger);
+    struct client *client = untold_client(host);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_OK);
     struct pollfd relay = {.fd = host->worker->relay.out, .events = POLLIN};
     assert_int_equal(poll(&relay, 1, 0), 1);

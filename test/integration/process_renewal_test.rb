@@ -11,22 +11,15 @@ class ProcessRenewalTest < Support::TestCase
   REQUESTS = 8000
   PID_APP = "run ->(_) { [200, {}, [Process.pid.to_s]] }\n"
 
-  def test_hup_loses_nothing
-    renewals = under_load do |server|
-      former = workers(server)
-      server.signal("HUP")
-      wait_for_workers(server, 3, without: former)
+  %w[HUP USR1].each do |signal|
+    define_method("test_#{signal.downcase}_loses_nothing") do
+      renewals = under_load do |server|
+        former = workers(server)
+        server.signal(signal)
+        wait_for_workers(server, 3, without: former)
+      end
+      assert_operator renewals, :>=, 2
     end
-    assert_operator renewals, :>=, 2
-  end
-
-  def test_usr1_loses_nothing
-    renewals = under_load do |server|
-      former = workers(server)
-      server.signal("USR1")
-      wait_for_workers(server, 3, without: former)
-    end
-    assert_operator renewals, :>=, 2
   end
 
   def test_ttin_and_ttou_lose_nothing
