@@ -41,6 +41,18 @@ class ExtOutOfBandTest < Support::LaneCase
     end
   end
 
+  # Whichever lane of the worker has them: the one that is aside, or one that waits.
+  def test_siblings_serve_those_that_are_kept_alive
+    aside, _, entered, leave = pair(count: 3)
+    kept = Array.new(12) { aside.connect.tap { |client| ask(client) } }
+    aside.worker.out_of_band_after(1)
+    eventually { aside.get && !entered.empty? }
+    assert_equal ["sibling"] * 12, kept.map { |client| ask(client) }
+  ensure
+    leave.push(:now)
+    kept&.each(&:close)
+  end
+
   def test_without_siblings_it_is_waited_for
     entered, leave = Array.new(2) { Queue.new }
     server = serve(report: ->(*) { entered.push(:now) && leave.pop }) { OK }
@@ -117,19 +129,21 @@ class ExtOutOfBandTest < Support::LaneCase
 
   private
 
-  # Two workers on one listener; the first waits when it is out of band.
+  # Two workers with one listener and one queue; the first waits when it is out of band.
   def pair(count:)
     entered, leave = Array.new(2) { Queue.new }
     listener, address = unix_listener
     other = listener.dup
+    queue = Socket.pair(:UNIX, :SEQPACKET)
     report = ->(level, *) { entered.push(:now) && leave.pop if level == :out_of_band }
-    [server_on(listener, address, "aside", count: count, report: report), server_on(other, address, "sibling"),
-     entered, leave]
+    [server_on(listener, address, "aside", queue, count: count, report: report),
+     server_on(other, address, "sibling", queue), entered, leave]
   end
 
-  def server_on(listener, address, name, **options)
+  def server_on(listener, address, name, queue, **options)
     app = ->(_) { [200, {}, [name]] }
-    Support::LaneServer.new(app, listener, address, **options).tap { |server| servers << server }
+    siblings = [queue.map { |socket| lent(socket) }, Bontebok::Core::Board.new(4)]
+    Support::LaneServer.new(app, listener, address, siblings: siblings, **options).tap { |server| servers << server }
   end
 
   # The report that came within so many calls of the block: a lane that is about to wait is not seen to wait yet.
@@ -146,6 +160,11 @@ class ExtOutOfBandTest < Support::LaneCase
       OK
     end
     [server, entered, leave]
+  end
+
+  def ask(client)
+    client.request("GET", "/")
+    client.read_response.body
   end
 
   def get(address)

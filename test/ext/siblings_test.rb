@@ -21,10 +21,6 @@ class ExtSiblingsTest < Support::LaneCase
     [*servers, entered, leave]
   end
 
-  def lent(socket)
-    socket.dup.tap { |copy| copy.autoclose = false }.fileno
-  end
-
   def test_whoever_is_idle_serves
     one, other, entered, leave = siblings
     gated, kept = Array.new(2) { one.connect }

@@ -84,6 +84,11 @@ module Support
       server.reports
     end
 
+    # A copy of it for a worker, whose it is then.
+    def lent(socket)
+      socket.dup.tap { |copy| copy.autoclose = false }.fileno
+    end
+
     def unix_listener
       path = File.join(temp_dir, "#{servers.size}.sock")
       [UNIXServer.new(path), Address.new("unix:#{path}")]
