@@ -47,7 +47,7 @@ class ExtOutOfBandTest < Support::LaneCase
     kept = Array.new(12) { aside.connect.tap { |client| ask(client) } }
     aside.worker.out_of_band_after(1)
     eventually { aside.get && !entered.empty? }
-    assert_equal ["sibling"] * 12, kept.map { |client| ask(client) }
+    assert_equal(["sibling"] * 12, kept.map { |client| ask(client) })
   ensure
     leave.push(:now)
     kept&.each(&:close)
