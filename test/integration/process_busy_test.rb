@@ -1,62 +1,14 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "process_tree"
+require_relative "busy_worker"
 
 # A worker that is busy keeps nobody waiting while another is idle.
 class ProcessBusyTest < Support::TestCase
-  include ProcessTree
-
-  # Answers with the worker's pid; /gate waits until its own file is there.
-  APPLICATION = <<~'RUBY'
-    run(lambda do |env|
-      if env["PATH_INFO"].start_with?("/gate")
-        $stderr.puts "#{env["PATH_INFO"]} #{Process.pid}"
-        sleep 0.005 until File.exist?(env["PATH_INFO"].delete_prefix("/"))
-      end
-      [200, {}, [Process.pid.to_s]]
-    end)
-  RUBY
-
-  def setup
-    @clients = []
-  end
-
-  def teardown
-    @clients.each(&:close)
-  end
-
-  def start(*args, **options)
-    start_bontebok(args: args, rackup: APPLICATION, **options).tap { |server| wait_for_workers(server, 2) }
-  end
-
-  def connect(server)
-    Support::Client.new(server.address).tap { |client| @clients << client }
-  end
-
-  def ask(client)
-    client.request("GET", "/")
-    client.read_response.body.to_i
-  end
-
-  # Returns the pid of the worker that is busy from now on.
-  def block(server, client, gate = "gate")
-    client.request("GET", "/#{gate}")
-    server.wait_for_output(%r{^/#{gate} \d+$})
-    server.output.text[%r{^/#{gate} (\d+)$}, 1].to_i
-  end
-
-  def unblock(client, gate = "gate")
-    temp_file(gate)
-    client.read_response.body.to_i
-  end
+  include BusyWorker
 
   def descriptors(server)
     workers(server).sum { |pid| Dir.children("/proc/#{pid}/fd").size }
-  end
-
-  def other_than(server, pid)
-    (workers(server) - [pid]).first
   end
 
   def test_kept_connections_of_a_busy_worker

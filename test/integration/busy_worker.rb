@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+require_relative "process_tree"
+
+# For tests of who serves while a worker is busy: keeps one busy for as long as the test wants, and tells them apart.
+module BusyWorker
+  include ProcessTree
+
+  # Answers with the worker's pid; /gate waits until its own file is there.
+  APPLICATION = <<~'RUBY'
+    run(lambda do |env|
+      if env["PATH_INFO"].start_with?("/gate")
+        $stderr.puts "#{env["PATH_INFO"]} #{Process.pid}"
+        sleep 0.005 until File.exist?(env["PATH_INFO"].delete_prefix("/"))
+      end
+      [200, {}, [Process.pid.to_s]]
+    end)
+  RUBY
+
+  def setup
+    @clients = []
+  end
+
+  # Before the servers are stopped, which would wait a while for their clients to go.
+  def before_teardown
+    @clients.each(&:close)
+    super
+  end
+
+  # Waits until every worker could serve.
+  def start(*args, **options)
+    start_bontebok(args: args, rackup: APPLICATION, **options).tap { |server| server.wait_for_output(/ ready in /) }
+  end
+
+  # Clients that are left are closed with the test.
+  def connect(server)
+    Support::Client.new(server.address).tap { |client| @clients << client }
+  end
+
+  # Returns the pid of the worker that has served.
+  def ask(client)
+    client.request("GET", "/")
+    client.read_response.body.to_i
+  end
+
+  # Returns the pid of the worker that is busy from now on.
+  def block(server, client, gate = "gate")
+    client.request("GET", "/#{gate}")
+    server.wait_for_output(%r{^/#{gate} \d+$})
+    server.output.text[%r{^/#{gate} (\d+)$}, 1].to_i
+  end
+
+  def unblock(client, gate = "gate")
+    temp_file(gate)
+    client.read_response.body.to_i
+  end
+
+  def other_than(server, pid)
+    (workers(server) - [pid]).first
+  end
+end
