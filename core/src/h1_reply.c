@@ -16,13 +16,9 @@
 
 int bb__h1_reply_start(struct bb__h1_reply *reply, struct bb__buf *out, int status)
 {
-    *reply = (struct bb__h1_reply){
-        .head_method = reply->head_method,
-        .minor_version = reply->minor_version,
-        .chunked_transfer = reply->chunked_transfer,
-        .keep_alive = reply->keep_alive,
-        .status = status,
-    };
+    reply->has_length = reply->has_date = reply->has_server = reply->has_close = reply->has_chunked = false;
+    reply->content_length = 0;
+    reply->status = status;
     bb__buf_clear(out);
     if (status < 100 || status > 999) return BB_ESTATUS;
     if (bb__buf_reserve(out, BB_STATUS_LINE_MAX) != BB_OK) return BB_ENOMEM;

@@ -194,7 +194,7 @@ static struct bb__conn *pick(struct bb_lane *lane)
         if (lane->accepting) {
             conn = bb__lane_accept(lane);
         } else if (!bb__batch_empty(&lane->set.batch)) {
-            if (lane->shares.crowded > 0 && !bb__lane_share(lane)) continue;
+            if (bb__lane_is_to_share(lane) && !bb__lane_share(lane)) continue;
             conn = take_event(lane);
         } else if ((due = bb__deadline_take_due(&lane->set.deadlines, lane->context.now))) {
             conn = take_due(lane, due);
@@ -231,7 +231,9 @@ static void hand_over(struct bb_lane *lane)
 static void tell_rest(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
+    if (context->news.left_out == 0) return;
     bb__news_tell_rest(&context->news, &lane->exhausted, context->now);
+    bb__news_tell_rest(&context->news, &lane->lost, context->now);
     for (int fault = 0; fault < BB_FAULTS; fault++)
         bb__news_tell_rest(&context->news, &context->fault_news[fault], context->now);
 }
@@ -246,7 +248,7 @@ static void mind_the_time(struct bb_lane *lane)
     if (!context->draining && bb__worker_drains(lane->worker)) begin_drain(lane);
     if (lane->paused && context->now >= bb__lane_resumes(lane)) bb__lane_resume_accepting(lane);
     if (context->draining && lane->set.conns) hand_over(lane);
-    bb__lane_keep_to_limit(lane);
+    if (bb__worker_is_over_limit(lane->worker)) bb__lane_keep_to_limit(lane);
     tell_rest(lane);
     if (context->log) bb__lane_log_mind(lane);
     if (atomic_load_explicit(&lane->worker->has_news, memory_order_relaxed))

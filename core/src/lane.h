@@ -13,6 +13,9 @@
 /* After this many answers in a row on one connection, or accepts in a row, others come first. */
 #define BB_IN_A_ROW 16
 
+/* us. To pass a request on costs some; so much a request takes that gains by it. */
+#define BB_SHARE_WORTH 100
+
 /* ms, until what the relay had no room for is tried again. */
 #define BB_RETRY 10
 
@@ -145,6 +148,10 @@ bool bb__lane_begins_to_answer(struct bb_lane *lane);
 /* lane_share.c: after each look; and while what it has found is served, if there is much of it: passes some
  * on to lanes that are idle, or that others are waiting for as well. False: look again. */
 void bb__lane_looked(struct bb_lane *lane);
+static inline bool bb__lane_is_to_share(const struct bb_lane *lane)
+{
+    return lane->shares.crowded > 0 && (!lane->shares.done || lane->shares.mean >= BB_SHARE_WORTH);
+}
 bool bb__lane_share(struct bb_lane *lane);
 
 /* lane_share.c: the worker is withdrawn: passes on all that the last look has found. False: there is

@@ -198,22 +198,14 @@ static int accept_with_room(struct bb_lane *lane, const struct bb__listener *lis
     return code;
 }
 
-/* 0: none. */
-static uint64_t limit_of(const struct bb_worker *worker)
-{
-    uint64_t set = worker->settings.max_connections;
-    uint64_t found = atomic_load_explicit(&worker->room, memory_order_relaxed);
-    return set == 0 || (found > 0 && found < set) ? found : set;
-}
-
 /* Whether one has to go. A lane closes only its own: one that has less than its share lets the others do it,
  * who may be busy now and will when they look again. */
 static bool over_limit(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;
-    uint64_t limit = limit_of(worker);
-    return limit > 0 && atomic_load_explicit(&worker->connections, memory_order_relaxed) > limit &&
-           lane->set.count * atomic_load_explicit(&worker->lane_count, memory_order_relaxed) > limit;
+    return bb__worker_is_over_limit(worker) &&
+           lane->set.count * atomic_load_explicit(&worker->lane_count, memory_order_relaxed) >
+               atomic_load_explicit(&worker->connections_limit, memory_order_relaxed);
 }
 
 void bb__lane_keep_to_limit(struct bb_lane *lane)
@@ -229,9 +221,9 @@ static void find_room(struct bb_lane *lane, int newest)
     uint64_t found = atomic_load_explicit(&worker->room, memory_order_relaxed);
     if (newest >= worker->reserve) {
         tell_exhausted(lane, EMFILE);
-        atomic_store_explicit(&worker->room, count > 1 ? count - 1 : 1, memory_order_relaxed);
+        bb__worker_set_room(worker, count > 1 ? count - 1 : 1);
     } else if (found > 0 && count <= found / 2) {
-        atomic_store_explicit(&worker->room, 0, memory_order_relaxed);
+        bb__worker_set_room(worker, 0);
     }
 }
 

@@ -3,9 +3,6 @@
  * they would wait behind each other, on whichever lanes their connections happen to be. */
 #include "lane.h"
 
-/* us. To pass a request on costs some; so much a request takes that gains by it. */
-#define WORTH 100
-
 /* us. Shorter ones are not worth it, but if there are always several, one connection belongs elsewhere. */
 #define CROWDED 5000
 
@@ -47,7 +44,7 @@ static unsigned spare(struct bb_lane *lane)
 {
     unsigned others = left_in_batch(lane) - 1;
     if (others == 0 || lane->context.draining) return 0;
-    if (lane->shares.mean < WORTH) {
+    if (lane->shares.mean < BB_SHARE_WORTH) {
         if (lane->shares.began - lane->shares.crowded < CROWDED) return 0;
         lane->shares.crowded = lane->shares.began;
         others = 1;
@@ -100,7 +97,7 @@ static void drop_batch(struct bb_lane *lane)
 bool bb__lane_share(struct bb_lane *lane)
 {
     struct bb__batch *batch = &lane->set.batch;
-    if (lane->shares.mean >= WORTH && !lane->context.draining) {
+    if (lane->shares.mean >= BB_SHARE_WORTH && !lane->context.draining) {
         if (is_stale(lane)) {
             drop_batch(lane);
             return false;

@@ -7,7 +7,7 @@
  * counts the time. */
 static bool is_alone(const struct bb_lane *lane)
 {
-    return lane->worker->settings.request_timeout == 0 && lane->set.count <= (lane->current != NULL) &&
+    return lane->set.count <= (lane->current != NULL) && lane->worker->settings.request_timeout == 0 &&
            atomic_load_explicit(&lane->worker->lane_count, memory_order_relaxed) == 1 &&
            bb__batch_empty(&lane->set.batch) && !lane->accepting;
 }
@@ -47,13 +47,11 @@ static void take_back(struct bb_lane *lane)
 
 void bb__lane_returns(struct bb_lane *lane)
 {
-    if (bb__own_state_of(bb__own_look(&lane->own)) == BB_OWN_IDLE || bb__own_end(&lane->own)) return;
-    take_back(lane);
+    if (!bb__own_end(&lane->own)) take_back(lane);
 }
 
 bool bb__lane_begins_to_answer(struct bb_lane *lane)
 {
     unsigned open = BB_ANSWER_OPEN;
-    if (lane->worker->settings.request_timeout == 0) return true;
     return atomic_compare_exchange_strong(&lane->answer, &open, BB_ANSWER_SENT) || open == BB_ANSWER_SENT;
 }

@@ -32,8 +32,10 @@ void bb__news_add_paced(struct bb__news_ring *ring, struct bb__news_pace *pace, 
     told.left_out = pace->left_out;
     if ((pace->told > 0 && now - pace->told < TELL_EVERY) || !push(ring, &told)) {
         pace->left_out++;
+        ring->left_out++;
         pace->latest = *news;
     } else {
+        ring->left_out -= pace->left_out;
         *pace = (struct bb__news_pace){.told = now};
     }
 }
@@ -42,6 +44,7 @@ void bb__news_tell_rest(struct bb__news_ring *ring, struct bb__news_pace *pace, 
 {
     if (pace->left_out == 0 || now - pace->told < TELL_EVERY) return;
     pace->left_out--; /* the one that tells */
+    ring->left_out--;
     bb__news_add_paced(ring, pace, now, &pace->latest);
 }
 

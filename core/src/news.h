@@ -10,6 +10,7 @@
 struct bb__news_ring {
     struct bb_news items[BB_NEWS_MAX];
     unsigned first, count;
+    unsigned left_out; /* by all paces that tell here: 0, and there is no rest to tell of */
 };
 
 /* text: static. peer: may be NULL. When the ring is full the new one is left out. */

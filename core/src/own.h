@@ -52,10 +52,11 @@ static inline void bb__own_begin(struct bb__own *own)
     atomic_store(&own->word, bb__own_with_state(word + (1U << BB_OWN_STATE_BITS), BB_OWN_BUSY));
 }
 
-/* BUSY to IDLE. False: the porter has it, bb__own_return() is due. */
+/* BUSY to IDLE, or it is that. False: the porter has it, bb__own_return() is due. */
 static inline bool bb__own_end(struct bb__own *own)
 {
-    unsigned busy = bb__own_with_state(atomic_load_explicit(&own->word, memory_order_relaxed), BB_OWN_BUSY);
+    unsigned busy = atomic_load_explicit(&own->word, memory_order_relaxed);
+    if (bb__own_state_of(busy) != BB_OWN_BUSY) return bb__own_state_of(busy) == BB_OWN_IDLE;
     return atomic_compare_exchange_strong_explicit(&own->word, &busy, bb__own_with_state(busy, BB_OWN_IDLE),
                                                    memory_order_acq_rel, memory_order_relaxed);
 }

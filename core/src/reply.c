@@ -138,7 +138,8 @@ static int send_run(struct bb_lane *lane, struct run *run)
     size_t sent = 0, total = bb__buf_len(staged) + run->bytes;
     int code = BB_AGAIN;
 
-    if (!lane->reply.sent && !bb__lane_begins_to_answer(lane)) return BB_EGONE;
+    if (lane->worker->settings.request_timeout > 0 && !lane->reply.sent && !bb__lane_begins_to_answer(lane))
+        return BB_EGONE;
     conn->large = lane->reply.sent || total > STAGED_MAX;
     run->spans[0] = (struct iovec){bb__buf_bytes(staged), bb__buf_len(staged)};
     lane->reply.sent = true;
@@ -241,6 +242,7 @@ static int make_way(struct bb_lane *lane, struct run *run)
 static bool has_to_wait(const struct bb_lane *lane)
 {
     const struct bb__conn *conn = lane->current;
+    if (bb__buf_len(&conn->out) == 0) return false;
     if (lane->reply.spills) return bb__spill_is_full(&conn->spill);
     return bb__conn_is_behind(conn, &lane->worker->settings);
 }

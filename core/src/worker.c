@@ -9,25 +9,18 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Counts the forks on the way from the first process to this one: a worker remembers the number it was made
- * under. */
-static atomic_uint process_generation;
+atomic_uint bb__process_generation;
 static pthread_once_t fork_handlers_once = PTHREAD_ONCE_INIT;
 
 static void in_child(void)
 {
-    atomic_fetch_add_explicit(&process_generation, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&bb__process_generation, 1, memory_order_relaxed);
 }
 
 static void install_fork_handlers(void)
 {
     /* Before the fork: a thread that closes a connection meanwhile must not rely on being the only holder. */
     (void)pthread_atfork(bb__sock_process_forks, NULL, in_child);
-}
-
-bool bb__worker_is_inert(const struct bb_worker *worker)
-{
-    return worker->process_generation != atomic_load_explicit(&process_generation, memory_order_relaxed);
 }
 
 /* sink->fd is -1 when no log is asked for. */
@@ -52,6 +45,14 @@ static int find_reserve(void)
     return (int)(limit.rlim_cur - reserve);
 }
 
+void bb__worker_set_room(struct bb_worker *worker, uint64_t room)
+{
+    uint64_t limit = worker->settings.max_connections > 0 ? worker->settings.max_connections : UINT64_MAX;
+    atomic_store_explicit(&worker->room, room, memory_order_relaxed);
+    atomic_store_explicit(&worker->connections_limit, room > 0 && room < limit ? room : limit,
+                          memory_order_relaxed);
+}
+
 int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings)
 {
     (void)pthread_once(&fork_handlers_once, install_fork_handlers);
@@ -61,11 +62,12 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     worker->settings = *settings;
     worker->pid = (int)getpid();
     worker->reserve = find_reserve();
+    bb__worker_set_room(worker, 0);
     worker->spool_budget.max = settings->spool_max;
     worker->spool_budget.threshold = settings->spool_threshold;
     worker->spool_budget.directory = worker->settings.spool_dir;
     worker->spool_budget.reserve = worker->reserve;
-    worker->process_generation = atomic_load_explicit(&process_generation, memory_order_relaxed);
+    worker->process_generation = atomic_load_explicit(&bb__process_generation, memory_order_relaxed);
     worker->drain_source.kind = BB_SOURCE_DRAIN;
     char fault[BB_FAULT_MAX];
     int code = open_log(&worker->settings, &worker->log_format, &worker->log_sink, fault);

@@ -36,8 +36,9 @@ struct bb_worker {
     struct bb__listener listeners[BB_LISTENERS_MAX];
     uint16_t ports[BB_LISTENERS_MAX]; /* by a listener's number; 0: it has none */
     int listener_count;
-    int reserve;               /* descriptors from this one on are left to the host */
-    atomic_uint_fast64_t room; /* connections that fit below it, as was found out; 0: not yet */
+    int reserve;                            /* descriptors from this one on are left to the host */
+    atomic_uint_fast64_t room;              /* connections that fit below it, as was found out; 0: not yet */
+    atomic_uint_fast64_t connections_limit; /* max_connections, or less for want of room; UINT64_MAX: none */
     struct bb__spool_budget spool_budget;
     struct bb__relay relay; /* in no set that is not watched for listeners, too */
     struct bb__source relay_source;
@@ -58,7 +59,7 @@ struct bb_worker {
 
     atomic_int lanes_listening;       /* the last one that stops closes what is in the listeners' place */
     atomic_uint_fast64_t connections; /* of all lanes, for max_connections */
-    unsigned process_generation;
+    unsigned process_generation;      /* bb__process_generation when it was made */
 
     /* Listeners are open; then closed, while something that accepts nothing has their numbers, as a lane may
      * be about to use one; then, when the last lane has stopped, their numbers are given back. */
@@ -74,9 +75,24 @@ struct bb_worker {
     atomic_bool has_news;
 };
 
+/* Counts the forks on the way from the first process to this one. */
+extern atomic_uint bb__process_generation;
+
 /* True in a child that was forked after the worker was made: descriptors and epoll sets are the parent's,
  * hands off. */
-bool bb__worker_is_inert(const struct bb_worker *worker);
+static inline bool bb__worker_is_inert(const struct bb_worker *worker)
+{
+    return worker->process_generation != atomic_load_explicit(&bb__process_generation, memory_order_relaxed);
+}
+
+/* Connections that there is room for, as was found out; 0: as many as are allowed. */
+void bb__worker_set_room(struct bb_worker *worker, uint64_t room);
+
+static inline bool bb__worker_is_over_limit(const struct bb_worker *worker)
+{
+    return atomic_load_explicit(&worker->connections, memory_order_relaxed) >
+           atomic_load_explicit(&worker->connections_limit, memory_order_relaxed);
+}
 
 static inline bool bb__worker_drains(const struct bb_worker *worker)
 {

@@ -82,6 +82,7 @@ static void test_tells_of_the_rest(void **state)
     bb__news_tell_rest(&ring, &pace, 1000);
     for (int i = 0; i < 1000; i++) bb__news_add_paced(&ring, &pace, 1000, &news);
     assert_int_equal(bb__news_take(&ring, &told), BB_OK);
+    assert_int_equal(ring.left_out, 999);
     bb__news_tell_rest(&ring, &pace, 1999);
     assert_int_equal(bb__news_take(&ring, &told), BB_AGAIN);
     bb__news_tell_rest(&ring, &pace, 2000);
@@ -89,6 +90,7 @@ static void test_tells_of_the_rest(void **state)
     assert_int_equal(told.status, 507);
     assert_int_equal(told.left_out, 998); /* with the one that tells and the first: all 1000 */
     assert_string_equal(told.peer, "192.0.2.1");
+    assert_int_equal(ring.left_out, 0);
     bb__news_tell_rest(&ring, &pace, 9000);
     assert_int_equal(bb__news_take(&ring, &told), BB_AGAIN);
 }

@@ -71,7 +71,7 @@ static bool take(struct bb__own *own)
     return bb__own_take(own, bb__own_look(own));
 }
 
-/* Steps that are made from one state only. bb__own_end() is the lane's own: it is not asked while IDLE. */
+/* Steps that are made from one state only. A lane that is to end what it never began has nothing to do. */
 static void test_a_step_is_refused_in_every_other_state(void **state)
 {
     (void)state;
@@ -87,7 +87,8 @@ static void test_a_step_is_refused_in_every_other_state(void **state)
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         for (enum bb__own_state from = BB_OWN_IDLE; from < STATES; from++) {
             struct bb__own own = own_in(from);
-            assert_int_equal(steps[i].step(&own), from == steps[i].from);
+            bool is_idle_already = steps[i].step == bb__own_end && from == BB_OWN_IDLE;
+            assert_int_equal(steps[i].step(&own), from == steps[i].from || is_idle_already);
             assert_is(&own, NUMBER, from == steps[i].from ? steps[i].to : from);
         }
 }
