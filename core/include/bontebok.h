@@ -109,7 +109,14 @@ struct bb_request {
     int body_fd;          /* the body when it is in the spool, read it with pread() from 0; else -1 */
     struct bb_slice peer; /* the client's address as text: "192.0.2.1", "2001:db8::1", "127.0.0.1" for unix */
     unsigned listener;    /* number that bb_worker_listen() was given */
+    uint64_t queue_time;  /* microseconds, see below */
 };
+
+/* How long a request has waited for a lane, by our own clock: since its last byte was read, its connection
+ * was accepted with the whole of it there, or, where it was pipelined, the one before it was answered, as it
+ * could not be served sooner. What waited unread is not in it: in a socket until a busy lane's porter looked,
+ * some milliseconds, or in a listener's queue. 0 also for less than the kernel's tick (1 to 4 ms), unless the
+ * access log has a time. */
 
 /* ---- settings ---- */
 

@@ -84,7 +84,7 @@ struct bb__conn {
     size_t head_seen, head_parsed; /* how far an incomplete head was looked at, and parsed */
     int untaken;                   /* bb__sock_untaken() when the client last took some of `out` */
     uint64_t served;               /* requests handed out */
-    uint64_t came;                 /* context->seen, when it was last read */
+    uint64_t came;                 /* us, since when its request could be served; 0: it is at once */
     uint64_t linger_began;         /* ms */
     uint64_t write_progress;       /* ms, when it was seen that the client had taken some of `out` */
 
@@ -106,6 +106,12 @@ static inline struct bb__conn *bb__conn_of_deadline(struct bb__deadline *deadlin
 static inline uint64_t bb__conn_owes(const struct bb__conn *conn)
 {
     return bb__buf_len(&conn->out) + bb__spill_len(&conn->spill);
+}
+
+/* Others are served before its request. */
+static inline void bb__conn_has_to_wait(struct bb__conn *conn)
+{
+    if (conn->came == 0) conn->came = bb__clock_us();
 }
 
 enum bb__conn_end {
@@ -149,7 +155,7 @@ struct bb__conn_context {
     uint64_t now;               /* bb__clock_ms() when the lane last looked */
     struct bb__access_log *log; /* NULL: none is kept */
     const uint16_t *ports;      /* by listener; 0: it has none */
-    uint64_t seen;              /* bb__clock_us() when the lane last looked, if the log wants it */
+    uint64_t seen;              /* us, since when what is read now is here; 0: it is served at once */
     bool draining;
 };
 

@@ -98,6 +98,7 @@ enum bb__conn_next bb__conn_after_answer(struct bb__conn *conn, struct bb__conn_
     conn->want = BB_INTEREST_READ;
     if (bb__buf_len(&conn->in) > 0) {
         bb__deadline_clear(context->deadlines, &conn->deadline);
+        conn->came = 0; /* not sooner than now: answers leave in the requests' order, RFC 9112 9.3.2 */
         return BB_CONN_AGAIN;
     }
     bb__blocks_take_back(&context->blocks, &conn->in);

@@ -130,6 +130,7 @@ static struct bb__conn *take_event(struct bb_lane *lane)
 static struct bb__conn *take_due(struct bb_lane *lane, struct bb__deadline *due)
 {
     struct bb__conn *conn = bb__conn_of_deadline(due);
+    lane->context.seen = 0; /* the last look was before others were served */
     return bb__lane_settle(lane, conn, bb__conn_on_deadline(conn, &lane->context)) ? conn : NULL;
 }
 
@@ -164,7 +165,6 @@ static bool look(struct bb_lane *lane, bool held)
     lane->looked = true;
     bb__poller_wait(&lane->set.poller, &lane->set.batch, 0);
     bb__lane_looked(lane);
-    if (lane->context.log) bb__lane_log_looked(lane);
     lane->busy = lane->set.batch.count > 0;
     return lane->busy;
 }
@@ -255,6 +255,12 @@ static void mind_the_time(struct bb_lane *lane)
         bb__worker_take_news(lane->worker, &context->news);
 }
 
+/* For long enough that the clock of deadlines shows it: a look at the other one costs more. */
+static bool has_waited(const struct bb_lane *lane, const struct bb__conn *conn)
+{
+    return conn->came > 0 && conn->came < lane->context.now * 1000;
+}
+
 int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
 {
     if (bb__worker_is_inert(lane->worker)) return BB_DRAINED;
@@ -275,6 +281,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->reply.waited = lane->reply.moments = 0;
         lane->reply.spills = false;
         lane->reply.given = 0;
+        lane->request.queue_time = has_waited(lane, conn) ? bb__clock_us() - conn->came : 0;
         if (lane->context.log) bb__lane_log_begin(lane);
         bb__conn_fill_request(conn, &lane->context, &lane->request);
         bb__lane_leaves(lane);
@@ -314,10 +321,7 @@ int bb_lane_wait(struct bb_lane *lane)
     while (bb__worker_stands_back(lane->worker) && lane->worker->aside != lane && bb__lane_pass_all(lane));
     bb__board_set_idle(lane->line, false);
     bb__lane_looked(lane);
-    if (lane->context.log) {
-        bb__lane_log_looked(lane);
-        if (lane->set.batch.count == 0) bb__lane_log_idle(lane);
-    }
+    if (lane->context.log && lane->set.batch.count == 0) bb__lane_log_idle(lane);
     for (int i = 0; i < lane->set.batch.count; i++)
         if (lane->set.batch.events[i].data.ptr == &lane->wake_source) bb__event_clear(lane->wake_fd);
     lane->busy = lane->set.batch.count >= 2;

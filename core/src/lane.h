@@ -111,9 +111,8 @@ bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_
 /* lane.c: the current request is answered. */
 void bb__lane_answered(struct bb_lane *lane);
 
-/* lane_log.c: where there is an access log. The lane has looked, and has nothing to do; the host has the
+/* lane_log.c: where there is an access log. The lane has nothing to do; the host is about to get the
  * request, has made the head of its answer, is done with it. */
-void bb__lane_log_looked(struct bb_lane *lane);
 void bb__lane_log_idle(struct bb_lane *lane);
 void bb__lane_log_begin(struct bb_lane *lane);
 void bb__lane_log_head(struct bb_lane *lane);

@@ -250,12 +250,14 @@ static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb_
     return conn;
 }
 
-/* NULL when there is none, or no request yet. */
-static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn)
+/* NULL when there is none, or no request yet. came: us, if it was accepted before; else 0. */
+static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn, uint64_t came)
 {
     if (!conn) return NULL;
-    if (lane->context.log) bb__lane_log_looked(lane);
+    uint64_t seen = lane->context.seen;
+    lane->context.seen = came;
     enum bb__conn_next next = bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ);
+    lane->context.seen = seen;
     return bb__lane_settle(lane, conn, next) ? conn : NULL;
 }
 
@@ -270,7 +272,7 @@ struct bb__conn *bb__lane_accept(struct bb_lane *lane)
     }
     if (++lane->accepted >= BB_IN_A_ROW || !lane->try_more) end_streak(lane);
 
-    return read_at_once(lane, take_over(lane, fd, listener, peer));
+    return read_at_once(lane, take_over(lane, fd, listener, peer), 0);
 }
 
 struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
@@ -278,8 +280,9 @@ struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
     struct bb__queued *queued = bb__worker_take_queued(lane->worker);
     if (!queued) return NULL;
     struct bb__conn *conn = take_over(lane, queued->fd, queued->listener, queued->peer);
+    uint64_t came = queued->came;
     free(queued);
-    return read_at_once(lane, conn);
+    return read_at_once(lane, conn, came);
 }
 
 /* Whoever gave the order has done this already, unless there was no room for all that the queues hold: a lane

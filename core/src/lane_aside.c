@@ -62,6 +62,7 @@ int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when)
     if (done) bb__worker_nudge(worker);
     pthread_mutex_unlock(&worker->lock);
     if (!done) return BB_AGAIN;
+    if (lane->again) bb__conn_has_to_wait(lane->again);
     bb__lane_leaves(lane);
     return BB_OK;
 }

@@ -10,18 +10,14 @@
 /* Fields that were larger give their memory back. */
 #define RESPONSE_KEPT (16 * 1024)
 
-void bb__lane_log_looked(struct bb_lane *lane)
-{
-    if (lane->context.log->format->wants_clock) lane->context.seen = bb__clock_us();
-}
-
 void bb__lane_log_begin(struct bb_lane *lane)
 {
     struct bb__access_log *log = lane->context.log;
     bb__buf_clear(&log->response);
     if (!log->format->wants_clock) return;
-    log->came = lane->current->came;
     log->handed_out = bb__clock_us();
+    log->came = lane->current->came > 0 ? lane->current->came : log->handed_out;
+    lane->request.queue_time = log->handed_out - log->came;
 }
 
 void bb__lane_log_head(struct bb_lane *lane)

@@ -21,12 +21,13 @@ static void measure(struct bb_lane *lane, uint64_t now)
 /* Several at a time are worth a look at the clock. */
 void bb__lane_looked(struct bb_lane *lane)
 {
+    lane->context.seen = 0;
     if (lane->set.batch.count < 2) {
         lane->shares.crowded = lane->shares.began = 0;
         return;
     }
+    uint64_t now = lane->context.seen = bb__clock_us();
     if (!lane->line) return;
-    uint64_t now = bb__clock_us();
     measure(lane, now);
     if (lane->shares.crowded == 0) lane->shares.crowded = now;
     lane->shares.began = now;
@@ -116,6 +117,7 @@ bool bb__lane_pass_all(struct bb_lane *lane)
     struct bb__batch *batch = &lane->set.batch;
     if (batch->count == 0 || lane->context.draining) return false;
     lane->context.now = bb__clock_ms();
+    lane->context.seen = bb__clock_us();
     for (; !bb__batch_empty(batch); batch->next++)
         if (!pass(lane, &batch->events[batch->next])) return false;
     return !lane->set.ready_first;

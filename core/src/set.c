@@ -102,6 +102,7 @@ void bb__set_pass(struct bb__set *set, struct bb__conn_context *context, struct 
                   const struct bb__relay *relay, bool may_pass)
 {
     bb__set_unwatch(set, conn);
+    bb__conn_has_to_wait(conn);
     bool can_go = may_pass && bb__buf_len(&conn->out) == 0;
     if (!can_go || !hand_on(set, context, conn, relay)) push_ready(set, conn);
 }
@@ -135,6 +136,7 @@ bool bb__set_settle(struct bb__set *set, struct bb__conn_context *context, struc
         if (!watch(set, conn)) bb__set_end(set, context, conn, BB_CONN_END_RESET);
         return false;
     case BB_CONN_AGAIN:
+        bb__conn_has_to_wait(conn);
         push_ready(set, conn);
         return false;
     case BB_CONN_CLOSE:

@@ -27,6 +27,7 @@ struct bb__listener {
 struct bb__queued {
     struct bb__queued *next;
     const struct bb__listener *listener;
+    uint64_t came; /* us */
     int fd;
     char peer[BB_PEER_MAX];
 };

@@ -37,6 +37,7 @@ static int take_one(struct bb_worker *worker, const struct bb__listener *listene
         return code;
     }
     queued->listener = listener;
+    queued->came = bb__clock_us();
     queue_up(worker, queued);
     return BB_OK;
 }
