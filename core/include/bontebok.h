@@ -228,9 +228,10 @@ int bb_worker_start_porter(struct bb_worker *worker);
 
 /* A request that the host has had for request_timeout, which takes the porter: the client is answered with
  * 504, or finds its connection closed if it has had a part of the answer; what the host still replies is
- * thrown away (BB_EGONE). It is told of as news, and bb_worker_alarm() becomes readable: what is wrong with
- * the request's thread only the host can find out, and end. Once a machine or process that was stopped goes
- * on each request has as long as it was stopped on top. */
+ * thrown away (BB_EGONE). If all of the answer is on its way the client has it, and its connection. It is
+ * told of as news, and bb_worker_alarm() becomes readable: what is wrong with the request's thread only the
+ * host can find out, and end. Once a machine or process that was stopped goes on each request has as long as
+ * it was stopped on top. */
 
 /* An eventfd, the worker's. Whoever minds it reads it. */
 int bb_worker_alarm(const struct bb_worker *worker);

@@ -19,11 +19,22 @@
 /* ms, until what the relay had no room for is tried again. */
 #define BB_RETRY 10
 
-/* Who may write to the current connection: each by one step from BB_ANSWER_OPEN. */
+/* Whose the current connection is. Each step is one on an atomic word, so of lane and porter one makes it.
+ *
+ *                  the lane, before the first bytes leave     before the last ones
+ *         OPEN ---------------------------------------> SENT ----------------------> ENDED
+ *          |  \__________________________________________|___________________________^
+ *          v  the porter, as the host takes too long     v        all of it at once
+ *        TAKEN                                          CUT
+ *
+ * What the lane replies to one that the porter has is thrown away; of one that is whole the porter keeps off:
+ * the host may still be busy, but its client has what it wants, or will have. */
 enum bb__answer {
     BB_ANSWER_OPEN,
-    BB_ANSWER_SENT,  /* the lane, whose answer has begun */
-    BB_ANSWER_TAKEN, /* the porter, as the host took too long: what the lane replies is thrown away */
+    BB_ANSWER_SENT,
+    BB_ANSWER_ENDED,
+    BB_ANSWER_TAKEN, /* answered with 504 */
+    BB_ANSWER_CUT,   /* shut down, so that the client can tell that it is not whole */
 };
 
 /* The reply under construction. */
@@ -141,8 +152,9 @@ void bb__lane_stop_accepting(struct bb_lane *lane);
 void bb__lane_leaves(struct bb_lane *lane);
 void bb__lane_returns(struct bb_lane *lane);
 
-/* lane_turn.c: the first bytes of the answer may leave. False: the porter has answered. */
-bool bb__lane_begins_to_answer(struct bb_lane *lane);
+/* lane_turn.c, where request_timeout is set: the first bytes of the answer may leave, or, if its end is among
+ * them, the last. False: the connection is the porter's. */
+bool bb__lane_may_send(struct bb_lane *lane);
 
 /* lane_share.c: after each look; and while what it has found is served, if there is much of it: passes some
  * on to lanes that are idle, or that others are waiting for as well. False: look again. */

@@ -50,8 +50,9 @@ void bb__lane_returns(struct bb_lane *lane)
     if (!bb__own_end(&lane->own)) take_back(lane);
 }
 
-bool bb__lane_begins_to_answer(struct bb_lane *lane)
+bool bb__lane_may_send(struct bb_lane *lane)
 {
-    unsigned open = BB_ANSWER_OPEN;
-    return atomic_compare_exchange_strong(&lane->answer, &open, BB_ANSWER_SENT) || open == BB_ANSWER_SENT;
+    unsigned before = atomic_load_explicit(&lane->answer, memory_order_relaxed);
+    unsigned next = lane->reply.ended ? BB_ANSWER_ENDED : BB_ANSWER_SENT;
+    return before < BB_ANSWER_TAKEN && atomic_compare_exchange_strong(&lane->answer, &before, next);
 }

@@ -41,28 +41,37 @@ static void cut(struct bb__conn *conn)
     (void)shutdown(conn->fd, SHUT_RDWR);
 }
 
-static void tell(struct bb_worker *worker, const struct bb__conn *conn, bool answered)
+static void tell(struct bb_worker *worker, const struct bb__conn *conn, enum bb__answer now)
 {
+    static const char *const texts[] = {
+        [BB_ANSWER_TAKEN] = "the application has not answered within RequestTimeout",
+        [BB_ANSWER_CUT] = "the application has not finished its answer within RequestTimeout: cut",
+        [BB_ANSWER_ENDED] = "the application has answered, but is still busy after RequestTimeout",
+    };
     pthread_mutex_lock(&worker->lock);
-    bb__news_add(&worker->news, answered ? 504 : 0, 0,
-                 answered ? "the application has not answered within RequestTimeout"
-                          : "the application has not finished its answer within RequestTimeout: cut",
-                 conn->peer);
+    bb__news_add(&worker->news, now == BB_ANSWER_TAKEN ? 504 : 0, 0, texts[now], conn->peer);
     atomic_store(&worker->has_news, true);
     pthread_mutex_unlock(&worker->lock);
     bb__event_raise(worker->alarm_fd);
     if (worker->tell_fd >= 0) (void)send(worker->tell_fd, &worker->tell_byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+/* What has become of the answer: the porter's now, unless it is whole. */
+static enum bb__answer take(struct bb_lane *lane)
+{
+    unsigned found = BB_ANSWER_OPEN;
+    if (atomic_compare_exchange_strong(&lane->answer, &found, BB_ANSWER_TAKEN)) return BB_ANSWER_TAKEN;
+    if (found == BB_ANSWER_SENT && atomic_compare_exchange_strong(&lane->answer, &found, BB_ANSWER_CUT))
+        return BB_ANSWER_CUT;
+    return BB_ANSWER_ENDED;
+}
+
 void bb__porter_limit(struct bb__porter *porter, struct bb_lane *lane)
 {
     if (porter->context.now < end_of(porter, lane)) return;
-    unsigned open = BB_ANSWER_OPEN;
-    bool answers = atomic_compare_exchange_strong(&lane->answer, &open, BB_ANSWER_TAKEN);
     lane->minded.overdue = true;
-    if (answers)
-        answer(porter, lane->current);
-    else
-        cut(lane->current);
-    tell(porter->worker, lane->current, answers);
+    enum bb__answer now = take(lane);
+    if (now == BB_ANSWER_TAKEN) answer(porter, lane->current);
+    if (now == BB_ANSWER_CUT) cut(lane->current);
+    tell(porter->worker, lane->current, now);
 }

@@ -92,7 +92,7 @@ void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
     take_due(porter, lane);
     if (porter->context.draining && bb__worker_hands_over(worker))
         (void)bb__set_pass_idle(&lane->set, &porter->context, &worker->relay);
-    if (!is_wanted(lane)) bb__porter_limit(porter, lane); /* else the answer is whole: it is not cut */
+    if (!is_wanted(lane)) bb__porter_limit(porter, lane); /* else the host is back: its time is not over */
     lane->minded.due = more ? porter->context.now : next_due(porter, lane);
     if (!bb__own_hold(&lane->own)) bb__own_give(&lane->own);
 }

@@ -138,7 +138,8 @@ static int send_run(struct bb_lane *lane, struct run *run)
     size_t sent = 0, total = bb__buf_len(staged) + run->bytes;
     int code = BB_AGAIN;
 
-    if (lane->worker->settings.request_timeout > 0 && !lane->reply.sent && !bb__lane_begins_to_answer(lane))
+    if (lane->worker->settings.request_timeout > 0 && (!lane->reply.sent || lane->reply.ended) &&
+        !bb__lane_may_send(lane))
         return BB_EGONE;
     conn->large = lane->reply.sent || total > STAGED_MAX;
     run->spans[0] = (struct iovec){bb__buf_bytes(staged), bb__buf_len(staged)};

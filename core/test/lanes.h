@@ -91,6 +91,18 @@ static inline void lanes_reply_half(struct lane_thread *thread)
         bb_reply_abort(thread->lane);
 }
 
+/* All of an answer, then it blocks. */
+static inline void lanes_reply_and_stay(struct lane_thread *thread)
+{
+    const struct bb_slice all = {"all", 3};
+    uint64_t taken;
+    bb_reply_begin(thread->lane, 200);
+    bb_reply_head(thread->lane, 3);
+    bb_reply_write(thread->lane, &all, 1, true, &taken);
+    lanes_block(thread);
+    bb_reply_end(thread->lane);
+}
+
 static inline void lanes_answer(struct lane_thread *thread, const struct bb_request *request)
 {
     const struct bb_slice *target = &request->head.target;
@@ -99,6 +111,10 @@ static inline void lanes_answer(struct lane_thread *thread, const struct bb_requ
     }
     if (target->len == 5 && memcmp(target->at, "/half", 5) == 0) {
         lanes_reply_half(thread);
+        return;
+    }
+    if (target->len == 5 && memcmp(target->at, "/stay", 5) == 0) {
+        lanes_reply_and_stay(thread);
         return;
     }
     if (target->len == 5 && memcmp(target->at, "/slow", 5) == 0) usleep(3000);

@@ -35,7 +35,9 @@ enum mistake {
     NO_NUDGE,         /* a wake-up that the lane has consumed is lost with its sources */
     NO_WAKE,          /* the set is given back to a lane that is left asleep */
     EVENTS_LEFT,      /* the porter sleeps although it has not seen all that it was told of once */
-    LATE_CUT,         /* the time is over of a request whose lane is back */
+    LATE_LIMIT,       /* the time is over of a request whose lane is back */
+    CUT_WITHOUT_STEP, /* the porter cuts an answer that has begun, whatever the lane makes of it */
+    END_WITHOUT_STEP, /* the lane sends the end of an answer, whatever has become of it */
     DEAF_TO_WORDS,    /* who is nudged looks at what his set knows of, and no further */
     ANSWER_BY_STORE,  /* the porter answers when nobody has begun to, whatever the lane does by then */
     ALONE_AND_UNTIMED /* a lane that leaves nothing behind is not taken, although its time is limited */
@@ -59,6 +61,7 @@ enum lane_at {
     L_RAISES,
     L_SERVES,
     L_REPLIES,
+    L_FINISHES,
     L_ENDS,
     L_RETURNS,
     L_WAITS,

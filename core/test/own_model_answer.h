@@ -28,11 +28,29 @@ static inline struct bb_lane *on_stage(const struct model *model, const struct l
     return &stage.lane;
 }
 
-static inline void reply(const struct model *model, struct lane *lane)
+static inline bool may_send(const struct model *model, struct lane *lane, bool ended)
 {
     struct bb_lane *real = on_stage(model, lane);
-    lane->answers += bb__lane_begins_to_answer(real);
+    real->reply.ended = ended;
+    bool may = bb__lane_may_send(real);
     lane->answer = (uint8_t)atomic_load(&real->answer);
+    return may;
+}
+
+/* The first part of an answer, which may be all of it. */
+static inline void reply(struct model *model, struct lane *lane)
+{
+    bool whole = !model->limited || choose(model, 2) == 0;
+    lane->answers += may_send(model, lane, whole);
+    lane->at = whole || lane->answer == BB_ANSWER_TAKEN ? L_ENDS : L_FINISHES;
+}
+
+static inline void finish(const struct model *model, struct lane *lane)
+{
+    if (model->mistake == END_WITHOUT_STEP)
+        lane->answer = BB_ANSWER_ENDED;
+    else
+        (void)may_send(model, lane, true);
     lane->at = L_ENDS;
 }
 
@@ -41,26 +59,29 @@ static inline void limit(struct model *model, struct state *state)
 {
     struct lane *lane = &state->lanes[state->porter.lane];
     state->porter.at = P_HOLDS;
-    if (is_wanted(state) && model->mistake != LATE_CUT) return;
+    if (is_wanted(state) && model->mistake != LATE_LIMIT) return;
     if (!model->limited || lane->overdue || choose(model, 2) == 0) return;
+    if (lane->at == L_WAITS) model->violation = "a host that is back has no time left";
+    lane->overdue = true;
     if (model->mistake == ANSWER_BY_STORE && lane->answer == BB_ANSWER_OPEN) {
         state->porter.at = P_ANSWERS;
+        return;
+    }
+    if (model->mistake == CUT_WITHOUT_STEP && lane->answer != BB_ANSWER_OPEN) {
+        lane->is_cut = true;
         return;
     }
     struct bb_lane *real = on_stage(model, lane);
     bb__porter_limit(&stage.porter, real);
     lane->answer = (uint8_t)atomic_load(&real->answer);
-    lane->overdue = real->minded.overdue;
-    lane->is_cut = lane->answer != BB_ANSWER_TAKEN;
-    lane->answers += !lane->is_cut;
-    if (lane->is_cut && lane->at == L_WAITS) model->violation = "an answer is cut that is whole";
+    lane->is_cut = lane->answer == BB_ANSWER_CUT;
+    lane->answers += lane->answer == BB_ANSWER_TAKEN;
 }
 
 static inline void answer_by_store(struct state *state)
 {
     struct lane *lane = &state->lanes[state->porter.lane];
     lane->answer = BB_ANSWER_TAKEN;
-    lane->overdue = true;
     lane->answers++;
     state->porter.at = P_HOLDS;
 }

@@ -171,6 +171,7 @@ static inline void answered(struct model *model, struct state *state, unsigned l
     struct lane *it = &state->lanes[lane];
     struct conn *conn = &state->conns[it->current];
     if (it->answers != 1) model->violation = "a request is answered twice, or not at all";
+    if (it->is_cut && it->answer == BB_ANSWER_ENDED) model->violation = "an answer is cut that is whole";
     conn->place = IN_SET;
     conn->registered = true;
     conn->endless = false;
@@ -219,6 +220,9 @@ static inline bool lane_step(struct model *model, struct state *state, unsigned 
         return true;
     case L_REPLIES:
         reply(model, it);
+        return true;
+    case L_FINISHES:
+        finish(model, it);
         return true;
     case L_ENDS:
         end_request(state, lane);

@@ -86,6 +86,7 @@ static void test_each_mistake_is_found(void **state)
     static const char two[] = "two have the set", stuck[] = "there is no way to the end",
                       gone[] = "the lane reads a connection that it has not any more",
                       twice[] = "a request is answered twice, or not at all",
+                      whole[] = "an answer is cut that is whole",
                       lanes_own[] = "the porter reads the connection that the lane has";
     static const struct {
         const char *name;
@@ -106,7 +107,9 @@ static void test_each_mistake_is_found(void **state)
         {"no wake", NO_WAKE, &two_clients, stuck},
         {"events left", EVENTS_LEFT, &three_clients, stuck},
         {"an answer by a store", ANSWER_BY_STORE, &limited, twice},
-        {"an answer cut that is whole", LATE_CUT, &limited, "an answer is cut that is whole"},
+        {"no time for one that is back", LATE_LIMIT, &limited, "a host that is back has no time left"},
+        {"a cut without a step", CUT_WITHOUT_STEP, &limited, whole},
+        {"an end without a step", END_WITHOUT_STEP, &limited, whole},
         {"alone, and nobody counts the time", ALONE_AND_UNTIMED, &alone_limited, stuck},
         {"deaf to nudges", DEAF_TO_WORDS, &one_new, stuck},
     };

@@ -91,6 +91,22 @@ static void test_one_that_is_not_finished(void **state)
     finish(&lanes, 1);
 }
 
+/* The host is overdue, as its client is not: that has all of its answer, and its connection. */
+static void test_one_that_is_answered_already(void **state)
+{
+    (void)state;
+    struct bb_settings settings = limited(100);
+    struct lanes lanes;
+    lanes_start(&lanes, 1, &settings);
+    int fd = blocked_with(&lanes, "POST /stay HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_true(lanes_read(fd, "all"));
+    assert_true(is_alarmed(lanes.worker, PATIENCE * 1000));
+    sem_post(&lanes.leave);
+    assert_true(lanes_ask(fd, "/next", "", ""));
+    close(fd);
+    finish(&lanes, 2);
+}
+
 static void test_one_that_is_quick_enough(void **state)
 {
     (void)state;
@@ -133,9 +149,8 @@ static void test_another_process_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_that_is_not_answered),
-        cmocka_unit_test(test_one_that_is_not_finished),
-        cmocka_unit_test(test_one_that_is_quick_enough),
+        cmocka_unit_test(test_one_that_is_not_answered),     cmocka_unit_test(test_one_that_is_not_finished),
+        cmocka_unit_test(test_one_that_is_answered_already), cmocka_unit_test(test_one_that_is_quick_enough),
         cmocka_unit_test(test_another_process_is_told),
     };
     return cmocka_run_group_tests_name("porter_limit", tests, NULL, NULL);

@@ -10,11 +10,17 @@ class RequestTimeoutTest < Support::TestCase
   APPLICATION = <<~RUBY
     def stay_here = File.read("gate")
 
+    class Body < Struct.new(:parts)
+      def each(&) = parts.each(&)
+      def close = File.read("gate")
+    end
+
     run(lambda do |env|
       case env["PATH_INFO"]
       when "/stuck" then stay_here
       when "/half"
         return [200, {}, Enumerator.new { |body| body << "half" && stay_here }]
+      when "/closing" then return [200, {}, Body.new(["whole"])]
       when "/deaf" then Process.clock_gettime(Process::CLOCK_MONOTONIC) until File.exist?("never")
       end
       [200, {}, [Process.pid.to_s]]
@@ -46,6 +52,16 @@ class RequestTimeoutTest < Support::TestCase
       assert_raises(Support::Client::Closed) { client.read_response }
     end
     server.wait_for_output(/has not finished its answer/)
+  end
+
+  def test_an_answer_that_is_whole_is_not_cut
+    server = start("-w", "2", "--graceful-timeout", "500ms")
+    wait_for_workers(server, 2)
+    server.connect do |client|
+      client.request("GET", "/closing")
+      assert_equal "whole", client.read_response.body
+      server.wait_for_output(/has answered, but is still busy/)
+    end
   end
 
   def test_one_that_comes_back_in_time
