@@ -50,6 +50,14 @@ static bool leave(struct bb_lane *self, enum bb_aside when)
     return true;
 }
 
+/* The porter may have the set meanwhile: nothing in it is the lane's any more. */
+static void let_go(struct bb_lane *lane)
+{
+    if (lane->again) (void)bb__lane_settle(lane, lane->again, BB_CONN_AGAIN);
+    lane->again = NULL;
+    bb__lane_leaves(lane);
+}
+
 int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when)
 {
     struct bb_worker *worker = lane->worker;
@@ -62,8 +70,7 @@ int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when)
     if (done) bb__worker_nudge(worker);
     pthread_mutex_unlock(&worker->lock);
     if (!done) return BB_AGAIN;
-    if (lane->again) bb__conn_has_to_wait(lane->again);
-    bb__lane_leaves(lane);
+    let_go(lane);
     return BB_OK;
 }
 

@@ -1,5 +1,6 @@
 /* lane_aside_test.c: a worker that steps aside between two requests: what it no longer hears of, what it
  * still serves, and that all is as before when it is back. */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -193,6 +194,43 @@ static void test_anyway(void **state)
     host_free(host);
 }
 
+/* ---- what the porter has meanwhile ---- */
+
+static struct host *new_host_with_porter(void)
+{
+    struct host *host = new_host(AF_UNIX);
+    bb_lane_free(host->lane);
+    assert_int_equal(bb_worker_start_porter(host->worker), BB_OK);
+    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
+    return host;
+}
+
+static void serve_one(struct host *host)
+{
+    const struct bb_request *request;
+    wait_without_events(host->lane);
+    assert_int_equal(bb_lane_next(host->lane, &request), BB_OK);
+    app_echo(host, request);
+}
+
+/* Behind the request that was served last. */
+static void test_what_is_pipelined_is_passed_on(void **state)
+{
+    (void)state;
+    struct host *host = new_host_with_porter();
+    struct client *client = client_asks(host);
+    assert_answer(client, 200, "GET / ");
+    client_say(client, REQUEST REQUEST);
+    serve_one(host);
+    assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_OK);
+    client_say(client, REQUEST);
+    while (atomic_load(&host->worker->connections) > 0) sched_yield();
+    bb_lane_step_back(host->lane);
+    for (int answers = 0; answers < 2; answers++) assert_answer(client, 200, "GET / ");
+    assert_answered(client);
+    host_free(host);
+}
+
 /* ---- ends ---- */
 
 static void test_a_drain_comes_meanwhile(void **state)
@@ -279,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_not_before_what_has_come_is_served),
         cmocka_unit_test(test_not_while_another_lane_serves),
         cmocka_unit_test(test_anyway),
+        cmocka_unit_test(test_what_is_pipelined_is_passed_on),
         cmocka_unit_test(test_a_drain_comes_meanwhile),
         cmocka_unit_test(test_a_lane_ends_meanwhile),
         cmocka_unit_test(test_no_room_to_come_back),
