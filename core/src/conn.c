@@ -33,17 +33,18 @@ struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context)
     return conn;
 }
 
-static void end_socket(int fd, enum bb__conn_end end)
+static void end_socket(const struct bb__conn *conn, enum bb__conn_end end)
 {
     switch (end) {
     case BB_CONN_END_CLOSE:
-        bb__sock_close(fd);
+        if (conn->moved) bb__sock_shut(conn->fd);
+        bb__sock_close(conn->fd);
         break;
     case BB_CONN_END_RESET:
-        bb__sock_reset(fd);
+        bb__sock_reset(conn->fd);
         break;
     case BB_CONN_END_ABANDON:
-        bb__sock_abandon(fd);
+        bb__sock_abandon(conn->fd);
         break;
     }
 }
@@ -55,7 +56,7 @@ void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum
     bb__blocks_take_back(&context->blocks, &conn->in);
     bb__buf_free(&conn->out);
     bb__spill_drop(&conn->spill);
-    end_socket(conn->fd, end);
+    end_socket(conn, end);
     free(conn);
 }
 

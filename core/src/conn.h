@@ -69,6 +69,7 @@ struct bb__conn {
     bool head_method;    /* the request is a HEAD */
     bool body_in_buffer; /* the whole body stands behind the head in `in` */
     bool registered;     /* the poller knows it (the lane's) */
+    bool moved;          /* it was another process's, whose children may have duplicates of its descriptor */
     uint32_t want;       /* enum bb__interest: what to wait for */
     uint32_t interest;   /* what the poller waits for (the lane's) */
 

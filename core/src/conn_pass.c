@@ -149,6 +149,7 @@ static struct bb__conn *make_conn(struct bb__conn_context *context, struct reade
         return NULL;
     }
     memcpy(&note, bytes, sizeof note);
+    conn->moved = true;
     conn->served = note.served;
     conn->came = note.came;
     conn->tcp = note.tcp;

@@ -14,7 +14,8 @@ enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_contex
 {
     if (conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > 0) return bb__conn_advance(conn, context);
     if (conn->state == BB_CONN_HEAD) {
-        bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_KEEPALIVE, context->now);
+        enum bb__deadline_kind kind = conn->served > 0 ? BB_DEADLINE_KEEPALIVE : BB_DEADLINE_FRESH;
+        bb__deadline_set(context->deadlines, &conn->deadline, kind, context->now);
         return BB_CONN_WAIT;
     }
     bb__deadline_clear(context->deadlines, &conn->deadline);

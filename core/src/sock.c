@@ -219,9 +219,14 @@ void bb__sock_end_sending(int fd)
     (void)shutdown(fd, SHUT_WR);
 }
 
+void bb__sock_shut(int fd)
+{
+    (void)shutdown(fd, SHUT_RDWR);
+}
+
 void bb__sock_close(int fd)
 {
-    if (atomic_load_explicit(&process_forked, memory_order_relaxed)) (void)shutdown(fd, SHUT_RDWR);
+    if (atomic_load_explicit(&process_forked, memory_order_relaxed)) bb__sock_shut(fd);
     (void)close(fd);
 }
 
@@ -231,7 +236,8 @@ void bb__sock_reset(int fd)
      * for the last close(), and shutdown() would let the peer read an end first. A unix socket refuses. */
     const struct sockaddr none = {.sa_family = AF_UNSPEC};
     (void)connect(fd, &none, sizeof none);
-    bb__sock_close(fd);
+    bb__sock_shut(fd);
+    (void)close(fd);
 }
 
 void bb__sock_abandon(int fd)

@@ -64,6 +64,9 @@ int bb__sock_untaken(int fd);
 /* No more will be sent; the peer reads EOF. */
 void bb__sock_end_sending(int fd);
 
+/* The end of the connection, whoever else has its descriptor. */
+void bb__sock_shut(int fd);
+
 /* Closes. If the process has ever forked, a child may hold a duplicate: the peer must not wait for that
  * child's end, so the connection is shut down first. */
 void bb__sock_close(int fd);

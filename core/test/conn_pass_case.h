@@ -50,14 +50,14 @@ static inline void close_side(struct side *side)
     bb_worker_free(side->worker);
 }
 
-static inline struct move *begin(void)
+static inline struct move *begin_with(struct pair (*connect_two)(void))
 {
     struct move *move = calloc(1, sizeof *move);
     move->descriptors = open_descriptors();
     open_side(&move->from);
     open_side(&move->to);
     assert_int_equal(bb__relay_open(&move->relay), BB_OK);
-    move->sockets = tcp_pair();
+    move->sockets = connect_two();
     move->here = &move->from;
     move->conn = bb__conn_new(move->sockets.ours, &move->from.context);
     assert_non_null(move->conn);
@@ -65,6 +65,11 @@ static inline struct move *begin(void)
     move->conn->listener = 9;
     strcpy(move->conn->peer, "192.0.2.7:4711");
     return move;
+}
+
+static inline struct move *begin(void)
+{
+    return begin_with(tcp_pair);
 }
 
 static inline void end(struct move *move)

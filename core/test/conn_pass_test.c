@@ -26,6 +26,39 @@ static void test_an_idle_connection(void **state)
     end(move);
 }
 
+/* Who says nothing has no more time for that than anywhere. */
+static void test_one_that_was_never_asked_anything(void **state)
+{
+    (void)state;
+    struct move *move = begin();
+    move_it(move);
+    assert_int_equal(bb__conn_resume(move->conn, &move->to.context), BB_CONN_WAIT);
+    assert_int_equal(move->conn->deadline.kind, BB_DEADLINE_FRESH);
+    end(move);
+}
+
+/* A process that the last owner's application has forked may hold a duplicate, for as long as it lives. */
+static void test_the_client_is_told_of_the_end(void **state)
+{
+    (void)state;
+    static const enum bb__conn_end ends[] = {BB_CONN_END_CLOSE, BB_CONN_END_RESET};
+    for (int tcp = 0; tcp < 2; tcp++) {
+        for (int i = 0; i < 2; i++) {
+            struct move *move = begin_with(tcp ? tcp_pair : unix_pair);
+            int duplicate = dup(move->conn->fd);
+            char byte;
+            move_it(move);
+            assert_int_equal(bb__conn_resume(move->conn, &move->to.context), BB_CONN_WAIT);
+            bb__conn_free(move->conn, &move->to.context, ends[i]);
+            move->conn = NULL;
+            ssize_t got = recv(move->sockets.theirs, &byte, 1, MSG_DONTWAIT);
+            assert_int_equal(got, tcp && ends[i] == BB_CONN_END_RESET ? -1 : 0);
+            close(duplicate);
+            end(move);
+        }
+    }
+}
+
 /* It goes on counting requests, and is the same for whoever asks. */
 static void test_what_is_known_of_the_client(void **state)
 {
@@ -165,6 +198,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_idle_connection),
+        cmocka_unit_test(test_one_that_was_never_asked_anything),
+        cmocka_unit_test(test_the_client_is_told_of_the_end),
         cmocka_unit_test(test_what_is_known_of_the_client),
         cmocka_unit_test(test_a_request_for_the_head_alone),
         cmocka_unit_test(test_a_body_behind_its_head),
