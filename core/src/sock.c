@@ -14,6 +14,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
+
+#if defined __has_feature
+#define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define IS_SANITIZED 1
+#else
+#define IS_SANITIZED 0
+#endif
+
 #ifdef MSG_MORE
 #define HOLD_FOR_MORE MSG_MORE
 #else
@@ -139,10 +151,34 @@ bool bb__sock_has_bytes(int fd)
     return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
+/* The two calls that each request has. libc makes those that a thread could be cancelled in two atomic steps
+ * dearer where there are several threads; nobody cancels ours. Sanitizers watch libc's. */
+#if defined __linux__ && defined SYS_recvfrom && defined SYS_sendto && !IS_SANITIZED
+static ssize_t receive(int fd, char *bytes, size_t len, int flags)
+{
+    return syscall(SYS_recvfrom, fd, bytes, len, flags, NULL, NULL);
+}
+
+static ssize_t transmit(int fd, const char *bytes, size_t len, int flags)
+{
+    return syscall(SYS_sendto, fd, bytes, len, flags, NULL, 0);
+}
+#else
+static ssize_t receive(int fd, char *bytes, size_t len, int flags)
+{
+    return recv(fd, bytes, len, flags);
+}
+
+static ssize_t transmit(int fd, const char *bytes, size_t len, int flags)
+{
+    return send(fd, bytes, len, flags);
+}
+#endif
+
 int bb__sock_recv(int fd, char *bytes, size_t len, size_t *got)
 {
     for (;;) {
-        ssize_t count = recv(fd, bytes, len, MSG_DONTWAIT);
+        ssize_t count = receive(fd, bytes, len, MSG_DONTWAIT);
         if (count > 0) {
             *got = (size_t)count;
             return BB_OK;
@@ -166,7 +202,7 @@ static int sent_or_not(ssize_t count, size_t *sent)
 static int send_bytes(int fd, const char *bytes, size_t len, int flags, size_t *sent)
 {
     ssize_t count;
-    do count = send(fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT | flags);
+    do count = transmit(fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT | flags);
     while (count < 0 && errno == EINTR);
     return sent_or_not(count, sent);
 }
