@@ -218,7 +218,8 @@ void bb_worker_board(struct bb_worker *worker, struct bb_board *board);
 /* Has the worker share a queue of connections with other processes, which serve the same listeners under the
  * same numbers: in is where they are put in, out where they come out, of a SOCK_SEQPACKET pair. Both become
  * the worker's. Without it the lanes of the worker have one of their own. Call it before the first
- * bb_lane_new(). Errors: BB_ESYSTEM (they stay the caller's). */
+ * bb_lane_new(). What comes from a listener that this worker has not is reset. Errors: BB_ESYSTEM (they stay
+ * the caller's, also when they are something else). */
 int bb_worker_relay(struct bb_worker *worker, int in, int out);
 
 /* Starts the thread that minds the connections of lanes whose host is busy with a request for more than a

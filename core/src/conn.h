@@ -156,6 +156,7 @@ struct bb__conn_context {
     uint64_t now;               /* bb__clock_ms() when the lane last looked */
     struct bb__access_log *log; /* NULL: none is kept */
     const uint16_t *ports;      /* by listener; 0: it has none */
+    uint64_t listeners;         /* a bit for each of those there are */
     uint64_t seen;              /* us, since when what is read now is here; 0: it is served at once */
     bool draining;
 };

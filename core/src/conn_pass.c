@@ -5,14 +5,20 @@
  * What is longer travels as a file: the spool's own, or one in memory. */
 #include "conn_pass.h"
 
+#include <limits.h>
+#include <stddef.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define IN_MAX   (16 * 1024)
 #define BODY_MAX (4 * 1024)
 
-/* What the next owner has to know; processes of one server have the same idea of it. */
+/* What the next owner has to know, who may be of another version while a server is deployed. So fields are
+ * added at the end only, and 0 is what they are to whoever does not know them; a note that could not be read
+ * in this way gets another LAYOUT, and is refused by those that do not know it. */
+#define LAYOUT 1
 struct note {
+    uint32_t layout, size;
     uint64_t served, came, in_len, body_len;
     bool has_request, in_is_file, body_is_file, tcp;
     uint8_t listener;
@@ -58,7 +64,9 @@ static bool add_body(struct parcel *parcel, const struct bb__spool *spool)
 int bb__conn_pass(const struct bb__conn *conn, const struct bb__relay *relay)
 {
     struct parcel parcel = {
-        .note = {.served = conn->served,
+        .note = {.layout = LAYOUT,
+                 .size = sizeof parcel.note,
+                 .served = conn->served,
                  .came = conn->came,
                  .in_len = bb__buf_len(&conn->in),
                  .body_len = conn->spool.length,
@@ -102,6 +110,23 @@ static int next_fd(struct reader *reader)
     return reader->fd_count > 0 ? (reader->fd_count--, *reader->fds++) : -1;
 }
 
+/* False: it is none, or none for us, who may listen somewhere else. */
+static bool read_note(struct reader *reader, const struct bb__conn_context *context, struct note *note)
+{
+    static const size_t first = offsetof(struct note, served);
+    const char *bytes = next_bytes(reader, first);
+    if (!bytes) return false;
+    *note = (struct note){0};
+    memcpy(note, bytes, first);
+    if (note->layout != LAYOUT || note->size < first) return false;
+    size_t rest = note->size - first, known = sizeof *note - first;
+    if (!(bytes = next_bytes(reader, rest))) return false;
+    memcpy((char *)note + first, bytes, rest < known ? rest : known);
+    note->peer[sizeof note->peer - 1] = '\0';
+    return note->listener < CHAR_BIT * sizeof context->listeners &&
+           (context->listeners >> note->listener & 1);
+}
+
 static bool take_in(struct bb__conn *conn, struct bb__conn_context *context, const struct note *note,
                     struct reader *reader)
 {
@@ -141,14 +166,12 @@ static bool take_body(struct bb__conn *conn, struct bb__conn_context *context, c
 static struct bb__conn *make_conn(struct bb__conn_context *context, struct reader *reader)
 {
     struct note note;
-    const char *bytes = next_bytes(reader, sizeof note);
     int fd = next_fd(reader);
-    struct bb__conn *conn = fd >= 0 && bytes ? bb__conn_new(fd, context) : NULL;
+    struct bb__conn *conn = fd >= 0 && read_note(reader, context, &note) ? bb__conn_new(fd, context) : NULL;
     if (!conn) {
         if (fd >= 0) bb__sock_reset(fd);
         return NULL;
     }
-    memcpy(&note, bytes, sizeof note);
     conn->moved = true;
     conn->served = note.served;
     conn->came = note.came;

@@ -12,7 +12,8 @@
  * at all. */
 int bb__conn_pass(const struct bb__conn *conn, const struct bb__relay *relay);
 
-/* Makes one of a message. NULL: it is none, or out of memory, and the client finds its connection reset.
+/* Makes one of a message. NULL: it is none that we know, or out of memory, and the client finds its
+ * connection reset.
  * bb__conn_resume() is next. */
 struct bb__conn *bb__conn_arrive(struct bb__conn_context *context, const char *bytes,
                                  const struct bb__relayed *relayed);

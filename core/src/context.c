@@ -24,6 +24,7 @@ int bb__context_open(struct bb__conn_context *context, struct bb_worker *worker)
         .names = bb__names_new(),
         .scratch = malloc(BB_SCRATCH_SIZE),
         .ports = worker->ports,
+        .listeners = worker->numbers,
         .now = bb__clock_ms(),
     };
     context->fields = malloc(context->head_limits.max_fields * sizeof *context->fields);

@@ -3,9 +3,9 @@
 #include "conn_pass.h"
 #include "lane.h"
 
-static void tell_lost(struct bb_lane *lane)
+static void tell_lost(struct bb_lane *lane, const char *text)
 {
-    const struct bb_news news = {.text = "a connection that was passed on is lost: no descriptors are left"};
+    const struct bb_news news = {.text = text};
     bb__news_add_paced(&lane->context.news, &lane->lost, lane->context.now, &news);
 }
 
@@ -22,14 +22,17 @@ int bb__lane_take_relayed(struct bb_lane *lane, struct bb__conn **served)
     struct bb__relayed relayed;
     *served = NULL;
     int code = bb__relay_take(&lane->worker->relay, context->scratch, &relayed);
-    if (code == BB_EGONE) tell_lost(lane);
+    if (code == BB_EGONE) tell_lost(lane, "a connection that was passed on is lost: no descriptors are left");
     if (code != BB_OK) return code == BB_EGONE ? BB_OK : BB_AGAIN;
     if (is_nudge(&relayed)) {
         bb__lane_look_anew(lane);
         return BB_OK;
     }
     struct bb__conn *conn = bb__conn_arrive(context, context->scratch, &relayed);
-    if (!conn) return BB_OK;
+    if (!conn) {
+        tell_lost(lane, "a connection that was passed on is lost: no memory, or sent by another version");
+        return BB_OK;
+    }
     bb__set_add(&lane->set, conn);
     bb__lane_make_room(lane, conn->fd);
     if (bb__lane_settle(lane, conn, bb__conn_resume(conn, context))) *served = conn;

@@ -42,6 +42,27 @@ union control {
     char bytes[CMSG_SPACE(BB_RELAY_FDS * sizeof(int))];
 };
 
+/* CMSG_SPACE() may have room for one more. */
+#define CONTROL_LEN CMSG_LEN(BB_RELAY_FDS * sizeof(int))
+
+static int option_of(int fd, int option)
+{
+    int value = -1;
+    socklen_t len = sizeof value;
+    return getsockopt(fd, SOL_SOCKET, option, &value, &len) == 0 ? value : -1;
+}
+
+/* Elsewhere messages have no ends, or no descriptors with them. */
+static bool is_fit(int fd)
+{
+    int domain = option_of(fd, SO_DOMAIN), type = option_of(fd, SO_TYPE);
+    if (domain >= 0 && domain != AF_UNIX)
+        errno = EAFNOSUPPORT;
+    else if (domain >= 0 && type != SOCK_SEQPACKET)
+        errno = EPROTOTYPE;
+    return domain == AF_UNIX && type == SOCK_SEQPACKET;
+}
+
 static bool prepare(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
@@ -66,7 +87,7 @@ int bb__relay_open(struct bb__relay *relay)
 
 int bb__relay_adopt(struct bb__relay *relay, int in, int out)
 {
-    if (!prepare(in) || !prepare(out)) return BB_ESYSTEM;
+    if (!is_fit(in) || !is_fit(out) || !prepare(in) || !prepare(out)) return BB_ESYSTEM;
     *relay = (struct bb__relay){.in = in, .out = out};
     enlarge(relay->in);
     return BB_OK;
@@ -121,7 +142,7 @@ int bb__relay_take(const struct bb__relay *relay, char *bytes, struct bb__relaye
     union control control;
     struct iovec room = {bytes, BB_RELAY_BYTES};
     struct msghdr message = {
-        .msg_iov = &room, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+        .msg_iov = &room, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CONTROL_LEN};
     ssize_t got;
     while ((got = recvmsg(relay->out, &message, MSG_CMSG_CLOEXEC)) < 0)
         if (errno != EINTR) return errno == EAGAIN ? BB_AGAIN : BB_ESYSTEM;

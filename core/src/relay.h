@@ -22,8 +22,8 @@ struct bb__relay {
 /* A queue of its own. BB_OK or BB_ESYSTEM. */
 int bb__relay_open(struct bb__relay *relay);
 
-/* One that others have as well: a SOCK_SEQPACKET pair. Made non-blocking and close-on-exec. BB_OK;
- * BB_ESYSTEM: the descriptors stay the caller's. */
+/* One that others have as well: a pair of unix sockets, SOCK_SEQPACKET. Made non-blocking and close-on-exec.
+ * BB_OK; BB_ESYSTEM: the descriptors stay the caller's, as when they are something else. */
 int bb__relay_adopt(struct bb__relay *relay, int in, int out);
 
 void bb__relay_close(struct bb__relay *relay);

@@ -36,6 +36,7 @@ struct bb_worker {
     struct bb_settings settings;
     struct bb__listener listeners[BB_LISTENERS_MAX];
     uint16_t ports[BB_LISTENERS_MAX]; /* by a listener's number; 0: it has none */
+    uint64_t numbers;                 /* of listeners: a bit for each, also when they are closed */
     int listener_count;
     int reserve;                            /* descriptors from this one on are left to the host */
     atomic_uint_fast64_t room;              /* connections that fit below it, as was found out; 0: not yet */

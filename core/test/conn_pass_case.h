@@ -13,6 +13,7 @@
 #include "worker.h"
 
 #define THRESHOLD 20000 /* of the spool */
+#define LISTENER  9
 
 /* A lane, as far as its connections are concerned. */
 struct side {
@@ -36,6 +37,7 @@ static inline void open_side(struct side *side)
     bb_settings_init(&settings);
     settings.spool_threshold = THRESHOLD;
     assert_int_equal(bb_worker_new(&side->worker, &settings), BB_OK);
+    side->worker->numbers = 1 << LISTENER;
     assert_int_equal(bb__context_open(&side->context, side->worker), BB_OK);
     side->context.deadlines = &side->deadlines;
     bb__conn_set_durations(&side->deadlines, &side->worker->settings);
@@ -62,7 +64,7 @@ static inline struct move *begin_with(struct pair (*connect_two)(void))
     move->conn = bb__conn_new(move->sockets.ours, &move->from.context);
     assert_non_null(move->conn);
     move->conn->tcp = true;
-    move->conn->listener = 9;
+    move->conn->listener = LISTENER;
     strcpy(move->conn->peer, "192.0.2.7:4711");
     return move;
 }

@@ -123,6 +123,79 @@ static void test_a_file_that_is_shorter_than_it_is_said_to_be(void **state)
     }
 }
 
+/* ---- what another version sends ---- */
+
+/* The first word of a message says how it is laid out, the second one how long the part is that all read. */
+static void assert_arrives(size_t word, unsigned difference, bool arrives)
+{
+    struct move *move = begin_short();
+    struct bb__relayed relayed;
+    unsigned value;
+    char *at = move->to.context.scratch + word * sizeof value;
+    leave(move);
+    assert_int_equal(bb__relay_take(&move->relay, move->to.context.scratch, &relayed), BB_OK);
+    memcpy(&value, at, sizeof value);
+    value += difference;
+    memcpy(at, &value, sizeof value);
+    move->here = &move->to;
+    move->conn = bb__conn_arrive(&move->to.context, move->to.context.scratch, &relayed);
+    assert_int_equal(move->conn != NULL, arrives);
+    if (!arrives) assert_client_is_reset(move);
+    end(move);
+}
+
+static void test_another_layout_is_refused(void **state)
+{
+    (void)state;
+    assert_arrives(0, 0, true);
+    assert_arrives(0, 1, false);
+    assert_arrives(0, 0U - 1, false);
+    assert_arrives(1, 0U - 1000, false); /* shorter than itself */
+    assert_arrives(1, 1U << 30, false);
+}
+
+/* Fields at the end that we do not know, or that the sender does not know. */
+static void test_fields_more_or_less(void **state)
+{
+    (void)state;
+    for (int difference = -40; difference <= 40; difference += 80) {
+        const char *peer = difference < 0 ? "192.0.2.7:4" : "192.0.2.7:4711"; /* the last field we know */
+        struct move *move = begin_short();
+        struct bb__relayed relayed;
+        char *bytes = move->to.context.scratch;
+        unsigned size;
+        leave(move);
+        assert_int_equal(bb__relay_take(&move->relay, bytes, &relayed), BB_OK);
+        memcpy(&size, bytes + sizeof size, sizeof size);
+        memmove(bytes + size + difference, bytes + size, relayed.len - size);
+        relayed.len += (size_t)difference;
+        size += (unsigned)difference;
+        memcpy(bytes + sizeof size, &size, sizeof size);
+        move->here = &move->to;
+        move->conn = bb__conn_arrive(&move->to.context, bytes, &relayed);
+        assert_non_null(move->conn);
+        take_request(move, bb__conn_resume(move->conn, &move->to.context));
+        assert_body(move, "hello", 5);
+        assert_string_equal(move->request.peer.at, peer);
+        end(move);
+    }
+}
+
+static void test_one_from_where_we_do_not_listen_is_refused(void **state)
+{
+    (void)state;
+    static const uint8_t others[] = {0, LISTENER + 1, BB_LISTENERS_MAX - 1, BB_LISTENERS_MAX, UINT8_MAX};
+    for (size_t i = 0; i < sizeof others; i++) {
+        struct move *move = begin_short();
+        move->conn->listener = others[i];
+        leave(move);
+        arrive(move);
+        assert_null(move->conn);
+        assert_client_is_reset(move);
+        end(move);
+    }
+}
+
 static void test_a_word_without_a_connection(void **state)
 {
     (void)state;
@@ -186,6 +259,9 @@ int main(void)
         cmocka_unit_test(test_messages_that_are_not_whole),
         cmocka_unit_test(test_messages_whose_descriptors_are_missing),
         cmocka_unit_test(test_a_file_that_is_shorter_than_it_is_said_to_be),
+        cmocka_unit_test(test_another_layout_is_refused),
+        cmocka_unit_test(test_fields_more_or_less),
+        cmocka_unit_test(test_one_from_where_we_do_not_listen_is_refused),
         cmocka_unit_test(test_a_word_without_a_connection),
         cmocka_unit_test(test_one_that_cannot_leave_stays_as_it_is),
         cmocka_unit_test(test_one_whose_files_cannot_be_made_stays_as_it_is),

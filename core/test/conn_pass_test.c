@@ -73,7 +73,7 @@ static void test_what_is_known_of_the_client(void **state)
     assert_int_equal(move->conn->served, 42);
     assert_int_equal(move->conn->came, 123456789);
     assert_true(move->conn->tcp);
-    assert_int_equal(move->request.listener, 9);
+    assert_int_equal(move->request.listener, LISTENER);
     assert_int_equal(move->request.peer.len, strlen("192.0.2.7:4711"));
     assert_memory_equal(move->request.peer.at, "192.0.2.7:4711", move->request.peer.len);
     assert_false(move->conn->head_method);

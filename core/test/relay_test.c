@@ -207,6 +207,28 @@ static void test_a_receiver_without_room_loses_the_message_and_nothing_else(void
 
 /* ---- no room ---- */
 
+/* Of another version, say. */
+static void test_more_descriptors_than_anybody_sends(void **state)
+{
+    (void)state;
+    struct bb__relay relay = new_relay();
+    struct bb__relayed relayed;
+    int fds[BB_RELAY_FDS + 1] = {0};
+    char control[CMSG_SPACE(sizeof fds)] = "";
+    struct iovec part = {(char *)"many", 4};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    const struct cmsghdr header = {
+        .cmsg_len = CMSG_LEN(sizeof fds), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+    memcpy(control, &header, sizeof header);
+    memcpy(control + CMSG_LEN(0), fds, sizeof fds);
+    int before = open_descriptors();
+    assert_int_equal(sendmsg(relay.in, &message, 0), 4);
+    assert_int_equal(bb__relay_take(&relay, taken, &relayed), BB_EGONE);
+    assert_int_equal(open_descriptors(), before);
+    end_relay(&relay);
+}
+
 static void test_a_full_queue_says_so_at_once(void **state)
 {
     (void)state;
@@ -332,6 +354,38 @@ static void test_a_bad_descriptor_is_not_adopted(void **state)
     close(pair[1]);
 }
 
+/* Messages must have ends, and descriptors with them. */
+static void test_another_kind_of_socket_is_not_adopted(void **state)
+{
+    (void)state;
+    static const struct {
+        int domain, type, error;
+    } others[] = {
+        {AF_UNIX, SOCK_STREAM, EPROTOTYPE},
+        {AF_UNIX, SOCK_DGRAM, EPROTOTYPE},
+        {AF_INET, SOCK_STREAM, EAFNOSUPPORT},
+    };
+    struct bb__relay relay;
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        int other = socket(others[i].domain, others[i].type, 0);
+        for (int end = 0; end < 2; end++) {
+            int in = end ? pair[0] : other, out = end ? other : pair[1];
+            assert_int_equal(bb__relay_adopt(&relay, in, out), BB_ESYSTEM);
+            assert_int_equal(errno, others[i].error);
+        }
+        assert_int_equal(fcntl(other, F_GETFD), 0);
+        close(other);
+    }
+    int file = open("/dev/null", O_RDWR);
+    assert_int_equal(bb__relay_adopt(&relay, file, pair[1]), BB_ESYSTEM);
+    assert_int_equal(errno, ENOTSOCK);
+    close(file);
+    close(pair[0]);
+    close(pair[1]);
+}
+
 /* ---- files ---- */
 
 static void test_a_file_is_read_from_its_beginning_and_closed(void **state)
@@ -379,12 +433,14 @@ int main(void)
         cmocka_unit_test(test_descriptors_come_in_order_and_are_close_on_exec),
         cmocka_unit_test(test_what_was_sent_outlives_the_senders_descriptor),
         cmocka_unit_test(test_a_receiver_without_room_loses_the_message_and_nothing_else),
+        cmocka_unit_test(test_more_descriptors_than_anybody_sends),
         cmocka_unit_test(test_a_full_queue_says_so_at_once),
         cmocka_unit_test(test_too_many_descriptors_under_way_are_a_full_queue),
         cmocka_unit_test(test_what_no_queue_can_hold_is_an_error),
         cmocka_unit_test(test_messages_outlive_the_process_that_has_sent_them),
         cmocka_unit_test(test_one_that_others_have_as_well_is_adopted),
         cmocka_unit_test(test_a_bad_descriptor_is_not_adopted),
+        cmocka_unit_test(test_another_kind_of_socket_is_not_adopted),
         cmocka_unit_test(test_a_file_is_read_from_its_beginning_and_closed),
         cmocka_unit_test(test_a_file_that_cannot_be_written_is_none),
     };

@@ -46,6 +46,10 @@ class ExtSiblingsTest < Support::LaneCase
 
   def test_a_queue_that_is_none
     assert_raises(SystemCallError) { Core::Worker.new.relay(-1, -1) }
+    streams = Socket.pair(:UNIX, :STREAM)
+    assert_raises(Errno::EPROTOTYPE) { Core::Worker.new.relay(*streams.map(&:fileno)) }
+  ensure
+    streams&.each(&:close)
   end
 
   def test_a_request_that_takes_too_long
