@@ -113,6 +113,7 @@ struct bb_lane {
         uint64_t due;     /* ms, when something is to be done for the set that it holds */
         bool has_request; /* it is the host's, and not something out of band */
         bool overdue;     /* it has had its time */
+        bool unheard;     /* of what comes to the set that it holds nobody tells it */
     } minded;
 };
 

@@ -72,11 +72,27 @@ static void take_due(struct bb__porter *porter, struct bb_lane *lane)
     }
 }
 
-static uint64_t next_due(const struct bb__porter *porter, const struct bb_lane *lane)
+/* The porter is to hear of what comes. */
+static void watch(struct bb__porter *porter, struct bb_lane *lane)
+{
+    static struct bb__source held = {BB_SOURCE_SET};
+    lane->minded.unheard = bb__poller_add_edge(&porter->queue, lane->set.poller.fd, &held) != BB_OK;
+}
+
+/* False: there are some that could not be passed on now. */
+static bool hand_over(struct bb__porter *porter, struct bb_lane *lane)
+{
+    struct bb_worker *worker = porter->worker;
+    return !porter->context.draining || !bb__worker_hands_over(worker) ||
+           bb__set_pass_idle(&lane->set, &porter->context, &worker->relay);
+}
+
+/* again: something is to be tried again soon. */
+static uint64_t next_due(const struct bb__porter *porter, const struct bb_lane *lane, bool again)
 {
     uint64_t now = porter->context.now;
     int wait = bb__deadline_wait(&lane->set.deadlines, now);
-    if (lane->set.ready_first && (wait < 0 || wait > BB_RETRY)) wait = BB_RETRY;
+    if (again && (wait < 0 || wait > BB_RETRY)) wait = BB_RETRY;
     return wait < 0 ? UINT64_MAX : now + (uint64_t)wait;
 }
 
@@ -87,13 +103,13 @@ void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
     porter->context.draining = bb__worker_drains(worker);
     if (porter->context.draining)
         bb__set_hurry(&lane->set, worker->settings.keepalive_drain, worker->drain_began);
+    if (lane->minded.unheard) watch(porter, lane);
     pass_ready(porter, lane);
     bool more = take_events(porter, lane);
     take_due(porter, lane);
-    if (porter->context.draining && bb__worker_hands_over(worker))
-        (void)bb__set_pass_idle(&lane->set, &porter->context, &worker->relay);
+    bool again = !hand_over(porter, lane) || lane->set.ready_first || lane->minded.unheard;
     if (!is_wanted(lane)) bb__porter_limit(porter, lane); /* else the host is back: its time is not over */
-    lane->minded.due = more ? porter->context.now : next_due(porter, lane);
+    lane->minded.due = more ? porter->context.now : next_due(porter, lane, again);
     if (!bb__own_hold(&lane->own)) bb__own_give(&lane->own);
 }
 
@@ -110,13 +126,12 @@ static void leave_sources(struct bb_worker *worker, struct bb_lane *lane)
 
 void bb__porter_begin(struct bb__porter *porter, struct bb_lane *lane)
 {
-    static struct bb__source held = {BB_SOURCE_SET};
     struct bb__conn *current = lane->current;
     lane->minded.has_request = current != NULL;
     lane->set.batch.count = lane->set.batch.next = 0;
     leave_sources(porter->worker, lane);
     if (current) bb__set_unwatch(&lane->set, current);
-    (void)bb__poller_add_edge(&porter->queue, lane->set.poller.fd, &held);
+    lane->minded.unheard = true;
     bb__porter_go_on(porter, lane);
 }
 

@@ -16,6 +16,7 @@ int __wrap_epoll_ctl(int set, int operation, int fd, struct epoll_event *event);
 static struct {
     const int *accept_errors; /* the next calls of accept4() fail with these, up to a 0 */
     int watch_error;          /* epoll_ctl() with EPOLL_CTL_ADD fails with it */
+    uint32_t watch_events;    /* if it asks for these; 0: whatever it asks for */
     void (*before_unwatching)(void);
 } fail_socket;
 
@@ -30,7 +31,8 @@ int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
 int __wrap_epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
 {
     if (operation == EPOLL_CTL_DEL && fail_socket.before_unwatching) fail_socket.before_unwatching();
-    if (fail_socket.watch_error == 0 || operation != EPOLL_CTL_ADD)
+    if (fail_socket.watch_error == 0 || operation != EPOLL_CTL_ADD ||
+        (event->events & fail_socket.watch_events) != fail_socket.watch_events)
         return __real_epoll_ctl(set, operation, fd, event);
     errno = fail_socket.watch_error;
     return -1;

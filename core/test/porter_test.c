@@ -1,7 +1,6 @@
 /* porter_test.c: while the host is busy with a request the porter minds the lane's other connections, and
  * whoever is idle serves their requests. Also run under ThreadSanitizer (make tsan). */
 #include <errno.h>
-#include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -11,57 +10,8 @@
 
 #include <cmocka.h>
 
-#include "board.h"
-#include "lanes.h"
-
-#define CONNECTIONS 8
-
-static struct bb_settings settings_for_tests(void)
-{
-    struct bb_settings settings;
-    bb_settings_init(&settings);
-    settings.keepalive_drain = 50;
-    settings.spool_threshold = 10;
-    return settings;
-}
-
-/* Connections that all lanes have had a part of. */
-static void connect_all(struct lanes *lanes, int fds[CONNECTIONS])
-{
-    for (int i = 0; i < CONNECTIONS; i++) {
-        fds[i] = lanes_connect(lanes);
-        assert_true(lanes_ask(fds[i], "/first", "", ""));
-    }
-}
-
-static void close_all(int fds[CONNECTIONS])
-{
-    for (int i = 0; i < CONNECTIONS; i++) close(fds[i]);
-}
-
-static void say(int fd, const char *text)
-{
-    assert_true(lanes_say(fd, text, strlen(text)));
-}
-
-/* The lane that has this connection has a request that does not end before unblock(). */
-static void block(struct lanes *lanes, int fd)
-{
-    say(fd, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_int_equal(sem_wait(&lanes->entered), 0);
-}
-
-static void unblock(struct lanes *lanes, int fd)
-{
-    sem_post(&lanes->leave);
-    assert_true(lanes_read(fd, "/block 0"));
-}
-
-static unsigned finish(struct lanes *lanes)
-{
-    bb_worker_drain(lanes->worker, BB_QUEUE_TAKE);
-    return lanes_finish(lanes);
-}
+#include "fail_socket.h"
+#include "porter_case.h"
 
 /* ---- requests ---- */
 
@@ -171,6 +121,26 @@ static void test_what_is_pipelined_comes_in_order(void **state)
     assert_int_equal(finish(&lanes), CONNECTIONS + 2 + 2 * (CONNECTIONS - 1));
 }
 
+/* It looks itself, as long as the kernel has no room to tell it of what comes. */
+static void test_a_set_that_cannot_be_watched(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct lanes lanes;
+    int fds[CONNECTIONS];
+    fail_socket.watch_error = ENOSPC;
+    fail_socket.watch_events = EPOLLET;
+    lanes_start(&lanes, 2, &settings);
+    connect_all(&lanes, fds);
+    block(&lanes, fds[0]);
+    for (int round = 0; round < 3; round++)
+        for (int i = 1; i < CONNECTIONS; i++) assert_true(lanes_ask(fds[i], "/meanwhile", "", ""));
+    unblock(&lanes, fds[0]);
+    close_all(fds);
+    assert_int_equal(finish(&lanes), CONNECTIONS + 1 + 3 * (CONNECTIONS - 1));
+    fail_socket.watch_error = 0;
+}
+
 static void test_where_all_are_busy_they_wait(void **state)
 {
     (void)state;
@@ -260,54 +230,6 @@ static void test_a_drain_meanwhile(void **state)
     }
 }
 
-/* ---- beside other processes ---- */
-
-static bool is_silent(int fd)
-{
-    struct pollfd watched = {.fd = fd, .events = POLLIN};
-    return poll(&watched, 1, 50) == 0;
-}
-
-/* The other process is a line on the board, and takes nothing. */
-static void test_lanes_stand_back_for_an_idle_process(void **state)
-{
-    (void)state;
-    struct bb_settings settings = settings_for_tests();
-    struct lanes lanes;
-    assert_int_equal(bb_board_new(&lanes_board, 8), BB_OK);
-    struct bb__board_line *other = bb__board_claim(lanes_board);
-    atomic_store(&other->pid, 1);
-    lanes_start(&lanes, 2, &settings);
-    for (int round = 0; round < 3; round++) {
-        int blocked = lanes_connect(&lanes);
-        block(&lanes, blocked);
-        int before = lanes_connect(&lanes);
-        assert_true(lanes_ask(before, "/other-is-busy", "", ""));
-
-        bb__board_set_idle(other, true);
-        int fd = lanes_connect(&lanes);
-        assert_true(is_silent(fd)); /* time to find out */
-        say(fd, "POST /waits HTTP/1.1\r\nHost: x\r\n\r\n");
-        say(before, "POST /waits HTTP/1.1\r\nHost: x\r\n\r\n");
-        assert_true(is_silent(fd));
-        assert_true(is_silent(before));
-        if (round % 2)
-            bb__board_set_idle(other, false);
-        else
-            unblock(&lanes, blocked);
-        assert_true(lanes_read(fd, "/waits 0"));
-        assert_true(lanes_read(before, "/waits 0"));
-        if (round % 2) unblock(&lanes, blocked);
-        bb__board_set_idle(other, false);
-        close(fd);
-        close(before);
-        close(blocked);
-    }
-    assert_int_equal(finish(&lanes), 3 * 4);
-    bb_board_free(lanes_board);
-    lanes_board = NULL;
-}
-
 /* ---- all at once ---- */
 
 #define CLIENTS 12
@@ -351,11 +273,11 @@ int main(void)
         cmocka_unit_test(test_all_of_a_request_moves),
         cmocka_unit_test(test_all_of_what_came_is_read),
         cmocka_unit_test(test_what_is_pipelined_comes_in_order),
+        cmocka_unit_test(test_a_set_that_cannot_be_watched),
         cmocka_unit_test(test_where_all_are_busy_they_wait),
         cmocka_unit_test(test_times_are_kept),
         cmocka_unit_test(test_what_is_wrong_is_refused),
         cmocka_unit_test(test_a_drain_meanwhile),
-        cmocka_unit_test(test_lanes_stand_back_for_an_idle_process),
         cmocka_unit_test(test_all_at_once),
     };
     return cmocka_run_group_tests_name("porter", tests, NULL, NULL);
