@@ -46,6 +46,7 @@ struct bb__board_line *bb__board_claim(struct bb_board *board)
         int nobody = 0;
         if (!atomic_compare_exchange_strong(&board->lines[i].pid, &nobody, (int)getpid())) continue;
         atomic_store(&board->lines[i].leaves, false);
+        atomic_store(&board->lines[i].paused, false);
         note_used(board, i + 1);
         return &board->lines[i];
     }
@@ -69,11 +70,19 @@ bool bb__board_has_siblings(const struct bb_board *board, int own_pid)
     return false;
 }
 
+static bool would_take(const struct bb__board_line *line)
+{
+    return atomic_load_explicit(&line->idle, memory_order_relaxed) &&
+           !atomic_load_explicit(&line->leaves, memory_order_relaxed) &&
+
+           !atomic_load_explicit(&line->paused, memory_order_relaxed);
+}
+
 static bool all_are_idle(const struct bb_board *board, unsigned used, int pid)
 {
     for (unsigned i = 0; i < used; i++)
         if (atomic_load_explicit(&board->lines[i].pid, memory_order_relaxed) == pid &&
-            !atomic_load_explicit(&board->lines[i].idle, memory_order_relaxed))
+            !would_take(&board->lines[i]))
             return false;
     return true;
 }
@@ -96,7 +105,7 @@ unsigned bb__board_idle_elsewhere(const struct bb_board *board, int own_pid, uns
     unsigned used = atomic_load_explicit(&board->used, memory_order_relaxed), idle = 0;
     for (unsigned i = 0; i < used && idle < most; i++) {
         const struct bb__board_line *line = &board->lines[i];
-        if (!atomic_load_explicit(&line->idle, memory_order_relaxed)) continue;
+        if (!would_take(line)) continue;
         int pid = atomic_load_explicit(&line->pid, memory_order_relaxed);
         idle += pid != 0 && pid != own_pid;
     }

@@ -51,6 +51,7 @@ void bb__lane_pause(struct bb_lane *lane)
 {
     unwatch_sources(lane);
     lane->paused = true;
+    bb__board_set_paused(lane->line, true);
     lane->set.has_room = false;
     lane->resume = lane->crowded_until = lane->context.now + PAUSE_TIME;
 }
@@ -168,6 +169,7 @@ static bool close_least_missed(struct bb_lane *lane)
 void bb__lane_resume_accepting(struct bb_lane *lane)
 {
     lane->paused = false;
+    bb__board_set_paused(lane->line, false);
     if (lane->context.draining)
         bb__lane_stop_accepting(lane);
     else

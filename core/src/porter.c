@@ -20,6 +20,11 @@
 /* Between two requests of its own a process that has nothing else to do is not idle for a moment. */
 #define BUSY_LOOKS 3
 
+/* ms. Who is idle takes at once what comes. Who does not was stopped, or has been killed, and is not relied
+ * on for a while. */
+#define PROMPT 300
+#define DOUBT  30000
+
 /* us. A porter that comes back so much later than it wanted was stopped. */
 #define STOPPED 1000000
 
@@ -61,6 +66,29 @@ static void look_at(struct bb__porter *porter, struct bb_lane *lane)
     }
 }
 
+/* Something is there that others are to take. */
+static bool leaves_some(struct bb_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    bool awaited = atomic_load(&worker->withdrawn) && bb__worker_is_awaited(worker);
+    pthread_mutex_unlock(&worker->lock);
+    return awaited;
+}
+
+/* Whether what comes may be left to another process. */
+static bool has_idle_sibling(struct bb__porter *porter)
+{
+    struct bb_worker *worker = porter->worker;
+    uint64_t now = porter->context.now, since = porter->left_since;
+    porter->left_since = 0;
+    if (now < porter->doubts || !bb__board_process_is_idle(worker->board, worker->pid)) return false;
+    if (!leaves_some(worker)) return true;
+    porter->left_since = since > 0 ? since : now;
+    if (now - porter->left_since < PROMPT) return true;
+    porter->doubts = now + DOUBT;
+    return false;
+}
+
 /* Of a process in which a lane is busy for long the others stand back, as long as another process has nothing
  * to do at all. */
 static void withdraw(struct bb__porter *porter)
@@ -71,7 +99,7 @@ static void withdraw(struct bb__porter *porter)
     for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
         busy = busy || is_taken(bb__own_look(&lane->own));
     if (busy) porter->quiet = 0;
-    bool idle = bb__board_process_is_idle(worker->board, worker->pid);
+    bool idle = has_idle_sibling(porter);
     bool before = atomic_load(&worker->withdrawn);
     porter->none_idle = idle ? 0 : porter->none_idle + 1;
     bool now = busy && (idle || (before && porter->none_idle < BUSY_LOOKS));

@@ -22,6 +22,8 @@ struct bb__porter {
     unsigned quiet;       /* looks in a row without a new request */
     unsigned brief;       /* looks in a row at new requests only */
     unsigned none_idle;   /* looks in a row at which no other process was idle */
+    uint64_t left_since;  /* ms, when something was first seen to be left to those that are; 0: nothing is */
+    uint64_t doubts;      /* ms, for how long it does not rely on them */
     int tick;             /* ms between two looks */
     uint64_t due_back;    /* us, when it is to look again, whatever happens */
 };

@@ -160,15 +160,20 @@ void bb__worker_remove_lane(struct bb_worker *worker, struct bb_lane *lane)
     unlock_lanes(worker);
 }
 
-void bb__worker_nudge(struct bb_worker *worker)
+bool bb__worker_is_awaited(struct bb_worker *worker)
 {
-    static const struct iovec word = {(char *)"", 1};
     struct pollfd sources[BB_LISTENERS_MAX + 1];
     nfds_t count = 0;
     sources[count++] = (struct pollfd){.fd = worker->relay.out, .events = POLLIN};
     for (int i = 0; i < worker->listener_count && !atomic_load(&worker->has_closed); i++)
         sources[count++] = (struct pollfd){.fd = worker->listeners[i].fd, .events = POLLIN};
-    if (poll(sources, count, 0) > 0) (void)bb__relay_send(&worker->relay, &word, 1, NULL, 0);
+    return poll(sources, count, 0) > 0;
+}
+
+void bb__worker_nudge(struct bb_worker *worker)
+{
+    static const struct iovec word = {(char *)"", 1};
+    if (bb__worker_is_awaited(worker)) (void)bb__relay_send(&worker->relay, &word, 1, NULL, 0);
 }
 
 void bb__worker_take_news(struct bb_worker *worker, struct bb__news_ring *ring)

@@ -122,6 +122,9 @@ static inline bool bb__worker_has_queued(struct bb_worker *worker)
     return atomic_load_explicit(&worker->queued_count, memory_order_acquire) > 0;
 }
 
+/* Whether there is something in the listeners' queues, or in the relay. The caller has the lock. */
+bool bb__worker_is_awaited(struct bb_worker *worker);
+
 /* The wake-up for a connection, or for a message, may have reached a lane that does something else now: has
  * one that sleeps, of whatever process, look. The caller has the lock. */
 void bb__worker_nudge(struct bb_worker *worker);

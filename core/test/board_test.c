@@ -57,6 +57,30 @@ static void test_others_are_seen(void **state)
     bb_board_free(board);
 }
 
+/* It is idle, but nothing is for it. */
+static void test_who_takes_nothing_is_not_counted(void **state)
+{
+    (void)state;
+    struct bb_board *board;
+    assert_int_equal(bb_board_new(&board, 8), BB_OK);
+    struct bb__board_line *line = bb__board_claim(board);
+    int other = getpid() + 1;
+    bb__board_set_idle(line, true);
+    for (int pause = 0; pause < 2; pause++) {
+        atomic_bool *why = pause ? &line->paused : &line->leaves;
+        assert_int_equal(bb__board_idle_elsewhere(board, other, 8), 1);
+        assert_true(bb__board_process_is_idle(board, other));
+        atomic_store(why, true);
+        assert_int_equal(bb__board_idle_elsewhere(board, other, 8), 0);
+        assert_false(bb__board_process_is_idle(board, other));
+        assert_int_equal(bb__board_has_siblings(board, other), pause);
+        bb__board_give_back(line);
+        assert_ptr_equal(bb__board_claim(board), line);
+        bb__board_set_idle(line, true);
+    }
+    bb_board_free(board);
+}
+
 static void test_lines_of_the_dead_are_used_again(void **state)
 {
     (void)state;
@@ -95,6 +119,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_others_are_seen),
+        cmocka_unit_test(test_who_takes_nothing_is_not_counted),
         cmocka_unit_test(test_lines_of_the_dead_are_used_again),
         cmocka_unit_test(test_without_a_line),
         cmocka_unit_test(test_no_two_lanes_write_to_one_cache_line),
