@@ -110,13 +110,8 @@ static struct bb__conn *take_event(struct bb_lane *lane)
                                                                                                    : NULL;
     }
     case BB_SOURCE_LISTENER:
-        bb__lane_on_listener(lane, (const struct bb__listener *)source, event->events);
-        return NULL;
-    case BB_SOURCE_RELAY: {
-        struct bb__conn *conn;
-        (void)bb__lane_take_relayed(lane, &conn);
-        return conn;
-    }
+    case BB_SOURCE_RELAY:
+        return bb__lane_take_source(lane, event);
     case BB_SOURCE_WAKE: /* bb_lane_wait()'s: a mere look must not swallow it */
     case BB_SOURCE_DRAIN:
     case BB_SOURCE_SET:

@@ -93,6 +93,7 @@ struct bb_lane {
     unsigned last_streak;
     unsigned probe;
     bool try_more;
+    int last_source;                /* lane_source.c: the place of the one that had its turn last */
     struct bb__news_pace exhausted; /* telling of no descriptors, no memory */
     struct bb__news_pace lost;      /* lane_relay.c: telling of connections that were */
 
@@ -135,7 +136,8 @@ bool bb__lane_log_last(struct bb_lane *lane); /* nothing more will come. False: 
 
 /* lane_accept.c */
 void bb__lane_listen(struct bb_lane *lane);
-void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener, uint32_t events);
+void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener, uint32_t events,
+                          bool others_wait); /* at other sources: takes one connection, not several */
 struct bb__conn *bb__lane_accept(struct bb_lane *lane); /* one that has a request, or NULL */
 void bb__lane_pause(struct bb_lane *lane);              /* there is no room: no sources for a while */
 struct bb__conn *bb__lane_adopt(struct bb_lane *lane);  /* the same, of those queued when the drain began */
@@ -147,6 +149,10 @@ void bb__lane_resume_accepting(struct bb_lane *lane);
 void bb__lane_look_anew(
     struct bb_lane *lane); /* what is there, of which the set may not know; others come first */
 void bb__lane_stop_accepting(struct bb_lane *lane);
+
+/* lane_source.c: an event of a listener or the relay, or another one's whose turn it is. Returns one that has
+ * a request, or NULL. */
+struct bb__conn *bb__lane_take_source(struct bb_lane *lane, struct epoll_event *taken);
 
 /* lane_turn.c: the set is left, to the porter if need be, while the host has the request; and taken back, for
  * what is done to it next. */

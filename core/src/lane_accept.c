@@ -103,7 +103,8 @@ static void give_up(struct bb_lane *lane, const struct bb__listener *listener, i
     bb__poller_remove(&lane->set.poller, listener->fd);
 }
 
-void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener, uint32_t events)
+void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener, uint32_t events,
+                          bool others_wait)
 {
     if (events & (EPOLLERR | EPOLLHUP)) {
         give_up(lane, listener, 0);
@@ -111,7 +112,7 @@ void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *liste
     }
     lane->accepting = listener;
     lane->accepted = 0;
-    lane->try_more = lane->last_streak >= 2 || ++lane->probe % PROBE_EVERY == 0;
+    lane->try_more = !others_wait && (lane->last_streak >= 2 || ++lane->probe % PROBE_EVERY == 0);
 }
 
 void bb__lane_look_anew(struct bb_lane *lane)

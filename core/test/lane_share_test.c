@@ -117,6 +117,13 @@ static void test_short_ones_stay(void **state)
     free_crowd(&crowd);
 }
 
+static void pass(struct crowd *crowd, struct bb__conn *conn)
+{
+    struct bb_lane *lane = crowd->host->lane;
+    assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
+    bb__set_pass(&lane->set, &lane->context, conn, &crowd->host->worker->relay, true);
+}
+
 /* Who was passed on has waited for a lane already, whatever the kernel tells first. */
 static void test_who_was_passed_on_comes_first(void **state)
 {
@@ -125,13 +132,42 @@ static void test_who_was_passed_on_comes_first(void **state)
     struct bb_lane *lane = crowd.host->lane;
     for (int i = 0; i < 3; i++) ask(&crowd, i, "/own");
     ask(&crowd, 3, "/relayed");
-    struct bb__conn *conn = lane->set.conns; /* the last one that came */
-    assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
-    bb__set_pass(&lane->set, &lane->context, conn, &crowd.host->worker->relay, true);
+    pass(&crowd, lane->set.conns); /* the last one that came */
     host_settle(crowd.host);
     assert_all_answered(&crowd);
     assert_string_equal(order, "/relayed/own/own/own");
     free_crowd(&crowd);
+}
+
+/* Longer than what a look has found is looked at. */
+static void app_takes_its_time(struct host *host, const struct bb_request *request)
+{
+    uint64_t begun = bb__clock_us();
+    while (bb__clock_us() - begun < 300) continue;
+    app_notes_order(host, request);
+}
+
+/* Neither queue is emptied before the other one has a turn. */
+static void test_new_ones_and_those_that_were_passed_on_take_turns(void **state)
+{
+    (void)state;
+    for (int is_long = 0; is_long <= 1; is_long++) {
+        struct crowd crowd = new_crowd(is_long ? 1000 : 0);
+        struct client *fresh[CLIENTS];
+        if (is_long) crowd.host->app = app_takes_its_time;
+        for (int i = 0; i < CLIENTS; i++) ask(&crowd, i, "/relayed");
+        while (crowd.host->lane->set.conns) pass(&crowd, crowd.host->lane->set.conns);
+        for (int i = 0; i < CLIENTS; i++) {
+            fresh[i] = client_new(crowd.host);
+            client_say(fresh[i], "GET /new HTTP/1.1\r\nHost: x\r\n\r\n");
+        }
+        host_settle(crowd.host);
+        assert_all_answered(&crowd);
+        const char *second = order + (order[1] == 'n' ? strlen("/new") : 0);
+        assert_int_equal(strncmp(second, "/relayed/new/relayed/new/relayed/new/relayed", 44), 0);
+        for (int i = 0; i < CLIENTS; i++) client_free(fresh[i]);
+        free_crowd(&crowd);
+    }
 }
 
 int main(void)
@@ -140,6 +176,7 @@ int main(void)
         cmocka_unit_test(test_as_many_as_others_are_idle),
         cmocka_unit_test(test_short_ones_stay),
         cmocka_unit_test(test_who_was_passed_on_comes_first),
+        cmocka_unit_test(test_new_ones_and_those_that_were_passed_on_take_turns),
     };
     return cmocka_run_group_tests_name("lane_share", tests, NULL, NULL);
 }

@@ -55,6 +55,11 @@ module BusyWorker
     client.read_response.body.to_i
   end
 
+  # Of all workers together.
+  def descriptors(server)
+    workers(server).sum { |pid| Dir.children("/proc/#{pid}/fd").size }
+  end
+
   def other_than(server, pid)
     (workers(server) - [pid]).first
   end

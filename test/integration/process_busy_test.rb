@@ -7,10 +7,6 @@ require_relative "busy_worker"
 class ProcessBusyTest < Support::TestCase
   include BusyWorker
 
-  def descriptors(server)
-    workers(server).sum { |pid| Dir.children("/proc/#{pid}/fd").size }
-  end
-
   def test_kept_connections_of_a_busy_worker
     %i[tcp unix].each do |listen|
       server = start("-w", "2", listen: listen)

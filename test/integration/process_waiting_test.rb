@@ -72,6 +72,28 @@ class ProcessWaitingTest < Support::TestCase
     assert_operator waited, :<, usual + WAIT_LIMIT
   end
 
+  # There is more to do than time for it: those who came by the one listener, those who came by the other, and those who
+  # were passed on. Each is told of as it begins, and takes long enough for the porter to notice.
+  def test_everybody_has_a_turn
+    server = start("-w", "2", "-t", "1", "-l", "unix:#{temp_dir}/other.sock", listen: :tcp, rackup: <<~RUBY)
+      run(lambda do |env|
+        $stderr.puts env["PATH_INFO"]
+        sleep 0.002
+        sleep 0.005 until File.exist?("gate") || env["PATH_INFO"] == "/"
+        [200, {}, [Process.pid.to_s]]
+      end)
+    RUBY
+    kept = keep_connections(server).keys
+    busy = Array.new(2) { connect(server).tap { |client| client.request("GET", "/first") } }
+    eventually { server.output.lines.count("/first") == 2 }
+    pass_on(server, kept)
+    queued = server.addresses.flat_map { |address| Array.new(KEPT) { ask_later(address) } }
+    temp_file("gate")
+    [*busy, *kept, *queued].each { |client| assert_equal 200, client.read_response.status }
+    begun = server.output.lines.grep(%r{\A/(kept|tcp|unix)})
+    %w[/kept /tcp /unix].each { |kind| assert_includes 3..7, begun.first(15).count(kind), begun }
+  end
+
   private
 
   # As long as one worker is at the first gate and the other at the second, nobody is idle; whoever comes back first
@@ -88,6 +110,19 @@ class ProcessWaitingTest < Support::TestCase
 
   def ask_once(server)
     server.connect { |client| ask(client) }
+  end
+
+  # All are in the queue that the workers share.
+  def pass_on(server, clients)
+    before = descriptors(server)
+    clients.each { |client| client.request("GET", "/kept") }
+    eventually { descriptors(server) == before - clients.size }
+  end
+
+  def ask_later(address)
+    client = Support::Client.new(address).tap { |one| @clients << one }
+    client.request("GET", address.unix? ? "/unix" : "/tcp")
+    client
   end
 
   def keep_connections(server)
