@@ -205,8 +205,10 @@ struct bb_board;
  * none are not seen. Errors: BB_ENOMEM. */
 int bb_board_new(struct bb_board **board, unsigned lanes);
 
-/* The lanes of a process that has ended are there no more. */
-void bb_board_clear(struct bb_board *board, int pid);
+/* The lanes of a process that has ended are there no more. If they had not said so themselves, what they were
+ * about to take is for others, which are told through `in`, where connections are put into the queue of
+ * bb_worker_relay(); -1: there is none. */
+void bb_board_clear(struct bb_board *board, int pid, int in);
 
 /* In this process only. No worker uses it any more. NULL is allowed. */
 void bb_board_free(struct bb_board *board);

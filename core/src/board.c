@@ -1,6 +1,7 @@
 /* board.c: see board.h, and bontebok.h for the contracts. */
 #include "board.h"
 #include "bontebok.h"
+#include "relay.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,13 +25,14 @@ void bb_board_free(struct bb_board *board)
     if (board) (void)munmap(board, size_of(board->count));
 }
 
-void bb_board_clear(struct bb_board *board, int pid)
+void bb_board_clear(struct bb_board *board, int pid, int in)
 {
     unsigned used = atomic_load(&board->used);
     for (unsigned i = 0; i < used; i++) {
         struct bb__board_line *line = &board->lines[i];
         if (atomic_load(&line->pid) != pid) continue;
         bb__board_give_back(line);
+        bb__relay_nudge(in);
     }
 }
 

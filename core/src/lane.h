@@ -96,6 +96,7 @@ struct bb_lane {
     int last_source;                /* lane_source.c: the place of the one that had its turn last */
     struct bb__news_pace exhausted; /* telling of no descriptors, no memory */
     struct bb__news_pace lost;      /* lane_relay.c: telling of connections that were */
+    unsigned told;                  /* so many requests more it may be the only one that knows of others */
 
     struct bb__news_pace log_losses; /* lane_log.c: telling of lines that were lost */
     uint64_t log_last;               /* ms, since when nothing more will come; 0: not yet */

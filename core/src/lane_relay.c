@@ -9,7 +9,7 @@ static void tell_lost(struct bb_lane *lane, const char *text)
     bb__news_add_paced(&lane->context.news, &lane->lost, lane->context.now, &news);
 }
 
-/* A nudge (bb__worker_nudge()) has no descriptor. The kernel has told one set of what has come, that of
+/* A nudge (bb__relay_nudge()) has no descriptor. The kernel has told one set of what has come, that of
  * another lane; ours learns of it when the sources are put into it. */
 static bool is_nudge(const struct bb__relayed *relayed)
 {
@@ -24,6 +24,7 @@ int bb__lane_take_relayed(struct bb_lane *lane, struct bb__conn **served)
     int code = bb__relay_take(&lane->worker->relay, context->scratch, &relayed);
     if (code == BB_EGONE) tell_lost(lane, "a connection that was passed on is lost: no descriptors are left");
     if (code != BB_OK) return code == BB_EGONE ? BB_OK : BB_AGAIN;
+    lane->told = BB_IN_A_ROW; /* who was told of what else there is may be gone */
     if (is_nudge(&relayed)) {
         bb__lane_look_anew(lane);
         return BB_OK;

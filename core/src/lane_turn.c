@@ -16,7 +16,11 @@ static bool is_alone(const struct bb_lane *lane)
 void bb__lane_leaves(struct bb_lane *lane)
 {
     struct bb__porter *porter = lane->worker->porter;
-    if (!porter || is_alone(lane)) return;
+    if (!porter) return;
+    if (is_alone(lane)) {
+        if (lane->told == 0) return;
+        lane->told--;
+    }
     atomic_store_explicit(&lane->answer, BB_ANSWER_OPEN, memory_order_relaxed);
     bb__own_begin(&lane->own);
     bb__porter_notice(porter);

@@ -33,6 +33,10 @@ void bb__relay_close(struct bb__relay *relay);
 int bb__relay_send(const struct bb__relay *relay, const struct iovec *parts, size_t count, const int *fds,
                    size_t fd_count);
 
+/* A message without bytes that matter or descriptors: whoever is woken for it looks what else there is. Of
+ * the relay that is put into by `in`. */
+void bb__relay_nudge(int in);
+
 /* What is too long for a message, as a file in memory that goes with it; to be closed when it was sent. -1:
  * there is no room for one. */
 int bb__relay_make_file(const char *bytes, size_t len);

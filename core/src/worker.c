@@ -172,8 +172,7 @@ bool bb__worker_is_awaited(struct bb_worker *worker)
 
 void bb__worker_nudge(struct bb_worker *worker)
 {
-    static const struct iovec word = {(char *)"", 1};
-    if (bb__worker_is_awaited(worker)) (void)bb__relay_send(&worker->relay, &word, 1, NULL, 0);
+    if (bb__worker_is_awaited(worker)) bb__relay_nudge(worker->relay.in);
 }
 
 void bb__worker_take_news(struct bb_worker *worker, struct bb__news_ring *ring)

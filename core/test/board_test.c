@@ -90,7 +90,7 @@ static void test_lines_of_the_dead_are_used_again(void **state)
     pid_t pid = idle_process(board);
     assert_null(bb__board_claim(board));
     end_process(pid);
-    bb_board_clear(board, pid);
+    bb_board_clear(board, pid, -1);
     assert_int_equal(bb__board_idle_elsewhere(board, getpid(), 2), 0);
     struct bb__board_line *line = bb__board_claim(board);
     assert_non_null(line);

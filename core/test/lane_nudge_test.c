@@ -117,12 +117,84 @@ static void test_who_steps_aside_nudges(void **state)
     host_free(host);
 }
 
+static struct host *new_host_with_porter(void)
+{
+    struct bb_settings settings = host_settings();
+    struct host *host = host_new(&settings, AF_INET);
+    bb_lane_free(host->lane);
+    assert_int_equal(bb_worker_start_porter(host->worker), BB_OK);
+    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
+    return host;
+}
+
+static const struct bb_request *next_request(struct host *host)
+{
+    const struct bb_request *request;
+    while (bb_lane_next(host->lane, &request) != BB_OK) assert_int_equal(bb_lane_wait(host->lane), BB_OK);
+    return request;
+}
+
+/* Of more than one thing others were told, who are gone: a lane that was nudged, and has a long request, is
+ * not the last one to be told. */
+static void test_who_was_nudged_nudges_others(void **state)
+{
+    (void)state;
+    struct host *host = new_host_with_porter();
+    struct stranger strangers[2] = {{0}};
+    struct client *clients[2];
+    for (int i = 0; i < 2; i++) begin_stranger(&strangers[i], host);
+    for (int i = 0; i < 2; i++) client_say(clients[i] = client_new(host), REQUEST);
+    for (int i = 0; i < 2; i++) end_stranger(&strangers[i]);
+    assert_true(would_wait(host));
+    nudge(host);
+    const struct bb_request *request = next_request(host);
+    struct pollfd relay = {.fd = host->worker->relay.out, .events = POLLIN};
+    assert_int_equal(poll(&relay, 1, PATIENCE), 1);
+    app_echo(host, request);
+    for (int i = 0; i < 2; i++) {
+        assert_answer(clients[i], 200, "GET / ");
+        client_free(clients[i]);
+    }
+    host_free(host);
+}
+
+/* Whoever has been told may have been killed: as many others are told as he had lanes. */
+static void test_the_dead_have_nudged(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    struct host *host = host_new(&settings, AF_INET);
+    struct client *client = untold_client(host);
+    struct bb_board *board;
+    struct bb__relayed relayed;
+    char bytes[BB_RELAY_BYTES];
+    assert_int_equal(bb_board_new(&board, 4), BB_OK);
+    for (int i = 0; i < 3; i++) atomic_store(&bb__board_claim(board)->pid, i > 0 ? 1 : 2);
+    assert_true(would_wait(host));
+    bb_board_clear(board, 1, host->worker->relay.in);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(bb__relay_take(&host->worker->relay, bytes, &relayed), BB_OK);
+        assert_int_equal(relayed.fd_count, 0);
+    }
+    assert_int_equal(bb__relay_take(&host->worker->relay, bytes, &relayed), BB_AGAIN);
+    bb_board_clear(board, 2, host->worker->relay.in);
+    assert_answer(client, 200, "GET / ");
+    bb_board_clear(board, 2, host->worker->relay.in);
+    host_settle(host);
+    assert_true(would_wait(host));
+    client_free(client);
+    host_free(host);
+    bb_board_free(board);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_nudge_tells_of_a_new_connection),
         cmocka_unit_test(test_without_anything_to_be_told_of_there_is_no_nudge),
         cmocka_unit_test(test_who_steps_aside_nudges),
+        cmocka_unit_test(test_who_was_nudged_nudges_others),
+        cmocka_unit_test(test_the_dead_have_nudged),
     };
     return cmocka_run_group_tests_name("lane_nudge", tests, NULL, NULL);
 }

@@ -32,10 +32,11 @@ static VALUE board_initialize(VALUE self, VALUE lanes)
     return self;
 }
 
-/* clear(pid): the lanes of a process that has ended are there no more. */
-static VALUE board_clear(VALUE self, VALUE pid)
+/* clear(pid, in): the lanes of a process that has ended are there no more, and what they have left is for
+ * others, who are told through the end of Worker#relay that is put into. */
+static VALUE board_clear(VALUE self, VALUE pid, VALUE in)
 {
-    bb_board_clear(bbr_board(self), NUM2INT(pid));
+    bb_board_clear(bbr_board(self), NUM2INT(pid), NUM2INT(in));
     return Qnil;
 }
 
@@ -44,5 +45,5 @@ void bbr_init_board(VALUE core)
     VALUE class = rb_define_class_under(core, "Board", rb_cObject);
     rb_define_alloc_func(class, board_allocate);
     rb_define_method(class, "initialize", board_initialize, 1);
-    rb_define_method(class, "clear", board_clear, 1);
+    rb_define_method(class, "clear", board_clear, 2);
 }

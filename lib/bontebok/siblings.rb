@@ -26,9 +26,10 @@ module Bontebok
       worker.board(@board)
     end
 
-    # A worker has ended.
+    # A worker has ended. Others may have to be told of what it had been told of.
     def forget(pid)
-      @board.clear(pid)
+      queue = @ends.first
+      @board.clear(pid, queue.closed? ? -1 : queue.fileno)
     end
 
     # Closes our descriptors; other processes, and the core, keep theirs.

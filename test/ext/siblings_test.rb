@@ -37,9 +37,9 @@ class ExtSiblingsTest < Support::LaneCase
 
   def test_a_board
     board = Core::Board.new(1)
-    board.clear(Process.pid)
+    board.clear(Process.pid, -1)
     assert_raises(RuntimeError) { board.send(:initialize, 1) }
-    assert_raises(RuntimeError) { Core::Board.allocate.clear(1) }
+    assert_raises(RuntimeError) { Core::Board.allocate.clear(1, -1) }
     assert_raises(TypeError) { Core::Worker.new.board(Object.new) }
     assert_raises(TypeError) { Core::Board.new("many") }
   end
