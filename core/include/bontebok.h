@@ -35,7 +35,7 @@
     X(BB_ESTATUS, -6, "a status outside 100..999")                                                           \
     X(BB_ESHORT, -7, "the body is shorter than the Content-Length that was announced")                       \
     X(BB_ENOSPACE, -8, "the spool is full, or its disk is")                                                  \
-    X(BB_EFORMAT, -9, "an access log, or its format, that is written wrong")
+    X(BB_EFORMAT, -9, "a text among the settings that is written wrong")
 
 enum bb_code {
 #define BB_CODE_ENUM(name, number, text) name = number,
@@ -64,6 +64,7 @@ enum bb_field_kind {
     BB_FIELD_EXPECT,
     BB_FIELD_COOKIE,
     BB_FIELD_AUTHORIZATION,
+    BB_FIELD_REQUEST_START,
     BB_FIELD_PROXY,      /* never handed out: CGI would turn it into HTTP_PROXY */
     BB_FIELD_UNDERSCORE, /* never handed out unless allow_underscore_headers: X_A and X-A share one CGI name
                           */
@@ -98,6 +99,7 @@ struct bb_head {
     bool keep_alive;      /* what the client asks for by version and Connection */
     bool expect_continue; /* HTTP/1.1 only, RFC 9110 10.1.1 */
     bool repeats;         /* two fields may have the same CGI name */
+    bool has_start;       /* X-Request-Start */
 };
 
 /* A complete request: head and body are here, the client has nothing more to say. Owned by the core; valid
@@ -110,16 +112,22 @@ struct bb_request {
     struct bb_slice peer; /* the client's address as text: "192.0.2.1", "2001:db8::1", "127.0.0.1" for unix */
     unsigned listener;    /* number that bb_worker_listen() was given */
     uint64_t queue_time;  /* microseconds, see below */
+    uint64_t proxy_time;  /* the same */
 };
 
 /* How long a request has waited for a lane, by our own clock: since its last byte was read, its connection
  * was accepted with the whole of it there, or, where it was pipelined, the one before it was answered, as it
  * could not be served sooner. What waited unread is not in it: in a socket until a busy lane's porter looked,
  * some milliseconds, or in a listener's queue. 0 also for less than the kernel's tick (1 to 4 ms), unless the
- * access log has a time. */
+ * access log has a time.
+ *
+ * proxy_time is how long it has waited since a proxy had it, by that one's clock: X-Request-Start, if it
+ * comes from one of trusted_proxies, is not in the future and not older than an hour; else 0. No limit goes
+ * by it. */
 
 /* ---- settings ---- */
 
+#define BB_TRUSTED_PROXIES_MAX   6144
 #define BB_ACCESS_LOG_MAX        256
 #define BB_ACCESS_LOG_FORMAT_MAX 1024
 
@@ -150,14 +158,16 @@ struct bb_settings {
 #define BB_SETTING_FIELD(name, default_value) uint64_t name;
     BB_SETTINGS(BB_SETTING_FIELD)
 #undef BB_SETTING_FIELD
-    char spool_dir[256];                /* NUL-terminated directory for what memory is not meant for */
-    char server_name[64];               /* value of the Server field; empty: no such field */
-    char access_log[BB_ACCESS_LOG_MAX]; /* see below; empty: none */
+    char spool_dir[256];  /* NUL-terminated directory for what memory is not meant for */
+    char server_name[64]; /* value of the Server field; empty: no such field */
+    char trusted_proxies[BB_TRUSTED_PROXIES_MAX];     /* whose X-Request-Start counts: "unix", addresses, and
+                                                         networks (10.0.0.0/8), up to 128, with spaces between */
+    char access_log[BB_ACCESS_LOG_MAX];               /* see below; empty: none */
     char access_log_format[BB_ACCESS_LOG_FORMAT_MAX]; /* NUL-terminated, as the above */
 };
 
-/* Fills *settings with the defaults above, spool_dir "/tmp", no server_name, no access_log, the
- * access_log_format "combined". */
+/* Fills *settings with the defaults above, spool_dir "/tmp", no server_name, trusted_proxies "unix
+ * 127.0.0.0/8 ::1", no access_log, the access_log_format "combined". */
 void bb_settings_init(struct bb_settings *settings);
 
 /* ---- access log ---- */

@@ -21,6 +21,7 @@ void bb_settings_init(struct bb_settings *settings)
         BB_SETTINGS(SETTING_DEFAULT)
 #undef SETTING_DEFAULT
             .spool_dir = "/tmp",
+        .trusted_proxies = "unix 127.0.0.0/8 ::1",
         .access_log_format = "combined",
     };
 }

@@ -28,6 +28,7 @@
 #include "sock.h"
 #include "spill.h"
 #include "spool.h"
+#include "trust.h"
 
 /* The first member of whatever a poller's tag points at. */
 struct bb__source {
@@ -142,6 +143,7 @@ struct bb__access_log;
 /* What a thread that minds connections has for all of them: a lane, or the porter. */
 struct bb__conn_context {
     const struct bb_settings *settings;
+    const struct bb__trust *trust;
     struct bb__spool_budget *spool_budget;
     struct bb__head_limits head_limits;
     struct bb__names *names;
@@ -212,6 +214,10 @@ void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *conte
 
 /* SERVED, and the whole answer is sent or in `out`: forgets the request, goes on as conn->keep_alive says. */
 enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_context *context);
+
+/* conn_start.c: us, since the proxy has had a request that has_start, whose head is in the context; 0: there
+ * is nobody to be believed who tells. */
+uint64_t bb__conn_proxy_time(const struct bb__conn *conn, const struct bb__conn_context *context);
 
 /* conn_out.c: the sending side */
 

@@ -31,6 +31,7 @@ void bb__conn_log_refusal(const struct bb__conn *conn, struct bb__conn_context *
                                   .time = bb__clock_real_us(),
                                   .duration = BB_LOG_UNKNOWN,
                                   .queued = BB_LOG_UNKNOWN,
+                                  .proxy_queued = BB_LOG_UNKNOWN,
                                   .port = context->ports[conn->listener],
                                   .pid = context->log->pid,
                                   .connection = '-'};

@@ -31,6 +31,7 @@ void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *conte
     request->head = context->head;
     request->peer = (struct bb_slice){conn->peer, strlen(conn->peer)};
     request->listener = conn->listener;
+    request->proxy_time = context->head.has_start ? bb__conn_proxy_time(conn, context) : 0;
     request->body_fd = conn->spool.fd;
     if (conn->body_in_buffer) {
         request->body = bb__buf_bytes(&conn->in) + conn->head_len;

@@ -16,6 +16,7 @@ int bb__context_open(struct bb__conn_context *context, struct bb_worker *worker)
     const struct bb_settings *settings = &worker->settings;
     *context = (struct bb__conn_context){
         .settings = settings,
+        .trust = &worker->trust,
         .spool_budget = &worker->spool_budget,
         .head_limits = {.max_target = settings->max_target,
                         .max_field_bytes = limit32(settings->max_field_bytes),

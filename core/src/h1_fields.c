@@ -120,6 +120,9 @@ int bb__field_understand(struct bb_head *head, struct bb__field_facts *facts, st
         return BB_OK;
     case BB_FIELD_EXPECT:
         return understand_expect(head, field);
+    case BB_FIELD_REQUEST_START:
+        head->has_start = true;
+        return BB_OK;
     default:
         return BB_OK;
     }

@@ -1,6 +1,6 @@
 /* h1_fields.h: what the fields that the core itself understands say: Host, Content-Length, Transfer-Encoding,
- * Connection, Expect. Used by the head parser, field by field in their order; it finds names and values, this
- * file judges them. */
+ * Connection, Expect; and that there is an X-Request-Start. Used by the head parser, field by field in their
+ * order; it finds names and values, this file judges them. */
 #ifndef BB_H1_FIELDS_H
 #define BB_H1_FIELDS_H
 

@@ -99,6 +99,7 @@ static const struct {
     UNDERSTOOD("transfer-encoding", BB_FIELD_TRANSFER_ENCODING),
     UNDERSTOOD("expect", BB_FIELD_EXPECT),
     UNDERSTOOD("authorization", BB_FIELD_AUTHORIZATION),
+    UNDERSTOOD("x-request-start", BB_FIELD_REQUEST_START),
     UNDERSTOOD("proxy", BB_FIELD_PROXY),
 #undef UNDERSTOOD
 };

@@ -2,10 +2,6 @@
  * called where there is none. Refusals are conn_log.c's. */
 #include "access_log.h"
 #include "lane.h"
-#include "log_start.h"
-
-/* µs; who waits for longer has no time that could be believed. */
-#define QUEUED_MAX (UINT64_C(3600) * 1000000)
 
 /* Fields that were larger give their memory back. */
 #define RESPONSE_KEPT (16 * 1024)
@@ -43,14 +39,6 @@ static uint64_t body_length(const struct bb__lane_reply *reply)
     }
 }
 
-/* Since the proxy in front of us has had it, if that tells; else since it was seen in full. */
-static uint64_t queued(const struct bb__access_log *log, const struct bb_head *head, uint64_t handed_out)
-{
-    uint64_t start = bb__log_request_start(head);
-    if (start > 0 && start <= handed_out && handed_out - start < QUEUED_MAX) return handed_out - start;
-    return log->handed_out - log->came;
-}
-
 /* The clock may have been set, long ago, meanwhile. */
 static uint64_t before(uint64_t real, uint64_t duration)
 {
@@ -69,7 +57,7 @@ static void set_times(const struct bb_lane *lane, struct bb__log_entry *entry)
     uint64_t now = bb__clock_us();
     entry->duration = now - log->came;
     entry->time = before(real, entry->duration);
-    entry->queued = queued(log, &lane->request.head, real - (now - log->handed_out));
+    entry->queued = lane->request.queue_time;
 }
 
 void bb__lane_log_idle(struct bb_lane *lane)
@@ -86,6 +74,7 @@ void bb__lane_log_end(struct bb_lane *lane, bool aborted)
     const struct bb__lane_reply *reply = &lane->reply;
     struct bb__access_log *log = lane->context.log;
     bool answered = !aborted || reply->sent;
+    uint64_t proxy = lane->request.proxy_time;
     if (!answered) bb__buf_clear(&log->response);
     struct bb__log_entry entry = {.head = &lane->request.head,
                                   .peer = lane->current->peer,
@@ -93,6 +82,7 @@ void bb__lane_log_end(struct bb_lane *lane, bool aborted)
                                   .body_length = answered ? body_length(reply) : BB_LOG_UNKNOWN,
                                   .duration = BB_LOG_UNKNOWN,
                                   .queued = BB_LOG_UNKNOWN,
+                                  .proxy_queued = proxy > 0 ? proxy : BB_LOG_UNKNOWN,
                                   .response = &log->response,
                                   .port = lane->worker->ports[lane->current->listener],
                                   .pid = log->pid,

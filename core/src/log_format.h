@@ -31,6 +31,7 @@ enum bb__log_kind {
     BB_LOG_MILLISECONDS,
     BB_LOG_SECONDS,
     BB_LOG_QUEUE, /* microseconds */
+    BB_LOG_PROXY_QUEUE,
     BB_LOG_HOST,
     BB_LOG_AUTHORITY,
     BB_LOG_PORT,

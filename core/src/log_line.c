@@ -270,6 +270,9 @@ static bool number_of(const struct bb__log_entry *entry, enum bb__log_kind kind,
     case BB_LOG_QUEUE:
         *number = entry->queued;
         return true;
+    case BB_LOG_PROXY_QUEUE:
+        *number = entry->proxy_queued;
+        return true;
     case BB_LOG_TIME_SECONDS:
         *number = entry->time / 1000000;
         return true;

@@ -17,7 +17,8 @@ struct bb__log_entry {
     int status;
     uint64_t body_length;
     uint64_t time;                  /* microseconds since 1970, when the request had come */
-    uint64_t duration, queued;      /* microseconds */
+    uint64_t duration;              /* microseconds */
+    uint64_t queued, proxy_queued;  /* microseconds, here and since a proxy had it */
     const struct bb__buf *response; /* bb__log_keep()'s */
     uint16_t port;                  /* of the listener */
     int pid;

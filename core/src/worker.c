@@ -70,7 +70,9 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     worker->process_generation = atomic_load_explicit(&bb__process_generation, memory_order_relaxed);
     worker->drain_source.kind = BB_SOURCE_DRAIN;
     char fault[BB_FAULT_MAX];
-    int code = open_log(&worker->settings, &worker->log_format, &worker->log_sink, fault);
+    int code = bb__trust_parse(&worker->trust, worker->settings.trusted_proxies);
+    if (code != BB_OK) goto no_log;
+    code = open_log(&worker->settings, &worker->log_format, &worker->log_sink, fault);
     if (code != BB_OK) goto no_log;
     worker->drain_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     code = BB_ESYSTEM;

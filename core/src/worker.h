@@ -34,6 +34,7 @@ struct bb__queued {
 
 struct bb_worker {
     struct bb_settings settings;
+    struct bb__trust trust; /* trusted_proxies */
     struct bb__listener listeners[BB_LISTENERS_MAX];
     uint16_t ports[BB_LISTENERS_MAX]; /* by a listener's number; 0: it has none */
     uint64_t numbers;                 /* of listeners: a bit for each, also when they are closed */

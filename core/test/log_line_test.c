@@ -60,6 +60,7 @@ static int prepare(void **state)
                                    .time = UINT64_C(784111777123456),
                                    .duration = 5432109,
                                    .queued = 77,
+                                   .proxy_queued = 78,
                                    .response = &response,
                                    .port = 8080,
                                    .pid = 4711,
@@ -120,6 +121,7 @@ static void test_each_directive(void **state)
         {"%b %B", "1234 1234"},
         {"%D %T %{s}T %{ms}T %{us}T", "5432109 5 5 5432 5432109"},
         {"%{queue}n", "77"},
+        {"%{proxy_queue}n", "78"},
         {"%v %V %p %P", "example.org example.org:81 8080 4711"},
         {"%X", "+"},
         {"%{Host}i %{user-agent}i", "example.org:81 curl/8"},
@@ -140,17 +142,19 @@ static void test_says_what_is_not_known(void **state)
                                    .body_length = BB_LOG_UNKNOWN,
                                    .duration = BB_LOG_UNKNOWN,
                                    .queued = BB_LOG_UNKNOWN,
+                                   .proxy_queued = BB_LOG_UNKNOWN,
                                    .response = &response,
                                    .connection = '-'};
     static const struct example examples[] = {
         {"%h %r", "- \\x16\\x03\\x01 what"},
         {"%m %U %q %H %s %b %B", "- -  - - - -"},
-        {"%D %T %{ms}T %{queue}n %v %V %p %X", "- - - - - - - -"},
+        {"%D %T %{ms}T %{queue}n %{proxy_queue}n %v %V %p %X", "- - - - - - - - -"},
         {"%{Host}i %{Host}o %{request_id}n", "- - -"},
         {"json",
          "{\"time\":\"1970-01-01T00:00:00.000Z\",\"host\":null,\"forwarded_for\":null,\"method\":null,"
          "\"path\":null,\"query\":\"\",\"protocol\":null,\"status\":null,\"bytes\":null,\"referer\":null,"
-         "\"user_agent\":null,\"vhost\":null,\"duration_us\":null,\"queue_us\":null,\"request_id\":null,"
+         "\"user_agent\":null,\"vhost\":null,\"duration_us\":null,\"queue_us\":null,\"proxy_queue_us\":null,"
+         "\"request_id\":null,"
          "\"connection\":\"-\",\"pid\":0}"},
     };
     ASSERT_EXAMPLES(examples);
@@ -176,13 +180,14 @@ static void test_named_formats(void **state)
         {"ltsv",
          "time:[06/Nov/1994:12:19:37 +0330]\thost:192.0.2.1\tforwardedfor:192.0.2.7, 192.0.2.8\t"
          "req:GET /a%20b?c=d HTTP/1.1\tstatus:200\tsize:1234\treferer:http://a/\\x22b\\x22\tua:curl/8\t"
-         "vhost:example.org:81\treqtime_microsec:5432109\tqueue_microsec:77\treqid:-\tpid:4711"},
-        {"json",
-         "{\"time\":\"1994-11-06T08:49:37.123Z\",\"host\":\"192.0.2.1\","
-         "\"forwarded_for\":\"192.0.2.7, 192.0.2.8\",\"method\":\"GET\",\"path\":\"/a%20b\","
-         "\"query\":\"?c=d\",\"protocol\":\"HTTP/1.1\",\"status\":200,\"bytes\":1234,"
-         "\"referer\":\"http://a/\\\"b\\\"\",\"user_agent\":\"curl/8\",\"vhost\":\"example.org:81\","
-         "\"duration_us\":5432109,\"queue_us\":77,\"request_id\":null,\"connection\":\"+\",\"pid\":4711}"},
+         "vhost:example.org:81\treqtime_microsec:5432109\tqueue_microsec:77\tproxy_queue_microsec:78\treqid:-"
+         "\tpid:4711"},
+        {"json", "{\"time\":\"1994-11-06T08:49:37.123Z\",\"host\":\"192.0.2.1\","
+                 "\"forwarded_for\":\"192.0.2.7, 192.0.2.8\",\"method\":\"GET\",\"path\":\"/a%20b\","
+                 "\"query\":\"?c=d\",\"protocol\":\"HTTP/1.1\",\"status\":200,\"bytes\":1234,"
+                 "\"referer\":\"http://a/\\\"b\\\"\",\"user_agent\":\"curl/8\",\"vhost\":\"example.org:81\","
+                 "\"duration_us\":5432109,\"queue_us\":77,\"proxy_queue_us\":78,\"request_id\":null,"
+                 "\"connection\":\"+\",\"pid\":4711}"},
     };
     ASSERT_EXAMPLES(examples);
 }

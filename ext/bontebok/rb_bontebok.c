@@ -14,6 +14,8 @@ void bbr_raise(int code)
         rb_memerror();
     case BB_ESYSTEM:
         rb_sys_fail("bontebok");
+    case BB_EFORMAT:
+        rb_raise(rb_eArgError, "bontebok: %s", bb_code_text(code));
     case BB_EGONE:
         rb_raise(bbr_eClientGone, "%s", bb_code_text(code));
     default:

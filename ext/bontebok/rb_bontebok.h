@@ -179,6 +179,7 @@ enum bbr_env_key {
     BBR_HTTP_VERSION,
     BBR_RACK_INPUT,
     BBR_QUEUE_TIME,
+    BBR_PROXY_TIME,
     BBR_ENV_KEYS,
 };
 extern VALUE bbr_env_keys[BBR_ENV_KEYS];

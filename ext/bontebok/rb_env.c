@@ -127,7 +127,7 @@ static void set_decoded_length(VALUE env, const struct bb_request *request)
 }
 
 /* Milliseconds. A key of the template would cost those something that have not waited. */
-static void set_queue_time(VALUE env, enum bbr_env_key key, uint64_t microseconds)
+static void set_time(VALUE env, enum bbr_env_key key, uint64_t microseconds)
 {
     if (microseconds > 0) set(env, key, DBL2NUM((double)microseconds / 1000));
 }
@@ -141,7 +141,8 @@ VALUE bbr_env_build(struct bbr_exchange *exchange)
     set_target(env, &request->head, lane);
     if (request->head.minor_version == 0) set_old_protocol(env, lane);
     if (request->head.chunked) set_decoded_length(env, request);
-    set_queue_time(env, BBR_QUEUE_TIME, request->queue_time);
+    set_time(env, BBR_QUEUE_TIME, request->queue_time);
+    set_time(env, BBR_PROXY_TIME, request->proxy_time);
     if (request->body_length > 0) set(env, BBR_RACK_INPUT, exchange->input = bbr_input_new(request));
     return env;
 }
@@ -186,7 +187,7 @@ void bbr_init_env(void)
         [BBR_SERVER_PROTOCOL] = "SERVER_PROTOCOL", [BBR_REMOTE_ADDR] = "REMOTE_ADDR",
         [BBR_CONTENT_LENGTH] = "CONTENT_LENGTH",   [BBR_HTTP_VERSION] = "HTTP_VERSION",
         [BBR_CONTENT_TYPE] = "CONTENT_TYPE",       [BBR_RACK_INPUT] = "rack.input",
-        [BBR_QUEUE_TIME] = "bontebok.queue_time",
+        [BBR_QUEUE_TIME] = "bontebok.queue_time",  [BBR_PROXY_TIME] = "bontebok.proxy_queue_time",
     };
     for (int i = 0; i < BBR_ENV_KEYS; i++) bbr_env_keys[i] = kept_key(names[i]);
     script_name = kept_key("SCRIPT_NAME");

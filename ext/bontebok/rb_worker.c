@@ -127,6 +127,8 @@ static int set_setting(VALUE name, VALUE value, VALUE argument)
         set_text(settings->spool_dir, sizeof settings->spool_dir, name, value);
     else if (strcmp(wanted, "server_name") == 0)
         set_text(settings->server_name, sizeof settings->server_name, name, value);
+    else if (strcmp(wanted, "trusted_proxies") == 0)
+        set_text(settings->trusted_proxies, sizeof settings->trusted_proxies, name, value);
     else if (strcmp(wanted, "access_log") == 0)
         set_text(settings->access_log, sizeof settings->access_log, name, value);
     else if (strcmp(wanted, "access_log_format") == 0)
@@ -166,7 +168,7 @@ static VALUE worker_check_access_log(VALUE class, VALUE given)
     return Qnil;
 }
 
-/* Worker.new(settings = {}): what SETTINGS names, and spool_dir, server_name, access_log and
+/* Worker.new(settings = {}): what SETTINGS names, and spool_dir, server_name, trusted_proxies, access_log and
  * access_log_format. */
 static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
 {

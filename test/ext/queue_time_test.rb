@@ -5,6 +5,7 @@ require_relative "support/lane_case"
 # What env says of how long a request has waited.
 class QueueTimeTest < Support::LaneCase
   KEY = "bontebok.queue_time"
+  PROXY_KEY = "bontebok.proxy_queue_time"
   SIOCOUTQ = 0x5411
   WAIT = 20 # ms
 
@@ -25,6 +26,22 @@ class QueueTimeTest < Support::LaneCase
       @leave.push(:now)
       [@gated, @kept].each { |client| client&.close }
     end
+  end
+
+  def test_how_long_a_proxy_has_waited
+    started = Time.now.to_f - 100
+    { "unix" => Float, "127.0.0.1" => NilClass }.each do |trusted, kind|
+      env = env_of(http("X-Request-Start: t=#{started}"), settings: { trusted_proxies: trusted })
+
+      assert_kind_of kind, env[PROXY_KEY]
+      assert_operator env[PROXY_KEY], :>=, 100_000 if env[PROXY_KEY]
+      assert_equal "t=#{started}", env["HTTP_X_REQUEST_START"]
+    end
+    refute_includes env_of(http("X-Request-Start: t=#{started + 1000}")), PROXY_KEY
+  end
+
+  def test_networks_that_are_none
+    assert_raises(ArgumentError) { Bontebok::Core::Worker.new({ trusted_proxies: "everybody" }) }
   end
 
   private

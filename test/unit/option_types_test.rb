@@ -37,6 +37,18 @@ class OptionTypesTest < Minitest::Test
     assert_refuses duration, "a time from 1 ms to a year, or 0", "0.0001", "0.4ms", "9000h"
   end
 
+  def test_networks
+    networks = Types::Networks.new
+    assert_reads networks, "unix" => "unix", "" => "", " " => "", [] => "", "10.0.0.1" => "10.0.0.1",
+                           "unix, 10.9.8.7/8  ::1" => "unix 10.0.0.0/8 ::1", %w[::1 ::1/128] => "::1",
+                           "192.0.2.0/255.255.255.0,2001:db8::/32" => "192.0.2.0/24 2001:db8::/32"
+    wanted = "addresses, networks (10.0.0.0/8), or unix"
+    assert_refuses networks, wanted, "example.org", "10.0.0.0/33", "10.0.0", "10.0.0.1:80", "UNIX", "\xff", "/8", 7
+    assert_refuses networks, "addresses without a zone", "fe80::1%eth0"
+    assert_refuses networks, "at most 128 networks", "unix " * 129
+    { "" => "none", "unix ::1" => "unix ::1" }.each { |value, text| assert_equal text, networks.show(value) }
+  end
+
   def test_switch
     assert_reads Types::Switch.new, "true" => true, "yes" => true, "on" => true, "1" => true, true => true,
                                     "false" => false, "no" => false, "off" => false, "0" => false, false => false,

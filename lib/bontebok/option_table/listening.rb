@@ -33,6 +33,10 @@ module Bontebok
                    "Leave a TCP connection to the kernel until the client has sent something, for about so many " \
                    "seconds (TCP_DEFER_ACCEPT). 0: take it at once.",
                    section: TITLE),
+        Option.new("TrustedProxies", OptionTypes::Networks.new, "unix 127.0.0.0/8 ::1",
+                   "Whose X-Request-Start is believed, which says since when a request waits: addresses and networks " \
+                   "with spaces between, unix for who connects to a unix socket. Empty: nobody's.",
+                   section: TITLE),
         Option.new("SocketMode", OptionTypes::FileMode.new, 0o777,
                    "Mode of a unix socket's file. Who may write to it may connect.",
                    section: TITLE),

@@ -15,10 +15,11 @@ module Lint
                    time.h emmintrin.h arm_neon.h].freeze
 
     CORE = {
-      bytes: Layer.new(modules: %w[buf blocks clock code news log_escape log_format log_line log_start log_time],
+      bytes: Layer.new(modules: %w[buf blocks clock code news log_escape log_format log_line log_time],
                        may: %i[bytes], libc: PURE_LIBC),
       http: Layer.new(modules: %w[h1_*], may: %i[bytes http], libc: PURE_LIBC),
-      system: Layer.new(modules: %w[sock poller deadline spill spool log_sink log_syslog access_log board own relay],
+      system: Layer.new(modules: %w[sock poller deadline spill spool log_sink log_syslog access_log board own relay
+                                    trust],
                         may: %i[bytes system]),
       conn: Layer.new(modules: %w[conn conn_*], may: %i[bytes http system conn], never: %w[poller.h]),
       assemblies: Layer.new(modules: %w[context lane lane_* porter porter_* reply set worker worker_*],

@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+require "ipaddr"
+
+module Bontebok
+  module OptionTypes
+    # Addresses, networks, and `unix` for those who connect to a unix socket, as the core wants them: a text with spaces
+    # between. Given as a text with spaces or commas, or as a list.
+    class Networks
+      # As many as the core keeps.
+      MOST = 128
+      UNIX = "unix"
+
+      def metavar
+        "NETWORKS"
+      end
+
+      def read(value)
+        words = Array(value).flat_map { |text| text.to_s.b.split(/[\s,]+/) }.reject(&:empty?)
+        raise Invalid, "at most #{MOST} networks" if words.size > MOST
+
+        words.map { |word| network(word) }.uniq.join(" ").freeze
+      end
+
+      def show(value)
+        value.empty? ? "none" : value
+      end
+
+      private
+
+      def network(word)
+        return UNIX if word == UNIX
+
+        address = IPAddr.new(word)
+        raise Invalid, "addresses without a zone" if address.ipv6? && address.zone_id
+
+        longest = address.ipv4? ? 32 : 128
+        address.prefix == longest ? address.to_s : "#{address}/#{address.prefix}"
+      rescue IPAddr::Error
+        raise Invalid, "addresses, networks (10.0.0.0/8), or unix"
+      end
+    end
+  end
+end

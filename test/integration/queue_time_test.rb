@@ -1,0 +1,118 @@
+# frozen_string_literal: true
+
+require "json"
+require "test_helper"
+
+# How long requests have waited, as the application and the access log are told.
+class QueueTimeTest < Support::TestCase
+  # Answers with what env says of it; /gate waits until that file is there.
+  APPLICATION = <<~RUBY
+    require "json"
+    run(lambda do |env|
+      if env["PATH_INFO"] == "/gate"
+        $stderr.puts "at the gate"
+        sleep 0.005 until File.exist?("gate")
+      end
+      [200, {}, [JSON.generate(env.select { |key, _| key.start_with?("bontebok.") })]]
+    end)
+  RUBY
+  OWN = "bontebok.queue_time"
+  PROXYS = "bontebok.proxy_queue_time"
+  WAIT = 50 # ms
+
+  # It waits unread for less than a tick of the porter; so much is allowed for that.
+  { porter: %w[-w 1 -t 1], siblings: %w[-w 2 -t 1], threads: %w[-w 1 -t 2] }.each do |name, args|
+    define_method("test_behind_busy_lanes_of_#{name}") do
+      server = start(*args, "--access-log", log, "--access-log-format", "json")
+      kept = Array.new(3) { connected(server) }
+      busy = block(server, name == :porter ? 1 : 2)
+      sent = now
+      kept.each { |client| client.request("GET", "/waits") }
+      eventually { now - sent > 2 * WAIT }
+      waits = open_gate(busy) { kept.map { |client| told(client).fetch(OWN) } }
+
+      waits.each { |wait| assert_includes WAIT..(now - sent), wait }
+      assert_equal waits.sort.map { |wait| (wait * 1000).round }, logged("/waits", waits.size).sort
+    end
+  end
+
+  def test_a_proxy_that_is_believed_and_one_that_is_not
+    { "127.0.0.1" => true, "10.0.0.0/8, unix" => false }.each do |trusted, believed|
+      server = start("-w", "1", "--trusted-proxies", trusted, listen: :tcp)
+      client = server.connect.tap { |one| clients << one }
+      client.request("GET", "/", { "X-Request-Start" => "t=#{Time.now.to_f - 100}" })
+      assert_equal(believed, told(client).fetch(PROXYS, 0) > 100_000)
+    end
+  end
+
+  # Before the servers are stopped, which would wait for the clients.
+  def before_teardown
+    temp_file("gate")
+    clients.each(&:close)
+    super
+  end
+
+  private
+
+  def clients
+    @clients ||= []
+  end
+
+  def log
+    File.join(temp_dir, "access.log")
+  end
+
+  def start(*args, **options)
+    start_bontebok(args: args, rackup: APPLICATION, **options).tap { |server| server.wait_for_output(/ ready in /) }
+  end
+
+  # One that is kept, and was served.
+  def connected(server)
+    server.connect.tap do |client|
+      clients << client
+      client.request("GET", "/")
+      assert_at_once told(client)
+    end
+  end
+
+  # Has so many lanes busy, each with a request on a connection of its own.
+  def block(server, count)
+    Array.new(count) do |number|
+      client = server.connect.tap { |one| clients << one }
+      client.request("GET", "/gate")
+      eventually { server.output.text.scan("at the gate").size > number }
+      client
+    end
+  end
+
+  def open_gate(busy)
+    temp_file("gate")
+    answers = yield
+    busy.each { |client| assert_at_once told(client) }
+    answers
+  end
+
+  def assert_at_once(told)
+    assert_operator told.fetch(OWN, 0), :<, WAIT
+    refute_includes told, PROXYS
+  end
+
+  def told(client)
+    JSON.parse(client.read_response.body)
+  end
+
+  # The times of the requests for a path.
+  def logged(path, count)
+    times = nil
+    eventually do
+      lines = File.read(log).scan(/^\{.+\}$/).map { |line| JSON.parse(line) }
+      times = lines.filter_map { |line| line["queue_us"] if line["path"] == path }
+      times.size == count
+    end
+    times
+  end
+
+  def now
+    Process.clock_gettime(Process::CLOCK_MONOTONIC, :float_millisecond)
+  end
+end
