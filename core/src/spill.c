@@ -34,11 +34,17 @@ static void close_file(struct bb__spill *spill)
     spill->written = spill->read = spill->given_back = 0;
 }
 
+/* Of the budget: an answer can wait, a request body cannot, and slow readers are not to keep uploads out. */
+static uint64_t share_of(const struct bb__spool_budget *budget)
+{
+    return budget->max - budget->max / 4;
+}
+
 /* How many of the bytes are in the file now. */
 static size_t put_in_file(struct bb__spill *spill, const char *bytes, size_t len)
 {
     size_t done = 0;
-    if (!bb__spool_claim(spill->budget, len)) return 0;
+    if (!bb__spool_claim(spill->budget, len, share_of(spill->budget))) return 0;
     if (spill->fd < 0) spill->fd = open_file(spill->budget);
     if (spill->fd >= 0) (void)bb__spool_write(spill->fd, bytes, len, &done);
     spill->written += done;

@@ -22,10 +22,10 @@ bool bb__spool_would_fit(struct bb__spool_budget *budget, uint64_t more)
 }
 
 /* Claims first and looks then: two lanes cannot both take the last bytes. */
-bool bb__spool_claim(struct bb__spool_budget *budget, uint64_t len)
+bool bb__spool_claim(struct bb__spool_budget *budget, uint64_t len, uint64_t most)
 {
     uint64_t before = atomic_fetch_add_explicit(&budget->used, len, memory_order_relaxed);
-    if (budget->max == 0 || before + len <= budget->max) return true;
+    if (most == 0 || before + len <= most) return true;
     bb__spool_release(budget, len);
     return false;
 }
@@ -82,7 +82,7 @@ static int move_to_file(struct bb__spool *spool, struct bb__spool_budget *budget
 int bb__spool_append(struct bb__spool *spool, struct bb__spool_budget *budget, const char *bytes, size_t len)
 {
     size_t done;
-    if (!bb__spool_claim(budget, len)) {
+    if (!bb__spool_claim(budget, len, budget->max)) {
         errno = 0;
         return BB_ENOSPACE;
     }

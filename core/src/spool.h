@@ -42,8 +42,8 @@ void bb__spool_drop(struct bb__spool *spool, struct bb__spool_budget *budget);
 
 /* ---- what spill.h needs as well ---- */
 
-/* False: so much is over the budget, and nothing is claimed. */
-bool bb__spool_claim(struct bb__spool_budget *budget, uint64_t len);
+/* False: with so much more than `most` bytes (0: no limit) would be used, and nothing is claimed. */
+bool bb__spool_claim(struct bb__spool_budget *budget, uint64_t len, uint64_t most);
 void bb__spool_release(struct bb__spool_budget *budget, uint64_t len);
 
 /* A file without a name, or -1 and errno. */

@@ -100,6 +100,24 @@ static void take_all(struct fixture *fixture)
 
 /* ---- room ---- */
 
+/* A request body cannot wait for room, an answer can. */
+static void test_a_quarter_is_left_to_request_bodies(void **state)
+{
+    struct fixture *fixture = *state;
+    struct bb__spool spool;
+    static char body[MAX / 4];
+    bb__spool_start(&spool);
+    while (!bb__spill_is_full(&fixture->spill)) append(fixture, LARGEST);
+    assert_int_equal(atomic_load(&fixture->budget.used), MAX / 4 * 3);
+    assert_true(bb__spool_would_fit(&fixture->budget, sizeof body));
+    assert_int_equal(bb__spool_append(&spool, &fixture->budget, body, sizeof body), BB_OK);
+    assert_false(bb__spool_would_fit(&fixture->budget, 1));
+    take(fixture);
+    assert_false(bb__spill_try_again(&fixture->spill));
+    bb__spool_drop(&spool, &fixture->budget);
+    take_all(fixture);
+}
+
 static void test_bytes_come_back_from_a_private_file(void **state)
 {
     struct fixture *fixture = *state;
@@ -153,7 +171,7 @@ static void test_the_front_of_a_file_is_given_back(void **state)
 static void test_what_the_budget_has_no_room_for_waits(void **state)
 {
     struct fixture *fixture = *state;
-    fixture->budget.max = 1000;
+    fixture->budget.max = 1333; /* 1000 for answers */
     atomic_store(&fixture->budget.used, 200); /* somebody else's */
     append(fixture, 800);
     assert_false(bb__spill_is_full(&fixture->spill));
@@ -308,6 +326,7 @@ int main(void)
         IN_FIXTURE(test_bytes_come_back_from_a_private_file),
         IN_FIXTURE(test_memory_of_a_larger_buffer_is_not_kept),
         IN_FIXTURE(test_the_front_of_a_file_is_given_back),
+        IN_FIXTURE(test_a_quarter_is_left_to_request_bodies),
         IN_FIXTURE(test_what_the_budget_has_no_room_for_waits),
         IN_FIXTURE(test_a_disk_that_fills_up_loses_and_doubles_nothing),
         IN_FIXTURE(test_without_a_file),

@@ -22,7 +22,8 @@ module Bontebok
                    section: TITLE, environment_variables: ["TMPDIR"]),
         Option.new("SpoolMax", SIZE, 1 << 30,
                    "Bytes that one worker holds: of all request bodies, and of answers in SpoolDir. A request body " \
-                   "for which there is no room: 507; an answer: its lane waits for the client. 0: no limit.",
+                   "for which there is no room: 507; an answer, past three quarters of it: its lane waits for the " \
+                   "client. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("ResponseBuffer", SIZE, 1 << 20,
                    "Unsent bytes of an answer that stay in memory; what a client is too slow for goes to a file in " \
