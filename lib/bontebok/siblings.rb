@@ -3,6 +3,7 @@
 require "socket"
 
 require_relative "lent_descriptor"
+require_relative "start_error"
 
 module Bontebok
   # What the workers of a server have in common, besides the listeners: the queue through which they pass connections on
@@ -12,11 +13,14 @@ module Bontebok
     # Lanes of all workers that live at the same time. Those beyond serve as well, but nothing is passed on to them.
     LANES = 1024
 
+    # Raises StartError.
     def initialize
       require "bontebok/bontebok" # not with this file, which is loaded before anybody can say that it is missing
-      @ends = Socket.pair(:UNIX, :SEQPACKET)
       @board = Core::Board.new(LANES)
+      @ends = Socket.pair(:UNIX, :SEQPACKET)
       @lent = []
+    rescue SystemCallError => e
+      raise StartError, "no room for what workers share: #{SystemCallError.new(nil, e.errno).message}"
     end
 
     # Before the first lane: makes the core's worker one of them.

@@ -48,6 +48,14 @@ class ListenersTest < Support::ListenersCase
     assert(both.all? { |listener| listener.socket.closed? })
   end
 
+  def test_without_descriptors_there_is_no_start
+    require "bontebok/bontebok"
+    failures = (0..9).map { |room| with_descriptors(room) { failure_to_bind } }
+    assert_includes failures, "no room for what workers share: Too many open files"
+    assert_nil failures.last
+    assert(@opened[..-2].any? { |all| all.first.socket&.closed? })
+  end
+
   def test_closed_they_leave_no_file
     both = listening("unix:#{temp_dir}/a.sock", "unix:#{temp_dir}/b.sock")
     Process.wait(fork { exit!(both.close.nil?) })
@@ -67,5 +75,23 @@ class ListenersTest < Support::ListenersCase
     assert_match(/ warn \d+ \S+ \S+ cannot remove unix:#{folder}.a.sock: Too many levels of symbolic links$/,
                  @log.first.readline)
     refute_path_exists File.join(temp_dir, "b.sock")
+  end
+
+  private
+
+  # nil: there is none.
+  def failure_to_bind
+    listeners("127.0.0.1:0").bind && nil
+  rescue Bontebok::StartError => e
+    e.message
+  end
+
+  # With so few that can be opened.
+  def with_descriptors(room)
+    limit = Process.getrlimit(:NOFILE)
+    Process.setrlimit(:NOFILE, File.open(File::NULL, &:fileno) + room, limit.last)
+    yield
+  ensure
+    Process.setrlimit(:NOFILE, *limit)
   end
 end
