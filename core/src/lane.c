@@ -51,6 +51,13 @@ int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
     return BB_OK;
 }
 
+/* In a child there is no porter to finish what it was doing when the process was forked. */
+static bool is_left_halfway(struct bb_lane *lane)
+{
+    enum bb__own_state state = bb__own_state_of(bb__own_look(&lane->own));
+    return bb__worker_is_inert(lane->worker) && (state == BB_OWN_WORK || state == BB_OWN_WANT);
+}
+
 void bb_lane_free(struct bb_lane *lane)
 {
     if (!lane) return;
@@ -61,7 +68,7 @@ void bb_lane_free(struct bb_lane *lane)
         if (lane->current) bb__lane_log_end(lane, true);
         bb__lane_log_flush(lane);
     }
-    while (lane->set.conns) {
+    while (lane->set.conns && !is_left_halfway(lane)) {
         enum bb__conn_end end =
             lane->set.conns == lane->current ? BB_CONN_END_RESET : bb__conn_end_of(lane->set.conns);
         bb__set_end(&lane->set, &lane->context, lane->set.conns, inert ? BB_CONN_END_ABANDON : end);

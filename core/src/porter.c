@@ -237,7 +237,6 @@ static void release(struct bb__porter *porter)
 {
     bb__poller_close(&porter->queue);
     if (porter->kick_fd >= 0) (void)close(porter->kick_fd);
-    bb__context_close(&porter->context);
     free(porter);
 }
 
@@ -254,6 +253,7 @@ int bb__porter_start(struct bb_worker *worker)
     int code = prepare(porter);
     if (code == BB_OK) code = start_thread(porter);
     if (code != BB_OK) {
+        bb__context_close(&porter->context);
         release(porter);
         return code;
     }
@@ -268,6 +268,7 @@ void bb__porter_stop(struct bb__porter *porter)
         atomic_store(&porter->ends, true);
         bb__event_raise(porter->kick_fd);
         (void)pthread_join(porter->thread, NULL);
+        bb__context_close(&porter->context); /* in a child it may be left halfway */
     }
     release(porter);
 }

@@ -199,6 +199,7 @@ void bb_worker_board(struct bb_worker *worker, struct bb_board *board)
 
 int bb_worker_news(struct bb_worker *worker, struct bb_news *news)
 {
+    if (bb__worker_is_inert(worker)) return BB_AGAIN;
     pthread_mutex_lock(&worker->lock);
     int code = bb__news_take(&worker->news, news);
     atomic_store(&worker->has_news, worker->news.count > 0);

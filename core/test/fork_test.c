@@ -93,6 +93,34 @@ static bool inert_in_its_child(struct host *host)
     return in_child(inert_then_freed, host) && inert_then_freed(host);
 }
 
+static bool waits_for_nobody(struct host *host)
+{
+    struct bb_news news;
+    alarm(10);
+    return bb_worker_news(host->worker, &news) == BB_AGAIN && every_call_is_inert(host) && all_is_freed(host);
+}
+
+/* In the child there is no porter that would give back what it had in its hands, halfway through. */
+static void test_a_child_of_a_busy_porter(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct bb_lane *lane = host->lane;
+    static char half[1];
+    pthread_mutex_lock(&host->worker->lock);
+    for (int wanted = 0; wanted < 2; wanted++) {
+        bb__own_begin(&lane->own);
+        assert_true(bb__own_take(&lane->own, bb__own_look(&lane->own)));
+        lane->set.conns = (struct bb__conn *)half;
+        if (wanted) lane->own.word += BB_OWN_WANT - BB_OWN_WORK;
+        assert_true(in_child(waits_for_nobody, host));
+        lane->set.conns = NULL;
+        bb__own_give(&lane->own);
+    }
+    pthread_mutex_unlock(&host->worker->lock);
+    host_free(host);
+}
+
 /* ---- the parent goes on ---- */
 
 static void app_forks(struct host *host, const struct bb_request *request)
@@ -243,6 +271,7 @@ static void test_a_drain_ends_although_a_child_sleeps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_child_of_a_busy_porter),
         cmocka_unit_test(test_the_parents_connections_live_on),
         cmocka_unit_test(test_a_sleeping_child_keeps_no_client_waiting),
         cmocka_unit_test(test_no_event_of_a_connection_that_is_gone),
