@@ -19,7 +19,8 @@
 #define PEEKS_MAX 64
 
 /* A lane that accepted only one connection in its last streak asks again only now and then: on a quiet server
- * the second accept4 finds nothing and costs as much as the first. */
+ * the second accept4 finds nothing and costs as much as the first. And where requests take long it looks who
+ * else has come after each one. */
 #define PROBE_EVERY 8
 
 /* The first of all lanes in a queue is woken as long as it is idle: after so many it goes to the end. */
@@ -112,7 +113,8 @@ void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *liste
     }
     lane->accepting = listener;
     lane->accepted = 0;
-    lane->try_more = !others_wait && (lane->last_streak >= 2 || ++lane->probe % PROBE_EVERY == 0);
+    bool may = !others_wait && lane->shares.mean < BB_SHARE_WORTH;
+    lane->try_more = may && (lane->last_streak >= 2 || ++lane->probe % PROBE_EVERY == 0);
 }
 
 void bb__lane_look_anew(struct bb_lane *lane)

@@ -16,19 +16,29 @@ static bool is_nudge(const struct bb__relayed *relayed)
     return relayed->fd_count == 0;
 }
 
+/* Nudges are no turn of the relay's: while all lanes are busy for long there may be more of them than
+ * requests. */
+static int take(struct bb_lane *lane, struct bb__relayed *relayed)
+{
+    bool nudged = false;
+    int code;
+    while ((code = bb__relay_take(&lane->worker->relay, lane->context.scratch, relayed)) == BB_OK &&
+           is_nudge(relayed))
+        nudged = true;
+    if (nudged) bb__lane_look_anew(lane);
+    if (nudged || code == BB_OK)
+        lane->told = BB_IN_A_ROW; /* who was told of what else there is may be gone */
+    return code;
+}
+
 int bb__lane_take_relayed(struct bb_lane *lane, struct bb__conn **served)
 {
     struct bb__conn_context *context = &lane->context;
     struct bb__relayed relayed;
     *served = NULL;
-    int code = bb__relay_take(&lane->worker->relay, context->scratch, &relayed);
+    int code = take(lane, &relayed);
     if (code == BB_EGONE) tell_lost(lane, "a connection that was passed on is lost: no descriptors are left");
     if (code != BB_OK) return code == BB_EGONE ? BB_OK : BB_AGAIN;
-    lane->told = BB_IN_A_ROW; /* who was told of what else there is may be gone */
-    if (is_nudge(&relayed)) {
-        bb__lane_look_anew(lane);
-        return BB_OK;
-    }
     struct bb__conn *conn = bb__conn_arrive(context, context->scratch, &relayed);
     if (!conn) {
         tell_lost(lane, "a connection that was passed on is lost: no memory, or sent by another version");

@@ -156,7 +156,10 @@ static void test_new_ones_and_those_that_were_passed_on_take_turns(void **state)
         struct client *fresh[CLIENTS];
         if (is_long) crowd.host->app = app_takes_its_time;
         for (int i = 0; i < CLIENTS; i++) ask(&crowd, i, "/relayed");
-        while (crowd.host->lane->set.conns) pass(&crowd, crowd.host->lane->set.conns);
+        while (crowd.host->lane->set.conns) {
+            pass(&crowd, crowd.host->lane->set.conns);
+            bb__worker_nudge(crowd.host->worker); /* that is nobody's turn */
+        }
         for (int i = 0; i < CLIENTS; i++) {
             fresh[i] = client_new(crowd.host);
             client_say(fresh[i], "GET /new HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -170,6 +173,35 @@ static void test_new_ones_and_those_that_were_passed_on_take_turns(void **state)
     }
 }
 
+static struct crowd *passing;
+
+/* While the first request is served somebody is passed on. */
+static void app_passes_one_on(struct host *host, const struct bb_request *request)
+{
+    host->app = app_notes_order;
+    ask(passing, CLIENTS - 1, "/relayed");
+    pass(passing, passing->host->lane->set.conns->next);
+    app_notes_order(host, request);
+}
+
+static void test_long_requests_are_accepted_one_at_a_time(void **state)
+{
+    (void)state;
+    struct crowd crowd = new_crowd(1000);
+    struct client *fresh[CLIENTS];
+    passing = &crowd;
+    crowd.host->app = app_passes_one_on;
+    crowd.host->lane->last_streak = CLIENTS;
+    for (int i = 0; i < CLIENTS; i++) {
+        fresh[i] = client_new(crowd.host);
+        client_say(fresh[i], "GET /new HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    host_settle(crowd.host);
+    assert_string_equal(order, "/new/relayed/new/new/new");
+    for (int i = 0; i < CLIENTS; i++) client_free(fresh[i]);
+    free_crowd(&crowd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +209,7 @@ int main(void)
         cmocka_unit_test(test_short_ones_stay),
         cmocka_unit_test(test_who_was_passed_on_comes_first),
         cmocka_unit_test(test_new_ones_and_those_that_were_passed_on_take_turns),
+        cmocka_unit_test(test_long_requests_are_accepted_one_at_a_time),
     };
     return cmocka_run_group_tests_name("lane_share", tests, NULL, NULL);
 }
