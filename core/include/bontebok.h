@@ -151,6 +151,7 @@ struct bb_request {
     X(spool_max, 1024 * 1024 * 1024)                                                                         \
     X(response_buffer, 1024 * 1024)                                                                          \
     X(request_timeout, 0)                                                                                    \
+    X(request_timeout_soft, 0)                                                                               \
     X(chunked_transfer, 1)                                                                                   \
     X(spread, 1)
 
@@ -241,13 +242,14 @@ int bb_worker_start_porter(struct bb_worker *worker);
 
 /* A request that the host has had for request_timeout, which takes the porter: the client is answered with
  * 504, or finds its connection closed if it has had a part of the answer; what the host still replies is
- * thrown away (BB_EGONE). If all of the answer is on its way the client has it, and its connection. It is
- * told of as news, and bb_worker_alarm() becomes readable: what is wrong with the request's thread only the
- * host can find out, and end. Once a machine or process that was stopped goes on each request has as long as
- * it was stopped on top. */
+ * thrown away (BB_EGONE). Who has all of it on its way keeps his connection. It is told of as news, and
+ * bb_worker_alarm() becomes readable, as after request_timeout_soft: what is wrong with the request's thread
+ * only the host can find out, and end. Once a machine or process that was stopped goes on each request has as
+ * long as it was stopped on top. */
 
-/* An eventfd, the worker's. Whoever minds it reads it. */
+/* An eventfd, the worker's. Whoever minds it reads it, and asks: has one had its request_timeout since? */
 int bb_worker_alarm(const struct bb_worker *worker);
+bool bb_worker_take_overdue(struct bb_worker *worker);
 
 struct bb_news;
 
@@ -301,6 +303,11 @@ int bb_lane_wait(struct bb_lane *lane);
 /* Makes a bb_lane_wait() or bb_reply_wait() that is under way, or else the next one, return. Any thread,
  * signal handler. */
 void bb_lane_wake(struct bb_lane *lane);
+
+/* Whether the current request has had its request_timeout_soft, told once; and so many ms more for it, before
+ * both limits. Any thread: the host sees to it that no other uses the lane, as it means this request. */
+bool bb_lane_take_late(struct bb_lane *lane);
+void bb_lane_extend_time(struct bb_lane *lane, uint64_t ms);
 
 /* ---- out of band: what the host does between two requests, at no client's cost ---- */
 

@@ -116,7 +116,14 @@ struct bb_lane {
         bool has_request; /* it is the host's, and not something out of band */
         bool overdue;     /* it has had its time */
         bool unheard;     /* of what comes to the set that it holds nobody tells it */
+        bool warned;      /* or its soft time; the porter's lock guards this, and what follows */
+        bool late;        /* and the host has yet to hear of that */
     } minded;
+
+    struct {           /* lane_time.c: what the host has asked for; the porter's lock guards it */
+        unsigned word; /* as above: for which request */
+        uint64_t ms;   /* on top of its limits */
+    } extended;
 };
 
 /* lane.c: does what a connection's last step asks for. True when it has a request to serve. */

@@ -7,7 +7,7 @@
  * counts the time. */
 static bool is_alone(const struct bb_lane *lane)
 {
-    return lane->set.count <= (lane->current != NULL) && lane->worker->settings.request_timeout == 0 &&
+    return lane->set.count <= (lane->current != NULL) && !lane->worker->counts_time &&
            atomic_load_explicit(&lane->worker->lane_count, memory_order_relaxed) == 1 &&
            bb__batch_empty(&lane->set.batch) && !lane->accepting;
 }

@@ -49,7 +49,7 @@ static bool is_long(struct bb__porter *porter, struct bb_lane *lane, unsigned wo
     if (word == lane->minded.word) return porter->context.seen - lane->minded.since >= TICK * 1000;
     lane->minded.word = word;
     lane->minded.since = porter->context.seen;
-    lane->minded.overdue = false;
+    lane->minded.overdue = lane->minded.warned = lane->minded.late = false;
     porter->fresh = true;
     porter->quiet = 0;
     return false;
@@ -148,7 +148,7 @@ static bool has_new(struct bb__porter *porter, uint64_t *due)
     for (struct bb_lane *lane = porter->worker->lanes; lane; lane = lane->next) {
         unsigned word = bb__own_look(&lane->own);
         found = found || is_busy(word);
-        if (bb__own_state_of(word) == BB_OWN_HELD) *due = sooner(*due, bb__porter_until(porter, lane));
+        if (bb__own_state_of(word) == BB_OWN_HELD) *due = sooner(*due, bb__porter_until(lane));
     }
     pthread_mutex_unlock(&porter->lock);
     return found;

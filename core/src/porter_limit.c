@@ -1,24 +1,38 @@
-/* porter_limit.c: what the porter does when the host has had a request for too long. The client gets its
- * answer, the host is told; what hangs there is not the core's to end. See porter_work.h. */
+/* porter_limit.c: what the porter does when the host has had a request for too long. At the soft limit the
+ * host is told, which may end the request as it knows how. At the hard one the client gets its answer, and
+ * the host is told again; what hangs there is not the core's to end. See porter_work.h. */
 #include "access_log.h"
 #include "h1_reply.h"
 #include "porter_work.h"
 
 #include <sys/socket.h>
 
-/* ms, when it has had its time; UINT64_MAX: there is none, or it is over already. */
-static uint64_t end_of(const struct bb__porter *porter, const struct bb_lane *lane)
+/* ms, when it has had so much time; UINT64_MAX: never, or it is known. */
+static uint64_t end_of(const struct bb_lane *lane, uint64_t limit, bool known)
 {
-    uint64_t limit = porter->worker->settings.request_timeout;
-    return limit == 0 || lane->minded.overdue || !lane->minded.has_request
-               ? UINT64_MAX
-               : lane->minded.since / 1000 + limit;
+    if (limit == 0 || known || !lane->minded.has_request) return UINT64_MAX;
+    uint64_t extra = lane->extended.word == lane->minded.word ? lane->extended.ms : 0;
+    return lane->minded.since / 1000 + limit + extra;
 }
 
-uint64_t bb__porter_until(const struct bb__porter *porter, const struct bb_lane *lane)
+static uint64_t soft_end(const struct bb_lane *lane)
 {
-    uint64_t end = end_of(porter, lane);
-    return end < lane->minded.due ? end : lane->minded.due;
+    return end_of(lane, lane->worker->settings.request_timeout_soft, lane->minded.warned);
+}
+
+static uint64_t hard_end(const struct bb_lane *lane)
+{
+    return end_of(lane, lane->worker->settings.request_timeout, lane->minded.overdue);
+}
+
+static uint64_t sooner(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
+}
+
+uint64_t bb__porter_until(const struct bb_lane *lane)
+{
+    return sooner(lane->minded.due, sooner(soft_end(lane), hard_end(lane)));
 }
 
 /* As much of it as the socket takes: it has taken nothing of this answer yet. */
@@ -52,6 +66,7 @@ static void tell(struct bb_worker *worker, const struct bb__conn *conn, enum bb_
     bb__news_add(&worker->news, now == BB_ANSWER_TAKEN ? 504 : 0, 0, texts[now], conn->peer);
     atomic_store(&worker->has_news, true);
     pthread_mutex_unlock(&worker->lock);
+    atomic_store(&worker->overdue, true);
     bb__event_raise(worker->alarm_fd);
     if (worker->tell_fd >= 0) (void)send(worker->tell_fd, &worker->tell_byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
@@ -66,9 +81,17 @@ static enum bb__answer take(struct bb_lane *lane)
     return BB_ANSWER_ENDED;
 }
 
+static void warn(struct bb_lane *lane)
+{
+    lane->minded.warned = lane->minded.late = true;
+    bb__event_raise(lane->worker->alarm_fd);
+}
+
 void bb__porter_limit(struct bb__porter *porter, struct bb_lane *lane)
 {
-    if (porter->context.now < end_of(porter, lane)) return;
+    uint64_t time = porter->context.now;
+    if (time >= soft_end(lane)) warn(lane);
+    if (time < hard_end(lane)) return;
     lane->minded.overdue = true;
     enum bb__answer now = take(lane);
     if (now == BB_ANSWER_TAKEN) answer(porter, lane->current);

@@ -61,6 +61,7 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
 
     worker->settings = *settings;
     worker->pid = (int)getpid();
+    worker->counts_time = settings->request_timeout > 0 || settings->request_timeout_soft > 0;
     worker->reserve = find_reserve();
     bb__worker_set_room(worker, 0);
     worker->spool_budget.max = settings->spool_max;
@@ -210,6 +211,11 @@ int bb_worker_news(struct bb_worker *worker, struct bb_news *news)
 int bb_worker_alarm(const struct bb_worker *worker)
 {
     return worker->alarm_fd;
+}
+
+bool bb_worker_take_overdue(struct bb_worker *worker)
+{
+    return atomic_exchange(&worker->overdue, false);
 }
 
 void bb_worker_tell(struct bb_worker *worker, int fd, char byte)

@@ -46,6 +46,8 @@ struct bb_worker {
     struct bb__relay relay; /* in no set that is not watched for listeners, too */
     struct bb__source relay_source;
     struct bb__porter *porter; /* NULL: there is none */
+    bool counts_time;          /* of requests: it is limited, if only softly */
+    atomic_bool overdue;       /* one has had all of it */
     int alarm_fd;              /* an eventfd */
     int tell_fd;               /* -1: nobody is told */
     char tell_byte;

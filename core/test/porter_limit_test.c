@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -67,6 +68,8 @@ static void test_one_that_is_not_answered(void **state)
     const char *answer = read_to_end(fd);
     assert_memory_equal(answer, "HTTP/1.1 504 Gateway Timeout\r\n", 30);
     assert_true(is_alarmed(lanes.worker, PATIENCE * 1000));
+    assert_true(bb_worker_take_overdue(lanes.worker));
+    assert_false(bb_worker_take_overdue(lanes.worker));
     sem_post(&lanes.leave); /* what it says now nobody hears */
     int next = lanes_connect(&lanes);
     assert_true(lanes_ask(next, "/next", "", ""));
@@ -124,6 +127,94 @@ static void test_one_that_is_quick_enough(void **state)
     finish(&lanes, 101);
 }
 
+static bool is_alarmed_for_soft(const struct lanes *lanes)
+{
+    uint64_t times;
+    if (!is_alarmed(lanes->worker, PATIENCE * 1000)) return false;
+    return read(bb_worker_alarm(lanes->worker), &times, sizeof times) == sizeof times &&
+           !bb_worker_take_overdue(lanes->worker);
+}
+
+/* The host is told, once, and nothing becomes of the request. */
+static void test_the_soft_limit(void **state)
+{
+    (void)state;
+    struct bb_settings settings = limited(0);
+    struct lanes lanes;
+    settings.request_timeout_soft = 50;
+    lanes_start(&lanes, 2, &settings);
+    struct bb_lane *lane[] = {lanes.threads[0].lane, lanes.threads[1].lane};
+    assert_false(bb_lane_take_late(lane[0]));
+    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_true(is_alarmed_for_soft(&lanes));
+    bool first = bb_lane_take_late(lane[0]), second = bb_lane_take_late(lane[1]);
+    assert_true(first != second);
+    assert_false(bb_lane_take_late(lane[0]) || bb_lane_take_late(lane[1]));
+    sem_post(&lanes.leave);
+    assert_true(lanes_read(fd, "/block 0"));
+    assert_false(is_alarmed(lanes.worker, 0));
+    close(fd);
+    finish(&lanes, 1);
+}
+
+/* Who hears of it late asks about another request. */
+static void test_the_soft_limit_of_one_that_has_ended(void **state)
+{
+    (void)state;
+    struct bb_settings settings = limited(0);
+    struct lanes lanes;
+    settings.request_timeout_soft = 50;
+    lanes_start(&lanes, 1, &settings);
+    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_true(is_alarmed_for_soft(&lanes));
+    sem_post(&lanes.leave);
+    assert_true(lanes_read(fd, "/block 0"));
+    assert_true(lanes_ask(fd, "/next", "", ""));
+    assert_false(bb_lane_take_late(lanes.threads[0].lane));
+    close(fd);
+    finish(&lanes, 2);
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Both limits move, those of one request; what the host was told of it is told anew. */
+static void test_more_time(void **state)
+{
+    (void)state;
+    struct bb_settings settings = limited(1500);
+    struct lanes lanes;
+    settings.request_timeout_soft = 100;
+    lanes_start(&lanes, 1, &settings);
+    uint64_t began = now_ms();
+    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    struct bb_lane *lane = lanes.threads[0].lane;
+    assert_true(is_alarmed_for_soft(&lanes));
+    assert_true(bb_lane_take_late(lane));
+    bb_lane_extend_time(lane, 400);
+    assert_true(is_alarmed_for_soft(&lanes));
+    assert_true(now_ms() - began >= 500);
+    assert_true(bb_lane_take_late(lane));
+    assert_memory_equal(read_to_end(fd), "HTTP/1.1 504 ", 13);
+    assert_true(now_ms() - began >= 1900);
+    sem_post(&lanes.leave);
+    close(fd);
+    fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    bb_lane_extend_time(lane, 10 * PATIENCE * 1000);
+    sem_post(&lanes.leave);
+    assert_true(lanes_read(fd, "/block 0"));
+    say(fd, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(sem_wait(&lanes.entered), 0);
+    assert_memory_equal(read_to_end(fd), "HTTP/1.1 504 ", 13);
+    sem_post(&lanes.leave);
+    close(fd);
+    finish(&lanes, 3);
+}
+
 static void test_another_process_is_told(void **state)
 {
     (void)state;
@@ -149,8 +240,13 @@ static void test_another_process_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_that_is_not_answered),     cmocka_unit_test(test_one_that_is_not_finished),
-        cmocka_unit_test(test_one_that_is_answered_already), cmocka_unit_test(test_one_that_is_quick_enough),
+        cmocka_unit_test(test_one_that_is_not_answered),
+        cmocka_unit_test(test_one_that_is_not_finished),
+        cmocka_unit_test(test_one_that_is_answered_already),
+        cmocka_unit_test(test_one_that_is_quick_enough),
+        cmocka_unit_test(test_the_soft_limit),
+        cmocka_unit_test(test_the_soft_limit_of_one_that_has_ended),
+        cmocka_unit_test(test_more_time),
         cmocka_unit_test(test_another_process_is_told),
     };
     return cmocka_run_group_tests_name("porter_limit", tests, NULL, NULL);

@@ -70,4 +70,5 @@ RUBY_FUNC_EXPORTED void Init_bontebok(void)
     bbr_init_board(core);
     bbr_init_worker(core);
     bbr_init_lane(core);
+    bbr_init_time(bontebok, core);
 }

@@ -24,6 +24,7 @@
 
 extern VALUE bbr_eInvalidReply; /* what the application answered is no answer */
 extern VALUE bbr_eClientGone;   /* what each, or a stream's write, raises when nobody reads any more */
+extern VALUE bbr_eTimeout;      /* what is raised in a request that takes too long */
 
 /* Raises for a negative code. */
 NORETURN(void bbr_raise(int code));
@@ -67,6 +68,7 @@ struct bbr_worker {
     uint64_t requests_then; /* when Worker#rest was called last */
     unsigned in_hand;       /* requests that its lanes have now */
     bool resting;           /* the next request is to be reported */
+    bool soft_limit;        /* request_timeout_soft is set */
     /* After so many lib has its turn: at the first moment with nothing to do; at the latest. */
     uint64_t out_of_band, out_of_band_latest;
 };
@@ -107,8 +109,10 @@ struct bbr_lane {
     VALUE keys[256]; /* by bb_field.id: 0 not seen yet, nil never handed on, else the env's key */
     struct bbr_endpoint *endpoints;
     unsigned endpoint_count;
-    struct bbr_shapes *shapes; /* NULL unless frozen_env */
-    bool show_errors, serving;
+    struct bbr_shapes *shapes;     /* NULL unless frozen_env */
+    struct bbr_exchange *exchange; /* what Lane#serve has in its hands; NULL: nobody serves */
+    bool raising;                  /* another thread is about to raise RequestTimeout in it */
+    bool show_errors;
     bool http_version, rack2; /* what the fixed part of the env is made for */
     uint64_t max_requests;
 };
@@ -128,7 +132,12 @@ struct bbr_exchange {
     bool body_tells_closed; /* to_ary was called, which may have closed it: ask before closing */
     bool gone;              /* the client */
     bool broken;            /* no whole answer left: abort */
+    bool limited;           /* the application has it: RequestTimeout may be raised in it */
+    bool timed_out;         /* it was, or is about to be */
 };
+
+/* Of a Lane; raises unless it was initialized. */
+struct bbr_lane *bbr_lane_of(VALUE self);
 
 /* Waits until the client has taken some of the reply; other threads run meanwhile. */
 void bbr_lane_wait_for_client(struct bbr_exchange *exchange);
@@ -138,6 +147,37 @@ bool bbr_lane_is_child(const struct bbr_lane *lane);
 
 /* Ends such a process, without a word to the client. */
 void bbr_lane_leave_if_child(const struct bbr_lane *lane);
+
+/* ---- rb_error.c ---- */
+
+/* Calls a function that may unwind. nil, or the exception it raised; any other way out (the thread is killed,
+ * a throw to a catch outside of Lane#serve) goes on, to the ensure there. */
+VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument);
+
+/* Tells lib; what the callable raises is swallowed. */
+void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message, VALUE error);
+
+/* The application failed: logs it, answers with what on_error returns, else with 500, if nothing has been
+ * sent, and reports "leave" if it asked this process to end. */
+void bbr_failed(struct bbr_exchange *exchange, VALUE error);
+
+/* The same where no answer can be saved or spoilt: after it, or between two requests. Returns what on_error
+ * does. */
+VALUE bbr_failed_late(struct bbr_exchange *exchange, VALUE error);
+
+/* The body ended before its Content-Length; the core has aborted the reply. */
+void bbr_failed_short(struct bbr_exchange *exchange);
+
+/* ---- rb_time.c ---- */
+
+/* bbr_attempt() of what belongs to a request, in which request_timeout_soft may end it. */
+VALUE bbr_attempt_limited(VALUE (*function)(VALUE), struct bbr_exchange *exchange);
+
+static inline VALUE bbr_attempt_in_time(VALUE (*function)(VALUE), struct bbr_exchange *exchange)
+{
+    if (RB_UNLIKELY(exchange->lane->worker->soft_limit)) return bbr_attempt_limited(function, exchange);
+    return bbr_attempt(function, (VALUE)exchange);
+}
 
 /* ---- rb_env.c, rb_env_names.c, rb_env_shape.c ---- */
 
@@ -226,26 +266,6 @@ VALUE bbr_stream_yielded(RB_BLOCK_CALL_FUNC_ARGLIST(part, stream));
 void bbr_stream_finish(VALUE stream);
 void bbr_stream_detach(VALUE stream);
 
-/* ---- rb_error.c ---- */
-
-/* Calls a function that may unwind. nil, or the exception it raised; any other way out (the thread is killed,
- * a throw to a catch outside of Lane#serve) goes on, to the ensure there. */
-VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument);
-
-/* Tells lib; what the callable raises is swallowed. */
-void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message, VALUE error);
-
-/* The application failed: logs it, answers with what on_error returns, else with 500, if nothing has been
- * sent, and reports "leave" if it asked this process to end. */
-void bbr_failed(struct bbr_exchange *exchange, VALUE error);
-
-/* The same where no answer can be saved or spoilt: after it, or between two requests. Returns what on_error
- * does. */
-VALUE bbr_failed_late(struct bbr_exchange *exchange, VALUE error);
-
-/* The body ended before its Content-Length; the core has aborted the reply. */
-void bbr_failed_short(struct bbr_exchange *exchange);
-
 /* Each file's part of Init. */
 void bbr_init_board(VALUE core);
 void bbr_init_worker(VALUE core);
@@ -255,5 +275,6 @@ void bbr_init_input(VALUE core);
 void bbr_init_reply(void);
 void bbr_init_stream(VALUE core);
 void bbr_init_error(void);
+void bbr_init_time(VALUE bontebok, VALUE core);
 
 #endif

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 static ID id_call, id_full_message, id_status;
-static VALUE plain_answer, full_message_options;
+static VALUE plain_500, plain_504, full_message_options;
 
 /* ---- how far it may unwind ---- */
 
@@ -95,10 +95,16 @@ static VALUE call_on_error(VALUE argument)
                rb_funcall(exchange->lane->on_error, id_call, 2, question->error, exchange->env);
 }
 
+/* Whoever has raised it has told where the request was. */
+static bool is_timeout(const struct bbr_exchange *exchange, VALUE error)
+{
+    return exchange->request && exchange->timed_out && RTEST(rb_obj_is_kind_of(error, bbr_eTimeout));
+}
+
 VALUE bbr_failed_late(struct bbr_exchange *exchange, VALUE error)
 {
     if (bbr_lane_is_child(exchange->lane)) leave_child(exchange, error);
-    log_failure(exchange, "", error);
+    if (!is_timeout(exchange, error)) log_failure(exchange, "", error);
     if (asks_to_leave(error)) bbr_report(exchange, "leave", Qnil, error);
     struct question question = {exchange, error, Qnil};
     if (!NIL_P(exchange->lane->on_error)) (void)bbr_attempt(call_on_error, (VALUE)&question);
@@ -115,6 +121,7 @@ void bbr_failed_short(struct bbr_exchange *exchange)
 struct failure {
     struct bbr_exchange *exchange;
     VALUE error;
+    int status;
     VALUE answer; /* the body, or all of it as an application would return it */
 };
 
@@ -125,11 +132,11 @@ static VALUE backtrace_text(VALUE argument)
     return failure->answer = rb_obj_as_string(text);
 }
 
-static VALUE answer_500(VALUE argument)
+static VALUE answer_failure(VALUE argument)
 {
     struct failure *failure = (struct failure *)argument;
     if (RB_TYPE_P(failure->answer, T_STRING))
-        bbr_reply_text(failure->exchange, 500, failure->answer);
+        bbr_reply_text(failure->exchange, failure->status, failure->answer);
     else
         bbr_reply(failure->exchange, failure->answer);
     return Qnil;
@@ -148,10 +155,10 @@ static bool is_gone(const struct bbr_exchange *exchange, VALUE error)
 }
 
 /* False: nothing was sent, or not all of it. */
-static bool send_500(struct failure *failure, const char *blamed)
+static bool send_failure(struct failure *failure, const char *blamed)
 {
     struct bbr_exchange *exchange = failure->exchange;
-    VALUE error = bbr_attempt(answer_500, (VALUE)failure);
+    VALUE error = bbr_attempt(answer_failure, (VALUE)failure);
     exchange->broken = !NIL_P(error);
     if (exchange->broken && blamed && !is_gone(exchange, error)) log_failure(exchange, blamed, error);
     return !exchange->broken;
@@ -165,16 +172,18 @@ void bbr_failed(struct bbr_exchange *exchange, VALUE error)
     VALUE answer = bbr_failed_late(exchange, error);
     if (exchange->gone || bb_reply_sent(exchange->lane->core)) return;
 
-    struct failure failure = {exchange, error, plain_answer};
+    bool timeout = is_timeout(exchange, error);
+    VALUE plain = timeout ? plain_504 : plain_500;
+    struct failure failure = {exchange, error, timeout ? 504 : 500, plain};
     bool given = may_answer(exchange, answer);
     if (given)
         failure.answer = answer;
     else if (exchange->lane->show_errors)
         (void)bbr_attempt(backtrace_text, (VALUE)&failure);
-    if (send_500(&failure, given ? ": the answer of on_error" : NULL)) return;
+    if (send_failure(&failure, given ? ": the answer of on_error" : NULL)) return;
     if (bb_reply_sent(exchange->lane->core)) return;
-    failure.answer = plain_answer;
-    (void)send_500(&failure, NULL);
+    failure.answer = plain;
+    (void)send_failure(&failure, NULL);
 }
 
 void bbr_init_error(void)
@@ -182,7 +191,8 @@ void bbr_init_error(void)
     id_call = rb_intern("call");
     id_full_message = rb_intern("full_message");
     id_status = rb_intern("status");
-    plain_answer = bbr_keep(bbr_fixed(rb_str_new_cstr("500 Internal Server Error\n")));
+    plain_500 = bbr_keep(bbr_fixed(rb_str_new_cstr("500 Internal Server Error\n")));
+    plain_504 = bbr_keep(bbr_fixed(rb_str_new_cstr("504 Gateway Timeout\n")));
     full_message_options = bbr_keep(rb_hash_new());
     rb_hash_aset(full_message_options, ID2SYM(rb_intern("highlight")), Qfalse);
 }

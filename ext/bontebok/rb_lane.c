@@ -147,10 +147,10 @@ static void serve_request(struct bbr_exchange *exchange)
     struct bbr_lane *lane = exchange->lane;
     take_in_hand(exchange);
 
-    VALUE error = bbr_attempt(answer, (VALUE)exchange);
+    VALUE error = bbr_attempt_in_time(answer, exchange);
     if (!NIL_P(error)) bbr_failed(exchange, error);
     if (exchange->body != Qundef) {
-        error = bbr_attempt(close_body, (VALUE)exchange);
+        error = bbr_attempt_in_time(close_body, exchange);
         if (!NIL_P(error)) bbr_failed_late(exchange, error);
     }
     give_back(exchange);
@@ -206,7 +206,7 @@ static VALUE serve(VALUE argument)
 static VALUE stop_serving(VALUE argument)
 {
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
-    exchange->lane->serving = false;
+    exchange->lane->exchange = NULL;
     bb_lane_step_back(exchange->lane->core);
     abandon(exchange);
     return Qnil;
@@ -291,7 +291,7 @@ static VALUE lane_allocate(VALUE class)
     return TypedData_Make_Struct(class, struct bbr_lane, &lane_type, lane);
 }
 
-static struct bbr_lane *lane_of(VALUE self)
+struct bbr_lane *bbr_lane_of(VALUE self)
 {
     struct bbr_lane *lane;
     TypedData_Get_Struct(self, struct bbr_lane, &lane_type, lane);
@@ -373,11 +373,11 @@ static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
 /* Serves until the worker has drained. Left by a kill of its thread, or a throw, it can be called again. */
 static VALUE lane_serve(VALUE self)
 {
-    struct bbr_lane *lane = lane_of(self);
-    if (lane->serving) rb_raise(rb_eThreadError, "this lane is served already");
-    lane->serving = true;
+    struct bbr_lane *lane = bbr_lane_of(self);
+    if (lane->exchange) rb_raise(rb_eThreadError, "this lane is served already");
 
     struct bbr_exchange exchange = {.self = self, .lane = lane, .body = Qundef};
+    lane->exchange = &exchange;
     exchange.thread = rb_thread_current();
     exchange.env = exchange.input = exchange.stream = Qnil;
     rb_ensure(serve, (VALUE)&exchange, stop_serving, (VALUE)&exchange);

@@ -191,6 +191,7 @@ static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
     worker->pid = getpid();
     worker->holders = 1;
     worker->out_of_band = worker->out_of_band_latest = BBR_NEVER;
+    worker->soft_limit = settings.request_timeout_soft > 0;
     face->worker = worker;
     return self;
 }
@@ -241,10 +242,16 @@ static VALUE worker_board(VALUE self, VALUE board)
 }
 
 /* alarm: the number of a descriptor, the core's, that becomes readable when a request has had its
- * request_timeout; read 8 bytes of it. */
+ * request_timeout_soft, which Lane#time_out finds, or its request_timeout; read 8 bytes of it. */
 static VALUE worker_alarm(VALUE self)
 {
     return INT2NUM(bb_worker_alarm(face_of(self)->worker->core));
+}
+
+/* Whether a request has had its request_timeout since this was asked last. */
+static VALUE worker_overdue(VALUE self)
+{
+    return bb_worker_take_overdue(face_of(self)->worker->core) ? Qtrue : Qfalse;
 }
 
 /* What is to be logged while all lanes may be busy: [level, message], or nil. */
@@ -340,6 +347,7 @@ void bbr_init_worker(VALUE core)
     rb_define_method(class, "board", worker_board, 1);
     rb_define_method(class, "start_porter", worker_start_porter, 0);
     rb_define_method(class, "alarm", worker_alarm, 0);
+    rb_define_method(class, "overdue?", worker_overdue, 0);
     rb_define_method(class, "news", worker_news, 0);
     rb_define_method(class, "tell", worker_tell, 2);
     rb_define_method(class, "drain", worker_drain, 0);

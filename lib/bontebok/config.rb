@@ -44,6 +44,7 @@ module Bontebok
       read_file if self[:config_file]
       check_spreads
       OptionTable::ALL.each { |option| setting(option) }
+      check_request_limits
       workers
       account
       freeze
@@ -181,6 +182,12 @@ module Bontebok
       else
         Setting.new(option.default, "default")
       end
+    end
+
+    def check_request_limits
+      return if self[:request_timeout].zero? || self[:request_timeout_soft] < self[:request_timeout]
+
+      @warnings += ["RequestTimeoutSoft is not below RequestTimeout, so it has no effect"]
     end
 
     def default_host

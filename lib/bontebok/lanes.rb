@@ -4,7 +4,7 @@ require "bontebok/bontebok"
 require_relative "main_thread"
 require_relative "out_of_band"
 require_relative "rack_env"
-require_relative "request_timeout"
+require_relative "request_limits"
 
 module Bontebok
   # What serves in a process: the core's worker with its listeners, and its lanes, each in a thread. Made after the last
@@ -18,8 +18,8 @@ module Bontebok
     # 0: they go on for ever.
     attr_reader :request_limit
 
-    # The RequestTimeout to be minded by the main thread.
-    attr_reader :request_timeout
+    # The RequestLimits, for the main thread.
+    attr_reader :request_limits
 
     # worker: the Hooks::Worker that hooks are told of. turns: OutOfBandTurns, where there are other workers.
     # channel: to a parent that is to replace this process if a request takes too long, whatever Ruby is busy with.
@@ -36,9 +36,9 @@ module Bontebok
       listeners.siblings.connect(@core)
       @core.tell(*channel.dictate(:leave)) if channel
       @core.start_porter
-      @request_timeout = RequestTimeout.new(@core, log: log)
       listeners.each { |listener| @core.listen(listener.descriptor, listener.server_name, listener.server_port) }
-      @lanes = Array.new(config[:threads]) { Core::Lane.new(@core, app, **lane_options(config)) }
+      @lanes = Array.new(config[:threads]) { make_lane(config, app) }
+      @request_limits = RequestLimits.new(@core, @lanes, log: log)
     end
 
     # Raises ThreadError when there is no room for all of them; then none has accepted anything.
@@ -104,10 +104,15 @@ module Bontebok
 
     private
 
+    def make_lane(config, app)
+      lane = nil
+      env = RackEnv.fixed(config).merge(RequestLimits.env(config) { lane })
+      lane = Core::Lane.new(@core, app, env: env, **lane_options(config))
+    end
+
     def lane_options(config)
-      { env: RackEnv.fixed(config), frozen_env: config[:frozen_env], show_errors: config.development?,
-        max_requests: @request_limit, report: method(:report),
-        on_error: (method(:ask_hooks) if @hooks.any?(:on_error)) }
+      { frozen_env: config[:frozen_env], show_errors: config.development?, max_requests: @request_limit,
+        report: method(:report), on_error: (method(:ask_hooks) if @hooks.any?(:on_error)) }
     end
 
     # Waits until all are there. The successor of one that was killed has no hooks: it may be a hook that did it.

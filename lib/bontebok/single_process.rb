@@ -114,9 +114,9 @@ module Bontebok
     end
 
     def wait_for_events
-      sources = [@events, @lanes.request_timeout]
+      sources = [@events, @lanes.request_limits]
       ready = MainThread.wait(sources, @deadline&.left) { |exception| @lanes.interrupted(exception) } or return give_up
-      @lanes.request_timeout.report if ready.include?(@lanes.request_timeout)
+      @lanes.request_limits.mind if ready.include?(@lanes.request_limits)
       @events.take.each { |event| handle(event) }
     end
 

@@ -116,10 +116,10 @@ module Bontebok
     end
 
     def wait_for_events
-      sources = @deadline ? [@events] : [@events, @channel, @lanes.request_timeout]
+      sources = @deadline ? [@events] : [@events, @channel, @lanes.request_limits]
       ready = MainThread.wait(sources, patience) { |exception| @lanes.interrupted(exception) } or return time_is_over
       events = @events.take
-      events << :overdue if ready.include?(@lanes.request_timeout)
+      events << :late if ready.include?(@lanes.request_limits)
       @channel.hear.each { |word| obey(word) } unless @deadline
       events.each { |event| handle(event) }
     end
@@ -141,7 +141,7 @@ module Bontebok
       when :lanes_ended then @serving = false
       when :busy then @title.busy
       when :max_requests then ask_to_leave("max requests #{@lanes.request_limit} reached")
-      when :overdue then ask_to_leave(@lanes.request_timeout.report)
+      when :late then ask_to_leave(@lanes.request_limits.mind)
       when :leave then @channel.say(:leave)
       when "TERM", "QUIT" then ask_to_leave("SIG#{event}")
       end
@@ -150,7 +150,7 @@ module Bontebok
     # Others may have said why already. Whoever was told to go need not ask: the master says so first and sends TERM as
     # well, if it has not heard of us.
     def ask_to_leave(reason)
-      return if @leaving
+      return if @leaving || reason.nil?
 
       @log.info("wants to be replaced: #{reason}")
       @channel.say(:leave)

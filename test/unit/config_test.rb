@@ -76,6 +76,13 @@ class ConfigTest < Support::TestCase
     assert_equal ["#{path}:1: unknown option worker_processes is ignored"], ignoring.warnings
   end
 
+  def test_a_soft_limit_behind_the_hard_one
+    limits = { request_timeout: ["5"], request_timeout_soft: ["5"] }
+    assert_equal ["RequestTimeoutSoft is not below RequestTimeout, so it has no effect"], config(limits).warnings
+    assert_empty config(limits.merge(request_timeout: ["6"])).warnings
+    assert_empty config(limits.merge(request_timeout: ["0"])).warnings
+  end
+
   # What a style says of options that nobody gives comes after the environment.
   def test_defaults_of_a_style
     assert_equal "0.0.0.0:8080", config({ config_file: [temp_file("unicorn.rb")] })[:listen].join

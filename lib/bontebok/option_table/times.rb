@@ -35,6 +35,11 @@ module Bontebok
                    "cut off if it has had a part of the answer; the log tells where the application is, and the " \
                    "worker is replaced. 0: no limit.",
                    section: TITLE, core: true),
+        Option.new("RequestTimeoutSoft", DURATION, 0,
+                   "Time after which `Bontebok::RequestTimeout` is raised in the request's thread, and the log tells " \
+                   "where that was; the worker goes on. Below RequestTimeout, which is for requests that do not end " \
+                   "all the same. 0: it is not.",
+                   section: TITLE, core: true),
         Option.new("KeepaliveTimeout", DURATION, 75_000,
                    "Time that a connection may be idle between requests. 0: every answer closes.",
                    section: TITLE, core: true),

@@ -1,0 +1,41 @@
+/* lane_time.c: what the host asks of the time of the request that it has. Its threads share a lock, so it
+ * knows which request that is; the porter, which counts the time, does not wait for them. See porter_limit.c.
+ */
+#include "lane.h"
+#include "porter.h"
+
+/* The request's number, as the porter notes it; 0: there is none, or nobody minds it. */
+static unsigned request_of(struct bb_lane *lane)
+{
+    unsigned word = bb__own_look(&lane->own);
+    return bb__own_state_of(word) == BB_OWN_IDLE ? 0 : bb__own_with_state(word, BB_OWN_BUSY);
+}
+
+static struct bb__porter *porter_of(const struct bb_lane *lane)
+{
+    return bb__worker_is_inert(lane->worker) ? NULL : lane->worker->porter;
+}
+
+bool bb_lane_take_late(struct bb_lane *lane)
+{
+    struct bb__porter *porter = porter_of(lane);
+    if (!porter) return false;
+    pthread_mutex_lock(&porter->lock);
+    bool late = lane->minded.late && lane->minded.word == request_of(lane);
+    lane->minded.late = false;
+    pthread_mutex_unlock(&porter->lock);
+    return late;
+}
+
+void bb_lane_extend_time(struct bb_lane *lane, uint64_t ms)
+{
+    struct bb__porter *porter = porter_of(lane);
+    if (!porter) return;
+    pthread_mutex_lock(&porter->lock);
+    unsigned request = request_of(lane);
+    if (lane->extended.word != request) lane->extended.ms = 0;
+    lane->extended.word = request;
+    lane->extended.ms += ms;
+    if (lane->minded.word == request) lane->minded.warned = lane->minded.late = false;
+    pthread_mutex_unlock(&porter->lock);
+}

@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "process_tree"
+
+# RequestTimeoutSoft: an application is asked to end a request, and can ask for more time.
+class RequestTimeoutSoftTest < Support::TestCase
+  include ProcessTree
+
+  APPLICATION = <<~RUBY
+    def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+
+    run(lambda do |env|
+      case env["PATH_INFO"]
+      when "/slow"
+        begin
+          File.read("gate")
+        ensure
+          $stderr.puts "ensured"
+        end
+      when "/stubborn"
+        begin
+          File.read("gate")
+        rescue Exception
+          retry
+        end
+      when "/extended"
+        env["bontebok.extend_timeout"].call(60)
+        done = now + 0.8
+        sleep(0.01) until now > done
+      end
+      [200, {}, [env.key?("bontebok.extend_timeout").to_s]]
+    end)
+  RUBY
+
+  def start(*args)
+    make_gate
+    start_bontebok(args: args, rackup: APPLICATION)
+  end
+
+  def test_the_request_ends_and_the_worker_goes_on
+    server = start("-w", "1", "-t", "2", "--request-timeout-soft", "300ms")
+    former = wait_for_workers(server, 1)
+    assert_equal 504, server.get("/slow").status
+    server.wait_for_output(/RequestTimeoutSoft: GET .slow is here: .*read/m)
+    server.wait_for_output(/ensured/)
+    assert_equal 200, server.get.status
+    assert_equal former, workers(server)
+  end
+
+  def test_one_that_does_not_end
+    server = start("-w", "1", "--request-timeout-soft", "200ms", "--request-timeout", "600ms",
+                   "--graceful-timeout", "500ms")
+    former = wait_for_workers(server, 1)
+    assert_equal 504, server.get("/stubborn").status
+    server.wait_for_output(/RequestTimeoutSoft: GET .stubborn is here/)
+    server.wait_for_output(/has not answered within RequestTimeout/)
+    wait_for_workers(server, 1, without: former)
+  end
+
+  def test_more_time_moves_both_limits
+    server = start("-w", "1", "--request-timeout-soft", "300ms", "--request-timeout", "500ms")
+    former = wait_for_workers(server, 1)
+    response = server.get("/extended")
+    assert_equal [200, "true"], [response.status, response.body]
+    assert_equal former, workers(server)
+    assert_equal 504, server.get("/slow").status
+  end
+
+  def test_more_time_where_the_limit_is_hard
+    server = start("-w", "1", "--request-timeout", "500ms")
+    assert_equal 200, server.get("/extended").status
+  end
+
+  def test_in_one_process
+    server = start("-w", "0", "--request-timeout-soft", "300ms")
+    assert_equal 504, server.get("/slow").status
+    server.wait_for_output(/RequestTimeoutSoft: GET .slow is here/)
+    assert_equal 200, server.get.status
+  end
+
+  def test_nobody_counts
+    server = start("-w", "1")
+    assert_equal "false", server.get.body
+  end
+end
