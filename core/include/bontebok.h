@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bontebok_board.h"
+
 /* ---- codes: 0 done, positive news, negative failure ---- */
 
 #define BB_CODES(X)                                                                                          \
@@ -208,21 +210,6 @@ int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings)
  * when the worker drains or is freed. Errors: BB_ENOMEM (more than 64), BB_ESYSTEM (fd stays the caller's).
  */
 int bb_worker_listen(struct bb_worker *worker, int fd, unsigned listener);
-
-/* What the lanes of several processes are doing, for each to see. Made before these are forked. */
-struct bb_board;
-
-/* Out: *board with room for so many lanes, owned by the caller, freed with bb_board_free(); lanes that find
- * none are not seen. Errors: BB_ENOMEM. */
-int bb_board_new(struct bb_board **board, unsigned lanes);
-
-/* The lanes of a process that has ended are there no more. If they had not said so themselves, what they were
- * about to take is for others, which are told through `in`, where connections are put into the queue of
- * bb_worker_relay(); -1: there is none. */
-void bb_board_clear(struct bb_board *board, int pid, int in);
-
-/* In this process only. No worker uses it any more. NULL is allowed. */
-void bb_board_free(struct bb_board *board);
 
 /* Has the worker's lanes shown on a board, which outlives them, and pass on what they have no time for while
  * lanes of other processes are idle. Call it before bb_worker_start_porter() and the first bb_lane_new(). */

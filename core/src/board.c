@@ -1,6 +1,7 @@
 /* board.c: see board.h, and bontebok.h for the contracts. */
 #include "board.h"
 #include "bontebok.h"
+#include "clock.h"
 #include "relay.h"
 
 #include <sys/mman.h>
@@ -59,7 +60,27 @@ void bb__board_give_back(struct bb__board_line *line)
 {
     if (!line) return;
     atomic_store(&line->idle, false);
+    atomic_store(&line->requests, 0);
+    atomic_store(&line->began, 0);
+    atomic_store(&line->queue_time, 0);
     atomic_store(&line->pid, 0);
+}
+
+int bb_board_look(const struct bb_board *board, unsigned number, struct bb_board_lane *lane)
+{
+    if (number >= atomic_load(&board->used)) return BB_EOF;
+    const struct bb__board_line *line = &board->lines[number];
+    uint64_t began = atomic_load(&line->began), now = bb__clock_ms();
+    *lane = (struct bb_board_lane){
+        .pid = atomic_load(&line->pid),
+        .idle = atomic_load(&line->idle),
+        .leaves = atomic_load(&line->leaves),
+        .has_request = began > 0,
+        .requests = atomic_load(&line->requests),
+        .taken = began > 0 && now > began ? now - began : 0,
+        .queue_time = atomic_load(&line->queue_time),
+    };
+    return lane->pid != 0 ? BB_OK : BB_AGAIN;
 }
 
 bool bb__board_has_siblings(const struct bb_board *board, int own_pid)

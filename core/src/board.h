@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #define BB_CACHE_LINE 64
 
@@ -14,6 +15,10 @@ struct bb__board_line {
     atomic_bool idle;                       /* it waits for something to do */
     atomic_bool leaves;                     /* its worker drains */
     atomic_bool paused;                     /* it has no room for more */
+    /* For those who watch, nothing goes by it. */
+    atomic_uint_fast64_t requests;   /* that the host was given */
+    atomic_uint_fast64_t began;      /* ms, when it was given the one that it has; 0: it has none */
+    atomic_uint_fast64_t queue_time; /* us, of that one, or the last */
 };
 
 struct bb_board {
@@ -38,6 +43,20 @@ bool bb__board_process_is_idle(const struct bb_board *board, int own_pid);
 static inline void bb__board_set_idle(struct bb__board_line *line, bool idle)
 {
     if (line) atomic_store_explicit(&line->idle, idle, memory_order_relaxed);
+}
+
+/* Nobody else writes there: no step needs to be atomic with another. */
+static inline void bb__board_begin(struct bb__board_line *line, uint64_t now, uint64_t queue_time)
+{
+    uint64_t requests = atomic_load_explicit(&line->requests, memory_order_relaxed);
+    atomic_store_explicit(&line->requests, requests + 1, memory_order_relaxed);
+    atomic_store_explicit(&line->began, now, memory_order_relaxed);
+    atomic_store_explicit(&line->queue_time, queue_time, memory_order_relaxed);
+}
+
+static inline void bb__board_end(struct bb__board_line *line)
+{
+    if (line) atomic_store_explicit(&line->began, 0, memory_order_relaxed);
 }
 
 static inline void bb__board_set_paused(struct bb__board_line *line, bool paused)

@@ -285,6 +285,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->reply.given = 0;
         lane->request.queue_time = has_waited(lane, conn) ? bb__clock_us() - conn->came : 0;
         if (lane->context.log) bb__lane_log_begin(lane);
+        if (lane->line) bb__board_begin(lane->line, lane->context.now, lane->request.queue_time);
         bb__conn_fill_request(conn, &lane->context, &lane->request);
         bb__lane_leaves(lane);
         *request = &lane->request;

@@ -51,6 +51,7 @@ static void take_back(struct bb_lane *lane)
 
 void bb__lane_returns(struct bb_lane *lane)
 {
+    bb__board_end(lane->line);
     if (!bb__own_end(&lane->own)) take_back(lane);
 }
 

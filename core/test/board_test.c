@@ -12,6 +12,7 @@
 
 #include "board.h"
 #include "bontebok.h"
+#include "fake_clock.h"
 
 /* A process that has claimed a line and waits; it ends when it is killed. */
 static pid_t idle_process(struct bb_board *board)
@@ -115,6 +116,46 @@ static void test_no_two_lanes_write_to_one_cache_line(void **state)
     assert_int_equal(offsetof(struct bb_board, lines) % BB_CACHE_LINE, 0);
 }
 
+/* What is read while a lane has a request, then later, when another process looks as well. */
+static void test_what_a_lane_does(void **state)
+{
+    (void)state;
+    struct bb_board *board;
+    struct bb_board_lane seen;
+    assert_int_equal(bb_board_new(&board, 8), BB_OK);
+    assert_int_equal(bb_board_look(board, 0, &seen), BB_EOF);
+    struct bb__board_line *first = bb__board_claim(board), *second = bb__board_claim(board);
+    bb__board_set_idle(first, true);
+    bb__board_begin(second, fake_clock, 4711);
+    fake_clock_advance(30);
+    atomic_store(&second->leaves, true);
+
+    assert_int_equal(bb_board_look(board, 0, &seen), BB_OK);
+    assert_int_equal(seen.pid, getpid());
+    assert_true(seen.idle && !seen.has_request && !seen.leaves);
+    assert_true(seen.requests == 0 && seen.taken == 0 && seen.queue_time == 0);
+    assert_int_equal(bb_board_look(board, 1, &seen), BB_OK);
+    assert_true(!seen.idle && seen.has_request && seen.leaves);
+    assert_true(seen.requests == 1 && seen.taken == 30 && seen.queue_time == 4711);
+
+    bb__board_end(second);
+    assert_int_equal(bb_board_look(board, 1, &seen), BB_OK);
+    assert_true(!seen.has_request && seen.requests == 1 && seen.taken == 0 && seen.queue_time == 4711);
+    bb__board_begin(second, fake_clock, 0);
+    assert_int_equal(bb_board_look(board, 1, &seen), BB_OK);
+    assert_true(seen.has_request && seen.requests == 2 && seen.taken == 0 && seen.queue_time == 0);
+
+    bb__board_give_back(first);
+    assert_int_equal(bb_board_look(board, 0, &seen), BB_AGAIN);
+    assert_int_equal(bb_board_look(board, 2, &seen), BB_EOF);
+    bb_board_clear(board, getpid(), -1);
+    assert_ptr_equal(bb__board_claim(board), first);
+    assert_ptr_equal(bb__board_claim(board), second);
+    assert_int_equal(bb_board_look(board, 1, &seen), BB_OK);
+    assert_true(!seen.has_request && !seen.leaves && seen.requests == 0);
+    bb_board_free(board);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +163,7 @@ int main(void)
         cmocka_unit_test(test_who_takes_nothing_is_not_counted),
         cmocka_unit_test(test_lines_of_the_dead_are_used_again),
         cmocka_unit_test(test_without_a_line),
+        cmocka_unit_test(test_what_a_lane_does),
         cmocka_unit_test(test_no_two_lanes_write_to_one_cache_line),
     };
     return cmocka_run_group_tests_name("board", tests, NULL, NULL);

@@ -40,10 +40,44 @@ static VALUE board_clear(VALUE self, VALUE pid, VALUE in)
     return Qnil;
 }
 
+static void put(VALUE shown, const char *name, VALUE value)
+{
+    rb_hash_aset(shown, ID2SYM(rb_intern(name)), value);
+}
+
+/* A Hash: pid; state, :idle, :request or :between two; leaves, whether its worker drains; requests that it
+ * was given; taken, ms that the one it has has taken, or nil; queue_time, ms that it, or the last one, has
+ * waited. */
+static VALUE show(const struct bb_board_lane *lane)
+{
+    const char *state = lane->has_request ? "request" : lane->idle ? "idle" : "between";
+    VALUE shown = rb_hash_new();
+    put(shown, "pid", INT2NUM(lane->pid));
+    put(shown, "state", ID2SYM(rb_intern(state)));
+    put(shown, "leaves", lane->leaves ? Qtrue : Qfalse);
+    put(shown, "requests", ULL2NUM(lane->requests));
+    put(shown, "taken", lane->has_request ? ULL2NUM(lane->taken) : Qnil);
+    put(shown, "queue_time", DBL2NUM((double)lane->queue_time / 1000));
+    return shown;
+}
+
+/* lanes: what all of them are doing, an Array; in any process. */
+static VALUE board_lanes(VALUE self)
+{
+    const struct bb_board *board = bbr_board(self);
+    VALUE lanes = rb_ary_new();
+    struct bb_board_lane lane;
+    int code;
+    for (unsigned number = 0; (code = bb_board_look(board, number, &lane)) != BB_EOF; number++)
+        if (code == BB_OK) rb_ary_push(lanes, show(&lane));
+    return lanes;
+}
+
 void bbr_init_board(VALUE core)
 {
     VALUE class = rb_define_class_under(core, "Board", rb_cObject);
     rb_define_alloc_func(class, board_allocate);
     rb_define_method(class, "initialize", board_initialize, 1);
     rb_define_method(class, "clear", board_clear, 2);
+    rb_define_method(class, "lanes", board_lanes, 0);
 }

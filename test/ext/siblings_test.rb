@@ -9,14 +9,14 @@ class ExtSiblingsTest < Support::LaneCase
   # Two workers of one process, on a listener each.
   def siblings
     ends = Socket.pair(:UNIX, :SEQPACKET)
-    board = Core::Board.new(8)
+    @board = Core::Board.new(8)
     entered, leave = Array.new(2) { Queue.new }
     servers = %w[one other].map do |name|
       app = lambda do |env|
         entered.push(name) && leave.pop if env["PATH_INFO"] == "/gate"
         [200, {}, [name]]
       end
-      serve(siblings: [ends.map { |socket| lent(socket) }, board], &app)
+      serve(siblings: [ends.map { |socket| lent(socket) }, @board], &app)
     end
     [*servers, entered, leave]
   end
@@ -33,6 +33,26 @@ class ExtSiblingsTest < Support::LaneCase
     assert_equal 200, other.get.status
   ensure
     [gated, kept].each { |client| client&.close }
+  end
+
+  def test_what_lanes_do
+    assert_empty Core::Board.new(8).lanes
+    one, _other, entered, leave = siblings
+    one.get
+    one.connect do |gated|
+      gated.request("GET", "/gate")
+      entered.pop
+      eventually { @board.lanes.map { |lane| lane[:state] } == %i[request idle] }
+      busy, idle = @board.lanes
+      assert_equal [Process.pid, false, 2], busy.values_at(:pid, :leaves, :requests)
+      assert_kind_of Float, busy[:queue_time]
+      assert_equal [Process.pid, false, 0, 0.0, nil], idle.values_at(:pid, :leaves, :requests, :queue_time, :taken)
+      eventually { @board.lanes.first[:taken] > busy[:taken] }
+      leave.push(:now)
+      gated.read_response
+    end
+    servers.each(&:stop)
+    assert_equal([true, true], @board.lanes.map { |lane| lane[:leaves] })
   end
 
   def test_a_board

@@ -27,7 +27,7 @@ module Lint
     end
 
     def core_fault(layer, kind, header)
-      return if header == LayerTable::PUBLIC_HEADER
+      return if header == LayerTable::PUBLIC_HEADER || exist?("core/include/#{header}")
       return ("includes <#{header}>" unless (layer.libc || [header]).include?(header)) if kind == "<" && !ruby?(header)
       return "includes #{header}: the core knows no host language" if ruby?(header)
       return "includes #{header}, which is not the core's" unless exist?("core/src/#{header}")
