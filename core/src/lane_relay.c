@@ -16,6 +16,16 @@ static bool is_nudge(const struct bb__relayed *relayed)
     return relayed->fd_count == 0;
 }
 
+/* A lane that stands back hears of nothing; it had been told before it did. */
+static void hear_nudge(struct bb_lane *lane)
+{
+    struct bb_worker *worker = lane->worker;
+    bb__lane_look_anew(lane);
+    pthread_mutex_lock(&worker->lock);
+    if (bb__worker_stands_back(worker)) bb__worker_nudge(worker);
+    pthread_mutex_unlock(&worker->lock);
+}
+
 /* Nudges are no turn of the relay's: while all lanes are busy for long there may be more of them than
  * requests. */
 static int take(struct bb_lane *lane, struct bb__relayed *relayed)
@@ -25,7 +35,7 @@ static int take(struct bb_lane *lane, struct bb__relayed *relayed)
     while ((code = bb__relay_take(&lane->worker->relay, lane->context.scratch, relayed)) == BB_OK &&
            is_nudge(relayed))
         nudged = true;
-    if (nudged) bb__lane_look_anew(lane);
+    if (nudged) hear_nudge(lane);
     if (nudged || code == BB_OK)
         lane->told = BB_IN_A_ROW; /* who was told of what else there is may be gone */
     return code;

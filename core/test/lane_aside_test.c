@@ -231,6 +231,30 @@ static void test_what_is_pipelined_is_passed_on(void **state)
     host_free(host);
 }
 
+/* ---- who is nudged ---- */
+
+/* A lane that stands back may have been told of a nudge before: it is for others. */
+static void test_a_nudge_is_handed_on(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct bb__relay *relay = &host->worker->relay;
+    char bytes[BB_RELAY_BYTES];
+    struct bb__relayed relayed;
+    const struct bb_request *request;
+    bb__relay_nudge(relay->in);
+    wait_without_events(host->lane);
+    struct client *client = client_asks(host);
+    bb__worker_withdraw(host->worker, true);
+    assert_int_equal(bb__relay_take(relay, bytes, &relayed), BB_OK); /* somebody has been quicker */
+    assert_int_equal(bb_lane_next(host->lane, &request), BB_AGAIN);
+    assert_int_equal(bb__relay_take(relay, bytes, &relayed), BB_OK);
+    assert_int_equal(bb__relay_take(relay, bytes, &relayed), BB_AGAIN);
+    bb__worker_withdraw(host->worker, false);
+    assert_answered(client);
+    host_free(host);
+}
+
 /* ---- ends ---- */
 
 static void test_a_drain_comes_meanwhile(void **state)
@@ -322,6 +346,7 @@ int main(void)
         cmocka_unit_test(test_not_while_another_lane_serves),
         cmocka_unit_test(test_anyway),
         cmocka_unit_test(test_what_is_pipelined_is_passed_on),
+        cmocka_unit_test(test_a_nudge_is_handed_on),
         cmocka_unit_test(test_a_drain_comes_meanwhile),
         cmocka_unit_test(test_a_lane_ends_meanwhile),
         cmocka_unit_test(test_no_room_to_come_back),

@@ -32,15 +32,19 @@ enum mistake {
     CURRENT_LEFT,     /* the connection that the lane has stays in the set that is taken */
     TAKE_BY_STORE,    /* whatever the word is by now */
     HOLD_BY_STORE,
-    NO_NUDGE,         /* a wake-up that the lane has consumed is lost with its sources */
-    NO_WAKE,          /* the set is given back to a lane that is left asleep */
-    EVENTS_LEFT,      /* the porter sleeps although it has not seen all that it was told of once */
-    LATE_LIMIT,       /* the time is over of a request whose lane is back */
-    CUT_WITHOUT_STEP, /* the porter cuts an answer that has begun, whatever the lane makes of it */
-    END_WITHOUT_STEP, /* the lane sends the end of an answer, whatever has become of it */
-    DEAF_TO_WORDS,    /* who is nudged looks at what his set knows of, and no further */
-    ANSWER_BY_STORE,  /* the porter answers when nobody has begun to, whatever the lane does by then */
-    ALONE_AND_UNTIMED /* a lane that leaves nothing behind is not taken, although its time is limited */
+    NO_NUDGE,           /* a wake-up that the lane has consumed is lost with its sources */
+    NO_WAKE,            /* the set is given back to a lane that is left asleep */
+    EVENTS_LEFT,        /* the porter sleeps although it has not seen all that it was told of once */
+    LATE_LIMIT,         /* the time is over of a request whose lane is back */
+    CUT_WITHOUT_STEP,   /* the porter cuts an answer that has begun, whatever the lane makes of it */
+    END_WITHOUT_STEP,   /* the lane sends the end of an answer, whatever has become of it */
+    DEAF_TO_WORDS,      /* who is nudged looks at what his set knows of, and no further */
+    ANSWER_BY_STORE,    /* the porter answers when nobody has begun to, whatever the lane does by then */
+    ALONE_AND_UNTIMED,  /* a lane that leaves nothing behind is not taken, although its time is limited */
+    WITHDRAWN_UNTOLD,   /* lanes that stand back take wake-ups along */
+    WORD_KEPT,          /* a nudge that such a lane has found before is for nobody else */
+    WITHDRAWN_FOR_GOOD, /* they go on standing back when no lane is busy any more */
+    FORGOTTEN_DEAD      /* a lane that was killed takes its wake-up along */
 };
 
 enum place { NEW, QUEUED, IN_SET, READY, IN_RELAY, CURRENT, ELSEWHERE, CLOSED }; /* QUEUED: to be accepted */
@@ -97,6 +101,7 @@ enum porter_at {
     P_ANSWERS,
     P_HOLDS,
     P_GIVES,
+    P_WITHDRAWS,
     P_RESTS,
     P_CHECKS,
     P_SLEEPS,
@@ -116,17 +121,21 @@ struct state {
     struct porter porter;
     struct conn conns[CONNS_MAX];
     uint8_t relay[RELAY_MAX], relay_len;
-    uint8_t elsewhere_awake, elsewhere_told, no_hole;
+    uint8_t elsewhere_awake, elsewhere_told, elsewhere_life;
+    uint8_t withdrawn, no_hole[3];
 };
+
+enum life { IMMORTAL, MORTAL, DEAD, BURIED };
 
 _Static_assert(sizeof(struct state) == LANES_MAX * (sizeof(struct bb__own) + sizeof(struct lane)) +
                                            sizeof(struct porter) + CONNS_MAX * sizeof(struct conn) +
-                                           RELAY_MAX + 4,
+                                           RELAY_MAX + 8,
                "states are compared as bytes");
 
 struct model {
     unsigned lanes, conns;
-    bool limited; /* the time of requests */
+    bool limited;   /* the time of requests */
+    bool withdraws; /* the worker stands back for a lane elsewhere that is idle */
     enum mistake mistake;
     const char *violation;  /* what a step did that nobody may */
     unsigned left, options; /* choose() */
@@ -187,20 +196,29 @@ static inline bool rest_is_served(const struct model *model, const struct state 
     return true;
 }
 
-/* Everybody has his answers, and every lane waits for more. */
+/* Everybody has his answers, and every lane waits for more, new ones as well. */
 static inline bool is_done(const struct model *model, const struct state *state)
 {
     for (unsigned i = 0; i < model->conns; i++)
         if (!rests(&state->conns[i])) return false;
     for (unsigned lane = 0; lane < model->lanes; lane++)
         if (state->lanes[lane].at != L_SLEEPS) return false;
-    return true;
+    return !state->withdrawn;
 }
 
 /* The lane waits for what the porter has in its hands. */
 static inline bool is_wanted(struct state *state)
 {
     return bb__own_state_of(bb__own_look(&state->own[state->porter.lane])) == BB_OWN_WANT;
+}
+
+/* Whoever finds his connection closed sends nothing more on it. */
+static inline void close_conn(struct conn *conn)
+{
+    conn->place = CLOSED;
+    conn->registered = false;
+    conn->served += conn->unsent + conn->pending;
+    conn->unsent = conn->pending = 0;
 }
 
 /* ---- the relay ---- */
@@ -218,9 +236,15 @@ static inline unsigned asked_elsewhere(const struct model *model, const struct s
     return NOBODY;
 }
 
+static inline bool elsewhere_lives(const struct state *state)
+{
+    return state->elsewhere_life < DEAD;
+}
+
 static inline bool elsewhere_sleeps(const struct model *model, const struct state *state)
 {
-    return !state->elsewhere_awake && !state->elsewhere_told && asked_elsewhere(model, state) == NOBODY;
+    return elsewhere_lives(state) && !state->elsewhere_awake && !state->elsewhere_told &&
+           asked_elsewhere(model, state) == NOBODY;
 }
 
 /* What comes wakes one of those who sleep, and the sets of the others need not hear of it; if nobody sleeps
@@ -232,7 +256,8 @@ static inline void tell(struct model *model, struct state *state, enum source so
         if (sleeps(model, state, lane)) sleepers[count++] = lane;
     if (elsewhere_sleeps(model, state)) sleepers[count++] = model->lanes;
     unsigned chosen = count > 0 ? sleepers[choose(model, count)] : NOBODY;
-    if (chosen == NOBODY || chosen == model->lanes) state->elsewhere_told |= (uint8_t)source;
+    bool heard_elsewhere = chosen == model->lanes || (chosen == NOBODY && elsewhere_lives(state));
+    if (heard_elsewhere) state->elsewhere_told |= (uint8_t)source;
     for (unsigned lane = 0; lane < model->lanes; lane++)
         if (chosen == NOBODY || chosen == lane)
             state->lanes[lane].told |= source & state->lanes[lane].sources;
@@ -272,6 +297,32 @@ static inline uint8_t relay_take(struct state *state)
     memmove(state->relay, state->relay + 1, state->relay_len);
     state->relay[state->relay_len] = 0;
     return message;
+}
+
+/* One word stands for all: whoever is told of the second one may find it taken, which is worse than it is. */
+static inline void send_word(struct model *model, struct state *state)
+{
+    for (unsigned i = 0; i < state->relay_len; i++) {
+        if (state->relay[i] != WORD) continue;
+        tell(model, state, RELAY);
+        return;
+    }
+    relay_send(model, state, WORD);
+}
+
+/* Somebody who sleeps looks, if there is something. */
+static inline void nudge(struct model *model, struct state *state)
+{
+    if (look_anew(model, state) != 0) send_word(model, state);
+}
+
+/* To whoever takes it; READY, and false: there is no room for it. */
+static inline bool pass(struct model *model, struct state *state, unsigned conn)
+{
+    bool room = relay_has_room(state, (uint8_t)conn);
+    state->conns[conn].place = room ? IN_RELAY : READY;
+    if (room) relay_send(model, state, (uint8_t)conn);
+    return room;
 }
 
 #endif

@@ -5,6 +5,7 @@
 #define BB_TEST_OWN_MODEL_LANE_H
 
 #include "own_model_answer.h"
+#include "own_model_siblings.h"
 
 /* ---- a lane, while the set is its own ---- */
 
@@ -21,12 +22,20 @@ static inline uint8_t hear_word(const struct model *model, const struct state *s
     return model->mistake == DEAF_TO_WORDS ? 0 : look_anew(model, state);
 }
 
-static inline void take_relayed(const struct model *model, struct state *state, unsigned lane)
+static inline void take_word(struct model *model, struct state *state, unsigned lane)
 {
-    uint8_t message;
+    if (state->withdrawn && model->mistake != WORD_KEPT)
+        nudge(model, state);
+    else
+        state->lanes[lane].told |= state->lanes[lane].sources & hear_word(model, state);
+}
+
+static inline void take_relayed(struct model *model, struct state *state, unsigned lane)
+{
     if (state->relay_len == 0) return;
-    if ((message = relay_take(state)) == WORD)
-        state->lanes[lane].told |= hear_word(model, state);
+    uint8_t message = relay_take(state);
+    if (message == WORD)
+        take_word(model, state, lane);
     else
         serve(state, lane, message);
 }
@@ -152,18 +161,9 @@ static inline void take_back(const struct model *model, struct state *state, uns
 {
     struct lane *it = &state->lanes[lane];
     it->queued = it->edge = false;
-    it->sources = SOURCES;
-    it->told = look_anew(model, state);
+    it->sources = state->withdrawn ? 0 : SOURCES;
+    it->told = it->sources & look_anew(model, state);
     it->at = L_ANSWERED;
-}
-
-/* Whoever finds his connection closed sends nothing more on it. */
-static inline void close_conn(struct conn *conn)
-{
-    conn->place = CLOSED;
-    conn->registered = false;
-    conn->served += conn->unsent + conn->pending;
-    conn->unsent = conn->pending = 0;
 }
 
 static inline void answered(struct model *model, struct state *state, unsigned lane)
@@ -199,7 +199,7 @@ static inline bool lane_step(struct model *model, struct state *state, unsigned 
         return true;
     case L_SLEEPS:
         if (!it->told && events_of(model, state, lane) == 0) return false;
-        it->at = L_RUNS;
+        it->at = hand_on(model, state, lane) ? L_SLEEPS : L_RUNS;
         return true;
     case L_LEAVES:
         leave(model, state, lane);

@@ -4,6 +4,7 @@
 #define BB_TEST_OWN_MODEL_PORTER_H
 
 #include "own_model_answer.h"
+#include "own_model_siblings.h"
 
 /* ---- the porter, with a set ---- */
 
@@ -17,7 +18,7 @@ static inline void to_next_lane(const struct model *model, struct porter *porter
 
 static inline void look_on(const struct model *model, struct porter *porter)
 {
-    to_next_lane(model, porter, P_LOOKS, P_RESTS);
+    to_next_lane(model, porter, P_LOOKS, model->withdraws ? P_WITHDRAWS : P_RESTS);
 }
 
 static inline bool take(const struct model *model, struct bb__own *own, unsigned word)
@@ -50,11 +51,7 @@ static inline void leave_sources(struct model *model, struct state *state)
     struct lane *lane = &state->lanes[state->porter.lane];
     lane->sources = lane->told = 0;
     state->porter.at = P_UNWATCHES;
-    if (look_anew(model, state) == 0 || model->mistake == NO_NUDGE) return;
-    if (relay_has_room(state, WORD))
-        relay_send(model, state, WORD);
-    else
-        model->violation = "more words than the model has room for";
+    if (model->mistake != NO_NUDGE) nudge(model, state);
 }
 
 static inline void unwatch(const struct model *model, struct state *state)
@@ -65,14 +62,6 @@ static inline void unwatch(const struct model *model, struct state *state)
     lane->queued = true;
     lane->edge = events_of(model, state, state->porter.lane) != 0;
     state->porter.at = P_PASSES;
-}
-
-static inline bool pass(struct model *model, struct state *state, unsigned conn)
-{
-    bool room = relay_has_room(state, (uint8_t)conn);
-    state->conns[conn].place = room ? IN_RELAY : READY;
-    if (room) relay_send(model, state, (uint8_t)conn);
-    return room;
 }
 
 static inline void pass_ready(struct model *model, struct state *state)
@@ -219,6 +208,9 @@ static inline bool porter_step(struct model *model, struct state *state)
         return true;
     case P_GIVES:
         give(model, state);
+        return true;
+    case P_WITHDRAWS:
+        withdraw(model, state);
         return true;
     case P_RESTS:
         rest(model, state);

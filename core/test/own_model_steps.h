@@ -17,6 +17,7 @@ static inline void serve_elsewhere(struct state *state, unsigned number, uint8_t
 static inline bool elsewhere_step(struct model *model, struct state *state)
 {
     unsigned asked = asked_elsewhere(model, state);
+    if (!elsewhere_lives(state)) return false;
     if (!state->elsewhere_awake) {
         state->elsewhere_awake = state->elsewhere_told || asked != NOBODY;
         return state->elsewhere_awake;
@@ -52,7 +53,7 @@ static inline bool client_step(struct model *model, struct state *state, unsigne
     return true;
 }
 
-/* Who is next: lanes, what they have stored, porter, the lane elsewhere, clients. */
+/* Who is next: lanes, what they have stored, porter, the lane elsewhere, its end, clients. */
 static inline bool step(struct model *model, struct state *state, unsigned who)
 {
     unsigned lanes = model->lanes;
@@ -60,7 +61,8 @@ static inline bool step(struct model *model, struct state *state, unsigned who)
     if (who < 2 * lanes) return store_becomes_seen(state, who - lanes);
     if (who == 2 * lanes) return porter_step(model, state);
     if (who == 2 * lanes + 1) return elsewhere_step(model, state);
-    return client_step(model, state, who - 2 * lanes - 2);
+    if (who == 2 * lanes + 2) return death_step(model, state);
+    return client_step(model, state, who - 2 * lanes - 3);
 }
 
 #endif

@@ -2,8 +2,8 @@
  * wrong in any of them, and each of the mistakes that one could make would be found. own_model.h says what is
  * modelled; the steps on the word are own.h's and own.c's own.
  *
- * Not modelled: deadlines, drains, lanes that stand back for others of their process, processes that are
- * killed, and memory that is weaker than that of x86 for more than the lane's first step. */
+ * Not modelled: deadlines of connections, drains, a lane that steps aside, more than one lane elsewhere, and
+ * memory that is weaker than that of x86 for more than the lane's first step. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,6 +19,8 @@ struct size {
     uint8_t requests;           /* of each client */
     unsigned endless;           /* of the conns, whose first request does not end by itself */
     bool limited;               /* the time of requests */
+    bool withdraws;             /* lanes stand back for one elsewhere */
+    bool mortal;                /* which is killed at some time */
 };
 
 static const struct size
@@ -30,14 +32,24 @@ static const struct size
     two_lanes_limited = {.lanes = 2, .conns = 2, .requests = 2, .endless = 2, .limited = true},
     one_new = {.lanes = 1, .conns = 3, .new = 1, .requests = 1, .endless = 1},
     two_lanes = {.lanes = 2, .conns = 3, .requests = 1, .endless = 2},
+    withdrawn = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .withdraws = true},
+    withdrawn_and_one_new =
+        {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .endless = 1, .withdraws = true},
+    killed = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .mortal = true},
+    killed_and_one_new = {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .endless = 1, .mortal = true},
     two_lanes_and_one_new = {.lanes = 2, .conns = 3, .new = 1, .requests = 1, .endless = 2};
 
 /* What is wrong with it; NULL: nothing. *states: how many there are. */
 static const char *find_fault(const struct size *size, enum mistake mistake, unsigned *states)
 {
     struct search search = {
-        .model = {.lanes = size->lanes, .conns = size->conns, .limited = size->limited, .mistake = mistake},
+        .model = {.lanes = size->lanes,
+                  .conns = size->conns,
+                  .limited = size->limited,
+                  .withdraws = size->withdraws,
+                  .mistake = mistake},
         .requests = size->requests,
+        .mortal = size->mortal,
     };
     search_all(&search, size->endless, size->new);
     const char *fault = search.fault;
@@ -50,8 +62,9 @@ static void assert_no_fault(const struct size *size)
 {
     unsigned states;
     const char *fault = find_fault(size, NO_MISTAKE, &states);
-    print_message("%u lanes, %u connections (%u new), requests %u%s: %u states\n", size->lanes, size->conns,
-                  size->new, size->requests, size->limited ? ", limited" : "", states);
+    print_message("%u lanes, %u connections (%u new), requests %u%s%s%s: %u states\n", size->lanes,
+                  size->conns, size->new, size->requests, size->limited ? ", limited" : "",
+                  size->withdraws ? ", standing back" : "", size->mortal ? ", one killed" : "", states);
     if (fault) fail_msg("%s", fault);
     assert_true(states > 50);
 }
@@ -70,6 +83,20 @@ static void test_two_lanes(void **state)
     (void)state;
     assert_no_fault(&two_lanes);
     assert_no_fault(&two_lanes_and_one_new);
+}
+
+static void test_standing_back(void **state)
+{
+    (void)state;
+    assert_no_fault(&withdrawn);
+    assert_no_fault(&withdrawn_and_one_new);
+}
+
+static void test_a_killed_lane(void **state)
+{
+    (void)state;
+    assert_no_fault(&killed);
+    assert_no_fault(&killed_and_one_new);
 }
 
 static void test_a_limited_time(void **state)
@@ -111,6 +138,10 @@ static void test_each_mistake_is_found(void **state)
         {"a cut without a step", CUT_WITHOUT_STEP, &limited, whole},
         {"an end without a step", END_WITHOUT_STEP, &limited, whole},
         {"alone, and nobody counts the time", ALONE_AND_UNTIMED, &alone_limited, stuck},
+        {"lanes that stand back take wake-ups along", WITHDRAWN_UNTOLD, &withdrawn_and_one_new, stuck},
+        {"they keep a nudge to themselves", WORD_KEPT, &withdrawn_and_one_new, stuck},
+        {"they stand back for good", WITHDRAWN_FOR_GOOD, &withdrawn, stuck},
+        {"nobody nudges for the dead", FORGOTTEN_DEAD, &killed_and_one_new, stuck},
         {"deaf to nudges", DEAF_TO_WORDS, &one_new, stuck},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
@@ -125,10 +156,9 @@ static void test_each_mistake_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_lane),
-        cmocka_unit_test(test_two_lanes),
-        cmocka_unit_test(test_a_limited_time),
-        cmocka_unit_test(test_each_mistake_is_found),
+        cmocka_unit_test(test_one_lane),       cmocka_unit_test(test_two_lanes),
+        cmocka_unit_test(test_standing_back),  cmocka_unit_test(test_a_killed_lane),
+        cmocka_unit_test(test_a_limited_time), cmocka_unit_test(test_each_mistake_is_found),
     };
     return cmocka_run_group_tests_name("own_model", tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 struct search {
     struct model model;
     uint8_t requests; /* of each client */
+    bool mortal;      /* the lane elsewhere is */
     struct state *states;
     unsigned count;
     uint32_t *slots;      /* by hash: number of a state, from 1 on */
@@ -124,7 +125,7 @@ static inline void add_next(struct search *search, unsigned number)
 static inline void expand(struct search *search, unsigned number)
 {
     struct model *model = &search->model;
-    for (unsigned who = 0; who < 2 * model->lanes + 2 + model->conns && !search->fault; who++) {
+    for (unsigned who = 0; who < 2 * model->lanes + 3 + model->conns && !search->fault; who++) {
         model->options = 1;
         for (unsigned option = 0; option < model->options && !search->fault; option++) {
             struct state state = search->states[number];
@@ -166,6 +167,7 @@ static inline struct state first_state(const struct search *search, unsigned end
 {
     struct state state;
     memset(&state, 0, sizeof state);
+    state.elsewhere_life = search->mortal ? MORTAL : IMMORTAL;
     for (unsigned lane = 0; lane < search->model.lanes; lane++) {
         atomic_init(&state.own[lane].word, NUMBER_ONE);
         state.lanes[lane] = (struct lane){.at = L_SLEEPS, .current = NOBODY, .sources = SOURCES};
