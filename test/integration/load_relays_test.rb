@@ -1,0 +1,21 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "asking_crowd"
+
+# Ten thousand connections that are passed on leave nothing behind, in no process.
+class LoadRelaysTest < Support::TestCase
+  include AskingCrowd
+
+  RELAYS = 10_000
+
+  def test_what_is_left_of_ten_thousand_relays
+    server = start_bontebok(listen: :tcp, args: %w[-w 4 -t 1 -E production], rackup: application_of(0.0003))
+    server.wait_for_output(/ ready in /)
+    before = descriptors(server)
+    fates = asking(server) { eventually(60, "#{RELAYS} relays") { relays >= RELAYS } }
+    assert_empty fates.select(&:lost?)
+    assert_equal fates.size, begun.size
+    assert_no_more_descriptors(server, before)
+  end
+end
