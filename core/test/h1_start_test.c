@@ -112,5 +112,5 @@ int main(void)
         TEST(test_most_requests_have_none),
         TEST(test_of_several_none_counts),
     };
-    return cmocka_run_group_tests_name("h1_start", tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
