@@ -193,6 +193,10 @@ int bb__lane_take_relayed(struct bb_lane *lane, struct bb__conn **served);
 bool bb__lane_add_sources(struct bb_lane *lane);
 void bb__lane_remove_sources(struct bb_lane *lane);
 
+/* lane_accept.c, for the lane's own thread, which has locked: puts them there, or all of them out for a while
+ * where there is no room. Unlocks. */
+void bb__lane_watch_and_unlock(struct bb_lane *lane);
+
 /* lane_aside.c: the lane has `unwatched` set. */
 void bb__lane_watch_again(struct bb_lane *lane);
 

@@ -81,13 +81,18 @@ bool bb__lane_add_sources(struct bb_lane *lane)
            bb__poller_add_shared(&lane->set.poller, worker->relay.out, &worker->relay_source) == BB_OK;
 }
 
+void bb__lane_watch_and_unlock(struct bb_lane *lane)
+{
+    bool added = bb__lane_add_sources(lane);
+    pthread_mutex_unlock(&lane->worker->lock);
+    if (!added) bb__lane_pause(lane); /* no memory for it now */
+}
+
 static void watch_sources(struct bb_lane *lane)
 {
     pthread_mutex_lock(&lane->worker->lock);
     lane->watching = true;
-    bool added = bb__lane_add_sources(lane);
-    pthread_mutex_unlock(&lane->worker->lock);
-    if (!added) bb__lane_pause(lane); /* no memory for it now */
+    bb__lane_watch_and_unlock(lane);
 }
 
 void bb__lane_listen(struct bb_lane *lane)
@@ -121,9 +126,7 @@ void bb__lane_look_anew(struct bb_lane *lane)
 {
     pthread_mutex_lock(&lane->worker->lock);
     bb__lane_remove_sources(lane);
-    bool added = bb__lane_add_sources(lane);
-    pthread_mutex_unlock(&lane->worker->lock);
-    if (!added) bb__lane_pause(lane);
+    bb__lane_watch_and_unlock(lane);
 }
 
 static void take_turns(struct bb_lane *lane)

@@ -28,12 +28,9 @@ void bb__lane_leaves(struct bb_lane *lane)
 
 static void watch_again(struct bb_lane *lane)
 {
-    struct bb_worker *worker = lane->worker;
-    pthread_mutex_lock(&worker->lock);
+    pthread_mutex_lock(&lane->worker->lock);
     lane->lent = false;
-    bool added = bb__lane_add_sources(lane);
-    pthread_mutex_unlock(&worker->lock);
-    if (!added) bb__lane_pause(lane);
+    bb__lane_watch_and_unlock(lane);
 }
 
 /* The porter has dropped what the last look had found, has looked after all, and left nothing registered that

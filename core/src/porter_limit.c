@@ -55,17 +55,16 @@ static void cut(struct bb__conn *conn)
     (void)shutdown(conn->fd, SHUT_RDWR);
 }
 
-static void tell(struct bb_worker *worker, const struct bb__conn *conn, enum bb__answer now)
+static void tell(struct bb__porter *porter, const struct bb__conn *conn, enum bb__answer now)
 {
     static const char *const texts[] = {
         [BB_ANSWER_TAKEN] = "the application has not answered within RequestTimeout",
         [BB_ANSWER_CUT] = "the application has not finished its answer within RequestTimeout: cut",
         [BB_ANSWER_ENDED] = "the application has answered, but is still busy after RequestTimeout",
     };
-    pthread_mutex_lock(&worker->lock);
-    bb__news_add(&worker->news, now == BB_ANSWER_TAKEN ? 504 : 0, 0, texts[now], conn->peer);
-    atomic_store(&worker->has_news, true);
-    pthread_mutex_unlock(&worker->lock);
+    struct bb_worker *worker = porter->worker;
+    bb__news_add(&porter->context.news, now == BB_ANSWER_TAKEN ? 504 : 0, 0, texts[now], conn->peer);
+    bb__worker_give_news(worker, &porter->context.news);
     atomic_store(&worker->overdue, true);
     bb__event_raise(worker->alarm_fd);
     if (worker->tell_fd >= 0) (void)send(worker->tell_fd, &worker->tell_byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -96,5 +95,5 @@ void bb__porter_limit(struct bb__porter *porter, struct bb_lane *lane)
     enum bb__answer now = take(lane);
     if (now == BB_ANSWER_TAKEN) answer(porter, lane->current);
     if (now == BB_ANSWER_CUT) cut(lane->current);
-    tell(porter->worker, lane->current, now);
+    tell(porter, lane->current, now);
 }

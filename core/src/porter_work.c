@@ -137,23 +137,11 @@ void bb__porter_begin(struct bb__porter *porter, struct bb_lane *lane)
 
 /* ---- telling ---- */
 
-static void add_news(struct bb__porter *porter)
-{
-    struct bb_worker *worker = porter->worker;
-    struct bb_news news;
-    if (porter->context.news.count == 0) return;
-    pthread_mutex_lock(&worker->lock);
-    while (bb__news_take(&porter->context.news, &news) == BB_OK) bb__news_put(&worker->news, &news);
-    atomic_store(&worker->has_news, true);
-    if (worker->lanes) bb__event_raise(worker->lanes->wake_fd);
-    pthread_mutex_unlock(&worker->lock);
-}
-
 void bb__porter_tell(struct bb__porter *porter)
 {
     struct bb__conn_context *context = &porter->context;
     for (int fault = 0; fault < BB_FAULTS; fault++)
         bb__news_tell_rest(&context->news, &context->fault_news[fault], context->now);
-    add_news(porter);
+    if (context->news.count > 0) bb__worker_give_news(porter->worker, &context->news);
     if (context->log && context->log->len > 0) bb__access_log_flush(context->log, context->now);
 }

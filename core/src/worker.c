@@ -178,6 +178,16 @@ void bb__worker_nudge(struct bb_worker *worker)
     if (bb__worker_is_awaited(worker)) bb__relay_nudge(worker->relay.in);
 }
 
+void bb__worker_give_news(struct bb_worker *worker, struct bb__news_ring *ring)
+{
+    struct bb_news news;
+    pthread_mutex_lock(&worker->lock);
+    while (bb__news_take(ring, &news) == BB_OK) bb__news_put(&worker->news, &news);
+    atomic_store(&worker->has_news, true);
+    if (worker->lanes) bb__event_raise(worker->lanes->wake_fd);
+    pthread_mutex_unlock(&worker->lock);
+}
+
 void bb__worker_take_news(struct bb_worker *worker, struct bb__news_ring *ring)
 {
     struct bb_news news;

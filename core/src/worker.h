@@ -152,7 +152,8 @@ static inline bool bb__worker_stands_back(const struct bb_worker *worker)
  * or go back there. Lanes of one host may have to share a lock, and run one at a time. */
 void bb__worker_withdraw(struct bb_worker *worker, bool withdraw);
 
-/* What the porter has to tell, as far as there is room for it. */
+/* What the porter has to tell, for a lane or whoever asks first; and what of it a ring has room for. */
+void bb__worker_give_news(struct bb_worker *worker, struct bb__news_ring *ring);
 void bb__worker_take_news(struct bb_worker *worker, struct bb__news_ring *ring);
 
 /* A lane has taken the listeners into its set, or out of it for good. */
