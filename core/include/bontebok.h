@@ -154,6 +154,7 @@ struct bb_request {
     X(response_buffer, 1024 * 1024)                                                                          \
     X(request_timeout, 0)                                                                                    \
     X(request_timeout_soft, 0)                                                                               \
+    X(check_client_connection, 0)                                                                            \
     X(chunked_transfer, 1)                                                                                   \
     X(spread, 1)
 
@@ -279,9 +280,9 @@ struct bb_lane;
 int bb_lane_new(struct bb_lane **lane, struct bb_worker *worker);
 
 /* The next complete request. Never blocks.
- * Returns BB_OK with *request; BB_AGAIN: nothing yet, call bb_lane_wait(); BB_NEWS: call bb_lane_news(), then
- * again; BB_DRAINED: the worker drains and this lane has nothing left. A request must be ended before the
- * next is asked for. */
+ * Returns BB_OK with *request; BB_AGAIN: nothing yet, call bb_lane_wait(); BB_NEWS: call bb_lane_news(),
+ * which may have nothing to tell, then again; BB_DRAINED: the worker drains and this lane has nothing left. A
+ * request must be ended before the next is asked for. */
 int bb_lane_next(struct bb_lane *lane, const struct bb_request **request);
 
 /* Blocks until there is something to do, a deadline is due or bb_lane_wake() was called. Returns BB_OK. */

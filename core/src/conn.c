@@ -79,16 +79,30 @@ static const struct {
     [BB_FAULT_SPOOL_NONE] = {503, "spool: no memory or no file for a request body"},
     [BB_FAULT_UNKNOWN] = {501, "CONNECT, a method of more than 32 bytes, or an unknown transfer coding"},
     [BB_FAULT_VERSION] = {505, "a version of HTTP other than 1"},
+    [BB_FAULT_DESERTED] = {BB_STATUS_DESERTED, "the client has gone before its turn: nothing is done for it"},
 };
 
 /* error: errno, or 0. */
-static enum bb__conn_next refuse_fault(struct bb__conn *conn, struct bb__conn_context *context,
-                                       enum bb__fault fault, int error)
+static void tell(struct bb__conn *conn, struct bb__conn_context *context, enum bb__fault fault, int error)
 {
     struct bb_news news = {.status = faults[fault].status, .error = error, .text = faults[fault].text};
     memcpy(news.peer, conn->peer, sizeof news.peer);
     bb__news_add_paced(&context->news, &context->fault_news[fault], context->now, &news);
-    return bb__conn_refuse(conn, context, news.status);
+}
+
+static enum bb__conn_next refuse_fault(struct bb__conn *conn, struct bb__conn_context *context,
+                                       enum bb__fault fault, int error)
+{
+    tell(conn, context, fault, error);
+    return bb__conn_refuse(conn, context, faults[fault].status);
+}
+
+bool bb__conn_is_deserted(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    if (!bb__sock_is_deserted(conn->fd, context->settings->check_client_connection > 0)) return false;
+    tell(conn, context, BB_FAULT_DESERTED, 0);
+    if (context->log) bb__conn_log_refusal(conn, context, BB_STATUS_DESERTED);
+    return true;
 }
 
 /* ---- body ---- */

@@ -128,13 +128,15 @@ static inline enum bb__conn_end bb__conn_end_of(const struct bb__conn *conn)
     return bb__conn_owes(conn) > 0 ? BB_CONN_END_RESET : BB_CONN_END_CLOSE;
 }
 
-/* Why the host never sees a request that is answered with 5xx: the log is to say it. */
+/* Why the host never sees a request, where the log is to say it: it is answered with 5xx, or nobody is there
+ * to be answered. */
 enum bb__fault {
     BB_FAULT_SPOOL_FULL,       /* SpoolMax */
     BB_FAULT_SPOOL_UNWRITABLE, /* the disk is full, or fails */
     BB_FAULT_SPOOL_NONE,       /* no memory, no file */
     BB_FAULT_UNKNOWN,
     BB_FAULT_VERSION,
+    BB_FAULT_DESERTED,
     BB_FAULTS,
 };
 
@@ -205,8 +207,15 @@ static inline void bb__conn_note_method(struct bb__conn *conn, const struct bb__
 /* Makes context->head that of a request whose head is whole. False: it is none. */
 bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* Goes on with one that has come from elsewhere, or whose request nobody could serve when it was complete. */
+/* Goes on with one that has come from elsewhere, or whose request nobody could serve when it was complete, if
+ * its client still waits. */
 enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_context *context);
+
+/* SERVED: nobody waits for the answer any more; the log hears of it. Close it. */
+bool bb__conn_is_deserted(struct bb__conn *conn, struct bb__conn_context *context);
+
+/* For the logs, as those of nginx have it. No answer. */
+#define BB_STATUS_DESERTED 499
 
 /* SERVED: fills in what the host sees. */
 void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *context,

@@ -21,13 +21,18 @@ static struct bb_slice first_line(const struct bb__buf *in)
     return (struct bb_slice){bytes, end};
 }
 
+static uint64_t body_length(const struct bb__conn *conn, int status)
+{
+    return conn->head_method || status == BB_STATUS_DESERTED ? 0 : bb__h1_reply_error_length(status);
+}
+
 void bb__conn_log_refusal(const struct bb__conn *conn, struct bb__conn_context *context, int status)
 {
     struct bb_head head = {0};
     struct bb__log_entry entry = {.head = &head,
                                   .peer = conn->peer,
                                   .status = status,
-                                  .body_length = conn->head_method ? 0 : bb__h1_reply_error_length(status),
+                                  .body_length = body_length(conn, status),
                                   .time = bb__clock_real_us(),
                                   .duration = BB_LOG_UNKNOWN,
                                   .queued = BB_LOG_UNKNOWN,

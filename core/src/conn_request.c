@@ -19,6 +19,7 @@ enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_contex
         return BB_CONN_WAIT;
     }
     bb__deadline_clear(context->deadlines, &conn->deadline);
+    if (bb__conn_is_deserted(conn, context)) return BB_CONN_CLOSE;
     if (!bb__conn_parse_again(conn, context)) return BB_CONN_CLOSE;
     bb__conn_note_method(conn, context);
     conn->body_in_buffer = context->head.content_length > 0 && conn->spool.length == 0;

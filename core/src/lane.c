@@ -38,6 +38,7 @@ int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
     lane->worker = worker;
     lane->wake_fd = lane->set.poller.fd = -1;
     int code = bb__context_open(&lane->context, worker);
+    lane->attends = lane->context.log || worker->settings.check_client_connection > 0;
     lane->context.deadlines = &lane->set.deadlines;
     if (code == BB_OK) code = prepare_set(lane);
     if (code != BB_OK) {
@@ -263,6 +264,20 @@ static bool has_waited(const struct bb_lane *lane, const struct bb__conn *conn)
     return conn->came > 0 && conn->came < lane->context.now * 1000;
 }
 
+/* What only an option asks for. False: nobody is there to be answered. */
+static bool attend(struct bb_lane *lane)
+{
+    struct bb__conn *conn = lane->current;
+    bool checks = lane->worker->settings.check_client_connection > 0;
+    if (checks && bb__conn_is_deserted(conn, &lane->context)) {
+        lane->current = NULL;
+        bb__set_end(&lane->set, &lane->context, conn, BB_CONN_END_CLOSE);
+        return false;
+    }
+    if (lane->context.log) bb__lane_log_begin(lane);
+    return true;
+}
+
 int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
 {
     if (bb__worker_is_inert(lane->worker)) return BB_DRAINED;
@@ -284,7 +299,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->reply.spills = false;
         lane->reply.given = 0;
         lane->request.queue_time = has_waited(lane, conn) ? bb__clock_us() - conn->came : 0;
-        if (lane->context.log) bb__lane_log_begin(lane);
+        if (lane->attends && !attend(lane)) return BB_NEWS;
         if (lane->line) bb__board_begin(lane->line, lane->context.now, lane->request.queue_time);
         bb__conn_fill_request(conn, &lane->context, &lane->request);
         bb__lane_leaves(lane);

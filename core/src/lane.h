@@ -73,6 +73,7 @@ struct bb_lane {
     struct bb_request request;
     struct bb__lane_reply reply;
 
+    bool attends;        /* something is to be done before the host gets a request: attend() */
     bool busy;           /* the last look found something: looking again without waiting is likely to pay */
     bool looked;         /* since the last request was handed out */
     bool held_turn;      /* others were served while one waited that needs no look */

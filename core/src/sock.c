@@ -151,6 +151,12 @@ bool bb__sock_has_bytes(int fd)
     return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
+bool bb__sock_is_deserted(int fd, bool half_closed)
+{
+    struct pollfd watched = {.fd = fd, .events = half_closed ? POLLRDHUP : 0};
+    return poll(&watched, 1, 0) == 1;
+}
+
 /* The two calls that each request has. libc makes those that a thread could be cancelled in two atomic steps
  * dearer where there are several threads; nobody cancels ours. Sanitizers watch libc's. */
 #if defined __linux__ && defined SYS_recvfrom && defined SYS_sendto && !IS_SANITIZED

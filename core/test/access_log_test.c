@@ -162,6 +162,21 @@ static void test_logs_what_is_refused(void **state)
     host_free(host);
 }
 
+/* Nobody was there to be answered. */
+static void test_logs_who_has_gone(void **state)
+{
+    (void)state;
+    struct host *host = new_host("%h %r %m %U %s %b %D %{Host}i", AF_UNIX);
+    host->worker->settings.check_client_connection = 1;
+    struct client *client = client_new(host);
+    client_say(client, "POST /gone HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab");
+    client_free(client);
+    host_settle(host);
+    let_a_second_pass(host);
+    assert_log("127.0.0.1 POST /gone HTTP/1.1 POST /gone 499 - - x\n");
+    host_free(host);
+}
+
 /* Another connection's head was parsed since. */
 static void test_logs_the_request_of_a_body_that_is_too_slow(void **state)
 {
@@ -315,6 +330,7 @@ int main(void)
         TEST(test_a_large_field_gives_its_memory_back),
         TEST(test_logs_the_answer_that_was_given),
         TEST(test_logs_what_is_refused),
+        TEST(test_logs_who_has_gone),
         TEST(test_logs_the_request_of_a_body_that_is_too_slow),
         TEST(test_logs_what_is_aborted),
         TEST(test_the_end_of_a_lane_writes_all_there_is),

@@ -61,10 +61,10 @@ VALUE bbr_news_text(const struct bb_news *news)
     return text;
 }
 
-/* A client that asks for what HTTP/1 servers need not know is no trouble of ours. */
+/* A client that asks for what HTTP/1 servers need not know, or that has gone, is no trouble of ours. */
 const char *bbr_news_level(const struct bb_news *news)
 {
-    return news->status == 501 || news->status == 505 ? "info" : "warn";
+    return news->status == 499 || news->status == 501 || news->status == 505 ? "info" : "warn";
 }
 
 static void tell_news(struct bbr_exchange *exchange)

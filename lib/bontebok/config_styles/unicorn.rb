@@ -25,9 +25,10 @@ module Bontebok
       option :stderr_path, :log
       option :stdout_path, :stdout
       option :client_body_buffer_size, :spool_threshold
+      option :check_client_connection
 
       # before_exec: no process of this server executes another program in its own place.
-      nothing_to_do :before_exec, :check_client_connection, :rewindable_input, :default_middleware
+      nothing_to_do :before_exec, :rewindable_input, :default_middleware
 
       absent "workers are forked, none executes a program anew", :worker_exec
       absent "no answer 103 is sent", :early_hints

@@ -37,6 +37,12 @@ module Bontebok
                    "Whose X-Request-Start is believed, which says since when a request waits: addresses and networks " \
                    "with spaces between, unix for who connects to a unix socket. Empty: nobody's.",
                    section: TITLE),
+        Option.new("CheckClientConnection", SWITCH, false,
+                   "Do nothing for a request whose client has closed its connection meanwhile, or the half it sends " \
+                   "on: so does who gives up, but HTTP allows the latter to who waits for the answer. false: only " \
+                   "for one that has waited for busy workers, and whose client is gone for certain: reset, or, " \
+                   "on a unix socket, closed.",
+                   section: TITLE, core: true),
         Option.new("SocketMode", OptionTypes::FileMode.new, 0o777,
                    "Mode of a unix socket's file. Who may write to it may connect.",
                    section: TITLE),

@@ -12,7 +12,7 @@ class ConfigStylesUnicornTest < Support::TestCase
 
   def test_options
     assert_equal({ max_workers: 4, request_timeout: 30, preload: true, spool_threshold: 2048, pidfile: "a", log: "b",
-                   stdout: "c" }, values(<<~RUBY))
+                   stdout: "c", check_client_connection: true }, values(<<~RUBY))
                      worker_processes 4
                      timeout 30
                      preload_app true
@@ -20,6 +20,7 @@ class ConfigStylesUnicornTest < Support::TestCase
                      pid "a"
                      stderr_path "b"
                      stdout_path "c"
+                     check_client_connection true
                    RUBY
     assert_equal "#{@path}:2", read("\ntimeout 1").entries[:request_timeout].place
   end
@@ -83,7 +84,7 @@ class ConfigStylesUnicornTest < Support::TestCase
   end
 
   def test_what_asks_for_nothing
-    assert_empty values("check_client_connection false\nrewindable_input true\ndefault_middleware false\n" \
+    assert_empty values("rewindable_input true\ndefault_middleware false\n" \
                         "worker_exec false\nearly_hints false\n")
   end
 
