@@ -1,0 +1,15 @@
+# frozen_string_literal: true
+
+# The application of bench/spread: /sleep/1 sleeps for a millisecond. Each process keeps the number of requests that it
+# has served in a file with its pid for a name, in the folder BENCH_COUNTS.
+
+served = 0
+file = nil
+
+run(lambda do |env|
+  served += 1
+  file ||= File.open(File.join(ENV.fetch("BENCH_COUNTS"), Process.pid.to_s), "w")
+  file.pwrite([served].pack("Q"), 0)
+  sleep(env["PATH_INFO"].split("/").last.to_f / 1000)
+  [200, { "content-type" => "text/plain" }, ["done\n"]]
+end)
