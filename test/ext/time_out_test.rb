@@ -118,6 +118,26 @@ class TimeOutTest < Support::LaneCase
     assert_equal 200, server.get("/quick").status
   end
 
+  # Ruby may switch threads between the last look at a request and the moment at which it is raised there.
+  def test_one_that_ends_while_it_is_raised
+    ending = false
+    trace = TracePoint.new(:c_call) do |call|
+      next unless call.method_id == :raise && @watches.include?(Thread.current)
+
+      ending = true
+      100.times { Thread.pass }
+    end
+    server = limited { Thread.pass until ending }
+
+    trace.enable
+
+    assert_equal 200, server.get("/slow").status
+    assert @places.pop
+    assert_equal 200, server.get("/quick").status
+  ensure
+    trace&.disable
+  end
+
   # Ends and limits of requests meet, in whichever order.
   def test_none_is_meant_for_another
     early = []
