@@ -2,23 +2,11 @@
 
 require_relative "support/lane_case"
 require_relative "support/failing"
-require "io/wait"
+require_relative "support/limited_lanes"
 
 # RequestTimeoutSoft: an exception in the thread of a request that takes too long, and in no other.
 class TimeOutTest < Support::LaneCase
-  SOFT = VALGRIND ? 3000 : 50
-  REQUESTS = VALGRIND ? 20 : 300
-
-  def setup
-    super
-    @places = Queue.new
-    @watches = []
-  end
-
-  def teardown
-    @watches.each(&:kill).each(&:join)
-    super
-  end
+  include Support::LimitedLanes
 
   def test_the_request_ends
     server = limited { sleep }
@@ -108,52 +96,6 @@ class TimeOutTest < Support::LaneCase
     assert_equal 200, other.value
   end
 
-  # Where the thread hears of it only when it waits: it must not outlive its request.
-  def test_one_that_arrives_too_late_is_gone
-    server = Thread.handle_interrupt(Bontebok::RequestTimeout => :on_blocking) do
-      limited { Thread.pass while @places.empty? }
-    end
-
-    assert_equal 200, server.get("/slow").status
-    assert_equal 200, server.get("/quick").status
-  end
-
-  # Ruby may switch threads between the last look at a request and the moment at which it is raised there.
-  def test_one_that_ends_while_it_is_raised
-    ending = false
-    trace = TracePoint.new(:c_call) do |call|
-      next unless call.method_id == :raise && @watches.include?(Thread.current)
-
-      ending = true
-      100.times { Thread.pass }
-    end
-    server = limited { Thread.pass until ending }
-
-    trace.enable
-
-    assert_equal 200, server.get("/slow").status
-    assert @places.pop
-    assert_equal 200, server.get("/quick").status
-  ensure
-    trace&.disable
-  end
-
-  # Ends and limits of requests meet, in whichever order.
-  def test_none_is_meant_for_another
-    early = []
-    server = limited(count: 2, soft: 2) do |env|
-      sleep(rand(0.001..0.004))
-    rescue Bontebok::RequestTimeout
-      took = now - Float(env["HTTP_X_SENT"])
-      early << took if took < 0.001
-      raise
-    end
-    clients = Array.new(2) { Thread.new { Array.new(REQUESTS) { server.get("/slow", "X-Sent" => now).status } } }
-
-    assert_empty clients.flat_map(&:value).uniq - [200, 504]
-    assert_empty early
-  end
-
   def test_while_objects_are_collected
     server = limited { sleep }
     statuses = under_gc_stress { Array.new(3) { server.get("/slow").status } }
@@ -177,31 +119,5 @@ class TimeOutTest < Support::LaneCase
     lane.extend_timeout(3600)
   rescue ThreadError
     nil
-  end
-
-  # The block serves /slow. What lib's main thread does is done here.
-  def limited(soft: SOFT, **options, &slow)
-    app = ->(env) { env["PATH_INFO"] == "/quick" ? OK : answer_of(slow, env) }
-    server = serve(app, settings: { request_timeout_soft: soft }, **options)
-    @watches << Thread.new { watch(server) }
-    server
-  end
-
-  def answer_of(slow, env)
-    answer = slow.call(env)
-    answer.is_a?(Array) ? answer : OK
-  end
-
-  def watch(server)
-    alarm = IO.for_fd(server.worker.alarm, autoclose: false)
-    loop do
-      alarm.wait_readable
-      alarm.read_nonblock(8, exception: false)
-      server.lanes.filter_map(&:time_out).each { |place| @places << place }
-    end
-  end
-
-  def now
-    Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 end

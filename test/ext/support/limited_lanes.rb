@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+require "io/wait"
+
+module Support
+  # For a LaneCase: lanes whose requests have little time, and whoever tells them, as lib's main thread does. What that
+  # learns of where requests were is in @places.
+  module LimitedLanes
+    # ms
+    SOFT = LaneCase::VALGRIND ? 3000 : 50
+
+    def setup
+      super
+      @places = Queue.new
+      @watches = []
+    end
+
+    def teardown
+      @watches.each(&:kill).each(&:join)
+      super
+    end
+
+    private
+
+    # The block serves /slow. What lib's main thread does is done here.
+    def limited(soft: SOFT, **options, &slow)
+      app = ->(env) { env["PATH_INFO"] == "/quick" ? LaneCase::OK : answer_of(slow, env) }
+      server = serve(app, settings: { request_timeout_soft: soft }, **options)
+      @watches << Thread.new { watch(server) }
+      server
+    end
+
+    def answer_of(slow, env)
+      answer = slow.call(env)
+      answer.is_a?(Array) ? answer : LaneCase::OK
+    end
+
+    def watch(server)
+      alarm = IO.for_fd(server.worker.alarm, autoclose: false)
+      loop do
+        alarm.wait_readable
+        alarm.read_nonblock(8, exception: false)
+        server.lanes.filter_map(&:time_out).each { |place| @places << place }
+      end
+    end
+
+    def now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+  end
+end
