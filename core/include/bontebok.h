@@ -119,9 +119,9 @@ struct bb_request {
 
 /* How long a request has waited for a lane, by our own clock: since its last byte was read, its connection
  * was accepted with the whole of it there, or, where it was pipelined, the one before it was answered, as it
- * could not be served sooner. What waited unread is not in it: in a socket until a busy lane's porter looked,
- * some milliseconds, or in a listener's queue. 0 also for less than the kernel's tick (1 to 4 ms), unless the
- * access log has a time.
+ * could not be served sooner. Over TCP the time in a listener's queue is in it, from 5 ms on; on unix
+ * sockets nobody tells. Not in it are the milliseconds until a busy lane's porter looked at the socket. 0
+ * also for less than the kernel's tick (1 to 4 ms), unless the access log has a time.
  *
  * proxy_time is how long it has waited since a proxy had it, by that one's clock: X-Request-Start, if it
  * comes from one of trusted_proxies, is not in the future and not older than an hour; else 0. No limit goes

@@ -92,6 +92,8 @@ struct bb_lane {
     unsigned accepted;                    /* in this streak */
     unsigned accepted_since;              /* it went to the end of the queues */
     unsigned last_streak;
+    const struct bb__listener *calm; /* whose queue had nobody in it that waits, */
+    uint64_t calm_at;                /* ms, when it was looked at */
     unsigned probe;
     bool try_more;
     int last_source;                /* lane_source.c: the place of the one that had its turn last */

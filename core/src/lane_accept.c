@@ -26,6 +26,9 @@
 /* The first of all lanes in a queue is woken as long as it is idle: after so many it goes to the end. */
 #define ROTATE_EVERY 64
 
+/* ms. What is less may be the kernel's ticks. */
+#define QUEUED_MIN 5
+
 void bb__lane_remove_sources(struct bb_lane *lane)
 {
     for (int i = 0; i < lane->worker->listener_count; i++)
@@ -269,6 +272,20 @@ static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn
     return bb__lane_settle(lane, conn, next) ? conn : NULL;
 }
 
+/* Its request came while all lanes were busy. TCP tells when; but not each that is accepted is to be asked:
+ * if the first one within a millisecond has not waited, the others of that queue have not, either. */
+static void note_queueing(struct bb_lane *lane, const struct bb__listener *listener, struct bb__conn *conn)
+{
+    if (lane->calm == listener && lane->calm_at == lane->context.now) return;
+    unsigned silence = bb__sock_silence(conn->fd);
+    if (silence >= QUEUED_MIN) {
+        conn->came = bb__clock_us() - (uint64_t)silence * 1000;
+        return;
+    }
+    lane->calm = listener;
+    lane->calm_at = lane->context.now;
+}
+
 struct bb__conn *bb__lane_accept(struct bb_lane *lane)
 {
     const struct bb__listener *listener = lane->accepting;
@@ -280,7 +297,9 @@ struct bb__conn *bb__lane_accept(struct bb_lane *lane)
     }
     if (++lane->accepted >= BB_IN_A_ROW || !lane->try_more) end_streak(lane);
 
-    return read_at_once(lane, take_over(lane, fd, listener, peer), 0);
+    struct bb__conn *conn = read_at_once(lane, take_over(lane, fd, listener, peer), 0);
+    if (conn && conn->tcp) note_queueing(lane, listener, conn);
+    return conn;
 }
 
 struct bb__conn *bb__lane_adopt(struct bb_lane *lane)

@@ -256,6 +256,18 @@ int bb__sock_untaken(int fd)
 #endif
 }
 
+unsigned bb__sock_silence(int fd)
+{
+#ifdef __linux__
+    struct tcp_info info;
+    socklen_t len = sizeof info;
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 ? info.tcpi_last_data_recv : 0;
+#else
+    (void)fd;
+    return 0;
+#endif
+}
+
 void bb__sock_end_sending(int fd)
 {
     (void)shutdown(fd, SHUT_WR);

@@ -66,6 +66,9 @@ int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
  * unix socket. Less than before: it is taking. -1: the system does not tell. */
 int bb__sock_untaken(int fd);
 
+/* ms, since the peer's last bytes came over TCP, at the kernel's tick; 0: the system does not tell. */
+unsigned bb__sock_silence(int fd);
+
 /* No more will be sent; the peer reads EOF. */
 void bb__sock_end_sending(int fd);
 

@@ -19,27 +19,33 @@ class QueueTimeTest < Support::TestCase
   OWN = "bontebok.queue_time"
   PROXYS = "bontebok.proxy_queue_time"
   WAIT = 50 # ms
+  TICK = 11 # ms, the kernel's at most
 
   # It waits unread for less than a tick of the porter; so much is allowed for that.
   { porter: %w[-w 1 -t 1], siblings: %w[-w 2 -t 1], threads: %w[-w 1 -t 2] }.each do |name, args|
     define_method("test_behind_busy_lanes_of_#{name}") do
       server = start(*args, "--access-log", log, "--access-log-format", "json")
       kept = Array.new(3) { connected(server) }
-      busy = block(server, name == :porter ? 1 : 2)
-      sent = now
-      kept.each { |client| client.request("GET", "/waits") }
-      eventually { now - sent > 2 * WAIT }
-      waits = open_gate(busy) { kept.map { |client| told(client).fetch(OWN) } }
+      waits = waits_behind(server, name == :porter ? 1 : 2) do
+        kept.each { |client| client.request("GET", "/waits") }
+      end
 
-      waits.each { |wait| assert_includes WAIT..(now - sent), wait }
       assert_equal waits.sort.map { |wait| (wait * 1000).round }, logged("/waits", waits.size).sort
+    end
+  end
+
+  # Nobody has accepted them meanwhile.
+  def test_new_connections_over_tcp
+    server = start("-w", "2", "-t", "1", listen: :tcp)
+    waits_behind(server, 2) do
+      Array.new(3) { connect(server).tap { |client| client.request("GET", "/waits") } }
     end
   end
 
   def test_a_proxy_that_is_believed_and_one_that_is_not
     { "127.0.0.1" => true, "10.0.0.0/8, unix" => false }.each do |trusted, believed|
       server = start("-w", "1", "--trusted-proxies", trusted, listen: :tcp)
-      client = server.connect.tap { |one| clients << one }
+      client = connect(server)
       client.request("GET", "/", { "X-Request-Start" => "t=#{Time.now.to_f - 100}" })
       assert_equal(believed, told(client).fetch(PROXYS, 0) > 100_000)
     end
@@ -66,10 +72,13 @@ class QueueTimeTest < Support::TestCase
     start_bontebok(args: args, rackup: APPLICATION, **options).tap { |server| server.wait_for_output(/ ready in /) }
   end
 
+  def connect(server)
+    server.connect.tap { |client| clients << client }
+  end
+
   # One that is kept, and was served.
   def connected(server)
-    server.connect.tap do |client|
-      clients << client
+    connect(server).tap do |client|
       client.request("GET", "/")
       assert_at_once told(client)
     end
@@ -78,18 +87,23 @@ class QueueTimeTest < Support::TestCase
   # Has so many lanes busy, each with a request on a connection of its own.
   def block(server, count)
     Array.new(count) do |number|
-      client = server.connect.tap { |one| clients << one }
+      client = connect(server)
       client.request("GET", "/gate")
       eventually { server.output.text.scan("at the gate").size > number }
       client
     end
   end
 
-  def open_gate(busy)
+  # Has that many lanes busy while the clients that the block returns wait. Returns for how long, as they are told.
+  def waits_behind(server, count)
+    busy = block(server, count)
+    sent = now
+    waiting = yield
+    eventually { now - sent > 2 * WAIT }
     temp_file("gate")
-    answers = yield
+    waits = waiting.map { |client| told(client).fetch(OWN) }
     busy.each { |client| assert_at_once told(client) }
-    answers
+    waits.each { |wait| assert_includes WAIT..(now - sent + TICK), wait }
   end
 
   def assert_at_once(told)
