@@ -21,55 +21,9 @@
 #include "bontebok.h"
 #include "descriptors.h"
 #include "fail_file.h"
-#include "relay.h"
+#include "relay_case.h"
 
 #define MESSAGES_MAX 100000
-
-static char taken[BB_RELAY_BYTES];
-
-static int open_before;
-
-static struct bb__relay new_relay(void)
-{
-    struct bb__relay relay;
-    open_before = open_descriptors();
-    assert_int_equal(bb__relay_open(&relay), BB_OK);
-    return relay;
-}
-
-static void end_relay(struct bb__relay *relay)
-{
-    bb__relay_close(relay);
-    assert_int_equal(open_descriptors(), open_before);
-}
-
-static int send_bytes(const struct bb__relay *relay, const void *bytes, size_t len)
-{
-    const struct iovec part = {(void *)bytes, len};
-    return bb__relay_send(relay, &part, 1, NULL, 0);
-}
-
-static int send_with(const struct bb__relay *relay, const char *text, const int *fds, size_t count)
-{
-    const struct iovec part = {(void *)text, strlen(text)};
-    return bb__relay_send(relay, &part, 1, fds, count);
-}
-
-static void assert_take(const struct bb__relay *relay, const char *text, size_t fd_count)
-{
-    struct bb__relayed relayed;
-    assert_int_equal(bb__relay_take(relay, taken, &relayed), BB_OK);
-    assert_int_equal(relayed.len, strlen(text));
-    assert_memory_equal(taken, text, relayed.len);
-    assert_int_equal(relayed.fd_count, fd_count);
-    while (relayed.fd_count > 0) close(relayed.fds[--relayed.fd_count]);
-}
-
-static void assert_empty(const struct bb__relay *relay)
-{
-    struct bb__relayed relayed;
-    assert_int_equal(bb__relay_take(relay, taken, &relayed), BB_AGAIN);
-}
 
 /* ---- bytes ---- */
 
@@ -321,71 +275,6 @@ static void test_messages_outlive_the_process_that_has_sent_them(void **state)
     end_relay(&relay);
 }
 
-static void test_one_that_others_have_as_well_is_adopted(void **state)
-{
-    (void)state;
-    struct bb__relay relay;
-    int pair[2];
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
-    assert_int_equal(bb__relay_adopt(&relay, pair[0], pair[1]), BB_OK);
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(fcntl(pair[i], F_GETFD), FD_CLOEXEC);
-        assert_true(fcntl(pair[i], F_GETFL) & O_NONBLOCK);
-    }
-    assert_int_equal(send_with(&relay, "x", NULL, 0), BB_OK);
-    assert_take(&relay, "x", 0);
-    assert_empty(&relay);
-    bb__relay_close(&relay);
-}
-
-static void test_a_bad_descriptor_is_not_adopted(void **state)
-{
-    (void)state;
-    struct bb__relay relay;
-    int pair[2], before = open_descriptors();
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-    int closed = dup(0);
-    close(closed);
-    assert_int_equal(bb__relay_adopt(&relay, closed, pair[1]), BB_ESYSTEM);
-    assert_int_equal(bb__relay_adopt(&relay, pair[0], closed), BB_ESYSTEM);
-    assert_int_equal(bb__relay_adopt(&relay, -1, -1), BB_ESYSTEM);
-    assert_int_equal(open_descriptors(), before + 2);
-    close(pair[0]);
-    close(pair[1]);
-}
-
-/* Messages must have ends, and descriptors with them. */
-static void test_another_kind_of_socket_is_not_adopted(void **state)
-{
-    (void)state;
-    static const struct {
-        int domain, type, error;
-    } others[] = {
-        {AF_UNIX, SOCK_STREAM, EPROTOTYPE},
-        {AF_UNIX, SOCK_DGRAM, EPROTOTYPE},
-        {AF_INET, SOCK_STREAM, EAFNOSUPPORT},
-    };
-    struct bb__relay relay;
-    int pair[2];
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        int other = socket(others[i].domain, others[i].type, 0);
-        for (int end = 0; end < 2; end++) {
-            int in = end ? pair[0] : other, out = end ? other : pair[1];
-            assert_int_equal(bb__relay_adopt(&relay, in, out), BB_ESYSTEM);
-            assert_int_equal(errno, others[i].error);
-        }
-        assert_int_equal(fcntl(other, F_GETFD), 0);
-        close(other);
-    }
-    int file = open("/dev/null", O_RDWR);
-    assert_int_equal(bb__relay_adopt(&relay, file, pair[1]), BB_ESYSTEM);
-    assert_int_equal(errno, ENOTSOCK);
-    close(file);
-    close(pair[0]);
-    close(pair[1]);
-}
-
 /* ---- files ---- */
 
 static void test_a_file_is_read_from_its_beginning_and_closed(void **state)
@@ -438,9 +327,6 @@ int main(void)
         cmocka_unit_test(test_too_many_descriptors_under_way_are_a_full_queue),
         cmocka_unit_test(test_what_no_queue_can_hold_is_an_error),
         cmocka_unit_test(test_messages_outlive_the_process_that_has_sent_them),
-        cmocka_unit_test(test_one_that_others_have_as_well_is_adopted),
-        cmocka_unit_test(test_a_bad_descriptor_is_not_adopted),
-        cmocka_unit_test(test_another_kind_of_socket_is_not_adopted),
         cmocka_unit_test(test_a_file_is_read_from_its_beginning_and_closed),
         cmocka_unit_test(test_a_file_that_cannot_be_written_is_none),
     };

@@ -171,7 +171,7 @@ static void test_the_front_of_a_file_is_given_back(void **state)
 static void test_what_the_budget_has_no_room_for_waits(void **state)
 {
     struct fixture *fixture = *state;
-    fixture->budget.max = 1333; /* 1000 for answers */
+    fixture->budget.max = 1333;               /* 1000 for answers */
     atomic_store(&fixture->budget.used, 200); /* somebody else's */
     append(fixture, 800);
     assert_false(bb__spill_is_full(&fixture->spill));
