@@ -4,11 +4,13 @@ require "socket"
 
 module Bench
   # Connections that cost a client nothing and a server perhaps something: idle ones, which have had an answer and were
-  # kept, and dripping ones, which send one byte of a request's head a second and never come to its end.
+  # kept; dripping ones, which send one byte of a request's head a second and never come to its end; those that have
+  # sent half a head and hold the rest; and deaf ones, which ask and read nothing of the answer.
   class Crowd
     REQUEST = "GET / HTTP/1.1\r\nHost: idle\r\n\r\n"
     ANSWER_END = "Hello, World!\n"
     DRIPPED = "GET / HTTP/1.1\r\nHost: drip\r\nX: #{'a' * 10_000}".freeze
+    HALF = "GET / HTTP/1.1\r\nHost: half\r\n"
     # The dripping ones begin with 0 to 19 bytes sent: at once a server has heads of all of these to wait for.
     STAGES = 20
 
@@ -18,6 +20,9 @@ module Bench
       @source = source
       @idle = []
       @drips = []
+      @halves = []
+      @wanted = 0
+      @deaf = []
     end
 
     def idle(count)
@@ -38,18 +43,40 @@ module Bench
       self
     end
 
+    # As many as come in within so many seconds: a server that is busy with one of them accepts no others.
+    def hold(count, seconds)
+      @wanted = count
+      holder = Thread.new { count.times { hold_half } }
+      holder.join(seconds) || holder.kill.join
+      self
+    end
+
+    # Returns when each has the beginning of its answer, or seconds have passed: a server may serve one at a time.
+    def ask(count, path, seconds)
+      @deaf = Array.new(count) { connect.tap { |socket| socket.write("GET #{path} HTTP/1.1\r\nHost: deaf\r\n\r\n") } }
+      limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
+      waiting = @deaf
+      until waiting.empty? || (left = limit - Process.clock_gettime(Process::CLOCK_MONOTONIC)).negative?
+        waiting -= IO.select(waiting, nil, nil, left)&.first.to_a
+      end
+      self
+    end
+
     # How many the server has answered or closed meanwhile, though they should be there: of the idle ones, of those
     # that drip.
     def lost
       [@idle, @drips.map(&:first)].map { |sockets| sockets.count { |socket| !waits?(socket) } }
     end
 
+    # The same, of those that were to hold half a request, or could not even send it.
+    def lost_halves = @wanted - @halves.count { |socket| waits?(socket) }
+
     # Bytes that all of them together have sent since they began.
     def dripped = @drips.each_with_index.sum { |(_socket, sent), number| sent - (number % STAGES) }
 
     def leave
       @dripper&.kill&.join
-      [*@idle, *@drips.map(&:first)].each(&:close)
+      [*@idle, *@drips.map(&:first), *@halves, *@deaf].each(&:close)
     end
 
     private
@@ -58,6 +85,13 @@ module Bench
       return UNIXSocket.new(@address) if @address.start_with?("/")
 
       TCPSocket.new(*@address.split(":"), @source).tap { |socket| socket.setsockopt(:TCP, :NODELAY, true) }
+    end
+
+    def hold_half
+      @halves << (socket = connect)
+      socket.write(HALF)
+    rescue SystemCallError
+      nil
     end
 
     # Evenly over the second, as clients that know nothing of each other.
