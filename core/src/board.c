@@ -4,6 +4,8 @@
 #include "clock.h"
 #include "relay.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -43,8 +45,25 @@ static void note_used(struct bb_board *board, unsigned count)
     while (used < count && !atomic_compare_exchange_weak(&board->used, &used, count)) continue;
 }
 
+static bool is_gone(int pid)
+{
+    return pid != 0 && kill(pid, 0) < 0 && errno == ESRCH;
+}
+
+/* Of processes that were killed together with the one that would have waited for them. */
+static void clear_the_gone(struct bb_board *board)
+{
+    unsigned used = atomic_load(&board->used);
+    for (unsigned i = 0; i < used; i++) {
+        int pid = atomic_load(&board->lines[i].pid);
+        if (is_gone(pid) && atomic_compare_exchange_strong(&board->lines[i].pid, &pid, (int)getpid()))
+            bb__board_give_back(&board->lines[i]);
+    }
+}
+
 struct bb__board_line *bb__board_claim(struct bb_board *board)
 {
+    clear_the_gone(board);
     for (unsigned i = 0; i < board->count; i++) {
         int nobody = 0;
         if (!atomic_compare_exchange_strong(&board->lines[i].pid, &nobody, (int)getpid())) continue;

@@ -102,6 +102,21 @@ static void test_lines_of_the_dead_are_used_again(void **state)
     bb_board_free(NULL);
 }
 
+/* Who would have waited for them may have been killed, too. */
+static void test_who_comes_clears_what_nobody_has_cleared(void **state)
+{
+    (void)state;
+    struct bb_board *board;
+    assert_int_equal(bb_board_new(&board, 8), BB_OK);
+    pid_t alive = idle_process(board), pid = idle_process(board);
+    end_process(pid);
+    assert_int_equal(bb__board_idle_elsewhere(board, getpid(), 8), 2);
+    assert_non_null(bb__board_claim(board));
+    assert_int_equal(bb__board_idle_elsewhere(board, getpid(), 8), 1);
+    end_process(alive);
+    bb_board_free(board);
+}
+
 static void test_without_a_line(void **state)
 {
     (void)state;
@@ -162,6 +177,7 @@ int main(void)
         cmocka_unit_test(test_others_are_seen),
         cmocka_unit_test(test_who_takes_nothing_is_not_counted),
         cmocka_unit_test(test_lines_of_the_dead_are_used_again),
+        cmocka_unit_test(test_who_comes_clears_what_nobody_has_cleared),
         cmocka_unit_test(test_without_a_line),
         cmocka_unit_test(test_what_a_lane_does),
         cmocka_unit_test(test_no_two_lanes_write_to_one_cache_line),

@@ -169,7 +169,7 @@ static void test_the_dead_have_nudged(void **state)
     struct bb__relayed relayed;
     char bytes[BB_RELAY_BYTES];
     assert_int_equal(bb_board_new(&board, 4), BB_OK);
-    for (int i = 0; i < 3; i++) atomic_store(&bb__board_claim(board)->pid, i > 0 ? 1 : 2);
+    for (int i = 0; i < 3; i++) atomic_store(&bb__board_claim(board)->pid, i > 0 ? 1 : getppid());
     assert_true(would_wait(host));
     bb_board_clear(board, 1, host->worker->relay.in);
     for (int i = 0; i < 2; i++) {
@@ -177,9 +177,9 @@ static void test_the_dead_have_nudged(void **state)
         assert_int_equal(relayed.fd_count, 0);
     }
     assert_int_equal(bb__relay_take(&host->worker->relay, bytes, &relayed), BB_AGAIN);
-    bb_board_clear(board, 2, host->worker->relay.in);
+    bb_board_clear(board, getppid(), host->worker->relay.in);
     assert_answer(client, 200, "GET / ");
-    bb_board_clear(board, 2, host->worker->relay.in);
+    bb_board_clear(board, getppid(), host->worker->relay.in);
     host_settle(host);
     assert_true(would_wait(host));
     client_free(client);
