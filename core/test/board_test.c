@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@
 #include "bontebok.h"
 #include "fake_clock.h"
 
-/* A process that has claimed a line and waits; it ends when it is killed. */
+/* A process that has claimed a line and waits; it ends when it is killed, or the test has failed. */
 static pid_t idle_process(struct bb_board *board)
 {
     int told[2];
@@ -22,6 +23,7 @@ static pid_t idle_process(struct bb_board *board)
     assert_int_equal(pipe(told), 0);
     pid_t pid = fork();
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         bb__board_set_idle(bb__board_claim(board), true);
         (void)!write(told[1], "", 1);
         for (;;) pause();
