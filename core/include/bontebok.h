@@ -155,6 +155,8 @@ struct bb_request {
     X(request_timeout, 0)                                                                                    \
     X(request_timeout_soft, 0)                                                                               \
     X(check_client_connection, 0)                                                                            \
+    X(queue_timeout, 0)                                                                                      \
+    X(max_queue, 0)                                                                                          \
     X(chunked_transfer, 1)                                                                                   \
     X(spread, 1)
 
@@ -168,6 +170,7 @@ struct bb_settings {
                                                          networks (10.0.0.0/8), up to 128, with spaces between */
     char access_log[BB_ACCESS_LOG_MAX];               /* see below; empty: none */
     char access_log_format[BB_ACCESS_LOG_FORMAT_MAX]; /* NUL-terminated, as the above */
+    char health_paths[256];                           /* as above, with spaces between them; see below */
 };
 
 /* Fills *settings with the defaults above, spool_dir "/tmp", no server_name, trusted_proxies "unix
@@ -234,6 +237,12 @@ int bb_worker_start_porter(struct bb_worker *worker);
  * bb_worker_alarm() becomes readable, as after request_timeout_soft: what is wrong with the request's thread
  * only the host can find out, and end. Once a machine or process that was stopped goes on each request has as
  * long as it was stopped on top. */
+
+/* While all lanes of all processes are busy, as the board shows, complete requests wait in the relay, and
+ * connections that nobody has accepted are accepted by the porter. With max_queue requests waiting one more
+ * is answered with 503 and Retry-After, and so is one that has waited for queue_timeout, some 10 ms later at
+ * the latest. Its connection is kept alive if all of it has come. Requests for the paths in health_paths are
+ * not refused: they wait. Takes porter and board. Refusals are told of as news. */
 
 /* An eventfd, the worker's. Whoever minds it reads it, and asks: has one had its request_timeout since? */
 int bb_worker_alarm(const struct bb_worker *worker);

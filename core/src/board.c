@@ -30,13 +30,15 @@ void bb_board_free(struct bb_board *board)
 
 void bb_board_clear(struct bb_board *board, int pid, int in)
 {
+    const struct bb__relay relay = {.in = in, .turns = &board->turns};
     unsigned used = atomic_load(&board->used);
     for (unsigned i = 0; i < used; i++) {
         struct bb__board_line *line = &board->lines[i];
         if (atomic_load(&line->pid) != pid) continue;
         bb__board_give_back(line);
-        bb__relay_nudge(in);
+        bb__relay_nudge(&relay);
     }
+    (void)atomic_compare_exchange_strong(&board->usher, &pid, 0);
 }
 
 static void note_used(struct bb_board *board, unsigned count)
@@ -152,4 +154,21 @@ unsigned bb__board_idle_elsewhere(const struct bb_board *board, int own_pid, uns
         idle += pid != 0 && pid != own_pid;
     }
     return idle;
+}
+
+unsigned bb__board_idle(const struct bb_board *board, unsigned most)
+{
+    return bb__board_idle_elsewhere(board, 0, most);
+}
+
+bool bb__board_begin_to_usher(struct bb_board *board, int own_pid)
+{
+    int usher = 0;
+    if (atomic_compare_exchange_strong(&board->usher, &usher, own_pid)) return true;
+    return is_gone(usher) && atomic_compare_exchange_strong(&board->usher, &usher, own_pid);
+}
+
+void bb__board_end_to_usher(struct bb_board *board)
+{
+    atomic_store(&board->usher, 0);
 }

@@ -24,6 +24,8 @@ struct bb__board_line {
 struct bb_board {
     atomic_uint used; /* lines from here on were never anybody's */
     unsigned count;
+    _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t turns; /* the relay's */
+    atomic_int usher;                                   /* pid of who minds those that wait; 0: nobody */
     struct bb__board_line lines[];
 };
 
@@ -33,6 +35,13 @@ void bb__board_give_back(struct bb__board_line *line);
 
 /* How many lanes of other processes wait for something to do, and would take it; `most` is enough. */
 unsigned bb__board_idle_elsewhere(const struct bb_board *board, int own_pid, unsigned most);
+
+/* How many lanes of all processes do. */
+unsigned bb__board_idle(const struct bb_board *board, unsigned most);
+
+/* One process at a time minds those that wait. False: another one does. */
+bool bb__board_begin_to_usher(struct bb_board *board, int own_pid);
+void bb__board_end_to_usher(struct bb_board *board);
 
 /* Whether there is another process that goes on serving. */
 bool bb__board_has_siblings(const struct bb_board *board, int own_pid);

@@ -1,5 +1,6 @@
 /* conn.c: the receiving side of a connection: heads, bodies, deadlines. See conn.h for the states. */
-#include "conn.h"
+#include "conn_queue.h"
+#include "h1_reply.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -80,28 +81,31 @@ static const struct {
     [BB_FAULT_UNKNOWN] = {501, "CONNECT, a method of more than 32 bytes, or an unknown transfer coding"},
     [BB_FAULT_VERSION] = {505, "a version of HTTP other than 1"},
     [BB_FAULT_DESERTED] = {BB_STATUS_DESERTED, "the client has gone before its turn: nothing is done for it"},
+    [BB_FAULT_QUEUE_FULL] = {503, "MaxQueue: as many requests wait for a worker"},
+    [BB_FAULT_QUEUE_TIME] = {503, "QueueTimeout: no worker has had time for a request"},
 };
 
-/* error: errno, or 0. */
-static void tell(struct bb__conn *conn, struct bb__conn_context *context, enum bb__fault fault, int error)
+int bb__conn_tell_fault(const struct bb__conn *conn, struct bb__conn_context *context, enum bb__fault fault,
+                        int error)
 {
     struct bb_news news = {.status = faults[fault].status, .error = error, .text = faults[fault].text};
     memcpy(news.peer, conn->peer, sizeof news.peer);
     bb__news_add_paced(&context->news, &context->fault_news[fault], context->now, &news);
+    return news.status;
 }
 
 static enum bb__conn_next refuse_fault(struct bb__conn *conn, struct bb__conn_context *context,
                                        enum bb__fault fault, int error)
 {
-    tell(conn, context, fault, error);
-    return bb__conn_refuse(conn, context, faults[fault].status);
+    return bb__conn_refuse(conn, context, bb__conn_tell_fault(conn, context, fault, error));
 }
 
 bool bb__conn_is_deserted(struct bb__conn *conn, struct bb__conn_context *context)
 {
     if (!bb__sock_is_deserted(conn->fd, context->settings->check_client_connection > 0)) return false;
-    tell(conn, context, BB_FAULT_DESERTED, 0);
-    if (context->log) bb__conn_log_refusal(conn, context, BB_STATUS_DESERTED);
+    const struct bb__h1_error none = {.status = bb__conn_tell_fault(conn, context, BB_FAULT_DESERTED, 0),
+                                      .head_method = conn->head_method};
+    if (context->log) bb__conn_log_refusal(conn, context, &none);
     return true;
 }
 
@@ -165,6 +169,8 @@ static enum bb__conn_next refuse_body(struct bb__conn *conn, struct bb__conn_con
 
 static enum bb__conn_next await_body(struct bb__conn *conn, struct bb__conn_context *context)
 {
+    if (context->queue && bb__conn_queue_is_full(context))
+        return bb__conn_turn_away(conn, context, BB_FAULT_QUEUE_FULL);
     conn->state = BB_CONN_BODY;
     conn->body_began = conn->body_progress = context->now;
     conn->body_away = context->deadlines->away;

@@ -87,6 +87,7 @@ struct bb__conn {
     int untaken;                   /* bb__sock_untaken() when the client last took some of `out` */
     uint64_t served;               /* requests handed out */
     uint64_t came;                 /* us, since when its request could be served; 0: it is at once */
+    uint64_t waits;                /* us, if it waits since later than that only (conn_queue.c) */
     uint64_t linger_began;         /* ms */
     uint64_t write_progress;       /* ms, when it was seen that the client had taken some of `out` */
 
@@ -137,10 +138,14 @@ enum bb__fault {
     BB_FAULT_UNKNOWN,
     BB_FAULT_VERSION,
     BB_FAULT_DESERTED,
+    BB_FAULT_QUEUE_FULL, /* MaxQueue */
+    BB_FAULT_QUEUE_TIME, /* QueueTimeout */
     BB_FAULTS,
 };
 
 struct bb__access_log;
+struct bb__conn_queue;
+struct bb__h1_error;
 
 /* What a thread that minds connections has for all of them: a lane, or the porter. */
 struct bb__conn_context {
@@ -157,11 +162,12 @@ struct bb__conn_context {
     struct bb__deadlines *deadlines; /* of the set whose connections are in hand */
     struct bb__news_ring news;
     struct bb__news_pace fault_news[BB_FAULTS];
-    uint64_t now;               /* bb__clock_ms() when the lane last looked */
-    struct bb__access_log *log; /* NULL: none is kept */
-    const uint16_t *ports;      /* by listener; 0: it has none */
-    uint64_t listeners;         /* a bit for each of those there are */
-    uint64_t seen;              /* us, since when what is read now is here; 0: it is served at once */
+    uint64_t now;                       /* bb__clock_ms() when the lane last looked */
+    struct bb__access_log *log;         /* NULL: none is kept */
+    const struct bb__conn_queue *queue; /* NULL: whoever waits may do so */
+    const uint16_t *ports;              /* by listener; 0: it has none */
+    const uint64_t *listeners; /* a bit for each of those there are; before the first lane more come */
+    uint64_t seen;             /* us, since when what is read now is here; 0: it is served at once */
     bool draining;
 };
 
@@ -194,6 +200,10 @@ enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_conte
 
 /* The deadline is over; it is not set any more. */
 enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_context *context);
+
+/* Has the host log why it never sees a request; error: errno, or 0. Returns the status to answer. */
+int bb__conn_tell_fault(const struct bb__conn *conn, struct bb__conn_context *context, enum bb__fault fault,
+                        int error);
 
 /* conn_request.c */
 
@@ -256,9 +266,15 @@ enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_
 /* Answers a request that the host never sees, then closes so that the client can read the answer (RFC
  * 9112 9.6). Bytes behind it are never a request. */
 enum bb__conn_next bb__conn_refuse(struct bb__conn *conn, struct bb__conn_context *context, int status);
+enum bb__conn_next bb__conn_refuse_with(struct bb__conn *conn, struct bb__conn_context *context,
+                                        const struct bb__h1_error *error);
+
+/* conn_queue.c: us, since when its complete request waits; 0: it has none, or nobody asks. */
+uint64_t bb__conn_waits_since(const struct bb__conn *conn);
 
 /* conn_log.c: tells the access log, while what came is still in `in`. */
-void bb__conn_log_refusal(const struct bb__conn *conn, struct bb__conn_context *context, int status);
+void bb__conn_log_refusal(const struct bb__conn *conn, struct bb__conn_context *context,
+                          const struct bb__h1_error *error);
 
 /* "100 Continue", RFC 9110 10.1.1. BB_OK or BB_EGONE. */
 int bb__conn_say_continue(struct bb__conn *conn);

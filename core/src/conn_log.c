@@ -21,25 +21,34 @@ static struct bb_slice first_line(const struct bb__buf *in)
     return (struct bb_slice){bytes, end};
 }
 
-static uint64_t body_length(const struct bb__conn *conn, int status)
+static uint64_t body_length(const struct bb__h1_error *error)
 {
-    return conn->head_method || status == BB_STATUS_DESERTED ? 0 : bb__h1_reply_error_length(status);
+    return error->head_method || error->status == BB_STATUS_DESERTED
+               ? 0
+               : bb__h1_reply_error_length(error->status);
 }
 
-void bb__conn_log_refusal(const struct bb__conn *conn, struct bb__conn_context *context, int status)
+static uint64_t waited(const struct bb__conn *conn)
+{
+    uint64_t since = bb__conn_waits_since(conn);
+    return since > 0 ? bb__clock_us() - since : BB_LOG_UNKNOWN;
+}
+
+void bb__conn_log_refusal(const struct bb__conn *conn, struct bb__conn_context *context,
+                          const struct bb__h1_error *error)
 {
     struct bb_head head = {0};
     struct bb__log_entry entry = {.head = &head,
                                   .peer = conn->peer,
-                                  .status = status,
-                                  .body_length = body_length(conn, status),
+                                  .status = error->status,
+                                  .body_length = body_length(error),
                                   .time = bb__clock_real_us(),
                                   .duration = BB_LOG_UNKNOWN,
-                                  .queued = BB_LOG_UNKNOWN,
+                                  .queued = waited(conn),
                                   .proxy_queued = BB_LOG_UNKNOWN,
                                   .port = context->ports[conn->listener],
                                   .pid = context->log->pid,
-                                  .connection = '-'};
+                                  .connection = error->keep_alive ? '+' : '-'};
     /* context->head may be another connection's by now. */
     size_t len = bb__buf_len(&conn->in), head_len;
     if (len > 0 && bb__head_parse(bb__buf_bytes(&conn->in), len, &context->head_limits, context->names,

@@ -108,13 +108,19 @@ enum bb__conn_next bb__conn_after_answer(struct bb__conn *conn, struct bb__conn_
 
 enum bb__conn_next bb__conn_refuse(struct bb__conn *conn, struct bb__conn_context *context, int status)
 {
-    if (context->log) bb__conn_log_refusal(conn, context, status);
+    const struct bb__h1_error error = {.status = status, .head_method = conn->head_method};
+    return bb__conn_refuse_with(conn, context, &error);
+}
+
+enum bb__conn_next bb__conn_refuse_with(struct bb__conn *conn, struct bb__conn_context *context,
+                                        const struct bb__h1_error *error)
+{
+    if (context->log) bb__conn_log_refusal(conn, context, error);
     conn->keep_alive = false;
     conn->linger = true;
     bb__blocks_take_back(&context->blocks, &conn->in);
     bb__spool_drop(&conn->spool, context->spool_budget);
-    if (bb__h1_reply_error(&conn->out, status, conn->head_method, &context->date,
-                           context->settings->server_name) != BB_OK)
+    if (bb__h1_reply_error(&conn->out, error, &context->date, context->settings->server_name) != BB_OK)
         return BB_CONN_CLOSE;
 
     int code = bb__conn_flush(conn);

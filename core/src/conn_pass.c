@@ -81,7 +81,8 @@ int bb__conn_pass(const struct bb__conn *conn, const struct bb__relay *relay)
 
     int code = BB_ESYSTEM;
     if (add_bytes(&parcel, &conn->in, IN_MAX, &parcel.note.in_is_file) && add_body(&parcel, &conn->spool))
-        code = bb__relay_send(relay, parcel.parts, parcel.part_count, parcel.fds, parcel.fd_count);
+        code = bb__relay_send(relay, bb__conn_waits_since(conn), parcel.parts, parcel.part_count, parcel.fds,
+                              parcel.fd_count);
     while (parcel.made_count > 0) (void)close(parcel.made[--parcel.made_count]);
     return code;
 }
@@ -123,8 +124,8 @@ static bool read_note(struct reader *reader, const struct bb__conn_context *cont
     if (!(bytes = next_bytes(reader, rest))) return false;
     memcpy((char *)note + first, bytes, rest < known ? rest : known);
     note->peer[sizeof note->peer - 1] = '\0';
-    return note->listener < CHAR_BIT * sizeof context->listeners &&
-           (context->listeners >> note->listener & 1);
+    return note->listener < CHAR_BIT * sizeof *context->listeners &&
+           (*context->listeners >> note->listener & 1);
 }
 
 static bool take_in(struct bb__conn *conn, struct bb__conn_context *context, const struct note *note,
@@ -163,7 +164,8 @@ static bool take_body(struct bb__conn *conn, struct bb__conn_context *context, c
     return bytes && bb__spool_append(&conn->spool, context->spool_budget, bytes, note->body_len) == BB_OK;
 }
 
-static struct bb__conn *make_conn(struct bb__conn_context *context, struct reader *reader)
+static struct bb__conn *make_conn(struct bb__conn_context *context, struct reader *reader,
+                                  const struct bb__relay_stamp *stamp)
 {
     struct note note;
     int fd = next_fd(reader);
@@ -173,6 +175,7 @@ static struct bb__conn *make_conn(struct bb__conn_context *context, struct reade
         return NULL;
     }
     conn->moved = true;
+    conn->waits = stamp->has_request ? stamp->since : 0;
     conn->served = note.served;
     conn->came = note.came;
     conn->tcp = note.tcp;
@@ -188,7 +191,7 @@ struct bb__conn *bb__conn_arrive(struct bb__conn_context *context, const char *b
                                  const struct bb__relayed *relayed)
 {
     struct reader reader = {bytes, relayed->len, relayed->fds, relayed->fd_count};
-    struct bb__conn *conn = make_conn(context, &reader);
+    struct bb__conn *conn = make_conn(context, &reader, &relayed->stamp);
     for (int fd; (fd = next_fd(&reader)) >= 0;) (void)close(fd);
     return conn;
 }

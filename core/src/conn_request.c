@@ -1,6 +1,6 @@
 /* conn_request.c: a connection whose request is complete: what the host sees of it, and how it goes on. See
  * conn.h. */
-#include "conn.h"
+#include "conn_queue.h"
 
 /* The head is still in the buffer; context->head is another connection's by now. */
 bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *context)
@@ -23,6 +23,8 @@ enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_contex
     if (!bb__conn_parse_again(conn, context)) return BB_CONN_CLOSE;
     bb__conn_note_method(conn, context);
     conn->body_in_buffer = context->head.content_length > 0 && conn->spool.length == 0;
+    if (context->queue && bb__conn_is_overdue(conn, context))
+        return bb__conn_turn_away(conn, context, BB_FAULT_QUEUE_TIME);
     return BB_CONN_REQUEST;
 }
 

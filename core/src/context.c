@@ -11,6 +11,12 @@ static uint32_t limit32(uint64_t setting)
     return setting < UINT32_MAX ? (uint32_t)setting : UINT32_MAX;
 }
 
+/* Without a board nobody knows whether somebody is idle. */
+static bool bounds_queue(const struct bb_worker *worker)
+{
+    return worker->board && (worker->settings.max_queue > 0 || worker->settings.queue_timeout > 0);
+}
+
 int bb__context_open(struct bb__conn_context *context, struct bb_worker *worker)
 {
     const struct bb_settings *settings = &worker->settings;
@@ -24,8 +30,9 @@ int bb__context_open(struct bb__conn_context *context, struct bb_worker *worker)
                         .allow_underscores = settings->allow_underscore_headers != 0},
         .names = bb__names_new(),
         .scratch = malloc(BB_SCRATCH_SIZE),
+        .queue = bounds_queue(worker) ? &worker->queue : NULL,
         .ports = worker->ports,
-        .listeners = worker->numbers,
+        .listeners = &worker->numbers,
         .now = bb__clock_ms(),
     };
     context->fields = malloc(context->head_limits.max_fields * sizeof *context->fields);

@@ -7,8 +7,8 @@
 
 #include "h1_status.h"
 
-/* Room for all that head() adds but the server's name: Date, Server, length or coding, Connection, empty
- * line. */
+/* Room for all that head() and error() add but the server's name: Date, Server, type, length or coding,
+ * Retry-After, Connection, empty line. */
 #define OWN_FIELDS_MAX 192
 
 /* The most digits of a uint64_t. */
@@ -87,17 +87,30 @@ static char *put_server(char *to, const char *server, size_t len)
     return BB_PUT_LITERAL(to, "\r\n");
 }
 
-static char *put_content_length(char *to, uint64_t length)
+/* The digits, and the end of the line. */
+static char *put_number(char *to, uint64_t number)
 {
     char digits[DIGITS_MAX];
     char *first = digits + sizeof digits;
     do {
-        *--first = (char)('0' + length % 10);
-        length /= 10;
-    } while (length > 0);
-    to = BB_PUT_LITERAL(to, "Content-Length: ");
+        *--first = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
     to = bb__put(to, first, (size_t)(digits + sizeof digits - first));
     return BB_PUT_LITERAL(to, "\r\n");
+}
+
+static char *put_content_length(char *to, uint64_t length)
+{
+    to = BB_PUT_LITERAL(to, "Content-Length: ");
+    return put_number(to, length);
+}
+
+/* A client of HTTP/1.1 stays when nothing is said, one of 1.0 goes (RFC 9112 9.3). */
+static char *put_connection(char *to, bool keep_alive, uint8_t minor_version)
+{
+    if (!keep_alive) return BB_PUT_LITERAL(to, "Connection: close\r\n");
+    return minor_version == 0 ? BB_PUT_LITERAL(to, "Connection: keep-alive\r\n") : to;
 }
 
 int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t body_length,
@@ -118,10 +131,7 @@ int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t 
     if (announces_length(reply)) at = put_content_length(at, reply->content_length);
     if (reply->framing == BB_FRAMING_CHUNKED || reply->framing == BB_FRAMING_APP_CHUNKED)
         at = BB_PUT_LITERAL(at, "Transfer-Encoding: chunked\r\n");
-    if (!reply->keep_alive)
-        at = BB_PUT_LITERAL(at, "Connection: close\r\n");
-    else if (reply->minor_version == 0)
-        at = BB_PUT_LITERAL(at, "Connection: keep-alive\r\n");
+    at = put_connection(at, reply->keep_alive, reply->minor_version);
     at = BB_PUT_LITERAL(at, "\r\n");
     out->end = (size_t)(at - out->data);
     return BB_OK;
@@ -139,11 +149,11 @@ size_t bb__h1_reply_error_length(int status)
     return error_text_length(bb__h1_put_status_line(line, status)) + 1;
 }
 
-int bb__h1_reply_error(struct bb__buf *out, int status, bool head_method, struct bb__date *date,
+int bb__h1_reply_error(struct bb__buf *out, const struct bb__h1_error *error, struct bb__date *date,
                        const char *server)
 {
     char line[BB_STATUS_LINE_MAX];
-    size_t line_len = bb__h1_put_status_line(line, status);
+    size_t line_len = bb__h1_put_status_line(line, error->status);
     size_t server_len = strlen(server);
     if (bb__buf_reserve(out, 2 * sizeof line + OWN_FIELDS_MAX + server_len) != BB_OK) return BB_ENOMEM;
 
@@ -155,8 +165,10 @@ int bb__h1_reply_error(struct bb__buf *out, int status, bool head_method, struct
     at = put_server(at, server, server_len);
     at = BB_PUT_LITERAL(at, "Content-Type: text/plain\r\n");
     at = put_content_length(at, text_len + 1);
-    at = BB_PUT_LITERAL(at, "Connection: close\r\n\r\n");
-    if (!head_method) {
+    if (error->retry_after > 0) at = put_number(BB_PUT_LITERAL(at, "Retry-After: "), error->retry_after);
+    at = put_connection(at, error->keep_alive, error->minor_version);
+    at = BB_PUT_LITERAL(at, "\r\n");
+    if (!error->head_method) {
         at = bb__put(at, text, text_len);
         *at++ = '\n';
     }

@@ -82,10 +82,18 @@ int bb__h1_reply_end(struct bb__h1_reply *reply, struct bb_slice *last);
 /* Writes the chunk head of a chunk with len (> 0) bytes. Returns its length. The chunk ends with CRLF. */
 size_t bb__h1_chunk_head(char head[BB_CHUNK_HEAD_MAX], uint64_t len);
 
-/* A complete error answer (400..599) that closes: status line, Date, Connection: close, a short text body
- * (left out, but counted, when head_method). Appended to `out`. Returns BB_OK or BB_ENOMEM (nothing
- * appended). */
-int bb__h1_reply_error(struct bb__buf *out, int status, bool head_method, struct bb__date *date,
+/* An error answer (400..599) that the core gives. */
+struct bb__h1_error {
+    int status;
+    bool head_method;      /* HEAD: the body is left out, but counted */
+    bool keep_alive;       /* else it says Connection: close */
+    uint8_t minor_version; /* of the request, where it is kept alive */
+    uint64_t retry_after;  /* s; 0: it does not say */
+};
+
+/* All of it: status line, Date, Connection, Retry-After, a short text body. Appended to `out`. Returns BB_OK
+ * or BB_ENOMEM (nothing appended). */
+int bb__h1_reply_error(struct bb__buf *out, const struct bb__h1_error *error, struct bb__date *date,
                        const char *server);
 
 /* Of its body, where it has one. */

@@ -224,39 +224,18 @@ void bb__lane_keep_to_limit(struct bb_lane *lane)
     while (over_limit(lane) && close_least_missed(lane)) continue;
 }
 
-/* A number of the reserve tells how many there is room for. That many it is until half of them have gone. */
-static void find_room(struct bb_lane *lane, int newest)
-{
-    struct bb_worker *worker = lane->worker;
-    uint64_t count = atomic_load_explicit(&worker->connections, memory_order_relaxed);
-    uint64_t found = atomic_load_explicit(&worker->room, memory_order_relaxed);
-    if (newest >= worker->reserve) {
-        tell_exhausted(lane, EMFILE);
-        bb__worker_set_room(worker, count > 1 ? count - 1 : 1);
-    } else if (found > 0 && count <= found / 2) {
-        bb__worker_set_room(worker, 0);
-    }
-}
-
 void bb__lane_make_room(struct bb_lane *lane, int newest)
 {
-    find_room(lane, newest);
+    if (!bb__worker_find_room(lane->worker, newest)) tell_exhausted(lane, EMFILE);
     if (over_limit(lane) && !close_least_missed(lane) && !lane->context.draining) bb__lane_pause(lane);
 }
 
 static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb__listener *listener,
                                   const char *peer)
 {
-    struct bb__conn *conn = bb__conn_new(fd, &lane->context);
-    if (!conn) {
-        bb__sock_close(fd);
-        return NULL;
-    }
-    conn->listener = listener->number;
+    struct bb__conn *conn = bb__set_accept(&lane->set, &lane->context, fd, listener->number, peer);
+    if (!conn) return NULL;
     conn->tcp = listener->tcp;
-    memcpy(conn->peer, peer, sizeof conn->peer);
-    bb__set_add(&lane->set, conn);
-
     bb__lane_make_room(lane, fd);
     return conn;
 }

@@ -24,8 +24,9 @@ struct bb__porter {
     unsigned none_idle;   /* looks in a row at which no other process was idle */
     uint64_t left_since;  /* ms, when something was first seen to be left to those that are; 0: nothing is */
     uint64_t doubts;      /* ms, for how long it does not rely on them */
-    int tick;             /* ms between two looks */
-    uint64_t due_back;    /* us, when it is to look again, whatever happens */
+    struct bb__news_pace lost; /* telling of connections that were */
+    int tick;                  /* ms between two looks */
+    uint64_t due_back;         /* us, when it is to look again, whatever happens */
 };
 
 /* BB_OK; BB_ENOMEM or BB_ESYSTEM: there is none. Before the first lane. */

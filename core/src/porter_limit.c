@@ -39,11 +39,11 @@ uint64_t bb__porter_until(const struct bb_lane *lane)
 static void answer(struct bb__porter *porter, struct bb__conn *conn)
 {
     struct bb__conn_context *context = &porter->context;
+    const struct bb__h1_error error = {.status = 504, .head_method = conn->head_method};
     struct bb__buf out = {0};
     size_t sent;
-    if (context->log) bb__conn_log_refusal(conn, context, 504);
-    if (bb__h1_reply_error(&out, 504, conn->head_method, &context->date, context->settings->server_name) ==
-        BB_OK)
+    if (context->log) bb__conn_log_refusal(conn, context, &error);
+    if (bb__h1_reply_error(&out, &error, &context->date, context->settings->server_name) == BB_OK)
         (void)bb__sock_send(conn->fd, bb__buf_bytes(&out), bb__buf_len(&out), &sent);
     bb__buf_free(&out);
     bb__sock_end_sending(conn->fd);

@@ -5,15 +5,10 @@
 /* Reads in a row of what has come to one set. */
 #define TURNS 4
 
-static bool is_wanted(struct bb_lane *lane)
-{
-    return bb__own_state_of(bb__own_look(&lane->own)) == BB_OWN_WANT;
-}
-
 /* ---- one connection ---- */
 
-static void settle(struct bb__porter *porter, struct bb_lane *lane, struct bb__conn *conn,
-                   enum bb__conn_next next)
+void bb__porter_settle(struct bb__porter *porter, struct bb_lane *lane, struct bb__conn *conn,
+                       enum bb__conn_next next)
 {
     const struct bb_worker *worker = porter->worker;
     if (bb__set_settle(&lane->set, &porter->context, conn, next))
@@ -27,10 +22,10 @@ static void pass_ready(struct bb__porter *porter, struct bb_lane *lane)
 {
     struct bb__set *set = &lane->set;
     const struct bb__conn *last = set->ready_last;
-    while (set->ready_first && !is_wanted(lane)) {
+    while (set->ready_first && !bb__porter_is_wanted(lane)) {
         struct bb__conn *conn = bb__set_take_ready(set);
         bool was_last = conn == last;
-        settle(porter, lane, conn, bb__conn_resume(conn, &porter->context));
+        bb__porter_settle(porter, lane, conn, bb__conn_resume(conn, &porter->context));
         if (was_last) return;
     }
 }
@@ -42,7 +37,7 @@ static bool take_event(struct bb__porter *porter, struct bb_lane *lane, const st
     if (!source || source->kind != BB_SOURCE_CONN) return false;
     struct bb__conn *conn = (struct bb__conn *)source;
     if (conn->is_ready) return false;
-    settle(porter, lane, conn, bb__conn_on_ready(conn, &porter->context, event->events));
+    bb__porter_settle(porter, lane, conn, bb__conn_on_ready(conn, &porter->context, event->events));
     return true;
 }
 
@@ -53,10 +48,10 @@ static bool take_events(struct bb__porter *porter, struct bb_lane *lane)
 {
     struct bb__batch *batch = &lane->set.batch;
     bool more = true;
-    for (int turn = 0; more && turn < TURNS && !is_wanted(lane); turn++) {
+    for (int turn = 0; more && turn < TURNS && !bb__porter_is_wanted(lane); turn++) {
         bb__poller_wait(&lane->set.poller, batch, 0);
         more = batch->count == BB_BATCH;
-        while (!bb__batch_empty(batch) && !is_wanted(lane))
+        while (!bb__batch_empty(batch) && !bb__porter_is_wanted(lane))
             more = take_event(porter, lane, &batch->events[batch->next++]) || more;
     }
     batch->count = batch->next = 0;
@@ -66,9 +61,10 @@ static bool take_events(struct bb__porter *porter, struct bb_lane *lane)
 static void take_due(struct bb__porter *porter, struct bb_lane *lane)
 {
     struct bb__deadline *due;
-    while (!is_wanted(lane) && (due = bb__deadline_take_due(&lane->set.deadlines, porter->context.now))) {
+    while (!bb__porter_is_wanted(lane) &&
+           (due = bb__deadline_take_due(&lane->set.deadlines, porter->context.now))) {
         struct bb__conn *conn = bb__conn_of_deadline(due);
-        settle(porter, lane, conn, bb__conn_on_deadline(conn, &porter->context));
+        bb__porter_settle(porter, lane, conn, bb__conn_on_deadline(conn, &porter->context));
     }
 }
 
@@ -107,8 +103,10 @@ void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
     pass_ready(porter, lane);
     bool more = take_events(porter, lane);
     take_due(porter, lane);
-    bool again = !hand_over(porter, lane) || lane->set.ready_first || lane->minded.unheard;
-    if (!is_wanted(lane)) bb__porter_limit(porter, lane); /* else the host is back: its time is not over */
+    bool minds_others = porter->context.queue && bb__porter_mind_queue(porter, lane);
+    bool again = !hand_over(porter, lane) || minds_others || lane->set.ready_first || lane->minded.unheard;
+    if (!bb__porter_is_wanted(lane))
+        bb__porter_limit(porter, lane); /* else the host is back: its time is not over */
     lane->minded.due = more ? porter->context.now : next_due(porter, lane, again);
     if (!bb__own_hold(&lane->own)) bb__own_give(&lane->own);
 }

@@ -13,6 +13,21 @@ void bb__porter_begin(struct bb__porter *porter, struct bb_lane *lane);
 /* The set is WORK again: something has come, or a time is over. */
 void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane);
 
+/* The lane, which is back, waits for the set. */
+static inline bool bb__porter_is_wanted(struct bb_lane *lane)
+{
+    return bb__own_state_of(bb__own_look(&lane->own)) == BB_OWN_WANT;
+}
+
+/* Does what a connection's last step asks for; if that is a request, it is passed on. */
+void bb__porter_settle(struct bb__porter *porter, struct bb_lane *lane, struct bb__conn *conn,
+                       enum bb__conn_next next);
+
+/* porter_queue.c: where MaxQueue or QueueTimeout is set, if no lane of any process is idle: accepts, and
+ * answers those that have waited for too long. The set is WORK. True: it is to look again soon; else a lane,
+ * or the porter of the last one that was idle, does. */
+bool bb__porter_mind_queue(struct bb__porter *porter, struct bb_lane *lane);
+
 /* porter_limit.c: ends a request that the host has had for too long, or has the host do that. The set is
  * WORK.
  */

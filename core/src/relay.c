@@ -1,6 +1,7 @@
 /* relay.c: see relay.h. A pair of SOCK_SEQPACKET sockets, of which all processes have both ends. */
 #include "relay.h"
 #include "bontebok.h"
+#include "clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,11 +106,11 @@ static bool is_full(int error)
     return error == EAGAIN || error == ETOOMANYREFS || error == ENOBUFS || error == ENOMEM;
 }
 
-int bb__relay_send(const struct bb__relay *relay, const struct iovec *parts, size_t count, const int *fds,
-                   size_t fd_count)
+static int send_message(const struct bb__relay *relay, struct iovec *parts, size_t count, const int *fds,
+                        size_t fd_count)
 {
     union control control;
-    struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
     if (fd_count > 0) {
         memset(&control, 0, sizeof control);
         control.header = (struct cmsghdr){
@@ -118,14 +119,28 @@ int bb__relay_send(const struct bb__relay *relay, const struct iovec *parts, siz
         message.msg_control = &control;
         message.msg_controllen = CMSG_SPACE(fd_count * sizeof *fds);
     }
-    while (sendmsg(relay->in, &message, MSG_NOSIGNAL) < 0)
+    while (sendmsg(relay->in, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         if (errno != EINTR) return is_full(errno) ? BB_AGAIN : BB_ESYSTEM;
     return BB_OK;
 }
 
-void bb__relay_nudge(int in)
+/* Counted behind the sending: what could not be sent has no number. */
+int bb__relay_send(const struct bb__relay *relay, uint64_t since, const struct iovec *parts, size_t count,
+                   const int *fds, size_t fd_count)
 {
-    (void)send(in, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT); /* without room for it there is enough to be taken */
+    struct bb__relay_stamp stamp = {.turn = relay->turns ? atomic_load(relay->turns) : 0,
+                                    .since = since > 0 ? since : bb__clock_us(),
+                                    .has_request = since > 0};
+    struct iovec all[1 + BB_RELAY_PARTS] = {{&stamp, sizeof stamp}};
+    if (count > 0) memcpy(all + 1, parts, count * sizeof *parts);
+    int code = send_message(relay, all, 1 + count, fds, fd_count);
+    if (code == BB_OK && stamp.has_request && relay->turns) (void)atomic_fetch_add(relay->turns, 1);
+    return code;
+}
+
+void bb__relay_nudge(const struct bb__relay *relay)
+{
+    (void)bb__relay_send(relay, 0, NULL, 0, NULL, 0); /* without room for it there is enough to be taken */
 }
 
 static void take_descriptors(struct bb__relayed *relayed, struct msghdr *message)
@@ -145,15 +160,24 @@ static void drop_descriptors(struct bb__relayed *relayed)
 int bb__relay_take(const struct bb__relay *relay, char *bytes, struct bb__relayed *relayed)
 {
     union control control;
-    struct iovec room = {bytes, BB_RELAY_BYTES};
+    struct iovec room[2] = {{&relayed->stamp, sizeof relayed->stamp}, {bytes, BB_RELAY_BYTES}};
     struct msghdr message = {
-        .msg_iov = &room, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CONTROL_LEN};
+        .msg_iov = room, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = CONTROL_LEN};
     ssize_t got;
     while ((got = recvmsg(relay->out, &message, MSG_CMSG_CLOEXEC)) < 0)
         if (errno != EINTR) return errno == EAGAIN ? BB_AGAIN : BB_ESYSTEM;
-    relayed->len = (size_t)got;
+    relayed->len = (size_t)got > sizeof relayed->stamp ? (size_t)got - sizeof relayed->stamp : 0;
     take_descriptors(relayed, &message);
     if (!(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) return BB_OK;
     drop_descriptors(relayed);
     return BB_EGONE;
+}
+
+/* Without room for descriptors a look makes none. */
+int bb__relay_look(const struct bb__relay *relay, struct bb__relay_stamp *first)
+{
+    ssize_t got;
+    while ((got = recv(relay->out, first, sizeof *first, MSG_PEEK)) < 0)
+        if (errno != EINTR) return BB_AGAIN;
+    return got == sizeof *first ? BB_OK : BB_AGAIN;
 }

@@ -4,19 +4,29 @@
 #ifndef BB_RELAY_H
 #define BB_RELAY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
 
-#define BB_RELAY_FDS 3
+#define BB_RELAY_FDS   3
+#define BB_RELAY_PARTS 3
 
 /* A longer message would fit a queue of the usual length a few times only. */
 #define BB_RELAY_BYTES (24 * 1024)
 
 struct bb__relay {
-    int in;  /* messages are sent to it */
-    int out; /* and come out of this one: readable when there is one */
+    int in;                      /* messages are sent to it */
+    int out;                     /* and come out of this one: readable when there is one */
+    atomic_uint_fast64_t *turns; /* of all processes: requests that were sent; NULL: nobody counts them */
+};
+
+/* What each message begins with, for those who only look. */
+struct bb__relay_stamp {
+    uint64_t turn;  /* so many requests were sent before it */
+    uint64_t since; /* us, when its request began to wait, or, if there is none, when it was sent */
+    bool has_request;
 };
 
 /* A queue of its own. BB_OK or BB_ESYSTEM. */
@@ -28,14 +38,14 @@ int bb__relay_adopt(struct bb__relay *relay, int in, int out);
 
 void bb__relay_close(struct bb__relay *relay);
 
-/* The parts as one message, at most BB_RELAY_BYTES, with copies of up to BB_RELAY_FDS descriptors. BB_OK;
- * BB_AGAIN: no room for it now; BB_ESYSTEM. */
-int bb__relay_send(const struct bb__relay *relay, const struct iovec *parts, size_t count, const int *fds,
-                   size_t fd_count);
+/* Up to BB_RELAY_PARTS parts as one message, at most BB_RELAY_BYTES, with copies of up to BB_RELAY_FDS
+ * descriptors. since: us, when the request in it began to wait; 0: there is none. BB_OK; BB_AGAIN: no room
+ * for it now; BB_ESYSTEM. */
+int bb__relay_send(const struct bb__relay *relay, uint64_t since, const struct iovec *parts, size_t count,
+                   const int *fds, size_t fd_count);
 
-/* A message without bytes that matter or descriptors: whoever is woken for it looks what else there is. Of
- * the relay that is put into by `in`. */
-void bb__relay_nudge(int in);
+/* A message without bytes or descriptors: whoever is woken for it looks what else there is. */
+void bb__relay_nudge(const struct bb__relay *relay);
 
 /* What is too long for a message, as a file in memory that goes with it; to be closed when it was sent. -1:
  * there is no room for one. */
@@ -45,7 +55,8 @@ int bb__relay_make_file(const char *bytes, size_t len);
 bool bb__relay_read_file(int fd, char *bytes, size_t len);
 
 struct bb__relayed {
-    size_t len; /* of the message */
+    struct bb__relay_stamp stamp;
+    size_t len; /* of the message behind it */
     int fds[BB_RELAY_FDS];
     size_t fd_count;
 };
@@ -54,5 +65,15 @@ struct bb__relayed {
  * BB_OK; BB_AGAIN: there is none; BB_EGONE: a message was lost, its descriptors had no room in this process;
  * BB_ESYSTEM. */
 int bb__relay_take(const struct bb__relay *relay, char *bytes, struct bb__relayed *relayed);
+
+/* Looks at the one that is taken next; it stays. BB_OK, or BB_AGAIN: there is none. */
+int bb__relay_look(const struct bb__relay *relay, struct bb__relay_stamp *first);
+
+/* How many requests are in the queue whose first message has this stamp. Who dies while he sends counts wrong
+ * until what he has sent is taken, no longer: it is a difference of two numbers that only grow. */
+static inline uint64_t bb__relay_waiting(const struct bb__relay *relay, const struct bb__relay_stamp *first)
+{
+    return relay->turns ? atomic_load(relay->turns) - first->turn : 0;
+}
 
 #endif

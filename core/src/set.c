@@ -1,5 +1,6 @@
 /* set.c: see set.h. */
 #include "set.h"
+#include "conn_queue.h"
 
 int bb__set_open(struct bb__set *set, const struct bb_settings *settings, atomic_uint_fast64_t *process_count)
 {
@@ -21,6 +22,45 @@ void bb__set_add(struct bb__set *set, struct bb__conn *conn)
     set->conns = conn;
     set->count++;
     atomic_fetch_add_explicit(set->process_count, 1, memory_order_relaxed);
+}
+
+struct bb__conn *bb__set_accept(struct bb__set *set, struct bb__conn_context *context, int fd,
+                                unsigned listener, const char *peer)
+{
+    struct bb__conn *conn = bb__conn_new(fd, context);
+    if (!conn) {
+        bb__sock_close(fd);
+        return NULL;
+    }
+    conn->listener = (uint8_t)listener;
+    memcpy(conn->peer, peer, sizeof conn->peer);
+    bb__set_add(set, conn);
+    return conn;
+}
+
+static void tell_lost(struct bb__conn_context *context, struct bb__news_pace *lost, const char *text)
+{
+    const struct bb_news news = {.text = text};
+    bb__news_add_paced(&context->news, lost, context->now, &news);
+}
+
+int bb__set_receive(struct bb__set *set, struct bb__conn_context *context, const struct bb__relay *relay,
+                    struct bb__news_pace *lost, struct bb__conn **conn)
+{
+    struct bb__relayed relayed;
+    *conn = NULL;
+    int code = bb__relay_take(relay, context->scratch, &relayed);
+    if (code == BB_EGONE)
+        tell_lost(context, lost, "a connection that was passed on is lost: no descriptors are left");
+    if (code != BB_OK) return code == BB_EGONE ? BB_OK : BB_AGAIN;
+    if (relayed.fd_count == 0) return BB_NEWS;
+    *conn = bb__conn_arrive(context, context->scratch, &relayed);
+    if (*conn)
+        bb__set_add(set, *conn);
+    else
+        tell_lost(context, lost,
+                  "a connection that was passed on is lost: no memory, or sent by another version");
+    return BB_OK;
 }
 
 void bb__set_end(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
@@ -52,6 +92,7 @@ static void push_ready(struct bb__set *set, struct bb__conn *conn)
     else
         set->ready_first = conn;
     set->ready_last = conn;
+    set->ready_count++;
 }
 
 struct bb__conn *bb__set_take_ready(struct bb__set *set)
@@ -59,6 +100,7 @@ struct bb__conn *bb__set_take_ready(struct bb__set *set)
     struct bb__conn *conn = set->ready_first;
     set->ready_first = conn->next_ready;
     if (!set->ready_first) set->ready_last = NULL;
+    set->ready_count--;
     conn->is_ready = false;
     return conn;
 }
@@ -98,13 +140,27 @@ static bool hand_on(struct bb__set *set, struct bb__conn_context *context, struc
     return true;
 }
 
+static void turn_away(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn)
+{
+    (void)bb__set_settle(set, context, conn, bb__conn_turn_away(conn, context, BB_FAULT_QUEUE_FULL));
+}
+
 void bb__set_pass(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
                   const struct bb__relay *relay, bool may_pass)
 {
     bb__set_unwatch(set, conn);
     bb__conn_has_to_wait(conn);
-    bool can_go = may_pass && bb__buf_len(&conn->out) == 0;
-    if (!can_go || !hand_on(set, context, conn, relay)) push_ready(set, conn);
+    enum bb__conn_turn turn = context->queue ? bb__conn_turn(conn, context) : BB_TURN_GO;
+    if (turn == BB_TURN_AWAY) {
+        turn_away(set, context, conn);
+        return;
+    }
+    bool can_go = may_pass && turn == BB_TURN_GO && bb__buf_len(&conn->out) == 0;
+    if (can_go && hand_on(set, context, conn, relay)) return;
+    if (can_go && context->queue && bb__conn_queue_is_full_with(context, set->ready_count))
+        turn_away(set, context, conn);
+    else
+        push_ready(set, conn);
 }
 
 /* Or in the middle of a head. */

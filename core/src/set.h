@@ -16,9 +16,10 @@ struct bb__set {
     struct bb__conn *conns; /* all of them */
     uint64_t count;
     struct bb__conn *ready_first, *ready_last; /* bytes in hand, waiting for their turn */
-    atomic_uint_fast64_t *process_count;       /* of all sets of the process */
-    bool has_room; /* a connection was closed since the owner has set it to false */
-    bool hurried;  /* see bb__set_hurry() */
+    unsigned ready_count;
+    atomic_uint_fast64_t *process_count; /* of all sets of the process */
+    bool has_room;                       /* a connection was closed since the owner has set it to false */
+    bool hurried;                        /* see bb__set_hurry() */
 };
 
 /* BB_OK or BB_ESYSTEM; bb__set_close() is due either way. process_count outlives the set. */
@@ -44,8 +45,19 @@ bool bb__set_settle(struct bb__set *set, struct bb__conn_context *context, struc
 /* Nothing of it is heard until it is settled again. */
 void bb__set_unwatch(struct bb__set *set, struct bb__conn *conn);
 
+/* One that was accepted. NULL: out of memory, it is closed. */
+struct bb__conn *bb__set_accept(struct bb__set *set, struct bb__conn_context *context, int fd,
+                                unsigned listener, const char *peer);
+
+/* One that was passed on. BB_OK: *conn is the set's, bb__conn_resume() is next; NULL: nothing has come of it.
+ * BB_NEWS: a nudge (bb__worker_nudge()). BB_AGAIN: there is none. lost: telling of those for which there was
+ * no room. */
+int bb__set_receive(struct bb__set *set, struct bb__conn_context *context, const struct bb__relay *relay,
+                    struct bb__news_pace *lost, struct bb__conn **conn);
+
 /* A complete request that this lane does not serve: goes to whichever takes it first, or, when the relay has
- * no room for it, or may_pass is false, is the last of the ready ones. */
+ * no room for it, it is not its turn, or may_pass is false, is the last of the ready ones. Where the queue is
+ * full it is turned away. */
 void bb__set_pass(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
                   const struct bb__relay *relay, bool may_pass);
 

@@ -61,7 +61,8 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
 
     worker->settings = *settings;
     worker->pid = (int)getpid();
-    worker->counts_time = settings->request_timeout > 0 || settings->request_timeout_soft > 0;
+    worker->counts_time = settings->request_timeout > 0 || settings->request_timeout_soft > 0 ||
+                          settings->queue_timeout > 0 || settings->max_queue > 0;
     worker->reserve = find_reserve();
     bb__worker_set_room(worker, 0);
     worker->spool_budget.max = settings->spool_max;
@@ -175,7 +176,7 @@ bool bb__worker_is_awaited(struct bb_worker *worker)
 
 void bb__worker_nudge(struct bb_worker *worker)
 {
-    if (bb__worker_is_awaited(worker)) bb__relay_nudge(worker->relay.in);
+    if (bb__worker_is_awaited(worker)) bb__relay_nudge(&worker->relay);
 }
 
 void bb__worker_give_news(struct bb_worker *worker, struct bb__news_ring *ring)
@@ -199,6 +200,7 @@ int bb_worker_relay(struct bb_worker *worker, int in, int out)
     if (bb__worker_is_inert(worker)) return BB_DRAINED;
     struct bb__relay own = worker->relay;
     if (bb__relay_adopt(&worker->relay, in, out) != BB_OK) return BB_ESYSTEM;
+    worker->relay.turns = own.turns;
     bb__relay_close(&own);
     return BB_OK;
 }
@@ -206,6 +208,8 @@ int bb_worker_relay(struct bb_worker *worker, int in, int out)
 void bb_worker_board(struct bb_worker *worker, struct bb_board *board)
 {
     worker->board = board;
+    worker->relay.turns = &board->turns;
+    worker->queue = (struct bb__conn_queue){&worker->relay, board};
 }
 
 int bb_worker_news(struct bb_worker *worker, struct bb_news *news)

@@ -4,7 +4,7 @@
 #define BB_WORKER_H
 
 #include "board.h"
-#include "conn.h"
+#include "conn_queue.h"
 #include "log_format.h"
 #include "log_sink.h"
 #include "relay.h"
@@ -46,12 +46,13 @@ struct bb_worker {
     struct bb__relay relay; /* in no set that is not watched for listeners, too */
     struct bb__source relay_source;
     struct bb__porter *porter; /* NULL: there is none */
-    bool counts_time;          /* of requests: it is limited, if only softly */
+    bool counts_time;          /* of requests, or how many wait: it is limited, if only softly */
     atomic_bool overdue;       /* one has had all of it */
     int alarm_fd;              /* an eventfd */
     int tell_fd;               /* -1: nobody is told */
     char tell_byte;
     struct bb_board *board; /* NULL: there is none */
+    struct bb__conn_queue queue;
     int pid;
 
     struct bb__log_format log_format;
@@ -102,6 +103,25 @@ static inline bool bb__worker_is_over_limit(const struct bb_worker *worker)
 static inline bool bb__worker_drains(const struct bb_worker *worker)
 {
     return atomic_load_explicit(&worker->drain_began, memory_order_relaxed) != 0;
+}
+
+static inline bool bb__worker_has_room(const struct bb_worker *worker)
+{
+    return atomic_load_explicit(&worker->connections, memory_order_relaxed) <
+           atomic_load_explicit(&worker->connections_limit, memory_order_relaxed);
+}
+
+/* A number of the reserve tells how many there is room for: then false. That many it is until half of them
+ * have gone. */
+static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
+{
+    uint64_t count = atomic_load_explicit(&worker->connections, memory_order_relaxed);
+    uint64_t found = atomic_load_explicit(&worker->room, memory_order_relaxed);
+    if (newest >= worker->reserve)
+        bb__worker_set_room(worker, count > 1 ? count - 1 : 1);
+    else if (found > 0 && count <= found / 2)
+        bb__worker_set_room(worker, 0);
+    return newest < worker->reserve;
 }
 
 /* context.c. Its deadlines are those of the set that is minded. BB_OK or BB_ENOMEM; bb__context_close() is

@@ -84,6 +84,44 @@ static void test_who_takes_nothing_is_not_counted(void **state)
     bb_board_free(board);
 }
 
+static void test_all_that_are_idle(void **state)
+{
+    (void)state;
+    struct bb_board *board;
+    assert_int_equal(bb_board_new(&board, 4), BB_OK);
+    assert_int_equal(bb__board_idle(board, 4), 0);
+    struct bb__board_line *own = bb__board_claim(board);
+    bb__board_set_idle(own, true);
+    pid_t pid = idle_process(board);
+    assert_int_equal(bb__board_idle(board, 4), 2);
+    assert_int_equal(bb__board_idle(board, 1), 1);
+    end_process(pid);
+    bb__board_give_back(own);
+    bb_board_free(board);
+}
+
+static void test_one_process_minds_those_that_wait(void **state)
+{
+    (void)state;
+    struct bb_board *board;
+    int own = (int)getpid();
+    assert_int_equal(bb_board_new(&board, 4), BB_OK);
+    assert_true(bb__board_begin_to_usher(board, own));
+    assert_false(bb__board_begin_to_usher(board, 1));
+    bb__board_end_to_usher(board);
+    assert_true(bb__board_begin_to_usher(board, 1));
+    bb_board_clear(board, own, -1);
+    assert_false(bb__board_begin_to_usher(board, own));
+    bb_board_clear(board, 1, -1); /* it was killed */
+    assert_true(bb__board_begin_to_usher(board, own));
+    bb__board_end_to_usher(board);
+    pid_t gone = idle_process(board); /* nor does anybody wait for it */
+    end_process(gone);
+    assert_true(bb__board_begin_to_usher(board, gone));
+    assert_true(bb__board_begin_to_usher(board, own));
+    bb_board_free(board);
+}
+
 static void test_lines_of_the_dead_are_used_again(void **state)
 {
     (void)state;
@@ -178,6 +216,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_others_are_seen),
         cmocka_unit_test(test_who_takes_nothing_is_not_counted),
+        cmocka_unit_test(test_all_that_are_idle),
+        cmocka_unit_test(test_one_process_minds_those_that_wait),
         cmocka_unit_test(test_lines_of_the_dead_are_used_again),
         cmocka_unit_test(test_who_comes_clears_what_nobody_has_cleared),
         cmocka_unit_test(test_without_a_line),

@@ -202,7 +202,7 @@ static void test_a_word_without_a_connection(void **state)
     struct move *move = begin();
     struct bb__conn *conn = move->conn;
     const struct iovec word = {(char *)"", 1};
-    assert_int_equal(bb__relay_send(&move->relay, &word, 1, NULL, 0), BB_OK);
+    assert_int_equal(bb__relay_send(&move->relay, 0, &word, 1, NULL, 0), BB_OK);
     arrive(move);
     assert_null(move->conn);
     move->conn = conn;
@@ -220,7 +220,7 @@ static void test_one_that_cannot_leave_stays_as_it_is(void **state)
         static const char text[1000];
         const struct iovec filler = {(char *)text, sizeof text};
         int before = open_descriptors();
-        while (bb__relay_send(&move->relay, &filler, 1, NULL, 0) == BB_OK) continue;
+        while (bb__relay_send(&move->relay, 0, &filler, 1, NULL, 0) == BB_OK) continue;
         assert_int_equal(bb__conn_pass(move->conn, &move->relay), BB_AGAIN);
         assert_int_equal(open_descriptors(), before);
         struct bb__relayed relayed;

@@ -127,17 +127,41 @@ static void test_error_answers(void **state)
     struct encode encode = encode_new();
     bb__buf_clear(&encode.out);
     bb__buf_append(&encode.out, "before ", 7);
-    assert_int_equal(bb__h1_reply_error(&encode.out, 400, false, &encode.date, ""), BB_OK);
+    assert_int_equal(bb__h1_reply_error(&encode.out, &(struct bb__h1_error){.status = 400}, &encode.date, ""),
+                     BB_OK);
     assert_string_equal(
         encode_head_text(&encode),
         "before HTTP/1.1 400 Bad Request\r\nDate: @\r\nContent-Type: text/plain\r\nContent-Length: 16\r\n"
         "Connection: close\r\n\r\n400 Bad Request\n");
     bb__buf_clear(&encode.out);
-    assert_int_equal(bb__h1_reply_error(&encode.out, 417, true, &encode.date, "bontebok"), BB_OK);
+    assert_int_equal(bb__h1_reply_error(&encode.out,
+                                        &(struct bb__h1_error){.status = 417, .head_method = true},
+                                        &encode.date, "bontebok"),
+                     BB_OK);
     assert_string_equal(encode_head_text(&encode),
                         "HTTP/1.1 417 Expectation Failed\r\nDate: @\r\nServer: bontebok\r\n"
                         "Content-Type: text/plain\r\n"
                         "Content-Length: 23\r\nConnection: close\r\n\r\n");
+    encode_free(&encode);
+}
+
+static void test_error_answers_that_keep_the_connection(void **state)
+{
+    (void)state;
+    static const char *const connection[] = {"Connection: keep-alive\r\n", ""};
+    struct encode encode = encode_new();
+    for (uint8_t minor = 0; minor <= 1; minor++) {
+        const struct bb__h1_error error = {
+            .status = 503, .keep_alive = true, .minor_version = minor, .retry_after = 12};
+        char expected[256];
+        snprintf(expected, sizeof expected,
+                 "HTTP/1.1 503 Service Unavailable\r\nDate: @\r\nContent-Type: text/plain\r\n"
+                 "Content-Length: 24\r\nRetry-After: 12\r\n%s\r\n503 Service Unavailable\n",
+                 connection[minor]);
+        bb__buf_clear(&encode.out);
+        assert_int_equal(bb__h1_reply_error(&encode.out, &error, &encode.date, ""), BB_OK);
+        assert_string_equal(encode_head_text(&encode), expected);
+    }
     encode_free(&encode);
 }
 
@@ -159,7 +183,9 @@ static void test_room(void **state)
 
         encode = encode_new();
         encode.out.end = encode.out.cap - room;
-        assert_int_equal(bb__h1_reply_error(&encode.out, 431, false, &encode.date, server), BB_OK);
+        assert_int_equal(
+            bb__h1_reply_error(&encode.out, &(struct bb__h1_error){.status = 431}, &encode.date, server),
+            BB_OK);
         encode_free(&encode);
     }
 }
@@ -174,7 +200,7 @@ static int long_reply(struct encode *encode, const char *long_value)
     if (code != BB_OK) return code;
     code = bb__h1_reply_head(&encode->reply, &encode->out, 0, &encode->date, "bontebok");
     if (code != BB_OK) return code;
-    return bb__h1_reply_error(&encode->out, 500, false, &encode->date, "");
+    return bb__h1_reply_error(&encode->out, &(struct bb__h1_error){.status = 500}, &encode->date, "");
 }
 
 static void test_allocations_fail(void **state)
@@ -207,7 +233,8 @@ static void test_each_step_without_memory(void **state)
     fail_alloc_at(1);
     assert_int_equal(encode_head(&encode, 0), BB_ENOMEM);
     fail_alloc_at(1);
-    assert_int_equal(bb__h1_reply_error(&encode.out, 400, false, &encode.date, ""), BB_ENOMEM);
+    assert_int_equal(bb__h1_reply_error(&encode.out, &(struct bb__h1_error){.status = 400}, &encode.date, ""),
+                     BB_ENOMEM);
     assert_true(fail_alloc_off());
     assert_int_equal(bb__buf_len(&encode.out), 0);
     encode_free(&encode);
@@ -223,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_date_and_server_are_not_doubled),
         cmocka_unit_test(test_start_forgets),
         cmocka_unit_test(test_error_answers),
+        cmocka_unit_test(test_error_answers_that_keep_the_connection),
         cmocka_unit_test(test_room),
         cmocka_unit_test(test_allocations_fail),
         cmocka_unit_test(test_each_step_without_memory),

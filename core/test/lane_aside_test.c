@@ -242,7 +242,7 @@ static void test_a_nudge_is_handed_on(void **state)
     char bytes[BB_RELAY_BYTES];
     struct bb__relayed relayed;
     const struct bb_request *request;
-    bb__relay_nudge(relay->in);
+    bb__relay_nudge(relay);
     wait_without_events(host->lane);
     struct client *client = client_asks(host);
     bb__worker_withdraw(host->worker, true);

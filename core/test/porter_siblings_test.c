@@ -112,7 +112,7 @@ static void test_a_full_relay_when_the_worker_leaves(void **state)
     lanes_start(&lanes, 1, &settings);
     connect_all(&lanes, fds);
     block(&lanes, fds[0]);
-    while (bb__relay_send(&lanes.worker->relay, &word, 1, NULL, 0) == BB_OK) continue;
+    while (bb__relay_send(&lanes.worker->relay, 0, &word, 1, NULL, 0) == BB_OK) continue;
     bb_worker_drain(lanes.worker, BB_QUEUE_LEAVE);
     assert_true(is_silent(fds[1]));
     uint64_t end = bb__clock_ms() + PATIENCE * 500;

@@ -30,13 +30,13 @@ static inline void end_relay(struct bb__relay *relay)
 static inline int send_bytes(const struct bb__relay *relay, const void *bytes, size_t len)
 {
     const struct iovec part = {(void *)bytes, len};
-    return bb__relay_send(relay, &part, 1, NULL, 0);
+    return bb__relay_send(relay, 0, &part, 1, NULL, 0);
 }
 
 static inline int send_with(const struct bb__relay *relay, const char *text, const int *fds, size_t count)
 {
     const struct iovec part = {(void *)text, strlen(text)};
-    return bb__relay_send(relay, &part, 1, fds, count);
+    return bb__relay_send(relay, 0, &part, 1, fds, count);
 }
 
 static inline void assert_take(const struct bb__relay *relay, const char *text, size_t fd_count)

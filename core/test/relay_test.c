@@ -51,7 +51,7 @@ static void test_parts_are_one_message(void **state)
     (void)state;
     struct bb__relay relay = new_relay();
     const struct iovec parts[] = {{"one", 3}, {"", 0}, {"two", 3}};
-    assert_int_equal(bb__relay_send(&relay, parts, 3, NULL, 0), BB_OK);
+    assert_int_equal(bb__relay_send(&relay, 0, parts, 3, NULL, 0), BB_OK);
     assert_take(&relay, "onetwo", 0);
     assert_empty(&relay);
     end_relay(&relay);

@@ -1,0 +1,99 @@
+/* porter_queue.c: while no lane of any process is idle nobody looks at those who wait for one: new
+ * connections in the listeners' queues, requests in the relay. Where MaxQueue or QueueTimeout says that they
+ * may not wait for ever, the porter of a lane that is busy does. See porter_work.h. */
+#include "conn_queue.h"
+#include "porter_work.h"
+
+/* Connections in a row of one listener. */
+#define ACCEPTS_MAX 64
+
+static bool nobody_is_idle(const struct bb_worker *worker)
+{
+    return bb__board_idle(worker->board, 1) == 0;
+}
+
+/* ---- new connections ---- */
+
+/* The lock: listeners may be about to be closed. BB_DRAINED: there is no such listener, or none any more. */
+static int accept_from(struct bb_worker *worker, int index, int *fd, char *peer)
+{
+    int code = BB_DRAINED;
+    pthread_mutex_lock(&worker->lock);
+    if (index < worker->listener_count && !atomic_load(&worker->has_closed))
+        code = bb__sock_accept(worker->listeners[index].fd, fd, peer);
+    pthread_mutex_unlock(&worker->lock);
+    return code;
+}
+
+static int accept_one(struct bb__porter *porter, struct bb_lane *lane, int index)
+{
+    const struct bb__listener *listener = &porter->worker->listeners[index];
+    char peer[BB_PEER_MAX];
+    int fd;
+    int code = accept_from(porter->worker, index, &fd, peer);
+    if (code != BB_OK) return code;
+    struct bb__conn *conn = bb__set_accept(&lane->set, &porter->context, fd, listener->number, peer);
+    if (!conn) return BB_ENOMEM;
+    conn->tcp = listener->tcp;
+    (void)bb__worker_find_room(porter->worker, fd);
+    bb__porter_settle(porter, lane, conn, bb__conn_on_ready(conn, &porter->context, BB_INTEREST_READ));
+    return BB_OK;
+}
+
+/* What cannot be accepted stays where it is, and lanes tell of it. */
+static void accept_all(struct bb__porter *porter, struct bb_lane *lane)
+{
+    int code = BB_OK;
+    for (int index = 0; index < BB_LISTENERS_MAX && code != BB_DRAINED; index++) {
+        code = BB_OK;
+        for (int count = 0; count < ACCEPTS_MAX && code == BB_OK; count++) {
+            if (!bb__worker_has_room(porter->worker) || bb__porter_is_wanted(lane)) return;
+            code = accept_one(porter, lane, index);
+        }
+    }
+}
+
+/* ---- those who wait ---- */
+
+/* Also one without a request, which those behind it must not wait for. */
+static bool is_overdue(const struct bb__porter *porter, const struct bb__relay_stamp *first)
+{
+    uint64_t limit = porter->worker->settings.queue_timeout * 1000, now = bb__clock_us();
+    return now > first->since && now - first->since >= limit;
+}
+
+/* False: there is none. A lane may have taken the one that was looked at, and this is the next: if its time
+ * is not over it goes to the end. */
+static bool take_first(struct bb__porter *porter, struct bb_lane *lane, bool *nudged)
+{
+    struct bb__conn_context *context = &porter->context;
+    struct bb__conn *conn;
+    int code = bb__set_receive(&lane->set, context, &porter->worker->relay, &porter->lost, &conn);
+    if (code == BB_AGAIN) return false;
+    *nudged = *nudged || code == BB_NEWS;
+    if (conn) bb__porter_settle(porter, lane, conn, bb__conn_resume(conn, context));
+    return true;
+}
+
+static void answer_overdue(struct bb__porter *porter, struct bb_lane *lane)
+{
+    struct bb_worker *worker = porter->worker;
+    struct bb__relay_stamp first;
+    bool nudged = false;
+    while (!bb__porter_is_wanted(lane) && bb__worker_has_room(worker) &&
+           bb__relay_look(&worker->relay, &first) == BB_OK && is_overdue(porter, &first))
+        if (!take_first(porter, lane, &nudged)) break;
+    if (nudged) bb__relay_nudge(&worker->relay);
+}
+
+bool bb__porter_mind_queue(struct bb__porter *porter, struct bb_lane *lane)
+{
+    struct bb_worker *worker = porter->worker;
+    if (bb__worker_drains(worker) || !nobody_is_idle(worker)) return false;
+    accept_all(porter, lane);
+    if (worker->settings.queue_timeout > 0 && bb__board_begin_to_usher(worker->board, worker->pid)) {
+        answer_overdue(porter, lane);
+        bb__board_end_to_usher(worker->board);
+    }
+    return true;
+}
