@@ -133,6 +133,8 @@ static int set_setting(VALUE name, VALUE value, VALUE argument)
         set_text(settings->access_log, sizeof settings->access_log, name, value);
     else if (strcmp(wanted, "access_log_format") == 0)
         set_text(settings->access_log_format, sizeof settings->access_log_format, name, value);
+    else if (strcmp(wanted, "health_paths") == 0)
+        set_text(settings->health_paths, sizeof settings->health_paths, name, value);
     else
         rb_raise(rb_eArgError, "unknown setting: %" PRIsVALUE, name);
     return ST_CONTINUE;
@@ -168,8 +170,8 @@ static VALUE worker_check_access_log(VALUE class, VALUE given)
     return Qnil;
 }
 
-/* Worker.new(settings = {}): what SETTINGS names, and spool_dir, server_name, trusted_proxies, access_log and
- * access_log_format. */
+/* Worker.new(settings = {}): what SETTINGS names, and spool_dir, server_name, trusted_proxies, access_log,
+ * access_log_format and health_paths. */
 static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
 {
     struct face *face;

@@ -69,6 +69,15 @@ class OptionTypesTest < Minitest::Test
     assert_equal "0660", mode.show(0o660)
   end
 
+  def test_paths
+    paths = Types::Paths.new
+    assert_reads paths, "/up" => ["/up"], "/up  /healthz" => ["/up", "/healthz"], ["/up", :"/~a"] => ["/up", "/~a"],
+                        "none" => [], "" => [], [] => []
+    assert_refuses paths, "paths that begin with /, of 255 characters in all", "up", "/up?x", "/u#p", "/ up",
+                   "/\u00fc", "/\xff", "/#{'x' * 255}", ["/up none"]
+    assert_equal "/up /healthz", paths.show(["/up", "/healthz"])
+  end
+
   def test_a_file_is_any_bytes
     assert_reads Bontebok::OptionTable[:rackup].type, "\xff.ru" => "\xff.ru", "Käse.ru" => "Käse.ru"
     assert_refuses Bontebok::OptionTable[:rackup].type, "a file", "", "a\0b"

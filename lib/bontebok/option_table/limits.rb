@@ -31,6 +31,15 @@ module Bontebok
                    "Connections of one worker. At the limit the longest idle one goes; while none is idle, answers " \
                    "end their connections, and ten new ones a second are accepted all the same. 0: no limit.",
                    section: TITLE, core: true),
+        Option.new("MaxQueue", COUNT, 0,
+                   "Requests that may wait, in the whole server, while all workers are busy. One more: 503 with " \
+                   "Retry-After at once, before what is still to come of its body is read. The connection stays, if " \
+                   "all of the request is here. 0: no limit.",
+                   section: TITLE, core: true),
+        Option.new("HealthPaths", OptionTypes::Paths.new, [].freeze,
+                   "Paths, with spaces between them, of requests that ask whether the server is there: they are not " \
+                   "refused for MaxQueue or QueueTimeout, however long they wait.",
+                   section: TITLE),
         Option.new("MaxKeepaliveRequests", COUNT, 0,
                    "Requests on one connection. 0: no limit.",
                    section: TITLE, core: true)

@@ -40,6 +40,11 @@ module Bontebok
                    "where that was; the worker goes on. Below RequestTimeout, which is for requests that do not end " \
                    "all the same. 0: it is not.",
                    section: TITLE, core: true),
+        Option.new("QueueTimeout", DURATION, 0,
+                   "Time that a request which is here may wait for a worker while all are busy, from its last byte " \
+                   "or, of a new connection, from when a worker accepts it. Longer: 503 with Retry-After, by the " \
+                   "workers' own clock. The connection stays. 0: no limit.",
+                   section: TITLE, core: true),
         Option.new("KeepaliveTimeout", DURATION, 75_000,
                    "Time that a connection may be idle between requests. 0: every answer closes.",
                    section: TITLE, core: true),

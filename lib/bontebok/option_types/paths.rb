@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+module Bontebok
+  module OptionTypes
+    # Paths of requests, as they are sent: a list, or a text with spaces between them; "none".
+    class Paths
+      # The core keeps them in one text, of 256 bytes.
+      MAX = 255
+      NONE = "none"
+      PATH = %r{\A/[!-~&&[^?#]]*\z}
+
+      def metavar
+        "PATHS"
+      end
+
+      def read(value)
+        paths = value == NONE ? [] : Array(value).flat_map { |text| text.to_s.b.split }
+        return paths.freeze if paths.all?(PATH) && show(paths).size <= MAX
+
+        raise Invalid, "paths that begin with /, of #{MAX} characters in all"
+      end
+
+      def show(paths)
+        paths.empty? ? NONE : paths.join(" ")
+      end
+    end
+  end
+end
