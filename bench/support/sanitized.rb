@@ -1,0 +1,45 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "rbconfig"
+require_relative "build"
+
+module Bench
+  # A copy of the gem whose core and binding are built with ASan and UBSan, for a Ruby that is not: the sanitizers are
+  # loaded before it. What they find is in files of a folder.
+  class Sanitized
+    ROOT = File.join(Build::ROOT, "tmp/sanitized")
+    FLAGS = %w[-std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fPIC -shared -fvisibility=hidden
+               -fsanitize=address,undefined -fno-sanitize-recover=undefined].freeze
+
+    def initialize(reports)
+      @reports = reports
+    end
+
+    def build
+      %w[exe lib].each { |folder| FileUtils.cp_r(File.join(Build::ROOT, folder), FileUtils.mkdir_p(ROOT).first) }
+      headers = RbConfig::CONFIG.values_at("rubyhdrdir", "rubyarchhdrdir").map { |folder| "-I#{folder}" }
+      sources = Dir.glob(["core/src/*.c", "ext/bontebok/*.c"], base: Build::ROOT)
+      Dir.chdir(Build::ROOT) do
+        Build.run!("cc", *FLAGS, *headers, "-Icore/include", "-Iext/bontebok", *sources, "-o", library)
+      end
+      self
+    end
+
+    def executable = File.join(ROOT, "exe/bontebok")
+    def library = File.join(ROOT, "lib/bontebok/bontebok.so")
+
+    # Ruby frees little at its end: what is left then is no leak. And it has signal stacks of its own.
+    def env
+      options = "log_path=#{@reports}/report:print_stacktrace=1:detect_leaks=0:use_sigaltstack=0"
+      { "LD_PRELOAD" => runtime, "ASAN_OPTIONS" => options, "UBSAN_OPTIONS" => options }
+    end
+
+    # The texts of what was found.
+    def reports = Dir[File.join(@reports, "report*")].map { |file| File.read(file) }
+
+    private
+
+    def runtime = IO.popen(%w[cc -print-file-name=libasan.so], &:read).chomp
+  end
+end
