@@ -71,6 +71,7 @@ static bool add_listeners(struct bb_lane *lane)
     struct bb_worker *worker = lane->worker;
     for (int i = 0; i < worker->listener_count && !atomic_load(&worker->has_closed); i++) {
         struct bb__listener *listener = &worker->listeners[i];
+        if (listener->useless) continue;
         if (bb__poller_add_shared(&lane->set.poller, listener->fd, &listener->source) != BB_OK) return false;
     }
     return true;
@@ -108,6 +109,10 @@ void bb__lane_listen(struct bb_lane *lane)
 /* Somebody has shut it down, say: it would be ready for ever, with nothing in its queue. */
 static void give_up(struct bb_lane *lane, const struct bb__listener *listener, int error)
 {
+    struct bb_worker *worker = lane->worker;
+    pthread_mutex_lock(&worker->lock);
+    worker->listeners[listener - worker->listeners].useless = true;
+    pthread_mutex_unlock(&worker->lock);
     bb__news_add(&lane->context.news, 0, error, "accept: a listener is of no use any more", NULL);
     bb__poller_remove(&lane->set.poller, listener->fd);
 }

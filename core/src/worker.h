@@ -21,6 +21,7 @@ struct bb__listener {
     int fd;
     uint8_t number;
     bool tcp;
+    bool useless; /* for ever; the worker's lock guards it */
 };
 
 /* A connection that was queued when the order to drain came, until a lane takes it. */

@@ -25,7 +25,12 @@ static void test_a_broken_listener_does_not_make_it_spin(void **state)
         shutdown(host->worker->listeners[0].fd, SHUT_RDWR);
         host_settle(host);
         assert_true(would_wait(host));
+        bb__lane_look_anew(host->lane); /* as after each long request */
+        host_settle(host);
         assert_int_equal(host->news_count, 1);
+        pthread_mutex_lock(&host->worker->lock);
+        assert_false(bb__worker_is_awaited(host->worker));
+        pthread_mutex_unlock(&host->worker->lock);
         client_say(client, REQUEST);
         assert_answer(client, 200, "GET / ");
         assert_true(would_wait(host));
