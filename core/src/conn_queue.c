@@ -115,9 +115,10 @@ enum bb__conn_turn bb__conn_turn(struct bb__conn *conn, struct bb__conn_context 
 /* ---- no more ---- */
 
 /* s. What waits now has been answered by then. */
-static uint64_t retry_after(const struct bb_settings *settings)
+static uint32_t retry_after(const struct bb_settings *settings)
 {
-    return settings->queue_timeout > 1000 ? (settings->queue_timeout + 999) / 1000 : 1;
+    uint64_t seconds = (settings->queue_timeout + 999) / 1000;
+    return seconds < 1 ? 1 : seconds < UINT32_MAX ? (uint32_t)seconds : UINT32_MAX;
 }
 
 /* What is here of a body is thrown away; what is not would be read for nobody, so the connection ends (RFC

@@ -3,6 +3,7 @@
  * h1_reply_body.c's. */
 #include "h1_reply.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "h1_status.h"
@@ -87,23 +88,23 @@ static char *put_server(char *to, const char *server, size_t len)
     return BB_PUT_LITERAL(to, "\r\n");
 }
 
-/* The digits, and the end of the line. */
-static char *put_number(char *to, uint64_t number)
+static char *put_content_length(char *to, uint64_t length)
 {
     char digits[DIGITS_MAX];
     char *first = digits + sizeof digits;
     do {
-        *--first = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
+        *--first = (char)('0' + length % 10);
+        length /= 10;
+    } while (length > 0);
+    to = BB_PUT_LITERAL(to, "Content-Length: ");
     to = bb__put(to, first, (size_t)(digits + sizeof digits - first));
     return BB_PUT_LITERAL(to, "\r\n");
 }
 
-static char *put_content_length(char *to, uint64_t length)
+/* Of errors only: it may take its time. */
+static char *put_retry_after(char *to, uint32_t seconds)
 {
-    to = BB_PUT_LITERAL(to, "Content-Length: ");
-    return put_number(to, length);
+    return seconds > 0 ? to + sprintf(to, "Retry-After: %u\r\n", (unsigned)seconds) : to;
 }
 
 /* A client of HTTP/1.1 stays when nothing is said, one of 1.0 goes (RFC 9112 9.3). */
@@ -165,7 +166,7 @@ int bb__h1_reply_error(struct bb__buf *out, const struct bb__h1_error *error, st
     at = put_server(at, server, server_len);
     at = BB_PUT_LITERAL(at, "Content-Type: text/plain\r\n");
     at = put_content_length(at, text_len + 1);
-    if (error->retry_after > 0) at = put_number(BB_PUT_LITERAL(at, "Retry-After: "), error->retry_after);
+    at = put_retry_after(at, error->retry_after);
     at = put_connection(at, error->keep_alive, error->minor_version);
     at = BB_PUT_LITERAL(at, "\r\n");
     if (!error->head_method) {

@@ -88,7 +88,7 @@ struct bb__h1_error {
     bool head_method;      /* HEAD: the body is left out, but counted */
     bool keep_alive;       /* else it says Connection: close */
     uint8_t minor_version; /* of the request, where it is kept alive */
-    uint64_t retry_after;  /* s; 0: it does not say */
+    uint32_t retry_after;  /* s; 0: it does not say */
 };
 
 /* All of it: status line, Date, Connection, Retry-After, a short text body. Appended to `out`. Returns BB_OK
