@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+_Static_assert(sizeof(struct bb__relay_stamp) == 24, "other versions find their part behind it");
+
 /* Room for thousands of messages; the system's own limit may be lower. */
 #define QUEUE_BYTES (1024 * 1024)
 

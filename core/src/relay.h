@@ -22,7 +22,8 @@ struct bb__relay {
     atomic_uint_fast64_t *turns; /* of all processes: requests that were sent; NULL: nobody counts them */
 };
 
-/* What each message begins with, for those who only look. */
+/* What each message begins with, for those who only look. It is the same in all versions: while a server is
+ * deployed two of them share a queue. What comes behind it says itself how it is laid out. */
 struct bb__relay_stamp {
     uint64_t turn;  /* so many requests were sent before it */
     uint64_t since; /* us, when its request began to wait, or, if there is none, when it was sent */
