@@ -42,13 +42,14 @@ static bool is_taken(unsigned word)
     return !is_busy(word) && bb__own_state_of(word) != BB_OWN_IDLE;
 }
 
-/* A request that was there a tick ago, too. Else it is remembered. */
+/* A request that was there a tick ago, too. Else it is remembered, with a time that is not before it: this
+ * look may have begun long ago, and its limits are not to be over before their time. */
 static bool is_long(struct bb__porter *porter, struct bb_lane *lane, unsigned word)
 {
     if (!is_busy(word)) return false;
     if (word == lane->minded.word) return porter->context.seen - lane->minded.since >= TICK * 1000;
     lane->minded.word = word;
-    lane->minded.since = porter->context.seen;
+    lane->minded.since = bb__clock_us();
     lane->minded.overdue = lane->minded.warned = lane->minded.late = false;
     porter->fresh = true;
     porter->quiet = 0;

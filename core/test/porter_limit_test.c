@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "lanes.h"
+#include "porter_work.h"
 
 static struct bb_settings limited(uint64_t request_timeout)
 {
@@ -81,7 +82,7 @@ static void test_one_that_is_not_answered(void **state)
 static void test_one_that_is_not_finished(void **state)
 {
     (void)state;
-    struct bb_settings settings = limited(100);
+    struct bb_settings settings = limited(500);
     struct lanes lanes;
     lanes_start(&lanes, 1, &settings);
     int fd = blocked_with(&lanes, "POST /half HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -98,7 +99,7 @@ static void test_one_that_is_not_finished(void **state)
 static void test_one_that_is_answered_already(void **state)
 {
     (void)state;
-    struct bb_settings settings = limited(100);
+    struct bb_settings settings = limited(500);
     struct lanes lanes;
     lanes_start(&lanes, 1, &settings);
     int fd = blocked_with(&lanes, "POST /stay HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -182,6 +183,29 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* A look of the porter's that takes its time has begun before the request has. */
+static void test_no_limit_is_over_too_soon(void **state)
+{
+    (void)state;
+    struct bb_settings settings = limited(0);
+    struct lanes lanes;
+    settings.request_timeout_soft = 200;
+    lanes_start(&lanes, 1, &settings);
+    struct bb__porter *porter = lanes.worker->porter;
+    pthread_mutex_lock(&porter->lock);
+    bb__event_raise(porter->kick_fd);
+    assert_false(is_alarmed(lanes.worker, 300));
+    uint64_t began = now_ms();
+    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    pthread_mutex_unlock(&porter->lock);
+    assert_true(is_alarmed_for_soft(&lanes));
+    assert_true(now_ms() - began >= 200);
+    sem_post(&lanes.leave);
+    assert_true(lanes_read(fd, "/block 0"));
+    close(fd);
+    finish(&lanes, 1);
+}
+
 /* Both limits move, those of one request; what the host was told of it is told anew. */
 static void test_more_time(void **state)
 {
@@ -246,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_one_that_is_quick_enough),
         cmocka_unit_test(test_the_soft_limit),
         cmocka_unit_test(test_the_soft_limit_of_one_that_has_ended),
+        cmocka_unit_test(test_no_limit_is_over_too_soon),
         cmocka_unit_test(test_more_time),
         cmocka_unit_test(test_another_process_is_told),
     };
