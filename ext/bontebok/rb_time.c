@@ -45,16 +45,24 @@ struct place {
     VALUE label, backtrace;
 };
 
+/* After the call that asks for the backtrace there may be no exchange any more. */
 static struct place place_of(const struct bbr_exchange *exchange)
 {
-    VALUE thread = exchange->thread;
-    return (struct place){bbr_env_label(exchange->env), rb_funcallv(thread, id_backtrace, 0, NULL)};
+    VALUE thread = exchange->thread, label = bbr_env_label(exchange->env);
+    return (struct place){label, rb_funcallv(thread, id_backtrace, 0, NULL)};
 }
 
 static VALUE raise_in(VALUE thread)
 {
     VALUE error = rb_exc_new_cstr(bbr_eTimeout, "the request has taken longer than RequestTimeoutSoft");
     return rb_funcallv(thread, id_raise, 1, &error);
+}
+
+/* Whatever becomes of who raises: the end of the request waits for this. */
+static VALUE has_raised(VALUE lane)
+{
+    ((struct bbr_lane *)lane)->raising = false;
+    return Qnil;
 }
 
 static struct bbr_exchange *limited(const struct bbr_lane *lane)
@@ -75,8 +83,7 @@ static VALUE lane_time_out(VALUE self)
     if (!exchange || !bb_lane_take_late(lane->core)) return Qnil;
 
     exchange->timed_out = lane->raising = true;
-    (void)bbr_attempt(raise_in, exchange->thread);
-    lane->raising = false;
+    (void)rb_ensure(raise_in, exchange->thread, has_raised, (VALUE)lane);
     RB_GC_GUARD(self);
     return rb_assoc_new(place.label, place.backtrace);
 }
@@ -89,8 +96,8 @@ static VALUE lane_time_out(VALUE self)
 static VALUE lane_extend_timeout(VALUE self, VALUE seconds)
 {
     const struct bbr_lane *lane = bbr_lane_of(self);
-    const struct bbr_exchange *exchange = lane->exchange;
     double extension = NUM2DBL(seconds);
+    const struct bbr_exchange *exchange = lane->exchange;
     if (!(extension >= 0 && extension <= EXTENSION_MAX))
         rb_raise(rb_eArgError, "no time to extend a request by: %+" PRIsVALUE, seconds);
     if (!exchange || !exchange->request || exchange->thread != rb_thread_current())

@@ -39,6 +39,24 @@ class TimeOutRacesTest < Support::LaneCase
     trace&.disable
   end
 
+  # Who raises is killed at it: nobody waits for him.
+  def test_one_that_ends_while_who_raises_is_killed
+    ended = false
+    trace = TracePoint.new(:c_call) do |call|
+      next unless call.method_id == :raise && @watches.include?(Thread.current)
+
+      ended = true
+      Thread.current.kill
+    end
+    server = limited { Thread.pass until ended }
+
+    trace.enable
+
+    assert_equal 200, server.get("/slow").status
+  ensure
+    trace&.disable
+  end
+
   # Ends and limits of requests meet, in whichever order.
   def test_none_is_meant_for_another
     early = []
