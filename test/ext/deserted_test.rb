@@ -21,8 +21,8 @@ class DesertedTest < Support::LaneCase
       @waiting.request("GET", "/waits")
     end
 
-    assert_equal %w[/busy /last /waits], calls.sort
     assert_equal "ok", @waiting.read_response.body
+    assert_equal %w[/busy /last /waits], calls.sort
   ensure
     @waiting&.close
   end

@@ -26,7 +26,7 @@ class RequestTimeoutSoftTest < Support::TestCase
         end
       when "/extended"
         env["bontebok.extend_timeout"].call(60)
-        done = now + 0.8
+        done = now + 1.5
         sleep(0.01) until now > done
       end
       [200, {}, [env.key?("bontebok.extend_timeout").to_s]]
@@ -59,7 +59,7 @@ class RequestTimeoutSoftTest < Support::TestCase
   end
 
   def test_more_time_moves_both_limits
-    server = start("-w", "1", "--request-timeout-soft", "300ms", "--request-timeout", "500ms")
+    server = start("-w", "1", "--request-timeout-soft", "600ms", "--request-timeout", "1s")
     former = wait_for_workers(server, 1)
     response = server.get("/extended")
     assert_equal [200, "true"], [response.status, response.body]
@@ -68,7 +68,7 @@ class RequestTimeoutSoftTest < Support::TestCase
   end
 
   def test_more_time_where_the_limit_is_hard
-    server = start("-w", "1", "--request-timeout", "500ms")
+    server = start("-w", "1", "--request-timeout", "1s")
     assert_equal 200, server.get("/extended").status
   end
 
