@@ -86,14 +86,23 @@ static void answer_overdue(struct bb__porter *porter, struct bb_lane *lane)
     if (nudged) bb__relay_nudge(&worker->relay);
 }
 
+static void usher(struct bb__porter *porter, struct bb_lane *lane)
+{
+    struct bb_worker *worker = porter->worker;
+    if (!bb__board_begin_to_usher(worker->board, worker->pid)) return;
+    answer_overdue(porter, lane);
+    bb__board_end_to_usher(worker->board);
+}
+
+/* Whoever is idle takes at once what comes, if its process was not stopped: only time tells. */
 bool bb__porter_mind_queue(struct bb__porter *porter, struct bb_lane *lane)
 {
     struct bb_worker *worker = porter->worker;
-    if (bb__worker_drains(worker) || !nobody_is_idle(worker)) return false;
-    accept_all(porter, lane);
-    if (worker->settings.queue_timeout > 0 && bb__board_begin_to_usher(worker->board, worker->pid)) {
-        answer_overdue(porter, lane);
-        bb__board_end_to_usher(worker->board);
-    }
-    return true;
+    struct bb__relay_stamp first;
+    if (bb__worker_drains(worker)) return false;
+    bool on_our_own = nobody_is_idle(worker);
+    if (on_our_own) accept_all(porter, lane);
+    if (worker->settings.queue_timeout == 0) return on_our_own;
+    usher(porter, lane);
+    return on_our_own || bb__relay_look(&worker->relay, &first) == BB_OK;
 }

@@ -23,9 +23,9 @@ static inline bool bb__porter_is_wanted(struct bb_lane *lane)
 void bb__porter_settle(struct bb__porter *porter, struct bb_lane *lane, struct bb__conn *conn,
                        enum bb__conn_next next);
 
-/* porter_queue.c: where MaxQueue or QueueTimeout is set, if no lane of any process is idle: accepts, and
- * answers those that have waited for too long. The set is WORK. True: it is to look again soon; else a lane,
- * or the porter of the last one that was idle, does. */
+/* porter_queue.c: where MaxQueue or QueueTimeout is set: answers those that have waited for too long, and, if
+ * no lane of any process is idle, accepts. The set is WORK. True: it is to look again soon; else a lane, or
+ * the porter of the last one that was idle, does. */
 bool bb__porter_mind_queue(struct bb__porter *porter, struct bb_lane *lane);
 
 /* porter_limit.c: ends a request that the host has had for too long, or has the host do that. The set is

@@ -29,6 +29,26 @@ static void test_who_waits_for_too_long_is_told_so(void **state)
     end(&rush, 3);
 }
 
+/* A process that was stopped while it was idle would take it, and never does. */
+static void test_who_is_left_to_one_that_was_stopped(void **state)
+{
+    (void)state;
+    struct bb_settings settings = bounded(SOON, 0);
+    struct rush rush;
+    begin(&rush, &settings);
+    int early = connect_early(&rush);
+    block_all(&rush);
+    struct bb__board_line *stopped = bb__board_claim(lanes_board);
+    atomic_store(&stopped->pid, 1);
+    bb__board_set_idle(stopped, true);
+    say(early, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_refused(early, NULL);
+    unblock_all(&rush);
+    assert_true(lanes_ask(early, "/next", "", ""));
+    close(early);
+    end(&rush, 2);
+}
+
 /* A lane that leaves nothing behind has no need of the porter, but others have. */
 static void test_a_lane_with_one_connection(void **state)
 {
@@ -172,6 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_waits_for_too_long_is_told_so),
+        cmocka_unit_test(test_who_is_left_to_one_that_was_stopped),
         cmocka_unit_test(test_a_lane_with_one_connection),
         cmocka_unit_test(test_who_has_his_turn_in_time_is_served),
         cmocka_unit_test(test_what_is_pipelined_behind_it_is_next),
