@@ -39,7 +39,7 @@ class OptionTypesTest < Minitest::Test
 
   def test_networks
     networks = Types::Networks.new
-    assert_reads networks, "unix" => "unix", "" => "", " " => "", [] => "", "10.0.0.1" => "10.0.0.1",
+    assert_reads networks, "unix" => "unix", "" => "", " " => "", [] => "", "none" => "", "10.0.0.1" => "10.0.0.1",
                            "unix, 10.9.8.7/8  ::1" => "unix 10.0.0.0/8 ::1", %w[::1 ::1/128] => "::1",
                            "192.0.2.0/255.255.255.0,2001:db8::/32" => "192.0.2.0/24 2001:db8::/32"
     wanted = "addresses, networks (10.0.0.0/8), or unix"

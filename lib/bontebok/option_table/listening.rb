@@ -35,7 +35,7 @@ module Bontebok
                    section: TITLE),
         Option.new("TrustedProxies", OptionTypes::Networks.new, "unix 127.0.0.0/8 ::1",
                    "Whose X-Request-Start is believed, which says since when a request waits: addresses and networks " \
-                   "with spaces between, unix for who connects to a unix socket. Empty: nobody's.",
+                   "with spaces between, unix for who connects to a unix socket. none: nobody's.",
                    section: TITLE),
         Option.new("CheckClientConnection", SWITCH, false,
                    "Do nothing for a request whose client has closed its connection meanwhile, or the half it sends " \

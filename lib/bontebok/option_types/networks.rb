@@ -10,6 +10,7 @@ module Bontebok
       # As many as the core keeps.
       MOST = 128
       UNIX = "unix"
+      NONE = "none"
 
       def metavar
         "NETWORKS"
@@ -17,13 +18,14 @@ module Bontebok
 
       def read(value)
         words = Array(value).flat_map { |text| text.to_s.b.split(/[\s,]+/) }.reject(&:empty?)
+        return "" if words == [NONE]
         raise Invalid, "at most #{MOST} networks" if words.size > MOST
 
         words.map { |word| network(word) }.uniq.join(" ").freeze
       end
 
       def show(value)
-        value.empty? ? "none" : value
+        value.empty? ? NONE : value
       end
 
       private
