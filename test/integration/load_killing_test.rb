@@ -43,13 +43,14 @@ class LoadKillingTest < Support::TestCase
   end
 
   # A lost one was begun by a dead worker, or its connection was one's that had not begun with it. Each dead one had
-  # one in its hands at most, which it may have been about to begin.
+  # one in its hands at most, which it may have been about to begin. Who had a connection on which nothing was
+  # answered yet, nobody knows.
   def assert_lost_by(killed, fates)
     by = begun
     lost = fates.select(&:lost?)
     began, rest = lost.partition { |fate| by[fate.id] }
     began.each { |fate| assert_includes killed, by[fate.id] }
-    in_hand = began + rest.reject { |fate| killed.include?(fate.owner) }
+    in_hand = began + rest.reject { |fate| fate.owner.nil? || killed.include?(fate.owner) }
     assert_operator in_hand.size, :<=, killed.size, in_hand
     # Of the seven for each worker nearly all wait in the queue.
     assert_operator lost.size, :<=, 3 * killed.size, lost

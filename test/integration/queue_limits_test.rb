@@ -9,7 +9,7 @@ class QueueLimitsTest < Support::TestCase
 
   WORKERS = 2
   MOST = 3
-  SOON = 0.3
+  SOON = 0.5
 
   def start(*args, **options)
     super("-w", WORKERS, "-t", 1, "-E", "production", *args, **options)
@@ -50,9 +50,12 @@ class QueueLimitsTest < Support::TestCase
                      listen: transport)
       kept = keep(server)
       blocked = block_all(server)
-      kept.each { |client| client.request("GET", "/") }
-      fresh = Array.new(4) { send_request(server, "/", {}, "GET / HTTP/1.1\r\n\r\n") }
-      taken = seconds { (kept + fresh).each { |client| assert_refused(client) } }
+      fresh = nil
+      taken = seconds do
+        kept.each { |client| client.request("GET", "/") }
+        fresh = Array.new(4) { send_request(server, "/", {}, "GET / HTTP/1.1\r\n\r\n") }
+        (kept + fresh).each { |client| assert_refused(client) }
+      end
       assert_operator taken, :>, SOON / 2
       unblock_all(blocked)
       (kept + fresh).each { |client| assert_includes workers(server), ask(client) }
@@ -134,12 +137,18 @@ class QueueLimitsTest < Support::TestCase
 
   private
 
-  # More than may wait, and those that come later: all of these are refused.
+  # More than may wait, and those that come later: all of these are refused. Those who wait are in the queue.
   def wait_in_line(server)
+    before = descriptors(server)
     clients = Array.new(2 * MOST) { send_request(server) }
-    eventually { clients.count { |client| !client.quiet?(0) } >= MOST - 1 }
+    eventually { refused(clients) >= MOST - 1 }
     3.times { assert_refused(send_request(server)) }
+    eventually { descriptors(server) <= before + refused(clients) + 3 }
     clients
+  end
+
+  def refused(clients)
+    clients.count { |client| !client.quiet?(0) }
   end
 
   # Two workers that put one into the queue in the same moment may find room for both.
