@@ -9,12 +9,13 @@ class LoadSpreadTest < Support::TestCase
   REQUESTS = 64 * WORKERS * 5
   EVEN = REQUESTS / WORKERS
 
-  # On a machine that is busy whose turn it is does not always sleep yet when a connection comes.
+  # On a machine that is busy whose turn it is does not always sleep yet when a connection comes: bench/spread measures
+  # how even it is, this tells it from one worker that has nearly all.
   %i[tcp unix].each do |transport|
     define_method("test_all_have_as_much_to_do_over_#{transport}") do
       served = served_by(transport)
       assert_equal WORKERS, served.size
-      served.each { |count| assert_in_delta EVEN, count, EVEN * 0.6, served }
+      served.each { |count| assert_includes (EVEN / 8)..(EVEN * 5 / 2), count, served }
     end
   end
 
