@@ -24,14 +24,13 @@ class ProcessQueueTest < Support::TestCase
     wait_for_workers(server, WORKERS, without: old.first(1))
   end
 
-  # Who is not running just then has less: one that takes all leaves the others what they are about to answer.
   def test_workers_that_stop_share_what_is_queued
     server, old = start
     clients = queue_up(server)
     server.signal("TERM")
     served = answers(clients)
-    assert_empty served.keys - old.map(&:to_s)
-    assert_operator served.values.max, :<, QUEUED * 9 / 10, served.inspect
+    assert_equal old.map(&:to_s).sort, served.keys.sort
+    assert_operator served.values.max, :<, QUEUED * 2 / 3, served.inspect
     assert_equal 0, server.wait.exitstatus
   end
 
