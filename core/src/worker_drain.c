@@ -10,10 +10,11 @@
 #include <unistd.h>
 
 /* So many at a time are taken of a queue that other workers are told to take as well, and then they have so
- * long to do the same: what is queued is spread, and those that are idle get the most of it. */
+ * long to do the same, and to be woken for it: what is queued is spread, and those that are idle get the most
+ * of it. */
 #define SLICE       BB_IN_A_ROW
-#define SLICE_PAUSE 200 /* us */
-#define SLICES_TIME 200 /* ms: clients may connect as fast as they are taken */
+#define SLICE_PAUSE 1000 /* us */
+#define SLICES_TIME 200  /* ms: clients may connect as fast as they are taken */
 
 static void queue_up(struct bb_worker *worker, struct bb__queued *queued)
 {
