@@ -118,7 +118,6 @@ static bool would_take(const struct bb__board_line *line)
 {
     return atomic_load_explicit(&line->idle, memory_order_relaxed) &&
            !atomic_load_explicit(&line->leaves, memory_order_relaxed) &&
-
            !atomic_load_explicit(&line->paused, memory_order_relaxed);
 }
 
