@@ -22,12 +22,6 @@ class DeadlinesTest < Support::TestCase
     flunk("no answer while #{bytes.bytesize} bytes dripped")
   end
 
-  def seconds
-    started = Support::Deadline.now
-    yield
-    Support::Deadline.now - started
-  end
-
   def assert_timed_out(response, client)
     assert_equal [408, false], [response.status, response.keep_alive?]
     assert_equal "", client.read_to_end
@@ -36,7 +30,9 @@ class DeadlinesTest < Support::TestCase
   def test_a_head_that_drips_is_not_given_more_time
     start("--header-timeout", "0.5")
     @server.connect do |client|
-      took = seconds { assert_timed_out(drip(client, "GET /#{'a' * 200} HTTP/1.1\r\nHost: a\r\n\r\n"), client) }
+      took = Support::Deadline.seconds do
+        assert_timed_out(drip(client, "GET /#{'a' * 200} HTTP/1.1\r\nHost: a\r\n\r\n"), client)
+      end
       assert_operator took, :>=, 0.4
     end
     assert_equal 200, @server.get.status

@@ -43,14 +43,14 @@ class ProcessWaitingTest < Support::TestCase
   # A connection of the busy worker drips, so that its porter wakes up as each new one comes: that is not for it.
   def test_a_new_connection_while_the_porter_is_awake
     server = start("-w", "2", "-t", "1", listen: :tcp)
-    usual = quartile { seconds { ask_once(server) } }
+    usual = quartile { Support::Deadline.seconds { ask_once(server) } }
     keep_connections(server)
     first, dripping = two_of_one_worker
     idle = other_than(server, block(server, first))
     dripping.write("GET /")
     waited = quartile do
       dripping.write("a")
-      seconds { assert_equal idle, ask_once(server) }
+      Support::Deadline.seconds { assert_equal idle, ask_once(server) }
     end
     assert_operator waited, :<, usual + WAIT_LIMIT
     unblock(first)
@@ -143,7 +143,7 @@ class ProcessWaitingTest < Support::TestCase
     eventually { states(pid) == ["T"] }
     yield if block_given?
     client.request("GET", "/")
-    seconds do
+    Support::Deadline.seconds do
       Process.kill("CONT", pid)
       @served_by[client] = client.read_response.body.to_i
     end
@@ -159,11 +159,5 @@ class ProcessWaitingTest < Support::TestCase
   # Of the tries: what else the machine does delays some of them, what is broken all.
   def quartile(&try)
     Array.new(TRIES, &try).sort[TRIES / 4]
-  end
-
-  def seconds
-    started = Support::Deadline.now
-    yield
-    Support::Deadline.now - started
   end
 end

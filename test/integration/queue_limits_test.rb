@@ -38,12 +38,6 @@ class QueueLimitsTest < Support::TestCase
     assert_equal [503, "1", kept], [response.status, response["Retry-After"], response.keep_alive?]
   end
 
-  def seconds
-    from = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    yield
-    Process.clock_gettime(Process::CLOCK_MONOTONIC) - from
-  end
-
   %i[unix tcp].each do |transport|
     define_method("test_nobody_waits_for_longer_than_queue_timeout_over_#{transport}") do
       server = start("--queue-timeout", "#{SOON}s", "--access-log", "-", "--access-log-format", "%>s %X line",
@@ -51,7 +45,7 @@ class QueueLimitsTest < Support::TestCase
       kept = keep(server)
       blocked = block_all(server)
       fresh = nil
-      taken = seconds do
+      taken = Support::Deadline.seconds do
         kept.each { |client| client.request("GET", "/") }
         fresh = Array.new(4) { send_request(server, "/", {}, "GET / HTTP/1.1\r\n\r\n") }
         (kept + fresh).each { |client| assert_refused(client) }

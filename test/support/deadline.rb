@@ -18,6 +18,13 @@ module Support
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
+    # How many seconds the block takes.
+    def self.seconds
+      started = now
+      yield
+      now - started
+    end
+
     def initialize(seconds = DEFAULT_SECONDS)
       @at = Deadline.now + (seconds * PATIENCE)
     end

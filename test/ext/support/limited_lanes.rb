@@ -43,9 +43,5 @@ module Support
         server.lanes.filter_map(&:time_out).each { |place| @places << place }
       end
     end
-
-    def now
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    end
   end
 end
