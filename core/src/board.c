@@ -9,6 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* ms. Who has a request for so long is not there for others. */
+#define LONG 100
+
 static size_t size_of(unsigned count)
 {
     return sizeof(struct bb_board) + count * sizeof(struct bb__board_line);
@@ -158,6 +161,25 @@ unsigned bb__board_idle_elsewhere(const struct bb_board *board, int own_pid, uns
 unsigned bb__board_idle(const struct bb_board *board, unsigned most)
 {
     return bb__board_idle_elsewhere(board, 0, most);
+}
+
+static bool could_take(const struct bb__board_line *line, uint64_t now)
+{
+    uint64_t began = atomic_load_explicit(&line->began, memory_order_relaxed);
+    return atomic_load_explicit(&line->pid, memory_order_relaxed) != 0 &&
+           !atomic_load_explicit(&line->leaves, memory_order_relaxed) &&
+           !atomic_load_explicit(&line->paused, memory_order_relaxed) && (began == 0 || now < began + LONG);
+}
+
+struct bb__board_sum bb__board_sum(const struct bb_board *board, uint64_t now)
+{
+    unsigned used = atomic_load_explicit(&board->used, memory_order_relaxed);
+    struct bb__board_sum sum = {0};
+    for (unsigned i = 0; i < used; i++) {
+        sum.requests += atomic_load_explicit(&board->lines[i].requests, memory_order_relaxed);
+        sum.lanes += could_take(&board->lines[i], now);
+    }
+    return sum;
 }
 
 bool bb__board_begin_to_usher(struct bb_board *board, int own_pid)

@@ -39,6 +39,14 @@ unsigned bb__board_idle_elsewhere(const struct bb_board *board, int own_pid, uns
 /* How many lanes of all processes do. */
 unsigned bb__board_idle(const struct bb_board *board, unsigned most);
 
+/* What all lanes have had, and how many of them could have had more: who leaves, has no room or has had the
+ * same request for long could not. now: ms. */
+struct bb__board_sum {
+    uint64_t requests;
+    unsigned lanes;
+};
+struct bb__board_sum bb__board_sum(const struct bb_board *board, uint64_t now);
+
 /* One process at a time minds those that wait. False: another one does. */
 bool bb__board_begin_to_usher(struct bb_board *board, int own_pid);
 void bb__board_end_to_usher(struct bb_board *board);

@@ -90,7 +90,6 @@ struct bb_lane {
     uint64_t crowded_until;               /* ms; till then answers end their connections, to make room */
     const struct bb__listener *accepting; /* had an event; its queue is not known to be empty */
     unsigned accepted;                    /* in this streak */
-    unsigned accepted_since;              /* it went to the end of the queues */
     unsigned last_streak;
     const struct bb__listener *calm; /* whose queue had nobody in it that waits, */
     uint64_t calm_at;                /* ms, when it was looked at */
@@ -103,6 +102,12 @@ struct bb_lane {
 
     struct bb__news_pace log_losses; /* lane_log.c: telling of lines that were lost */
     uint64_t log_last;               /* ms, since when nothing more will come; 0: not yet */
+
+    struct {           /* lane_spread.c */
+        uint64_t own;  /* requests of this lane that do not count any more */
+        uint64_t all;  /* of all lanes */
+        unsigned look; /* so many accepts more until it compares again */
+    } spread;
 
     struct {               /* lane_share.c */
         uint64_t crowded;  /* us, since when each look has found several at a time; 0: the last one has not */
@@ -160,6 +165,9 @@ void bb__lane_resume_accepting(struct bb_lane *lane);
 void bb__lane_look_anew(
     struct bb_lane *lane); /* what is there, of which the set may not know; others come first */
 void bb__lane_stop_accepting(struct bb_lane *lane);
+
+/* lane_spread.c: after a streak of accepts: others may be next. */
+void bb__lane_take_turns(struct bb_lane *lane);
 
 /* lane_source.c: an event of a listener or the relay, or another one's whose turn it is. Returns one that has
  * a request, or NULL. */

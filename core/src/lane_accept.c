@@ -23,9 +23,6 @@
  * else has come after each one. */
 #define PROBE_EVERY 8
 
-/* The first of all lanes in a queue is woken as long as it is idle: after so many it goes to the end. */
-#define ROTATE_EVERY 64
-
 /* ms. What is less may be the kernel's ticks. */
 #define QUEUED_MIN 5
 
@@ -137,18 +134,9 @@ void bb__lane_look_anew(struct bb_lane *lane)
     bb__lane_watch_and_unlock(lane);
 }
 
-static void take_turns(struct bb_lane *lane)
-{
-    lane->accepted_since += lane->accepted;
-    if (lane->accepted_since < ROTATE_EVERY || !lane->worker->settings.spread || lane->context.draining)
-        return;
-    lane->accepted_since = 0;
-    bb__lane_look_anew(lane);
-}
-
 static void end_streak(struct bb_lane *lane)
 {
-    take_turns(lane);
+    bb__lane_take_turns(lane);
     lane->last_streak = lane->accepted;
     lane->accepting = NULL;
 }

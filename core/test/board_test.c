@@ -84,6 +84,30 @@ static void test_who_takes_nothing_is_not_counted(void **state)
     bb_board_free(board);
 }
 
+static void test_what_all_have_had(void **state)
+{
+    (void)state;
+    struct bb_board *board;
+    assert_int_equal(bb_board_new(&board, 4), BB_OK);
+    struct bb__board_line *lines[3];
+    for (int i = 0; i < 3; i++) {
+        lines[i] = bb__board_claim(board);
+        bb__board_begin(lines[i], 1000, 0);
+    }
+    struct bb__board_sum sum = bb__board_sum(board, 1001);
+    assert_int_equal(sum.requests, 3);
+    assert_int_equal(sum.lanes, 3);
+    bb__board_end(lines[0]);
+    atomic_store(&lines[1]->paused, true);
+    assert_int_equal(bb__board_sum(board, 1001).lanes, 2);
+    assert_int_equal(bb__board_sum(board, 2000).lanes, 1);
+    atomic_store(&lines[0]->leaves, true);
+    assert_int_equal(bb__board_sum(board, 2000).lanes, 0);
+    bb__board_give_back(lines[1]);
+    assert_int_equal(bb__board_sum(board, 2000).requests, 2);
+    bb_board_free(board);
+}
+
 static void test_all_that_are_idle(void **state)
 {
     (void)state;
@@ -216,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_others_are_seen),
         cmocka_unit_test(test_who_takes_nothing_is_not_counted),
+        cmocka_unit_test(test_what_all_have_had),
         cmocka_unit_test(test_all_that_are_idle),
         cmocka_unit_test(test_one_process_minds_those_that_wait),
         cmocka_unit_test(test_lines_of_the_dead_are_used_again),

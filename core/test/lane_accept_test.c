@@ -166,37 +166,6 @@ static void test_a_flood_of_new_clients_takes_turns_with_others(void **state)
     host_free(host);
 }
 
-/* ---- taking turns with other lanes ---- */
-
-static unsigned unwatched;
-
-static void count_unwatched(void)
-{
-    unwatched++;
-}
-
-/* Listener and relay are taken out, and put back at the end of those who wait. */
-static void test_after_some_it_goes_to_the_end_of_the_queue(void **state)
-{
-    (void)state;
-    for (unsigned spread = 0; spread <= 1; spread++) {
-        struct bb_settings settings = host_settings();
-        settings.spread = spread;
-        struct host *host = host_new(&settings, AF_UNIX);
-        unwatched = 0;
-        fail_socket.before_unwatching = count_unwatched;
-        for (int i = 0; i < 200; i++) {
-            struct client *client =
-                new_saying(host, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-            assert_answer(client, 200, "GET / ");
-            client_free(client);
-        }
-        fail_socket.before_unwatching = NULL;
-        assert_int_equal(unwatched, spread ? 3 * 2 : 0);
-        host_free(host);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,7 +175,6 @@ int main(void)
         cmocka_unit_test(test_errors_that_pass),
         cmocka_unit_test(test_no_listener_starves_another),
         cmocka_unit_test(test_a_flood_of_new_clients_takes_turns_with_others),
-        cmocka_unit_test(test_after_some_it_goes_to_the_end_of_the_queue),
     };
     return cmocka_run_group_tests_name("lane_accept", tests, NULL, NULL);
 }

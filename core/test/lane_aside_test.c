@@ -314,14 +314,16 @@ static void test_a_lane_that_pauses_is_left_alone(void **state)
     (void)state;
     static const int no_room[] = {EMFILE, EMFILE, 0};
     struct host *host = new_host(AF_UNIX);
-    struct bb__board_line line = {0};
+    struct bb_board *board;
+    assert_int_equal(bb_board_new(&board, 2), BB_OK);
+    bb_worker_board(host->worker, board);
+    struct bb__board_line *line = host->lane->line = bb__board_claim(board);
     struct client *client = client_asks(host);
-    host->lane->line = &line;
     fail_socket.accept_errors = no_room;
     host_settle(host);
     fail_socket.accept_errors = NULL;
     assert_int_equal(host->served, 0);
-    assert_true(line.paused);
+    assert_true(line->paused);
     struct bb_lane *second = second_lane(host);
     assert_int_equal(bb_lane_step_aside(second, BB_ASIDE_ANYWAY), BB_OK);
     bb_lane_step_back(second);
@@ -329,9 +331,10 @@ static void test_a_lane_that_pauses_is_left_alone(void **state)
     assert_false(is_told(host->lane));
     fake_clock_advance(200);
     assert_answered(client);
-    assert_false(line.paused);
+    assert_false(line->paused);
     bb_lane_free(second);
     host_free(host);
+    bb_board_free(board);
 }
 
 int main(void)

@@ -26,8 +26,9 @@ module Bontebok
                    "Let other servers listen on the same TCP port (SO_REUSEPORT).",
                    section: TITLE, aliases: [:reuseport]),
         Option.new("Spread", SWITCH, true,
-                   "Share new connections out evenly: a worker that has taken 64 goes to the end of the queue of " \
-                   "those that wait. false: the same few do the work as long as they can, with warm caches.",
+                   "Share new connections out evenly: a worker that has served more than the others goes to the end " \
+                   "of the queue of those that wait. false: the same few do the work as long as they can, with " \
+                   "warm caches.",
                    section: TITLE, core: true),
         Option.new("DeferAccept", OptionTypes::Count.new(0..3600, metavar: "SECONDS"), 0,
                    "Leave a TCP connection to the kernel until the client has sent something, for about so many " \

@@ -1,0 +1,131 @@
+/* lane_spread_test.c: when a lane lets others have the next connections. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "accept_case.h"
+#include "fail_socket.h"
+
+static unsigned unwatched;
+
+static void count_unwatched(void)
+{
+    unwatched++;
+}
+
+/* A host, and a board with a lane of another process. */
+struct pair {
+    struct bb_board *board;
+    struct bb__board_line *other;
+    struct host *host;
+};
+
+static struct pair new_pair(bool spread)
+{
+    struct pair pair;
+    struct bb_settings settings = host_settings();
+    settings.spread = spread;
+    assert_int_equal(bb_board_new(&pair.board, 8), BB_OK);
+    pair.other = bb__board_claim(pair.board);
+    pair.host = host_new(&settings, AF_UNIX);
+    bb_lane_free(pair.host->lane);
+    bb_worker_board(pair.host->worker, pair.board);
+    assert_int_equal(bb_lane_new(&pair.host->lane, pair.host->worker), BB_OK);
+    fail_socket.before_unwatching = count_unwatched;
+    return pair;
+}
+
+static void free_pair(struct pair *pair)
+{
+    fail_socket.before_unwatching = NULL;
+    host_free(pair->host);
+    bb_board_free(pair->board);
+}
+
+/* The host serves so many new connections, and with each of them the other lane so many. Returns how often
+ * the host's entered anew: with its listener and the relay. */
+static unsigned turns(struct pair *pair, int count, unsigned others)
+{
+    unwatched = 0;
+    for (int i = 0; i < count; i++) {
+        struct client *client =
+            new_saying(pair->host, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        assert_answer(client, 200, "GET / ");
+        client_free(client);
+        atomic_fetch_add(&pair->other->requests, others);
+    }
+    return unwatched / 2;
+}
+
+static void test_who_has_more_than_others_is_the_last(void **state)
+{
+    (void)state;
+    struct pair pair = new_pair(true);
+    assert_int_equal(turns(&pair, 30, 0), 0);
+    assert_in_range(turns(&pair, 34, 0), 31, 33);
+    free_pair(&pair);
+}
+
+static void test_even_shares_need_no_turns(void **state)
+{
+    (void)state;
+    struct pair pair = new_pair(true);
+    assert_int_equal(turns(&pair, 200, 1), 0);
+    free_pair(&pair);
+}
+
+static void test_who_had_less_stays_the_first(void **state)
+{
+    (void)state;
+    struct pair pair = new_pair(true);
+    (void)turns(&pair, 40, 0);
+    atomic_fetch_add(&pair.other->requests, 100);
+    assert_int_equal(turns(&pair, 80, 0), 0);
+    free_pair(&pair);
+}
+
+static void test_nobody_else_can_have_any(void **state)
+{
+    (void)state;
+    struct pair pair = new_pair(true);
+    atomic_store(&pair.other->began, 1); /* since this machine was started */
+    assert_int_equal(turns(&pair, 200, 0), 0);
+    free_pair(&pair);
+}
+
+/* The other one was here for long; then it is replaced by one that begins at nought. */
+static void test_who_is_new_has_nothing_to_catch_up(void **state)
+{
+    (void)state;
+    struct pair pair = new_pair(true);
+    atomic_store(&pair.other->requests, 1000000);
+    (void)turns(&pair, 32, 1);
+    assert_in_range(turns(&pair, 64, 0), 31, 33);
+    atomic_store(&pair.other->requests, 0);
+    assert_in_range(turns(&pair, 64, 0), 16, 33);
+    free_pair(&pair);
+}
+
+static void test_no_turns_without_spread(void **state)
+{
+    (void)state;
+    struct pair pair = new_pair(false);
+    assert_int_equal(turns(&pair, 200, 0), 0);
+    free_pair(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_has_more_than_others_is_the_last),
+        cmocka_unit_test(test_even_shares_need_no_turns),
+        cmocka_unit_test(test_who_had_less_stays_the_first),
+        cmocka_unit_test(test_nobody_else_can_have_any),
+        cmocka_unit_test(test_who_is_new_has_nothing_to_catch_up),
+        cmocka_unit_test(test_no_turns_without_spread),
+    };
+    return cmocka_run_group_tests_name("lane_spread", tests, NULL, NULL);
+}
