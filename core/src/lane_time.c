@@ -36,6 +36,8 @@ void bb_lane_extend_time(struct bb_lane *lane, uint64_t ms)
     if (lane->extended.word != request) lane->extended.ms = 0;
     lane->extended.word = request;
     lane->extended.ms += ms;
-    if (lane->minded.word == request) lane->minded.warned = lane->minded.late = false;
+    bool told = lane->minded.word == request && lane->minded.warned;
+    if (told) lane->minded.warned = lane->minded.late = false;
     pthread_mutex_unlock(&porter->lock);
+    if (told) bb__porter_notice(porter); /* it sleeps without a thought of that limit */
 }

@@ -239,6 +239,27 @@ static void test_more_time(void **state)
     finish(&lanes, 3);
 }
 
+/* Who is told, and nothing else is to come, the porter has no reason to look at again. */
+static void test_more_time_for_one_that_was_told(void **state)
+{
+    (void)state;
+    struct bb_settings settings = limited(0);
+    struct lanes lanes;
+    settings.request_timeout_soft = 50;
+    lanes_start(&lanes, 1, &settings);
+    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_true(is_alarmed_for_soft(&lanes));
+    assert_true(bb_lane_take_late(lanes.threads[0].lane));
+    assert_false(is_alarmed(lanes.worker, 200));
+    bb_lane_extend_time(lanes.threads[0].lane, 200);
+    assert_true(is_alarmed_for_soft(&lanes));
+    assert_true(bb_lane_take_late(lanes.threads[0].lane));
+    sem_post(&lanes.leave);
+    assert_true(lanes_read(fd, "/block 0"));
+    close(fd);
+    finish(&lanes, 1);
+}
+
 static void test_another_process_is_told(void **state)
 {
     (void)state;
@@ -272,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_the_soft_limit_of_one_that_has_ended),
         cmocka_unit_test(test_no_limit_is_over_too_soon),
         cmocka_unit_test(test_more_time),
+        cmocka_unit_test(test_more_time_for_one_that_was_told),
         cmocka_unit_test(test_another_process_is_told),
     };
     return cmocka_run_group_tests_name("porter_limit", tests, NULL, NULL);
