@@ -19,10 +19,12 @@ static VALUE let_others_run(VALUE unused)
     return Qnil;
 }
 
-/* What else comes now would have come a moment later between two requests. */
+/* What else comes now would have come a moment later between two requests. In a process that the application
+ * has forked meanwhile nobody is about to raise anything. */
 static void take_late(struct bbr_exchange *exchange)
 {
     VALUE error;
+    if (bbr_lane_is_child(exchange->lane)) return;
     do {
         error = bbr_attempt(let_others_run, Qnil);
         if (!NIL_P(error) && !RTEST(rb_obj_is_kind_of(error, bbr_eTimeout))) bbr_failed_late(exchange, error);

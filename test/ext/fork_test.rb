@@ -2,9 +2,12 @@
 
 require_relative "support/lane_case"
 require_relative "support/failing"
+require_relative "support/limited_lanes"
 
 # A child process that the application forks has nothing to say to the server's clients.
 class ForkTest < Support::LaneCase
+  include Support::LimitedLanes
+
   def test_a_child_that_returns_from_the_application_ends_without_a_word
     pid = nil
     server = serve do
@@ -42,6 +45,29 @@ class ForkTest < Support::LaneCase
     assert_equal :wait_readable, reader.read_nonblock(1, exception: false)
   ensure
     reader.close
+  end
+
+  # Who is about to raise it there stays in the parent: nobody waits for him.
+  def test_a_child_that_is_forked_while_its_request_times_out
+    raising, forked = Array.new(2) { Queue.new }
+    trace = TracePoint.new(:c_call) do |call|
+      raising.push(true) && forked.pop if call.method_id == :raise && @watches.include?(Thread.current)
+    end
+    pid = ended = nil
+    server = limited do
+      raising.pop
+      (pid = fork) || exit(7)
+      forked.push(true)
+      sleep
+    end
+    trace.enable
+
+    assert_equal 504, server.get("/slow").status
+    ended = eventually { Process.wait2(pid, Process::WNOHANG) }
+    assert_equal 7, ended.last.exitstatus
+  ensure
+    trace&.disable
+    Process.kill("KILL", pid) && Process.wait(pid) if pid && !ended
   end
 
   def test_a_child_that_goes_on_in_each
