@@ -32,7 +32,7 @@ module Bontebok
 
         # Of what it holds there, what hooks look for.
         def config
-          { pid: pid, worker_processes: worker_processes, timeout: @configuration[:timeout] }
+          { pid: pid, worker_processes: worker_processes, timeout: @configuration[:request_timeout] }
         end
       end
     end

@@ -71,14 +71,15 @@ class ConfigStylesUnicornTest < Support::TestCase
       worker_processes 3
       before_fork { |server, worker| [:lost] }
       before_fork { |server, worker| [server.worker_processes, worker.nr, worker.pid] }
-      after_fork { |server, worker| [server.logger.class, server.pid, server.config[:pid]] }
+      after_fork { |server, worker| [server.logger.class, server.pid, *server.config.values_at(:pid, :timeout)] }
       pid "/run/a.pid"
+      timeout 20
       after_worker_ready lambda { |server, worker| worker.nr }
       after_worker_exit { |server, worker, status| [worker.nr, worker.pid, status] }
       before_exec { |server| raise "never" }
     RUBY
     assert_equal [3, 0, nil], hooks.run(:before_fork, Worker.new(1))
-    assert_equal [Logger, "/run/a.pid", "/run/a.pid"], hooks.run(:after_fork, Worker.new(1, 9))
+    assert_equal [Logger, "/run/a.pid", "/run/a.pid", 20], hooks.run(:after_fork, Worker.new(1, 9))
     assert_equal 1, hooks.run(:after_worker_ready, Worker.new(2, 9))
     assert_equal [2, 9, :status], hooks.run(:after_worker_exit, Worker.new(3, 9), :status)
   end
