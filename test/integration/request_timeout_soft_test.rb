@@ -13,6 +13,7 @@ class RequestTimeoutSoftTest < Support::TestCase
     run(lambda do |env|
       case env["PATH_INFO"]
       when "/slow"
+        $stderr.puts "in slow"
         begin
           File.read("gate")
         ensure
@@ -56,6 +57,20 @@ class RequestTimeoutSoftTest < Support::TestCase
     server.wait_for_output(/RequestTimeoutSoft: GET .stubborn is here/)
     server.wait_for_output(/has not answered within RequestTimeout/)
     wait_for_workers(server, 1, without: former)
+  end
+
+  # What is in flight has its limits also when nobody is left to replace its worker.
+  def test_an_orphan
+    server = start("-w", "1", "--request-timeout-soft", "1s", "--keepalive-drain", "10ms")
+    wait_for_workers(server, 1)
+    server.connect do |client|
+      client.request("GET", "/slow")
+      server.wait_for_output(/in slow/)
+      [server.pid, master(server).pid].each { |pid| Process.kill("KILL", pid) }
+      server.wait_for_output(/the master is gone/)
+      assert_equal 504, client.read_response.status
+    end
+    server.wait_for_group
   end
 
   def test_more_time_moves_both_limits
