@@ -187,7 +187,7 @@ module Bontebok
     def check_request_limits
       return if self[:request_timeout].zero? || self[:request_timeout_soft] < self[:request_timeout]
 
-      @warnings += ["RequestTimeoutSoft is not below RequestTimeout, so it has no effect"]
+      @warnings += ["RequestTimeoutSoft is not below RequestTimeout: it comes when the client has been answered"]
     end
 
     def default_host

@@ -59,6 +59,18 @@ class RequestTimeoutSoftTest < Support::TestCase
     wait_for_workers(server, 1, without: former)
   end
 
+  # The client has its answer by then: it is the thread that is ended.
+  def test_behind_the_hard_limit
+    server = start("-w", "1", "--request-timeout-soft", "600ms", "--request-timeout", "200ms")
+    server.wait_for_output(/RequestTimeoutSoft is not below RequestTimeout: it comes when/)
+    former = wait_for_workers(server, 1)
+    assert_equal 504, server.get("/slow").status
+    server.wait_for_output(/RequestTimeoutSoft: GET .slow is here/)
+    server.wait_for_output(/ensured/)
+    wait_for_workers(server, 1, without: former)
+    refute_match(/killed/, server.output.text)
+  end
+
   # What is in flight has its limits also when nobody is left to replace its worker.
   def test_an_orphan
     server = start("-w", "1", "--request-timeout-soft", "1s", "--keepalive-drain", "10ms")

@@ -78,7 +78,8 @@ class ConfigTest < Support::TestCase
 
   def test_a_soft_limit_behind_the_hard_one
     limits = { request_timeout: ["5"], request_timeout_soft: ["5"] }
-    assert_equal ["RequestTimeoutSoft is not below RequestTimeout, so it has no effect"], config(limits).warnings
+    assert_equal ["RequestTimeoutSoft is not below RequestTimeout: it comes when the client has been answered"],
+                 config(limits).warnings
     assert_empty config(limits.merge(request_timeout: ["6"])).warnings
     assert_empty config(limits.merge(request_timeout: ["0"])).warnings
   end
