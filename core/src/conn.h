@@ -276,6 +276,11 @@ uint64_t bb__conn_waits_since(const struct bb__conn *conn);
 void bb__conn_log_refusal(const struct bb__conn *conn, struct bb__conn_context *context,
                           const struct bb__h1_error *error);
 
+/* conn_log.c: the same of one that the host has had for too long. duration: us, since it had come. */
+void bb__conn_log_overdue(const struct bb__conn *conn, struct bb__conn_context *context,
+                          const struct bb__h1_error *error, const struct bb_request *request,
+                          uint64_t duration);
+
 /* "100 Continue", RFC 9110 10.1.1. BB_OK or BB_EGONE. */
 int bb__conn_say_continue(struct bb__conn *conn);
 

@@ -1,5 +1,5 @@
-/* conn_log.c: the access log's line for a request that the host never sees, with what is known of it. See
- * conn.h. */
+/* conn_log.c: the access log's line for a request that the host does not answer, with what is known of it.
+ * See conn.h. */
 #include "access_log.h"
 #include "conn.h"
 #include "h1_reply.h"
@@ -34,27 +34,47 @@ static uint64_t waited(const struct bb__conn *conn)
     return since > 0 ? bb__clock_us() - since : BB_LOG_UNKNOWN;
 }
 
-void bb__conn_log_refusal(const struct bb__conn *conn, struct bb__conn_context *context,
-                          const struct bb__h1_error *error)
+static struct bb__log_entry entry_of(const struct bb__conn *conn, const struct bb__conn_context *context,
+                                     const struct bb__h1_error *error)
 {
-    struct bb_head head = {0};
-    struct bb__log_entry entry = {.head = &head,
-                                  .peer = conn->peer,
+    bb__buf_clear(&context->log->response);
+    return (struct bb__log_entry){.peer = conn->peer,
                                   .status = error->status,
                                   .body_length = body_length(error),
                                   .time = bb__clock_real_us(),
                                   .duration = BB_LOG_UNKNOWN,
-                                  .queued = waited(conn),
+                                  .queued = BB_LOG_UNKNOWN,
                                   .proxy_queued = BB_LOG_UNKNOWN,
+                                  .response = &context->log->response,
                                   .port = context->ports[conn->listener],
                                   .pid = context->log->pid,
                                   .connection = error->keep_alive ? '+' : '-'};
+}
+
+void bb__conn_log_refusal(const struct bb__conn *conn, struct bb__conn_context *context,
+                          const struct bb__h1_error *error)
+{
+    struct bb_head head = {0};
+    struct bb__log_entry entry = entry_of(conn, context, error);
+    entry.head = &head;
+    entry.queued = waited(conn);
     /* context->head may be another connection's by now. */
     size_t len = bb__buf_len(&conn->in), head_len;
     if (len > 0 && bb__head_parse(bb__buf_bytes(&conn->in), len, &context->head_limits, context->names,
                                   context->fields, &head, &head_len) != BB_OK)
         entry.line = first_line(&conn->in);
-    bb__buf_clear(&context->log->response);
-    entry.response = &context->log->response;
+    bb__access_log_add(context->log, &entry, context->now);
+}
+
+void bb__conn_log_overdue(const struct bb__conn *conn, struct bb__conn_context *context,
+                          const struct bb__h1_error *error, const struct bb_request *request,
+                          uint64_t duration)
+{
+    struct bb__log_entry entry = entry_of(conn, context, error);
+    entry.head = &request->head;
+    entry.duration = duration;
+    entry.time = entry.time > duration ? entry.time - duration : 0;
+    entry.queued = request->queue_time;
+    if (request->proxy_time > 0) entry.proxy_queued = request->proxy_time;
     bb__access_log_add(context->log, &entry, context->now);
 }

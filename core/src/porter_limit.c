@@ -35,14 +35,21 @@ uint64_t bb__porter_until(const struct bb_lane *lane)
     return sooner(lane->minded.due, sooner(soft_end(lane), hard_end(lane)));
 }
 
+/* us, since the request of the host had come. */
+static uint64_t duration_of(const struct bb_lane *lane)
+{
+    return bb__clock_us() - lane->minded.since + lane->request.queue_time;
+}
+
 /* As much of it as the socket takes: it has taken nothing of this answer yet. */
-static void answer(struct bb__porter *porter, struct bb__conn *conn)
+static void answer(struct bb__porter *porter, const struct bb_lane *lane)
 {
     struct bb__conn_context *context = &porter->context;
+    struct bb__conn *conn = lane->current;
     const struct bb__h1_error error = {.status = 504, .head_method = conn->head_method};
     struct bb__buf out = {0};
     size_t sent;
-    if (context->log) bb__conn_log_refusal(conn, context, &error);
+    if (context->log) bb__conn_log_overdue(conn, context, &error, &lane->request, duration_of(lane));
     if (bb__h1_reply_error(&out, &error, &context->date, context->settings->server_name) == BB_OK)
         (void)bb__sock_send(conn->fd, bb__buf_bytes(&out), bb__buf_len(&out), &sent);
     bb__buf_free(&out);
@@ -93,7 +100,7 @@ void bb__porter_limit(struct bb__porter *porter, struct bb_lane *lane)
     if (time < hard_end(lane)) return;
     lane->minded.overdue = true;
     enum bb__answer now = take(lane);
-    if (now == BB_ANSWER_TAKEN) answer(porter, lane->current);
+    if (now == BB_ANSWER_TAKEN) answer(porter, lane);
     if (now == BB_ANSWER_CUT) cut(lane->current);
     tell(porter, lane->current, now);
 }

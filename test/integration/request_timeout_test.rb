@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
+require "json"
 require "test_helper"
+require "time"
 require_relative "process_tree"
 
 # RequestTimeout: an application that does not come back.
@@ -42,6 +44,21 @@ class RequestTimeoutTest < Support::TestCase
     wait_for_workers(server, 1, without: former)
     server.wait_for_output(/did not end within 1\.0 s: killed/)
     assert_equal 200, server.get.status
+  end
+
+  # It has waited in no queue while the application had it.
+  def test_the_access_log_tells_how_long_it_took
+    log = File.join(temp_dir, "access.log")
+    server = start("-w", "1", "--graceful-timeout", "500ms", "--access-log", log, "--access-log-format", "json")
+    asked = Time.now
+    server.get("/stuck", { "X-Request-Start" => "t=#{asked.to_f - 100}" })
+    answered = Time.now
+    line = JSON.parse(eventually { File.exist?(log) && File.readlines(log).first })
+    assert_equal [504, "/stuck"], line.values_at("status", "path")
+    assert_includes 299_000..((answered - asked) * 1_000_000), line["duration_us"]
+    assert_operator line["queue_us"], :<=, line["duration_us"] - 299_000
+    assert_includes 100_000_000..200_000_000, line["proxy_queue_us"]
+    assert_operator Time.iso8601(line["time"]), :<=, answered - 0.299
   end
 
   def test_an_answer_that_has_begun_is_cut
