@@ -331,8 +331,8 @@ static void take_options(VALUE given, VALUE values[OPTIONS])
 
 /* Lane.new(worker, app, report:, env: {}, frozen_env: false, show_errors: false, max_requests: 0,
  * on_error: nil). env: the fixed part of every env. on_error: callable(exception, env), env is nil outside of
- * a request; it returns the text of a 500, an answer like an application's, or nil. report: callable(level,
- * message, exception), which is also told
+ * a request; it returns the text of the 500 or 504, an answer like an application's, or nil. report:
+ * callable(level, message, exception), which is also told
  *
  *   :leave, nil, exception     the application asks this process to end; the lane goes on until it is drained
  *   :max_requests, nil, nil    the worker has served max_requests (the same for all of its lanes), told once

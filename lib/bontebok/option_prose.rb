@@ -79,16 +79,15 @@ module Bontebok
       `NoMemoryError` or a `SignalException` in `on_error` or `out_of_band` the worker is replaced, as it is when the
       application raises one.
 
-      What `on_error` returns is the answer, if none was begun: a String is the text of a 500, an Array is sent as if
-      the application had returned it, and the log tells of one that cannot be. After anything else it is the 500 that
-      there is without the hook.
+      What `on_error` returns is the answer, if none was begun: a String is the text of a 500 (after
+      `Bontebok::RequestTimeout` of a 504), an Array is sent as if the application had returned it, and the log tells
+      of one that cannot be. After anything else it is the answer that there is without the hook.
 
       `out_of_band`, and OobGC's collection after it, cost no client time as long as there are other workers: the kernel
-      gives them the connections that come meanwhile, and half of the workers at most are out of band at the same
-      moment. They begin when the worker has no request in any of its threads. Only a request on a connection that the
-      worker keeps alive may have to wait: behind a proxy that keeps its connections, KeepaliveTimeout 0 goes with them.
-      A server that is never without requests does it all the same, after ten times MaxGCPerRequest requests, and then
-      the worker's other threads may have one.
+      gives them the connections that come meanwhile, requests on connections that the worker keeps alive are passed on
+      to them, and half of the workers at most are out of band at the same moment. They begin when the worker has no
+      request in any of its threads. A server that is never without requests does it all the same, after ten times
+      MaxGCPerRequest requests, and then the worker's other threads may have one.
     TEXT
   end
 end

@@ -53,6 +53,12 @@ class TimeOutTest < Support::LaneCase
     assert_equal [Bontebok::RequestTimeout, "/slow"], told
   end
 
+  def test_on_error_gives_the_text_alone
+    response = limited(on_error: ->(*) { "too long" }) { sleep }.get("/slow")
+
+    assert_equal [504, "too long"], [response.status, response.body]
+  end
+
   def test_an_answer_that_has_begun_breaks_off
     body = Support::Failing::Body.new(->(out) { out.call("x") || sleep })
     server = limited { [200, {}, body] }
