@@ -88,8 +88,13 @@ module Bench
     end
 
     def hold_half
-      @halves << (socket = connect)
+      socket = connect
       socket.write(HALF)
+      @halves << socket
+    rescue Errno::ENOTCONN # the queue of a unix socket is full
+      socket.close
+      sleep 0.001
+      retry
     rescue SystemCallError
       nil
     end
