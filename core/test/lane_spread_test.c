@@ -45,19 +45,30 @@ static void free_pair(struct pair *pair)
     bb_board_free(pair->board);
 }
 
-/* The host serves so many new connections, and with each of them the other lane so many. Returns how often
- * the host's entered anew: with its listener and the relay. */
-static unsigned turns(struct pair *pair, int count, unsigned others)
+#define CLOSING "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+
+/* The host serves so many new connections, of which so many come at a time, and with each of them the other
+ * lane so many. Returns how often the host's entered anew: with its listener and the relay. */
+static unsigned turns_at_a_time(struct pair *pair, int count, int at_a_time, unsigned others)
 {
+    struct client *clients[8];
     unwatched = 0;
-    for (int i = 0; i < count; i++) {
-        struct client *client =
-            new_saying(pair->host, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-        assert_answer(client, 200, "GET / ");
-        client_free(client);
-        atomic_fetch_add(&pair->other->requests, others);
+    for (int i = 0; i < count; i += at_a_time) {
+        for (int j = 0; j < at_a_time; j++) clients[j] = new_saying(pair->host, CLOSING);
+        bb_lane_wait(pair->host->lane);
+        host_serve(pair->host);
+        for (int j = 0; j < at_a_time; j++) {
+            assert_answer(clients[j], 200, "GET / ");
+            client_free(clients[j]);
+            atomic_fetch_add(&pair->other->requests, others);
+        }
     }
     return unwatched / 2;
+}
+
+static unsigned turns(struct pair *pair, int count, unsigned others)
+{
+    return turns_at_a_time(pair, count, 1, others);
 }
 
 static void test_who_has_more_than_others_is_the_last(void **state)
@@ -109,6 +120,15 @@ static void test_who_is_new_has_nothing_to_catch_up(void **state)
     free_pair(&pair);
 }
 
+static void test_those_that_come_at_a_time_are_one_turn(void **state)
+{
+    (void)state;
+    struct pair pair = new_pair(true);
+    assert_in_range(turns(&pair, 64, 0), 32, 33);
+    assert_in_range(turns_at_a_time(&pair, 64, 8, 0), 0, 8); /* once for all that come at a time */
+    free_pair(&pair);
+}
+
 static void test_no_turns_without_spread(void **state)
 {
     (void)state;
@@ -125,6 +145,7 @@ int main(void)
         cmocka_unit_test(test_who_had_less_stays_the_first),
         cmocka_unit_test(test_nobody_else_can_have_any),
         cmocka_unit_test(test_who_is_new_has_nothing_to_catch_up),
+        cmocka_unit_test(test_those_that_come_at_a_time_are_one_turn),
         cmocka_unit_test(test_no_turns_without_spread),
     };
     return cmocka_run_group_tests_name("lane_spread", tests, NULL, NULL);
