@@ -134,11 +134,6 @@ static void look(struct bb__porter *porter)
 
 /* ---- waiting ---- */
 
-static uint64_t sooner(uint64_t one, uint64_t other)
-{
-    return one < other ? one : other;
-}
-
 /* Whether any lane has a request that was not looked at. *due: ms, when something is to be done for the sets
  * that are held. */
 static bool has_new(struct bb__porter *porter, uint64_t *due)
@@ -149,7 +144,7 @@ static bool has_new(struct bb__porter *porter, uint64_t *due)
     for (struct bb_lane *lane = porter->worker->lanes; lane; lane = lane->next) {
         unsigned word = bb__own_look(&lane->own);
         found = found || is_busy(word);
-        if (bb__own_state_of(word) == BB_OWN_HELD) *due = sooner(*due, bb__porter_until(lane));
+        if (bb__own_state_of(word) == BB_OWN_HELD) *due = bb__sooner(*due, bb__porter_until(lane));
     }
     pthread_mutex_unlock(&porter->lock);
     return found;

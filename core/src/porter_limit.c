@@ -25,14 +25,9 @@ static uint64_t hard_end(const struct bb_lane *lane)
     return end_of(lane, lane->worker->settings.request_timeout, lane->minded.overdue);
 }
 
-static uint64_t sooner(uint64_t one, uint64_t other)
-{
-    return one < other ? one : other;
-}
-
 uint64_t bb__porter_until(const struct bb_lane *lane)
 {
-    return sooner(lane->minded.due, sooner(soft_end(lane), hard_end(lane)));
+    return bb__sooner(lane->minded.due, bb__sooner(soft_end(lane), hard_end(lane)));
 }
 
 /* us, since the request of the host had come. */

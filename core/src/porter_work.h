@@ -19,6 +19,12 @@ static inline bool bb__porter_is_wanted(struct bb_lane *lane)
     return bb__own_state_of(bb__own_look(&lane->own)) == BB_OWN_WANT;
 }
 
+/* Of two times. */
+static inline uint64_t bb__sooner(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
+}
+
 /* Does what a connection's last step asks for; if that is a request, it is passed on. */
 void bb__porter_settle(struct bb__porter *porter, struct bb_lane *lane, struct bb__conn *conn,
                        enum bb__conn_next next);
