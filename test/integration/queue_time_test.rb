@@ -2,9 +2,12 @@
 
 require "json"
 require "test_helper"
+require_relative "busy_worker"
 
 # How long requests have waited, as the application and the access log are told.
 class QueueTimeTest < Support::TestCase
+  include BusyWorker
+
   # Answers with what env says of it; /gate waits until that file is there.
   APPLICATION = <<~RUBY
     require "json"
@@ -50,29 +53,19 @@ class QueueTimeTest < Support::TestCase
     end
   end
 
-  # Before the servers are stopped, which would wait for the clients.
   def before_teardown
     temp_file("gate")
-    clients.each(&:close)
     super
+  end
+
+  def start(*args, **options)
+    super(*args, rackup: APPLICATION, **options)
   end
 
   private
 
-  def clients
-    @clients ||= []
-  end
-
   def log
     File.join(temp_dir, "access.log")
-  end
-
-  def start(*args, **options)
-    start_bontebok(args: args, rackup: APPLICATION, **options).tap { |server| server.wait_for_output(/ ready in /) }
-  end
-
-  def connect(server)
-    server.connect.tap { |client| clients << client }
   end
 
   # One that is kept, and was served.
@@ -85,7 +78,7 @@ class QueueTimeTest < Support::TestCase
   end
 
   # Has so many lanes busy, each with a request on a connection of its own.
-  def block(server, count)
+  def block_lanes(server, count)
     Array.new(count) do |number|
       sent = now
       client = connect(server)
@@ -97,7 +90,7 @@ class QueueTimeTest < Support::TestCase
 
   # Has that many lanes busy while the clients that the block returns wait. Returns for how long, as they are told.
   def waits_behind(server, count)
-    busy = block(server, count)
+    busy = block_lanes(server, count)
     sent = now
     waiting = yield
     all_sent = now
