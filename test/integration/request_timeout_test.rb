@@ -38,7 +38,7 @@ class RequestTimeoutTest < Support::TestCase
     server = start("-w", "1", "--graceful-timeout", "1s")
     former = wait_for_workers(server, 1)
     assert_equal 504, server.get("/stuck").status
-    server.wait_for_output(/504|RequestTimeout/)
+    server.wait_for_output(/the application has not answered within RequestTimeout \(504\)/)
     server.wait_for_output(/stay_here/)
     server.wait_for_output(/wants to be replaced: a request has taken longer than RequestTimeout/)
     wait_for_workers(server, 1, without: former)
