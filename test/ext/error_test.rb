@@ -86,7 +86,10 @@ class ErrorTest < Support::LaneCase
       end
     })
 
-    assert_equal "rescued", serve { [200, {}, body] }.get.body
+    server = serve { [200, {}, body] }
+
+    assert_equal "rescued", server.get.body
+    server.await_requests(1)
     assert_equal 1, body.closed
   end
 
@@ -116,8 +119,8 @@ class ErrorTest < Support::LaneCase
 
     assert_equal [:error, true], [report.level, report.error.is_a?(kind)], "#{step}: #{report}"
     assert_equal "GET /", report.message
+    assert_equal "ok", server.get("/ok").body # the same lane: what belongs to the first request is done
     assert_equal(%i[call triplet].include?(step) ? 0 : 1, apps.first.body.closed, "closed")
-    assert_equal "ok", server.get("/ok").body
   ensure
     GC.stress = false
   end

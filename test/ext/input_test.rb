@@ -156,6 +156,7 @@ class InputTest < Support::LaneCase
       OK
     end
     server.request("POST", "/", {}, body)
+    server.await_requests(1)
     raise error if error
 
     result

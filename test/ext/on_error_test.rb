@@ -22,6 +22,7 @@ class OnErrorTest < Support::LaneCase
     body = Body.new(->(out) { out.call("page") })
     server = failing(on_error: ->(*) { [503, { "content-type" => "text/html" }, body] })
     response = server.get
+    server.await_requests(1)
 
     assert_equal [503, "page", "text/html", 1], [response.status, response.body, response["content-type"], body.closed]
     assert_equal "boom", server.next_report.error.message
@@ -66,6 +67,7 @@ class OnErrorTest < Support::LaneCase
 
       assert_equal text, server.get.body
       assert_equal "boom", server.next_report.error.message
+      server.await_requests(1)
     end
     assert_equal 2, body.closed
   end

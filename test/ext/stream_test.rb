@@ -92,6 +92,7 @@ class StreamTest < Support::LaneCase
     server = serve { |env| [200, {}, env["PATH_INFO"] == "/" ? body : stale] }
 
     assert_equal "x", server.get.body
+    server.await_requests(1)
     assert_raises(IOError) { kept.call("y") }
     assert_equal 500, server.get("/second").status
     assert_kind_of IOError, server.next_report.error
@@ -117,6 +118,7 @@ class StreamTest < Support::LaneCase
   private
 
   def response_to(&streaming)
-    serve { [200, {}, streaming] }.get
+    server = serve { [200, {}, streaming] }
+    server.get.tap { server.await_requests(1) }
   end
 end

@@ -63,6 +63,12 @@ module Support
       end
     end
 
+    # Waits until so many requests have come to their end in all: a client has its answer before the body is closed, and
+    # before the lane minds its other connections again.
+    def await_requests(count, limit = Deadline::DEFAULT_SECONDS)
+      Eventually.eventually(limit, "the end of #{count} requests") { worker.requests >= count }
+    end
+
     # The next thing that was reported; waits for it.
     def next_report(limit = Deadline::DEFAULT_SECONDS)
       ::Timeout.timeout(limit * Deadline::PATIENCE) { @reports.pop }
