@@ -4,10 +4,15 @@ require_relative "support/lane_case"
 
 # Clients that go away before their turn.
 class DesertedTest < Support::LaneCase
+  FIN_WAIT2 = 5 # tcp(7), TCP_INFO: the other side has our end
+
   def test_a_client_that_has_gone_costs_no_call
     { unix: false, tcp: true }.each do |family, tcp|
       calls = while_busy(tcp: tcp, settings: { check_client_connection: 1 }) do |server|
-        server.connect { |client| client.request("GET", "/gone") }
+        server.connect do |client|
+          client.request("GET", "/gone")
+          await_end_of(client) if tcp
+        end
       end
 
       assert_equal %w[/busy /last], calls, family
@@ -46,6 +51,12 @@ class DesertedTest < Support::LaneCase
     server.get("/last")
     @server = server
     calls
+  end
+
+  # Until the kernel has told the server's side, which over TCP may be a moment later.
+  def await_end_of(client)
+    client.finish_writing
+    eventually { client.socket.getsockopt(:TCP, :INFO).data.ord == FIN_WAIT2 }
   end
 
   def assert_report

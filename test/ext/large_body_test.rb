@@ -25,7 +25,7 @@ class LargeBodyTest < Support::LaneCase
         server.connect do |client|
           client.request("GET", path)
 
-          assert client.socket.wait_readable(10)
+          assert client.socket.wait_readable(Support::Deadline.new.left)
           assert_equal parts.join, client.read_response.body
         end
       end
