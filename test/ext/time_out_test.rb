@@ -87,7 +87,7 @@ class TimeOutTest < Support::LaneCase
   def test_only_the_one_that_is_late
     extended = Queue.new
     go_on = Queue.new
-    server = limited(count: 2, soft: 5 * SOFT) do # so that the one that asks for more is in time
+    server = limited(count: 2, soft: 2 * SOFT) do # so that the one that asks for more is in time
       next sleep unless go_on.num_waiting.zero? && extended.empty?
 
       server.lanes.each { |lane| extend_if_mine(lane) }

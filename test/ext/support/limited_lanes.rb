@@ -7,7 +7,7 @@ module Support
   # learns of where requests were is in @places.
   module LimitedLanes
     # ms; a quick request has not so much, on a slow machine either
-    SOFT = LaneCase::VALGRIND ? 3000 : 200
+    SOFT = LaneCase::VALGRIND ? 3000 : 500
 
     def setup
       super
