@@ -7,28 +7,27 @@ module Support
     def initialize
       @text = Hash.new { |texts, stream| texts[stream] = String.new(encoding: Encoding::BINARY) }
       @all = String.new(encoding: Encoding::BINARY)
-      @open = 0
+      @open = {}
       @mutex = Mutex.new
       @news = ConditionVariable.new
     end
 
     # Reads io to its end under the given name (:stdout, :stderr).
     def collect(stream, io)
-      @mutex.synchronize { @open += 1 }
+      @mutex.synchronize { @open[io] = stream }
       Thread.new do
-        loop { add(stream, io.readpartial(65_536)) }
-      rescue IOError
-        io.close
-        @mutex.synchronize do
-          @open -= 1
-          @news.broadcast
-        end
+        io.wait_readable while @mutex.synchronize { take(io) }
+        @mutex.synchronize { forget(io) }
       end
     end
 
-    # Everything so far, of one stream or of all in order of arrival.
+    # Everything that was written before this is called, of one stream or of all in order of arrival: whoever has seen
+    # a process end need not wait for what it has said.
     def text(stream = nil)
-      @mutex.synchronize { (stream ? @text[stream] : @all).dup.force_encoding(Encoding::UTF_8).scrub }
+      @mutex.synchronize do
+        @open.each_key { |io| take(io) }
+        (stream ? @text[stream] : @all).dup.force_encoding(Encoding::UTF_8).scrub
+      end
     end
 
     def lines(stream = nil)
@@ -43,17 +42,28 @@ module Support
 
     # Waits until every stream has ended: all processes that had it open are gone.
     def wait_for_end(limit = Deadline::DEFAULT_SECONDS)
-      wait_until("the end of the output", limit) { @open.zero? }
+      wait_until("the end of the output", limit) { @open.empty? }
     end
 
     private
 
+    # All that a pipe can hold; nil: it has ended.
+    def take(io)
+      bytes = io.read_nonblock(65_536, exception: false)
+      add(@open[io], bytes) if bytes.is_a?(String)
+      bytes
+    end
+
     def add(stream, bytes)
-      @mutex.synchronize do
-        @text[stream] << bytes
-        @all << bytes
-        @news.broadcast
-      end
+      @text[stream] << bytes
+      @all << bytes
+      @news.broadcast
+    end
+
+    def forget(io)
+      @open.delete(io)
+      io.close
+      @news.broadcast
     end
 
     def wait_until(what, limit)
@@ -62,7 +72,7 @@ module Support
         loop do
           result = yield
           return result if result
-          return nil if @open.zero?
+          return nil if @open.empty?
           raise Timeout, "waited in vain for #{what}:\n#{@all}" if deadline.passed?
 
           @news.wait(@mutex, deadline.left)

@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# What processes write is there when somebody asks for it.
+class OutputTest < Minitest::Test
+  def setup
+    @output = Support::Output.new
+    @writers = %i[stdout stderr].to_h do |stream|
+      reader, writer = IO.pipe
+      @output.collect(stream, reader)
+      [stream, writer]
+    end
+  end
+
+  def teardown
+    @writers.each_value(&:close)
+  end
+
+  # Whichever threads have run meanwhile.
+  def test_the_text_has_all_that_was_written_before
+    (1..1000).each do |count|
+      @writers[:stdout].write("x")
+      assert_equal count, @output.text.size
+    end
+  end
+
+  def test_streams_are_kept_apart_and_together
+    @writers[:stderr].write("a")
+    @output.wait_for(/a/)
+    @writers[:stdout].write("b")
+    assert_equal %w[ab b a], [@output.text, @output.text(:stdout), @output.text(:stderr)]
+  end
+
+  def test_the_end_of_all_streams_is_waited_for
+    @writers[:stderr].close
+    assert_raises(Support::Timeout) { @output.wait_for_end(0.01) }
+    @writers[:stdout].write("last")
+    @writers[:stdout].close
+    assert_nil @output.wait_for(/more/)
+    assert @output.wait_for_end
+    assert_equal "last", @output.text
+  end
+end
