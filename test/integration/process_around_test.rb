@@ -27,14 +27,17 @@ class ProcessAroundTest < Support::TestCase
 
   # A title must not keep a machine awake.
   def test_after_a_request_the_worker_is_idle_again_and_nothing_wakes_it
+    make_gate
     server = start_bontebok(args: ["-w", "1", "--tag", ""], rackup: GATED_APP)
     worker = workers(server).first
-    server.get
-    assert_title worker, "bontebok worker 1 gen 1 busy"
+    request_at_gate(server) { assert_title worker, "bontebok worker 1 gen 1 busy" }
     assert_title worker, "bontebok worker 1 gen 1 idle"
-    before = switches(worker)
-    server.connect { |client| assert client.quiet?(1.5) }
-    assert_operator switches(worker) - before, :<=, 2 # the connection
+    eventually { Support::ProcessTable.asleep?(worker) }
+    before = Support::ProcessTable.sleeps(worker)
+    server.connect do |client|
+      assert client.quiet?(2.2)
+      assert_operator Support::ProcessTable.sleeps(worker) - before, :<=, 2 # the connection
+    end
   end
 
   def test_a_title_has_the_generation_and_by_default_the_name_of_the_folder
@@ -91,12 +94,22 @@ class ProcessAroundTest < Support::TestCase
       run ->(env) { [200, { "content-type" => "text/plain" }, [GREETING, env["PATH_INFO"], ENV.keys.sort.join(" ")]] }
     RUBY
     assert_equal "grüße/%C3%A9LANG RACK_ENV".b, server.get("/%C3%A9").body.b
-    assert_title workers(server).first, "bontebok worker 1 gen 1 busy #{File.basename(temp_dir)}"
+    assert_title workers(server).first, "bontebok worker 1 gen 1 idle #{File.basename(temp_dir)}"
     assert_equal 0, server.stop.exitstatus
     assert_match(/stopped$/, server.output.text)
   end
 
   private
+
+  # The block runs while a request waits at the gate.
+  def request_at_gate(server)
+    server.connect do |client|
+      client.request("GET", "/gate")
+      yield
+      open_gate
+      client.read_response
+    end
+  end
 
   def command(*args)
     [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "-l", "unix:#{temp_dir}/bontebok.sock", *args]
@@ -127,11 +140,6 @@ class ProcessAroundTest < Support::TestCase
 
   def assert_title(pid, expected)
     eventually(5, "the title #{expected}, it is #{title(pid)}") { title(pid) == expected }
-  end
-
-  def switches(pid)
-    texts = Dir.glob("/proc/#{pid}/task/*/status").map { |path| File.read(path) }
-    texts.join.scan(/ctxt_switches:\s+(\d+)/).flatten.sum(&:to_i)
   end
 
   def mode(name)

@@ -138,9 +138,9 @@ class ProcessWaitingTest < Support::TestCase
   # has gone to sleep before, or it would come back to what it had found last.
   def seconds_after_a_nap(client)
     pid = @served_by[client]
-    eventually { states(pid) == ["S"] }
+    eventually { Support::ProcessTable.asleep?(pid) }
     Process.kill("STOP", pid)
-    eventually { states(pid) == ["T"] }
+    eventually { Support::ProcessTable.thread_states(pid) == ["T"] }
     yield if block_given?
     client.request("GET", "/")
     Support::Deadline.seconds do
@@ -149,11 +149,6 @@ class ProcessWaitingTest < Support::TestCase
     end
   ensure
     Process.kill("CONT", pid)
-  end
-
-  # Of its threads.
-  def states(pid)
-    Dir["/proc/#{pid}/task/*/stat"].map { |file| File.read(file)[/.*\) (\w)/, 1] }.uniq
   end
 
   # Of the tries: what else the machine does delays some of them, what is broken all.

@@ -153,8 +153,6 @@ class QueueLimitsTest < Support::TestCase
   end
 
   def wake_ups(server)
-    workers(server).sum do |pid|
-      Dir["/proc/#{pid}/task/*/status"].sum { |path| File.read(path)[/^voluntary_ctxt_switches:\s+(\d+)/, 1].to_i }
-    end
+    workers(server).sum { |pid| Support::ProcessTable.sleeps(pid) }
   end
 end

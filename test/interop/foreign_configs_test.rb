@@ -11,8 +11,9 @@ class ForeignConfigsTest < Interop::TestCase
   def test_puma_of_rails
     pidfile = File.join(temp_dir, "server.pid")
     server = start_bontebok(folder: Interop::RailsApp.prepare, listen: nil, args: %w[-c config/puma.rb -E production],
-                            env: Interop::RailsApp.environment.merge("PORT" => "0", "PIDFILE" => pidfile))
-    server.wait_for_output(/ ready in \d+ ms$/, 60)
+                            env: Interop::RailsApp.environment.merge("PORT" => "0", "PIDFILE" => pidfile),
+                            limit: Interop::RailsApp::BOOT_LIMIT)
+    server.wait_for_output(/ ready in \d+ ms$/)
     assert_match(/production: 1 worker of 3 threads$/, server.output.text)
     assert_equal [server.pid, 200], [File.read(pidfile).to_i, up(server.address).status]
   end

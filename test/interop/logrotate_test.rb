@@ -7,6 +7,7 @@ require "test_helper"
 class LogrotateTest < Support::TestCase
   EXAMPLE = /^```\n([^`]+\*\.log \{[^`]+)^```/
   NAMES = %w[server access].freeze
+  WORKERS = 2
 
   def setup
     @logs = File.join(temp_dir, "log")
@@ -19,6 +20,8 @@ class LogrotateTest < Support::TestCase
     eventually { NAMES.all? { |name| text(name).include?("/before") } }
     rotate
     eventually { text("server").match?(/opened anew/) }
+    # Workers hear of it later: those who served before have to be gone.
+    eventually { text("server").scan(/ has left: exit status 0$/).size == WORKERS }
     server.get("/after")
     eventually { NAMES.all? { |name| text(name).include?("/after") } }
     NAMES.each { |name| assert_equal ["/before"], text(name, ".1").scan(%r{/before|/after}).uniq, name }
@@ -28,7 +31,7 @@ class LogrotateTest < Support::TestCase
 
   def start
     server = start_bontebok(ready: false, rackup: "run ->(env) { raise env['PATH_INFO'] }\n",
-                            args: ["-w", "2", "--pidfile", "#{temp_dir}/bontebok.pid", "--log", path("server"),
+                            args: ["-w", WORKERS, "--pidfile", "#{temp_dir}/bontebok.pid", "--log", path("server"),
                                    "--access-log", path("access"), "--access-log-format", "%U"])
     eventually { File.exist?(path("server")) && text("server").include?(" ready in ") }
     address = Support::Address.new("unix:#{temp_dir}/bontebok.sock")

@@ -7,8 +7,7 @@ require_relative "support/rails_app"
 
 # `rails server -u bontebok`: in a copy of the generated application, whose pid file and code are the test's own.
 class RailsServerTest < Support::TestCase
-  # Booting Rails on a busy machine.
-  PATIENCE = 60
+  PATIENCE = Interop::RailsApp::BOOT_LIMIT
   BACKTRACE = /Interrupt|SignalException|\.rb:\d+:in /
 
   def setup

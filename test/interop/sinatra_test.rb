@@ -102,7 +102,7 @@ class SinatraTest < Interop::TestCase
       assert_equal 500, browser.get("/raise").status
       assert_equal "hello you ", browser.get("/hello/you").body
     end
-    assert_match(/on purpose/, @server.output.text)
+    @server.wait_for_output(/on purpose/)
   end
 
   def test_believes_the_proxy_about_the_scheme

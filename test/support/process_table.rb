@@ -44,6 +44,30 @@ module Support
       ticks.fdiv(Etc.sysconf(Etc::SC_CLK_TCK))
     end
 
+    # The states of its threads, each once: R, S, T...
+    def thread_states(pid)
+      task_files(pid, "stat").map { |text| text[/.*\) (\w)/m, 1] }.uniq
+    end
+
+    # Whether nothing of the process runs or wants to.
+    def asleep?(pid)
+      thread_states(pid) == ["S"]
+    end
+
+    # How often one of its threads has gone to sleep: as often it was woken.
+    def sleeps(pid)
+      task_files(pid, "status").sum { |text| text[/^voluntary_ctxt_switches:\s+(\d+)/, 1].to_i }
+    end
+
+    # Of each thread, as long as it lives.
+    def task_files(pid, name)
+      Dir["/proc/#{pid}/task/*/#{name}"].filter_map do |path|
+        File.read(path)
+      rescue Errno::ENOENT, Errno::ESRCH
+        nil
+      end
+    end
+
     # Bytes of memory that only this process holds, and what it shares divided by the sharers (Pss).
     def memory_bytes(pid)
       File.read("/proc/#{pid}/smaps_rollup")[/^Pss:\s+(\d+)/, 1].to_i * 1024

@@ -22,12 +22,12 @@ module Support
       path
     end
 
-    # Starts a server (see BontebokProcess) and waits until it is ready; it is stopped at the end of the test.
-    # With ready: false it returns at once.
-    def start_bontebok(ready: true, folder: temp_dir, **options)
+    # Starts a server (see BontebokProcess) and waits until it is ready, for limit seconds at most; it is stopped at the
+    # end of the test. With ready: false it returns at once.
+    def start_bontebok(ready: true, limit: Deadline::DEFAULT_SECONDS, folder: temp_dir, **options)
       server = BontebokProcess.new(folder, **options)
       children << server
-      server.wait_until_ready if ready
+      server.wait_until_ready(limit) if ready
       server
     end
 

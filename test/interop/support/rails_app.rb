@@ -17,6 +17,8 @@ module Interop
                  --skip-dev-gems --skip-keeps --skip-git --skip-bundle].freeze
     # All gems, on a machine that has none of them.
     PATIENCE = 600
+    # Seconds in which it is loaded, on a busy machine.
+    BOOT_LIMIT = 60
     BUNDLE = { "BUNDLE_GEMFILE" => GEMFILE, "BUNDLE_PATH" => File.join(ROOT, "vendor/bundle"),
                "BONTEBOK_ROOT" => ROOT, "RUBYOPT" => nil }.freeze
 

@@ -13,7 +13,8 @@ module Interop
 
     def setup
       folder = RailsApp.prepare
-      start_site(folder: folder, args: ["-w", "1", "-E", environment], env: RailsApp.environment)
+      start_site(folder: folder, args: ["-w", "1", "-E", environment], env: RailsApp.environment,
+                 limit: RailsApp::BOOT_LIMIT)
     end
 
     def at_each_entrance
