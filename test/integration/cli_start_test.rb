@@ -2,10 +2,13 @@
 
 require "shellwords"
 require "test_helper"
+require_relative "process_tree"
 
 # Starts that fail: the exit status, a message of at most three lines on both streams together, no process left (the
 # harness sees to that), no file left.
 class CLIStartTest < Support::TestCase
+  include ProcessTree
+
   APP = "run ->(_) { [200, {}, []] }\n"
 
   def test_wrong_options
@@ -83,25 +86,24 @@ class CLIStartTest < Support::TestCase
   # Which listens when the application is there.
   def test_a_port_is_in_use_while_its_server_loads
     address = "127.0.0.1:#{TCPServer.open('127.0.0.1', 0) { |server| server.local_address.ip_port }}"
-    File.mkfifo(File.join(temp_dir, "gate"))
+    make_gate
     first = start_bontebok(ready: false, listen: nil, args: ["-w", "1", "-l", address],
                            rackup: "warn :loading\nFile.read('gate')\n#{APP}")
     first.wait_for_output(/loading/)
     assert_fails 1, "cannot listen on #{address}: Address already in use", args: ["-w", "1", "-l", address]
-    File.open(File.join(temp_dir, "gate"), "w", &:close)
+    open_gate
     first.wait_until_ready
   end
 
   # Such a socket has no file before.
   def test_of_two_that_start_with_one_unix_socket_the_first_to_listen_wins
     address = "unix:#{temp_dir}/a.sock"
-    File.mkfifo(File.join(temp_dir, "gate"))
+    make_gate
     both = Array.new(2) do
       start_bontebok(ready: false, listen: nil, args: ["-w", "1", "-l", address],
-                     rackup: "File.write(\"loading-\#{Process.ppid}\", '')\nFile.read('gate')\n#{APP}")
+                     rackup: "File.read('gate')\n#{APP}")
     end
-    eventually { both.all? { |server| File.exist?(File.join(temp_dir, "loading-#{server.pid}")) } }
-    File.open(File.join(temp_dir, "gate"), "w", &:close)
+    open_gate_for(2)
     loser = eventually { both.find { |server| !server.running? } }
     (winner = (both - [loser]).first).wait_until_ready
     assert_failed loser, 1, "cannot listen on #{address}: Address already in use by process #{winner.pid}"

@@ -21,7 +21,7 @@ class ProcessFirstTest < Support::TestCase
     Process.kill("KILL", former)
     eventually { [former, *orphans].all? { |pid| gone?(pid) } }
     eventually { dead_and_living_children(supervisor).size == 1 }
-    assert_match(/master \(pid \d+\) ended: killed by SIGKILL/, @container.output.text)
+    @container.wait_for_output(/master \(pid \d+\) ended: killed by SIGKILL/)
     Process.kill("TERM", supervisor)
     assert_equal 0, @container.wait.exitstatus
   end

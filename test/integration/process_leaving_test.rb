@@ -41,9 +41,9 @@ class ProcessLeavingTest < Support::TestCase
         cause(server, path)
         server.wait_for_output(/\(pid #{old}\) leaves when its replacement is ready/)
         eventually { server.get.body != old }
+        wait_for_workers(server, 1, without: [old.to_i])
 
         refute_equal old, ask(idle), "others go on with what it has kept"
-        wait_for_workers(server, 1, without: [old.to_i])
       end
     end
   end

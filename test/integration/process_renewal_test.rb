@@ -9,6 +9,8 @@ class ProcessRenewalTest < Support::TestCase
   include ProcessTree
 
   REQUESTS = 8000
+  # Of each of the two loads, a second: it leaves time for several renewals.
+  RATE = 2000
   PID_APP = "run ->(_) { [200, {}, [Process.pid.to_s]] }\n"
 
   %w[HUP USR1].each do |signal|
@@ -109,7 +111,7 @@ class ProcessRenewalTest < Support::TestCase
     server.signal("TTOU")
     leaving = eventually { workers(server).find { |pid| title(pid).include?("draining") } }
     Process.kill("TERM", leaving)
-    open_gate
+    open_gate_for(2)
     assert_equal([200, 200], clients.map { |client| client.read_response.status })
     clients.each(&:close)
     wait_for_workers(server, 1, without: [leaving])
@@ -150,7 +152,7 @@ class ProcessRenewalTest < Support::TestCase
 
   def start_load(server, arguments)
     start_process(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "bench", "--json", "-n", REQUESTS.to_s,
-                  "-c", "4", *arguments, "http://#{server.address}/")
+                  "--rate", RATE.to_s, "-c", "4", *arguments, "http://#{server.address}/")
   end
 
   def assert_all_answered(load)

@@ -37,11 +37,26 @@ module ProcessTree
   end
 
   def make_gate
-    File.mkfifo(File.join(temp_dir, "gate"))
+    File.mkfifo(gate)
   end
 
   # Lets everybody go who waits at the gate now.
   def open_gate
-    File.open(File.join(temp_dir, "gate"), "w", &:close)
+    File.open(gate, "w", &:close)
+  end
+
+  # Lets so many go, who may be on their way there.
+  def open_gate_for(count)
+    File.open(gate, File::RDWR) { eventually(10, "#{count} at the gate") { readers(gate) == count } }
+  end
+
+  def gate
+    File.join(temp_dir, "gate")
+  end
+
+  # How often the processes that were started have it open.
+  def readers(path)
+    files = children.flat_map(&:group).flat_map { |process| Support::ProcessTable.descriptors(process.pid).values }
+    files.count(File.realpath(path))
   end
 end
