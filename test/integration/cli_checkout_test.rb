@@ -9,7 +9,7 @@ class CLICheckoutTest < Support::TestCase
 
   def test_a_path_with_a_space
     checkout = copy_to(File.join(temp_dir, "a path/bonte bok"))
-    built = Support::ChildProcess.run("#{checkout}/bin/setup", "--build")
+    built = Support::ChildProcess.run("#{checkout}/bin/setup", "--build", limit: 300)
     assert_predicate built.status, :success?, built.output.text
     BUILT.each { |path| assert_path_exists File.join(checkout, path) }
   end

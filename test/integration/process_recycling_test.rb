@@ -123,17 +123,17 @@ class ProcessRecyclingTest < Support::TestCase
     assert_equal [200], threads.flat_map(&:value).uniq
   end
 
-  # The load is a program of its own: a client that pauses between connecting and asking would have several of its
-  # connections in the killed worker's hands.
+  # The load is a program of its own. With DeferAccept nobody is accepted before he has asked: else a client that pauses
+  # between connecting and asking may be in the killed worker's hands as well.
   def test_a_killed_worker_costs_one_request_at_most
-    server = start_bontebok(args: ["-w", "2"], rackup: <<~RUBY)
+    server = start_bontebok(args: ["-w", "2", "--defer-accept", "5"], listen: :tcp, rackup: <<~RUBY)
       count = 0
       run ->(_) { $stderr.puts "busy" if (count += 1) == 1000; [200, {}, [Process.pid.to_s]] }
     RUBY
     server.wait_for_output(/ ready in \d+ ms$/)
     killed = workers(server).first
     load = start_process(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "bench", "--json", "-n", "40000",
-                         "-c", "4", "--close", "#{server.address}:/")
+                         "-c", "4", "--close", "http://#{server.address}/")
     server.wait_for_output(/busy/)
     Process.kill("KILL", killed)
     load.wait(60)

@@ -73,7 +73,8 @@ class QueueTimeTest < Support::TestCase
     connect(server).tap do |client|
       sent = now
       client.request("GET", "/")
-      assert_not_longer now - sent, told(client)
+      told = told(client)
+      assert_not_longer now - sent, told
     end
   end
 
