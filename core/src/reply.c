@@ -81,8 +81,7 @@ bool bb_reply_sent(const struct bb_lane *lane)
 
 /* ---- the body ---- */
 
-/* Spans that go out together, behind what is staged. They point into the host's parts, and live for one call.
- */
+/* Spans that go out together, behind what is staged. They point into the host's parts: for one call only. */
 struct run {
     struct iovec spans[1 + RUN_SPANS]; /* [0] is what is staged */
     char chunk_heads[RUN_SPANS][BB_CHUNK_HEAD_MAX];
@@ -160,8 +159,7 @@ static int send_run(struct bb_lane *lane, struct run *run)
     return BB_OK;
 }
 
-/* Small spans are copied behind the head as long as nothing else is in the run; larger ones are pointed at.
- */
+/* Small spans are copied behind the head while nothing else is in the run; larger ones are pointed at. */
 static int add_span(struct bb_lane *lane, struct run *run, const struct bb_slice *span)
 {
     struct bb__buf *staged = &lane->reply.staged;
@@ -272,7 +270,10 @@ static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_
         }
     }
     if (code == BB_OK && last && !lane->reply.ended) code = add_end(lane, &run);
-    return code == BB_OK && bb__buf_len(&lane->reply.staged) + run.bytes > 0 ? send_run(lane, &run) : code;
+    if (code != BB_OK) return code;
+    if (bb__buf_len(&lane->reply.staged) + run.bytes > 0) return send_run(lane, &run);
+    /* The end of a body whose length was announced has no bytes. */
+    return last && lane->worker->settings.request_timeout > 0 && !bb__lane_may_send(lane) ? BB_EGONE : BB_OK;
 }
 
 int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,

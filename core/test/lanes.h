@@ -91,14 +91,15 @@ static inline void lanes_reply_half(struct lane_thread *thread)
         bb_reply_abort(thread->lane);
 }
 
-/* All of an answer, then it blocks. */
-static inline void lanes_reply_and_stay(struct lane_thread *thread)
+/* All of an answer, in one or with its end behind it, then it blocks. */
+static inline void lanes_reply_and_stay(struct lane_thread *thread, bool at_once)
 {
     const struct bb_slice all = {"all", 3};
     uint64_t taken;
     bb_reply_begin(thread->lane, 200);
     bb_reply_head(thread->lane, 3);
-    bb_reply_write(thread->lane, &all, 1, true, &taken);
+    bb_reply_write(thread->lane, &all, 1, at_once, &taken);
+    if (!at_once) bb_reply_write(thread->lane, NULL, 0, true, &taken);
     lanes_block(thread);
     bb_reply_end(thread->lane);
 }
@@ -113,8 +114,8 @@ static inline void lanes_answer(struct lane_thread *thread, const struct bb_requ
         lanes_reply_half(thread);
         return;
     }
-    if (target->len == 5 && memcmp(target->at, "/stay", 5) == 0) {
-        lanes_reply_and_stay(thread);
+    if (target->len == 5 && (memcmp(target->at, "/stay", 5) == 0 || memcmp(target->at, "/each", 5) == 0)) {
+        lanes_reply_and_stay(thread, target->at[1] == 's');
         return;
     }
     if (target->len == 5 && memcmp(target->at, "/slow", 5) == 0) usleep(3000);
