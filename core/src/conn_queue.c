@@ -81,7 +81,7 @@ static bool is_full(const struct bb__conn_context *context, uint64_t now, uint64
 bool bb__conn_queue_is_full(const struct bb__conn_context *context)
 {
     bool settled = false;
-    return is_full(context, bb__clock_us(), 0, &settled) && settled;
+    return is_full(context, bb__clock_us(), 0, &settled) && settled && !is_health_check(context);
 }
 
 bool bb__conn_queue_is_full_with(const struct bb__conn_context *context, uint64_t held)

@@ -23,8 +23,8 @@ enum bb__conn_turn {
 /* SERVED, and context->head is its head: what is to become of it now. It waits since it was asked first. */
 enum bb__conn_turn bb__conn_turn(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* Whether the queue is full for one whose body is still to come; or with so many that are held beside it, as
- * the relay had no room for them. */
+/* Whether the queue is full for one whose body is still to come, and whose head context->head is; or with so
+ * many that are held beside it, as the relay had no room for them. */
 bool bb__conn_queue_is_full(const struct bb__conn_context *context);
 bool bb__conn_queue_is_full_with(const struct bb__conn_context *context, uint64_t held);
 

@@ -83,17 +83,22 @@ static void test_a_body_is_not_read_for_nobody(void **state)
     await_waiting(&rush, 1);
     int sure = ask(&rush, "GET /sure HTTP/1.1\r\nHost: x\r\n\r\n"); /* who waits, waits for long by now */
     assert_refused(sure, NULL);
+    int check = ask(&rush, "POST /up HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n");
     for (int i = 0; i < 2; i++) {
         snprintf(request, sizeof request, "POST /body HTTP/1.1\r\nHost: x\r\n%s", fields[i]);
         int fd = ask(&rush, request);
         assert_refused(fd, "\r\nConnection: close\r\n");
         close(fd);
     }
+    assert_true(is_silent(check)); /* of a health check it is */
     unblock_all(&rush);
     assert_true(lanes_read(waits, "/waits 0"));
+    say(check, "ab");
+    assert_true(lanes_read(check, "/up 2"));
     close(waits);
     close(sure);
-    end(&rush, 1);
+    close(check);
+    end(&rush, 2);
 }
 
 static void test_nobody_is_refused_whom_a_lane_has_time_for(void **state)
