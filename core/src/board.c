@@ -139,7 +139,7 @@ bool bb__board_process_is_idle(const struct bb_board *board, int own_pid)
     int looked_at = own_pid;
     for (unsigned i = 0; i < used; i++) {
         int pid = atomic_load_explicit(&board->lines[i].pid, memory_order_relaxed);
-        if (pid == 0 || pid == own_pid || pid == looked_at) continue;
+        if (pid == 0 || pid == own_pid || pid == looked_at || !would_take(&board->lines[i])) continue;
         if (all_are_idle(board, used, pid)) return true;
         looked_at = pid;
     }
