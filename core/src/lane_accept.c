@@ -219,8 +219,10 @@ void bb__lane_keep_to_limit(struct bb_lane *lane)
 
 void bb__lane_make_room(struct bb_lane *lane, int newest)
 {
-    if (!bb__worker_find_room(lane->worker, newest)) tell_exhausted(lane, EMFILE);
-    if (over_limit(lane) && !close_least_missed(lane) && !lane->context.draining) bb__lane_pause(lane);
+    bool has_room = bb__worker_find_room(lane->worker, newest);
+    if (!has_room) tell_exhausted(lane, EMFILE);
+    if (has_room && !over_limit(lane)) return;
+    if (!close_least_missed(lane) && !lane->context.draining) bb__lane_pause(lane);
 }
 
 static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb__listener *listener,
