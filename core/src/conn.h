@@ -1,6 +1,6 @@
 /* conn.h: one connection and what its client and we still owe each other. Reads and writes its socket, never
  * waits and never touches the poller: every call says what is to happen next, and `want` what to wait for.
- * Used by the lane.
+ * Used by lane and porter.
  *
  *            bytes                        whole, body to come
  *   (new) ---------> HEAD ------------------------------------> BODY

@@ -8,10 +8,10 @@
 
 /* ---- how long ---- */
 
-/* us. Not 0 for one that others are served before. */
+/* us. 0 for one that is served at once, though another one that came over its connection had to wait. */
 static uint64_t since(const struct bb__conn *conn)
 {
-    return conn->waits > conn->came ? conn->waits : conn->came;
+    return conn->came > 0 && conn->waits > conn->came ? conn->waits : conn->came;
 }
 
 uint64_t bb__conn_waits_since(const struct bb__conn *conn)

@@ -154,6 +154,23 @@ static void test_its_time_goes_with_it(void **state)
     end_behind(move);
 }
 
+/* The next one is served at once. */
+static void test_its_time_is_not_that_of_the_next_one(void **state)
+{
+    (void)state;
+    struct move *move = begin_behind("/", 0);
+    uint64_t began = bb__clock_us();
+    pass_ms(TIMEOUT);
+    leave(move);
+    arrive(move);
+    take_request(move, bb__conn_resume(move->conn, &move->to.context));
+    assert_int_equal(bb__conn_waits_since(move->conn), began);
+    assert_int_equal(answer(move), BB_CONN_WAIT);
+    say_text(move, "GET /next HTTP/1.1\r\nHost: x\r\n\r\n", BB_CONN_REQUEST);
+    assert_int_equal(bb__conn_waits_since(move->conn), 0);
+    end_behind(move);
+}
+
 static void test_which_requests_are_health_checks(void **state)
 {
     (void)state;
@@ -212,6 +229,7 @@ int main(void)
         cmocka_unit_test(test_no_limits),
         cmocka_unit_test(test_its_time),
         cmocka_unit_test(test_its_time_goes_with_it),
+        cmocka_unit_test(test_its_time_is_not_that_of_the_next_one),
         cmocka_unit_test(test_which_requests_are_health_checks),
         cmocka_unit_test(test_where_a_health_check_waits),
     };
