@@ -235,8 +235,8 @@ int bb_worker_start_porter(struct bb_worker *worker);
  * 504, or finds its connection closed if it has had a part of the answer; what the host still replies is
  * thrown away (BB_EGONE). Who has all of it on its way keeps his connection. It is told of as news, and
  * bb_worker_alarm() becomes readable, as after request_timeout_soft: what is wrong with the request's thread
- * only the host can find out, and end. Once a machine or process that was stopped goes on each request has as
- * long as it was stopped on top. */
+ * only the host can find out, and end. Once a process that was stopped for some seconds goes on, each request
+ * has as long on top, to a second. */
 
 /* While all lanes of all processes are busy, as the board shows, complete requests wait in the relay, and
  * connections that nobody has accepted are accepted by the porter. With max_queue requests waiting one more

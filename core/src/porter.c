@@ -28,6 +28,10 @@
 /* us. A porter that comes back so much later than it wanted was stopped. */
 #define STOPPED 1000000
 
+/* ms, at most, for which it waits while the time of requests is limited: of a stop that ends sooner than its
+ * wait it would know nothing. */
+#define COUNTED_WAIT 1000
+
 #define STACK_SIZE (256 * 1024)
 
 /* ---- looking ---- */
@@ -150,11 +154,14 @@ static bool has_new(struct bb__porter *porter, uint64_t *due)
     return found;
 }
 
-static int until(uint64_t due)
+static int until(const struct bb__porter *porter, uint64_t due)
 {
+    const struct bb_settings *settings = porter->context.settings;
     if (due == UINT64_MAX) return -1;
     uint64_t now = bb__clock_ms();
-    return due <= now ? 0 : due - now > INT_MAX ? INT_MAX : (int)(due - now);
+    bool counts = settings->request_timeout > 0 || settings->request_timeout_soft > 0;
+    uint64_t latest = now + (counts ? COUNTED_WAIT : INT_MAX);
+    return due <= now ? 0 : (int)(bb__sooner(due, latest) - now);
 }
 
 /* Where ticks are long a new request is looked at once more after a short one: it may be long as well. */
@@ -175,7 +182,7 @@ static int patience(struct bb__porter *porter)
     uint64_t due;
     if (porter->quiet < QUIET_LOOKS) return tick(porter);
     atomic_store(&porter->asleep, true);
-    if (!has_new(porter, &due)) return until(due);
+    if (!has_new(porter, &due)) return until(porter, due);
     atomic_store(&porter->asleep, false);
     return tick(porter);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "client.h"
+#include "sleeping.h"
 
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -28,17 +29,6 @@ static void *sleep_once(void *argument)
     atomic_store(&stranger->id, gettid());
     epoll_wait(stranger->poller, &event, 1, -1);
     return NULL;
-}
-
-static bool sleeps(int id)
-{
-    char path[64], text[256] = "";
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", id);
-    FILE *file = fopen(path, "r");
-    if (!file) return false;
-    size_t len = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    return len > 0 && strncmp(strrchr(text, ')'), ") S", 3) == 0;
 }
 
 static void begin_stranger(struct stranger *stranger, struct host *host)
