@@ -17,15 +17,20 @@ void bb__porter_settle(struct bb__porter *porter, struct bb_lane *lane, struct b
 
 /* ---- all of a set ---- */
 
-/* Those that were ready when they came to us, or could not be passed on. Each once: they may come back. */
+/* Those that were ready when they came to us, or could not be passed on. Each once: they may come back. Once
+ * the relay is full the others are not even looked at, there may be thousands: each goes behind the one
+ * before it, until all are in the order in which they were. */
 static void pass_ready(struct bb__porter *porter, struct bb_lane *lane)
 {
     struct bb__set *set = &lane->set;
     const struct bb__conn *last = set->ready_last;
-    while (set->ready_first && !bb__porter_is_wanted(lane)) {
+    set->relay_is_full = false;
+    while (set->ready_first && (set->relay_is_full || !bb__porter_is_wanted(lane))) {
         struct bb__conn *conn = bb__set_take_ready(set);
         bool was_last = conn == last;
-        bb__porter_settle(porter, lane, conn, bb__conn_resume(conn, &porter->context));
+        enum bb__conn_next next =
+            set->relay_is_full ? BB_CONN_AGAIN : bb__conn_resume(conn, &porter->context);
+        bb__porter_settle(porter, lane, conn, next);
         if (was_last) return;
     }
 }

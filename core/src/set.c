@@ -131,11 +131,15 @@ void bb__set_unwatch(struct bb__set *set, struct bb__conn *conn)
     conn->registered = false;
 }
 
-/* Of one that is not watched any more. False: it still is ours. */
+/* Of one that is not watched any more. False: it still is ours. While one waits for room in the relay, those
+ * that came later are behind it. */
 static bool hand_on(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
                     const struct bb__relay *relay)
 {
-    if (bb__conn_pass(conn, relay) != BB_OK) return false;
+    if (set->relay_is_full && set->ready_first) return false;
+    int code = bb__conn_pass(conn, relay);
+    set->relay_is_full = code == BB_AGAIN;
+    if (code != BB_OK) return false;
     bb__set_end(set, context, conn, BB_CONN_END_ABANDON);
     return true;
 }

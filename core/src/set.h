@@ -17,6 +17,7 @@ struct bb__set {
     uint64_t count;
     struct bb__conn *ready_first, *ready_last; /* bytes in hand, waiting for their turn */
     unsigned ready_count;
+    bool relay_is_full;                  /* for the first of them */
     atomic_uint_fast64_t *process_count; /* of all sets of the process */
     bool has_room;                       /* a connection was closed since the owner has set it to false */
     bool hurried;                        /* see bb__set_hurry() */

@@ -1,0 +1,122 @@
+/* porter_work_test.c: what the porter does with one set, step by step: without its thread, which the other
+ * tests of the porter have. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "client.h"
+#include "fail_relay.h"
+#include "fake_clock.h"
+#include "fake_micros.h"
+#include "porter_work.h"
+
+#define CLIENTS       3
+#define QUEUE_TIMEOUT 1000
+
+/* A lane that is busy, and has connections whose clients are about to ask. */
+struct crew {
+    struct bb_board *board;
+    struct host *host;
+    struct bb__porter porter;
+    struct client *clients[CLIENTS];
+    struct bb__conn *conns[CLIENTS];
+};
+
+static struct crew *new_crew(uint64_t queue_timeout)
+{
+    struct crew *crew = calloc(1, sizeof *crew);
+    struct bb_settings settings = host_settings();
+    settings.queue_timeout = queue_timeout;
+    struct host *host = crew->host = host_new(&settings, AF_UNIX);
+    bb_lane_free(host->lane);
+    assert_int_equal(bb_board_new(&crew->board, 1), BB_OK);
+    bb_worker_board(host->worker, crew->board);
+    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
+    for (int i = 0; i < CLIENTS; i++) {
+        client_say(crew->clients[i] = client_new(host), "GET /first HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert_answer(crew->clients[i], 200, "GET /first ");
+        crew->conns[i] = host->lane->set.conns;
+    }
+    crew->porter = (struct bb__porter){.worker = host->worker, .kick_fd = -1, .queue.fd = -1};
+    assert_int_equal(bb__context_open(&crew->porter.context, host->worker), BB_OK);
+    crew->porter.context.deadlines = &host->lane->set.deadlines;
+    bb__own_begin(&host->lane->own);
+    assert_true(bb__own_take(&host->lane->own, bb__own_look(&host->lane->own)));
+    return crew;
+}
+
+static void free_crew(struct crew *crew)
+{
+    assert_true(bb__own_hold(&crew->host->lane->own));
+    bb__own_return(&crew->host->lane->own);
+    bb__context_close(&crew->porter.context);
+    for (int i = 0; i < CLIENTS; i++) client_free(crew->clients[i]);
+    host_free(crew->host);
+    bb_board_free(crew->board);
+    free(crew);
+}
+
+/* All of them, one after the other: to be passed on. */
+static void ask(struct crew *crew)
+{
+    struct bb_lane *lane = crew->host->lane;
+    for (int i = 0; i < CLIENTS; i++) {
+        char request[64];
+        snprintf(request, sizeof request, "GET /%d HTTP/1.1\r\nHost: x\r\n\r\n", i);
+        client_say(crew->clients[i], request);
+        bb__porter_settle(&crew->porter, lane, crew->conns[i],
+                          bb__conn_on_ready(crew->conns[i], &crew->porter.context, BB_INTEREST_READ));
+    }
+}
+
+static void look(struct crew *crew)
+{
+    struct bb_lane *lane = crew->host->lane;
+    crew->porter.context.now = bb__clock_ms();
+    bb__porter_go_on(&crew->porter, lane);
+    assert_true(bb__own_rouse(&lane->own));
+}
+
+/* Which request the next message of the relay has; -1: there is none. */
+static int take_message(const struct crew *crew)
+{
+    static char bytes[BB_RELAY_BYTES];
+    struct bb__relayed relayed;
+    if (bb__relay_take(&crew->host->worker->relay, bytes, &relayed) != BB_OK) return -1;
+    while (relayed.fd_count > 0) close(relayed.fds[--relayed.fd_count]);
+    const char *target = memmem(bytes, relayed.len, "GET /", 5);
+    assert_non_null(target);
+    return target[5] - '0';
+}
+
+/* Nor is it tried for those behind the first one: they might be thousands, at each look. */
+static void test_who_finds_no_room_in_the_relay_keeps_his_turn(void **state)
+{
+    (void)state;
+    struct crew *crew = new_crew(0);
+    fail_relay.tries = 0;
+    fail_relay.failures = 1;
+    ask(crew);
+    assert_int_equal(take_message(crew), -1);
+    assert_int_equal(fail_relay.tries, 1);
+    fail_relay.failures = 1;
+    look(crew);
+    assert_int_equal(take_message(crew), -1);
+    assert_int_equal(fail_relay.tries, 2);
+    look(crew);
+    for (int i = 0; i < CLIENTS; i++) assert_int_equal(take_message(crew), i);
+    assert_int_equal(take_message(crew), -1);
+    assert_null(crew->host->lane->set.ready_first);
+    free_crew(crew);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_finds_no_room_in_the_relay_keeps_his_turn),
+    };
+    return cmocka_run_group_tests_name("porter_work", tests, NULL, NULL);
+}
