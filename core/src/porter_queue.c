@@ -71,7 +71,9 @@ static bool take_first(struct bb__porter *porter, struct bb_lane *lane, bool *nu
     int code = bb__set_receive(&lane->set, context, &porter->worker->relay, &porter->lost, &conn);
     if (code == BB_AGAIN) return false;
     *nudged = *nudged || code == BB_NEWS;
-    if (conn) bb__porter_settle(porter, lane, conn, bb__conn_resume(conn, context));
+    if (!conn) return true;
+    (void)bb__worker_find_room(porter->worker, conn->fd);
+    bb__porter_settle(porter, lane, conn, bb__conn_resume(conn, context));
     return true;
 }
 

@@ -145,6 +145,7 @@ void bb__porter_tell(struct bb__porter *porter)
     struct bb__conn_context *context = &porter->context;
     for (int fault = 0; fault < BB_FAULTS; fault++)
         bb__news_tell_rest(&context->news, &context->fault_news[fault], context->now);
+    bb__news_tell_rest(&context->news, &porter->lost, context->now);
     if (context->news.count > 0) bb__worker_give_news(porter->worker, &context->news);
     if (context->log && context->log->len > 0) bb__access_log_flush(context->log, context->now);
 }

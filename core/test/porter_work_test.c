@@ -113,10 +113,47 @@ static void test_who_finds_no_room_in_the_relay_keeps_his_turn(void **state)
     free_crew(crew);
 }
 
+/* A descriptor that was left to the host tells how many connections there is room for. */
+static void test_who_has_waited_too_long_is_taken_as_far_as_there_is_room(void **state)
+{
+    (void)state;
+    struct crew *crew = new_crew(QUEUE_TIMEOUT);
+    ask(crew);
+    fake_clock_advance(QUEUE_TIMEOUT);
+    crew->host->worker->reserve = 0;
+    look(crew);
+    assert_int_equal(host_connections(crew->host), 1);
+    assert_int_equal(take_message(crew), 1);
+    assert_int_equal(take_message(crew), 2);
+    assert_int_equal(take_message(crew), -1);
+    free_crew(crew);
+}
+
+/* The flood may be over. */
+static void test_tells_how_many_more_were_lost(void **state)
+{
+    (void)state;
+    struct crew *crew = new_crew(0);
+    struct bb__conn_context *context = &crew->porter.context;
+    const struct bb_news lost = {.text = "lost"};
+    struct bb_news told;
+    for (int i = 0; i < 3; i++) bb__news_add_paced(&context->news, &crew->porter.lost, context->now, &lost);
+    bb__porter_tell(&crew->porter);
+    assert_int_equal(bb_worker_news(crew->host->worker, &told), BB_OK);
+    assert_int_equal(bb_worker_news(crew->host->worker, &told), BB_AGAIN);
+    context->now += 1000;
+    bb__porter_tell(&crew->porter);
+    assert_int_equal(bb_worker_news(crew->host->worker, &told), BB_OK);
+    assert_int_equal(told.left_out, 1);
+    free_crew(crew);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_finds_no_room_in_the_relay_keeps_his_turn),
+        cmocka_unit_test(test_who_has_waited_too_long_is_taken_as_far_as_there_is_room),
+        cmocka_unit_test(test_tells_how_many_more_were_lost),
     };
     return cmocka_run_group_tests_name("porter_work", tests, NULL, NULL);
 }
