@@ -63,16 +63,12 @@ void bb_lane_free(struct bb_lane *lane)
 {
     if (!lane) return;
     bool inert = bb__worker_is_inert(lane->worker);
-    if (!inert) bb__lane_returns(lane);
+    bb_reply_abort(lane);
     bb_lane_step_back(lane);
-    if (lane->context.log && !inert) {
-        if (lane->current) bb__lane_log_end(lane, true);
-        bb__lane_log_flush(lane);
-    }
+    if (lane->context.log && !inert) bb__lane_log_flush(lane);
     while (lane->set.conns && !is_left_halfway(lane)) {
-        enum bb__conn_end end =
-            lane->set.conns == lane->current ? BB_CONN_END_RESET : bb__conn_end_of(lane->set.conns);
-        bb__set_end(&lane->set, &lane->context, lane->set.conns, inert ? BB_CONN_END_ABANDON : end);
+        enum bb__conn_end end = inert ? BB_CONN_END_ABANDON : bb__conn_end_of(lane->set.conns);
+        bb__set_end(&lane->set, &lane->context, lane->set.conns, end);
     }
     if (lane->listening && !inert) bb__worker_lane_stops(lane->worker);
     if (lane->was_added && !inert) bb__worker_remove_lane(lane->worker, lane);

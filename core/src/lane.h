@@ -182,6 +182,10 @@ void bb__lane_returns(struct bb_lane *lane);
  * them, the last. False: the connection is the porter's. */
 bool bb__lane_may_send(struct bb_lane *lane);
 
+/* lane_turn.c: nothing more leaves, of an answer that is not whole. False: the porter has given one, with
+ * 504; else it does not any more. */
+bool bb__lane_gives_up(struct bb_lane *lane);
+
 /* lane_share.c: after each look; and while what it has found is served, if there is much of it: passes some
  * on to lanes that are idle, or that others are waiting for as well. False: look again. */
 void bb__lane_looked(struct bb_lane *lane);

@@ -58,3 +58,10 @@ bool bb__lane_may_send(struct bb_lane *lane)
     unsigned next = lane->reply.ended ? BB_ANSWER_ENDED : BB_ANSWER_SENT;
     return before < BB_ANSWER_TAKEN && atomic_compare_exchange_strong(&lane->answer, &before, next);
 }
+
+bool bb__lane_gives_up(struct bb_lane *lane)
+{
+    lane->reply.ended = true;
+    return lane->worker->settings.request_timeout == 0 || bb__lane_may_send(lane) ||
+           atomic_load_explicit(&lane->answer, memory_order_relaxed) != BB_ANSWER_TAKEN;
+}

@@ -391,9 +391,9 @@ void bb_reply_abort(struct bb_lane *lane)
     bb__buf_clear(&lane->reply.staged);
     tidy_staged(lane);
     struct bb__conn *conn = lane->current;
-    bb__lane_returns(lane);
-    bool answered = atomic_load_explicit(&lane->answer, memory_order_relaxed) == BB_ANSWER_TAKEN;
+    bool answered = !bb__lane_gives_up(lane);
     if (lane->context.log && !answered) bb__lane_log_end(lane, true);
+    bb__lane_returns(lane);
     lane->current = NULL;
     bb__set_end(&lane->set, &lane->context, conn, answered ? BB_CONN_END_CLOSE : BB_CONN_END_RESET);
 }
