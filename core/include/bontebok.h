@@ -4,11 +4,11 @@
  * The core is pulled: it never calls the host. A binding creates one worker per process and one lane per host
  * thread, then loops: bb_lane_next() hands out a complete request, the bb_reply_*() calls answer it. Only
  * bb_lane_wait(), bb_reply_wait() and bb_worker_drain() block; a host with a global lock releases it around
- * these and nowhere else. No pointer into host memory is kept once a call has returned.
+ * these and nowhere else. Others wait for the porter, if it has something in its hands just then. No pointer
+ * into host memory is kept once a call has returned.
  *
  * Threads: a worker may be shared by threads, a lane and its current request belong to the thread that serves
- * it. Only bb_worker_drain(), bb_worker_reopen_logs() and bb_lane_wake() may be called from any thread, the
- * last also from a signal handler.
+ * it. A call that may come from any thread says so; bb_lane_wake() also from a signal handler.
  *
  * Units: bytes; times in milliseconds. 0 means "no limit" where a setting says so.
  */
@@ -244,7 +244,8 @@ int bb_worker_start_porter(struct bb_worker *worker);
  * the latest. Its connection is kept alive if all of it has come. Requests for the paths in health_paths are
  * not refused: they wait. Takes porter and board. Refusals are told of as news. */
 
-/* An eventfd, the worker's. Whoever minds it reads it, and asks: has one had its request_timeout since? */
+/* An eventfd, the worker's. Whoever minds it reads it, and asks, from any thread: has one had its
+ * request_timeout since? */
 int bb_worker_alarm(const struct bb_worker *worker);
 bool bb_worker_take_overdue(struct bb_worker *worker);
 
