@@ -7,3 +7,4 @@ end
 
 require_relative "bontebok/version"
 require_relative "bontebok/cli"
+require_relative "bontebok/request_timeout"

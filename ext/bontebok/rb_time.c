@@ -112,7 +112,7 @@ void bbr_init_time(VALUE bontebok, VALUE core)
 {
     id_backtrace = rb_intern("backtrace");
     id_raise = rb_intern("raise");
-    /* No StandardError: `rescue => e` around one step of a request is not meant for the end of all of it. */
+    /* lib/bontebok/request_timeout.rb says what it is, and may have been there before. */
     bbr_eTimeout = rb_define_class_under(bontebok, "RequestTimeout", rb_eException);
     rb_gc_register_address(&bbr_eTimeout);
 

@@ -106,6 +106,14 @@ class RequestTimeoutSoftTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
+  # In a console, in an application's own tests, under rackup while the application loads.
+  def test_its_exception_is_there_without_the_server
+    known = 'require "bontebok"; one = Bontebok::RequestTimeout; require "bontebok/bontebok"; ' \
+            "p one.superclass, one.equal?(Bontebok::RequestTimeout)"
+    run = Support::ChildProcess.run(RbConfig.ruby, "-I", File.join(ROOT, "lib"), "-e", known)
+    assert_equal "Exception\ntrue\n", run.output.text
+  end
+
   def test_nobody_counts
     server = start("-w", "1")
     assert_equal "false", server.get.body
