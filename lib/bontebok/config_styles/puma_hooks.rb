@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../request_timeout"
+
 module Bontebok
   module ConfigStyles
     # The hooks of a file for puma, under their names of puma 7 and those of before. A worker's index counts from 0.
@@ -53,7 +55,7 @@ module Bontebok
       # What it returns, [status, headers, body], is the answer.
       def lowlevel_error_handler(handler = nil, &block)
         @configuration.add_hook(:on_error, handler || block, directive: __method__) do |error, env|
-          [error, env, 500]
+          [error, env, error.is_a?(RequestTimeout) ? 504 : 500]
         end
       end
 

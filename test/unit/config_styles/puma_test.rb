@@ -137,6 +137,8 @@ class ConfigStylesPumaTest < Support::TestCase
       end
     hooks = read("lowlevel_error_handler(->(error) { error })").hooks
     assert_equal :error, hooks.run(:on_error, :error, :env)
+    hooks = read("lowlevel_error_handler { |_error, _env, status| status }").hooks
+    assert_equal 504, hooks.run(:on_error, Bontebok::RequestTimeout.new, :env)
     assert_fault ":1: lowlevel_error_handler wants a block", "lowlevel_error_handler"
   end
 
