@@ -159,7 +159,8 @@ void bb__lane_pause(struct bb_lane *lane);              /* there is no room: no 
 struct bb__conn *bb__lane_adopt(struct bb_lane *lane);  /* the same, of those queued when the drain began */
 void bb__lane_keep_to_limit(struct bb_lane *lane);
 void bb__lane_make_room(struct bb_lane *lane,
-                        int newest);                   /* for others, if that descriptor is one too many */
+                        int newest);          /* for others, if that descriptor is one too many */
+bool bb__lane_may_take(struct bb_lane *lane); /* else it would be lost for want of a descriptor: a pause */
 uint64_t bb__lane_resumes(const struct bb_lane *lane); /* ms: when a pause is over */
 void bb__lane_resume_accepting(struct bb_lane *lane);
 void bb__lane_look_anew(

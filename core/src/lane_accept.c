@@ -3,9 +3,11 @@
 #include "lane.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #define PAUSE_TIME 100 /* ms without accepting when nothing can be closed for it */
 
@@ -223,6 +225,24 @@ void bb__lane_make_room(struct bb_lane *lane, int newest)
     if (!has_room) tell_exhausted(lane, EMFILE);
     if (has_room && !over_limit(lane)) return;
     if (!close_least_missed(lane) && !lane->context.draining) bb__lane_pause(lane);
+}
+
+/* Where there was none left once, the kernel is asked anew: the host may have given some back. */
+static bool has_number(const struct bb_lane *lane)
+{
+    const struct bb_worker *worker = lane->worker;
+    uint64_t room = atomic_load_explicit(&worker->room, memory_order_relaxed);
+    if (room == 0 || atomic_load_explicit(&worker->connections, memory_order_relaxed) < room) return true;
+    int number = fcntl(lane->wake_fd, F_DUPFD_CLOEXEC, 0);
+    if (number >= 0) (void)close(number);
+    return number >= 0 && number < worker->reserve;
+}
+
+bool bb__lane_may_take(struct bb_lane *lane)
+{
+    if (lane->context.draining || has_number(lane) || close_least_missed(lane)) return true;
+    bb__lane_pause(lane);
+    return false;
 }
 
 static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb__listener *listener,

@@ -34,7 +34,7 @@ int bb__lane_take_relayed(struct bb_lane *lane, struct bb__conn **served)
     struct bb__conn_context *context = &lane->context;
     struct bb__conn *conn;
     *served = NULL;
-    if (take(lane, &conn) != BB_OK) return BB_AGAIN;
+    if (!bb__lane_may_take(lane) || take(lane, &conn) != BB_OK) return BB_AGAIN;
     if (!conn) return BB_OK;
     bb__lane_make_room(lane, conn->fd);
     if (bb__lane_settle(lane, conn, bb__conn_resume(conn, context))) *served = conn;

@@ -38,10 +38,43 @@ static void test_a_lane_with_few_connections_keeps_off_as_well(void **state)
     host_free(host);
 }
 
+/* As other processes do, or the porter. */
+static void pass_on(struct host *host, struct bb__conn *conn)
+{
+    struct bb_lane *lane = host->lane;
+    assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
+    bb__set_pass(&lane->set, &lane->context, conn, &host->worker->relay, true);
+}
+
+/* Of a message for whose descriptors there are no numbers the kernel drops them: its client would be lost. */
+static void test_who_was_passed_on_waits_for_room(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    struct client *passed = new_served(host), *upload = new_saying(host, UPLOAD);
+    host_settle(host);
+    client_say(passed, REQUEST);
+    pass_on(host, host->lane->set.conns->next); /* the older one */
+    int reserve = host->worker->reserve;
+    host->worker->reserve = 0;
+    bb__worker_set_room(host->worker, 1);
+    for (int tenth = 0; tenth < 3; tenth++) {
+        assert_silence(passed);
+        assert_true(host->lane->paused && would_wait(host));
+        fake_clock_advance(100);
+    }
+    host->worker->reserve = reserve; /* the application has closed some */
+    assert_answer(passed, 200, "GET / ");
+    client_free(passed);
+    client_free(upload);
+    host_free(host);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_lane_with_few_connections_keeps_off_as_well),
+        cmocka_unit_test(test_who_was_passed_on_waits_for_room),
     };
     return cmocka_run_group_tests_name("lane_reserve", tests, NULL, NULL);
 }
