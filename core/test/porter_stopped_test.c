@@ -1,4 +1,5 @@
-/* porter_stopped_test.c: the time in which the process was stopped is not that of its requests. */
+/* porter_stopped_test.c: the time in which the process was stopped is not that of its requests. Also run
+ * under ThreadSanitizer (make tsan). */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
