@@ -49,14 +49,20 @@ static inline void write_all(struct host *host, const char *bytes, size_t len)
     }
 }
 
-/* A client that has asked, and takes nothing. */
-static inline struct client *lazy_client(struct host *host)
+/* The client has its answer from here on, and takes nothing. */
+static inline void ask_lazily(struct client *client)
 {
-    struct client *client = client_new(host);
+    struct host *host = client->host;
     unsigned served = host->served;
     client_say(client, REQUEST);
     for (int turn = 0; host->served == served && turn < 1000; turn++) host_turn(host);
     assert_int_equal(host->served, served + 1);
+}
+
+static inline struct client *lazy_client(struct host *host)
+{
+    struct client *client = client_new(host);
+    ask_lazily(client);
     return client;
 }
 
@@ -65,6 +71,13 @@ static inline void leave_little_room(struct client *client)
 {
     int little = 64 * 1024;
     assert_int_equal(setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little), 0);
+}
+
+/* Nor has the kernel room for all of an answer. */
+static inline void keep_little(const struct bb__conn *conn)
+{
+    int little = 64 * 1024;
+    assert_int_equal(setsockopt(conn->fd, SOL_SOCKET, SO_SNDBUF, &little, sizeof little), 0);
 }
 
 static inline void assert_all_letters(struct client *client)
