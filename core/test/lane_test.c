@@ -192,10 +192,12 @@ static void test_a_signal_ends_the_wait(void **state)
     (void)state;
     struct host *host = new_host(AF_UNIX);
     struct sigaction action = {.sa_handler = ignore};
-    struct itimerval soon = {.it_value.tv_usec = 2000};
+    const struct timeval soon = {.tv_usec = 2000}; /* and again, should it not wait by then */
+    const struct itimerval repeated = {.it_value = soon, .it_interval = soon}, never = {.it_value = {0}};
     sigaction(SIGALRM, &action, NULL);
-    setitimer(ITIMER_REAL, &soon, NULL);
+    setitimer(ITIMER_REAL, &repeated, NULL);
     assert_int_equal(bb_lane_wait(host->lane), BB_OK); /* for ever, else */
+    setitimer(ITIMER_REAL, &never, NULL);
     host_free(host);
 }
 

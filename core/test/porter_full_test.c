@@ -108,7 +108,7 @@ static void test_nobody_is_refused_whom_a_lane_has_time_for(void **state)
     struct rush rush;
     begin(&rush, &settings);
     int fd = connect_early(&rush), other = connect_early(&rush);
-    for (int i = 0; i < 50; i++) {
+    for (int i = 0; i < 150; i++) {
         say(fd, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
         assert_true(lanes_ask(other, "/slow", "", ""));
         assert_true(lanes_read(fd, "/slow 0"));
@@ -117,7 +117,7 @@ static void test_nobody_is_refused_whom_a_lane_has_time_for(void **state)
     close(other);
     block_all(&rush);
     unblock_all(&rush);
-    end(&rush, 102);
+    end(&rush, 302);
 }
 
 int main(void)

@@ -62,7 +62,7 @@ static void finish(struct lanes *lanes, unsigned served)
 static void test_one_that_is_not_answered(void **state)
 {
     (void)state;
-    struct bb_settings settings = limited(100);
+    struct bb_settings settings = limited(500);
     struct lanes lanes;
     lanes_start(&lanes, 1, &settings);
     int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");

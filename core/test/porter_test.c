@@ -170,8 +170,8 @@ static void test_times_are_kept(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
-    settings.header_timeout = 50;
-    settings.keepalive_timeout = 300;
+    settings.header_timeout = 300;
+    settings.keepalive_timeout = 1500; /* in which all of them connect, ask, and are answered */
     struct lanes lanes;
     int fds[CONNECTIONS];
     char answer[256];
