@@ -14,7 +14,7 @@ class RateTest < LoadTest
     assert_operator result["latency_us"]["max"], :>, STALL * 1e6 * 0.95
     assert_operator result["latency_us"]["p99"], :>, STALL * 1e6 * 0.8
     assert_operator result["latency_us"]["p90"], :>, STALL * 1e6 * 0.4
-    assert_operator result["latency_us"]["p50"], :<, STALL * 1e6 * 0.3
+    assert_operator result["latency_us"]["p50"], :<, STALL * 1e6 * 0.5
   end
 
   # The same in a closed loop: one of a hundred is late, and the others wait with it unseen.
@@ -25,16 +25,11 @@ class RateTest < LoadTest
   end
 
   def test_requests_come_at_the_rate
-    result = measure("-n", 100, "-c", 10, "--rate", 200, serve(&:answer_all).url)
-    assert_equal 100, result["ok"]
-    assert_in_delta 200, result["requests_per_second"], 40
+    assert_kept_to_the_rate("--rate", 200)
   end
 
   def test_requests_come_at_random_at_the_rate
-    server = serve(&:answer_all)
-    result = measure("-n", 100, "-c", 10, "--rate", 200, "--poisson", "--seed", 3, server.url)
-    assert_equal 100, result["ok"]
-    assert_in_delta 200, result["requests_per_second"], 40
+    assert_kept_to_the_rate("--rate", 200, "--poisson", "--seed", 3)
   end
 
   def test_a_share_goes_to_another_path
@@ -69,10 +64,10 @@ class RateTest < LoadTest
 
   def test_a_duration_ends_the_closed_loop
     server = serve(&:answer_all)
-    result = measure("-d", 0.2, "-c", 4, server.url)
+    result = measure("-d", 0.5, "-c", 4, server.url)
     assert_operator result["ok"], :>, 10
     assert_equal server.requests.size, result["ok"]
-    assert_operator result["ok"] / result["requests_per_second"], :<, 1
+    assert_operator result["ok"] / result["requests_per_second"], :<, 5
   end
 
   # No connection is free for what is due, and it times out as it would have if each request had had one.
@@ -84,21 +79,21 @@ class RateTest < LoadTest
 
   # One that died early must not look faster than one that served to the end.
   def test_a_duration_counts_whole_for_a_server_that_dies_in_it
-    result = measure("-d", 0.5, "-c", 1, "--timeout", 0.1, mortal_server.url)
+    result = measure("-d", 1, "-c", 1, "--timeout", 1, mortal_server.url)
     assert_equal 10, result["ok"]
-    assert_operator result["requests_per_second"], :<=, 10 / 0.5
+    assert_operator result["requests_per_second"], :<=, 10
   end
 
   def test_requests_that_were_still_begun_count_as_well
-    result = measure("-n", 13, "-c", 1, "--timeout", 0.2, mortal_server.url)
-    assert_errors({ timeout: 3 }, result)
-    assert_operator result["requests_per_second"], :<=, 10 / 0.4
+    result = measure("-n", 12, "-c", 1, "--timeout", 1, mortal_server.url)
+    assert_errors({ timeout: 2 }, result)
+    assert_operator result["requests_per_second"], :<=, 10
   end
 
   def test_waiting_for_the_last_to_time_out_does_not
     result = measure("-n", 11, "-c", 1, "--timeout", 1, mortal_server.url)
     assert_errors({ timeout: 1 }, result)
-    assert_operator result["requests_per_second"], :>, 20
+    assert_operator result["requests_per_second"], :>, 10
   end
 
   private
@@ -111,6 +106,16 @@ class RateTest < LoadTest
       time, path = line.split("\t")
       [Float(time), path]
     end
+  end
+
+  # For a second, and not sooner than they are due; of a machine that stalls the last one may be late.
+  def assert_kept_to_the_rate(*options)
+    options = ["-n", 200, "-c", 10, *options, serve(&:answer_all).url]
+    last_due = plan(*options).last.first / 1e6
+    result = measure(*options)
+    assert_equal 200, result["ok"]
+    assert_in_delta 1, last_due, 0.2
+    assert_includes 0.6..1.01, result["requests_per_second"] * last_due / 200
   end
 
   # Answers ten requests, and no more.
