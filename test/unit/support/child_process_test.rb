@@ -26,6 +26,7 @@ class ChildProcessTest < Support::TestCase
   def test_a_process_that_outlives_the_started_one_is_found_and_ended
     child = Support::ChildProcess.new("sh", "-c", "sleep 60 & exit 0")
     child.wait
+    eventually { child.group.map(&:command) == ["sleep 60"] } # no longer a copy of the shell
     error = assert_raises(Support::Timeout) { child.stop("TERM", 0.05) }
     assert_match(/sleep 60/, error.message)
     assert_equal ["sleep 60"], child.kill.map(&:command)
