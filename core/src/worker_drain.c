@@ -9,11 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* So many at a time are taken of a queue that other workers are told to take as well, and then they have so
- * long to do the same, and to be woken for it: what is queued is spread, and those that are idle get the most
- * of it. On a busy machine some are woken 20 ms after the others. */
-#define SLICE       1
+/* Of a queue that other workers are told to take as well some are taken at a time, and then they have so long
+ * to do the same: what is queued is spread, and those that are idle get the most of it. On a busy machine
+ * some are woken 20 ms after the others: until all are, one at a time has to do. */
 #define SLICE_PAUSE 1000 /* us */
+#define WAKE_TIME   50   /* ms */
 #define SLICES_TIME 200  /* ms: clients may connect as fast as they are taken */
 
 static void queue_up(struct bb_worker *worker, struct bb__queued *queued)
@@ -122,12 +122,16 @@ int bb__worker_take_queues(struct bb_worker *worker)
 
 /* What takes longer is a flood, or a machine so busy that a pause is long: it ends with all that is queued.
  */
+static int slice(uint64_t taken_for)
+{
+    return taken_for < WAKE_TIME ? 1 : taken_for < SLICES_TIME ? BB_IN_A_ROW : BB_TAKEN_MAX;
+}
+
 static void take_in_slices(struct bb_worker *worker)
 {
     static const struct timespec pause = {.tv_nsec = SLICE_PAUSE * 1000};
-    uint64_t end = bb__clock_ms() + SLICES_TIME;
-    while (take_and_close(worker, bb__clock_ms() < end ? SLICE : BB_TAKEN_MAX) == EAGAIN)
-        (void)nanosleep(&pause, NULL);
+    uint64_t began = bb__clock_ms();
+    while (take_and_close(worker, slice(bb__clock_ms() - began)) == EAGAIN) (void)nanosleep(&pause, NULL);
 }
 
 bool bb__worker_hands_over(const struct bb_worker *worker)

@@ -191,7 +191,7 @@ static void other_is_told(void)
 static void test_what_is_queued_is_shared_by_those_who_are_told(void **state)
 {
     (void)state;
-    enum { QUEUED = 400, SLICE = 16 };
+    enum { QUEUED = 400 };
     struct host *host = new_host(AF_UNIX);
     struct bb_settings settings = host_settings();
     struct client *clients[QUEUED];
@@ -200,11 +200,36 @@ static void test_what_is_queued_is_shared_by_those_who_are_told(void **state)
     for (int i = 0; i < QUEUED; i++) clients[i] = client_new(host);
     in_the_pause = other_is_told;
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
-    assert_int_equal(atomic_load(&host->worker->queued_count), SLICE);
-    assert_int_equal(atomic_load(&other->queued_count), QUEUED - SLICE);
+    assert_int_equal(atomic_load(&host->worker->queued_count), 1);
+    assert_int_equal(atomic_load(&other->queued_count), QUEUED - 1);
     bb_worker_free(other);
     for (int i = 0; i < QUEUED; i++) client_free(clients[i]);
     assert_drained(host);
+}
+
+static unsigned pauses;
+
+static void pause_is_counted(void)
+{
+    pauses++;
+    fake_clock_advance(1);
+}
+
+/* One at a time until all are awake; then more, or the first whose time is over would have all that is left.
+ */
+static void test_a_long_queue_is_taken_in_time_to_be_shared(void **state)
+{
+    (void)state;
+    enum { AWAKE = 50 };
+    flooded = new_host(AF_UNIX);
+    for (flood_count = 0; flood_count < 400; flood_count++) flood[flood_count] = client_new(flooded);
+    pauses = 0;
+    in_the_pause = pause_is_counted;
+    bb_worker_drain(flooded->worker, BB_QUEUE_TAKE);
+    in_the_pause = NULL;
+    assert_in_range(pauses, AWAKE + (400 - AWAKE) / BB_IN_A_ROW, AWAKE + (400 - AWAKE) / BB_IN_A_ROW + 1);
+    for (unsigned i = 0; i < flood_count; i++) client_free(flood[i]);
+    assert_drained(flooded);
 }
 
 static struct client *slow;
@@ -261,6 +286,7 @@ int main(void)
         cmocka_unit_test(test_a_flood_does_not_hold_it_up),
         cmocka_unit_test(test_what_was_queued_before_is_taken_however_long_it_takes),
         cmocka_unit_test(test_what_is_queued_is_shared_by_those_who_are_told),
+        cmocka_unit_test(test_a_long_queue_is_taken_in_time_to_be_shared),
         cmocka_unit_test(test_what_is_queued_keeps_nobody_waiting),
     };
     return cmocka_run_group_tests_name("lane_queue", tests, NULL, NULL);
