@@ -12,4 +12,7 @@ $LOAD_PATH.unshift(File.join(ROOT, "lib"))
 require "minitest/autorun"
 require_relative "support"
 
+# Under nohup it is ignored, and a server keeps it so.
+Signal.trap("HUP", "DEFAULT")
+
 Minitest.after_run { Support::ChildProcess.kill_all }
