@@ -22,6 +22,7 @@ static void measure(struct bb_lane *lane, uint64_t now)
 void bb__lane_looked(struct bb_lane *lane)
 {
     lane->context.seen = 0;
+    lane->set.relay_is_full = false; /* it may have room again */
     if (lane->set.batch.count < 2) {
         lane->shares.crowded = lane->shares.began = 0;
         return;

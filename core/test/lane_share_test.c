@@ -104,6 +104,25 @@ static void test_as_many_as_others_are_idle(void **state)
     }
 }
 
+/* The porter has left one behind for which there was no room. */
+static void test_room_in_the_relay_is_seen(void **state)
+{
+    (void)state;
+    struct crowd crowd = new_crowd(1000);
+    struct bb_lane *lane = crowd.host->lane;
+    struct bb__conn *conn = lane->set.conns; /* the last one that came */
+    bb__board_set_idle(crowd.other, true);
+    ask(&crowd, CLIENTS - 1, "/");
+    assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
+    assert_false(bb__lane_settle(lane, conn, BB_CONN_AGAIN));
+    lane->set.relay_is_full = true;
+    for (int i = 0; i < CLIENTS - 1; i++) ask(&crowd, i, "/");
+    serve_one(&crowd);
+    assert_int_equal(relayed(&crowd), 1);
+    host_settle(crowd.host);
+    free_crowd(&crowd);
+}
+
 static void test_short_ones_stay(void **state)
 {
     (void)state;
@@ -206,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_as_many_as_others_are_idle),
+        cmocka_unit_test(test_room_in_the_relay_is_seen),
         cmocka_unit_test(test_short_ones_stay),
         cmocka_unit_test(test_who_was_passed_on_comes_first),
         cmocka_unit_test(test_new_ones_and_those_that_were_passed_on_take_turns),

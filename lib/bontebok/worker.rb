@@ -116,7 +116,7 @@ module Bontebok
     end
 
     def wait_for_events
-      sources = [@events, @lanes.request_limits, *(@channel unless @deadline)]
+      sources = [@events, @lanes.request_limits, *([@channel] unless @deadline)]
       ready = MainThread.wait(sources, patience) { |exception| @lanes.interrupted(exception) } or return time_is_over
       events = @events.take
       events << :late if ready.include?(@lanes.request_limits)

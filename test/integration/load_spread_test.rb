@@ -5,7 +5,7 @@ require "test_helper"
 # How work is shared out between workers that are all idle whenever a connection comes.
 class LoadSpreadTest < Support::TestCase
   WORKERS = 4
-  REQUESTS = 320 * WORKERS
+  REQUESTS = 640 * WORKERS
   EVEN = REQUESTS / WORKERS
 
   %i[tcp unix].each do |transport|
