@@ -117,11 +117,15 @@ bool bb__board_has_siblings(const struct bb_board *board, int own_pid)
     return false;
 }
 
+static bool takes_more(const struct bb__board_line *line)
+{
+    return !atomic_load_explicit(&line->leaves, memory_order_relaxed) &&
+           !atomic_load_explicit(&line->paused, memory_order_relaxed);
+}
+
 static bool would_take(const struct bb__board_line *line)
 {
-    return atomic_load_explicit(&line->idle, memory_order_relaxed) &&
-           !atomic_load_explicit(&line->leaves, memory_order_relaxed) &&
-           !atomic_load_explicit(&line->paused, memory_order_relaxed);
+    return atomic_load_explicit(&line->idle, memory_order_relaxed) && takes_more(line);
 }
 
 static bool all_are_idle(const struct bb_board *board, unsigned used, int pid)
@@ -166,9 +170,8 @@ unsigned bb__board_idle(const struct bb_board *board, unsigned most)
 static bool could_take(const struct bb__board_line *line, uint64_t now)
 {
     uint64_t began = atomic_load_explicit(&line->began, memory_order_relaxed);
-    return atomic_load_explicit(&line->pid, memory_order_relaxed) != 0 &&
-           !atomic_load_explicit(&line->leaves, memory_order_relaxed) &&
-           !atomic_load_explicit(&line->paused, memory_order_relaxed) && (began == 0 || now < began + LONG);
+    return atomic_load_explicit(&line->pid, memory_order_relaxed) != 0 && takes_more(line) &&
+           (began == 0 || now < began + LONG);
 }
 
 struct bb__board_sum bb__board_sum(const struct bb_board *board, uint64_t now)
