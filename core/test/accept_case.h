@@ -5,6 +5,7 @@
 #include "client.h"
 
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+#define UPLOAD  "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n" /* its head */
 
 static inline struct host *new_host(uint64_t max_connections)
 {
@@ -25,6 +26,14 @@ static inline struct client *new_served(struct host *host)
     struct client *client = new_saying(host, REQUEST);
     assert_answer(client, 200, "GET / ");
     return client;
+}
+
+/* Its request has come and goes into the relay, as other processes put one there, or the porter. */
+static inline void pass_on(struct host *host, struct bb__conn *conn)
+{
+    struct bb_lane *lane = host->lane;
+    assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
+    bb__set_pass(&lane->set, &lane->context, conn, &host->worker->relay, true);
 }
 
 #endif

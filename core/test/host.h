@@ -163,6 +163,14 @@ static inline void host_turn(struct host *host)
     host_serve(host);
 }
 
+/* With a lane of its own on a board. */
+static inline void host_enter_board(struct host *host, struct bb_board *board)
+{
+    bb_lane_free(host->lane);
+    bb_worker_board(host->worker, board);
+    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
+}
+
 /* As many turns as there may be something to do; more events wait than one turn takes. */
 static inline void host_settle(struct host *host)
 {

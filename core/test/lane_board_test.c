@@ -36,10 +36,8 @@ static struct host *new_shown_host(void)
 {
     struct bb_settings settings = host_settings();
     struct host *host = host_new(&settings, AF_UNIX);
-    bb_lane_free(host->lane);
     assert_int_equal(bb_board_new(&board, 4), BB_OK);
-    bb_worker_board(host->worker, board);
-    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
+    host_enter_board(host, board);
     host->app = app_looks;
     return host;
 }

@@ -10,8 +10,6 @@
 #include "accept_case.h"
 #include "fake_clock.h"
 
-#define UPLOAD "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
-
 /* Another lane has most of the connections, and closes none: it is busy. That is nobody's leave to take what
  * is the application's. */
 static void test_a_lane_with_few_connections_keeps_off_as_well(void **state)
@@ -36,14 +34,6 @@ static void test_a_lane_with_few_connections_keeps_off_as_well(void **state)
     client_free(upload);
     client_free(next);
     host_free(host);
-}
-
-/* As other processes do, or the porter. */
-static void pass_on(struct host *host, struct bb__conn *conn)
-{
-    struct bb_lane *lane = host->lane;
-    assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
-    bb__set_pass(&lane->set, &lane->context, conn, &host->worker->relay, true);
 }
 
 /* Of a message for whose descriptors there are no numbers the kernel drops them: its client would be lost. */

@@ -12,8 +12,6 @@
 #include "fail_socket.h"
 #include "fake_clock.h"
 
-#define UPLOAD "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
-
 /* ---- max_connections ---- */
 
 static void test_the_longest_idle_goes(void **state)

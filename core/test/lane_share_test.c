@@ -32,12 +32,10 @@ static struct crowd new_crowd(unsigned mean)
 {
     struct crowd crowd;
     assert_int_equal(bb_board_new(&crowd.board, 8), BB_OK);
+    crowd.host = new_host(0);
     crowd.other = bb__board_claim(crowd.board);
     atomic_store(&crowd.other->pid, 1);
-    crowd.host = new_host(0);
-    bb_lane_free(crowd.host->lane);
-    bb_worker_board(crowd.host->worker, crowd.board);
-    assert_int_equal(bb_lane_new(&crowd.host->lane, crowd.host->worker), BB_OK);
+    host_enter_board(crowd.host, crowd.board);
     for (int i = 0; i < CLIENTS; i++) crowd.clients[i] = new_served(crowd.host);
     host_settle(crowd.host);
     crowd.host->lane->shares.mean = mean;
@@ -136,13 +134,6 @@ static void test_short_ones_stay(void **state)
     free_crowd(&crowd);
 }
 
-static void pass(struct crowd *crowd, struct bb__conn *conn)
-{
-    struct bb_lane *lane = crowd->host->lane;
-    assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
-    bb__set_pass(&lane->set, &lane->context, conn, &crowd->host->worker->relay, true);
-}
-
 /* Who was passed on has waited for a lane already, whatever the kernel tells first. */
 static void test_who_was_passed_on_comes_first(void **state)
 {
@@ -151,7 +142,7 @@ static void test_who_was_passed_on_comes_first(void **state)
     struct bb_lane *lane = crowd.host->lane;
     for (int i = 0; i < 3; i++) ask(&crowd, i, "/own");
     ask(&crowd, 3, "/relayed");
-    pass(&crowd, lane->set.conns); /* the last one that came */
+    pass_on(crowd.host, lane->set.conns); /* the last one that came */
     host_settle(crowd.host);
     assert_all_answered(&crowd);
     assert_string_equal(order, "/relayed/own/own/own");
@@ -176,7 +167,7 @@ static void test_new_ones_and_those_that_were_passed_on_take_turns(void **state)
         if (is_long) crowd.host->app = app_takes_its_time;
         for (int i = 0; i < CLIENTS; i++) ask(&crowd, i, "/relayed");
         while (crowd.host->lane->set.conns) {
-            pass(&crowd, crowd.host->lane->set.conns);
+            pass_on(crowd.host, crowd.host->lane->set.conns);
             bb__worker_nudge(crowd.host->worker); /* that is nobody's turn */
         }
         for (int i = 0; i < CLIENTS; i++) {
@@ -199,7 +190,7 @@ static void app_passes_one_on(struct host *host, const struct bb_request *reques
 {
     host->app = app_notes_order;
     ask(passing, CLIENTS - 1, "/relayed");
-    pass(passing, passing->host->lane->set.conns->next);
+    pass_on(host, host->lane->set.conns->next);
     app_notes_order(host, request);
 }
 

@@ -29,11 +29,9 @@ static struct pair new_pair(bool spread)
     struct bb_settings settings = host_settings();
     settings.spread = spread;
     assert_int_equal(bb_board_new(&pair.board, 8), BB_OK);
-    pair.other = bb__board_claim(pair.board);
     pair.host = host_new(&settings, AF_UNIX);
-    bb_lane_free(pair.host->lane);
-    bb_worker_board(pair.host->worker, pair.board);
-    assert_int_equal(bb_lane_new(&pair.host->lane, pair.host->worker), BB_OK);
+    pair.other = bb__board_claim(pair.board);
+    host_enter_board(pair.host, pair.board);
     fail_socket.before_unwatching = count_unwatched;
     return pair;
 }

@@ -162,16 +162,23 @@ static void test_the_soft_limit(void **state)
     finish(&lanes, 1);
 }
 
+/* One lane, and its request, which goes on. */
+static int past_the_soft_limit(struct lanes *lanes)
+{
+    struct bb_settings settings = limited(0);
+    settings.request_timeout_soft = 50;
+    lanes_start(lanes, 1, &settings);
+    int fd = blocked_with(lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_true(is_alarmed_for_soft(lanes));
+    return fd;
+}
+
 /* Who hears of it late asks about another request. */
 static void test_the_soft_limit_of_one_that_has_ended(void **state)
 {
     (void)state;
-    struct bb_settings settings = limited(0);
     struct lanes lanes;
-    settings.request_timeout_soft = 50;
-    lanes_start(&lanes, 1, &settings);
-    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_true(is_alarmed_for_soft(&lanes));
+    int fd = past_the_soft_limit(&lanes);
     sem_post(&lanes.leave);
     assert_true(lanes_read(fd, "/block 0"));
     assert_true(lanes_ask(fd, "/next", "", ""));
@@ -247,12 +254,8 @@ static void test_more_time(void **state)
 static void test_more_time_for_one_that_was_told(void **state)
 {
     (void)state;
-    struct bb_settings settings = limited(0);
     struct lanes lanes;
-    settings.request_timeout_soft = 50;
-    lanes_start(&lanes, 1, &settings);
-    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_true(is_alarmed_for_soft(&lanes));
+    int fd = past_the_soft_limit(&lanes);
     assert_true(bb_lane_take_late(lanes.threads[0].lane));
     assert_false(is_alarmed(lanes.worker, 200));
     bb_lane_extend_time(lanes.threads[0].lane, 200);

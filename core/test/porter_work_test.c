@@ -31,10 +31,8 @@ static struct crew *new_crew(uint64_t queue_timeout)
     struct bb_settings settings = host_settings();
     settings.queue_timeout = queue_timeout;
     struct host *host = crew->host = host_new(&settings, AF_UNIX);
-    bb_lane_free(host->lane);
     assert_int_equal(bb_board_new(&crew->board, 1), BB_OK);
-    bb_worker_board(host->worker, crew->board);
-    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
+    host_enter_board(host, crew->board);
     for (int i = 0; i < CLIENTS; i++) {
         client_say(crew->clients[i] = client_new(host), "GET /first HTTP/1.1\r\nHost: x\r\n\r\n");
         assert_answer(crew->clients[i], 200, "GET /first ");
