@@ -30,9 +30,10 @@
 
 void bb__lane_remove_sources(struct bb_lane *lane)
 {
-    for (int i = 0; i < lane->worker->listener_count; i++)
-        bb__poller_remove(&lane->set.poller, lane->worker->listeners[i].fd);
-    bb__poller_remove(&lane->set.poller, lane->worker->relay.out);
+    struct bb_worker *worker = lane->worker;
+    for (int i = 0; i < worker->listener_count && !atomic_load(&worker->has_closed); i++)
+        bb__poller_remove(&lane->set.poller, worker->listeners[i].fd);
+    bb__poller_remove(&lane->set.poller, worker->relay.out);
 }
 
 static void unwatch_sources(struct bb_lane *lane)

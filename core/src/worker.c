@@ -127,8 +127,9 @@ int bb_worker_listen(struct bb_worker *worker, int fd, unsigned number)
 
 static void give_numbers_back(struct bb_worker *worker)
 {
-    for (int i = 0; i < worker->listener_count; i++) (void)close(worker->listeners[i].fd);
-    worker->listener_count = 0;
+    for (int i = 0; i < worker->listener_count && !worker->gave_back; i++)
+        (void)close(worker->listeners[i].fd);
+    worker->gave_back = true;
 }
 
 /* The porter goes along the list with a lock of its own, and may wait for the other one meanwhile. */

@@ -37,9 +37,9 @@ struct bb_worker {
     struct bb_settings settings;
     struct bb__trust trust; /* trusted_proxies */
     struct bb__listener listeners[BB_LISTENERS_MAX];
-    uint16_t ports[BB_LISTENERS_MAX]; /* by a listener's number; 0: it has none */
-    uint64_t numbers;                 /* of listeners: a bit for each, also when they are closed */
-    int listener_count;
+    uint16_t ports[BB_LISTENERS_MAX];       /* by a listener's number; 0: it has none */
+    uint64_t numbers;                       /* of listeners: a bit for each, also when they are closed */
+    int listener_count;                     /* closed ones too: lanes read it without the lock */
     int reserve;                            /* descriptors from this one on are left to the host */
     atomic_uint_fast64_t room;              /* connections that fit below it, as was found out; 0: not yet */
     atomic_uint_fast64_t connections_limit; /* max_connections, or less for want of room; UINT64_MAX: none */
@@ -71,7 +71,8 @@ struct bb_worker {
     /* Listeners are open; then closed, while something that accepts nothing has their numbers, as a lane may
      * be about to use one; then, when the last lane has stopped, their numbers are given back. */
     pthread_mutex_t lock;            /* guards the listeners, the sets that they are in, and what follows */
-    atomic_bool has_closed;          /* the listeners */
+    atomic_bool has_closed;          /* the listeners: they are in no set any more */
+    bool gave_back;                  /* their numbers: others may have them */
     struct bb_lane *lanes;           /* all that live */
     _Atomic(struct bb_lane *) aside; /* for it the sources have left every set; NULL */
     atomic_bool withdrawn;           /* they have, as a lane is busy and another process is not */

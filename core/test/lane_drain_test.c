@@ -1,5 +1,6 @@
 /* lane_drain_test.c: the graceful end of one lane: what is in flight or idle when the order comes. What is
  * queued is lane_queue_test.c's, the end of several lanes worker_test.c's. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,6 +58,32 @@ static void test_others_may_go_on_listening(void **state)
     close(elsewhere);
     client_free(client);
     client_free(late);
+    assert_drained(host);
+}
+
+/* The listener's number is given back when the last lane has stopped: who has it then is in the set for a
+ * reason of its own. */
+static void test_the_number_of_a_listener_is_anothers(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct bb__source other = {.kind = BB_SOURCE_DRAIN};
+    int number = host->worker->listeners[0].fd;
+    struct client *client = client_new(host);
+    client_say(client, "GET"); /* keeps the lane going */
+    host_settle(host);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    host_settle(host);
+    assert_int_equal(fcntl(number, F_GETFD), -1);
+    assert_int_equal(dup2(host->worker->alarm_fd, number), number);
+    assert_int_equal(bb__poller_add(&host->lane->set.poller, number, BB_INTEREST_READ, &other), BB_OK);
+    bb__lane_look_anew(host->lane);
+    assert_true(would_wait(host));
+    bb__event_raise(number);
+    assert_false(would_wait(host));
+    bb__poller_remove(&host->lane->set.poller, number);
+    assert_int_equal(close(number), 0);
+    client_free(client);
     assert_drained(host);
 }
 
@@ -338,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_an_idle_lane_is_drained_at_once),
         cmocka_unit_test(test_the_listener_is_closed),
         cmocka_unit_test(test_others_may_go_on_listening),
+        cmocka_unit_test(test_the_number_of_a_listener_is_anothers),
         cmocka_unit_test(test_the_listener_is_closed_while_the_lane_is_busy),
         cmocka_unit_test(test_half_a_head_has_the_patience_of_an_idle_one),
         cmocka_unit_test(test_what_is_in_flight_is_finished),
