@@ -6,7 +6,7 @@ core        | the core in C: unit tests under ASan and UBSan, plain and vector s
 threads     | those of them that have threads, under ThreadSanitizer
 arm64       | the bytes layer built for arm64, run emulated
 warnings    | gcc, clang and musl-gcc have nothing to say
-fuzz        | parser, body decoder, reply encoder, access log: a short fuzzing run each
+fuzz        | parser, body decoder, reply encoder, X-Request-Start, access log: a short fuzzing run each
 lint        | the rules of the tree: layers, sizes, paths in docs, packaging, style
 unit        | Ruby classes, and the tests' harness
 ext         | the binding, under the newest Rack
