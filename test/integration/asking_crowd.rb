@@ -64,7 +64,7 @@ module AskingCrowd
 
   # A collection of garbage may have closed what was open before.
   def assert_no_more_descriptors(server, before)
-    eventually(10, "as few descriptors as before: #{before}\nnow: #{descriptors(server)}") do
+    eventually(10, "as few descriptors as before: #{before}", seen: -> { "now: #{descriptors(server)}" }) do
       descriptors(server)&.zip(before)&.all? { |now, once| now <= once }
     end
   end

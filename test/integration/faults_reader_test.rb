@@ -43,7 +43,7 @@ class FaultsReaderTest < Support::TestCase
   # The most that the worker held until so many bodies were closed.
   def memory_until_closed(count = 1)
     most = 0
-    eventually(30, "#{count} bodies to be closed:\n#{@server.output.text}") do
+    eventually(30, "#{count} bodies to be closed", seen: -> { @server.output.text }) do
       most = [most, private_bytes].max
       closed >= count
     end
@@ -83,7 +83,7 @@ class FaultsReaderTest < Support::TestCase
       assert_operator memory_until_closed(CROWD * (round + 1)) - before, :<, MEMORY_LIMIT + (CROWD * 128 * 1024)
       assert_equal CROWD, spooled.size
       assert_served_at_once
-      eventually(WRITE_TIME_LIMIT, "the files to go: #{spooled}") { spooled.empty? }
+      eventually(WRITE_TIME_LIMIT, "the files to go", seen: -> { spooled }) { spooled.empty? }
       crowd.each { |client| assert_raises(Support::Client::Closed) { client.read_response } }
     ensure
       crowd&.each(&:close)
@@ -176,6 +176,7 @@ class FaultsReaderTest < Support::TestCase
       yield if block_given?
       assert client.read_response.body == PARTS.join * times, "other bytes"
     end
-    eventually(10, "the files to go: #{spooled}") { spooled.empty? } # the last byte is here before its file is closed
+    # The last byte is here before its file is closed.
+    eventually(10, "the files to go", seen: -> { spooled }) { spooled.empty? }
   end
 end

@@ -139,7 +139,7 @@ class ProcessAroundTest < Support::TestCase
   end
 
   def assert_title(pid, expected)
-    eventually(5, "the title #{expected}, it is #{title(pid)}") { title(pid) == expected }
+    eventually(5, "the title #{expected}", seen: -> { "it is #{title(pid)}" }) { title(pid) == expected }
   end
 
   def mode(name)

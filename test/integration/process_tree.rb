@@ -26,7 +26,8 @@ module ProcessTree
 
   # Waits until there are so many workers and none of these pids is among them; returns their pids.
   def wait_for_workers(server, count, without: [])
-    eventually(10, "#{count} workers other than #{without}:\n#{server.output.text}") do
+    seen = -> { ["now: #{workers(server)}", server.output.text] }
+    eventually(10, "#{count} workers other than #{without}", seen: seen) do
       now = workers(server)
       now if now.size == count && !now.intersect?(without)
     end

@@ -20,7 +20,7 @@ module WorkerWatch
   # The worker lives, waits without using the processor, holds no descriptor more than before, and answers.
   def assert_unharmed
     assert_equal 200, @server.get.status # whoever came before is accepted
-    eventually(10, "the descriptors of before: #{@descriptors}\nnow: #{descriptors}") { none_more? }
+    eventually(10, "the descriptors of before: #{@descriptors}", seen: -> { "now: #{descriptors}" }) { none_more? }
     assert_at_rest
     assert_equal [@worker], workers(@server), "the worker was replaced:\n#{@server.output.text}"
   end

@@ -6,13 +6,14 @@ module Support
   module Eventually
     INTERVAL = 0.005
 
-    # Calls the block until it returns something true, and returns that. Raises Timeout with the message.
-    def eventually(limit = Deadline::DEFAULT_SECONDS, message = "the expected state")
+    # Calls the block until it returns something true, and returns that. Raises Timeout with the message and with what
+    # seen, if given, returns then.
+    def eventually(limit = Deadline::DEFAULT_SECONDS, message = "the expected state", seen: nil)
       deadline = Deadline.for(limit)
       loop do
         result = yield
         return result if result
-        raise Timeout, "waited in vain for #{message}" if deadline.passed?
+        raise Timeout, ["waited in vain for #{message}", *seen&.call].join("\n") if deadline.passed?
 
         sleep(INTERVAL)
       end
