@@ -3,12 +3,14 @@
 require "fileutils"
 require "socket"
 require "test_helper"
+require_relative "support/ends"
 require_relative "support/rails_app"
 
 # `rails server -u bontebok`: in a copy of the generated application, whose pid file and code are the test's own.
 class RailsServerTest < Support::TestCase
+  include Interop::Ends
+
   PATIENCE = Interop::RailsApp::BOOT_LIMIT
-  BACKTRACE = /Interrupt|SignalException|\.rb:\d+:in /
 
   def setup
     FileUtils.cp_r(File.join(Interop::RailsApp.prepare, "."), temp_dir)
@@ -44,6 +46,7 @@ class RailsServerTest < Support::TestCase
     refute_equal server.pid.to_s, pid
     assert_match(/, production: \d+ workers? of 1 thread$/, server.output.text)
     refute_path_exists pid_file
+    server.signal("TERM")
     assert_ended server
   end
 
@@ -52,25 +55,16 @@ class RailsServerTest < Support::TestCase
     %w[development production].each do |environment|
       server = rails_server("-e", environment)
       server.wait_for_output(/ ready in \d+ ms$/)
-      assert_ended(server) { Process.kill("INT", -server.pid) }
+      Process.kill("INT", -server.pid)
+      assert_ended server
       assert_match(/^Exiting$/, server.output.text)
       refute_path_exists pid_file
     end
   end
 
   def test_term_lets_requests_finish
-    File.mkfifo(File.join(temp_dir, "gate"))
     write_controller('$stderr.puts("in flight"); render plain: File.read("gate")')
-    server = rails_server
-    server.connect do |client|
-      client.request("GET", "/plain", { "Host" => "localhost" })
-      server.wait_for_output(/^in flight$/)
-      server.signal("TERM")
-      server.wait_for_output(/ stopping$/)
-      File.write(File.join(temp_dir, "gate"), "through")
-      assert_equal "through", client.read_response.body
-    end
-    assert_ended server
+    assert_term_lets_a_request_finish rails_server, "/plain", { "Host" => "localhost" }
   end
 
   def test_a_port_in_use
@@ -141,13 +135,5 @@ class RailsServerTest < Support::TestCase
     Process.kill("KILL", Integer(File.read(pid_file))) if File.exist?(pid_file)
   rescue Errno::ESRCH
     nil
-  end
-
-  def assert_ended(server)
-    block_given? ? yield : server.signal("TERM")
-    assert_equal 0, server.wait.exitstatus
-    server.wait_for_group
-    server.output.wait_for_end
-    refute_match BACKTRACE, server.output.text
   end
 end

@@ -62,7 +62,7 @@ class StartServerTest < Interop::HandoverCase
   # Until the former one is gone.
   def next_generation(starter, number)
     starter.signal("HUP")
-    eventually(30, starter.output.text) do
+    eventually(30, "generation #{number + 1} alone", seen: -> { starter.output.text }) do
       [/ ready in \d+ ms$/, / stopped$/].map { |line| starter.output.text.scan(line).size } == [number + 1, number]
     end
     number + 1

@@ -1,32 +1,16 @@
 # frozen_string_literal: true
 
+require_relative "proxy"
+
 module Interop
   # A configuration of H2O, which keeps its connections to the server.
-  class H2o
+  class H2o < Proxy
     PROGRAM = "h2o"
+    SITES = { "h2o" => nil }.freeze
 
-    # folder: for everything it writes. backend: path of the application server's unix socket.
-    def initialize(folder, backend)
-      @folder = folder
-      @backend = backend
-    end
-
-    def command
-      file = File.join(@folder, "h2o.yaml")
-      File.write(file, configuration)
-      [PROGRAM, "-m", "worker", "-c", file]
-    end
-
-    # { name of a site => its address }
-    def entrances
-      { "h2o" => "unix:#{socket}" }
-    end
+    def command = [PROGRAM, "-m", "worker", "-c", configuration_file]
 
     private
-
-    def socket
-      "#{@folder}/h2o.sock"
-    end
 
     # Without a user it would change from root to nobody, who may not enter the folder.
     def configuration
@@ -36,7 +20,7 @@ module Interop
         temp-buffer-path: #{@folder}
         listen:
           type: unix
-          port: #{socket}
+          port: #{socket(0)}
         hosts:
           default:
             paths:

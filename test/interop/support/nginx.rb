@@ -1,9 +1,11 @@
 # frozen_string_literal: true
 
+require_relative "proxy"
+
 module Interop
   # A configuration of nginx with one site for each way in which it is put in front of an application server: a
   # connection of HTTP/1.0 for each request, its default, or kept ones of 1.1; bodies whole or as they come.
-  class Nginx
+  class Nginx < Proxy
     PROGRAM = "nginx"
     CLOSED = ""
     KEPT = "proxy_http_version 1.1; proxy_set_header Connection \"\";"
@@ -15,28 +17,9 @@ module Interop
       "nginx, keeping, unbuffered" => KEPT + UNBUFFERED
     }.freeze
 
-    # folder: for everything it writes. backend: path of the application server's unix socket.
-    def initialize(folder, backend)
-      @folder = folder
-      @backend = backend
-    end
-
-    def command
-      file = File.join(@folder, "nginx.conf")
-      File.write(file, configuration)
-      [PROGRAM, "-p", @folder, "-e", "stderr", "-c", file]
-    end
-
-    # { name of a site => its address }
-    def entrances
-      SITES.keys.each_with_index.to_h { |name, number| [name, "unix:#{socket(number)}"] }
-    end
+    def command = [PROGRAM, "-p", @folder, "-e", "stderr", "-c", configuration_file]
 
     private
-
-    def socket(number)
-      "#{@folder}/nginx-#{number}.sock"
-    end
 
     # Without a master nobody changes the user: it runs as whoever runs the tests.
     def configuration

@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
 require "socket"
+require_relative "ends"
 
 module Interop
   # `rackup -s bontebok`, with the Rack of the Gemfile that a test case says as `gemfile`.
   module RackupCases
+    include Ends
+
     ANSWER = "run ->(_) { [200, { 'content-type' => 'text/plain' }, [Process.pid.to_s]] }\n"
-    BACKTRACE = /Interrupt|SignalException|\.rb:\d+:in /
 
     def test_serves_with_the_options_of_the_command_line
       server = rackup("-E", "deployment", "-O", "MaxWorkers=2", "-O", "Server=antelope", rackup: <<~RUBY)
@@ -39,16 +41,7 @@ module Interop
       server = rackup("-O", "MaxWorkers=1", rackup: <<~RUBY)
         run ->(_) { $stderr.puts("in flight"); [200, { "content-type" => "text/plain" }, [File.read("gate")]] }
       RUBY
-      File.mkfifo(File.join(temp_dir, "gate"))
-      server.connect do |client|
-        client.request("GET", "/")
-        server.wait_for_output(/^in flight$/)
-        server.signal("TERM")
-        server.wait_for_output(/ stopping$/)
-        File.write(File.join(temp_dir, "gate"), "through")
-        assert_equal "through", client.read_response.body
-      end
-      assert_ended server
+      assert_term_lets_a_request_finish server, "/"
     end
 
     # The application is there before the handler is called.
@@ -125,10 +118,7 @@ module Interop
     end
 
     def assert_ended(server)
-      assert_equal 0, server.wait.exitstatus
-      server.wait_for_group
-      server.output.wait_for_end
-      refute_match BACKTRACE, server.output.text
+      super
       assert_match(/ stopped$/, server.output.text)
     end
   end

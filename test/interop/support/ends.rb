@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+module Interop
+  # How a server ends that another program has started.
+  module Ends
+    BACKTRACE = /Interrupt|SignalException|\.rb:\d+:in /
+
+    # What answers says "in flight", and then what it reads from the file "gate".
+    def assert_term_lets_a_request_finish(server, target, fields = {})
+      File.mkfifo(File.join(temp_dir, "gate"))
+      server.connect do |client|
+        client.request("GET", target, fields)
+        server.wait_for_output(/^in flight$/)
+        server.signal("TERM")
+        server.wait_for_output(/ stopping$/)
+        File.write(File.join(temp_dir, "gate"), "through")
+        assert_equal "through", client.read_response.body
+      end
+      assert_ended server
+    end
+
+    # After it has been told to end.
+    def assert_ended(server)
+      assert_equal 0, server.wait.exitstatus
+      server.wait_for_group
+      server.output.wait_for_end
+      refute_match BACKTRACE, server.output.text
+    end
+  end
+end

@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+module Interop
+  # A proxy with a site for each of SITES, which its class has: each listens on a unix socket of its own.
+  class Proxy
+    # folder: for everything it writes. backend: path of the application server's unix socket.
+    def initialize(folder, backend)
+      @folder = folder
+      @backend = backend
+    end
+
+    # { name of a site => its address }
+    def entrances
+      self.class::SITES.keys.each_with_index.to_h { |name, number| [name, "unix:#{socket(number)}"] }
+    end
+
+    private
+
+    def socket(number)
+      "#{@folder}/#{self.class::PROGRAM}-#{number}.sock"
+    end
+
+    # The path of a file with the proxy's #configuration.
+    def configuration_file
+      File.join(@folder, "#{self.class::PROGRAM}.conf").tap { |path| File.write(path, configuration) }
+    end
+  end
+end
