@@ -231,6 +231,23 @@ static inline bool lanes_say(int fd, const char *bytes, size_t len)
     return send(fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len;
 }
 
+/* These two assert: they are for the test's own thread. */
+static inline void say(int fd, const char *text)
+{
+    assert_true(lanes_say(fd, text, strlen(text)));
+}
+
+/* Reads into answer[size] until it has this text. */
+static inline void read_until(int fd, const char *text, char *answer, size_t size)
+{
+    size_t len = 0;
+    do {
+        ssize_t got = recv(fd, answer + len, size - 1 - len, 0);
+        assert_true(got > 0);
+        answer[len += (size_t)got] = '\0';
+    } while (!strstr(answer, text));
+}
+
 /* Reads one answer; true when it is whole, a 200, and has this body. */
 static inline bool lanes_read(int fd, const char *body)
 {

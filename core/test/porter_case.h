@@ -29,11 +29,6 @@ static inline void close_all(int fds[CONNECTIONS])
     for (int i = 0; i < CONNECTIONS; i++) close(fds[i]);
 }
 
-static inline void say(int fd, const char *text)
-{
-    assert_true(lanes_say(fd, text, strlen(text)));
-}
-
 /* The lane that has this connection has a request that does not end before unblock(). */
 static inline void block(struct lanes *lanes, int fd)
 {
@@ -51,6 +46,27 @@ static inline unsigned finish(struct lanes *lanes)
 {
     bb_worker_drain(lanes->worker, BB_QUEUE_TAKE);
     return lanes_finish(lanes);
+}
+
+/* Connections, and the lane that has the first of them is busy until disperse(). */
+struct crowd {
+    struct lanes lanes;
+    int fds[CONNECTIONS];
+};
+
+static inline void gather(struct crowd *crowd, int lanes, const struct bb_settings *settings)
+{
+    lanes_start(&crowd->lanes, lanes, settings);
+    connect_all(&crowd->lanes, crowd->fds);
+    block(&crowd->lanes, crowd->fds[0]);
+}
+
+/* served: how many requests besides those of gather(). */
+static inline void disperse(struct crowd *crowd, unsigned served)
+{
+    unblock(&crowd->lanes, crowd->fds[0]);
+    close_all(crowd->fds);
+    assert_int_equal(finish(&crowd->lanes), CONNECTIONS + 1 + served);
 }
 
 #endif

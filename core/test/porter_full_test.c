@@ -44,11 +44,9 @@ static void test_those_that_the_relay_has_no_room_for_count_as_well(void **state
 {
     (void)state;
     static const struct iovec word = {(char *)"", 1};
-    struct bb_settings settings = bounded(0, 3);
     struct rush rush;
     int fds[5], refused = 0;
-    begin(&rush, &settings);
-    block_all(&rush);
+    begin_busy(&rush, 0, 3);
     const struct bb__relay *relay = &rush.lanes.worker->relay;
     while (bb__relay_send(relay, 0, &word, 1, NULL, 0) == BB_OK) continue;
     for (int i = 0; i < 5; i++) fds[i] = ask(&rush, "GET /waits HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -74,11 +72,9 @@ static void test_a_body_is_not_read_for_nobody(void **state)
     (void)state;
     static const char *const fields[] = {"Content-Length: 1000000\r\nExpect: 100-continue\r\n\r\n",
                                          "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"};
-    struct bb_settings settings = bounded(0, 1);
     struct rush rush;
     char request[256];
-    begin(&rush, &settings);
-    block_all(&rush);
+    begin_busy(&rush, 0, 1);
     int waits = ask(&rush, "GET /waits HTTP/1.1\r\nHost: x\r\n\r\n");
     await_waiting(&rush, 1);
     int sure = ask(&rush, "GET /sure HTTP/1.1\r\nHost: x\r\n\r\n"); /* who waits, waits for long by now */

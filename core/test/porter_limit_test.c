@@ -24,11 +24,6 @@ static struct bb_settings limited(uint64_t request_timeout)
     return settings;
 }
 
-static void say(int fd, const char *text)
-{
-    assert_true(lanes_say(fd, text, strlen(text)));
-}
-
 static int blocked_with(struct lanes *lanes, const char *request)
 {
     int fd = lanes_connect(lanes);

@@ -95,10 +95,8 @@ static void test_who_has_his_turn_in_time_is_served(void **state)
 static void test_what_is_pipelined_behind_it_is_next(void **state)
 {
     (void)state;
-    struct bb_settings settings = bounded(SOON, 0);
     struct rush rush;
-    begin(&rush, &settings);
-    block_all(&rush);
+    begin_busy(&rush, SOON, 0);
     int fd = ask(&rush, "GET /one HTTP/1.1\r\nHost: x\r\n\r\nGET /two HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_refused(fd, NULL);
     assert_refused(fd, NULL);
@@ -111,17 +109,11 @@ static void test_what_is_pipelined_behind_it_is_next(void **state)
 static void test_a_client_of_http_1_0_stays_if_it_says_so(void **state)
 {
     (void)state;
-    struct bb_settings settings = bounded(SOON, 0);
     struct rush rush;
-    char answer[256] = "";
-    begin(&rush, &settings);
-    block_all(&rush);
+    char answer[256];
+    begin_busy(&rush, SOON, 0);
     int fd = ask(&rush, "HEAD /one HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
-    for (size_t len = 0; !strstr(answer, "\r\n\r\n"); answer[len] = '\0') {
-        ssize_t got = recv(fd, answer + len, sizeof answer - 1 - len, 0);
-        assert_true(got > 0);
-        len += (size_t)got;
-    }
+    read_until(fd, "\r\n\r\n", answer, sizeof answer);
     assert_non_null(strstr(answer, "\r\nConnection: keep-alive\r\n\r\n"));
     unblock_all(&rush);
     assert_true(lanes_ask(fd, "/two", "", ""));
@@ -135,10 +127,8 @@ static void test_a_client_of_http_1_0_stays_if_it_says_so(void **state)
 static void test_who_is_behind_others_is_seen(void **state)
 {
     (void)state;
-    struct bb_settings settings = bounded(SOON, 0);
     struct rush rush;
-    begin(&rush, &settings);
-    block_all(&rush);
+    begin_busy(&rush, SOON, 0);
     bb__relay_nudge(&rush.lanes.worker->relay);
     int fd = ask(&rush, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_refused(fd, NULL);
@@ -151,11 +141,9 @@ static void test_who_is_behind_others_is_seen(void **state)
 static void test_a_connection_that_the_client_ends(void **state)
 {
     (void)state;
-    struct bb_settings settings = bounded(SOON, 0);
     struct rush rush;
     char byte;
-    begin(&rush, &settings);
-    block_all(&rush);
+    begin_busy(&rush, SOON, 0);
     int fd = ask(&rush, "GET /late HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     assert_refused(fd, "\r\nConnection: close\r\n");
     assert_int_equal(recv(fd, &byte, 1, 0), 0);
@@ -167,10 +155,8 @@ static void test_a_connection_that_the_client_ends(void **state)
 static void test_a_health_check_waits(void **state)
 {
     (void)state;
-    struct bb_settings settings = bounded(SOON, 1);
     struct rush rush;
-    begin(&rush, &settings);
-    block_all(&rush);
+    begin_busy(&rush, SOON, 1);
     int check = ask(&rush, "GET /healthz?deep=1 HTTP/1.1\r\nHost: x\r\n\r\n");
     for (int round = 0; round < 3; round++) {
         int fd = ask(&rush, "GET /healthz/more HTTP/1.1\r\nHost: x\r\n\r\n");

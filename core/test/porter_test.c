@@ -39,29 +39,25 @@ static void test_all_of_a_request_moves(void **state)
     (void)state;
     struct bb_settings settings = settings_for_tests();
     static char field[40000], body[100000];
-    struct lanes lanes;
-    int fds[CONNECTIONS];
+    struct crowd crowd;
     memset(body, 'b', sizeof body - 1);
     memset(field, 'f', sizeof field - 1);
     memcpy(field, "X-Large: ", 9);
-    lanes_start(&lanes, 2, &settings);
-    connect_all(&lanes, fds);
-    block(&lanes, fds[0]);
+    gather(&crowd, 2, &settings);
     for (int i = 1; i < CONNECTIONS; i++) {
-        assert_true(lanes_ask(fds[i], "/small", "", "12345678"));
-        assert_true(lanes_ask(fds[i], "/spooled", "", "a body for the spool"));
-        say(fds[i], "POST /chunked HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
-        say(fds[i], "10\r\n0123456789abcdef\r\n0\r\nX-Trailer: x\r\n\r\n");
-        assert_true(lanes_read(fds[i], "/chunked 19"));
-        say(fds[i], "POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n");
-        say(fds[i], field);
-        say(fds[i], "\r\n\r\n");
-        say(fds[i], body);
-        assert_true(lanes_read(fds[i], "/long 99999"));
+        assert_true(lanes_ask(crowd.fds[i], "/small", "", "12345678"));
+        assert_true(lanes_ask(crowd.fds[i], "/spooled", "", "a body for the spool"));
+        say(crowd.fds[i],
+            "POST /chunked HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+        say(crowd.fds[i], "10\r\n0123456789abcdef\r\n0\r\nX-Trailer: x\r\n\r\n");
+        assert_true(lanes_read(crowd.fds[i], "/chunked 19"));
+        say(crowd.fds[i], "POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n");
+        say(crowd.fds[i], field);
+        say(crowd.fds[i], "\r\n\r\n");
+        say(crowd.fds[i], body);
+        assert_true(lanes_read(crowd.fds[i], "/long 99999"));
     }
-    unblock(&lanes, fds[0]);
-    close_all(fds);
-    assert_int_equal(finish(&lanes), CONNECTIONS + 1 + 4 * (CONNECTIONS - 1));
+    disperse(&crowd, 4 * (CONNECTIONS - 1));
 }
 
 /* What came at once is more than one read takes, and nothing follows that would tell of the rest. */
@@ -70,23 +66,18 @@ static void test_all_of_what_came_is_read(void **state)
     (void)state;
     struct bb_settings settings = settings_for_tests();
     static char request[30000], body[1000000];
-    struct lanes lanes;
-    int fds[CONNECTIONS];
+    struct crowd crowd;
     int len = snprintf(request, sizeof request,
                        "POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\nX-Large: ", sizeof body);
     memset(request + len, 'f', sizeof request - (size_t)len);
     memcpy(request + sizeof request - 4, "\r\n\r\n", 4);
-    lanes_start(&lanes, 2, &settings);
-    connect_all(&lanes, fds);
-    block(&lanes, fds[0]);
+    gather(&crowd, 2, &settings);
     for (int i = 1; i < CONNECTIONS; i++) {
-        assert_true(lanes_say(fds[i], request, sizeof request));
-        assert_true(lanes_say(fds[i], body, sizeof body));
-        assert_true(lanes_read(fds[i], "/long 1000000"));
+        assert_true(lanes_say(crowd.fds[i], request, sizeof request));
+        assert_true(lanes_say(crowd.fds[i], body, sizeof body));
+        assert_true(lanes_read(crowd.fds[i], "/long 1000000"));
     }
-    unblock(&lanes, fds[0]);
-    close_all(fds);
-    assert_int_equal(finish(&lanes), 2 * CONNECTIONS);
+    disperse(&crowd, CONNECTIONS - 1);
 }
 
 static void test_what_is_pipelined_comes_in_order(void **state)
@@ -102,21 +93,15 @@ static void test_what_is_pipelined_comes_in_order(void **state)
     for (int i = 1; i < CONNECTIONS; i++) {
         say(fds[i], "POST /one HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1"
                     "POST /two HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n22");
-        char answers[1024] = "";
-        for (size_t len = 0; !strstr(answers, "/two 2"); answers[len] = '\0') {
-            ssize_t got = recv(fds[i], answers + len, sizeof answers - 1 - len, 0);
-            assert_true(got > 0);
-            len += (size_t)got;
-        }
-        assert_true(strstr(answers, "/one 1") < strstr(answers, "/two 2"));
+        char answers[1024];
+        read_until(fds[i], "/two 2", answers, sizeof answers);
+        const char *one = strstr(answers, "/one 1");
+        assert_non_null(one);
+        assert_true(one < strstr(answers, "/two 2"));
     }
     sem_post(&lanes.leave);
-    char answers[1024] = "";
-    for (size_t len = 0; !strstr(answers, "/behind 0"); answers[len] = '\0') {
-        ssize_t got = recv(fds[0], answers + len, sizeof answers - 1 - len, 0);
-        assert_true(got > 0);
-        len += (size_t)got;
-    }
+    char answers[1024];
+    read_until(fds[0], "/behind 0", answers, sizeof answers);
     close_all(fds);
     assert_int_equal(finish(&lanes), CONNECTIONS + 2 + 2 * (CONNECTIONS - 1));
 }
@@ -126,18 +111,13 @@ static void test_a_set_that_cannot_be_watched(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
-    struct lanes lanes;
-    int fds[CONNECTIONS];
+    struct crowd crowd;
     fail_socket.watch_error = ENOSPC;
     fail_socket.watch_events = EPOLLET;
-    lanes_start(&lanes, 2, &settings);
-    connect_all(&lanes, fds);
-    block(&lanes, fds[0]);
+    gather(&crowd, 2, &settings);
     for (int round = 0; round < 3; round++)
-        for (int i = 1; i < CONNECTIONS; i++) assert_true(lanes_ask(fds[i], "/meanwhile", "", ""));
-    unblock(&lanes, fds[0]);
-    close_all(fds);
-    assert_int_equal(finish(&lanes), CONNECTIONS + 1 + 3 * (CONNECTIONS - 1));
+        for (int i = 1; i < CONNECTIONS; i++) assert_true(lanes_ask(crowd.fds[i], "/meanwhile", "", ""));
+    disperse(&crowd, 3 * (CONNECTIONS - 1));
     fail_socket.watch_error = 0;
 }
 
@@ -172,42 +152,32 @@ static void test_times_are_kept(void **state)
     struct bb_settings settings = settings_for_tests();
     settings.header_timeout = 300;
     settings.keepalive_timeout = 1500; /* in which all of them connect, ask, and are answered */
-    struct lanes lanes;
-    int fds[CONNECTIONS];
+    struct crowd crowd;
     char answer[256];
-    lanes_start(&lanes, 1, &settings);
-    connect_all(&lanes, fds);
-    block(&lanes, fds[0]);
-    say(fds[1], "POST /never HTTP/1.1\r\nHo");
-    ssize_t got = recv(fds[1], answer, sizeof answer - 1, 0);
+    gather(&crowd, 1, &settings);
+    say(crowd.fds[1], "POST /never HTTP/1.1\r\nHo");
+    ssize_t got = recv(crowd.fds[1], answer, sizeof answer - 1, 0);
     assert_true(got > 0);
     answer[got] = '\0';
     assert_memory_equal(answer, "HTTP/1.1 408 ", 13);
-    for (int i = 2; i < CONNECTIONS; i++) assert_int_equal(recv(fds[i], answer, sizeof answer, 0), 0);
-    unblock(&lanes, fds[0]);
-    close_all(fds);
-    assert_int_equal(finish(&lanes), CONNECTIONS + 1);
+    for (int i = 2; i < CONNECTIONS; i++) assert_int_equal(recv(crowd.fds[i], answer, sizeof answer, 0), 0);
+    disperse(&crowd, 0);
 }
 
 static void test_what_is_wrong_is_refused(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
-    struct lanes lanes;
-    int fds[CONNECTIONS];
-    lanes_start(&lanes, 1, &settings);
-    connect_all(&lanes, fds);
-    block(&lanes, fds[0]);
+    struct crowd crowd;
+    gather(&crowd, 1, &settings);
     for (int i = 1; i < CONNECTIONS; i++) {
         char answer[256];
-        say(fds[i], "POST /wrong HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n");
-        ssize_t got = recv(fds[i], answer, sizeof answer - 1, 0);
+        say(crowd.fds[i], "POST /wrong HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n");
+        ssize_t got = recv(crowd.fds[i], answer, sizeof answer - 1, 0);
         assert_true(got > 13);
         assert_memory_equal(answer, "HTTP/1.1 400 ", 13);
     }
-    unblock(&lanes, fds[0]);
-    close_all(fds);
-    assert_int_equal(finish(&lanes), CONNECTIONS + 1);
+    disperse(&crowd, 0);
 }
 
 /* Whoever stops serves all that had come, by whichever lane. */

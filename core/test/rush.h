@@ -40,11 +40,6 @@ static inline int ask(const struct rush *rush, const char *request)
     return fd;
 }
 
-static inline void say(int fd, const char *text)
-{
-    assert_true(lanes_say(fd, text, strlen(text)));
-}
-
 static inline void begin_with(struct rush *rush, const struct bb_settings *settings, int count)
 {
     rush->count = count;
@@ -63,6 +58,13 @@ static inline void block_all(struct rush *rush)
         rush->blocked[i] = ask(rush, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
         assert_int_equal(sem_wait(&rush->lanes.entered), 0);
     }
+}
+
+static inline void begin_busy(struct rush *rush, uint64_t queue_timeout, uint64_t max_queue)
+{
+    struct bb_settings settings = bounded(queue_timeout, max_queue);
+    begin(rush, &settings);
+    block_all(rush);
 }
 
 static inline void unblock_all(struct rush *rush)
@@ -129,12 +131,7 @@ static inline void assert_refused(int fd, const char *connection)
 {
     static const char body[] = "\r\n\r\n503 Service Unavailable\n";
     char answer[512];
-    size_t len = 0;
-    do {
-        ssize_t got = recv(fd, answer + len, sizeof answer - 1 - len, 0);
-        assert_true(got > 0);
-        answer[len += (size_t)got] = '\0';
-    } while (!strstr(answer, body));
+    read_until(fd, body, answer, sizeof answer);
     assert_memory_equal(answer, "HTTP/1.1 503 Service Unavailable\r\n", 34);
     assert_non_null(strstr(answer, "\r\nRetry-After: 1\r\n"));
     assert_string_equal(strstr(answer, body), body);
