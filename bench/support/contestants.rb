@@ -24,6 +24,14 @@ module Bench
     # Those that run any application and have any number of workers.
     def fleet(address, workers, app) = [ours(address, workers, app).first, *peers(address, workers, app)]
 
+    # The names of ours and of these peers of the fleet, of none for ["none"]. An unknown one ends the program.
+    def names(peers)
+      ours, *known = fleet("", 1, HELLO).map(&:name)
+      unknown = peers - known - ["none"]
+      abort("no such peer: #{unknown.first}; there are #{known.join(', ')}") if unknown.any?
+      [ours, *peers - ["none"]]
+    end
+
     # Those that can keep an access log, with it: on standard output, which is a file then. Ours is "combined"; that of
     # puma has about as much in it, iodine's less.
     def logging(address)
