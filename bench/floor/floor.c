@@ -1,23 +1,29 @@
 /*
  * floor.c: the least a server can do, as the zero of bench/quick: a fixed answer to whatever one read brings.
  *
- *   floor close unix:/path | floor close PORT     accept, read, write, close (TCP: the FIN with the answer)
- *   floor kept  unix:/path | floor kept  PORT     the same with epoll and kept-alive connections
+ *   floor close unix:/path|PORT              accept, read, write, close (TCP: the FIN with the answer)
+ *   floor kept  unix:/path|PORT              the same with epoll and kept-alive connections
+ *   floor timed unix:/path|PORT WORKERS      as close, in so many processes; and a request takes as long as
+ *                                            bench/apps/timed.ru makes it: /sleep/MS, /burn/MS
  *
  * Not a server: one read is taken for one request. Ends with SIGTERM.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
-#define BATCH 16
+#define BATCH        16
+#define REQUEST_SIZE 16384
 
 static const char close_answer[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-App: hello\r\n"
                                    "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: 14\r\n"
@@ -53,19 +59,46 @@ static int listen_on_port(const char *port)
     return fd;
 }
 
-static bool answer(int fd, const char *bytes, size_t len, int flags)
+static bool receive(int fd, char request[REQUEST_SIZE])
 {
-    char request[16384];
-    return recv(fd, request, sizeof request, 0) > 0 &&
-           send(fd, bytes, len, MSG_NOSIGNAL | flags) == (ssize_t)len;
+    ssize_t len = recv(fd, request, REQUEST_SIZE - 1, 0);
+    if (len > 0) request[len] = '\0';
+    return len > 0;
 }
 
-static void serve_closing(int listener, bool tcp)
+static bool answer(int fd, const char *bytes, size_t len, int flags)
 {
+    return send(fd, bytes, len, MSG_NOSIGNAL | flags) == (ssize_t)len;
+}
+
+static double cpu_ms(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (double)used.tv_sec * 1e3 + (double)used.tv_nsec / 1e6;
+}
+
+static void take_time(const char *request)
+{
+    double milliseconds;
+    if (sscanf(request, "%*s /burn/%lf", &milliseconds) == 1) {
+        double limit = cpu_ms() + milliseconds;
+        while (cpu_ms() < limit) continue;
+    } else if (sscanf(request, "%*s /sleep/%lf", &milliseconds) == 1) {
+        usleep((useconds_t)(milliseconds * 1e3));
+    }
+}
+
+static void serve_closing(int listener, bool tcp, bool timed)
+{
+    char request[REQUEST_SIZE];
     for (;;) {
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if (fd < 0) continue;
-        (void)answer(fd, close_answer, sizeof close_answer - 1, tcp ? MSG_MORE : 0);
+        if (receive(fd, request)) {
+            if (timed) take_time(request);
+            (void)answer(fd, close_answer, sizeof close_answer - 1, tcp ? MSG_MORE : 0);
+        }
         if (tcp) shutdown(fd, SHUT_WR);
         close(fd);
     }
@@ -79,6 +112,7 @@ static void watch(int poller, int fd)
 
 static void serve_kept(int listener)
 {
+    char request[REQUEST_SIZE];
     int poller = epoll_create1(0);
     watch(poller, listener);
     for (;;) {
@@ -88,24 +122,39 @@ static void serve_kept(int listener)
             int fd = events[i].data.fd;
             if (fd == listener)
                 watch(poller, accept4(listener, NULL, NULL, SOCK_CLOEXEC));
-            else if (!answer(fd, kept_answer, sizeof kept_answer - 1, 0))
+            else if (!receive(fd, request) || !answer(fd, kept_answer, sizeof kept_answer - 1, 0))
                 close(fd);
         }
     }
 }
 
+/* The calling process is one of them. The others end with it. */
+static void fork_workers(int count)
+{
+    prctl(PR_SET_TIMERSLACK, 1);
+    for (int i = 1; i < count; i++) {
+        pid_t pid = fork();
+        if (pid < 0) fail("fork");
+        if (pid > 0) continue;
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        return;
+    }
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        fprintf(stderr, "usage: floor close|kept unix:/path|PORT\n");
+    bool timed = argc == 4 && strcmp(argv[1], "timed") == 0;
+    if (argc != 3 + timed) {
+        fprintf(stderr, "usage: floor close|kept unix:/path|PORT, or floor timed unix:/path|PORT WORKERS\n");
         return 2;
     }
     bool tcp = strncmp(argv[2], "unix:", 5) != 0;
     int fd = tcp ? listen_on_port(argv[2]) : listen_on_path(argv[2] + 5);
     if (listen(fd, 1024) < 0) fail("listen");
-    if (strcmp(argv[1], "close") == 0)
-        serve_closing(fd, tcp);
-    else
+    if (timed) fork_workers(atoi(argv[3]));
+    if (strcmp(argv[1], "kept") == 0)
         serve_kept(fd);
+    else
+        serve_closing(fd, tcp, timed);
     return 0;
 }

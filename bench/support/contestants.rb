@@ -12,6 +12,8 @@ module Bench
     HELLO = File.join(APPS, "hello.ru")
     # Those that close every connection behind its answer.
     CLOSING = %w[unicorn pitchfork rhebok].freeze
+    # The least that there can be, in C.
+    FLOOR = "floor (C)"
     Contestant = Struct.new(:name, :env, :command, keyword_init: true)
 
     module_function
@@ -23,6 +25,9 @@ module Bench
 
     # Those that run any application and have any number of workers.
     def fleet(address, workers, app) = [ours(address, workers, app).first, *peers(address, workers, app)]
+
+    # app: timed.ru, which the floor does as well.
+    def timed(address, workers, app) = [floor(address, :timed, workers), *fleet(address, workers, app)]
 
     # The names of ours and of these peers of the fleet, of none for ["none"]. An unknown one ends the program.
     def names(peers)
@@ -46,14 +51,13 @@ module Bench
       Contestant.new(name: name, env: contestant.env, command: [*command, *options, app])
     end
 
-    def floor(address, mode)
-      where = unix?(address) ? "unix:#{address}" : address.split(":").last
-      Contestant.new(name: "floor (C)", env: {}, command: [Build.floor, mode.to_s, where])
+    # mode: :close or :kept; or :timed, as many workers of which do what the application timed.ru does, and close.
+    def floor(address, mode, *workers)
+      Contestant.new(name: FLOOR, env: {}, command: [Build.floor, mode.to_s, place(address), *workers.map(&:to_s)])
     end
 
     def core(address)
-      Contestant.new(name: "bontebok's core (C)", env: {},
-                     command: [Build.core_host, unix?(address) ? listen(address) : address.split(":").last])
+      Contestant.new(name: "bontebok's core (C)", env: {}, command: [Build.core_host, place(address)])
     end
 
     def ours(address, workers = 1, app = HELLO)
@@ -110,6 +114,8 @@ module Bench
 
     def bundled = ["bundle", "exec"]
     def listen(address) = unix?(address) ? "unix:#{address}" : address
+    # As those in C want it.
+    def place(address) = listen(address)[/unix:.*|\d+\z/]
     def unix?(address) = address.start_with?("/")
   end
 end

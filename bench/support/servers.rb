@@ -9,7 +9,7 @@ module Bench
   # The contestants, each started on an address of its own, warm, and stopped (SIGSTOP) until its turn.
   class Servers
     CORE = 1
-    FLOOR = "floor (C)"
+    FLOOR = Contestants::FLOOR
     OURS = "bontebok"
     # Whose cost is told in ours.
     PEER = "unicorn"
