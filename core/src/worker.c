@@ -125,11 +125,13 @@ int bb_worker_listen(struct bb_worker *worker, int fd, unsigned number)
     return BB_OK;
 }
 
+/* Also of listeners that were open until now: for want of descriptors a drain may not have closed them. */
 static void give_numbers_back(struct bb_worker *worker)
 {
-    for (int i = 0; i < worker->listener_count && !worker->gave_back; i++)
-        (void)close(worker->listeners[i].fd);
+    if (worker->gave_back) return;
     worker->gave_back = true;
+    atomic_store(&worker->has_closed, true);
+    for (int i = 0; i < worker->listener_count; i++) (void)close(worker->listeners[i].fd);
 }
 
 /* The porter goes along the list with a lock of its own, and may wait for the other one meanwhile. */

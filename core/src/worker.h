@@ -71,7 +71,7 @@ struct bb_worker {
     /* Listeners are open; then closed, while something that accepts nothing has their numbers, as a lane may
      * be about to use one; then, when the last lane has stopped, their numbers are given back. */
     pthread_mutex_t lock;            /* guards the listeners, the sets that they are in, and what follows */
-    atomic_bool has_closed;          /* the listeners: they are in no set any more */
+    atomic_bool has_closed;          /* the listeners: under the lock, they are in no set */
     bool gave_back;                  /* their numbers: others may have them */
     struct bb_lane *lanes;           /* all that live */
     _Atomic(struct bb_lane *) aside; /* for it the sources have left every set; NULL */

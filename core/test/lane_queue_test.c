@@ -43,6 +43,32 @@ static void test_queued_and_never_taken(void **state)
     host_free(host);
 }
 
+/* The order finds no descriptor, and the lane that would go on with it is freed. */
+static void test_a_listener_that_is_closed_with_its_lane_is_forgotten(void **state)
+{
+    (void)state;
+    static const int errors[] = {EMFILE, 0};
+    struct host *other = new_host(AF_UNIX), *host = new_host(AF_UNIX);
+    int number = host->worker->listeners[0].fd;
+    fail_socket.accept_errors = errors;
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    fail_socket.accept_errors = NULL;
+    assert_false(atomic_load(&host->worker->has_closed));
+    bb_lane_free(host->lane);
+    host->lane = NULL;
+    assert_int_equal(dup2(other->worker->listeners[0].fd, number), number);
+    struct client *client = client_new(other);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    client_say(client, REQUEST);
+    assert_answer(client, 200, "GET / ");
+    client_free(client);
+    host_settle_to(other, 0);
+    host->descriptors++;
+    host_free(host);
+    assert_int_equal(close(number), 0);
+    host_free(other);
+}
+
 /* What others are to accept is theirs. */
 static void test_what_is_queued_is_left_to_others(void **state)
 {
@@ -279,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_queued_is_served),
         cmocka_unit_test(test_queued_and_never_taken),
+        cmocka_unit_test(test_a_listener_that_is_closed_with_its_lane_is_forgotten),
         cmocka_unit_test(test_what_is_queued_is_left_to_others),
         cmocka_unit_test(test_what_a_lane_was_woken_for_is_not_left),
         cmocka_unit_test(test_a_lane_that_is_woken_while_the_listener_leaves_its_set),
