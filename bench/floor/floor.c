@@ -1,5 +1,6 @@
 /*
- * floor.c: the least a server can do, as the zero of bench/quick: a fixed answer to whatever one read brings.
+ * floor.c: the least a server can do, the zero of bench/quick and a row of bench/mixed: a fixed answer to
+ * whatever one read brings.
  *
  *   floor close unix:/path|PORT              accept, read, write, close (TCP: the FIN with the answer)
  *   floor kept  unix:/path|PORT              the same with epoll and kept-alive connections
@@ -144,7 +145,8 @@ static void fork_workers(int count)
 int main(int argc, char **argv)
 {
     bool timed = argc == 4 && strcmp(argv[1], "timed") == 0;
-    if (argc != 3 + timed) {
+    bool kept = argc == 3 && strcmp(argv[1], "kept") == 0;
+    if (!timed && !kept && (argc != 3 || strcmp(argv[1], "close") != 0)) {
         fprintf(stderr, "usage: floor close|kept unix:/path|PORT, or floor timed unix:/path|PORT WORKERS\n");
         return 2;
     }
@@ -152,7 +154,7 @@ int main(int argc, char **argv)
     int fd = tcp ? listen_on_port(argv[2]) : listen_on_path(argv[2] + 5);
     if (listen(fd, 1024) < 0) fail("listen");
     if (timed) fork_workers(atoi(argv[3]));
-    if (strcmp(argv[1], "kept") == 0)
+    if (kept)
         serve_kept(fd);
     else
         serve_closing(fd, tcp, timed);
