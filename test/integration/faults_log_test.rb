@@ -19,7 +19,8 @@ class FaultsLogTest < Support::TestCase
       end)
     RUBY
     # Its start lines are among those that are lost.
-    eventually { File.exist?(socket) && ask("/") == [200, "served"] }
+    wait_until_it_listens
+    assert_equal [200, "served"], ask("/")
     assert_equal LIMIT, File.size(log)
     assert_equal 500, ask("/say").first
     assert_equal [200, "served"], ask("/")
@@ -33,8 +34,8 @@ class FaultsLogTest < Support::TestCase
       start_bontebok(ready: false, args: %w[-w 1 -E production], err: log, rackup: <<~RUBY)
         run ->(_env) { raise "x" * 20_000 }
       RUBY
-      eventually { File.exist?(socket) && ask("/")&.first == 500 }
-      3.times { assert_equal 500, ask("/").first }
+      wait_until_it_listens
+      4.times { assert_equal 500, ask("/").first }
     end
   end
 
@@ -49,7 +50,7 @@ class FaultsLogTest < Support::TestCase
   # The last resort is told in the log before it is used.
   def test_a_log_whose_room_others_take_keeps_no_process_from_its_end
     with_room_that_others_take("run ->(_env) { sleep if File.write('asleep', '') }") do |server|
-      Support::Client.open("unix:#{socket}") do |client|
+      Support::Client.open(socket) do |client|
         client.request("GET", "/")
         eventually { File.exist?(File.join(temp_dir, "asleep")) }
         server.signal("KILL")
@@ -73,25 +74,15 @@ class FaultsLogTest < Support::TestCase
   end
 
   def wait_until_it_listens
-    eventually { File.exist?(socket) && listens? }
+    eventually { Support::Client.accepted?(socket) }
   end
 
-  def listens?
-    Support::Client.open("unix:#{socket}") { true }
-  rescue Errno::ECONNREFUSED
-    false
-  end
-
-  def socket
-    File.join(temp_dir, "bontebok.sock")
-  end
+  def socket = "unix:#{temp_dir}/bontebok.sock"
 
   def ask(target)
-    Support::Client.open("unix:#{socket}") do |client|
+    Support::Client.open(socket) do |client|
       client.request("GET", target)
       client.read_response.then { |response| [response.status, response.body] }
     end
-  rescue Errno::ECONNREFUSED
-    nil # bound, and does not listen yet
   end
 end

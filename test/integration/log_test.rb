@@ -87,8 +87,7 @@ class ServerLogTest < Support::TestCase
 
   def test_only_what_is_grave
     server = start_bontebok(ready: false, args: %w[-w 1 -E production --log-level error], rackup: APP)
-    eventually { File.exist?("#{temp_dir}/bontebok.sock") }
-    eventually { listens? }
+    eventually { Support::Client.accepted?(socket) }
     ask("/")
     assert_equal 0, server.stop.exitstatus
     assert_match(%r{\A#{TIME} error \d+ w1 g1 GET /: boom \(RuntimeError\)\n  \S+config\.ru:5:in .*\n\z},
@@ -101,15 +100,11 @@ class ServerLogTest < Support::TestCase
   private_constant :TIME
 
   def ask(target)
-    Support::Client.open("unix:#{temp_dir}/bontebok.sock") do |client|
+    Support::Client.open(socket) do |client|
       client.request("GET", target)
       client.read_response
     end
   end
 
-  def listens?
-    Support::Client.open("unix:#{temp_dir}/bontebok.sock") { true }
-  rescue Errno::ECONNREFUSED
-    false
-  end
+  def socket = "unix:#{temp_dir}/bontebok.sock"
 end

@@ -32,6 +32,14 @@ module Support
       end
     end
 
+    # Whether somebody listens there. A server that starts may have its unix socket's file for a moment before it does.
+    def self.accepted?(address)
+      new(address).close
+      true
+    rescue Errno::ENOENT, Errno::ECONNREFUSED
+      false
+    end
+
     def initialize(address)
       address = Address.new(address) unless address.is_a?(Address)
       @socket = address.connect

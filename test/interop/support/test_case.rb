@@ -44,9 +44,7 @@ module Interop
     def wait_for_entrance(process, address)
       eventually(10, address) do
         flunk("a proxy does not start:\n#{process.output.text}") unless process.running?
-        Support::Client.open(address) { true }
-      rescue Errno::ENOENT, Errno::ECONNREFUSED
-        false
+        Support::Client.accepted?(address)
       end
     end
   end

@@ -21,6 +21,17 @@ class ClientTest < Support::TestCase
     @open&.each(&:close)
   end
 
+  def test_a_server_that_starts_is_not_there_yet
+    path = File.join(temp_dir, "peer.sock")
+    refute Support::Client.accepted?("unix:#{path}")
+    Socket.open(:UNIX, :STREAM) do |server|
+      server.bind(Socket.pack_sockaddr_un(path))
+      refute Support::Client.accepted?("unix:#{path}")
+      server.listen(1)
+      assert Support::Client.accepted?("unix:#{path}")
+    end
+  end
+
   def test_reads_a_body_by_its_length_and_leaves_the_rest
     client = answer("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX-A:  b c \r\n\r\nabcHTTP/1.1 204 No Content\r\n\r\n")
     first = client.read_response
