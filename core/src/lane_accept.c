@@ -31,8 +31,8 @@
 void bb__lane_remove_sources(struct bb_lane *lane)
 {
     struct bb_worker *worker = lane->worker;
-    for (int i = 0; i < worker->listener_count && !atomic_load(&worker->has_closed); i++)
-        bb__poller_remove(&lane->set.poller, worker->listeners[i].fd);
+    int listening = bb__worker_open_listeners(worker);
+    for (int i = 0; i < listening; i++) bb__poller_remove(&lane->set.poller, worker->listeners[i].fd);
     bb__poller_remove(&lane->set.poller, worker->relay.out);
 }
 
@@ -69,7 +69,8 @@ uint64_t bb__lane_resumes(const struct bb_lane *lane)
 static bool add_listeners(struct bb_lane *lane)
 {
     struct bb_worker *worker = lane->worker;
-    for (int i = 0; i < worker->listener_count && !atomic_load(&worker->has_closed); i++) {
+    int listening = bb__worker_open_listeners(worker);
+    for (int i = 0; i < listening; i++) {
         struct bb__listener *listener = &worker->listeners[i];
         if (listener->useless) continue;
         if (bb__poller_add_shared(&lane->set.poller, listener->fd, &listener->source) != BB_OK) return false;

@@ -172,7 +172,8 @@ bool bb__worker_is_awaited(struct bb_worker *worker)
     struct pollfd sources[BB_LISTENERS_MAX + 1];
     nfds_t count = 0;
     sources[count++] = (struct pollfd){.fd = worker->relay.out, .events = POLLIN};
-    for (int i = 0; i < worker->listener_count && !atomic_load(&worker->has_closed); i++)
+    int listening = bb__worker_open_listeners(worker);
+    for (int i = 0; i < listening; i++)
         if (!worker->listeners[i].useless)
             sources[count++] = (struct pollfd){.fd = worker->listeners[i].fd, .events = POLLIN};
     return poll(sources, count, 0) > 0;

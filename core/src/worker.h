@@ -96,6 +96,12 @@ static inline bool bb__worker_is_inert(const struct bb_worker *worker)
 /* Connections that there is room for, as was found out; 0: as many as are allowed. */
 void bb__worker_set_room(struct bb_worker *worker, uint64_t room);
 
+/* How many listeners are open. Under the lock. */
+static inline int bb__worker_open_listeners(const struct bb_worker *worker)
+{
+    return atomic_load(&worker->has_closed) ? 0 : worker->listener_count;
+}
+
 static inline bool bb__worker_is_over_limit(const struct bb_worker *worker)
 {
     return atomic_load_explicit(&worker->connections, memory_order_relaxed) >
