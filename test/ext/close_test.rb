@@ -63,8 +63,7 @@ class CloseTest < Support::LaneCase
                       close: -> { refused = assert_raises(IOError) { kept.call("late") } })
       server = serve { |env| env["PATH_INFO"] == "/" ? [200, {}, body] : OK }
       server.connect do |client|
-        client.request("GET", "/")
-        client.request("GET", "/next")
+        client.write("GET / HTTP/1.1\r\nHost: test\r\n\r\nGET /next HTTP/1.1\r\nHost: test\r\n\r\n")
 
         assert_equal([status, 200], [client.read_response.status, client.read_response.status]) if status
         assert_raises(Support::Client::Closed) { client.read_response } unless status
