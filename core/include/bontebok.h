@@ -209,9 +209,10 @@ struct bb_worker;
  * and its lanes is inert (BB_DRAINED; replies BB_EGONE). Errors: BB_ENOMEM, BB_ESYSTEM, BB_EFORMAT. */
 int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings);
 
-/* Adds a listening stream socket; call it before the first bb_lane_new(). `listener` (0..63) comes back in
- * each request. The descriptor becomes the worker's: it is made non-blocking and close-on-exec, and closed
- * when the worker drains or is freed. Errors: BB_ENOMEM (more than 64), BB_ESYSTEM (fd stays the caller's).
+/* Adds a listening stream socket; call it before the first bb_lane_new() and bb_worker_drain(). `listener`
+ * (0..63) comes back in each request. The descriptor becomes the worker's: it is made non-blocking and
+ * close-on-exec, and closed when the worker drains or is freed. Errors: BB_ENOMEM (more than 64, or no such
+ * number), BB_ESYSTEM; fd stays the caller's then.
  */
 int bb_worker_listen(struct bb_worker *worker, int fd, unsigned listener);
 
@@ -267,11 +268,12 @@ enum bb_queue {
 };
 
 /* Begins the graceful end: the listeners are closed at once, also while every lane is busy; where their
- * queues are to be taken and there is no room for that (descriptors, memory), as soon as a lane has it. What
- * is in flight is answered with "Connection: close". Every lane then ends with BB_DRAINED. Blocks for as long
- * as it takes to empty the queues, some milliseconds; about 0.2 s when clients connect as fast as they are
- * taken: then all that is queued by now is taken, and who comes later is refused. Any thread, but no signal
- * handler. Once the listeners are closed: no effect. */
+ * queues are to be taken and there is no room for that (descriptors, memory), as soon as a lane has it, at
+ * the latest when the worker is freed. What is in flight is answered with "Connection: close". Every lane
+ * then ends with BB_DRAINED. Blocks for as long as it takes to empty the queues, some milliseconds; about 0.2
+ * s when clients connect as fast as they are taken: then all that is queued by now is taken, and who comes
+ * later is refused. Any thread, but no signal handler. A second order only tells anew whether others go on.
+ */
 void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue);
 
 /* Opens the access log's file anew by its name, after it was renamed; of standard output and error, what they

@@ -257,7 +257,8 @@ void bb__worker_lane_stops(struct bb_worker *worker)
 {
     if (atomic_fetch_sub(&worker->lanes_listening, 1) != 1 || atomic_load(&worker->drain_began) == 0) return;
     pthread_mutex_lock(&worker->lock);
-    give_numbers_back(worker);
+    bool is_last = atomic_load(&worker->lanes_listening) == 0; /* one that was made meanwhile may need them */
+    if (is_last) give_numbers_back(worker);
     pthread_mutex_unlock(&worker->lock);
 }
 

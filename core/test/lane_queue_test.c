@@ -1,5 +1,6 @@
 /* lane_queue_test.c: what is queued at the listeners when the order to drain comes: who serves it, and when.
  */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,17 +44,22 @@ static void test_queued_and_never_taken(void **state)
     host_free(host);
 }
 
-/* The order finds no descriptor, and the lane that would go on with it is freed. */
-static void test_a_listener_that_is_closed_with_its_lane_is_forgotten(void **state)
+/* The order finds no descriptor: a lane has to finish it. */
+static void drain_without_descriptors(struct host *host)
 {
-    (void)state;
     static const int errors[] = {EMFILE, 0};
-    struct host *other = new_host(AF_UNIX), *host = new_host(AF_UNIX);
-    int number = host->worker->listeners[0].fd;
     fail_socket.accept_errors = errors;
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     fail_socket.accept_errors = NULL;
     assert_false(atomic_load(&host->worker->has_closed));
+}
+
+static void test_a_listener_that_is_closed_with_its_lane_is_forgotten(void **state)
+{
+    (void)state;
+    struct host *other = new_host(AF_UNIX), *host = new_host(AF_UNIX);
+    int number = host->worker->listeners[0].fd;
+    drain_without_descriptors(host);
     bb_lane_free(host->lane);
     host->lane = NULL;
     assert_int_equal(dup2(other->worker->listeners[0].fd, number), number);
@@ -67,6 +73,34 @@ static void test_a_listener_that_is_closed_with_its_lane_is_forgotten(void **sta
     host_free(host);
     assert_int_equal(close(number), 0);
     host_free(other);
+}
+
+static void *free_lane(void *lane)
+{
+    bb_lane_free(lane);
+    return NULL;
+}
+
+/* Nothing but the count tells that it begins, before it waits for the lock. */
+static void test_a_lane_that_begins_as_the_last_one_ends_goes_on_with_it(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct client *client = client_new(host);
+    struct bb_worker *worker = host->worker;
+    pthread_t thread;
+    drain_without_descriptors(host);
+    pthread_mutex_lock(&worker->lock);
+    assert_int_equal(pthread_create(&thread, NULL, free_lane, host->lane), 0);
+    while (atomic_load(&worker->lanes_listening) > 0) (void)sched_yield();
+    bb__worker_lane_listens(worker);
+    pthread_mutex_unlock(&worker->lock);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(bb_lane_new(&host->lane, worker), BB_OK);
+    bb__worker_lane_stops(worker);
+    client_say(client, REQUEST);
+    assert_last_answer(client, "GET / ");
+    assert_drained(host);
 }
 
 /* What others are to accept is theirs. */
@@ -306,6 +340,7 @@ int main(void)
         cmocka_unit_test(test_what_is_queued_is_served),
         cmocka_unit_test(test_queued_and_never_taken),
         cmocka_unit_test(test_a_listener_that_is_closed_with_its_lane_is_forgotten),
+        cmocka_unit_test(test_a_lane_that_begins_as_the_last_one_ends_goes_on_with_it),
         cmocka_unit_test(test_what_is_queued_is_left_to_others),
         cmocka_unit_test(test_what_a_lane_was_woken_for_is_not_left),
         cmocka_unit_test(test_a_lane_that_is_woken_while_the_listener_leaves_its_set),
