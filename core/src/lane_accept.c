@@ -31,8 +31,8 @@
 void bb__lane_remove_sources(struct bb_lane *lane)
 {
     struct bb_worker *worker = lane->worker;
-    int listening = bb__worker_open_listeners(worker);
-    for (int i = 0; i < listening; i++) bb__poller_remove(&lane->set.poller, worker->listeners[i].fd);
+    int open_count = bb__worker_count_open(worker);
+    for (int i = 0; i < open_count; i++) bb__poller_remove(&lane->set.poller, worker->listeners[i].fd);
     bb__poller_remove(&lane->set.poller, worker->relay.out);
 }
 
@@ -69,8 +69,8 @@ uint64_t bb__lane_resumes(const struct bb_lane *lane)
 static bool add_listeners(struct bb_lane *lane)
 {
     struct bb_worker *worker = lane->worker;
-    int listening = bb__worker_open_listeners(worker);
-    for (int i = 0; i < listening; i++) {
+    int open_count = bb__worker_count_open(worker);
+    for (int i = 0; i < open_count; i++) {
         struct bb__listener *listener = &worker->listeners[i];
         if (listener->useless) continue;
         if (bb__poller_add_shared(&lane->set.poller, listener->fd, &listener->source) != BB_OK) return false;
@@ -194,7 +194,7 @@ static int accept_with_room(struct bb_lane *lane, const struct bb__listener *lis
     int code = bb__sock_accept(listener->fd, fd, peer);
     if (code != BB_ESYSTEM) return code;
     int error = errno;
-    if (atomic_load(&lane->worker->has_closed)) return BB_AGAIN;
+    if (bb__worker_has_closed(lane->worker)) return BB_AGAIN;
     if (bb__sock_is_useless(error)) {
         give_up(lane, listener, error);
         return code;

@@ -19,8 +19,7 @@ static int accept_from(struct bb_worker *worker, int index, int *fd, char *peer)
 {
     int code = BB_DRAINED;
     pthread_mutex_lock(&worker->lock);
-    if (index < bb__worker_open_listeners(worker))
-        code = bb__sock_accept(worker->listeners[index].fd, fd, peer);
+    if (index < bb__worker_count_open(worker)) code = bb__sock_accept(worker->listeners[index].fd, fd, peer);
     pthread_mutex_unlock(&worker->lock);
     return code;
 }

@@ -125,12 +125,10 @@ int bb_worker_listen(struct bb_worker *worker, int fd, unsigned number)
     return BB_OK;
 }
 
-/* Also of listeners that were open until now: for want of descriptors a drain may not have closed them. */
+/* The listeners may be open still: the worker was not drained, or there was no room for what is queued. */
 static void give_numbers_back(struct bb_worker *worker)
 {
-    if (worker->gave_back) return;
-    worker->gave_back = true;
-    atomic_store(&worker->has_closed, true);
+    if (atomic_exchange(&worker->listeners_state, BB_LISTENERS_GIVEN_BACK) == BB_LISTENERS_GIVEN_BACK) return;
     for (int i = 0; i < worker->listener_count; i++) (void)close(worker->listeners[i].fd);
 }
 
@@ -172,8 +170,8 @@ bool bb__worker_is_awaited(struct bb_worker *worker)
     struct pollfd sources[BB_LISTENERS_MAX + 1];
     nfds_t count = 0;
     sources[count++] = (struct pollfd){.fd = worker->relay.out, .events = POLLIN};
-    int listening = bb__worker_open_listeners(worker);
-    for (int i = 0; i < listening; i++)
+    int open_count = bb__worker_count_open(worker);
+    for (int i = 0; i < open_count; i++)
         if (!worker->listeners[i].useless)
             sources[count++] = (struct pollfd){.fd = worker->listeners[i].fd, .events = POLLIN};
     return poll(sources, count, 0) > 0;

@@ -33,6 +33,13 @@ struct bb__queued {
     char peer[BB_PEER_MAX];
 };
 
+/* All listeners of a worker are in the same state. */
+enum bb__listeners_state {
+    BB_LISTENERS_OPEN,       /* after the order to drain, too, until there is room for what is queued */
+    BB_LISTENERS_CLOSED,     /* a lane may be about to use a number: something that accepts nothing has it */
+    BB_LISTENERS_GIVEN_BACK, /* no lane is: who has a number now is somebody else */
+};
+
 struct bb_worker {
     struct bb_settings settings;
     struct bb__trust trust; /* trusted_proxies */
@@ -64,15 +71,12 @@ struct bb_worker {
     struct bb__source drain_source;
     int drain_fd; /* an eventfd that every lane watches; readable from the order to drain on */
 
-    atomic_int lanes_listening;       /* the last one that stops closes what is in the listeners' place */
+    atomic_int lanes_listening;       /* the last one that stops gives the listeners' numbers back */
     atomic_uint_fast64_t connections; /* of all lanes, for max_connections */
     unsigned process_generation;      /* bb__process_generation when it was made */
 
-    /* Listeners are open; then closed, while something that accepts nothing has their numbers, as a lane may
-     * be about to use one; then, when the last lane has stopped, their numbers are given back. */
     pthread_mutex_t lock;            /* guards the listeners, the sets that they are in, and what follows */
-    atomic_bool has_closed;          /* the listeners: under the lock, they are in no set */
-    bool gave_back;                  /* their numbers: others may have them */
+    atomic_int listeners_state;      /* enum; without the lock it tells why an accept4 has failed */
     struct bb_lane *lanes;           /* all that live */
     _Atomic(struct bb_lane *) aside; /* for it the sources have left every set; NULL */
     atomic_bool withdrawn;           /* they have, as a lane is busy and another process is not */
@@ -96,10 +100,15 @@ static inline bool bb__worker_is_inert(const struct bb_worker *worker)
 /* Connections that there is room for, as was found out; 0: as many as are allowed. */
 void bb__worker_set_room(struct bb_worker *worker, uint64_t room);
 
-/* How many listeners are open. Under the lock. */
-static inline int bb__worker_open_listeners(const struct bb_worker *worker)
+static inline bool bb__worker_has_closed(const struct bb_worker *worker)
 {
-    return atomic_load(&worker->has_closed) ? 0 : worker->listener_count;
+    return atomic_load(&worker->listeners_state) != BB_LISTENERS_OPEN;
+}
+
+/* How many listeners are open, useless ones as well. The caller has the lock. */
+static inline int bb__worker_count_open(const struct bb_worker *worker)
+{
+    return bb__worker_has_closed(worker) ? 0 : worker->listener_count;
 }
 
 static inline bool bb__worker_is_over_limit(const struct bb_worker *worker)

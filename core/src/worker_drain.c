@@ -83,7 +83,7 @@ static int count_on_call(const struct bb_worker *worker)
  * to accept from it: something that accepts nothing takes the number, so that nobody else gets it. */
 static void close_listeners(struct bb_worker *worker, enum bb_queue queue)
 {
-    atomic_store(&worker->has_closed, true);
+    atomic_store(&worker->listeners_state, BB_LISTENERS_CLOSED);
     for (int i = 0; i < worker->listener_count; i++) {
         int fd = worker->listeners[i].fd;
         for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
@@ -97,7 +97,7 @@ static void close_listeners(struct bb_worker *worker, enum bb_queue queue)
 static void leave_queues(struct bb_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
-    if (!atomic_load(&worker->has_closed)) close_listeners(worker, BB_QUEUE_LEAVE);
+    if (!bb__worker_has_closed(worker)) close_listeners(worker, BB_QUEUE_LEAVE);
     pthread_mutex_unlock(&worker->lock);
 }
 
@@ -106,7 +106,7 @@ static int take_and_close(struct bb_worker *worker, int most)
 {
     int error = 0;
     pthread_mutex_lock(&worker->lock);
-    if (!atomic_load(&worker->has_closed)) {
+    if (!bb__worker_has_closed(worker)) {
         error = take_queues(worker, most);
         if (error == EAGAIN && most == BB_TAKEN_MAX) error = 0;
         if (error == 0) close_listeners(worker, BB_QUEUE_TAKE);
