@@ -211,8 +211,8 @@ int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings)
 
 /* Adds a listening stream socket; call it before the first bb_lane_new() and bb_worker_drain(). `listener`
  * (0..63) comes back in each request. The descriptor becomes the worker's: it is made non-blocking and
- * close-on-exec, and closed when the worker drains or is freed. Errors: BB_ENOMEM (more than 64, or no such
- * number), BB_ESYSTEM; fd stays the caller's then.
+ * close-on-exec, and closed when the worker drains or is freed. Errors: BB_ENOMEM (more than 64, or a number
+ * above 63), BB_ESYSTEM; fd stays the caller's then.
  */
 int bb_worker_listen(struct bb_worker *worker, int fd, unsigned listener);
 
@@ -272,7 +272,8 @@ enum bb_queue {
  * the latest when the worker is freed. What is in flight is answered with "Connection: close". Every lane
  * then ends with BB_DRAINED. Blocks for as long as it takes to empty the queues, some milliseconds; about 0.2
  * s when clients connect as fast as they are taken: then all that is queued by now is taken, and who comes
- * later is refused. Any thread, but no signal handler. A second order only tells anew whether others go on.
+ * later is refused. Any thread, but no signal handler. Once they are closed a further order only tells anew
+ * whether others go on.
  */
 void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue);
 

@@ -37,7 +37,7 @@ struct bb__queued {
 enum bb__listeners_state {
     BB_LISTENERS_OPEN,       /* after the order to drain, too, until there is room for what is queued */
     BB_LISTENERS_CLOSED,     /* a lane may be about to use a number: something that accepts nothing has it */
-    BB_LISTENERS_GIVEN_BACK, /* no lane is: who has a number now is somebody else */
+    BB_LISTENERS_GIVEN_BACK, /* no lane uses the numbers any more: they may be anybody's */
 };
 
 struct bb_worker {
@@ -76,7 +76,7 @@ struct bb_worker {
     unsigned process_generation;      /* bb__process_generation when it was made */
 
     pthread_mutex_t lock;            /* guards the listeners, the sets that they are in, and what follows */
-    atomic_int listeners_state;      /* enum; without the lock it tells why an accept4 has failed */
+    atomic_int listeners_state;      /* read without it only when an accept4 has failed */
     struct bb_lane *lanes;           /* all that live */
     _Atomic(struct bb_lane *) aside; /* for it the sources have left every set; NULL */
     atomic_bool withdrawn;           /* they have, as a lane is busy and another process is not */

@@ -81,7 +81,7 @@ static void *free_lane(void *lane)
     return NULL;
 }
 
-/* Nothing but the count tells that it begins, before it waits for the lock. */
+/* Before it waits for the lock, nothing but the count tells of a lane that begins. */
 static void test_a_lane_that_begins_as_the_last_one_ends_goes_on_with_it(void **state)
 {
     (void)state;
