@@ -57,7 +57,7 @@ static void finish(struct lanes *lanes, unsigned served)
 static void test_one_that_is_not_answered(void **state)
 {
     (void)state;
-    struct bb_settings settings = limited(500);
+    struct bb_settings settings = limited(1000);
     struct lanes lanes;
     lanes_start(&lanes, 1, &settings);
     int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -77,7 +77,7 @@ static void test_one_that_is_not_answered(void **state)
 static void test_one_that_is_not_finished(void **state)
 {
     (void)state;
-    struct bb_settings settings = limited(500);
+    struct bb_settings settings = limited(1000);
     struct lanes lanes;
     lanes_start(&lanes, 1, &settings);
     int fd = blocked_with(&lanes, "POST /half HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -96,7 +96,7 @@ static void test_one_that_is_answered_already(void **state)
     (void)state;
     static const char *const requests[] = {"POST /stay HTTP/1.1\r\nHost: x\r\n\r\n",
                                            "POST /each HTTP/1.1\r\nHost: x\r\n\r\n"};
-    struct bb_settings settings = limited(500);
+    struct bb_settings settings = limited(1000);
     for (int i = 0; i < 2; i++) {
         struct lanes lanes;
         lanes_start(&lanes, 1, &settings);

@@ -55,6 +55,7 @@ class LargeBodyTest < Support::LaneCase
         assert_equal "", (start + rest).delete("x")
         assert_equal whole, start.bytesize + rest.bytesize == 30_000_001
       end
+      server.stop # the answer that was cut short may be told of after its end
       server.reports
     end
   end

@@ -56,8 +56,8 @@ module BusyWorker
   end
 
   # Of all workers together.
-  def descriptors(server)
-    workers(server).sum { |pid| Dir.children("/proc/#{pid}/fd").size }
+  def sockets(server)
+    workers(server).sum { |pid| Support::ProcessTable.sockets(pid).size }
   end
 
   def other_than(server, pid)

@@ -60,9 +60,9 @@ class ProcessBusyTest < Support::TestCase
     busy = block(server, kept.first, "gate1")
     block(server, connect(server), "gate2")
     waiting = kept.drop(1)
-    before = descriptors(server)
+    before = sockets(server)
     waiting.each { |client| client.request("GET", "/") }
-    eventually(10, "all are in the queue") { descriptors(server) == before - waiting.size }
+    eventually(10, "all are in the queue") { sockets(server) == before - waiting.size }
     Process.kill("KILL", busy)
     temp_file("gate2")
     waiting.each { |client| assert_equal 200, client.read_response.status }

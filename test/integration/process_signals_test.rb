@@ -177,10 +177,10 @@ class ProcessSignalsTest < Support::TestCase
     [in_flight, queued]
   end
 
-  # The process that serves has heard of it: a file that it had open, the listener, it has no more.
+  # The process that serves has heard of it: a socket that it had open, the listener, it has no more.
   def wait_until_draining(pid)
-    before = Support::ProcessTable.descriptors(pid).values
+    before = Support::ProcessTable.sockets(pid)
     yield
-    eventually { (before - Support::ProcessTable.descriptors(pid).values).any? }
+    eventually { (before - Support::ProcessTable.sockets(pid)).any? }
   end
 end

@@ -114,9 +114,9 @@ class ProcessWaitingTest < Support::TestCase
 
   # All are in the queue that the workers share.
   def pass_on(server, clients)
-    before = descriptors(server)
+    before = sockets(server)
     clients.each { |client| client.request("GET", "/kept") }
-    eventually { descriptors(server) == before - clients.size }
+    eventually { sockets(server) == before - clients.size }
   end
 
   def ask_later(address)

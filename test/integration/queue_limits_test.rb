@@ -9,7 +9,7 @@ class QueueLimitsTest < Support::TestCase
 
   WORKERS = 2
   MOST = 3
-  SOON = 0.5
+  SOON = 1.0
 
   def start(*args, **options)
     super("-w", WORKERS, "-t", 1, "-E", "production", *args, **options)
@@ -133,11 +133,11 @@ class QueueLimitsTest < Support::TestCase
 
   # More than may wait, and those that come later: all of these are refused. Those who wait are in the queue.
   def wait_in_line(server)
-    before = descriptors(server)
+    before = sockets(server)
     clients = Array.new(2 * MOST) { send_request(server) }
     eventually { refused(clients) >= MOST - 1 }
     3.times { assert_refused(send_request(server)) }
-    eventually { descriptors(server) <= before + refused(clients) + 3 }
+    eventually { sockets(server) <= before + refused(clients) + 3 }
     clients
   end
 

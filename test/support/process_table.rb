@@ -81,5 +81,10 @@ module Support
         [fd.to_i, nil]
       end.compact
     end
+
+    # What of it leads to a socket.
+    def sockets(pid)
+      descriptors(pid).values.grep(/\Asocket:/)
+    end
   end
 end
