@@ -270,10 +270,10 @@ enum bb_queue {
 /* Begins the graceful end: the listeners are closed at once, also while every lane is busy; where their
  * queues are to be taken and there is no room for that (descriptors, memory), as soon as a lane has it, at
  * the latest when the worker is freed. What is in flight is answered with "Connection: close". Every lane
- * then ends with BB_DRAINED. Blocks for as long as it takes to empty the queues, some milliseconds; about 0.2
- * s when clients connect as fast as they are taken: then all that is queued by now is taken, and who comes
- * later is refused. Any thread, but no signal handler. Once they are closed a further order only tells anew
- * whether others go on.
+ * then ends with BB_DRAINED. Blocks for as long as it takes to empty the queues, some milliseconds; about 200
+ * ms when clients connect as fast as they are taken: then all that is queued by now is taken, and who comes
+ * later is refused. Any thread, but no signal handler. Once the listeners are closed a further order only
+ * tells anew whether others go on.
  */
 void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue);
 

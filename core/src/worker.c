@@ -253,10 +253,9 @@ void bb__worker_lane_listens(struct bb_worker *worker)
 
 void bb__worker_lane_stops(struct bb_worker *worker)
 {
-    if (atomic_fetch_sub(&worker->lanes_listening, 1) != 1 || atomic_load(&worker->drain_began) == 0) return;
-    pthread_mutex_lock(&worker->lock);
-    bool is_last = atomic_load(&worker->lanes_listening) == 0; /* one that was made meanwhile may need them */
-    if (is_last) give_numbers_back(worker);
+    pthread_mutex_lock(&worker->lock); /* a lane that begins counts itself, and then waits for it */
+    bool is_last = atomic_fetch_sub(&worker->lanes_listening, 1) == 1;
+    if (is_last && bb__worker_drains(worker)) give_numbers_back(worker);
     pthread_mutex_unlock(&worker->lock);
 }
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -12,6 +13,7 @@
 #include "fail_socket.h"
 #include "fake_clock.h"
 #include "fake_pause.h"
+#include "sleeping.h"
 
 static void test_what_is_queued_is_served(void **state)
 {
@@ -75,29 +77,36 @@ static void test_a_listener_that_is_closed_with_its_lane_is_forgotten(void **sta
     host_free(other);
 }
 
-static void *free_lane(void *lane)
+struct leaver {
+    struct bb_lane *lane;
+    atomic_int id;
+};
+
+static void *free_lane(void *argument)
 {
-    bb_lane_free(lane);
+    struct leaver *leaver = argument;
+    atomic_store(&leaver->id, gettid());
+    bb_lane_free(leaver->lane);
     return NULL;
 }
 
-/* Before it waits for the lock, nothing but the count tells of a lane that begins. */
+/* Both wait for the lock. Until it has it, nothing but the count tells of a lane that begins. */
 static void test_a_lane_that_begins_as_the_last_one_ends_goes_on_with_it(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
     struct client *client = client_new(host);
-    struct bb_worker *worker = host->worker;
+    struct leaver leaver = {.lane = host->lane};
     pthread_t thread;
     drain_without_descriptors(host);
-    pthread_mutex_lock(&worker->lock);
-    assert_int_equal(pthread_create(&thread, NULL, free_lane, host->lane), 0);
-    while (atomic_load(&worker->lanes_listening) > 0) (void)sched_yield();
-    bb__worker_lane_listens(worker);
-    pthread_mutex_unlock(&worker->lock);
+    pthread_mutex_lock(&host->worker->lock);
+    assert_int_equal(pthread_create(&thread, NULL, free_lane, &leaver), 0);
+    while (atomic_load(&leaver.id) == 0 || !sleeps(atomic_load(&leaver.id))) (void)sched_yield();
+    bb__worker_lane_listens(host->worker);
+    pthread_mutex_unlock(&host->worker->lock);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(bb_lane_new(&host->lane, worker), BB_OK);
-    bb__worker_lane_stops(worker);
+    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
+    bb__worker_lane_stops(host->worker);
     client_say(client, REQUEST);
     assert_last_answer(client, "GET / ");
     assert_drained(host);
