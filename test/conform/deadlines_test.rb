@@ -92,10 +92,10 @@ class DeadlinesTest < Support::TestCase
 
   # BodyTimeout is about progress; a slow body that goes on is read to its end.
   def test_a_body_that_drips_is_read
-    start("--body-timeout", "2")
+    start("--body-timeout", "0.5")
     @server.connect do |client|
-      client.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60\r\n\r\n")
-      assert_equal "x" * 60, drip(client, "x" * 60).body
+      client.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n")
+      assert_equal "x" * 20, drip(client, "x" * 20).body
     end
   end
 

@@ -10,8 +10,7 @@ class LoadFairnessTest < Support::TestCase
   GREEDY = 4
   NEW_CLIENTS = 300
   # The aim is a p99 under 10 ms. A machine that does something else meanwhile must not fail the test, but could not
-  # make most clients wait in each of the rounds: their median is under 0.5 ms, and over 20 ms without turns.
-  ROUNDS = 3
+  # make most clients wait: their median is under 0.5 ms, and over 20 ms without turns.
   P99_LIMIT = 0.2
   MEDIAN_LIMIT = 0.005
   # Answers in a row on one connection.
@@ -59,8 +58,11 @@ class LoadFairnessTest < Support::TestCase
   def test_greedy_pipelining_clients_leave_the_others_their_time
     greedy = fork { be_greedy }
     assert_equal 200, @server.get.status
-    rounds = []
-    assert (1..ROUNDS).any? { within_limits?(rounds.push(median_and_p99).last) }, "median and p99: #{rounds}"
+    times = Array.new(NEW_CLIENTS) { seconds_of_a_new_client }.sort
+    p99 = times[(times.size * 99) / 100]
+    median = times[times.size / 2]
+    assert_operator p99, :<, P99_LIMIT
+    assert_operator median, :<, MEDIAN_LIMIT
     assert_nil Process.wait(greedy, Process::WNOHANG), "the greedy ones have ended"
   ensure
     Process.kill("KILL", greedy)
@@ -68,15 +70,6 @@ class LoadFairnessTest < Support::TestCase
   end
 
   private
-
-  def median_and_p99
-    times = Array.new(NEW_CLIENTS) { seconds_of_a_new_client }.sort
-    [times[times.size / 2], times[(times.size * 99) / 100]]
-  end
-
-  def within_limits?((median, p99))
-    median < MEDIAN_LIMIT && p99 < P99_LIMIT
-  end
 
   def seconds_of_a_new_client
     started = Support::Deadline.now

@@ -9,7 +9,7 @@ class QueueLimitsTest < Support::TestCase
 
   WORKERS = 2
   MOST = 3
-  SOON = 1.0
+  SOON = 0.5
 
   def start(*args, **options)
     super("-w", WORKERS, "-t", 1, "-E", "production", *args, **options)
