@@ -305,9 +305,11 @@ int bb_lane_wait(struct bb_lane *lane);
  * signal handler. */
 void bb_lane_wake(struct bb_lane *lane);
 
-/* Whether the current request has had its request_timeout_soft, told once; and so many ms more for it, before
- * both limits. Any thread: the host sees to it that no other uses the lane, as it means this request. */
+/* Whether the current request has had its request_timeout_soft, told once; the alarm again, if nobody has
+ * taken that; and so many ms more for it, before both limits. Any thread: the host sees to it that no other
+ * uses the lane, as it means this request. */
 bool bb_lane_take_late(struct bb_lane *lane);
+void bb_lane_remind(struct bb_lane *lane);
 void bb_lane_extend_time(struct bb_lane *lane, uint64_t ms);
 
 /* ---- out of band: what the host does between two requests, at no client's cost ---- */

@@ -16,15 +16,29 @@ static struct bb__porter *porter_of(const struct bb_lane *lane)
     return bb__worker_is_inert(lane->worker) ? NULL : lane->worker->porter;
 }
 
+static bool is_late(struct bb_lane *lane)
+{
+    return lane->minded.late && lane->minded.word == request_of(lane);
+}
+
 bool bb_lane_take_late(struct bb_lane *lane)
 {
     struct bb__porter *porter = porter_of(lane);
     if (!porter) return false;
     pthread_mutex_lock(&porter->lock);
-    bool late = lane->minded.late && lane->minded.word == request_of(lane);
+    bool late = is_late(lane);
     lane->minded.late = false;
     pthread_mutex_unlock(&porter->lock);
     return late;
+}
+
+void bb_lane_remind(struct bb_lane *lane)
+{
+    struct bb__porter *porter = porter_of(lane);
+    if (!porter) return;
+    pthread_mutex_lock(&porter->lock);
+    if (is_late(lane)) bb__event_raise(lane->worker->alarm_fd);
+    pthread_mutex_unlock(&porter->lock);
 }
 
 void bb_lane_extend_time(struct bb_lane *lane, uint64_t ms)

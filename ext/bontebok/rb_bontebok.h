@@ -129,7 +129,7 @@ struct bbr_exchange {
     VALUE input;            /* nil, or the Input that reads this request's body */
     VALUE stream;           /* nil, or the Stream of this reply */
     VALUE body;             /* Qundef, or the body whose close is still owed */
-    bool body_tells_closed; /* to_ary was called, which may have closed it: ask before closing */
+    bool body_tells_closed; /* to_ary is all that it has, and may have closed it: ask before closing */
     bool gone;              /* the client */
     bool broken;            /* no whole answer left: abort */
     bool limited;           /* the application has it: RequestTimeout may be raised in it */
@@ -161,9 +161,8 @@ void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message,
  * sent, and reports "leave" if it asked this process to end. */
 void bbr_failed(struct bbr_exchange *exchange, VALUE error);
 
-/* The same where no answer can be saved or spoilt: after it, or between two requests. Returns what on_error
- * does. */
-VALUE bbr_failed_late(struct bbr_exchange *exchange, VALUE error);
+/* The same where no answer can be saved or spoilt: after it, or between two requests. */
+void bbr_failed_late(struct bbr_exchange *exchange, VALUE error);
 
 /* The body ended before its Content-Length; the core has aborted the reply. */
 void bbr_failed_short(struct bbr_exchange *exchange);
@@ -172,6 +171,21 @@ void bbr_failed_short(struct bbr_exchange *exchange);
 
 /* bbr_attempt() of what belongs to a request, in which request_timeout_soft may end it. */
 VALUE bbr_attempt_limited(VALUE (*function)(VALUE), struct bbr_exchange *exchange);
+
+/* Around a part of it that request_timeout_soft must not cut in two. stop raises an exception that was on its
+ * way. */
+void bbr_time_stop_limited(struct bbr_exchange *exchange);
+void bbr_time_go_on_limited(struct bbr_exchange *exchange);
+
+static inline void bbr_time_stop(struct bbr_exchange *exchange)
+{
+    if (RB_UNLIKELY(exchange->lane->worker->soft_limit)) bbr_time_stop_limited(exchange);
+}
+
+static inline void bbr_time_go_on(struct bbr_exchange *exchange)
+{
+    if (RB_UNLIKELY(exchange->lane->worker->soft_limit)) bbr_time_go_on_limited(exchange);
+}
 
 static inline VALUE bbr_attempt_in_time(VALUE (*function)(VALUE), struct bbr_exchange *exchange)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static ID id_call, id_full_message, id_status;
+static ID id_call, id_close, id_full_message, id_status;
 static VALUE plain_500, plain_504, full_message_options;
 
 /* ---- how far it may unwind ---- */
@@ -101,7 +101,8 @@ static bool is_timeout(const struct bbr_exchange *exchange, VALUE error)
     return exchange->request && exchange->timed_out && RTEST(rb_obj_is_kind_of(error, bbr_eTimeout));
 }
 
-VALUE bbr_failed_late(struct bbr_exchange *exchange, VALUE error)
+/* Returns what on_error does. */
+static VALUE tell_failure(struct bbr_exchange *exchange, VALUE error)
 {
     if (bbr_lane_is_child(exchange->lane)) leave_child(exchange, error);
     if (!is_timeout(exchange, error)) log_failure(exchange, "", error);
@@ -109,6 +110,25 @@ VALUE bbr_failed_late(struct bbr_exchange *exchange, VALUE error)
     struct question question = {exchange, error, Qnil};
     if (!NIL_P(exchange->lane->on_error)) (void)bbr_attempt(call_on_error, (VALUE)&question);
     return question.answer;
+}
+
+static VALUE close_unsent(VALUE answer)
+{
+    VALUE body = rb_ary_entry(answer, 2);
+    return rb_respond_to(body, id_close) ? rb_funcallv(body, id_close, 0, NULL) : Qnil;
+}
+
+/* The server does not send this answer of on_error, so it closes the body here. */
+static void drop_answer(struct bbr_exchange *exchange, VALUE answer)
+{
+    if (!RB_TYPE_P(answer, T_ARRAY)) return;
+    VALUE error = bbr_attempt(close_unsent, answer);
+    if (!NIL_P(error)) log_failure(exchange, ": the answer of on_error", error);
+}
+
+void bbr_failed_late(struct bbr_exchange *exchange, VALUE error)
+{
+    drop_answer(exchange, tell_failure(exchange, error));
 }
 
 void bbr_failed_short(struct bbr_exchange *exchange)
@@ -169,13 +189,15 @@ void bbr_failed(struct bbr_exchange *exchange, VALUE error)
     exchange->broken = true;
     if (!NIL_P(exchange->stream)) bbr_stream_detach(exchange->stream); /* a body may write in its close */
     if (is_gone(exchange, error)) return;
-    VALUE answer = bbr_failed_late(exchange, error);
-    if (exchange->gone || bb_reply_sent(exchange->lane->core)) return;
+    VALUE answer = tell_failure(exchange, error);
+    bool over = exchange->gone || bb_reply_sent(exchange->lane->core);
+    bool given = !over && may_answer(exchange, answer);
+    if (!given) drop_answer(exchange, answer);
+    if (over) return;
 
     bool timeout = is_timeout(exchange, error);
     VALUE plain = timeout ? plain_504 : plain_500;
     struct failure failure = {exchange, error, timeout ? 504 : 500, plain};
-    bool given = may_answer(exchange, answer);
     if (given)
         failure.answer = answer;
     else if (exchange->lane->show_errors)
@@ -189,6 +211,7 @@ void bbr_failed(struct bbr_exchange *exchange, VALUE error)
 void bbr_init_error(void)
 {
     id_call = rb_intern("call");
+    id_close = rb_intern("close");
     id_full_message = rb_intern("full_message");
     id_status = rb_intern("status");
     plain_500 = bbr_keep(bbr_fixed(rb_str_new_cstr("500 Internal Server Error\n")));

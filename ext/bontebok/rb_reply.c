@@ -2,6 +2,8 @@
  * exception: then nothing but a begun reply is left behind, which the next bb_reply_begin() throws away. */
 #include "rb_bontebok.h"
 
+#include <string.h>
+
 /* Parts of an Array body that go to the core in one call. */
 #define SLICES 64
 
@@ -226,15 +228,34 @@ static void reply_array(struct bbr_exchange *exchange, VALUE body)
 
 /* ---- other bodies ---- */
 
-/* What to_ary makes of it, or nil. SPEC lets it close the body as well, and nothing tells whether it does: so
- * it is only called if there is nothing to close, or if the body can be asked afterwards. */
+/* Rack's own wrapper of bodies, and no subclass: its second close does nothing. */
+static bool is_body_proxy(VALUE body)
+{
+    static const char name[] = "Rack::BodyProxy";
+    VALUE found = rb_mod_name(CLASS_OF(body));
+    return !NIL_P(found) && RSTRING_LEN(found) == sizeof name - 1 &&
+           memcmp(RSTRING_PTR(found), name, sizeof name - 1) == 0;
+}
+
+/* SPEC has to_ary close the body, and some bodies leave that to the server. What closed? says is no proof:
+ * it may mean the file that the body reads. So to_ary is called only if there is nothing to close, if a
+ * second close does no harm, or if the body has nothing else, which SPEC forbids. */
+static bool may_use_to_ary(struct bbr_exchange *exchange, VALUE body)
+{
+    if (exchange->body == Qundef || is_body_proxy(body)) return true;
+    if (rb_respond_to(body, id_each) || rb_respond_to(body, id_call)) return false;
+    if (!rb_respond_to(body, id_closed_p)) return false;
+    exchange->body_tells_closed = !RTEST(rb_funcallv(body, id_closed_p, 0, NULL));
+    return true;
+}
+
+/* The Array that to_ary returns, or nil. */
 static VALUE array_of(struct bbr_exchange *exchange, VALUE body)
 {
-    if (exchange->body != Qundef) {
-        if (!rb_respond_to(body, id_closed_p)) return Qnil;
-        exchange->body_tells_closed = true;
-    }
+    if (!may_use_to_ary(exchange, body)) return Qnil;
+    bbr_time_stop(exchange);
     VALUE parts = rb_check_funcall(body, id_to_ary, 0, NULL);
+    bbr_time_go_on(exchange);
     return RB_TYPE_P(parts, T_ARRAY) ? parts : Qnil;
 }
 

@@ -41,6 +41,21 @@ VALUE bbr_attempt_limited(VALUE (*function)(VALUE), struct bbr_exchange *exchang
     return error;
 }
 
+void bbr_time_stop_limited(struct bbr_exchange *exchange)
+{
+    exchange->limited = false;
+    if (!exchange->timed_out || bbr_lane_is_child(exchange->lane)) return;
+    do {
+        (void)let_others_run(Qnil);
+    } while (exchange->lane->raising);
+}
+
+void bbr_time_go_on_limited(struct bbr_exchange *exchange)
+{
+    exchange->limited = true;
+    bb_lane_remind(exchange->lane->core);
+}
+
 /* ---- another one ---- */
 
 struct place {

@@ -35,6 +35,17 @@ class CloseTest < Support::LaneCase
     assert_closed(Body.new(to_ary: -> { ["#{close}x"] }, closed?: -> { closed.positive? }))
   end
 
+  # closed? of a body may speak of the file that it reads. Only the calls of close count.
+  def test_whatever_closed_says
+    [-> { true }, -> { false }, -> { raise "closed? was called" }].each do |answer|
+      assert_closed(Body.new(->(out) { out.call("x") }, closed?: answer))
+      assert_closed(Body.new(->(out) { out.call("x") }, to_ary: -> { ["x"] }, closed?: answer))
+      assert_closed(Body.new(->(out) { out.call("x") }, to_ary: -> { ["#{close}x"] }, closed?: answer))
+      assert_closed(Body.new(call: ->(stream) { stream << "x" }, closed?: answer))
+    end
+    assert_closed(Body.new(to_ary: -> { ["x"] }, closed?: -> { true }))
+  end
+
   def test_when_no_body_is_sent
     body = Body.new(->(_) { raise "each was called" })
     assert_closed(body, method: "HEAD")

@@ -72,6 +72,22 @@ class OnErrorTest < Support::LaneCase
     assert_equal 2, body.closed
   end
 
+  # Nobody else would close the body of an answer that is not sent.
+  def test_the_body_of_an_answer_that_is_not_sent
+    { ->(out) { out.call("sent") || raise("boom") } => nil, ->(_) { raise "boom" } => nil,
+      ->(out) { out.call("whole") } => -> { raise "boom" } }.each do |each, close|
+      given = Body.new(->(out) { out.call("page") })
+      server = serve(on_error: ->(*) { [500, {}, given] }) { [200, {}, Body.new(each, close: close)] }
+      server.connect do |client|
+        client.request("GET", "/")
+        server.await_requests(1)
+      end
+
+      assert_equal "boom", server.next_report.error.message
+      assert_equal 1, given.closed
+    end
+  end
+
   def test_it_is_told_what_happens_after_the_answer
     asked = Queue.new
     body = Body.new(->(out) { out.call("whole") }, close: -> { raise "late" })

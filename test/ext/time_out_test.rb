@@ -70,8 +70,10 @@ class TimeOutTest < Support::LaneCase
     assert_equal 1, body.closed
   end
 
-  def test_a_close_that_takes_too_long_ends
-    body = Support::Failing::Body.new(->(out) { out.call("x") }, close: -> { sleep })
+  # A close that is cut short does not give back a database connection or a lock.
+  def test_a_close_that_takes_too_long_goes_on
+    closed = nil
+    body = Support::Failing::Body.new(->(out) { out.call("x") }, close: -> { closed = @looks.pop })
     server = limited { [200, {}, body] }
     server.connect do |client|
       client.request("GET", "/slow")
@@ -81,7 +83,27 @@ class TimeOutTest < Support::LaneCase
 
       assert_equal "ok", client.read_response.body
     end
-    assert_equal 1, body.closed
+    assert closed
+    assert_empty @places
+  end
+
+  # SPEC has to_ary close the body.
+  def test_a_to_ary_that_takes_too_long_goes_on
+    body = Object.new
+    looks = @looks
+    body.define_singleton_method(:to_ary) { looks.pop && ["whole"] }
+
+    assert_equal "whole", limited { [200, {}, body] }.get("/slow").body
+    assert_empty @places
+  end
+
+  def test_what_comes_after_to_ary_has_the_limit
+    body = Object.new
+    looks = @looks
+    body.define_singleton_method(:to_ary) { looks.pop && nil }
+    body.define_singleton_method(:each) { |&_block| sleep }
+
+    assert_equal 504, limited { [200, {}, body] }.get("/slow").status
   end
 
   def test_only_the_one_that_is_late

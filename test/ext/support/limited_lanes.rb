@@ -4,7 +4,7 @@ require "io/wait"
 
 module Support
   # For a LaneCase: lanes whose requests have little time, and whoever tells them, as lib's main thread does. What that
-  # learns of where requests were is in @places.
+  # learns of where requests were is in @places. After each time that it has looked there is something in @looks.
   module LimitedLanes
     # ms; a quick request has not so much, on a slow machine either
     SOFT = LaneCase::VALGRIND ? 3000 : 500
@@ -12,6 +12,7 @@ module Support
     def setup
       super
       @places = Queue.new
+      @looks = Queue.new
       @watches = []
     end
 
@@ -41,6 +42,7 @@ module Support
         alarm.wait_readable
         alarm.read_nonblock(8, exception: false)
         server.lanes.filter_map(&:time_out).each { |place| @places << place }
+        @looks << true
       end
     end
   end
