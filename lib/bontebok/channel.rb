@@ -9,6 +9,7 @@ module Bontebok
   #
   #   child to parent    :loaded   the application is here; may I listen?
   #                      :ready    I serve
+  #                      :whole    all my workers serve (a master)
   #                      :leave    I should go: signalled from outside, enough requests, or the application's wish
   #   parent to child    :go       the sockets listen: serve
   #                      :reopen   open the log files anew
@@ -20,7 +21,7 @@ module Bontebok
   #                      :more, :fewer    have one worker more, one less
   #                      :kill     kill the workers that are left
   class Channel
-    BYTES = { loaded: "l", ready: "r", leave: "e", go: "g", reopen: "o", drain: "d", retire: "t", quit: "q",
+    BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", go: "g", reopen: "o", drain: "d", retire: "t", quit: "q",
               renew: "n", renew_slowly: "s", more: "+", fewer: "-", kill: "k" }.freeze
     WORDS = BYTES.invert.freeze
 

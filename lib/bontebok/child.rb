@@ -1,17 +1,19 @@
 # frozen_string_literal: true
 
 require_relative "channel"
-require_relative "fork_guard"
+require_relative "forking"
 
 module Bontebok
   # A forked process as its parent sees it: the supervisor's master, a master's worker. Children keeps them.
   #
-  #   :started --loaded--> :loaded --ready--> :ready
+  #   :started --loaded--> :loaded --ready--> :ready --whole--> :whole
+  #
+  # Only a master becomes whole: when all of its workers are ready.
   #
   # Beside that it is told to go at some time (leaving?), or first only waits to be replaced (staying? is false). It has
   # a deadline while it boots and while it is leaving, not while it waits to be told to go on or serves.
   class Child
-    PROGRESS = %i[started loaded ready].freeze
+    PROGRESS = %i[started loaded ready whole].freeze
     # What the end may take of one that is told to end now.
     QUIT_SECONDS = 2
     # The same, when it has to kill its own children.
@@ -20,28 +22,10 @@ module Bontebok
     # status: the Process::Status of its end; nil when somebody else has waited for it.
     attr_reader :number, :pid, :channel, :deadline, :ending, :status
 
-    class << self
-      # Forks. In the child: closes the parent's channels (to_close: whatever else is not the child's), then exits with
-      # what the block returns. Raises SystemCallError when there is no room for it.
-      def fork(number, to_close: [])
-        parent_end, child_end = Channel.pair
-        pid = ForkGuard.pass do
-          Process.fork do
-            to_close.each(&:close)
-            Channel.disown(except: child_end)
-            exit(yield(child_end))
-          end
-        end
-        child_end.close
-        new(number, pid, parent_end)
-      rescue SystemCallError
-        [parent_end, child_end].compact.each(&:close)
-        raise
-      end
+    extend Forking
 
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      end
+    def self.now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
     def initialize(number, pid, channel)
@@ -85,6 +69,11 @@ module Bontebok
 
     def replace
       @staying = false
+    end
+
+    # The one that was to take its place has failed.
+    def stay
+      @staying = true
     end
 
     def leaving?

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "child"
+require_relative "children/orders"
 require_relative "children/pauses"
 require_relative "children/record"
 require_relative "children/roster"
@@ -19,6 +20,8 @@ module Bontebok
   #     once: however often they are to be replaced, of each number one serves and one loads.
   #   - One that is not ready in time, or has not ended in time after it was told to, is killed and named in the log.
   class Children
+    include Orders
+
     # name: what the log calls a child. margin: seconds that one may take on top of patience, and of what an end at once
     # may take, if it has children of its own to wait for. interval: seconds between any two starts. boot: seconds in
     # which one must be loaded, and again ready once it may go. ended: is called with each Child that has ended. The
@@ -72,6 +75,11 @@ module Bontebok
       @roster.any? { |child| child.reached?(step) }
     end
 
+    # Every number has a child that serves.
+    def whole?
+      @roster.whole?(succession)
+    end
+
     # Lets those serve that are loaded, and those that will be.
     def go
       @go = true
@@ -81,32 +89,6 @@ module Bontebok
     # Says it to all; to one that loads, when it is loaded.
     def tell(word)
       @roster.each { |child| child.tell(word) }
-    end
-
-    # All are replaced at once. Who asks for that may have mended what failed: no number pauses any longer.
-    def renew
-      @pauses.cut_short
-      @roster.each { |child| replace(child) }
-    end
-
-    # They are replaced one after the other, as if each had asked to leave.
-    def renew_slowly
-      @pauses.cut_short
-      @turns.add(*@roster)
-    end
-
-    # There is to be one more.
-    def more
-      @roster.grow
-      @record.resized
-    end
-
-    # There is to be one less, which retires; the last one stays.
-    def fewer
-      number = @roster.shrink or return
-      @record.resized
-      @pauses.forget(number)
-      @roster.of(number).each { |child| child.retire(@seconds[:retire]) }
     end
 
     # Nothing is started any more; all are told how to end: :drain, :retire, :quit or :kill_children.
@@ -123,6 +105,11 @@ module Bontebok
 
     private
 
+    # The step at which a child takes the place of the former one of its number.
+    def succession
+      :ready
+    end
+
     def fill
       @roster.missing.each { |number| start(number) if @pauses.over(number) <= Child.now }
     end
@@ -137,24 +124,22 @@ module Bontebok
     end
 
     def seconds_to_wait
-      times = @roster.filter_map(&:deadline)
-      times.concat(@roster.missing.map { |number| @pauses.over(number) }) unless @stopping
-      earliest = times.min
+      earliest = deadlines.min
       [earliest - Child.now, 0].max if earliest&.finite?
     end
 
+    def deadlines
+      times = @roster.filter_map(&:deadline)
+      @stopping ? times : times.concat(@roster.missing.map { |number| @pauses.over(number) })
+    end
+
     def note(child, word)
-      case word
-      when :loaded
-        child.reached(:loaded)
-        child.go(@seconds[:boot]) if @go
-      when :ready
-        child.reached(:ready)
-        @pauses.ready(child.number)
-        @roster.retire_formers(child.number, @seconds[:retire]) if child.staying?
-      when :leave
-        @turns.add(child)
-      end
+      return @turns.add(child) if word == :leave
+
+      child.reached(word)
+      child.go(@seconds[:boot]) if word == :loaded && @go
+      @pauses.ready(child.number) if word == :ready
+      @roster.retire_formers(child.number, @seconds[:retire]) if word == succession && child.staying?
     end
 
     def replace(child)
@@ -162,7 +147,7 @@ module Bontebok
 
       @pauses.leaves(child.number, child.seconds_ready) if child.reached?(:ready)
       child.replace
-      at_once = @roster.dispensable?(child)
+      at_once = @roster.dispensable?(child, succession)
       @record.replaced(child, at_once)
       child.retire(@seconds[:retire]) if at_once
     end

@@ -11,6 +11,7 @@ require_relative "hooks"
 require_relative "log_files"
 require_relative "out_of_band"
 require_relative "out_of_band_turns"
+require_relative "progress"
 require_relative "quiet_signals"
 require_relative "signal_queue"
 require_relative "worker"
@@ -32,7 +33,7 @@ module Bontebok
       @channel = channel
       @log = log
       @app = app
-      @news = %i[loaded ready]
+      @progress = Progress.new(channel)
     end
 
     # Returns the exit status.
@@ -52,7 +53,7 @@ module Bontebok
       1
     ensure
       ExitLimit.set(@config.seconds(:graceful_timeout), status: 1, log: @log)
-      attempt_hook(:after_stopped) if @news.empty?
+      attempt_hook(:after_stopped) if @progress.ready?
     end
 
     private
@@ -83,7 +84,8 @@ module Bontebok
     end
 
     def run_before_fork(worker)
-      return @config.hooks.run(:before_fork, worker) unless @news.first == :loaded && @config.hooks.any?(:before_fork)
+      loading = !@progress.loaded? && @config.hooks.any?(:before_fork)
+      return @config.hooks.run(:before_fork, worker) unless loading
 
       begin
         guard { @config.hooks.run(:before_fork, worker) }
@@ -119,7 +121,7 @@ module Bontebok
     def mind_workers
       loop do
         @workers.mind
-        tell_news
+        @progress.tell(@workers) { |step| note(step) } unless @stopping
         break if @stopping && @workers.empty?
 
         @workers.wait(@events, *(@channel unless @orphaned))
@@ -129,13 +131,17 @@ module Bontebok
       end
     end
 
-    # Of a first start the supervisor hears when all workers came so far; one that has failed is not waited for.
-    def tell_news
-      return if @stopping || @news.empty? || !@workers.settled?(@news.first)
-      return fail_to_start unless @workers.any?(@news.first)
+    def note(step)
+      case step
+      when :failed then fail_to_start
+      when :ready
+        warn_of_missing_workers if @generation > 1
+        attempt_hook(:on_booted)
+      end
+    end
 
-      @channel.say(@news.shift)
-      attempt_hook(:on_booted) if @news.empty?
+    def warn_of_missing_workers
+      @log.warn("not all workers are ready: the former ones serve until they are") unless @workers.whole?
     end
 
     def fail_to_start

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require_relative "channel"
-require_relative "children"
 require_relative "exit_fence"
 require_relative "exit_limit"
 require_relative "fork_guard"
+require_relative "generations"
 require_relative "log_files"
 require_relative "master"
 require_relative "restart_file"
@@ -19,8 +19,6 @@ module Bontebok
   # already; then that is what every master gets.
   class Supervisor
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
-    # What the master may need on top of its workers' time: were it killed first, a stuck worker would stay for ever.
-    MASTER_SECONDS = 5
 
     # app: what was loaded before; nil: the masters, or their workers, load it.
     def initialize(config, listeners, log:, app: nil)
@@ -40,7 +38,7 @@ module Bontebok
       ForkGuard.install { [@listeners, Channel, StartFailure, @log].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
-      @masters = children
+      @masters = Generations.of(@config, -> { @workers }, @log) { |number| fork_master(number) }
       watch_restart_file(WorkingDirectory.keep)
       mind_masters
       raise @error if @error
@@ -53,15 +51,8 @@ module Bontebok
 
     private
 
-    def children
-      Children.new("master", 1, pause: @config.seconds(:err_respawn_interval), margin: MASTER_SECONDS,
-                                patience: @config.seconds(:graceful_timeout), log: @log) do |number|
-        @generation += 1
-        fork_master(number)
-      end
-    end
-
     def fork_master(number)
+      @generation += 1
       Child.fork(number, to_close: [@events, StartFailure]) do |channel|
         ExitFence.put if @app
         @log.generation = @generation

@@ -26,6 +26,11 @@ module Bontebok
         @log.info("#{describe(child)} #{how}")
       end
 
+      def incomplete(child, seconds)
+        @log.error("#{describe(child)} did not get all of its workers ready within #{seconds} s: it is stopped, " \
+                   "the former one goes on")
+      end
+
       def left(child)
         @log.write(as_told?(child) ? :info : :warn, "#{describe(child)} has left: #{child.ending}")
       end

@@ -49,11 +49,17 @@ module Bontebok
         of(number).reject(&:staying?).each { |child| child.retire(seconds) }
       end
 
-      # Nothing is served less without it: it has not loaded yet, or is not ready and another of its number may serve.
-      def dispensable?(child)
-        return false if child.reached?(:ready)
+      # Nothing is served less without it: it has not loaded yet, or has not come so far as it must and another of its
+      # number may serve.
+      def dispensable?(child, step)
+        return false if child.reached?(step)
 
         !child.reached?(:loaded) || (of(child.number) - [child]).any? { |other| serving?(other) }
+      end
+
+      # The one that serves until the given one takes its place; nil: nobody does.
+      def former(child)
+        of(child.number).find { |other| other != child && other.reached?(:ready) && !other.leaving? }
       end
 
       # The numbers for which nobody stays.
@@ -69,6 +75,11 @@ module Bontebok
           children = of(number)
           children.any? { |child| child.reached?(step) } || (excused && children.empty?) || yield(number)
         end
+      end
+
+      # Every number has one that came so far and goes on.
+      def whole?(step)
+        @numbers.all? { |number| of(number).any? { |child| child.reached?(step) && !child.leaving? } }
       end
 
       # Those who may still say something.

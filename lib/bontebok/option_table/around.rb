@@ -37,7 +37,8 @@ module Bontebok
                    section: TITLE),
         Option.new("RestartFile", FILE, nil,
                    "File whose change has the application loaded anew: a new master and its workers take the place " \
-                   "of the old ones, which serve until then. It is looked at every 2 s, and not with MaxWorkers 0.",
+                   "of the old ones, which serve until all of the new ones are ready. It is looked at every 2 s, " \
+                   "and not with MaxWorkers 0.",
                    section: TITLE)
       ].freeze
     end

@@ -66,7 +66,8 @@ module Bontebok
                    section: TITLE),
         Option.new("WorkerBootTimeout", DURATION, 60_000,
                    "Time that a worker has to become ready, with Preload false to load the application; then it is " \
-                   "killed, which is a failure. 0: no limit.",
+                   "killed, which is a failure. Also the time that a new generation (RestartFile) has until all of " \
+                   "its workers are ready; then it is stopped, and the former one stays. 0: no limit.",
                    section: TITLE),
         Option.new("SpawnInterval", DURATION, 0,
                    "Pause between the starts of two workers: in a slow restart (USR1), and whenever several are to " \

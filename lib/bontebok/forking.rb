@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+require_relative "channel"
+require_relative "fork_guard"
+
+module Bontebok
+  # How a Child comes into being.
+  module Forking
+    # Forks. In the child: closes the parent's channels (to_close: whatever else is not the child's), then exits with
+    # what the block returns. Raises SystemCallError when there is no room for it.
+    def fork(number, to_close: [])
+      parent_end, child_end = Channel.pair
+      pid = ForkGuard.pass do
+        Process.fork do
+          to_close.each(&:close)
+          Channel.disown(except: child_end)
+          exit(yield(child_end))
+        end
+      end
+      child_end.close
+      new(number, pid, parent_end)
+    rescue SystemCallError
+      [parent_end, child_end].compact.each(&:close)
+      raise
+    end
+  end
+end
