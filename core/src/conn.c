@@ -173,7 +173,6 @@ static enum bb__conn_next await_body(struct bb__conn *conn, struct bb__conn_cont
         return bb__conn_turn_away(conn, context, BB_FAULT_QUEUE_FULL);
     conn->state = BB_CONN_BODY;
     conn->body_began = conn->body_progress = context->now;
-    conn->body_away = context->deadlines->away;
     conn->body_received = 0;
     bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
     if (context->head.expect_continue && bb__conn_say_continue(conn) != BB_OK) return BB_CONN_CLOSE;
@@ -211,13 +210,14 @@ static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_cont
     return code == BB_OK ? serve(conn, context) : await_body(conn, context);
 }
 
+/* The bytes that have come and are not read yet may be enough. */
 static bool body_too_slow(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     const struct bb_settings *settings = context->settings;
-    uint64_t stalled = context->now - conn->body_progress;
-    uint64_t since = context->now - conn->body_began - (context->deadlines->away - conn->body_away);
+    uint64_t stalled = context->now - conn->body_progress, since = context->now - conn->body_began;
     if (settings->body_timeout > 0 && stalled >= settings->body_timeout) return true;
-    return since > BODY_RATE_AFTER && conn->body_received * 1000 < settings->min_body_rate * since;
+    return since > BODY_RATE_AFTER && conn->body_received * 1000 < settings->min_body_rate * since &&
+           !bb__sock_has_bytes(conn->fd);
 }
 
 /* ---- head ---- */
@@ -295,8 +295,7 @@ static enum bb__conn_next read_body(struct bb__conn *conn, struct bb__conn_conte
     conn->body_received += got;
     conn->body_progress = context->now;
     code = take_body(conn, context, context->scratch, got, &used);
-    if (code == BB_AGAIN)
-        return body_too_slow(conn, context) ? bb__conn_refuse(conn, context, 408) : BB_CONN_WAIT;
+    if (code == BB_AGAIN) return BB_CONN_WAIT;
     if (code != BB_OK) return refuse_body(conn, context, code);
     if (bb__buf_append(&conn->in, context->scratch + used, got - used) != BB_OK) return BB_CONN_CLOSE;
     return serve_with_body(conn, context);

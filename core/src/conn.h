@@ -94,7 +94,6 @@ struct bb__conn {
     struct bb__body body;
     struct bb__spool spool;
     uint64_t body_began, body_progress, body_received; /* ms, ms, bytes on the wire */
-    uint64_t body_away;                                /* deadlines->away when it began */
 
     char peer[BB_PEER_MAX];
 };
@@ -190,6 +189,15 @@ struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context);
 
 /* Frees everything and ends the connection. */
 void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_end end);
+
+/* For so many ms nobody could look at it: they are not the client's. Deadlines are the caller's. */
+static inline void bb__conn_excuse(struct bb__conn *conn, uint64_t time)
+{
+    conn->body_began += time;
+    conn->body_progress += time;
+    conn->write_progress += time;
+    conn->linger_began += time;
+}
 
 /* The socket is ready: read what came, write what is owed. events: a mask of enum bb__interest. */
 enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_context *context,

@@ -2,7 +2,11 @@
 #include "deadline.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
+
+/* ms */
+#define LOOK_EVERY 1000
 
 void bb__deadline_clear(struct bb__deadlines *deadlines, struct bb__deadline *deadline)
 {
@@ -63,13 +67,28 @@ void bb__deadline_shorten(struct bb__deadlines *deadlines, enum bb__deadline_kin
     }
 }
 
+void bb__deadline_put_off(struct bb__deadlines *deadlines, uint64_t time)
+{
+    for (int kind = BB_DEADLINE_NONE + 1; kind < BB_DEADLINE_KINDS; kind++) {
+        if (kind == BB_DEADLINE_KEEPALIVE) continue;
+        for (struct bb__deadline *each = deadlines->kinds[kind].first; each; each = each->next) {
+            each->since += time;
+            if (each->due < UINT64_MAX) each->due += time;
+        }
+    }
+}
+
 int bb__deadline_wait(const struct bb__deadlines *deadlines, uint64_t now)
 {
     uint64_t next = UINT64_MAX;
+    bool somebody_is_waited_for = false;
     for (int kind = BB_DEADLINE_NONE + 1; kind < BB_DEADLINE_KINDS; kind++) {
         const struct bb__deadline *first = deadlines->kinds[kind].first;
-        if (first && first->due < next) next = first->due;
+        if (!first || first->due == UINT64_MAX) continue;
+        if (first->due < next) next = first->due;
+        if (kind != BB_DEADLINE_KEEPALIVE) somebody_is_waited_for = true;
     }
+    if (somebody_is_waited_for && next > now + LOOK_EVERY) next = now + LOOK_EVERY;
     if (next == UINT64_MAX) return -1;
     if (next <= now) return 0;
     return next - now > INT_MAX ? INT_MAX : (int)(next - now);

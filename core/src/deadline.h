@@ -29,7 +29,6 @@ struct bb__deadlines {
         struct bb__deadline *first, *last;
         uint64_t duration; /* ms; 0: deadlines of this kind never come */
     } kinds[BB_DEADLINE_KINDS];
-    uint64_t away; /* ms in which nobody could look, summed: no client's fault */
 };
 
 /* Sets, or sets anew, `deadline` to `now` + the duration of the kind. It must outlive its place in the list.
@@ -51,8 +50,12 @@ struct bb__deadline *bb__deadline_oldest(const struct bb__deadlines *deadlines, 
 void bb__deadline_shorten(struct bb__deadlines *deadlines, enum bb__deadline_kind kind, uint64_t duration,
                           uint64_t now);
 
-/* Milliseconds from `now` to the next one: 0 when one is due, -1 when there is none. Fits poll and
- * epoll_wait. */
+/* Puts them off by so many ms, except for those of idle connections, which may be closed at any time. */
+void bb__deadline_put_off(struct bb__deadlines *deadlines, uint64_t time);
+
+/* For how many milliseconds from `now` nobody has to look: 0 when a deadline is due, -1 when there is none.
+ * While there is one of a client that we wait for, at most a second: if the process is stopped meanwhile, the
+ * wait shows for how long, but for that second. Fits poll and epoll_wait. */
 int bb__deadline_wait(const struct bb__deadlines *deadlines, uint64_t now);
 
 #endif

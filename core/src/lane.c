@@ -12,9 +12,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* ms: a request that took longer has kept the lane from reading what others sent. */
-#define AWAY_TIME 100
-
 /* ---- birth and end ---- */
 
 static int prepare_set(struct bb_lane *lane)
@@ -241,9 +238,7 @@ static void mind_the_time(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
     context->now = bb__clock_ms();
-    if (lane->handed_out > 0 && context->now - lane->handed_out > AWAY_TIME)
-        lane->set.deadlines.away += context->now - lane->handed_out;
-    lane->handed_out = 0;
+    bb__set_look(&lane->set, context->now);
     if (!context->draining && bb__worker_drains(lane->worker)) begin_drain(lane);
     if (lane->paused && context->now >= bb__lane_resumes(lane)) bb__lane_resume_accepting(lane);
     if (context->draining && lane->set.conns) hand_over(lane);
@@ -311,7 +306,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
     return lane->context.news.count > 0 ? BB_NEWS : BB_DRAINED;
 }
 
-static int patience(const struct bb_lane *lane)
+static int patience(struct bb_lane *lane)
 {
     uint64_t now = bb__clock_ms();
     int wait = bb__deadline_wait(&lane->set.deadlines, now);
@@ -322,7 +317,9 @@ static int patience(const struct bb_lane *lane)
     }
     if (lane->handing_over && (wait < 0 || wait > BB_RETRY)) wait = BB_RETRY;
     int log = lane->context.log ? bb__access_log_patience(lane->context.log, now) : -1;
-    return log >= 0 && (wait < 0 || log < wait) ? log : wait;
+    if (log >= 0 && (wait < 0 || log < wait)) wait = log;
+    lane->set.due_back = wait < 0 ? BB_NOT_DUE : now + (uint64_t)wait;
+    return wait;
 }
 
 int bb_lane_wait(struct bb_lane *lane)

@@ -41,7 +41,6 @@ static void take_back(struct bb_lane *lane)
     bb__poller_remove(&lane->worker->porter->queue, lane->set.poller.fd);
     lane->accepting = NULL;
     lane->busy = true;
-    lane->handed_out = 0;
     watch_again(lane);
     if (atomic_load(&lane->worker->withdrawn)) bb__event_raise(lane->worker->porter->kick_fd);
 }

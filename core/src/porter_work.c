@@ -102,6 +102,7 @@ void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
     struct bb_worker *worker = porter->worker;
     porter->context.deadlines = &lane->set.deadlines;
     porter->context.draining = bb__worker_drains(worker);
+    bb__set_look(&lane->set, porter->context.now);
     if (porter->context.draining)
         bb__set_hurry(&lane->set, worker->settings.keepalive_drain, worker->drain_began);
     if (lane->minded.unheard) watch(porter, lane);
@@ -113,6 +114,7 @@ void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
     if (!bb__porter_is_wanted(lane))
         bb__porter_limit(porter, lane); /* else the host is back: its time is not over */
     lane->minded.due = more ? porter->context.now : next_due(porter, lane, again);
+    lane->set.due_back = bb__sooner(lane->minded.due, BB_NOT_DUE);
     if (!bb__own_hold(&lane->own)) bb__own_give(&lane->own);
 }
 

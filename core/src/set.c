@@ -4,9 +4,16 @@
 
 int bb__set_open(struct bb__set *set, const struct bb_settings *settings, atomic_uint_fast64_t *process_count)
 {
-    *set = (struct bb__set){.poller.fd = -1, .process_count = process_count};
+    *set = (struct bb__set){.poller.fd = -1, .process_count = process_count, .due_back = BB_NOT_DUE};
     bb__conn_set_durations(&set->deadlines, settings);
     return bb__poller_open(&set->poller);
+}
+
+void bb__set_excuse(struct bb__set *set, uint64_t now)
+{
+    uint64_t time = now - set->due_back;
+    bb__deadline_put_off(&set->deadlines, time);
+    for (struct bb__conn *conn = set->conns; conn; conn = conn->next) bb__conn_excuse(conn, time);
 }
 
 void bb__set_close(struct bb__set *set)

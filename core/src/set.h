@@ -9,6 +9,12 @@
 
 #include <stdatomic.h>
 
+/* ms. A shorter time may be the scheduler's. */
+#define BB_AWAY_TIME 100
+
+/* Nothing is due before something comes. */
+#define BB_NOT_DUE (UINT64_MAX - BB_AWAY_TIME)
+
 struct bb__set {
     struct bb__poller poller;
     struct bb__batch batch; /* what the last look found */
@@ -19,6 +25,7 @@ struct bb__set {
     unsigned ready_count;
     bool relay_is_full;                  /* for the first of them */
     atomic_uint_fast64_t *process_count; /* of all sets of the process */
+    uint64_t due_back;                   /* ms, when its owner is to look again */
     bool has_room;                       /* a connection was closed since the owner has set it to false */
     bool hurried;                        /* see bb__set_hurry() */
 };
@@ -29,6 +36,15 @@ int bb__set_open(struct bb__set *set, const struct bb_settings *settings,
 
 /* There are no connections any more. */
 void bb__set_close(struct bb__set *set);
+
+/* Its owner looks, and if it does so much too late, as it was busy or its process was stopped, no client is
+ * to suffer for that. now: ms. */
+void bb__set_excuse(struct bb__set *set, uint64_t now);
+static inline void bb__set_look(struct bb__set *set, uint64_t now)
+{
+    if (now > set->due_back + BB_AWAY_TIME) bb__set_excuse(set, now);
+    set->due_back = now;
+}
 
 /* The set's from now on. */
 void bb__set_add(struct bb__set *set, struct bb__conn *conn);

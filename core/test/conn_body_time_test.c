@@ -115,6 +115,27 @@ static void test_a_slow_start_is_no_slow_body(void **state)
     host_free(host);
 }
 
+/* The client has sent enough, and we have not read it yet: a look reads 64 KiB. */
+static void test_what_has_come_counts_first(void **state)
+{
+    (void)state;
+    static char bytes[150 * 1000];
+    struct bb_settings settings = host_settings();
+    settings.min_body_rate = 10000;
+    struct host *host = host_new(&settings, AF_UNIX);
+    struct client *client = client_new(host);
+    client_say(client, UPLOAD);
+    host_settle(host);
+    pass(host, 9500);
+    client_send(client, bytes, sizeof bytes);
+    pass(host, 2500);
+    assert_silence(client);
+    pass(host, 4000);
+    assert_late(client);
+    client_free(client);
+    host_free(host);
+}
+
 /* A body is looked at a few times in body_timeout; where that is no limit, once a second for its rate. */
 static void test_how_often_a_body_is_looked_at(void **state)
 {
@@ -140,6 +161,7 @@ int main(void)
         cmocka_unit_test(test_a_body_that_is_too_slow),
         cmocka_unit_test(test_a_body_is_not_late_when_we_are),
         cmocka_unit_test(test_a_slow_start_is_no_slow_body),
+        cmocka_unit_test(test_what_has_come_counts_first),
         cmocka_unit_test(test_how_often_a_body_is_looked_at),
     };
     return cmocka_run_group_tests_name("conn_body_time", tests, NULL, NULL);

@@ -93,10 +93,26 @@ static void test_far_away_fits_the_system_call(void **state)
     (void)state;
     struct bb__deadlines deadlines = {0};
     struct bb__deadline deadline = {0};
-    deadlines.kinds[BB_DEADLINE_BODY].duration = (uint64_t)INT_MAX + 5;
-    bb__deadline_set(&deadlines, &deadline, BB_DEADLINE_BODY, 0);
+    deadlines.kinds[BB_DEADLINE_KEEPALIVE].duration = (uint64_t)INT_MAX + 5;
+    bb__deadline_set(&deadlines, &deadline, BB_DEADLINE_KEEPALIVE, 0);
     assert_int_equal(bb__deadline_wait(&deadlines, 0), INT_MAX);
     assert_int_equal(bb__deadline_wait(&deadlines, 10), INT_MAX - 5);
+}
+
+static void test_what_is_put_off_keeps_its_order(void **state)
+{
+    (void)state;
+    struct bb__deadlines deadlines = with_durations();
+    struct bb__deadline first = {0}, second = {0}, never = {0};
+    bb__deadline_set(&deadlines, &first, BB_DEADLINE_BODY, 0);
+    bb__deadline_set(&deadlines, &never, BB_DEADLINE_LINGER, 0);
+    bb__deadline_put_off(&deadlines, 100);
+    assert_int_equal(first.since, 100);
+    bb__deadline_set(&deadlines, &second, BB_DEADLINE_BODY, 100);
+    assert_null(bb__deadline_take_due(&deadlines, 106));
+    assert_ptr_equal(bb__deadline_take_due(&deadlines, 107), &first);
+    assert_ptr_equal(bb__deadline_take_due(&deadlines, 107), &second);
+    assert_null(bb__deadline_take_due(&deadlines, UINT64_MAX - 1));
 }
 
 static void test_shortens_those_that_are_set_and_those_to_come(void **state)
@@ -197,6 +213,7 @@ int main(void)
         cmocka_unit_test(test_changes_its_kind),
         cmocka_unit_test(test_without_a_duration_never_comes),
         cmocka_unit_test(test_far_away_fits_the_system_call),
+        cmocka_unit_test(test_what_is_put_off_keeps_its_order),
         cmocka_unit_test(test_shortens_those_that_are_set_and_those_to_come),
         cmocka_unit_test(test_shortening_gives_an_end_to_those_without),
         cmocka_unit_test(test_shortening_never_lengthens),

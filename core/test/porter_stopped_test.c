@@ -80,9 +80,38 @@ static void test_a_request_has_as_long_as_it_was_stopped_on_top(void **state)
     assert_int_equal(lanes_finish(&lanes), 1);
 }
 
+/* Its lane is busy, so the porter counts the time of the others. */
+static void test_an_upload_that_the_porter_has(void **state)
+{
+    (void)state;
+    struct bb_settings settings;
+    bb_settings_init(&settings);
+    settings.keepalive_drain = 50;
+    struct lanes lanes;
+    lanes_start(&lanes, 1, &settings);
+    struct bb__porter *porter = lanes.worker->porter;
+    int upload = lanes_connect(&lanes), fd = lanes_connect(&lanes);
+    char text[512];
+    say(upload, "POST /upload HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
+    read_until(upload, "100 Continue", text, sizeof text);
+    say(fd, REQUEST);
+    assert_int_equal(sem_wait(&lanes.entered), 0);
+    while (bb__own_state_of(bb__own_look(&lanes.threads[0].lane->own)) != BB_OWN_HELD) sched_yield();
+
+    pass(porter, 100 * 1000);
+    say(upload, "12345");
+    sem_post(&lanes.leave);
+    assert_true(lanes_read(upload, "/upload 5"));
+    close(upload);
+    close(fd);
+    bb_worker_drain(lanes.worker, BB_QUEUE_TAKE);
+    assert_int_equal(lanes_finish(&lanes), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_upload_that_the_porter_has),
         cmocka_unit_test(test_a_request_has_as_long_as_it_was_stopped_on_top),
     };
     return cmocka_run_group_tests_name("porter_stopped", tests, NULL, NULL);
