@@ -1,28 +1,19 @@
 /* rb_input.c: Bontebok::Core::Input, what env["rack.input"] is: the decoded body of one request, rewindable
- * and binary.
+ * and binary. Its methods do what StringIO's do; those that read lines and characters are rb_input_lines.c's.
  *
  * It borrows the core's memory or spool file, and is detached when the request ends: an application that kept
  * it gets an IOError from then on. Requests without a body share one empty Input, which therefore has no
  * state at all: it can be closed and rewound without anybody noticing. */
-#include "rb_bontebok.h"
+#include "rb_input.h"
 
 #include <errno.h>
 #include <ruby/encoding.h>
+#include <ruby/io.h>
 #include <string.h>
 #include <unistd.h>
 
-/* What gets reads at a time from the spool. */
+/* So much is read at a time from the spool for lines and characters. */
 #define WINDOW (16 * 1024)
-
-struct input {
-    const char *memory; /* the body, or NULL: it is in the spool */
-    int fd;
-    uint64_t size, position;
-    const char *ended; /* why it can no longer be read, or NULL */
-    char *window;      /* window_len bytes of the spool from window_start on; NULL until gets is called */
-    uint64_t window_start;
-    size_t window_len;
-};
 
 static VALUE input_class;
 
@@ -65,7 +56,7 @@ VALUE bbr_input_empty(void)
     return self;
 }
 
-static struct input *input_of(VALUE self)
+struct input *bbr_input_of(VALUE self)
 {
     struct input *input;
     TypedData_Get_Struct(self, struct input, &input_type, input);
@@ -81,12 +72,12 @@ static void end(struct input *input, const char *reason)
 
 void bbr_input_detach(VALUE self)
 {
-    end(input_of(self), "the request has ended");
+    end(bbr_input_of(self), "the request has ended");
 }
 
-static struct input *readable(VALUE self)
+struct input *bbr_input_readable(VALUE self)
 {
-    struct input *input = input_of(self);
+    struct input *input = bbr_input_of(self);
     if (input->ended) rb_raise(rb_eIOError, "rack.input: %s", input->ended);
     return input;
 }
@@ -96,6 +87,7 @@ static struct input *readable(VALUE self)
 /* Copies exactly len bytes from an offset; the caller knows that they are there. */
 static void copy_out(const struct input *input, uint64_t offset, char *into, size_t len)
 {
+    if (len == 0) return; /* the position may be behind the end */
     if (input->memory) {
         memcpy(into, input->memory + offset, len);
         return;
@@ -111,25 +103,21 @@ static void copy_out(const struct input *input, uint64_t offset, char *into, siz
     }
 }
 
-static uint64_t left(const struct input *input)
-{
-    return input->size - input->position;
-}
-
 static size_t at_most(uint64_t available, size_t wanted)
 {
     return available < wanted ? (size_t)available : wanted;
 }
 
-/* The bytes at the position, as many as are at hand; none only at the end. */
-static struct bb_slice ahead(struct input *input)
+struct bb_slice bbr_input_ahead(struct input *input)
 {
-    if (input->memory) return (struct bb_slice){input->memory + input->position, (size_t)left(input)};
+    if (bbr_input_left(input) == 0) return (struct bb_slice){"", 0};
+    if (input->memory)
+        return (struct bb_slice){input->memory + input->position, (size_t)bbr_input_left(input)};
     uint64_t skip = input->position - input->window_start;
     if (input->position < input->window_start || skip >= input->window_len) {
         if (!input->window) input->window = ALLOC_N(char, WINDOW);
         input->window_len = 0;
-        size_t len = at_most(left(input), WINDOW);
+        size_t len = at_most(bbr_input_left(input), WINDOW);
         copy_out(input, input->position, input->window, len);
         input->window_start = input->position;
         input->window_len = len;
@@ -150,8 +138,8 @@ static VALUE prepare(VALUE buffer, size_t len)
     return buffer;
 }
 
-/* read([length, [buffer]]): nil at the end if a length above 0 was asked for, else "". */
-static VALUE input_read(int argc, VALUE *argv, VALUE self)
+/* Returns nil at the end if a length above 0 was asked for, else "". */
+VALUE bbr_input_read(int argc, VALUE *argv, VALUE self)
 {
     VALUE length, buffer;
     rb_scan_args(argc, argv, "02", &length, &buffer);
@@ -159,71 +147,103 @@ static VALUE input_read(int argc, VALUE *argv, VALUE self)
     long wanted = NIL_P(length) ? LONG_MAX : NUM2LONG(length);
     if (wanted < 0) rb_raise(rb_eArgError, "negative length %ld given", wanted);
 
-    struct input *input = readable(self);
-    size_t len = at_most(left(input), (size_t)wanted);
+    struct input *input = bbr_input_readable(self);
+    size_t len = at_most(bbr_input_left(input), (size_t)wanted);
     VALUE string = prepare(buffer, len);
     copy_out(input, input->position, RSTRING_PTR(string), len);
     input->position += len;
     return len == 0 && !NIL_P(length) && wanted > 0 ? Qnil : string;
 }
 
-/* gets: the next line with its end, or nil. */
-static VALUE input_gets(VALUE self)
+VALUE bbr_input_or_eof(VALUE value)
 {
-    struct input *input = readable(self);
-    VALUE line = Qnil;
-    while (left(input) > 0) {
-        struct bb_slice bytes = ahead(input);
-        const char *newline = memchr(bytes.at, '\n', bytes.len);
-        if (newline) bytes.len = (size_t)(newline - bytes.at) + 1;
-        input->position += bytes.len;
-        if (NIL_P(line))
-            line = bbr_string(bytes);
-        else
-            rb_str_cat(line, bytes.at, (long)bytes.len);
-        if (newline) break;
-    }
-    return line;
+    if (NIL_P(value)) rb_eof_error();
+    return value;
 }
 
-static VALUE input_each(VALUE self)
+/* readpartial(length, [buffer]), sysread. */
+static VALUE input_readpartial(int argc, VALUE *argv, VALUE self)
 {
-    RETURN_ENUMERATOR(self, 0, NULL);
-    for (VALUE line; !NIL_P(line = input_gets(self));) rb_yield(line);
-    return self;
+    return bbr_input_or_eof(bbr_input_read(argc, argv, self));
+}
+
+/* read_nonblock(length, [buffer], exception: true): nil at the end without exceptions. */
+static VALUE input_read_nonblock(int argc, VALUE *argv, VALUE self)
+{
+    VALUE arguments[2], options, exception = Qundef;
+    rb_scan_args(argc, argv, "11:", &arguments[0], &arguments[1], &options);
+    ID name = rb_intern("exception");
+    if (!NIL_P(options)) rb_get_kwargs(options, &name, 0, 1, &exception);
+    VALUE string = bbr_input_read(NIL_P(arguments[1]) ? 1 : 2, arguments, self);
+    return exception == Qfalse ? string : bbr_input_or_eof(string);
+}
+
+/* ---- the position ---- */
+
+/* The one that requests without a body share stays at its beginning. */
+static void move_to(struct input *input, uint64_t position)
+{
+    if (input->size > 0) input->position = position;
+}
+
+/* seek(amount, whence = IO::SEEK_SET) */
+static VALUE input_seek(int argc, VALUE *argv, VALUE self)
+{
+    VALUE amount, whence;
+    rb_scan_args(argc, argv, "11", &amount, &whence);
+    int64_t distance = NUM2LL(amount), start = 0;
+    long from = NIL_P(whence) ? SEEK_SET : NUM2LONG(whence);
+    struct input *input = bbr_input_readable(self);
+    if (from == SEEK_CUR)
+        start = (int64_t)input->position;
+    else if (from == SEEK_END)
+        start = (int64_t)input->size;
+    else if (from != SEEK_SET)
+        rb_syserr_fail(EINVAL, "invalid whence");
+    if (distance > INT64_MAX - start || distance + start < 0) rb_syserr_fail(EINVAL, NULL);
+    move_to(input, (uint64_t)(start + distance));
+    return INT2FIX(0);
+}
+
+static VALUE input_set_pos(VALUE self, VALUE position)
+{
+    input_seek(1, &position, self);
+    return position;
 }
 
 static VALUE input_rewind(VALUE self)
 {
-    readable(self)->position = 0;
+    struct input *input = bbr_input_readable(self);
+    input->position = 0;
+    input->lineno = 0;
     return INT2FIX(0);
 }
 
 static VALUE input_pos(VALUE self)
 {
-    return ULL2NUM(readable(self)->position);
+    return ULL2NUM(bbr_input_readable(self)->position);
 }
 
 static VALUE input_is_eof(VALUE self)
 {
-    return left(readable(self)) == 0 ? Qtrue : Qfalse;
+    return bbr_input_left(bbr_input_readable(self)) == 0 ? Qtrue : Qfalse;
 }
 
 static VALUE input_size(VALUE self)
 {
-    return ULL2NUM(input_of(self)->size);
+    return ULL2NUM(bbr_input_of(self)->size);
 }
 
 static VALUE input_close(VALUE self)
 {
-    struct input *input = input_of(self);
+    struct input *input = bbr_input_of(self);
     if (input->size > 0 && !input->ended) end(input, "closed");
     return Qnil;
 }
 
 static VALUE input_is_closed(VALUE self)
 {
-    return input_of(self)->ended ? Qtrue : Qfalse;
+    return bbr_input_of(self)->ended ? Qtrue : Qfalse;
 }
 
 /* ---- it is binary, whatever is asked ---- */
@@ -243,6 +263,17 @@ static VALUE input_is_binmode(VALUE self)
     return Qtrue;
 }
 
+/* It has no second encoding, and no descriptor of its own. */
+static VALUE input_nil(VALUE self)
+{
+    return Qnil;
+}
+
+static VALUE input_is_tty(VALUE self)
+{
+    return Qfalse;
+}
+
 static VALUE input_set_encoding(int argc, VALUE *argv, VALUE self)
 {
     return self;
@@ -254,20 +285,29 @@ void bbr_init_input(VALUE core)
     rb_gc_register_address(&input_class);
     rb_undef_alloc_func(input_class);
     rb_include_module(input_class, rb_mEnumerable);
-    rb_define_method(input_class, "read", input_read, -1);
-    rb_define_method(input_class, "gets", input_gets, 0);
-    rb_define_method(input_class, "each", input_each, 0);
+    rb_define_method(input_class, "read", bbr_input_read, -1);
+    rb_define_method(input_class, "readpartial", input_readpartial, -1);
+    rb_define_method(input_class, "read_nonblock", input_read_nonblock, -1);
+    rb_define_method(input_class, "seek", input_seek, -1);
     rb_define_method(input_class, "rewind", input_rewind, 0);
     rb_define_method(input_class, "pos", input_pos, 0);
+    rb_define_method(input_class, "pos=", input_set_pos, 1);
     rb_define_method(input_class, "eof?", input_is_eof, 0);
     rb_define_method(input_class, "size", input_size, 0);
     rb_define_method(input_class, "close", input_close, 0);
     rb_define_method(input_class, "closed?", input_is_closed, 0);
     rb_define_method(input_class, "external_encoding", input_encoding, 0);
+    rb_define_method(input_class, "internal_encoding", input_nil, 0);
+    rb_define_method(input_class, "fileno", input_nil, 0);
+    rb_define_method(input_class, "tty?", input_is_tty, 0);
     rb_define_method(input_class, "binmode", input_binmode, 0);
     rb_define_method(input_class, "binmode?", input_is_binmode, 0);
     rb_define_method(input_class, "set_encoding", input_set_encoding, -1);
     rb_define_alias(input_class, "length", "size");
     rb_define_alias(input_class, "tell", "pos");
     rb_define_alias(input_class, "eof", "eof?");
+    rb_define_alias(input_class, "sysread", "readpartial");
+    rb_define_alias(input_class, "isatty", "tty?");
+    rb_define_alias(input_class, "sync", "binmode?");
+    bbr_init_input_lines(input_class);
 }

@@ -2,13 +2,11 @@
 
 require "stringio"
 require_relative "support/lane_case"
+require_relative "support/inputs"
 
 # rack.input: like an IO over the request's body, in memory or in the spool, for as long as the request lasts.
 class InputTest < Support::LaneCase
-  TEXT = "first\nsecond\r\n\nlast without end".b.freeze
-  # The same body in memory and in a spool file; lines and reads that cross the window of gets.
-  LONG = Array.new(3000) { |n| "#{n} #{"x" * (n % 97)}\n" }.join.b.freeze
-  SPOOLED = { settings: { spool_threshold: 16 } }.freeze
+  include Support::Inputs
 
   # What an input answers, step by step: each must be what StringIO answers for the same bytes.
   SCRIPTS = [
@@ -144,23 +142,6 @@ class InputTest < Support::LaneCase
   end
 
   private
-
-  # Sends the body and returns what the block, called inside of the request, makes of rack.input.
-  def with_input(body, **options)
-    result = error = nil
-    server = serve(**options) do |env|
-      result = yield env["rack.input"]
-      OK
-    rescue Exception => e # rubocop:disable Lint/RescueException -- Minitest's are no StandardError
-      error = e
-      OK
-    end
-    server.request("POST", "/", {}, body)
-    server.await_requests(1)
-    raise error if error
-
-    result
-  end
 
   def resident
     File.read("/proc/self/statm").split[1].to_i * Etc.sysconf(Etc::SC_PAGESIZE)

@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+module Support
+  # For a LaneCase: the rack.input of a request with a given body.
+  module Inputs
+    TEXT = "first\nsecond\r\n\nlast without end".b.freeze
+    # The same body in memory and in a spool file; lines and reads that cross the window of gets.
+    LONG = Array.new(3000) { |n| "#{n} #{"x" * (n % 97)}\n" }.join.b.freeze
+    SPOOLED = { settings: { spool_threshold: 16 } }.freeze
+
+    private
+
+    # Sends the body and returns what the block, called inside of the request, makes of rack.input.
+    def with_input(body, **options)
+      result = error = nil
+      server = serve(**options) do |env|
+        result = yield env["rack.input"]
+        LaneCase::OK
+      rescue Exception => e # rubocop:disable Lint/RescueException -- Minitest's are no StandardError
+        error = e
+        LaneCase::OK
+      end
+      server.request("POST", "/", {}, body)
+      server.await_requests(1)
+      raise error if error
+
+      result
+    end
+  end
+end
