@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "bontebok_board.h"
+#include "bontebok_time.h"
 
 /* ---- codes: 0 done, positive news, negative failure ---- */
 
@@ -245,19 +246,10 @@ int bb_worker_start_porter(struct bb_worker *worker);
  * the latest. Its connection is kept alive if all of it has come. Requests for the paths in health_paths are
  * not refused: they wait. Takes porter and board. Refusals are told of as news. */
 
-/* An eventfd, the worker's. Whoever minds it reads it, and asks, from any thread: has one had its
- * request_timeout since? */
-int bb_worker_alarm(const struct bb_worker *worker);
-bool bb_worker_take_overdue(struct bb_worker *worker);
-
 struct bb_news;
 
 /* bb_lane_news() for what no lane may come to tell, as they are busy; any thread. */
 int bb_worker_news(struct bb_worker *worker, struct bb_news *news);
-
-/* Has the porter write this byte to fd as well, for another process: in this one the host may hang. fd stays
- * the caller's, and outlives the worker. Call it before bb_worker_start_porter(). */
-void bb_worker_tell(struct bb_worker *worker, int fd, char byte);
 
 /* What becomes of connections that nobody has accepted when a worker is drained. */
 enum bb_queue {
@@ -304,13 +296,6 @@ int bb_lane_wait(struct bb_lane *lane);
 /* Makes a bb_lane_wait() or bb_reply_wait() that is under way, or else the next one, return. Any thread,
  * signal handler. */
 void bb_lane_wake(struct bb_lane *lane);
-
-/* Whether the current request has had its request_timeout_soft, told once; the alarm again, if nobody has
- * taken that; and so many ms more for it, before both limits. Any thread: the host sees to it that no other
- * uses the lane, as it means this request. */
-bool bb_lane_take_late(struct bb_lane *lane);
-void bb_lane_remind(struct bb_lane *lane);
-void bb_lane_extend_time(struct bb_lane *lane, uint64_t ms);
 
 /* ---- out of band: what the host does between two requests, at no client's cost ---- */
 

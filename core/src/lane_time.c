@@ -41,6 +41,18 @@ void bb_lane_remind(struct bb_lane *lane)
     pthread_mutex_unlock(&porter->lock);
 }
 
+bool bb_lane_take_overdue(struct bb_lane *lane, uint64_t *ms)
+{
+    struct bb__porter *porter = porter_of(lane);
+    if (!porter) return false;
+    pthread_mutex_lock(&porter->lock);
+    bool overdue = lane->minded.untold && lane->minded.word == request_of(lane);
+    lane->minded.untold = false;
+    *ms = (bb__clock_us() - lane->minded.since) / 1000;
+    pthread_mutex_unlock(&porter->lock);
+    return overdue;
+}
+
 void bb_lane_extend_time(struct bb_lane *lane, uint64_t ms)
 {
     struct bb__porter *porter = porter_of(lane);

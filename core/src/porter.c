@@ -54,7 +54,7 @@ static bool is_long(struct bb__porter *porter, struct bb_lane *lane, unsigned wo
     if (word == lane->minded.word) return porter->context.seen - lane->minded.since >= TICK * 1000;
     lane->minded.word = word;
     lane->minded.since = bb__clock_us();
-    lane->minded.overdue = lane->minded.warned = lane->minded.late = false;
+    lane->minded.overdue = lane->minded.untold = lane->minded.warned = lane->minded.late = false;
     porter->fresh = true;
     porter->quiet = 0;
     return false;
@@ -132,6 +132,7 @@ static void look(struct bb__porter *porter)
         look_at(porter, lane);
     }
     withdraw(porter);
+    bb__porter_mind_overdue(porter);
     pthread_mutex_unlock(&porter->lock);
     bb__porter_tell(porter);
 }
@@ -157,8 +158,9 @@ static bool has_new(struct bb__porter *porter, uint64_t *due)
 static int until(const struct bb__porter *porter, uint64_t due)
 {
     const struct bb_settings *settings = porter->context.settings;
-    if (due == UINT64_MAX) return -1;
     uint64_t now = bb__clock_ms();
+    if (atomic_load(&porter->worker->stuck) && !porter->emptied) due = bb__sooner(due, now + BB_RETRY);
+    if (due == UINT64_MAX) return -1;
     bool counts = settings->request_timeout > 0 || settings->request_timeout_soft > 0;
     uint64_t latest = now + (counts ? COUNTED_WAIT : INT_MAX);
     return due <= now ? 0 : (int)(bb__sooner(due, latest) - now);

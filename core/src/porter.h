@@ -24,6 +24,8 @@ struct bb__porter {
     unsigned none_idle;   /* looks in a row at which no other process was idle */
     uint64_t left_since;  /* ms, when something was first seen to be left to those that are; 0: nothing is */
     uint64_t doubts;      /* ms, for how long it does not rely on them */
+    bool found_overdue;   /* the last look has found a request that has had its time */
+    bool emptied;         /* requests that hang are all that is left, and that was told */
     struct bb__news_pace lost; /* telling of connections that were */
     int tick;                  /* ms between two looks */
     uint64_t due_back;         /* us, when it is to look again, whatever happens */

@@ -67,9 +67,9 @@ static void tell(struct bb__porter *porter, const struct bb__conn *conn, enum bb
     struct bb_worker *worker = porter->worker;
     bb__news_add(&porter->context.news, now == BB_ANSWER_TAKEN ? 504 : 0, 0, texts[now], conn->peer);
     bb__worker_give_news(worker, &porter->context.news);
-    atomic_store(&worker->overdue, true);
+    atomic_store(&worker->overdue, BB_OVERDUE_NEW);
     bb__event_raise(worker->alarm_fd);
-    if (worker->tell_fd >= 0) (void)send(worker->tell_fd, &worker->tell_byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    porter->found_overdue = true;
 }
 
 /* What has become of the answer: the porter's now, unless it is whole. */
@@ -93,9 +93,54 @@ void bb__porter_limit(struct bb__porter *porter, struct bb_lane *lane)
     uint64_t time = porter->context.now;
     if (time >= soft_end(lane)) warn(lane);
     if (time < hard_end(lane)) return;
-    lane->minded.overdue = true;
+    lane->minded.overdue = lane->minded.untold = true;
     enum bb__answer now = take(lane);
     if (now == BB_ANSWER_TAKEN) answer(porter, lane);
     if (now == BB_ANSWER_CUT) cut(lane->current);
     tell(porter, lane->current, now);
+}
+
+/* ---- all of them ---- */
+
+static bool hangs(struct bb_lane *lane)
+{
+    unsigned word = bb__own_look(&lane->own);
+    enum bb__own_state state = bb__own_state_of(word);
+    return lane->minded.overdue && lane->minded.word == bb__own_with_state(word, BB_OWN_BUSY) &&
+           (state == BB_OWN_WORK || state == BB_OWN_HELD);
+}
+
+static bool all_hang(const struct bb_worker *worker)
+{
+    for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
+        if (!hangs(lane)) return false;
+    return worker->lanes;
+}
+
+/* Beside one connection of each lane. */
+static bool has_others(struct bb_worker *worker)
+{
+    return atomic_load(&worker->connections) > atomic_load(&worker->lane_count) ||
+           bb__worker_has_queued(worker);
+}
+
+static void tell_parent(const struct bb_worker *worker, enum bb_tell what)
+{
+    (void)send(worker->tell_fd, &worker->tell_bytes[what], 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* A worker that nobody replaces waits for its hosts: they may come back. */
+void bb__porter_mind_overdue(struct bb__porter *porter)
+{
+    struct bb_worker *worker = porter->worker;
+    if (worker->tell_fd < 0) return;
+    bool before = atomic_load(&worker->stuck), now = all_hang(worker);
+    atomic_store(&worker->stuck, now);
+    if (porter->found_overdue) tell_parent(worker, now ? BB_TELL_STUCK : BB_TELL_OVERDUE);
+    porter->found_overdue = false;
+    if (!now) porter->emptied = false;
+    if (!now || porter->emptied) return;
+    if (!before && !bb__worker_drains(worker)) bb_worker_drain(worker, BB_QUEUE_LEAVE);
+    porter->emptied = !has_others(worker) && atomic_load(&worker->overdue) == BB_OVERDUE_LOGGED;
+    if (porter->emptied) tell_parent(worker, BB_TELL_EMPTIED);
 }

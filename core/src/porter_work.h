@@ -39,6 +39,11 @@ bool bb__porter_mind_queue(struct bb__porter *porter, struct bb_lane *lane);
  */
 void bb__porter_limit(struct bb__porter *porter, struct bb_lane *lane);
 
+/* porter_limit.c: tells whoever replaces the worker that a request has had its time. If those of all lanes
+ * have, the worker drains, and it is told when nothing else is left. After all sets were looked at, with the
+ * porter's lock held. */
+void bb__porter_mind_overdue(struct bb__porter *porter);
+
 /* porter_limit.c: ms, when there is something to do for a set that is held. */
 uint64_t bb__porter_until(const struct bb_lane *lane);
 

@@ -232,13 +232,20 @@ int bb_worker_alarm(const struct bb_worker *worker)
 
 bool bb_worker_take_overdue(struct bb_worker *worker)
 {
-    return atomic_exchange(&worker->overdue, false);
+    int found = BB_OVERDUE_NEW;
+    return atomic_compare_exchange_strong(&worker->overdue, &found, BB_OVERDUE_TAKEN);
 }
 
-void bb_worker_tell(struct bb_worker *worker, int fd, char byte)
+void bb_worker_overdue_is_logged(struct bb_worker *worker)
+{
+    int found = BB_OVERDUE_TAKEN; /* else there is a new one */
+    (void)atomic_compare_exchange_strong(&worker->overdue, &found, BB_OVERDUE_LOGGED);
+}
+
+void bb_worker_tell(struct bb_worker *worker, int fd, const char bytes[BB_TELLS])
 {
     worker->tell_fd = fd;
-    worker->tell_byte = byte;
+    for (int tell = 0; tell < BB_TELLS; tell++) worker->tell_bytes[tell] = bytes[tell];
 }
 
 int bb_worker_start_porter(struct bb_worker *worker)

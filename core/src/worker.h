@@ -40,6 +40,14 @@ enum bb__listeners_state {
     BB_LISTENERS_GIVEN_BACK, /* no lane uses the numbers any more: they may be anybody's */
 };
 
+/* Requests that have had all of their time. */
+enum bb__overdue {
+    BB_OVERDUE_NONE,
+    BB_OVERDUE_NEW,   /* the host has not asked yet */
+    BB_OVERDUE_TAKEN, /* it logs them */
+    BB_OVERDUE_LOGGED,
+};
+
 struct bb_worker {
     struct bb_settings settings;
     struct bb__trust trust; /* trusted_proxies */
@@ -55,10 +63,11 @@ struct bb_worker {
     struct bb__source relay_source;
     struct bb__porter *porter; /* NULL: there is none */
     bool counts_time;          /* of requests, or how many wait: it is limited, if only softly */
-    atomic_bool overdue;       /* one has had all of it */
+    atomic_int overdue;        /* enum bb__overdue */
+    atomic_bool stuck;         /* all lanes have requests that have had all of it: who replaces us is told */
     int alarm_fd;              /* an eventfd */
     int tell_fd;               /* -1: nobody is told */
-    char tell_byte;
+    char tell_bytes[BB_TELLS];
     struct bb_board *board; /* NULL: there is none */
     struct bb__conn_queue queue;
     int pid;
@@ -169,7 +178,8 @@ bool bb__worker_is_awaited(struct bb_worker *worker);
  * one that sleeps, of whatever process, look. The caller has the lock. */
 void bb__worker_nudge(struct bb_worker *worker);
 
-/* worker_drain.c: the worker drains, and others go on serving: its connections are for them. */
+/* worker_drain.c: the worker drains, and others go on serving, or will in its place: its connections are for
+ * them. */
 bool bb__worker_hands_over(const struct bb_worker *worker);
 
 /* The worker drains, and might be the last one to do so: what has been passed on is for it. */

@@ -137,7 +137,7 @@ static void take_in_slices(struct bb_worker *worker)
 bool bb__worker_hands_over(const struct bb_worker *worker)
 {
     return bb__worker_drains(worker) && atomic_load(&worker->drain_queue) == BB_QUEUE_LEAVE &&
-           bb__board_has_siblings(worker->board, worker->pid);
+           (atomic_load(&worker->stuck) || bb__board_has_siblings(worker->board, worker->pid));
 }
 
 static void show_on_board(struct bb_worker *worker)

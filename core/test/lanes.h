@@ -181,7 +181,7 @@ static inline void lanes_start(struct lanes *lanes, int count, const struct bb_s
     assert_int_equal(bb_worker_new(&lanes->worker, settings), BB_OK);
     assert_int_equal(bb_worker_listen(lanes->worker, lanes_listen(lanes), 0), BB_OK);
     if (lanes_board) bb_worker_board(lanes->worker, lanes_board);
-    if (lanes_tell_fd >= 0) bb_worker_tell(lanes->worker, lanes_tell_fd, 'e');
+    if (lanes_tell_fd >= 0) bb_worker_tell(lanes->worker, lanes_tell_fd, "hux");
     assert_int_equal(bb_worker_start_porter(lanes->worker), BB_OK);
     for (int i = 0; i < count; i++) {
         struct lane_thread *thread = &lanes->threads[i];

@@ -262,24 +262,99 @@ static void test_more_time_for_one_that_was_told(void **state)
     finish(&lanes, 1);
 }
 
+static void start_telling(struct lanes *lanes, int count, int told[2])
+{
+    struct bb_settings settings = limited(50);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, told), 0);
+    lanes_tell_fd = told[1];
+    lanes_start(lanes, count, &settings);
+    lanes_tell_fd = -1;
+}
+
+static char next_word(int fd)
+{
+    char word = '\0';
+    assert_int_equal(recv(fd, &word, 1, 0), 1);
+    return word;
+}
+
+static bool is_silent(int fd, int wait)
+{
+    struct pollfd watched = {.fd = fd, .events = POLLIN};
+    return poll(&watched, 1, wait) == 0;
+}
+
 static void test_another_process_is_told(void **state)
 {
     (void)state;
-    struct bb_settings settings = limited(50);
     struct lanes lanes;
     int told[2];
-    char word = '\0';
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, told), 0);
-    lanes_tell_fd = told[1];
-    lanes_start(&lanes, 1, &settings);
-    lanes_tell_fd = -1;
+    start_telling(&lanes, 2, told);
     int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_int_equal(recv(told[0], &word, 1, 0), 1);
-    assert_int_equal(word, 'e');
+    assert_int_equal(next_word(told[0]), 'h');
+    (void)read_to_end(fd);
+    assert_true(is_silent(told[0], 100)); /* there is another lane */
+    int second = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(next_word(told[0]), 'u');
+    (void)read_to_end(second);
+    sem_post(&lanes.leave);
+    sem_post(&lanes.leave);
+    close(second);
+    close(fd);
+    assert_int_equal(lanes_finish(&lanes), 2); /* it drains by itself */
+    close(told[0]);
+    close(told[1]);
+}
+
+/* What another process may serve goes there, and then the host may be killed, when it has said all it knows.
+ */
+static void test_another_process_is_told_when_nothing_else_is_left(void **state)
+{
+    (void)state;
+    struct lanes lanes;
+    int told[2];
+    start_telling(&lanes, 1, told);
+    int idle = lanes_connect(&lanes), half = lanes_connect(&lanes);
+    assert_true(lanes_ask(idle, "/quick", "", ""));
+    say(half, "POST /half HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n1");
+    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(next_word(told[0]), 'u');
+    assert_true(bb_worker_take_overdue(lanes.worker));
+    uint64_t ms;
+    assert_true(bb_lane_take_overdue(lanes.threads[0].lane, &ms));
+    assert_true(ms >= 50);
+    assert_false(bb_lane_take_overdue(lanes.threads[0].lane, &ms));
+    bb_worker_overdue_is_logged(lanes.worker);
+    assert_true(is_silent(told[0], 100));
+    say(half, "2");
+    assert_int_equal(next_word(told[0]), 'x');
+    (void)read_to_end(fd);
+    sem_post(&lanes.leave);
+    close(idle);
+    close(half);
+    close(fd);
+    assert_int_equal(lanes_finish(&lanes), 2);
+    close(told[0]);
+    close(told[1]);
+}
+
+static void test_nobody_is_told_before_it_is_logged(void **state)
+{
+    (void)state;
+    struct lanes lanes;
+    int told[2];
+    start_telling(&lanes, 1, told);
+    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(next_word(told[0]), 'u');
+    assert_true(is_silent(told[0], 100));
+    assert_true(bb_worker_take_overdue(lanes.worker));
+    assert_true(is_silent(told[0], 100));
+    bb_worker_overdue_is_logged(lanes.worker);
+    assert_int_equal(next_word(told[0]), 'x');
     (void)read_to_end(fd);
     sem_post(&lanes.leave);
     close(fd);
-    finish(&lanes, 1);
+    assert_int_equal(lanes_finish(&lanes), 1);
     close(told[0]);
     close(told[1]);
 }
@@ -297,6 +372,8 @@ int main(void)
         cmocka_unit_test(test_more_time),
         cmocka_unit_test(test_more_time_for_one_that_was_told),
         cmocka_unit_test(test_another_process_is_told),
+        cmocka_unit_test(test_another_process_is_told_when_nothing_else_is_left),
+        cmocka_unit_test(test_nobody_is_told_before_it_is_logged),
     };
     return cmocka_run_group_tests_name("porter_limit", tests, NULL, NULL);
 }

@@ -105,6 +105,21 @@ static VALUE lane_time_out(VALUE self)
     return rb_assoc_new(place.label, place.backtrace);
 }
 
+/* overdue: if its request has had its request_timeout, and this was not asked since: [the request's method
+ * and path, the Thread, seconds since the request began], else nil. */
+static VALUE lane_overdue(VALUE self)
+{
+    struct bbr_lane *lane = bbr_lane_of(self);
+    const struct bbr_exchange *exchange = lane->exchange;
+    uint64_t ms;
+    if (!exchange || !exchange->request || NIL_P(exchange->env) || bbr_lane_is_child(lane) ||
+        !bb_lane_take_overdue(lane->core, &ms))
+        return Qnil;
+    VALUE thread = exchange->thread, label = bbr_env_label(exchange->env);
+    RB_GC_GUARD(self);
+    return rb_ary_new_from_args(3, label, thread, DBL2NUM((double)ms / 1000));
+}
+
 /* ---- more time ---- */
 
 #define EXTENSION_MAX (365 * 24 * 60 * 60.0)
@@ -133,5 +148,6 @@ void bbr_init_time(VALUE bontebok, VALUE core)
 
     VALUE class = rb_const_get(core, rb_intern("Lane"));
     rb_define_method(class, "time_out", lane_time_out, 0);
+    rb_define_method(class, "overdue", lane_overdue, 0);
     rb_define_method(class, "extend_timeout", lane_extend_timeout, 1);
 }

@@ -256,6 +256,13 @@ static VALUE worker_overdue(VALUE self)
     return bb_worker_take_overdue(face_of(self)->worker->core) ? Qtrue : Qfalse;
 }
 
+/* Lane#overdue has found all of them, and the log knows of them. */
+static VALUE worker_overdue_is_logged(VALUE self)
+{
+    bb_worker_overdue_is_logged(face_of(self)->worker->core);
+    return Qnil;
+}
+
 /* What is to be logged while all lanes may be busy: [level, message], or nil. */
 static VALUE worker_news(VALUE self)
 {
@@ -264,12 +271,13 @@ static VALUE worker_news(VALUE self)
     return rb_assoc_new(ID2SYM(rb_intern(bbr_news_level(&news))), bbr_news_text(&news));
 }
 
-/* tell(fd, byte): then this byte, a String, is written to fd as well, even if Ruby hangs. Before the first
- * lane. */
-static VALUE worker_tell(VALUE self, VALUE fd, VALUE byte)
+/* tell(fd, bytes): one of these bytes, a String, is written to fd, even if Ruby hangs: when a request has had
+ * its request_timeout; when that of each lane has; when nothing else is left, and all of it is logged.
+ * Before the first lane. */
+static VALUE worker_tell(VALUE self, VALUE fd, VALUE bytes)
 {
-    if (RSTRING_LEN(StringValue(byte)) != 1) rb_raise(rb_eArgError, "not one byte");
-    bb_worker_tell(face_of(self)->worker->core, NUM2INT(fd), *RSTRING_PTR(byte));
+    if (RSTRING_LEN(StringValue(bytes)) != BB_TELLS) rb_raise(rb_eArgError, "not %d bytes", BB_TELLS);
+    bb_worker_tell(face_of(self)->worker->core, NUM2INT(fd), RSTRING_PTR(bytes));
     return Qnil;
 }
 
@@ -350,6 +358,7 @@ void bbr_init_worker(VALUE core)
     rb_define_method(class, "start_porter", worker_start_porter, 0);
     rb_define_method(class, "alarm", worker_alarm, 0);
     rb_define_method(class, "overdue?", worker_overdue, 0);
+    rb_define_method(class, "overdue_is_logged", worker_overdue_is_logged, 0);
     rb_define_method(class, "news", worker_news, 0);
     rb_define_method(class, "tell", worker_tell, 2);
     rb_define_method(class, "drain", worker_drain, 0);

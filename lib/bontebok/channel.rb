@@ -11,6 +11,9 @@ module Bontebok
   #                      :ready    I serve
   #                      :whole    all my workers serve (a master)
   #                      :leave    I should go: signalled from outside, enough requests, or the application's wish
+  #                      :hung     a request takes longer than RequestTimeout
+  #                      :stuck    in each of my threads one does
+  #                      :emptied  and nothing else is left in here
   #   parent to child    :go       the sockets listen: serve
   #                      :reopen   open the log files anew
   #                      :drain    finish what is queued and in flight, then end
@@ -21,8 +24,9 @@ module Bontebok
   #                      :more, :fewer    have one worker more, one less
   #                      :kill     kill the workers that are left
   class Channel
-    BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", go: "g", reopen: "o", drain: "d", retire: "t", quit: "q",
-              renew: "n", renew_slowly: "s", more: "+", fewer: "-", kill: "k" }.freeze
+    BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", go: "g",
+              reopen: "o", drain: "d", retire: "t", quit: "q", renew: "n", renew_slowly: "s", more: "+", fewer: "-",
+              kill: "k" }.freeze
     WORDS = BYTES.invert.freeze
 
     attr_reader :to_io
@@ -56,9 +60,9 @@ module Bontebok
       nil
     end
 
-    # For somebody who says a word without us: [descriptor, byte].
-    def dictate(word)
-      [@to_io.fileno, BYTES.fetch(word)]
+    # For somebody who says these words without us: [descriptor, bytes].
+    def dictate(*words)
+      [@to_io.fileno, BYTES.fetch_values(*words).join]
     end
 
     # Every word that has come, oldest first; :closed when the other process is gone. Never blocks.
@@ -66,7 +70,7 @@ module Bontebok
       case bytes = @to_io.read_nonblock(64, exception: false)
       when :wait_readable then []
       when nil then [:closed]
-      else bytes.each_char.map { |byte| WORDS.fetch(byte) }
+      else bytes.each_char.filter_map { |byte| WORDS[byte] }
       end
     rescue SystemCallError
       [:closed]

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "channel"
+require_relative "child/leaving"
 require_relative "forking"
 
 module Bontebok
@@ -13,6 +14,8 @@ module Bontebok
   # Beside that it is told to go at some time (leaving?), or first only waits to be replaced (staying? is false). It has
   # a deadline while it boots and while it is leaving, not while it waits to be told to go on or serves.
   class Child
+    include Leaving
+
     PROGRESS = %i[started loaded ready whole].freeze
     # What the end may take of one that is told to end now.
     QUIT_SECONDS = 2
@@ -34,7 +37,7 @@ module Bontebok
       @channel = channel
       @progress = :started
       @staying = true
-      @leaving = @killed = @deaf = false
+      @leaving = @killed = @deaf = @hung = false
       @unsaid = []
     end
 
@@ -100,38 +103,6 @@ module Bontebok
       reached?(:loaded) || leaving? ? channel.say(word) : @unsaid.push(word)
     end
 
-    # Tells it to finish within so many seconds. One that has not come so far as to serve has nothing to finish.
-    def drain(seconds)
-      finish(:drain, seconds)
-    end
-
-    # The same, while others go on listening where it does.
-    def retire(seconds)
-      finish(:retire, seconds)
-    end
-
-    # Tells it to end now, within so many seconds.
-    def quit(seconds)
-      leave(:quit, seconds)
-      signal(:TERM) unless reached?(:loaded)
-    end
-
-    # Tells it to kill its own children, and to end within so many seconds.
-    def kill_children(seconds)
-      leave(:kill, seconds)
-    end
-
-    # Nothing more can be done about it: it has no deadline any more.
-    def kill
-      signal(:KILL)
-      @killed = true
-      @deadline = nil
-    end
-
-    def killed?
-      @killed
-    end
-
     # The words that have come. After its end there are none, and the channel need not be watched.
     def hear
       words = channel.hear
@@ -159,29 +130,6 @@ module Bontebok
 
     def ended?
       !ending.nil?
-    end
-
-    private
-
-    def finish(word, seconds)
-      return if leaving?
-
-      leave(word, seconds)
-      signal(:TERM) unless reached?(:loaded)
-    end
-
-    def leave(word, seconds)
-      @staying = false
-      @leaving = true
-      expect(seconds)
-      channel.say(word)
-    end
-
-    # Until we have waited for it the pid cannot have become another's; whoever did so instead of us left none.
-    def signal(name)
-      Process.kill(name, pid)
-    rescue Errno::ESRCH
-      nil
     end
   end
 end

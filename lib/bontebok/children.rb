@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require_relative "child"
+require_relative "children/ends"
+require_relative "children/hung"
 require_relative "children/orders"
 require_relative "children/pauses"
 require_relative "children/record"
@@ -18,8 +20,11 @@ module Bontebok
   #   - One that asks to leave goes on serving until its replacement is ready. Then it retires: what it has not accepted
   #     is for the others. Of several that ask each waits until the one before it has ended. One that loads retires at
   #     once: however often they are to be replaced, of each number one serves and one loads.
+  #   - One in which a request hangs is replaced beside all others, see Hung.
   #   - One that is not ready in time, or has not ended in time after it was told to, is killed and named in the log.
   class Children
+    include Ends
+    include Hung
     include Orders
 
     # name: what the log calls a child. margin: seconds that one may take on top of patience, and of what an end at once
@@ -111,7 +116,8 @@ module Bontebok
     end
 
     def fill
-      @roster.missing.each { |number| start(number) if @pauses.over(number) <= Child.now }
+      note_crowd
+      @roster.startable.each { |number| start(number) if @pauses.over(number) <= Child.now }
     end
 
     # When there is no room for one more now, there may be later.
@@ -130,16 +136,22 @@ module Bontebok
 
     def deadlines
       times = @roster.filter_map(&:deadline)
-      @stopping ? times : times.concat(@roster.missing.map { |number| @pauses.over(number) })
+      @stopping ? times : times.concat(@roster.startable.map { |number| @pauses.over(number) })
     end
 
     def note(child, word)
-      return @turns.add(child) if word == :leave
+      case word
+      when :leave then @turns.add(child)
+      when :hung, :stuck, :emptied then note_hung(child, word)
+      when *Child::PROGRESS then note_progress(child, word)
+      end
+    end
 
-      child.reached(word)
-      child.go(@seconds[:boot]) if word == :loaded && @go
-      @pauses.ready(child.number) if word == :ready
-      @roster.retire_formers(child.number, @seconds[:retire]) if word == succession && child.staying?
+    def note_progress(child, step)
+      child.reached(step)
+      child.go(@seconds[:boot]) if step == :loaded && @go
+      @pauses.ready(child.number) if step == :ready
+      @roster.retire_formers(child.number, @seconds[:retire]) if step == succession && child.staying?
     end
 
     def replace(child)
@@ -148,35 +160,8 @@ module Bontebok
       @pauses.leaves(child.number, child.seconds_ready) if child.reached?(:ready)
       child.replace
       at_once = @roster.dispensable?(child, succession)
-      @record.replaced(child, at_once)
+      @record.replaced(child, at_once) unless child.hung?
       child.retire(@seconds[:retire]) if at_once
-    end
-
-    def reap
-      @roster.reject(&:ended?).each(&:check)
-      @roster.select(&:ended?).each do |child|
-        @roster.delete(child)
-        child.channel.close
-        note_end(child)
-        @ended.call(child)
-      end
-    end
-
-    def note_end(child)
-      if !child.reached?(:ready) && !child.leaving?
-        @record.failed(child)
-        @pauses.failed(child.number)
-      elsif child.staying?
-        @record.ended(child)
-        @pauses.ended(child.number, child.seconds_ready)
-      elsif child.reached?(:ready) || !@stopping
-        @record.left(child)
-      end
-    end
-
-    def kill_now(child, reason)
-      @record.killed(child, reason)
-      child.kill
     end
   end
 end

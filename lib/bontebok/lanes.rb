@@ -34,7 +34,7 @@ module Bontebok
       @lock = Mutex.new
       @core = Core::Worker.new(config.core_settings)
       listeners.siblings.connect(@core)
-      @core.tell(*channel.dictate(:leave)) if channel
+      @core.tell(*channel.dictate(:hung, :stuck, :emptied)) if channel
       @core.start_porter
       listeners.each { |listener| @core.listen(listener.descriptor, listener.server_name, listener.server_port) }
       @lanes = Array.new(config[:threads]) { make_lane(config, app) }
@@ -118,6 +118,7 @@ module Bontebok
     # Waits until all are there. The successor of one that was killed has no hooks: it may be a hook that did it.
     def thread(lane, successor: false)
       Thread.new do
+        Thread.current.name = "bontebok #{@lanes.index(lane) + 1}"
         MainThread.unguard { serve(lane, successor) } if @lock.synchronize { @threads.size == @lanes.size }
       end
     end

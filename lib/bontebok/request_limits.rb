@@ -32,7 +32,7 @@ module Bontebok
       @log = log
     end
 
-    # Returns why the process should end; nil: it need not.
+    # The core tells the parent, which has the process replaced.
     def mind
       @to_io.read_nonblock(8, exception: false)
       @lanes.each { |lane| time_out(lane) }
@@ -41,8 +41,8 @@ module Bontebok
       while (news = @core.news)
         @log.write(*news)
       end
-      (Thread.list - [Thread.current]).each { |thread| report_place(thread) }
-      "a request has taken longer than RequestTimeout"
+      report_overdue
+      @core.overdue_is_logged
     end
 
     private
@@ -52,9 +52,19 @@ module Bontebok
       report("RequestTimeoutSoft: #{request} is here", "RequestTimeout is raised", backtrace) if request
     end
 
-    # Which of them has the request the core cannot tell.
-    def report_place(thread)
-      report("RequestTimeout: a thread is here", thread.name || "a thread without a name", thread.backtrace)
+    # The other threads may show what the request waits for.
+    def report_overdue
+      overdue = @lanes.filter_map(&:overdue)
+      overdue.each do |request, thread, seconds|
+        began = (Time.now - seconds).strftime("%FT%T.%L%:z")
+        report("RequestTimeout: #{request}, which began at #{began}, is here", name_of(thread), thread.backtrace)
+      end
+      others = Thread.list - [Thread.current, *overdue.map { |_, thread| thread }]
+      others.each { |thread| report("RequestTimeout: another thread is here", name_of(thread), thread.backtrace) }
+    end
+
+    def name_of(thread)
+      thread.name ? "thread #{thread.name}" : "a thread without a name"
     end
 
     def report(message, what, backtrace)

@@ -141,7 +141,7 @@ module Bontebok
       when :lanes_ended then @serving = false
       when :busy then @title.busy
       when :max_requests then ask_to_leave("max requests #{@lanes.request_limit} reached")
-      when :late then ask_to_leave(@lanes.request_limits.mind)
+      when :late then @lanes.request_limits.mind
       when :leave then @channel.say(:leave)
       when "TERM", "QUIT" then ask_to_leave("SIG#{event}")
       end
@@ -150,7 +150,7 @@ module Bontebok
     # Others may have said why already. Whoever was told to go need not ask: the master says so first and sends TERM as
     # well, if it has not heard of us.
     def ask_to_leave(reason)
-      return if @leaving || reason.nil?
+      return if @leaving
 
       @log.info("wants to be replaced: #{reason}")
       @channel.say(:leave)

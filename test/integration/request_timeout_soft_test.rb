@@ -59,9 +59,9 @@ class RequestTimeoutSoftTest < Support::TestCase
     wait_for_workers(server, 1, without: former)
   end
 
-  # The client has its answer by then: it is the thread that is ended.
+  # The client has its answer by then: it is the thread that is ended, if the worker has another one.
   def test_behind_the_hard_limit
-    server = start("-w", "1", "--request-timeout-soft", "600ms", "--request-timeout", "200ms")
+    server = start("-w", "1", "-t", "2", "--request-timeout-soft", "600ms", "--request-timeout", "200ms")
     server.wait_for_output(/RequestTimeoutSoft is not below RequestTimeout: it comes when/)
     former = wait_for_workers(server, 1)
     assert_equal 504, server.get("/slow").status

@@ -40,10 +40,24 @@ class RequestTimeoutTest < Support::TestCase
     assert_equal 504, server.get("/stuck").status
     server.wait_for_output(/the application has not answered within RequestTimeout \(504\)/)
     server.wait_for_output(/stay_here/)
-    server.wait_for_output(/wants to be replaced: a request has taken longer than RequestTimeout/)
+    server.wait_for_output(/worker \(pid #{former.first}\) hangs in all its threads: it ends within 1 s/)
     wait_for_workers(server, 1, without: former)
-    server.wait_for_output(/did not end within 1\.0 s: killed/)
+    server.wait_for_output(/worker \(pid #{former.first}\) has only requests that hang: killed/)
     assert_equal 200, server.get.status
+  end
+
+  def test_the_log_names_the_request_and_its_thread
+    server = start("-w", "1", "-t", "2")
+    pid = wait_for_workers(server, 1).first
+    names = Dir["/proc/#{pid}/task/*/comm"].map { |file| File.read(file).chomp }
+    assert_equal ["bontebok 1", "bontebok 2"], names.grep(/\Abontebok \d/).sort
+    asked = Time.now
+    assert_equal 504, server.request("POST", "/stuck", {}, "body").status
+    began, name = server.wait_for_output(/POST .stuck, which began at (\S+), is here: thread (bontebok \d) /).captures
+    assert_in_delta asked, Time.iso8601(began), 0.25
+    assert_includes names, name
+    server.wait_for_output(/RequestTimeout: another thread is here: thread bontebok \d /)
+    open_gate
   end
 
   # It has waited in no queue while the application had it.

@@ -31,6 +31,19 @@ module Bontebok
                    "the former one goes on")
       end
 
+      # wholly: in all its threads.
+      def hangs(child, wholly)
+        return @log.warn("#{describe(child)} hangs in all its threads: it ends within 1 s") if wholly
+
+        @log.warn("#{describe(child)} hangs in a request: it leaves when its replacement is ready")
+      end
+
+      # So many hang.
+      def crowded(count)
+        limit = "#{count} #{@name}s hang, #{@numbers.size} more than there must be"
+        @log.warn("#{limit}: the next one is started when one of them has ended")
+      end
+
       def left(child)
         @log.write(as_told?(child) ? :info : :warn, "#{describe(child)} has left: #{child.ending}")
       end

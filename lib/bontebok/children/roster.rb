@@ -67,6 +67,14 @@ module Bontebok
         @numbers.select { |number| of(number).none?(&:staying?) }
       end
 
+      # Those of them whose child may be started. Beside those that hang there are never more than twice as many
+      # children as there must be.
+      def startable
+        hung, others = missing.partition { |number| of(number).any?(&:hung?) }
+        room = (2 * @numbers.size) - @children.size - others.size
+        others + hung.first([room, 0].max)
+      end
+
       # Every number has one that came so far, or is excused by the block. Once anybody is loaded nobody has to wait
       # until those are who were not even started yet.
       def settled?(step)

@@ -33,7 +33,9 @@ module Bontebok
         Option.new("RequestTimeout", DURATION, 0,
                    "Time that the application may take for a request. Longer: the client is answered with 504, or " \
                    "cut off if it has had a part of the answer; the log tells where the application is, and the " \
-                   "worker is replaced; with MaxWorkers 0 the thread stays where it is. 0: no limit.",
+                   "worker is replaced. If requests hang in all of its threads, it is killed as soon as its other " \
+                   "connections are passed on, after 1 s at the latest. With MaxWorkers 0 the thread stays where " \
+                   "it is. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("RequestTimeoutSoft", DURATION, 0,
                    "Time after which `Bontebok::RequestTimeout` is raised in the request's thread, and the log tells " \

@@ -1,0 +1,37 @@
+# frozen_string_literal: true
+
+module Bontebok
+  class Children
+    # How children end, for Children: who has ended is told of, and counts as failed or not; who must end is killed.
+    module Ends
+      private
+
+      def reap
+        @roster.reject(&:ended?).each(&:check)
+        @roster.select(&:ended?).each do |child|
+          @roster.delete(child)
+          child.channel.close
+          note_end(child)
+          @ended.call(child)
+        end
+      end
+
+      def note_end(child)
+        if !child.reached?(:ready) && !child.leaving?
+          @record.failed(child)
+          @pauses.failed(child.number)
+        elsif child.staying?
+          @record.ended(child)
+          @pauses.ended(child.number, child.seconds_ready)
+        elsif child.reached?(:ready) || !@stopping
+          @record.left(child)
+        end
+      end
+
+      def kill_now(child, reason)
+        @record.killed(child, reason)
+        child.kill
+      end
+    end
+  end
+end

@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "process_tree"
+
+# Requests that hang for ever, of a server with RequestTimeout: others are served.
+class ProcessHungTest < Support::TestCase
+  include ProcessTree
+
+  APPLICATION = <<~RUBY
+    run(lambda do |env|
+      File.read("gate") if env["PATH_INFO"] == "/stuck"
+      [200, {}, [Process.pid.to_s]]
+    end)
+  RUBY
+
+  def start(*args, rackup: APPLICATION)
+    make_gate
+    start_bontebok(args: ["--request-timeout", "300ms", "--graceful-timeout", "60s", *args], rackup: rackup)
+  end
+
+  # Each hangs in a worker of its own, for all threads of that one.
+  def test_more_requests_hang_than_there_are_workers
+    %w[true false].each do |preload|
+      server = start("-w", "2", "--preload", preload)
+      6.times do
+        assert_equal 504, server.get("/stuck").status
+        3.times { assert_equal 200, server.get.status }
+      end
+      wait_for_workers(server, 2)
+      assert_match(/info .* worker \d \(pid \d+\) has left: killed by SIGKILL/, server.output.text)
+      server.stop
+      File.unlink(gate)
+    end
+  end
+
+  # What its other threads can do they do until another worker is ready.
+  def test_other_threads_go_on
+    server = start("-w", "1", "-t", "2")
+    former = wait_for_workers(server, 1)
+    server.connect do |client|
+      assert_equal 504, server.get("/stuck").status
+      server.wait_for_output(/worker \(pid #{former.first}\) hangs in a request: it leaves/)
+      client.request("GET", "/")
+      assert_equal 200, client.read_response.status
+    end
+    wait_for_workers(server, 2)
+    open_gate
+    wait_for_workers(server, 1, without: former)
+    refute_match(/killed/, server.output.text)
+  end
+
+  def test_the_limit_is_told
+    server = start("-w", "1", "-t", "2")
+    2.times do |count|
+      assert_equal 504, server.get("/stuck").status
+      wait_for_workers(server, 2)
+      server.wait_for_output(/(hangs in a request.*){#{count + 1}}/m)
+    end
+    server.wait_for_output(/2 workers hang, 1 more than there must be: the next one is started when one of them has/)
+    assert_equal 200, server.get.status
+    open_gate
+  end
+
+  # They are for the others before it is killed.
+  def test_other_connections_of_one_that_hangs_are_passed_on
+    server = start("-w", "2", "--min-body-rate", "0")
+    with_connections(server, 12) do |clients|
+      clients.each { |client| client.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n1") }
+      assert_equal 504, server.get("/stuck").status
+      assert_answers(clients) { |client| client.write("2") }
+      server.wait_for_output(/has left: killed by SIGKILL/)
+      assert_answers(clients) { |client| client.request("GET", "/") }
+    end
+  end
+
+  # It is idle again when its time is over.
+  def test_one_that_comes_back_ends_by_itself
+    server = start("-w", "1", "-t", "1", rackup: <<~RUBY)
+      run(lambda do |env|
+        sleep 0.5 if env["PATH_INFO"] == "/slow"
+        [200, {}, [Process.pid.to_s]]
+      end)
+    RUBY
+    former = wait_for_workers(server, 1)
+    server.connect do |client|
+      client.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n1")
+      assert_equal 504, server.get("/slow").status
+      server.wait_for_output(/worker \(pid #{former.first}\) has left/)
+    end
+    wait_for_workers(server, 1, without: former)
+  end
+
+  private
+
+  def assert_answers(clients, &ask)
+    clients.each(&ask).each { |client| assert_equal 200, client.read_response.status }
+  end
+
+  def with_connections(server, count)
+    clients = Array.new(count) { server.connect }
+    yield clients
+  ensure
+    clients&.each(&:close)
+  end
+end
