@@ -148,6 +148,7 @@ struct bb_request {
     X(write_timeout, 60 * 1000)                                                                              \
     X(keepalive_timeout, 75 * 1000)                                                                          \
     X(keepalive_drain, 2 * 1000)                                                                             \
+    X(graceful_timeout, 30 * 1000)                                                                           \
     X(max_keepalive_requests, 0)                                                                             \
     X(max_connections, 0)                                                                                    \
     X(spool_threshold, 1024 * 1024)                                                                          \

@@ -74,6 +74,7 @@ struct bb__board_line *bb__board_claim(struct bb_board *board)
         if (!atomic_compare_exchange_strong(&board->lines[i].pid, &nobody, (int)getpid())) continue;
         atomic_store(&board->lines[i].leaves, false);
         atomic_store(&board->lines[i].paused, false);
+        atomic_store(&board->lines[i].done, false);
         note_used(board, i + 1);
         return &board->lines[i];
     }
@@ -107,6 +108,16 @@ int bb_board_look(const struct bb_board *board, unsigned number, struct bb_board
     return lane->pid != 0 ? BB_OK : BB_AGAIN;
 }
 
+bool bb__board_has_others(const struct bb_board *board, int own_pid)
+{
+    unsigned used = board ? atomic_load(&board->used) : 0;
+    for (unsigned i = 0; i < used; i++) {
+        int pid = atomic_load(&board->lines[i].pid);
+        if (pid != 0 && pid != own_pid) return true;
+    }
+    return false;
+}
+
 bool bb__board_has_siblings(const struct bb_board *board, int own_pid)
 {
     unsigned used = board ? atomic_load(&board->used) : 0;
@@ -115,6 +126,19 @@ bool bb__board_has_siblings(const struct bb_board *board, int own_pid)
         if (pid != 0 && pid != own_pid && !atomic_load(&board->lines[i].leaves)) return true;
     }
     return false;
+}
+
+/* If a worker and its master were killed, nobody clears the worker's lines. */
+bool bb__board_others_are_done(const struct bb_board *board, const struct bb__board_line *own, bool all)
+{
+    unsigned used = atomic_load(&board->used);
+    for (unsigned i = 0; i < used; i++) {
+        const struct bb__board_line *line = &board->lines[i];
+        int pid = atomic_load(&line->pid);
+        if (line == own || pid == 0 || atomic_load(&line->done)) continue;
+        if ((all || atomic_load(&line->leaves)) && !is_gone(pid)) return false;
+    }
+    return true;
 }
 
 static bool takes_more(const struct bb__board_line *line)

@@ -15,6 +15,7 @@ struct bb__board_line {
     atomic_bool idle;                       /* it waits for something to do */
     atomic_bool leaves;                     /* its worker drains */
     atomic_bool paused;                     /* it has no room for more */
+    atomic_bool done; /* it drains, and none of its connections may bring another request */
     /* For those who watch, nothing goes by it. */
     atomic_uint_fast64_t requests;   /* that the host was given */
     atomic_uint_fast64_t began;      /* ms, when it was given the one that it has; 0: it has none */
@@ -54,6 +55,12 @@ void bb__board_end_to_usher(struct bb_board *board);
 /* Whether there is another process that goes on serving. */
 bool bb__board_has_siblings(const struct bb_board *board, int own_pid);
 
+/* Whether there is another process that has not ended. */
+bool bb__board_has_others(const struct bb_board *board, int own_pid);
+
+/* Whether the other lanes of all processes are done. all: else lanes that do not drain are left out. */
+bool bb__board_others_are_done(const struct bb_board *board, const struct bb__board_line *own, bool all);
+
 /* Whether all lanes of another process wait for something to do, and would take it. */
 bool bb__board_process_is_idle(const struct bb_board *board, int own_pid);
 
@@ -74,6 +81,11 @@ static inline void bb__board_begin(struct bb__board_line *line, uint64_t now, ui
 static inline void bb__board_end(struct bb__board_line *line)
 {
     if (line) atomic_store_explicit(&line->began, 0, memory_order_relaxed);
+}
+
+static inline void bb__board_set_done(struct bb__board_line *line, bool done)
+{
+    if (line) atomic_store_explicit(&line->done, done, memory_order_relaxed);
 }
 
 static inline void bb__board_set_paused(struct bb__board_line *line, bool paused)

@@ -135,14 +135,6 @@ static bool has_queued(const struct bb_lane *lane)
     return lane->context.draining && bb__worker_has_queued(lane->worker);
 }
 
-/* Whoever stops takes what was passed on and nobody else is there to take: one of those who stop is the last.
- */
-static bool has_relayed(struct bb_lane *lane, struct bb__conn **conn)
-{
-    return lane->context.draining && bb__worker_is_last(lane->worker) &&
-           bb__lane_take_relayed(lane, conn) == BB_OK;
-}
-
 /* One of those that need no look: that have had their turn and have more in hand (once a lane drains, hardly
  * any), or were queued when the order to drain came. */
 static struct bb__conn *take_held(struct bb_lane *lane)
@@ -199,29 +191,13 @@ static struct bb__conn *pick(struct bb_lane *lane)
         } else if (held) {
             conn = take_held(lane);
             if (conn) return conn;
-        } else if (!has_relayed(lane, &conn)) {
+        } else if (!lane->context.draining || !bb__lane_take_left(lane, &conn)) {
             return NULL;
         }
         if (!conn) continue;
         lane->held_turn = lane->set.ready_first || has_queued(lane);
         return conn;
     }
-}
-
-static void begin_drain(struct bb_lane *lane)
-{
-    lane->context.draining = true;
-    bb__poller_remove(&lane->set.poller, lane->worker->drain_fd);
-    bb__lane_stop_accepting(lane);
-    bb__set_hurry(&lane->set, lane->worker->settings.keepalive_drain, lane->worker->drain_began);
-}
-
-/* Kept alive elsewhere. */
-static void hand_over(struct bb_lane *lane)
-{
-    if (lane->again) return;
-    lane->handing_over = bb__worker_hands_over(lane->worker) &&
-                         !bb__set_pass_idle(&lane->set, &lane->context, &lane->worker->relay);
 }
 
 static void tell_rest(struct bb_lane *lane)
@@ -239,9 +215,9 @@ static void mind_the_time(struct bb_lane *lane)
     struct bb__conn_context *context = &lane->context;
     context->now = bb__clock_ms();
     bb__set_look(&lane->set, context->now);
-    if (!context->draining && bb__worker_drains(lane->worker)) begin_drain(lane);
+    if (!context->draining && bb__worker_drains(lane->worker)) bb__lane_begin_drain(lane);
     if (lane->paused && context->now >= bb__lane_resumes(lane)) bb__lane_resume_accepting(lane);
-    if (context->draining && lane->set.conns) hand_over(lane);
+    if (context->draining) bb__lane_mind_drain(lane);
     if (bb__worker_is_over_limit(lane->worker)) bb__lane_keep_to_limit(lane);
     tell_rest(lane);
     if (context->log) bb__lane_log_mind(lane);
@@ -299,9 +275,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
     }
     if (lane->context.news.count > 0) return BB_NEWS;
     atomic_store_explicit(&lane->on_call, false, memory_order_relaxed);
-    bool drained = lane->context.draining && !lane->listening && !lane->set.conns &&
-                   !bb__worker_has_queued(lane->worker);
-    if (!drained) return BB_AGAIN;
+    if (!lane->context.draining || !bb__lane_has_drained(lane)) return BB_AGAIN;
     if (lane->context.log && !bb__lane_log_last(lane)) return BB_AGAIN;
     return lane->context.news.count > 0 ? BB_NEWS : BB_DRAINED;
 }
@@ -315,7 +289,7 @@ static int patience(struct bb_lane *lane)
         int pause = resume > now ? (int)(resume - now) : 0;
         if (wait < 0 || pause < wait) wait = pause;
     }
-    if (lane->handing_over && (wait < 0 || wait > BB_RETRY)) wait = BB_RETRY;
+    if ((lane->handing_over || lane->standing_by) && (wait < 0 || wait > BB_RETRY)) wait = BB_RETRY;
     int log = lane->context.log ? bb__access_log_patience(lane->context.log, now) : -1;
     if (log >= 0 && (wait < 0 || log < wait)) wait = log;
     lane->set.due_back = wait < 0 ? BB_NOT_DUE : now + (uint64_t)wait;

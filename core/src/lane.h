@@ -78,6 +78,7 @@ struct bb_lane {
     bool looked;         /* since the last request was handed out */
     bool held_turn;      /* others were served while one waited that needs no look */
     bool handing_over;   /* there are idle ones that the relay had no room for */
+    bool standing_by;    /* it drains, has no connection, and serves those that others pass on */
     uint64_t handed_out; /* ms, when the host got the current request */
 
     /* lane_accept.c */
@@ -213,6 +214,19 @@ void bb__lane_remove_sources(struct bb_lane *lane);
 /* lane_accept.c, for the lane's own thread, which has locked: puts them there, or all of them out for a while
  * where there is no room. Unlocks. */
 void bb__lane_watch_and_unlock(struct bb_lane *lane);
+
+/* lane_accept.c: a lane that drains hears of connections that others pass on. */
+void bb__lane_watch_relay(struct bb_lane *lane);
+
+/* lane_drain.c: the worker drains. */
+void bb__lane_begin_drain(struct bb_lane *lane);
+void bb__lane_mind_drain(struct bb_lane *lane); /* from time to time */
+void bb__lane_show_done(struct bb_lane *lane);  /* or that it is not, on the board */
+bool bb__lane_has_drained(struct bb_lane *lane);
+
+/* lane_drain.c: takes a connection of the relay, as no other lane may be left to take it. False: there is
+ * none. *conn: see bb__lane_take_relayed(). */
+bool bb__lane_take_left(struct bb_lane *lane, struct bb__conn **conn);
 
 /* lane_aside.c: the lane has `unwatched` set. */
 void bb__lane_watch_again(struct bb_lane *lane);

@@ -302,6 +302,7 @@ struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
 {
     struct bb__queued *queued = bb__worker_take_queued(lane->worker);
     if (!queued) return NULL;
+    lane->told = BB_IN_A_ROW; /* the porter is to know of the others that are queued */
     struct bb__conn *conn = take_over(lane, queued->fd, queued->listener, queued->peer);
     uint64_t came = queued->came;
     free(queued);
@@ -325,4 +326,9 @@ void bb__lane_stop_accepting(struct bb_lane *lane)
     lane->listening = false;
     bb__worker_lane_stops(lane->worker);
     if (atomic_load(&lane->worker->drain_queue) == BB_QUEUE_TAKE) watch_sources(lane);
+}
+
+void bb__lane_watch_relay(struct bb_lane *lane)
+{
+    if (!lane->watching) watch_sources(lane);
 }

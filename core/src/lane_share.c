@@ -63,7 +63,7 @@ static bool pass(struct bb_lane *lane, struct epoll_event *event)
     struct bb__conn *conn = (struct bb__conn *)source;
     if (!conn || conn->is_ready) return true;
     if (bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, event->events)))
-        bb__set_pass(&lane->set, &lane->context, conn, &lane->worker->relay, true);
+        bb__set_pass(&lane->set, &lane->context, conn, &lane->worker->relay);
     return true;
 }
 

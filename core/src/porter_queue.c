@@ -1,8 +1,11 @@
 /* porter_queue.c: while no lane of any process is idle nobody looks at those who wait for one: new
  * connections in the listeners' queues, requests in the relay. Where MaxQueue or QueueTimeout says that they
- * may not wait for ever, the porter of a lane that is busy does. See porter_work.h. */
+ * may not wait for ever, the porter of a lane that is busy does. It also takes the connections that were
+ * queued when the worker began to drain. See porter_work.h. */
 #include "conn_queue.h"
 #include "porter_work.h"
+
+#include <stdlib.h>
 
 /* Connections in a row of one listener. */
 #define ACCEPTS_MAX 64
@@ -24,19 +27,24 @@ static int accept_from(struct bb_worker *worker, int index, int *fd, char *peer)
     return code;
 }
 
-static int accept_one(struct bb__porter *porter, struct bb_lane *lane, int index)
+static int take_over(struct bb__porter *porter, struct bb_lane *lane, int fd,
+                     const struct bb__listener *listener, const char *peer)
 {
-    const struct bb__listener *listener = &porter->worker->listeners[index];
-    char peer[BB_PEER_MAX];
-    int fd;
-    int code = accept_from(porter->worker, index, &fd, peer);
-    if (code != BB_OK) return code;
     struct bb__conn *conn = bb__set_accept(&lane->set, &porter->context, fd, listener->number, peer);
     if (!conn) return BB_ENOMEM;
     conn->tcp = listener->tcp;
     (void)bb__worker_find_room(porter->worker, fd);
     bb__porter_settle(porter, lane, conn, bb__conn_on_ready(conn, &porter->context, BB_INTEREST_READ));
     return BB_OK;
+}
+
+static int accept_one(struct bb__porter *porter, struct bb_lane *lane, int index)
+{
+    const struct bb__listener *listener = &porter->worker->listeners[index];
+    char peer[BB_PEER_MAX];
+    int fd;
+    int code = accept_from(porter->worker, index, &fd, peer);
+    return code == BB_OK ? take_over(porter, lane, fd, listener, peer) : code;
 }
 
 /* What cannot be accepted stays where it is, and lanes tell of it. */
@@ -49,6 +57,18 @@ static void accept_all(struct bb__porter *porter, struct bb_lane *lane)
             if (!bb__worker_has_room(porter->worker) || bb__porter_is_wanted(lane)) return;
             code = accept_one(porter, lane, index);
         }
+    }
+}
+
+void bb__porter_take_queued(struct bb__porter *porter, struct bb_lane *lane)
+{
+    struct bb__queued *queued;
+    while (!bb__porter_is_wanted(lane) && (queued = bb__worker_take_queued(porter->worker))) {
+        uint64_t seen = porter->context.seen;
+        porter->context.seen = queued->came;
+        (void)take_over(porter, lane, queued->fd, queued->listener, queued->peer);
+        porter->context.seen = seen;
+        free(queued);
     }
 }
 

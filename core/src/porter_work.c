@@ -10,9 +10,8 @@
 void bb__porter_settle(struct bb__porter *porter, struct bb_lane *lane, struct bb__conn *conn,
                        enum bb__conn_next next)
 {
-    const struct bb_worker *worker = porter->worker;
     if (bb__set_settle(&lane->set, &porter->context, conn, next))
-        bb__set_pass(&lane->set, &porter->context, conn, &worker->relay, !bb__worker_is_last(worker));
+        bb__set_pass(&lane->set, &porter->context, conn, &porter->worker->relay);
 }
 
 /* ---- all of a set ---- */
@@ -88,6 +87,13 @@ static bool hand_over(struct bb__porter *porter, struct bb_lane *lane)
            bb__set_pass_idle(&lane->set, &porter->context, &worker->relay);
 }
 
+static void mind_drain(struct bb__porter *porter, struct bb_lane *lane)
+{
+    const struct bb_worker *worker = porter->worker;
+    bb__set_hurry(&lane->set, worker->settings.keepalive_drain, worker->drain_began);
+    bb__porter_take_queued(porter, lane);
+}
+
 /* again: something is to be tried again soon. */
 static uint64_t next_due(const struct bb__porter *porter, const struct bb_lane *lane, bool again)
 {
@@ -103,8 +109,7 @@ void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
     porter->context.deadlines = &lane->set.deadlines;
     porter->context.draining = bb__worker_drains(worker);
     bb__set_look(&lane->set, porter->context.now);
-    if (porter->context.draining)
-        bb__set_hurry(&lane->set, worker->settings.keepalive_drain, worker->drain_began);
+    if (porter->context.draining) mind_drain(porter, lane);
     if (lane->minded.unheard) watch(porter, lane);
     pass_ready(porter, lane);
     bool more = take_events(porter, lane);
@@ -115,6 +120,7 @@ void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
         bb__porter_limit(porter, lane); /* else the host is back: its time is not over */
     lane->minded.due = more ? porter->context.now : next_due(porter, lane, again);
     lane->set.due_back = bb__sooner(lane->minded.due, BB_NOT_DUE);
+    if (porter->context.draining) bb__lane_show_done(lane);
     if (!bb__own_hold(&lane->own)) bb__own_give(&lane->own);
 }
 

@@ -34,6 +34,9 @@ void bb__porter_settle(struct bb__porter *porter, struct bb_lane *lane, struct b
  * the porter of the last one that was idle, does. */
 bool bb__porter_mind_queue(struct bb__porter *porter, struct bb_lane *lane);
 
+/* porter_queue.c: takes the connections that were queued when the worker began to drain. The set is WORK. */
+void bb__porter_take_queued(struct bb__porter *porter, struct bb_lane *lane);
+
 /* porter_limit.c: ends a request that the host has had for too long, or has the host do that. The set is
  * WORK.
  */

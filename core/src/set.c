@@ -157,7 +157,7 @@ static void turn_away(struct bb__set *set, struct bb__conn_context *context, str
 }
 
 void bb__set_pass(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
-                  const struct bb__relay *relay, bool may_pass)
+                  const struct bb__relay *relay)
 {
     bb__set_unwatch(set, conn);
     bb__conn_has_to_wait(conn);
@@ -166,7 +166,7 @@ void bb__set_pass(struct bb__set *set, struct bb__conn_context *context, struct 
         turn_away(set, context, conn);
         return;
     }
-    bool can_go = may_pass && turn == BB_TURN_GO && bb__buf_len(&conn->out) == 0;
+    bool can_go = turn == BB_TURN_GO && bb__buf_len(&conn->out) == 0;
     if (can_go && hand_on(set, context, conn, relay)) return;
     if (can_go && context->queue && bb__conn_queue_is_full_with(context, set->ready_count))
         turn_away(set, context, conn);

@@ -73,10 +73,20 @@ int bb__set_receive(struct bb__set *set, struct bb__conn_context *context, const
                     struct bb__news_pace *lost, struct bb__conn **conn);
 
 /* A complete request that this lane does not serve: goes to whichever takes it first, or, when the relay has
- * no room for it, it is not its turn, or may_pass is false, is the last of the ready ones. Where the queue is
- * full it is turned away. */
+ * no room for it or it is not its turn, is the last of the ready ones. Where the queue is full it is turned
+ * away. */
 void bb__set_pass(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
-                  const struct bb__relay *relay, bool may_pass);
+                  const struct bb__relay *relay);
+
+/* Whether a connection may bring another request, or has one that waits. */
+static inline bool bb__set_may_be_asked(const struct bb__set *set)
+{
+    static const enum bb__deadline_kind receiving[] = {BB_DEADLINE_FRESH, BB_DEADLINE_HEADER,
+                                                       BB_DEADLINE_KEEPALIVE, BB_DEADLINE_BODY};
+    for (size_t i = 0; i < sizeof receiving / sizeof *receiving; i++)
+        if (bb__deadline_oldest(&set->deadlines, receiving[i])) return true;
+    return set->ready_first != NULL;
+}
 
 /* Passes on those that are idle, or have not sent a whole head. False: the relay has no room for some of them
  * now. */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +27,31 @@ static void queue_up(struct bb_worker *worker, struct bb__queued *queued)
     atomic_fetch_add_explicit(&worker->queued_count, 1, memory_order_release);
 }
 
+/* A connection wakes one of all the lanes that wait for it (EPOLLEXCLUSIVE). If that is one of ours, nobody
+ * else comes for it. */
+static int count_on_call(const struct bb_worker *worker)
+{
+    int count = 0;
+    for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next) count += atomic_load(&lane->on_call);
+    return count;
+}
+
+/* If all lanes of this worker are busy, another worker may have an idle one. */
+static bool pass_on(const struct bb_worker *worker, const struct bb__queued *queued)
+{
+    if (count_on_call(worker) > 0 || !bb__board_has_others(worker->board, worker->pid)) return false;
+    struct bb__conn conn = {.fd = queued->fd,
+                            .state = BB_CONN_HEAD,
+                            .listener = queued->listener->number,
+                            .tcp = queued->listener->tcp,
+                            .came = queued->came};
+    bb__spool_start(&conn.spool);
+    memcpy(conn.peer, queued->peer, sizeof conn.peer);
+    if (bb__conn_pass(&conn, &worker->relay) != BB_OK) return false;
+    bb__sock_abandon(queued->fd);
+    return true;
+}
+
 static int take_one(struct bb_worker *worker, const struct bb__listener *listener)
 {
     struct bb__queued *queued = calloc(1, sizeof *queued);
@@ -39,7 +65,10 @@ static int take_one(struct bb_worker *worker, const struct bb__listener *listene
     }
     queued->listener = listener;
     queued->came = bb__clock_us();
-    queue_up(worker, queued);
+    if (pass_on(worker, queued))
+        free(queued);
+    else
+        queue_up(worker, queued);
     return BB_OK;
 }
 
@@ -51,7 +80,7 @@ static int take_queue(struct bb_worker *worker, const struct bb__listener *liste
         int code = take_one(worker, listener);
         if (code == BB_AGAIN || (code == BB_ESYSTEM && bb__sock_is_useless(errno))) return 0;
         if (code != BB_OK) return errno;
-        if (worker->queued_last->fd >= worker->reserve) return EMFILE;
+        if (worker->queued && worker->queued_last->fd >= worker->reserve) return EMFILE;
     }
     return EAGAIN;
 }
@@ -66,15 +95,6 @@ static int take_queues(struct bb_worker *worker, int most)
         more = more || error == EAGAIN;
     }
     return more ? EAGAIN : 0;
-}
-
-/* A connection wakes one of all the lanes that wait for it (EPOLLEXCLUSIVE). If that is one of ours, nobody
- * else comes for it. */
-static int count_on_call(const struct bb_worker *worker)
-{
-    int count = 0;
-    for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next) count += atomic_load(&lane->on_call);
-    return count;
 }
 
 /* A listener leaves each set before it is closed: as long as another process has it, its events would go on

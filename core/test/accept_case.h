@@ -33,7 +33,7 @@ static inline void pass_on(struct host *host, struct bb__conn *conn)
 {
     struct bb_lane *lane = host->lane;
     assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
-    bb__set_pass(&lane->set, &lane->context, conn, &host->worker->relay, true);
+    bb__set_pass(&lane->set, &lane->context, conn, &host->worker->relay);
 }
 
 #endif

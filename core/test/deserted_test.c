@@ -49,7 +49,7 @@ static void pass_on(struct host *host, struct bb__conn *conn)
 {
     struct bb_lane *lane = host->lane;
     assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
-    bb__set_pass(&lane->set, &lane->context, conn, &host->worker->relay, true);
+    bb__set_pass(&lane->set, &lane->context, conn, &host->worker->relay);
     assert_int_equal(host_connections(host), 0);
 }
 

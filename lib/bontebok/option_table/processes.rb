@@ -75,7 +75,7 @@ module Bontebok
                    section: TITLE),
         Option.new("GracefulTimeout", DURATION, 30_000,
                    "Time that a worker has to finish what is in flight; then it is killed. 0: at once.",
-                   section: TITLE),
+                   section: TITLE, core: true),
         Option.new("SignalHup", HUP, "reopen",
                    "What the signal HUP asks for. reopen: open the log files anew and replace the workers. stop: " \
                    "a graceful stop, as in Rhebok.",
