@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "file_name"
+
 module Bontebok
   # An address to listen on, as the command line writes it: HOST:PORT, PORT, [v6]:PORT, unix:/path or unix:@name.
   # A value only: Listener binds it.
@@ -45,7 +47,7 @@ module Bontebok
       # unix:///path, by which others write the same.
       def absolute(path)
         path = path.delete_prefix("/") while path.start_with?("//")
-        File.expand_path(path)
+        FileName.absolute(path)
       rescue ArgumentError # ~name, and nobody has that name
         raise OptionTypes::Invalid, "a path or @name after unix:"
       end

@@ -66,9 +66,8 @@ module Bontebok
     def address_of(info)
       return Address.new(host: info.ip_address, port: info.ip_port) if info.ip?
 
-      # Bytes: text like that of an address which is asked for.
-      path = info.unix_path.force_encoding(Encoding::UTF_8)
-      Address.new(path: path.start_with?("\0") ? "@#{path[1..]}" : File.expand_path(path))
+      path = FileName.text(info.unix_path)
+      Address.new(path: path.start_with?("\0") ? "@#{path[1..]}" : FileName.absolute(path))
     end
   end
 end

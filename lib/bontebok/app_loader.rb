@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "file_name"
 require_relative "start_error"
 require_relative "working_directory"
 
@@ -19,7 +20,7 @@ module Bontebok
     end
 
     def initialize(path, log)
-      @path = File.absolute_path(path)
+      @path = FileName.text(File.absolute_path(path.b, Dir.pwd.b))
       @log = log
     end
 

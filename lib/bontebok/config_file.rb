@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "file_name"
 require_relative "hooks"
 require_relative "usage_error"
 require_relative "working_directory"
@@ -66,7 +67,7 @@ module Bontebok
 
     # At once, for what follows in the file; what only sets :directory means the end of the file.
     def enter(path)
-      set(:directory, path && File.expand_path(path))
+      set(:directory, path && FileName.absolute(path))
       enter_directory
     end
 

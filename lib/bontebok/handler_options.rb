@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "config"
+require_relative "file_name"
 
 module Bontebok
   # What the handler of rackup and rails server is called with, made a Config; RackupOptions and RailsOptions know what
@@ -37,7 +38,7 @@ module Bontebok
     def loaded?(config)
       return true if config.source(:rackup) == "default"
 
-      File.expand_path(config[:rackup]) == File.expand_path(@options.fetch(:config, config[:rackup]))
+      FileName.absolute(config[:rackup]) == FileName.absolute(@options.fetch(:config, config[:rackup]))
     end
 
     # Not one wish among others, but what the application was loaded with.

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "file_name"
 require_relative "start_error"
 
 module Bontebok
@@ -11,7 +12,7 @@ module Bontebok
     class << self
       # At once. place: who wants it. Raises StartError.
       def enter(path, place)
-        name = File.expand_path(path, self.name)
+        name = FileName.absolute(path, self.name)
         Dir.chdir(path)
         @name = name
       rescue SystemCallError => e
@@ -19,7 +20,8 @@ module Bontebok
       end
 
       def name
-        [@name, ENV.fetch("PWD", nil)].find { |name| name&.start_with?("/") && File.identical?(name, ".") } || Dir.pwd
+        names = [@name, ENV.fetch("PWD", nil)]
+        FileName.text(names.find { |name| name&.start_with?("/") && File.identical?(name, ".") } || Dir.pwd)
       end
 
       # Before anything can change, in the process that is to fork those which enter it again. Returns the name.

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../file_name"
 require_relative "text"
 
 module Bontebok
@@ -16,7 +17,7 @@ module Bontebok
       private
 
       def absolute(text)
-        File.expand_path(text)
+        FileName.absolute(text)
       end
     end
   end

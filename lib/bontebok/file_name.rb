@@ -1,0 +1,18 @@
+# frozen_string_literal: true
+
+module Bontebok
+  # Names of files are bytes. As text they are UTF-8, whatever the locale says. Under LC_ALL=C Ruby takes the working
+  # directory's name for US-ASCII and cannot join it with another name that has UTF-8.
+  module FileName
+    class << self
+      # ~ is a home directory. Raises ArgumentError for ~name if nobody has that name.
+      def absolute(name, folder = Dir.pwd)
+        text(File.expand_path(name.b, folder.b))
+      end
+
+      def text(name)
+        name.dup.force_encoding(Encoding::UTF_8)
+      end
+    end
+  end
+end

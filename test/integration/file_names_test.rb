@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+require "json"
+require "test_helper"
+
+# Names of files are bytes, mostly UTF-8. Under LC_ALL=C Ruby calls those of the system US-ASCII, and joins them with no
+# others: what is not ASCII is served all the same.
+class FileNamesTest < Support::TestCase
+  APPLICATION = <<~RUBY
+    require_relative "lib/größe"
+    run ->(env) { [200, {}, ["\#{Dir.pwd.b} \#{__FILE__.b} \#{SIZE}"]] }
+  RUBY
+
+  def setup
+    temp_file("diré/lib/größe.rb", "SIZE = 7\n")
+    temp_file("diré/äpp.ru", APPLICATION)
+    temp_file("diré/config.ru", APPLICATION)
+  end
+
+  [1, 0].each do |workers|
+    define_method(:"test_a_folder_a_rackup_file_and_a_socket_#{workers}") do
+      { nil => "äpp.ru", folder => "äpp.ru", nil.to_s => "../diré/äpp.ru" }.each do |pwd, rackup|
+        server = start("-w", workers, "-l", "unix:ß.sock", rackup, chdir: folder, pwd: pwd)
+
+        assert_equal "unix:#{folder}/ß.sock".b, server.address.to_s.b
+        assert_equal "#{folder} #{folder}/äpp.ru 7".b, server.get.body.b
+        assert_equal 0, server.stop.exitstatus
+        refute_path_exists "#{folder}/ß.sock"
+      end
+    end
+  end
+
+  def test_options_and_a_configuration_file
+    temp_file("diré/config/bontebok.rb", "rackup 'äpp.ru'\npidfile 'pïd'\nlisten 'unix:ß.sock'\nmax_workers 1\n")
+    server = start("--directory", "diré", "--log", "lög.txt", "--log-format", "json", "--restart-file", "nëu",
+                   "--access-log", "#{folder}/äccess", chdir: temp_dir, pwd: temp_dir, ready: false)
+    eventually(10) { File.exist?("#{folder}/lög.txt") && File.read("#{folder}/lög.txt").include?("ready in") }
+
+    assert_equal "#{folder} #{folder}/äpp.ru 7", get("unix:#{folder}/ß.sock")
+    assert_path_exists "#{folder}/pïd"
+    entries = File.readlines("#{folder}/lög.txt").map { |line| JSON.parse(line)["message"] }
+    assert_includes entries, "listening on unix:#{folder}/ß.sock"
+    server.signal("HUP")
+    eventually(10) { File.read("#{folder}/lög.txt").include?("exit status 0") }
+    assert_equal "#{folder} #{folder}/äpp.ru 7", get("unix:#{folder}/ß.sock")
+    assert_equal 0, server.stop.exitstatus
+    assert_match(/GET/, File.read("#{folder}/äccess"))
+  end
+
+  def test_a_start_that_fails
+    { ["nöne.ru"] => "#{folder}/nöne.ru: No such file", ["--directory", "nöne"] => "nöne: No such file",
+      ["-c", "nöne.rb"] => "nöne.rb: No such file", ["-l", "unix:nöne/ß"] => "#{folder}/nöne/ß: No such file",
+      ["--log", "nöne/lög"] => "nöne/lög: No such file" }.each do |args, message|
+      server = start("-w", "1", *args, chdir: folder, pwd: folder, ready: false)
+
+      assert_equal 1, server.wait.exitstatus
+      server.output.wait_for_end
+      assert_includes server.output.text.b, message.b
+    end
+  end
+
+  private
+
+  def folder
+    "#{File.realpath(temp_dir)}/diré"
+  end
+
+  def start(*args, chdir:, pwd:, ready: true)
+    server = Support::ServerProcess.new(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, *args.map(&:to_s),
+                                        chdir: chdir, env: { "PWD" => pwd, "LC_ALL" => "C" })
+    children << server
+    server.wait_until_ready if ready
+    server
+  end
+
+  def get(address)
+    Support::Client.open(address) do |client|
+      client.request("GET", "/")
+      client.read_response.body.force_encoding(Encoding::UTF_8)
+    end
+  end
+end
