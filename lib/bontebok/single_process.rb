@@ -30,6 +30,7 @@ module Bontebok
       @log = log
       @app = app
       @status = 1
+      @interrupted = false
       @began = Child.now
     end
 
@@ -142,6 +143,7 @@ module Bontebok
     end
 
     def stop_at_once
+      @interrupted = true
       @log.info("stopping at once")
       told_to_end(Child::QUIT_SECONDS)
       @serving = false
@@ -159,10 +161,10 @@ module Bontebok
       exit!(@status)
     end
 
-    # Nobody takes events any more. INT still ends the process, without waiting for anything; to repeat TERM is no sign
-    # of impatience.
+    # Nobody takes events any more. INT still ends the process, without waiting for anything, and a second INT does not
+    # change the exit status; to repeat TERM is no sign of impatience.
     def limit_exit
-      Signal.trap("INT", "SYSTEM_DEFAULT")
+      Signal.trap("INT", @interrupted ? proc { exit!(@status) } : "SYSTEM_DEFAULT")
       ExitLimit.set(@deadline ? @deadline.left : @config.seconds(:graceful_timeout), status: @status, log: @log)
     end
   end

@@ -179,10 +179,12 @@ module Bontebok
       @masters.tell(word)
     end
 
-    # The application's exit handlers and threads are here as well. INT still ends the process without them.
+    # The application's exit handlers and threads are here as well. INT still ends the process without them; a second
+    # INT does not change the exit status.
     def limit_exit
-      Signal.trap("INT", "SYSTEM_DEFAULT")
-      ExitLimit.set(@config.seconds(:graceful_timeout), status: @failed || @error ? 1 : 0, log: @log)
+      status = @failed || @error ? 1 : 0
+      Signal.trap("INT", @stopping == :quit ? proc { exit!(status) } : "SYSTEM_DEFAULT")
+      ExitLimit.set(@config.seconds(:graceful_timeout), status: status, log: @log)
     end
   end
 end

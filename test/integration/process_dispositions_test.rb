@@ -35,6 +35,21 @@ class ProcessDispositionsTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
+  # The configuration file is read before anybody handles signals.
+  def test_the_operators_signals_end_no_server_that_starts
+    make_gate
+    temp_file("bontebok.rb", "$stderr.puts('starts') || File.read('gate')\n")
+    %w[0 1].each do |workers|
+      server = start_bontebok(args: ["-w", workers, "-c", "bontebok.rb"], rackup: GATED_APP, ready: false)
+      server.wait_for_output(/starts/)
+      %w[HUP USR1 USR2].each { |name| server.signal(name) }
+      open_gate
+      server.wait_until_ready
+      assert_equal 200, server.get.status
+      server.stop
+    end
+  end
+
   # nohup: the application's commands are to outlive the terminal as well.
   def test_hup_that_is_ignored_at_the_start_stays_so
     %w[0 1].each do |workers|

@@ -58,6 +58,36 @@ class ProcessStuckTest < Support::TestCase
     assert_equal Signal.list["INT"], server.stop("INT").termsig
   end
 
+  # The server was told to stop at once, and did. How impatient its operator is makes no other status of that.
+  def test_a_second_int_in_exit_handlers
+    server = start_bontebok(args: ["-w", "0"], rackup: STUCK_EXIT)
+    server.signal("INT")
+    server.wait_for_output(/leaving/)
+    assert_equal 0, server.stop("INT").exitstatus
+  end
+
+  # While Ruby finalizes objects it has taken its own handler of INT away.
+  def test_a_second_int_behind_exit_handlers
+    make_gate
+    temp_file("bontebok.rb", <<~RUBY)
+      pid = Process.pid
+      ObjectSpace.define_finalizer($finalized = Object.new, proc do
+        next unless Process.pid == pid
+        $stderr.write("finalizing\n")
+        File.read("gate")
+      end)
+    RUBY
+    [%w[-w 0], %w[-w 1]].each do |args|
+      server = start_bontebok(args: [*args, "-c", "bontebok.rb"], rackup: GATED_APP)
+      server.wait_for_output(/ ready in \d+ ms$/)
+      server.signal("INT")
+      server.wait_for_output(/finalizing/)
+      server.signal("INT")
+      open_gate
+      assert_equal 0, server.wait.exitstatus, args.inspect
+    end
+  end
+
   def test_orphans_do_not_stay_in_their_exit_handlers
     [%w[--preload true], %w[--preload false]].each do |args|
       server = start_bontebok(args: ["-w", "1", "--graceful-timeout", "100ms", *args], rackup: STUCK_EXIT)
