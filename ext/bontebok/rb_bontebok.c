@@ -71,4 +71,5 @@ RUBY_FUNC_EXPORTED void Init_bontebok(void)
     bbr_init_worker(core);
     bbr_init_lane(core);
     bbr_init_time(bontebok, core);
+    bbr_init_process(core);
 }

@@ -290,5 +290,6 @@ void bbr_init_reply(void);
 void bbr_init_stream(VALUE core);
 void bbr_init_error(void);
 void bbr_init_time(VALUE bontebok, VALUE core);
+void bbr_init_process(VALUE core);
 
 #endif

@@ -71,9 +71,9 @@ module Bontebok
       @roster.find { |child| child.pid == pid }&.ended(status)
     end
 
-    # Every number has a child that came so far, or has failed.
+    # Every number has a child that came so far, or has failed, or the system has no room for it.
     def settled?(step)
-      @roster.settled?(step) { |number| @pauses.failing?(number) }
+      @roster.settled?(step) { |number| @pauses.failing?(number) || (@pauses.refused? && @roster.of(number).empty?) }
     end
 
     def any?(step)
@@ -124,6 +124,9 @@ module Bontebok
     def start(number)
       @roster.add(@start.call(number).tap { |child| child.expect(@seconds[:boot]) })
       @pauses.started
+    rescue Errno::EAGAIN => e
+      @record.refused(number, e)
+      @pauses.refused
     rescue SystemCallError, Hooks::Failed => e
       @record.cannot_start(number, e)
       @pauses.failed(number)

@@ -48,7 +48,7 @@ module Bontebok
       @workers = children
       mind_workers
       @failed ? 1 : 0
-    rescue AppLoader::Failed => e
+    rescue AppLoader::Failed, ThreadError => e
       @log.error(e.message, e.cause)
       1
     ensure

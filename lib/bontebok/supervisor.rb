@@ -64,6 +64,8 @@ module Bontebok
     def watch_restart_file(folder)
       path = @config[:restart_file] or return
       RestartFile.watch(File.expand_path(path, folder)) { @events.push(:restart) }
+    rescue ThreadError => e
+      raise StartError, "no room for threads: #{e.message}"
     end
 
     def mind_masters

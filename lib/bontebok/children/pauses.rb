@@ -8,6 +8,8 @@ module Bontebok
     # Knows numbers, no processes.
     class Pauses
       LONGEST = 30
+      # Between two attempts that are refused: without a pause they would take all of a processor.
+      LEAST = 0.1
 
       # pause: seconds after a first failure. interval: seconds between any two starts.
       def initialize(pause, interval)
@@ -17,6 +19,7 @@ module Bontebok
         @brief = {}
         @until = Hash.new(0)
         @next_start = 0
+        @refused = false
       end
 
       # The time from which on it may be started.
@@ -25,7 +28,18 @@ module Bontebok
       end
 
       def started
+        @refused = false
         @next_start = Child.now + @interval
+      end
+
+      # The system has no room for another process. This concerns all numbers, and none is a failure.
+      def refused
+        @refused = true
+        @next_start = Child.now + [@pause, LEAST].max
+      end
+
+      def refused?
+        @refused
       end
 
       # Its last start came to nothing.

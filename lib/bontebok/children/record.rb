@@ -20,6 +20,13 @@ module Bontebok
         @log.error(text, exception)
       end
 
+      # Other numbers are not attempted then: one line tells of all.
+      def refused(number, error)
+        reason = SystemCallError.new(nil, error.errno).message
+        @log.error("#{@name} #{number} cannot be started: the system refuses another process " \
+                   "(RLIMIT_NPROC, pids.max): #{reason} (EAGAIN)")
+      end
+
       # at_once: it has nothing to serve until its replacement is ready.
       def replaced(child, at_once)
         how = at_once ? "is replaced before it was ready" : "leaves when its replacement is ready"

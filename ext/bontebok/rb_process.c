@@ -1,0 +1,47 @@
+/* rb_process.c: what Bontebok::Core can do for the processes of the server, beside serving. Not for lanes. */
+#include "rb_bontebok.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+/* Bytes. The attempt's child only returns. */
+#define STACK 16384
+
+static int end_at_once(void *nothing)
+{
+    return 0;
+}
+
+/* Makes a process that ends at once, and waits for its end. It shares our memory (CLONE_VM), so nothing is
+ * copied however large we are, and we go on when it has ended (CLONE_VFORK). It has no exit signal: no CHLD
+ * comes, and no wait of anybody else's can find it, only one with __WCLONE. No handler of pthread_atfork
+ * runs. Our handlers of signals must not run in it. Returns 0 or an errno. */
+static int attempt(void)
+{
+    _Alignas(16) char stack[STACK];
+    sigset_t all, former;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &former);
+    int pid = clone(end_at_once, stack + STACK, CLONE_VM | CLONE_VFORK, NULL);
+    int error = pid < 0 ? errno : 0;
+    if (pid > 0) (void)waitpid(pid, NULL, __WCLONE);
+    (void)pthread_sigmask(SIG_SETMASK, &former, NULL);
+    return error;
+}
+
+/* check_fork: raises Errno::EAGAIN if the kernel refuses another process: past RLIMIT_NPROC, for example, or
+ * pids.max of the cgroup. Ruby's own fork would sleep and try again, for ever, and look at no signal. All
+ * other errors it raises itself. */
+static VALUE check_fork(VALUE core)
+{
+    int error = attempt();
+    if (error == EAGAIN) rb_syserr_fail(error, "fork");
+    return Qnil;
+}
+
+void bbr_init_process(VALUE core)
+{
+    rb_define_singleton_method(core, "check_fork", check_fork, 0);
+}
