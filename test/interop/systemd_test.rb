@@ -6,7 +6,7 @@ require_relative "support/handover_case"
 # systemd's own tool listens as a socket unit does, and executes the server when the first client is there.
 class SystemdTest < Interop::HandoverCase
   # It passes on little else.
-  KEPT = %w[RUBYOPT RUBYLIB BUNDLE_GEMFILE GEM_HOME GEM_PATH].select { |name| ENV.key?(name) }.freeze
+  KEPT = ["RUBYLIB", *%w[GEM_HOME GEM_PATH].select { |name| ENV.key?(name) }].freeze
 
   def setup
     @path = File.join(temp_dir, "app.sock")

@@ -29,7 +29,8 @@ module Support
 
     attr_reader :pid, :output, :status
 
-    # env: added to ours; a nil value removes a name. Standard input is empty unless stdin: is given.
+    # env: added to ours, which is without Bundler's setup (see GemFolders); a nil value removes a name. Standard input
+    # is empty unless stdin: is given.
     def initialize(*argv, env: {}, chdir: nil, stdin: File::NULL, **spawn_options)
       @output = Output.new
       stdout, stdout_writer = IO.pipe
@@ -37,8 +38,8 @@ module Support
       # As the pipes of a shell or a service manager.
       [stdout_writer, stderr_writer].each { |writer| writer.nonblock = false }
       spawn_options[:chdir] = chdir if chdir
-      @pid = Process.spawn(env, *argv, pgroup: true, in: stdin, out: stdout_writer, err: stderr_writer,
-                                       **spawn_options)
+      spawn_options.update(in: stdin, out: stdout_writer, err: stderr_writer)
+      @pid = Process.spawn(GemFolders.environment.merge(env), *argv, pgroup: true, **spawn_options)
       @output.collect(:stdout, stdout)
       @output.collect(:stderr, stderr)
       @waiter = Process.detach(@pid)

@@ -98,7 +98,7 @@ module Interop
     end
 
     def environment
-      { "BUNDLE_GEMFILE" => File.join(ROOT, gemfile), "RUBYOPT" => nil }
+      { "BUNDLE_GEMFILE" => File.join(ROOT, gemfile), "RUBYOPT" => nil, "RUBYLIB" => nil }
     end
 
     def rackup(*args, rackup: ANSWER, listen: %w[-o 127.0.0.1 -p 0], ready: true)

@@ -20,7 +20,7 @@ module Interop
     # Seconds in which it is loaded, on a busy machine.
     BOOT_LIMIT = 60
     BUNDLE = { "BUNDLE_GEMFILE" => GEMFILE, "BUNDLE_PATH" => File.join(ROOT, "vendor/bundle"),
-               "BONTEBOK_ROOT" => ROOT, "RUBYOPT" => nil }.freeze
+               "BONTEBOK_ROOT" => ROOT, "RUBYOPT" => nil, "RUBYLIB" => nil }.freeze
 
     class << self
       # Makes what is missing and returns the application's folder.

@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+module Support
+  # How a started Ruby finds the gems of this process: by their folders in RUBYLIB. Bundler's setup would take longer
+  # than the server's own start, and it and RubyGems write warnings to standard error, depending on the gems of the
+  # machine. A test that is about Bundler sets both variables itself.
+  module GemFolders
+    SETUP = %r{-r\S*bundler/setup}
+
+    class << self
+      # Names and values for Process.spawn; a nil value removes a name.
+      def environment
+        { "RUBYOPT" => without_setup, "RUBYLIB" => folders.join(File::PATH_SEPARATOR) }
+      end
+
+      private
+
+      def without_setup
+        rest = ENV.fetch("RUBYOPT", "").gsub(SETUP, "").strip
+        rest unless rest.empty?
+      end
+
+      # Ruby finds its default gems without help.
+      def folders
+        specs = Gem.loaded_specs.values.reject { |spec| spec.default_gem? || spec.name == "bundler" }
+        specs.flat_map(&:full_require_paths)
+      end
+    end
+  end
+end

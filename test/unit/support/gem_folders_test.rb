@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class GemFoldersTest < Support::TestCase
+  def test_a_started_ruby_has_the_same_rack_without_bundler
+    require "rack"
+    script = "require %q(rack); print Rack.release, defined?(Bundler).inspect"
+    assert_equal "#{Rack.release}nil", output_of(script)
+  end
+
+  # As Bundler's setup does on a machine with two versions of a gem.
+  def test_setup_is_not_run
+    with_environment("RUBYOPT" => "-W1 -rbundler/setup -r/usr/lib/ruby/bundler/setup") do
+      assert_equal "-W1", Support::GemFolders.environment["RUBYOPT"]
+    end
+    with_environment("RUBYOPT" => "-rbundler/setup") { assert_nil Support::GemFolders.environment.fetch("RUBYOPT") }
+  end
+
+  private
+
+  def output_of(script)
+    Support::ChildProcess.run(RbConfig.ruby, "-e", script).output.text
+  end
+
+  def with_environment(variables)
+    former = variables.to_h { |name, _value| [name, ENV.fetch(name, nil)] }
+    ENV.update(variables)
+    yield
+  ensure
+    ENV.update(former)
+  end
+end
