@@ -1,0 +1,79 @@
+# frozen_string_literal: true
+
+require "socket"
+
+module Bench
+  module Faults
+    # One connection of the probe, which never blocks. It has one request at a time.
+    class Connection
+      attr_reader :socket, :result
+
+      # address: "127.0.0.1:PORT".
+      def initialize(address)
+        host, port = address.split(":")
+        @socket = Socket.new(:INET, :STREAM)
+        @socket.setsockopt(:TCP, :NODELAY, true)
+        started = @socket.connect_nonblock(Socket.sockaddr_in(Integer(port), host), exception: false)
+        @connected = started != :wait_writable
+      rescue SystemCallError
+        @result = :refused
+      end
+
+      # Sends the request as soon as the connection stands.
+      def ask(text)
+        @unsent = text
+        @received = +""
+        @result = nil unless @result == :refused
+        step if @connected
+      end
+
+      def connecting? = !@connected
+
+      # The socket is ready. Afterwards #result is nil while the response is not complete, else :ok, :status (another
+      # one than 200), :refused, :reset or :short.
+      def step
+        @connected = true
+        send_request if @unsent
+        receive unless @unsent
+      rescue Errno::ECONNREFUSED
+        @result = :refused
+      rescue EOFError
+        @result = :short
+      rescue SystemCallError
+        @result = :reset
+      end
+
+      # The server keeps the connection after this response.
+      def kept? = @result == :ok && !@head.match?(/^connection: *close/i) && @head.start_with?("HTTP/1.1")
+
+      # The server has not closed the connection meanwhile.
+      def open?
+        @socket.read_nonblock(1, exception: false) == :wait_readable
+      rescue SystemCallError
+        false
+      end
+
+      def close = @socket.close
+
+      private
+
+      def send_request
+        written = @socket.write_nonblock(@unsent, exception: false)
+        return if written == :wait_writable
+
+        @unsent = written < @unsent.bytesize ? @unsent.byteslice(written..) : nil
+      end
+
+      def receive
+        part = @socket.read_nonblock(65_536, exception: false)
+        return if part == :wait_readable
+
+        @received << (part || raise(EOFError))
+        @head, body = @received.split("\r\n\r\n", 2)
+        return if body.nil? || body.bytesize < @head[/^content-length: *(\d+)/i, 1].to_i
+
+        @result = @head.start_with?(%r{HTTP/1\.[01] 200 }) ? :ok : :status
+      end
+    end
+  end
+end

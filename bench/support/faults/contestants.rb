@@ -1,0 +1,123 @@
+# frozen_string_literal: true
+
+require_relative "../contestants"
+
+module Bench
+  module Faults
+    # The servers. Each has the settings that a fault asks for, in the server's own words; #missing are those for which
+    # it has none.
+    #
+    #   workers        processes with one thread each
+    #   preload        the master loads the application
+    #   request_limit  seconds that one request may take
+    #   worker_limit   seconds that a worker may make no progress
+    #   graceful_limit seconds that a worker has to end
+    #   boot_limit     seconds that a worker has to become ready
+    #   spool_max      what responses and requests may take of the disk
+    class Contestant
+      APP = File.join(Bench::Contestants::APPS, "faults.ru")
+      LIMITS = %i[request_limit worker_limit graceful_limit boot_limit spool_max].freeze
+      # The signal that asks for a graceful stop.
+      STOP = :TERM
+      KEEPS_ALIVE = true
+
+      attr_reader :settings
+
+      # dir: for the server's files. settings: see above.
+      def initialize(address, dir, settings)
+        @address = address
+        @dir = dir
+        @settings = { preload: true, **settings }
+      end
+
+      def name = self.class.name.split("::").last.downcase
+      def env = Bench::Build.gems_of(File.join(Bench::Contestants::ROOT, "bench/peers/Gemfile"))
+      def missing = wanted.keys - words.keys
+      def stop_signal = self.class::STOP
+      def keeps_alive? = self.class::KEEPS_ALIVE
+      # In the server's own words: "worker_timeout 3".
+      def limits = wanted.filter_map { |key, value| words[key]&.then { |word| "#{word} #{value}" } }.uniq
+
+      private
+
+      def words = self.class::WORDS
+      def wanted = @settings.slice(*LIMITS)
+      def file(name, *lines) = File.join(@dir, name).tap { |path| File.write(path, lines.join("\n")) }
+    end
+
+    # Ours.
+    class Bontebok < Contestant
+      WORDS = { request_limit: "--request-timeout", worker_limit: "--worker-timeout",
+                graceful_limit: "--graceful-timeout", boot_limit: "--worker-boot-timeout",
+                spool_max: "--spool-max" }.freeze
+
+      def env = Bench::Build.gems_of(File.join(Bench::Contestants::ROOT, "Gemfile"))
+
+      def command
+        [*Bench::Contestants.ours(@address, @settings[:workers], APP).first.command[0..-2],
+         "--preload=#{@settings[:preload]}", "--restart-file", restart_file, "--spool-dir", @dir,
+         *limits.flat_map(&:split), APP]
+      end
+
+      # Begins another generation.
+      def restart(_pid) = File.write(restart_file, "")
+
+      private
+
+      # A revision before an option can be measured as well.
+      def words
+        @words ||= IO.popen([env, RbConfig.ruby, File.join(Bench::Contestants::ROOT, "exe/bontebok"), "--help"], &:read)
+                     .then { |help| WORDS.select { |_key, word| help.match?(/#{word}\b/) } }
+      end
+
+      def restart_file = File.join(@dir, "restart")
+    end
+
+    # Cluster mode. Another generation is a phased restart, for which workers load the application themselves.
+    class Puma < Contestant
+      WORDS = { worker_limit: "worker_timeout", graceful_limit: "worker_shutdown_timeout",
+                boot_limit: "worker_boot_timeout" }.freeze
+
+      def command
+        config = file("puma.rb", "workers #{@settings[:workers]}", "threads 1, 1", "bind 'tcp://#{@address}'",
+                      "preload_app! #{@settings[:preload]}", "worker_check_interval 1", *limits)
+        ["bundle", "exec", "puma", "-q", "-e", "production", "-C", config, APP]
+      end
+
+      def restart(pid) = Process.kill(:USR1, pid)
+    end
+
+    # Another generation is a second master; its workers send the old ones away, as in unicorn's example configuration.
+    class Unicorn < Contestant
+      WORDS = { request_limit: "timeout", worker_limit: "timeout" }.freeze
+      # It takes no timeout below.
+      LEAST = 3
+      STOP = :QUIT
+      KEEPS_ALIVE = false
+      HANDOVER = <<~RUBY
+        before_fork do |server, worker|
+          old = "\#{server.config[:pid]}.oldbin"
+          last = worker.nr + 1 >= server.worker_processes
+          Process.kill(last ? :QUIT : :TTOU, File.read(old).to_i) if old != server.pid
+        rescue Errno::ENOENT, Errno::ESRCH
+          nil
+        end
+      RUBY
+
+      def command
+        config = file("unicorn.rb", "worker_processes #{@settings[:workers]}", "listen '#{@address}'",
+                      "preload_app #{@settings[:preload]}", "pid '#{File.join(@dir, 'unicorn.pid')}'", *limits,
+                      (HANDOVER unless @settings[:preload]))
+        ["bundle", "exec", "unicorn", "-E", "none", "-c", config, APP]
+      end
+
+      def restart(pid) = Process.kill(:USR2, pid)
+
+      private
+
+      def wanted = super.transform_values { |value| value.is_a?(Integer) ? [value, LEAST].max : value }
+    end
+
+    CONTESTANTS = { "bontebok" => Bontebok, "puma" => Puma, "unicorn" => Unicorn }.freeze
+  end
+end

@@ -1,0 +1,19 @@
+# frozen_string_literal: true
+
+require_relative "../fault"
+
+module Bench
+  module Faults
+    # A deploy of a version that one worker loads, and none after it. The probe needs more than two of four workers.
+    class BadGeneration < Fault
+      def title = "a deploy: of the new version one worker becomes ready, the others fail; 4 workers, 2 of them needed"
+      def settings = { workers: 4, preload: false, boot_limit: 5 }
+      def path = "/sleep/0.1"
+
+      def strike(run)
+        run.note("bad")
+        run.contestant.restart(run.first)
+      end
+    end
+  end
+end

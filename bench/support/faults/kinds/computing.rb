@@ -1,0 +1,14 @@
+# frozen_string_literal: true
+
+require_relative "../fault"
+
+module Bench
+  module Faults
+    # A thread of the application's own that gives up Ruby's lock only when it must.
+    class Computing < Fault
+      def title = "a background thread computes in one worker of 2; in time is 50 ms"
+      def limit = 0.05
+      def strike(run) = run.worker_at("/compute")
+    end
+  end
+end

@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+require_relative "../fault"
+
+module Bench
+  module Faults
+    # The server's user may have no process more for six seconds, while a worker is killed; and again at the end, when
+    # the server is to stop.
+    class ForkFails < Fault
+      # Nobody's, so that the limit counts the server alone.
+      UID = 65_533
+      SECONDS = 6
+      STOP_LIMIT = 5
+
+      def title = "fork fails for #{SECONDS} s (RLIMIT_NPROC) while a worker of 2 is killed; a stop while it fails"
+      def settings = { workers: 2, graceful_limit: 3 }
+      def path = "/sleep/0.02"
+
+      def wrap
+        return [] unless Process.uid.zero?
+
+        ["setpriv", "--reuid=#{UID}", "--regid=#{UID}", "--clear-groups"]
+      end
+
+      def strike(run)
+        begin_failing(run, run.workers.first)
+        sleep(SECONDS)
+        limit_processes(run, Process.getrlimit(:NPROC).last)
+      end
+
+      # A worker more is killed, and the server has to stop without it.
+      def finish(run)
+        begin_failing(run, run.group.pids.max)
+        sleep 1
+        took = run.stop_seconds(run.contestant.stop_signal, STOP_LIMIT)
+        run.notes << (took ? format("stops in %.1f s", took) : "does not stop within #{STOP_LIMIT} s")
+      end
+
+      private
+
+      def begin_failing(run, worker)
+        limit_processes(run, 1)
+        Process.kill(:KILL, worker)
+      end
+
+      # Soft limits only, which can be raised again. It takes the same user as the server's.
+      def limit_processes(run, count)
+        run.group.pids.each do |pid|
+          system(*wrap, "prlimit", "--pid", pid.to_s, "--nproc=#{count}:")
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+require_relative "../fault"
+
+module Bench
+  module Faults
+    # Bodies that come just above the least rate (MinBodyRate, 500 bytes per second), from more clients than the server
+    # has descriptors for.
+    class SlowSenders < Fault
+      DESCRIPTORS = 256
+      SENDERS = 600
+      RATE = 600
+      HEAD = "POST /upload HTTP/1.1\r\nHost: fault\r\nContent-Length: 10000000\r\n\r\n"
+      PART = ("x" * RATE).freeze
+
+      def title = "#{SENDERS} clients send bodies at #{RATE} B/s, #{DESCRIPTORS} descriptors each; in time is 1 s"
+      def wrap = ["prlimit", "--nofile=#{DESCRIPTORS}:#{DESCRIPTORS}"]
+      def limit = 1
+
+      def strike(run)
+        sockets = Array.new(SENDERS) { run.ask("/upload", HEAD) }
+        run.every(1) { sockets.each { |socket| send_part(socket) } }
+      end
+
+      private
+
+      def send_part(socket)
+        socket.write_nonblock(PART, exception: false)
+      rescue SystemCallError
+        nil
+      end
+    end
+  end
+end

@@ -1,0 +1,133 @@
+# frozen_string_literal: true
+
+require_relative "connection"
+
+module Bench
+  module Faults
+    # Sends requests at fixed times, whatever the server does (open loop), by turns on a new connection and on one that
+    # is kept alive. A process of its own, so that what the bench does meanwhile delays no request.
+    class Probe
+      # due: seconds after the start. kind: :new or :kept. after: seconds from due to the end of the response, nil if it
+      # never came. result: Connection's, :unanswered when the client gives up, or :closed if the server had closed
+      # the kept connection before the request was due and the client may not open another one.
+      Request = Struct.new(:due, :kind, :after, :result, keyword_init: true)
+
+      # Kept connections; each has a request every two seconds at 20 per second.
+      KEPT = 20
+      # A client gives up after so many seconds.
+      PATIENCE = 5
+
+      # kinds: [:new, :kept] or one of them. reopen: a kept connection that the server has closed is opened again.
+      def initialize(address, path:, rate:, seconds:, kinds: %i[new kept], reopen: true)
+        @address = address
+        @text = { new: request(path, "close"), kept: request(path, "keep-alive") }
+        @plan = Array.new((rate * seconds).to_i) do |number|
+          Request.new(due: number.to_f / rate, kind: kinds[number % kinds.size])
+        end
+        @seconds = seconds
+        @pool_size = kinds == [:kept] ? 2 * KEPT : KEPT
+        @reopen = reopen
+        @idle = []
+        @pending = {}
+      end
+
+      # Yields the moment of the start, of the monotonic clock, while the probe runs; returns all requests.
+      def run
+        reader, writer = IO.pipe(binmode: true)
+        start = now + 1
+        pid = fork { report(writer, start) }
+        writer.close
+        yield start
+        Marshal.load(reader.read) # rubocop:disable Security/MarshalLoad -- its own child has written it
+      ensure
+        reader.close
+        Process.wait(pid)
+      end
+
+      private
+
+      def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+
+      def request(path, connection) = "GET #{path} HTTP/1.1\r\nHost: probe\r\nConnection: #{connection}\r\n\r\n"
+
+      # exit!: the parent's exit handlers are not the child's.
+      def report(writer, start)
+        @start = start
+        fill_pool
+        send_all
+        writer.write(Marshal.dump(@plan))
+        writer.close
+      ensure
+        exit!
+      end
+
+      def fill_pool
+        filling = Array.new(@pool_size) { Connection.new(@address).tap { |connection| connection.ask(@text[:kept]) } }
+        until filling.empty? || now >= @start
+          ready = select_of(filling, @start - now)
+          ready.each(&:step)
+          done, filling = filling.partition(&:result)
+          @idle.concat(done.select(&:kept?))
+        end
+        filling.each(&:close)
+      end
+
+      def send_all
+        waiting = @plan.dup
+        until waiting.empty? && @pending.empty?
+          begin_request(waiting.shift) while waiting.any? && now >= @start + waiting.first.due
+          limit = waiting.empty? ? 0.1 : @start + waiting.first.due - now
+          select_of(@pending.keys, [limit, 0].max.clamp(0, 0.1)).each(&:step)
+          @pending.each_key.select(&:result).each { |connection| finish(connection) }
+          give_up
+        end
+      end
+
+      def select_of(connections, limit)
+        return sleep(limit) && [] if connections.empty?
+
+        sockets = connections.to_h { |connection| [connection.socket, connection] }
+        writers = connections.select(&:connecting?).map(&:socket)
+        ready = IO.select(sockets.keys - writers, writers, nil, limit) || [[], []]
+        (ready[0] | ready[1]).map { |socket| sockets[socket] }
+      end
+
+      def begin_request(request)
+        connection = request.kind == :kept ? kept_connection : Connection.new(@address)
+        return request.result = :closed unless connection
+
+        @pending[connection] = request
+        connection.ask(@text[request.kind])
+      end
+
+      # nil if none is left and no new one may be opened.
+      def kept_connection
+        connection = @idle.shift
+        return connection if connection&.open?
+        return Connection.new(@address) if @reopen
+
+        connection&.close
+        nil
+      end
+
+      def finish(connection)
+        request = @pending.delete(connection)
+        request.after = now - @start - request.due
+        request.result = connection.result
+        return @idle << connection if request.kind == :kept && connection.kept? && @idle.size < @pool_size
+
+        connection.close
+      end
+
+      # The requests of the last seconds have as long as the others while the run lasts, then a second.
+      def give_up
+        @pending.select { |_connection, request| over?(request) }.each_key do |connection|
+          @pending.delete(connection).result = :unanswered
+          connection.close
+        end
+      end
+
+      def over?(request) = now > @start + [request.due + PATIENCE, @seconds + 1].min
+    end
+  end
+end
