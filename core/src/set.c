@@ -90,8 +90,16 @@ void bb__set_end(struct bb__set *set, struct bb__conn_context *context, struct b
     bb__conn_free(conn, context, end);
 }
 
+void bb__set_unwatch(struct bb__set *set, struct bb__conn *conn)
+{
+    if (conn->registered) bb__poller_remove(&set->poller, conn->fd);
+    conn->registered = false;
+}
+
+/* It is read when it has its turn. A poll until then would find it each time. */
 static void push_ready(struct bb__set *set, struct bb__conn *conn)
 {
+    bb__set_unwatch(set, conn);
     conn->is_ready = true;
     conn->next_ready = NULL;
     if (set->ready_last)
@@ -130,12 +138,6 @@ static bool watch(struct bb__set *set, struct bb__conn *conn)
     conn->registered = true;
     conn->interest = conn->want;
     return code == BB_OK;
-}
-
-void bb__set_unwatch(struct bb__set *set, struct bb__conn *conn)
-{
-    if (conn->registered) bb__poller_remove(&set->poller, conn->fd);
-    conn->registered = false;
 }
 
 /* Of one that is not watched any more. False: it still is ours. While one waits for room in the relay, those

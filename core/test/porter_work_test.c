@@ -111,6 +111,35 @@ static void test_who_finds_no_room_in_the_relay_keeps_his_turn(void **state)
     free_crew(crew);
 }
 
+/* Connections with pipelined requests, while the relay is full. Their sockets have more bytes, and a poll
+ * would find them each time. */
+static void test_connections_that_wait_for_room_are_not_polled(void **state)
+{
+    (void)state;
+    struct crew *crew = new_crew(0);
+    struct bb__set *set = &crew->host->lane->set;
+    char request[64];
+    for (int i = 0; i < CLIENTS; i++) {
+        snprintf(request, sizeof request, "GET /%d HTTP/1.1\r\nHost: x\r\n\r\n", i);
+        client_say(crew->clients[i], request);
+        assert_int_equal(bb__conn_on_ready(crew->conns[i], &crew->porter.context, BB_INTEREST_READ),
+                         BB_CONN_REQUEST);
+        crew->conns[i]->state = BB_CONN_HEAD;
+        crew->conns[i]->head_seen = 0;
+        (void)bb__set_settle(set, &crew->porter.context, crew->conns[i], BB_CONN_AGAIN);
+        client_say(crew->clients[i], "GET /more HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    fail_relay.failures = 2;
+    for (int looks = 0; looks < 2; looks++) {
+        look(crew);
+        assert_true(would_wait(crew->host));
+        assert_true(crew->host->lane->minded.due > crew->porter.context.now);
+    }
+    look(crew);
+    for (int i = 0; i < CLIENTS; i++) assert_int_equal(take_message(crew), i);
+    free_crew(crew);
+}
+
 /* A descriptor that was left to the host tells how many connections there is room for. */
 static void test_who_has_waited_too_long_is_taken_as_far_as_there_is_room(void **state)
 {
@@ -150,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_finds_no_room_in_the_relay_keeps_his_turn),
+        cmocka_unit_test(test_connections_that_wait_for_room_are_not_polled),
         cmocka_unit_test(test_who_has_waited_too_long_is_taken_as_far_as_there_is_room),
         cmocka_unit_test(test_tells_how_many_more_were_lost),
     };
