@@ -9,6 +9,7 @@ require_relative "children/record"
 require_relative "children/roster"
 require_relative "children/turns"
 require_relative "hooks"
+require_relative "main_thread"
 
 module Bontebok
   # The children that a process must have, by number: the supervisor's one master, a master's workers. Keeps one staying
@@ -50,9 +51,10 @@ module Bontebok
     end
 
     # Waits until something happens to a child, a deadline passes or one of the others is readable. #mind is to follow,
-    # after the signals were taken: a CHLD that comes later wakes the next wait.
-    def wait(*others)
-      IO.select([*others, *@roster.audible.map(&:channel)], nil, nil, seconds_to_wait)
+    # after the signals were taken: a CHLD that comes later wakes the next wait. The block is given what the application
+    # raises here (MainThread).
+    def wait(*others, &)
+      MainThread.wait([*others, *@roster.audible.map(&:channel)], seconds_to_wait, &)
     end
 
     # Hears what the children say, and starts, retires and kills by the rules above.

@@ -3,6 +3,7 @@
 require "bontebok/bontebok"
 require_relative "channel"
 require_relative "fork_guard"
+require_relative "main_thread"
 
 module Bontebok
   # How a Child comes into being.
@@ -16,7 +17,7 @@ module Bontebok
         Process.fork do
           to_close.each(&:close)
           Channel.disown(except: child_end)
-          exit(yield(child_end))
+          MainThread.unguard { exit(yield(child_end)) }
         end
       end
       child_end.close

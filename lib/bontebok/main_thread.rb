@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The main thread of a process that serves, for Worker and SingleProcess. Ruby raises in it what ends a thread of the
-  # application: SystemExit always (a watchdog that calls exit), any other error where abort_on_exception is set. That
-  # is not to end the process while requests are in flight, nor to come between two steps of ours.
+  # The main thread of a process of the server, where the application has threads of its own. Ruby raises in the main
+  # thread what ends another one: SystemExit always (a watchdog that calls exit), any other error where
+  # abort_on_exception is set. That must not end the process, nor come between two steps of ours.
   module MainThread
     class << self
       # While the block runs such an exception waits until .wait is called.
@@ -29,7 +29,25 @@ module Bontebok
         []
       end
 
+      # For a process that goes on as if nothing had happened.
+      def survive(exception, log)
+        thread = origin(exception)
+        name = thread ? "the thread #{thread.inspect[/0x\h+[@ ](.*) \w+>/, 1]}" : "a thread"
+        log.error("#{name} of the application would end this process, which goes on", exception)
+      end
+
       private
+
+      # The thread that has ended with the exception; nil: another one has only raised it here.
+      def origin(exception)
+        ObjectSpace.each_object(Thread).find { |thread| thread.status.nil? && ended_with?(thread, exception) }
+      end
+
+      def ended_with?(thread, exception)
+        thread.join && false
+      rescue Exception => e # rubocop:disable Lint/RescueException
+        e.equal?(exception)
+      end
 
       # The application has closed what is ours: no wait would succeed any more.
       def broken?(source)

@@ -9,6 +9,8 @@ require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "hooks"
 require_relative "log_files"
+require_relative "main_thread"
+require_relative "master_hooks"
 require_relative "out_of_band"
 require_relative "out_of_band_turns"
 require_relative "progress"
@@ -21,6 +23,8 @@ module Bontebok
   # nothing itself. What it is to do it is told through its channel; a signal from outside only makes it ask the
   # supervisor. When the supervisor is gone, it drains.
   class Master
+    include MasterHooks
+
     SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
 
     # generation: which of the server's masters it is, from 1. workers: how many it is to have. app: what the supervisor
@@ -41,12 +45,10 @@ module Bontebok
       @config.account.assume
       Process.setproctitle("bontebok master")
       ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log, *@turns].each(&:disown) }
-      @app ||= load_app if @config[:preload]
-      Collector.new.settle(compact: @config[:compact_before_fork]) if @app
-      @turns = OutOfBandTurns.new(@count) if OutOfBand.wanted?(@config)
-      @events = SignalQueue.new(*SIGNALS)
-      @workers = children
-      mind_workers
+      MainThread.guard do
+        prepare
+        mind_workers
+      end
       @failed ? 1 : 0
     rescue AppLoader::Failed, ThreadError => e
       @log.error(e.message, e.cause)
@@ -58,14 +60,22 @@ module Bontebok
 
     private
 
+    def prepare
+      @app ||= load_app if @config[:preload]
+      Collector.new.settle(compact: @config[:compact_before_fork]) if @app
+      @turns = OutOfBandTurns.new(@count) if OutOfBand.wanted?(@config)
+      @events = SignalQueue.new(*SIGNALS)
+      @workers = children
+    end
+
     def load_app
-      guard do
-        AppLoader.load_anew(@config[:rackup], @log)
+      guard_loading do
+        MainThread.unguard { AppLoader.load_anew(@config[:rackup], @log) }
       end
     end
 
     # As long as no worker serves.
-    def guard(&)
+    def guard_loading(&)
       ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log, orphaned: method(:unlink_orphaned), &)
     end
 
@@ -77,21 +87,10 @@ module Bontebok
     def children
       Children.new("worker", @count, **seconds, log: @log, ended: method(:note_end)) do |number|
         run_before_fork(Hooks::Worker.new(number))
+        lend { Thread.pass } # an exception that still waits would be lost in the fork
         child = fork_worker(number)
         attempt_hook(:after_worker_fork, Hooks::Worker.new(number, child.pid))
         child
-      end
-    end
-
-    def run_before_fork(worker)
-      loading = !@progress.loaded? && @config.hooks.any?(:before_fork)
-      return @config.hooks.run(:before_fork, worker) unless loading
-
-      begin
-        guard { @config.hooks.run(:before_fork, worker) }
-      ensure
-        @events.claim(*SIGNALS)
-        @events.push("CHLD") # one may have come meanwhile
       end
     end
 
@@ -114,17 +113,13 @@ module Bontebok
       attempt_hook(:after_worker_exit, Hooks::Worker.new(child.number, child.pid), child.status)
     end
 
-    def attempt_hook(name, *arguments)
-      @config.hooks.attempt(name, *arguments, log: @log)
-    end
-
     def mind_workers
       loop do
         @workers.mind
         @progress.tell(@workers) { |step| note(step) } unless @stopping
         break if @stopping && @workers.empty?
 
-        @workers.wait(@events, *(@channel unless @orphaned))
+        @workers.wait(@events, *(@channel unless @orphaned)) { |exception| MainThread.survive(exception, @log) }
         events = @events.take
         @channel.hear.each { |word| obey(word) } unless @orphaned
         events.each { |event| handle(event) }

@@ -6,6 +6,7 @@ require_relative "exit_limit"
 require_relative "fork_guard"
 require_relative "generations"
 require_relative "log_files"
+require_relative "main_thread"
 require_relative "master"
 require_relative "restart_file"
 require_relative "signal_queue"
@@ -40,7 +41,7 @@ module Bontebok
       @listeners.bind
       @masters = Generations.of(@config, -> { @workers }, @log) { |number| fork_master(number) }
       watch_restart_file(WorkingDirectory.keep)
-      mind_masters
+      MainThread.guard { mind_masters }
       raise @error if @error
 
       @log.info("stopped") unless @failed
@@ -74,7 +75,7 @@ module Bontebok
         follow_start
         break if @stopping && @masters.empty?
 
-        @masters.wait(@events)
+        @masters.wait(@events) { |exception| MainThread.survive(exception, @log) }
         @events.take.each { |signal| handle(signal) }
       end
     end
