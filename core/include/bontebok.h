@@ -330,7 +330,8 @@ struct bb_news {
 /* Takes the oldest news. Returns BB_OK, or BB_AGAIN when there is none. */
 int bb_lane_news(struct bb_lane *lane, struct bb_news *news);
 
-/* Closes every connection of the lane (aborting the current request) and frees it. NULL is allowed. */
+/* Closes every connection of the lane (aborting the current request) and frees it. NULL is allowed. May have
+ * to wait for the porter, which may be writing to a disk. */
 void bb_lane_free(struct bb_lane *lane);
 
 /* ---- reply: answers the lane's current request ---- */

@@ -62,6 +62,7 @@ void bb_lane_free(struct bb_lane *lane)
     bool inert = bb__worker_is_inert(lane->worker);
     bb_reply_abort(lane);
     bb_lane_step_back(lane);
+    while (!inert && !bb__lane_has_returned(lane)) bb__lane_await_set(lane);
     if (lane->context.log && !inert) bb__lane_log_flush(lane);
     while (lane->set.conns && !is_left_halfway(lane)) {
         enum bb__conn_end end = inert ? BB_CONN_END_ABANDON : bb__conn_end_of(lane->set.conns);
@@ -82,18 +83,6 @@ void bb_lane_free(struct bb_lane *lane)
 bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_next next)
 {
     return bb__set_settle(&lane->set, &lane->context, conn, next);
-}
-
-void bb__lane_answered(struct bb_lane *lane)
-{
-    struct bb__conn *conn = lane->current;
-    bb__lane_returns(lane);
-    lane->current = NULL;
-    enum bb__conn_next next = bb__conn_answered(conn, &lane->context);
-    if (next == BB_CONN_AGAIN && lane->in_a_row < BB_IN_A_ROW)
-        lane->again = conn;
-    else
-        (void)bb__lane_settle(lane, conn, next);
 }
 
 /* ---- the loop ---- */
@@ -248,6 +237,7 @@ static bool attend(struct bb_lane *lane)
 int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
 {
     if (bb__worker_is_inert(lane->worker)) return BB_DRAINED;
+    if (lane->then != BB_THEN_NOTHING && !bb__lane_has_returned(lane)) return BB_AGAIN;
     mind_the_time(lane);
     if (lane->context.news.count > 0) return BB_NEWS;
 
@@ -299,6 +289,10 @@ static int patience(struct bb_lane *lane)
 int bb_lane_wait(struct bb_lane *lane)
 {
     if (bb__worker_is_inert(lane->worker)) return BB_OK;
+    if (lane->then != BB_THEN_NOTHING) {
+        bb__lane_await_set(lane);
+        return BB_OK;
+    }
     if (atomic_load_explicit(&lane->unwatched, memory_order_relaxed)) bb__lane_watch_again(lane);
     atomic_store(&lane->on_call, true);
     bb__board_set_idle(lane->line, true);

@@ -54,6 +54,9 @@ struct bb__lane_reply {
     int failed;           /* what bb_reply_write() failed with: bytes are missing, none may follow them */
 };
 
+/* What a lane does as soon as it has its set again. */
+enum bb__then { BB_THEN_NOTHING, BB_THEN_GO_ON, BB_THEN_CLOSE, BB_THEN_RESET, BB_THEN_STEP_BACK };
+
 struct bb_lane {
     struct bb_worker *worker;
     struct bb__conn_context context;
@@ -72,6 +75,7 @@ struct bb_lane {
     unsigned in_a_row;        /* answers on `current` */
     struct bb_request request;
     struct bb__lane_reply reply;
+    enum bb__then then; /* the porter has the set: for as long as it is in the middle of a step */
 
     bool attends;        /* something is to be done before the host gets a request: attend() */
     bool busy;           /* the last look found something: looking again without waiting is likely to pay */
@@ -139,9 +143,6 @@ struct bb_lane {
 /* lane.c: does what a connection's last step asks for. True when it has a request to serve. */
 bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_next next);
 
-/* lane.c: the current request is answered. */
-void bb__lane_answered(struct bb_lane *lane);
-
 /* lane_log.c: where there is an access log. The lane has nothing to do; the host is about to get the
  * request, has made the head of its answer, is done with it. */
 void bb__lane_log_idle(struct bb_lane *lane);
@@ -177,9 +178,15 @@ void bb__lane_take_turns(struct bb_lane *lane);
 struct bb__conn *bb__lane_take_source(struct bb_lane *lane, struct epoll_event *taken);
 
 /* lane_turn.c: the set is left, to the porter if need be, while the host has the request; and taken back, for
- * what is done to it next. */
+ * what is done to it next. If the porter is in the middle of a step, bb__lane_has_returned() does it later.
+ */
 void bb__lane_leaves(struct bb_lane *lane);
-void bb__lane_returns(struct bb_lane *lane);
+void bb__lane_returns(struct bb_lane *lane, enum bb__then then);
+
+/* lane_turn.c: whether the set is the lane's again. Else bb__lane_await_set() waits for the porter, or for
+ * bb_lane_wake(). */
+bool bb__lane_has_returned(struct bb_lane *lane);
+void bb__lane_await_set(struct bb_lane *lane);
 
 /* lane_turn.c, where request_timeout is set: the first bytes of the answer may leave, or, if its end is among
  * them, the last. False: the connection is the porter's. */
@@ -227,6 +234,9 @@ bool bb__lane_has_drained(struct bb_lane *lane);
 /* lane_drain.c: takes a connection of the relay, as no other lane may be left to take it. False: there is
  * none. *conn: see bb__lane_take_relayed(). */
 bool bb__lane_take_left(struct bb_lane *lane, struct bb__conn **conn);
+
+/* lane_aside.c: the rest of bb_lane_step_back(): the set is the lane's. */
+void bb__lane_step_back(struct bb_lane *lane);
 
 /* lane_aside.c: the lane has `unwatched` set. */
 void bb__lane_watch_again(struct bb_lane *lane);

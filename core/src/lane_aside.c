@@ -61,7 +61,7 @@ static void let_go(struct bb_lane *lane)
 int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when)
 {
     struct bb_worker *worker = lane->worker;
-    if (bb__worker_is_inert(worker)) return BB_AGAIN;
+    if (bb__worker_is_inert(worker) || lane->then != BB_THEN_NOTHING) return BB_AGAIN;
     pthread_mutex_lock(&worker->lock);
     if (!worker->aside && !bb__worker_drains(worker) && !(when == BB_ASIDE_IDLE && others_serve(lane)) &&
         leave(lane, when))
@@ -77,9 +77,13 @@ int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when)
 void bb_lane_step_back(struct bb_lane *lane)
 {
     struct bb_worker *worker = lane->worker;
-    if (bb__worker_is_inert(worker)) return;
-    if (worker->aside != lane) return;
-    bb__lane_returns(lane);
+    if (bb__worker_is_inert(worker) || lane->then != BB_THEN_NOTHING) return;
+    if (worker->aside == lane) bb__lane_returns(lane, BB_THEN_STEP_BACK);
+}
+
+void bb__lane_step_back(struct bb_lane *lane)
+{
+    struct bb_worker *worker = lane->worker;
     pthread_mutex_lock(&worker->lock);
     worker->aside = NULL;
     put_others_back(lane);

@@ -3,6 +3,8 @@
 #include "lane.h"
 #include "porter.h"
 
+#include <poll.h>
+
 /* Nothing is left behind that could have to wait, nor another lane that could have to stand back, and nobody
  * counts the time. */
 static bool is_alone(const struct bb_lane *lane)
@@ -34,21 +36,64 @@ static void watch_again(struct bb_lane *lane)
 }
 
 /* The porter has dropped what the last look had found, has looked after all, and left nothing registered that
- * is not to be: only what it took out is to be put back. */
-static void take_back(struct bb_lane *lane)
+ * is not to be: only what it took out is to be put back. False: it is in the middle of a step. */
+static bool take_back(struct bb_lane *lane)
 {
-    bb__own_return(&lane->own);
+    if (!bb__own_return(&lane->own)) return false;
     bb__poller_remove(&lane->worker->porter->queue, lane->set.poller.fd);
     lane->accepting = NULL;
     lane->busy = true;
     watch_again(lane);
     if (atomic_load(&lane->worker->withdrawn)) bb__event_raise(lane->worker->porter->kick_fd);
+    return true;
 }
 
-void bb__lane_returns(struct bb_lane *lane)
+static void go_on_with(struct bb_lane *lane, struct bb__conn *conn)
+{
+    enum bb__conn_next next = bb__conn_answered(conn, &lane->context);
+    if (next == BB_CONN_AGAIN && lane->in_a_row < BB_IN_A_ROW)
+        lane->again = conn;
+    else
+        (void)bb__lane_settle(lane, conn, next);
+}
+
+static void do_then(struct bb_lane *lane, enum bb__then then)
+{
+    struct bb__conn *conn = lane->current;
+    lane->then = BB_THEN_NOTHING;
+    lane->current = NULL;
+    if (then == BB_THEN_GO_ON)
+        go_on_with(lane, conn);
+    else if (then == BB_THEN_STEP_BACK)
+        bb__lane_step_back(lane);
+    else
+        bb__set_end(&lane->set, &lane->context, conn,
+                    then == BB_THEN_CLOSE ? BB_CONN_END_CLOSE : BB_CONN_END_RESET);
+}
+
+void bb__lane_returns(struct bb_lane *lane, enum bb__then then)
 {
     bb__board_end(lane->line);
-    if (!bb__own_end(&lane->own)) take_back(lane);
+    if (bb__own_end(&lane->own) || take_back(lane)) {
+        do_then(lane, then);
+        return;
+    }
+    lane->then = then;
+    lane->reply.failed = BB_EGONE; /* until the next request there is none to reply to */
+}
+
+bool bb__lane_has_returned(struct bb_lane *lane)
+{
+    if (lane->then == BB_THEN_NOTHING) return true;
+    if (!take_back(lane)) return false;
+    do_then(lane, lane->then);
+    return true;
+}
+
+void bb__lane_await_set(struct bb_lane *lane)
+{
+    struct pollfd given = {.fd = lane->wake_fd, .events = POLLIN};
+    if (poll(&given, 1, -1) > 0) bb__event_clear(lane->wake_fd);
 }
 
 bool bb__lane_may_send(struct bb_lane *lane)

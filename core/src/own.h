@@ -10,9 +10,9 @@
  *      v                  hold
  *      WORK -----------------------> HELD    the porter's, which sleeps and touches nothing
  *      ^  |                          |  |
- *      |  |         rouse            |  |    the lane is back: it does not wait
+ *      |  |         rouse            |  |    the lane is back: the set is its own at once
  *      +--|--------------------------+  +--> IDLE
- *         |    the lane is back: it waits
+ *         |    the lane is back: it has to wait, and the host's other threads do not
  *         v
  *         WANT --------------------> IDLE    the porter, as soon as it can: give
  *
@@ -61,8 +61,9 @@ static inline bool bb__own_end(struct bb__own *own)
                                                    memory_order_acq_rel, memory_order_relaxed);
 }
 
-/* To IDLE, from what the porter has made of it. Waits only while that has something in its hands. */
-void bb__own_return(struct bb__own *own);
+/* To IDLE, from what the porter has made of it. False: the porter is in the middle of a step. The state is
+ * WANT; the lane calls again when the porter has given the set back. */
+bool bb__own_return(struct bb__own *own);
 
 /* ---- the porter's side ---- */
 

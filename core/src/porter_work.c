@@ -103,6 +103,13 @@ static uint64_t next_due(const struct bb__porter *porter, const struct bb_lane *
     return wait < 0 ? UINT64_MAX : now + (uint64_t)wait;
 }
 
+/* The lane sleeps until the porter tells it. It cannot be freed before: the porter has its lock. */
+static void give(struct bb_lane *lane)
+{
+    bb__own_give(&lane->own);
+    bb__event_raise(lane->wake_fd);
+}
+
 void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
 {
     struct bb_worker *worker = porter->worker;
@@ -121,7 +128,7 @@ void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
     lane->minded.due = more ? porter->context.now : next_due(porter, lane, again);
     lane->set.due_back = bb__sooner(lane->minded.due, BB_NOT_DUE);
     if (porter->context.draining) bb__lane_show_done(lane);
-    if (!bb__own_hold(&lane->own)) bb__own_give(&lane->own);
+    if (!bb__own_hold(&lane->own)) give(lane);
 }
 
 /* ---- the beginning ---- */

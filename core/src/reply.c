@@ -381,19 +381,17 @@ int bb_reply_end(struct bb_lane *lane)
     lane->context.now = bb__clock_ms(); /* the host has taken its time: it is not the client's */
     tidy_staged(lane);
     if (lane->context.log) bb__lane_log_end(lane, false);
-    bb__lane_answered(lane);
+    bb__lane_returns(lane, BB_THEN_GO_ON);
     return BB_OK;
 }
 
 void bb_reply_abort(struct bb_lane *lane)
 {
-    if (!current(lane)) return;
+    if (!current(lane) || lane->then != BB_THEN_NOTHING) return;
     bb__buf_clear(&lane->reply.staged);
     tidy_staged(lane);
-    struct bb__conn *conn = lane->current;
     bool answered = !bb__lane_gives_up(lane);
     if (lane->context.log && !answered) bb__lane_log_end(lane, true);
-    bb__lane_returns(lane);
-    lane->current = NULL;
-    bb__set_end(&lane->set, &lane->context, conn, answered ? BB_CONN_END_CLOSE : BB_CONN_END_RESET);
+    lane->reply.sent = true;
+    bb__lane_returns(lane, answered ? BB_THEN_CLOSE : BB_THEN_RESET);
 }

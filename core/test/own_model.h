@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "fake_futex.h"
 #include "own.h"
 
 #define LANES_MAX   2
@@ -33,7 +32,7 @@ enum mistake {
     TAKE_BY_STORE,    /* whatever the word is by now */
     HOLD_BY_STORE,
     NO_NUDGE,           /* a wake-up that the lane has consumed is lost with its sources */
-    NO_WAKE,            /* the set is given back to a lane that is left asleep */
+    NO_WAKE,            /* the set is given back, and the lane that waits for it is not told */
     EVENTS_LEFT,        /* the porter sleeps although it has not seen all that it was told of once */
     LATE_LIMIT,         /* the time is over of a request whose lane is back */
     CUT_WITHOUT_STEP,   /* the porter cuts an answer that has begun, whatever the lane makes of it */
@@ -101,6 +100,7 @@ enum porter_at {
     P_ANSWERS,
     P_HOLDS,
     P_GIVES,
+    P_TELLS,
     P_WITHDRAWS,
     P_RESTS,
     P_CHECKS,

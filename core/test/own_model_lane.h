@@ -140,12 +140,7 @@ static inline void end_request(struct state *state, unsigned lane)
 
 static inline void return_to_set(struct state *state, unsigned lane)
 {
-    if (setjmp(fake_futex.waits) != 0) {
-        state->lanes[lane].at = L_WAITS;
-        return;
-    }
-    bb__own_return(&state->own[lane]);
-    state->lanes[lane].at = L_BACK;
+    state->lanes[lane].at = bb__own_return(&state->own[lane]) ? L_BACK : L_WAITS;
 }
 
 static inline bool wait_for_set(struct state *state, unsigned lane)
@@ -153,7 +148,7 @@ static inline bool wait_for_set(struct state *state, unsigned lane)
     struct lane *it = &state->lanes[lane];
     if (!it->woken) return false;
     it->woken = false;
-    if (bb__own_state_of(bb__own_look(&state->own[lane])) != BB_OWN_WANT) it->at = L_BACK;
+    it->at = L_RETURNS;
     return true;
 }
 

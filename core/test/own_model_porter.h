@@ -98,12 +98,15 @@ static inline void hold(const struct model *model, struct state *state)
     look_on(model, &state->porter);
 }
 
-static inline void give(const struct model *model, struct state *state)
+static inline void give(struct state *state)
 {
-    struct lane *lane = &state->lanes[state->porter.lane];
-    fake_futex.woke = false;
     bb__own_give(&state->own[state->porter.lane]);
-    if (lane->at == L_WAITS && model->mistake != NO_WAKE) lane->woken = fake_futex.woke;
+    state->porter.at = P_TELLS;
+}
+
+static inline void tell_lane(const struct model *model, struct state *state)
+{
+    if (model->mistake != NO_WAKE) state->lanes[state->porter.lane].woken = true;
     look_on(model, &state->porter);
 }
 
@@ -207,7 +210,10 @@ static inline bool porter_step(struct model *model, struct state *state)
         hold(model, state);
         return true;
     case P_GIVES:
-        give(model, state);
+        give(state);
+        return true;
+    case P_TELLS:
+        tell_lane(model, state);
         return true;
     case P_WITHDRAWS:
         withdraw(model, state);

@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "fake_futex.h"
 #include "own_search.h"
 
 struct size {

@@ -49,7 +49,7 @@ static struct crew *new_crew(uint64_t queue_timeout)
 static void free_crew(struct crew *crew)
 {
     assert_true(bb__own_hold(&crew->host->lane->own));
-    bb__own_return(&crew->host->lane->own);
+    assert_true(bb__own_return(&crew->host->lane->own));
     bb__context_close(&crew->porter.context);
     for (int i = 0; i < CLIENTS; i++) client_free(crew->clients[i]);
     host_free(crew->host);
