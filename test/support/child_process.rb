@@ -38,7 +38,7 @@ module Support
       # As the pipes of a shell or a service manager.
       [stdout_writer, stderr_writer].each { |writer| writer.nonblock = false }
       spawn_options[:chdir] = chdir if chdir
-      spawn_options.update(in: stdin, out: stdout_writer, err: stderr_writer)
+      spawn_options = { in: stdin, out: stdout_writer, err: stderr_writer, **spawn_options }
       @pid = Process.spawn(GemFolders.environment.merge(env), *argv, pgroup: true, **spawn_options)
       @output.collect(:stdout, stdout)
       @output.collect(:stderr, stderr)
