@@ -208,7 +208,8 @@ struct bb_worker;
 
 /* Creates the process's worker. Copies *settings. Out: *worker, owned by the caller, freed with
  * bb_worker_free(). Must be called after the last fork(): in a child that is forked later every call on it
- * and its lanes is inert (BB_DRAINED; replies BB_EGONE). Errors: BB_ENOMEM, BB_ESYSTEM, BB_EFORMAT. */
+ * and its lanes is inert (BB_DRAINED; replies BB_EGONE). An access log that cannot be opened is news, and is
+ * tried again. Errors: BB_ENOMEM, BB_ESYSTEM, BB_EFORMAT. */
 int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings);
 
 /* Adds a listening stream socket; call it before the first bb_lane_new() and bb_worker_drain(). `listener`

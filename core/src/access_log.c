@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct bb__access_log *bb__access_log_new(const struct bb__log_format *format,
-                                          const struct bb__log_sink *sink)
+struct bb__access_log *bb__access_log_new(const struct bb__log_format *format, struct bb__log_sink *sink)
 {
     struct bb__access_log *log = calloc(1, sizeof *log);
     if (!log) return NULL;

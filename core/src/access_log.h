@@ -21,7 +21,7 @@
 
 struct bb__access_log {
     const struct bb__log_format *format;
-    const struct bb__log_sink *sink;
+    struct bb__log_sink *sink;
     struct bb__log_time time;
     struct bb__buf response; /* fields of the current one that the format asks for */
     char *lines;
@@ -38,8 +38,7 @@ struct bb__access_log {
 };
 
 /* NULL when out of memory. */
-struct bb__access_log *bb__access_log_new(const struct bb__log_format *format,
-                                          const struct bb__log_sink *sink);
+struct bb__access_log *bb__access_log_new(const struct bb__log_format *format, struct bb__log_sink *sink);
 
 /* Without a word about what was not written. NULL is allowed. */
 void bb__access_log_free(struct bb__access_log *log);

@@ -36,7 +36,7 @@ int bb__context_open(struct bb__conn_context *context, struct bb_worker *worker)
         .now = bb__clock_ms(),
     };
     context->fields = malloc(context->head_limits.max_fields * sizeof *context->fields);
-    if (worker->log_sink.fd >= 0) {
+    if (worker->settings.access_log[0] != '\0') {
         context->log = bb__access_log_new(&worker->log_format, &worker->log_sink);
         if (!context->log) return BB_ENOMEM;
     }

@@ -1,5 +1,6 @@
 /* log_sink.c: see log_sink.h. */
 #include "log_sink.h"
+#include "clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,19 +42,18 @@ static enum bb__log_sink_kind kind_of(int fd)
 
 /* O_NONBLOCK on a description that we share would be felt by all who do: pipes and terminals are opened once
  * more. Not so a file, which has one position for all of them, and a socket, which is told with each send. */
-static int open_inherited(struct bb__log_sink *sink, int fd)
+static int open_inherited(struct bb__log_sink *sink, int standard)
 {
-    char path[sizeof "/proc/self/fd/" + 3 * sizeof fd];
-    sink->kind = kind_of(fd);
-    sink->standard = fd;
+    char path[sizeof "/proc/self/fd/" + 3 * sizeof standard];
+    sink->kind = kind_of(standard);
+    sink->standard = standard;
     if (sink->kind == BB_LOG_SINK_PIPE) {
-        (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-        sink->fd = open_for_lines(path, O_WRONLY);
-        if (sink->fd >= 0) return BB_OK;
+        (void)snprintf(path, sizeof path, "/proc/self/fd/%d", standard);
+        int fd = open_for_lines(path, O_WRONLY);
+        if (fd >= 0) return fd;
         sink->kind = BB_LOG_SINK_SHARED; /* it is another user's, or there is no /proc */
     }
-    sink->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    return sink->fd < 0 ? BB_ESYSTEM : BB_OK;
+    return fcntl(standard, F_DUPFD_CLOEXEC, 3);
 }
 
 static int inherited(const char *target)
@@ -62,35 +62,58 @@ static int inherited(const char *target)
     return strcmp(target, "/dev/stderr") == 0 ? STDERR_FILENO : -1;
 }
 
-static int open_syslog(struct bb__log_sink *sink, const char *options, char *fault)
+static int open_named(struct bb__log_sink *sink)
 {
-    int code = bb__log_syslog_parse(&sink->syslog, options, fault);
-    if (code != BB_OK) return code;
-    sink->kind = BB_LOG_SINK_SYSLOG;
-    sink->fd = bb__log_syslog_open(&sink->syslog);
-    return sink->fd < 0 ? BB_ESYSTEM : BB_OK;
+    int fd = open_path(sink->target);
+    if (fd < 0) return -1;
+    sink->kind = kind_of(fd);
+    sink->path = sink->target;
+    return fd;
 }
 
-static int open_target(struct bb__log_sink *sink, const char *target, char *fault)
+/* The part behind "syslog:", or NULL. */
+static const char *syslog_options(const char *target)
 {
     static const char syslog[] = "syslog:";
-    if (strncmp(target, syslog, sizeof syslog - 1) == 0)
-        return open_syslog(sink, target + sizeof syslog - 1, fault);
-    int fd = inherited(target);
-    if (fd >= 0) return open_inherited(sink, fd);
-    sink->fd = open_path(target);
-    if (sink->fd < 0) return BB_ESYSTEM;
-    sink->kind = kind_of(sink->fd);
-    sink->path = target;
-    return BB_OK;
+    return strncmp(target, syslog, sizeof syslog - 1) == 0 ? target + sizeof syslog - 1 : NULL;
+}
+
+/* The descriptor comes last: a writer that sees it uses the other fields. */
+static bool open_target(struct bb__log_sink *sink)
+{
+    int standard = inherited(sink->target);
+    int fd = sink->kind == BB_LOG_SINK_SYSLOG ? bb__log_syslog_open(&sink->syslog)
+             : standard >= 0                  ? open_inherited(sink, standard)
+                                              : open_named(sink);
+    sink->error = fd < 0 ? errno : 0;
+    sink->retry = bb__clock_ms() + BB_LOG_RETRY;
+    sink->fd = fd;
+    errno = sink->error;
+    return fd >= 0;
 }
 
 int bb__log_sink_open(struct bb__log_sink *sink, const char *target, char fault[BB_FAULT_MAX])
 {
-    *sink = (struct bb__log_sink){.fd = -1};
-    int code = open_target(sink, target, fault);
-    sink->line_max = sink->kind == BB_LOG_SINK_FILE ? FILE_LINE_MAX : PIPE_BUF;
-    return code;
+    *sink = (struct bb__log_sink){.fd = -1, .target = target, .kind = BB_LOG_SINK_PIPE, .line_max = PIPE_BUF};
+    const char *options = syslog_options(target);
+    if (options) {
+        sink->kind = BB_LOG_SINK_SYSLOG;
+        int code = bb__log_syslog_parse(&sink->syslog, options, fault);
+        if (code != BB_OK) return code;
+    }
+    if (!open_target(sink)) return BB_ESYSTEM;
+    if (sink->kind == BB_LOG_SINK_FILE) sink->line_max = FILE_LINE_MAX;
+    return BB_OK;
+}
+
+/* anyway: also if it was tried a moment ago. One at a time. */
+static bool open_again(struct bb__log_sink *sink, bool anyway)
+{
+    if (atomic_exchange(&sink->opening, true)) return false;
+    bool is_open = sink->fd >= 0;
+    if (!is_open && (anyway || bb__clock_ms() >= sink->retry)) is_open = open_target(sink);
+    sink->opening = false;
+    return is_open;
 }
 
 /* A file that is opened anew by whoever has put it there: we have a number of our own for it. */
@@ -103,6 +126,12 @@ static int follow_standard(const struct bb__log_sink *sink)
 /* The number stays: a lane that is writing to it meanwhile writes to the old file or to the new one. */
 int bb__log_sink_reopen(struct bb__log_sink *sink)
 {
+    if (!sink->target) return BB_OK;
+    if (sink->fd < 0) {
+        bool is_open = open_again(sink, true);
+        errno = sink->error;
+        return is_open ? BB_OK : BB_ESYSTEM;
+    }
     if (sink->kind == BB_LOG_SINK_SYSLOG) return BB_OK;
     if (!sink->path) return follow_standard(sink);
     int fd = open_path(sink->path);
@@ -158,8 +187,12 @@ static ssize_t push(const struct bb__log_sink *sink, const char *bytes, size_t l
     }
 }
 
-size_t bb__log_sink_write(const struct bb__log_sink *sink, const char *lines, size_t len, int *error)
+size_t bb__log_sink_write(struct bb__log_sink *sink, const char *lines, size_t len, int *error)
 {
+    if (sink->fd < 0 && !open_again(sink, false)) {
+        *error = sink->error;
+        return 0;
+    }
     if (sink->kind == BB_LOG_SINK_SYSLOG) return bb__log_syslog_write(sink, lines, len, error);
     size_t taken = 0;
     while (taken < len) {

@@ -6,6 +6,7 @@
 
 #include "bontebok.h"
 
+#include <stdatomic.h>
 #include <sys/un.h>
 
 #define BB_LOG_TAG_MAX 48
@@ -25,25 +26,33 @@ struct bb__log_syslog {
 };
 
 struct bb__log_sink {
-    int fd; /* the same number for life: who writes to it needs no lock */
+    atomic_int fd; /* -1: it could not be opened yet; then the same number for life: no writer needs a lock */
     enum bb__log_sink_kind kind;
     const char *path; /* of what is opened by name, else NULL */
     int standard;     /* standard output or error, of what is one of these */
-    size_t line_max;  /* the longest line that it is to be given */
+    size_t line_max;  /* the longest line that it is to be given, for life */
     struct bb__log_syslog syslog;
+
+    const char *target;
+    atomic_bool opening; /* somebody tries, and has the fields above and the next one to himself */
+    uint64_t retry;      /* ms, while it is not open: when somebody may try again */
+    atomic_int error;    /* why it is not open */
 };
 
+/* While it is not open writers try again, one at a time. */
+#define BB_LOG_RETRY 1000
+
 /* target: BB_ACCESS_LOG_MAX bytes at most, must live as long. BB_OK; BB_EFORMAT with the reason in fault;
- * BB_ESYSTEM. */
+ * BB_ESYSTEM with errno: it is tried again when there are lines to write. */
 int bb__log_sink_open(struct bb__log_sink *sink, const char *target, char fault[BB_FAULT_MAX]);
 
-/* Opens the path anew; follows a file that standard output or error has become. BB_OK, also when there is
- * nothing to do; BB_ESYSTEM: nothing has changed. */
+/* Opens the path anew, or what could not be opened; follows a file that standard output or error has become.
+ * BB_OK, also when there is nothing to do; BB_ESYSTEM: nothing has changed. */
 int bb__log_sink_reopen(struct bb__log_sink *sink);
 
 /* Writes lines, each with its line feed. Returns how many bytes were taken; when that is not all of them,
  * *error is why. Only a file and a socket may take a part of a line. */
-size_t bb__log_sink_write(const struct bb__log_sink *sink, const char *lines, size_t len, int *error);
+size_t bb__log_sink_write(struct bb__log_sink *sink, const char *lines, size_t len, int *error);
 
 void bb__log_sink_close(struct bb__log_sink *sink);
 

@@ -23,14 +23,20 @@ static void install_fork_handlers(void)
     (void)pthread_atfork(bb__sock_process_forks, NULL, in_child);
 }
 
-/* sink->fd is -1 when no log is asked for. */
 static int open_log(const struct bb_settings *settings, struct bb__log_format *format,
                     struct bb__log_sink *sink, char *fault)
 {
-    sink->fd = -1;
+    *sink = (struct bb__log_sink){.fd = -1};
     if (settings->access_log[0] == '\0') return BB_OK;
     int code = bb__log_format_compile(format, settings->access_log_format, fault);
     return code == BB_OK ? bb__log_sink_open(sink, settings->access_log, fault) : code;
+}
+
+/* No log keeps a worker from serving: what cannot be opened now is tried again when there are lines. */
+static void tell_no_log(struct bb_worker *worker)
+{
+    bb__news_add(&worker->news, 0, worker->log_sink.error, "the access log cannot be opened yet", NULL);
+    worker->has_news = true;
 }
 
 /* The application wants descriptors, too: so many numbers, or a quarter of all, are left to it. The lowest
@@ -75,7 +81,10 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     int code = bb__trust_parse(&worker->trust, worker->settings.trusted_proxies);
     if (code != BB_OK) goto no_log;
     code = open_log(&worker->settings, &worker->log_format, &worker->log_sink, fault);
-    if (code != BB_OK) goto no_log;
+    if (code == BB_ESYSTEM)
+        tell_no_log(worker);
+    else if (code != BB_OK)
+        goto no_log;
     worker->drain_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     code = BB_ESYSTEM;
     if (worker->drain_fd < 0) goto no_event;

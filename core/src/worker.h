@@ -73,7 +73,7 @@ struct bb_worker {
     int pid;
 
     struct bb__log_format log_format;
-    struct bb__log_sink log_sink; /* its fd: -1 when no access log is kept */
+    struct bb__log_sink log_sink; /* of an access log, if one is kept */
 
     atomic_uint_fast64_t drain_began; /* ms, when the order came; 0: it has not */
     atomic_int drain_queue;           /* enum bb_queue, of that order */

@@ -55,7 +55,7 @@ static inline struct bb__log_sink opened(const char *target)
 
 static int write_error;
 
-static inline size_t say(const struct bb__log_sink *sink, const char *lines)
+static inline size_t say(struct bb__log_sink *sink, const char *lines)
 {
     write_error = 0;
     return bb__log_sink_write(sink, lines, strlen(lines), &write_error);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "fail_file.h"
+#include "fake_clock.h"
 #include "false_room.h"
 #include "log_sink_case.h"
 
@@ -66,6 +67,49 @@ static void test_says_why_it_cannot_be_opened(void **state)
     assert_int_equal(errno, ENOENT);
     assert_int_equal(bb__log_sink_open(&sink, place->folder, fault), BB_ESYSTEM);
     assert_int_equal(errno, EISDIR);
+}
+
+static void test_is_opened_when_that_is_possible_again(void **state)
+{
+    struct place *place = *state;
+    struct bb__log_sink sink;
+    char fault[BB_FAULT_MAX], folder[100], path[120];
+    snprintf(folder, sizeof folder, "%s/none", place->folder);
+    snprintf(path, sizeof path, "%s/log", folder);
+    assert_int_equal(bb__log_sink_open(&sink, path, fault), BB_ESYSTEM);
+    assert_int_equal(sink.line_max, PIPE_BUF);
+    fake_clock_advance(BB_LOG_RETRY);
+    assert_int_equal(say(&sink, "lost\n"), 0);
+    assert_int_equal(write_error, ENOENT);
+
+    assert_int_equal(mkdir(folder, 0700), 0);
+    fake_clock_advance(BB_LOG_RETRY - 1);
+    assert_int_equal(say(&sink, "too early\n"), 0);
+    assert_int_equal(write_error, ENOENT);
+    fake_clock_advance(1);
+    assert_int_equal(say(&sink, "one\n"), 4);
+    assert_int_equal(say(&sink, "two\n"), 4);
+    assert_string_equal(content(path), "one\ntwo\n");
+    assert_int_equal(sink.line_max, PIPE_BUF); /* some were made for that already */
+    bb__log_sink_close(&sink);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void test_is_opened_at_once_when_that_is_asked_for(void **state)
+{
+    struct place *place = *state;
+    struct bb__log_sink sink;
+    char fault[BB_FAULT_MAX];
+    assert_int_equal(mkdir(place->path, 0700), 0);
+    assert_int_equal(bb__log_sink_open(&sink, place->path, fault), BB_ESYSTEM);
+    assert_int_equal(bb__log_sink_reopen(&sink), BB_ESYSTEM);
+    assert_int_equal(errno, EISDIR);
+    assert_int_equal(rmdir(place->path), 0);
+    assert_int_equal(bb__log_sink_reopen(&sink), BB_OK);
+    assert_int_equal(say(&sink, "one\n"), 4);
+    assert_string_equal(content(place->path), "one\n");
+    bb__log_sink_close(&sink);
 }
 
 static void test_opens_a_renamed_file_anew(void **state)
@@ -275,6 +319,8 @@ int main(void)
         TEST(test_writes_a_batch_at_once_unless_it_is_interrupted),
         TEST(test_a_full_disk_takes_what_it_can),
         TEST(test_says_why_it_cannot_be_opened),
+        TEST(test_is_opened_when_that_is_possible_again),
+        TEST(test_is_opened_at_once_when_that_is_asked_for),
         TEST(test_opens_a_renamed_file_anew),
         TEST(test_goes_on_with_what_it_has_when_that_fails),
         TEST(test_a_pipe_that_nobody_reads_takes_whole_lines_and_then_none),

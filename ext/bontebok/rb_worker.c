@@ -153,12 +153,12 @@ static struct bb_settings settings_of(VALUE given)
 
 /* ---- methods ---- */
 
-static void check_access_log(const struct bb_settings *settings)
+static int check_access_log(const struct bb_settings *settings)
 {
     char fault[BB_FAULT_MAX];
     int code = bb_access_log_check(settings, fault);
     if (code == BB_EFORMAT) rb_raise(rb_eArgError, "%s", fault);
-    if (code == BB_ESYSTEM) rb_sys_fail(settings->access_log);
+    return code;
 }
 
 /* Worker.check_access_log(settings): raises what is wrong with it, an ArgumentError with the reason, or the
@@ -166,7 +166,7 @@ static void check_access_log(const struct bb_settings *settings)
 static VALUE worker_check_access_log(VALUE class, VALUE given)
 {
     struct bb_settings settings = settings_of(given);
-    check_access_log(&settings);
+    if (check_access_log(&settings) == BB_ESYSTEM) rb_sys_fail(settings.access_log);
     return Qnil;
 }
 
@@ -182,7 +182,7 @@ static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
     rb_scan_args(argc, argv, "01", &given);
     struct bb_settings settings = settings_of(given);
 
-    check_access_log(&settings); /* it knows which file, and which directive */
+    (void)check_access_log(&settings); /* it knows which directive; what cannot be opened stops no worker */
     struct bbr_worker *worker = calloc(1, sizeof *worker);
     if (!worker) rb_memerror();
     int code = bb_worker_new(&worker->core, &settings);

@@ -11,18 +11,24 @@ module Bontebok
       # By root it also makes the access log's file, which each worker opens by itself: so the supervisor comes first
       # when files are opened anew.
       def open(config)
-        { log: $stderr, stdout: $stdout }.each { |key, stream| direct(stream, config[key], config.account) }
-        make_access_log(config[:access_log], config.account)
+        steps(config).each(&:call)
       end
 
-      # The same in a process that serves already: what cannot be opened stays what it was.
+      # The same in a process that serves already: what cannot be opened stays what it was, and the others are opened.
       def renew(config, log)
-        LogFiles.open(config)
-      rescue StartError => e
-        log.error(e.message)
+        steps(config).each do |step|
+          step.call
+        rescue StartError => e
+          log.error(e.message)
+        end
       end
 
       private
+
+      def steps(config)
+        [-> { direct($stderr, config[:log], config.account) }, -> { direct($stdout, config[:stdout], config.account) },
+         -> { make_access_log(config[:access_log], config.account) }]
+      end
 
       def direct(stream, path, account)
         return if path.nil?

@@ -76,6 +76,21 @@ class ProcessReopeningTest < Support::TestCase
     end
   end
 
+  def test_the_others_are_opened_all_the_same
+    folder = File.join(temp_dir, "logs")
+    Dir.mkdir(folder)
+    server = start_bontebok(ready: false, rackup: LOGGING_APP,
+                            args: ["-w", "1", "--log", "#{folder}/log", "--stdout", path("stdout")])
+    eventually { File.exist?("#{folder}/log") && File.read("#{folder}/log").include?(" ready in ") }
+    File.rename(folder, "#{folder}.1")
+    File.rename(path("stdout"), path("stdout.1"))
+    with_address(server).signal("HUP")
+    eventually { File.exist?(path("stdout")) }
+    server.get("/on")
+    wait_for("stdout", "out /on")
+    server.stop
+  end
+
   private
 
   def start_logging(args)
