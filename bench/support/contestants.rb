@@ -4,8 +4,8 @@ require "rbconfig"
 require_relative "build"
 
 module Bench
-  # Who runs beside us, and how each is started on one address, with one worker or several of one thread each. A peer
-  # that is not installed or does not start is left out, and said.
+  # Who runs beside us, and how each is started on one address, with one worker or several, of one thread or more. A
+  # peer that is not installed or does not start is left out, and said.
   module Contestants
     ROOT = File.expand_path("../..", __dir__)
     APPS = File.join(ROOT, "bench/apps")
@@ -23,8 +23,10 @@ module Bench
       [floor(address, mode), core(address), *ours(address), *peers(address), agoo(address)]
     end
 
-    # Those that run any application and have any number of workers.
-    def fleet(address, workers, app) = [ours(address, workers, app).first, *peers(address, workers, app)]
+    # Those that run any application and have any number of workers, and of threads where they can.
+    def fleet(address, workers, app, threads = 1)
+      [ours(address, workers, app, threads).first, *peers(address, workers, app, threads)]
+    end
 
     # app: timed.ru, which the floor does as well.
     def timed(address, workers, app) = [floor(address, :timed, workers), *fleet(address, workers, app)]
@@ -60,27 +62,29 @@ module Bench
       Contestant.new(name: "bontebok's core (C)", env: {}, command: [Build.core_host, place(address)])
     end
 
-    def ours(address, workers = 1, app = HELLO)
-      command = [*bundled, File.join(ROOT, "exe/bontebok"), "-w", workers.to_s, "-E", "production",
+    def ours(address, workers = 1, app = HELLO, threads = 1)
+      command = [*bundled, File.join(ROOT, "exe/bontebok"), "-w", workers.to_s, "-t", threads.to_s, "-E", "production",
                  "-l", listen(address)]
       env = Build.gems_of(File.join(ROOT, "Gemfile"))
       [Contestant.new(name: "bontebok", env: env, command: [*command, app]),
        Contestant.new(name: "bontebok FrozenEnv", env: env, command: [*command, "--frozen-env", app])]
     end
 
-    def peers(address, workers = 1, app = HELLO)
-      [iodine(address, workers, app), puma(address, workers, app), forking("unicorn", address, workers, app),
-       forking("pitchfork", address, workers, app), itsi(address, workers, app), rhebok(address, workers, app)]
+    def peers(address, workers = 1, app = HELLO, threads = 1)
+      [iodine(address, workers, app, threads), puma(address, workers, app, threads),
+       forking("unicorn", address, workers, app), forking("pitchfork", address, workers, app),
+       itsi(address, workers, app), rhebok(address, workers, app)]
     end
 
-    def iodine(address, workers, app)
+    def iodine(address, workers, app, threads)
       where = unix?(address) ? ["-p", "0", "-b", address] : ["-b", "127.0.0.1", "-p", address.split(":").last]
-      peer("iodine", ["iodine", *where, "-w", workers.to_s, "-t", "1", app])
+      peer("iodine", ["iodine", *where, "-w", workers.to_s, "-t", threads.to_s, app])
     end
 
     # -w 0: no cluster, which one worker needs none of.
-    def puma(address, workers, app)
-      peer("puma", ["puma", "-q", "-e", "production", "-w", (workers > 1 ? workers : 0).to_s, "-t", "1:1",
+    def puma(address, workers, app, threads)
+      peer("puma", ["puma", "-q", "-e", "production", "-w", (workers > 1 ? workers : 0).to_s,
+                    "-t", "#{threads}:#{threads}",
                     "-b", unix?(address) ? "unix://#{address}" : "tcp://#{address}", app])
     end
 

@@ -30,6 +30,7 @@ static uint64_t middle_of(unsigned bucket)
 void histogram_record(struct histogram *histogram, uint64_t ns)
 {
     histogram->count++;
+    histogram->sum += ns;
     histogram->buckets[bucket_of(ns)]++;
     if (ns > histogram->max) histogram->max = ns;
 }
@@ -38,7 +39,13 @@ void histogram_merge(struct histogram *into, const struct histogram *from)
 {
     for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) into->buckets[i] += from->buckets[i];
     into->count += from->count;
+    into->sum += from->sum;
     if (from->max > into->max) into->max = from->max;
+}
+
+double histogram_mean(const struct histogram *histogram)
+{
+    return histogram->count > 0 ? (double)histogram->sum / (double)histogram->count : 0;
 }
 
 uint64_t histogram_percentile(const struct histogram *histogram, double fraction)

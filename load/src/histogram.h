@@ -12,6 +12,7 @@
 struct histogram {
     uint64_t count;
     uint64_t max; /* exact */
+    uint64_t sum;
     uint64_t buckets[HISTOGRAM_BUCKETS];
 };
 
@@ -19,6 +20,9 @@ void histogram_record(struct histogram *histogram, uint64_t ns);
 
 /* Adds all of `from` to `into`. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
+
+/* Exact; 0 when there are none. */
+double histogram_mean(const struct histogram *histogram);
 
 /* The smallest value that `fraction` (0 < fraction <= 1) of all values do not exceed; 0 when there are none.
  */

@@ -81,6 +81,15 @@ void report_text(FILE *out, const struct options *options, const char *url, cons
     }
 }
 
+static void print_us(FILE *out, const struct result *result, double us)
+{
+    if (result->latency.count > 0) {
+        fprintf(out, "%.1f", us);
+    } else {
+        fputs("null", out);
+    }
+}
+
 void report_json(FILE *out, const struct result *result)
 {
     fprintf(out, "{\"requests\":%" PRIu64 ",\"ok\":%" PRIu64 ",\"errors\":{", result->requests,
@@ -89,14 +98,11 @@ void report_json(FILE *out, const struct result *result)
         fprintf(out, "%s\"%s\":%" PRIu64, fate > FATE_OK + 1 ? "," : "", fate_names[fate],
                 result->fates[fate]);
     }
-    fprintf(out, "},\"requests_per_second\":%.1f,\"latency_us\":{", per_second(result));
+    fprintf(out, "},\"requests_per_second\":%.1f,\"latency_us\":{\"mean\":", per_second(result));
+    print_us(out, result, histogram_mean(&result->latency) / (double)NS_PER_US);
     for (size_t i = 0; i < PERCENTILES; i++) {
-        fprintf(out, "%s\"%s\":", i > 0 ? "," : "", percentiles[i].name);
-        if (result->latency.count > 0) {
-            fprintf(out, "%.1f", latency_us(result, percentiles[i].fraction));
-        } else {
-            fputs("null", out);
-        }
+        fprintf(out, ",\"%s\":", percentiles[i].name);
+        print_us(out, result, latency_us(result, percentiles[i].fraction));
     }
     fprintf(out, "},\"resent\":%" PRIu64 "}\n", result->resent);
 }

@@ -53,6 +53,7 @@ static void finds_percentiles_by_rank(void **state)
     assert_near(histogram_percentile(&histogram, 0.99), 990000);
     assert_near(histogram_percentile(&histogram, 0.999), 999000);
     assert_int_equal(histogram_percentile(&histogram, 1.0), 1000000);
+    assert_true(histogram_mean(&histogram) == 500500);
 }
 
 static void a_percentile_never_exceeds_the_maximum(void **state)
@@ -85,6 +86,7 @@ static void merges(void **state)
     assert_int_equal(histogram.count, 3);
     assert_int_equal(histogram.max, 30);
     assert_int_equal(histogram_percentile(&histogram, 0.5), 20);
+    assert_true(histogram_mean(&histogram) == 20);
 }
 
 static void takes_what_is_longer_than_it_can_tell(void **state)
@@ -99,6 +101,7 @@ static void is_zero_when_empty(void **state)
 {
     (void)state;
     assert_int_equal(histogram_percentile(&histogram, 0.5), 0);
+    assert_true(histogram_mean(&histogram) == 0);
 }
 
 int main(void)
