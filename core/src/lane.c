@@ -289,6 +289,7 @@ static int patience(struct bb_lane *lane)
 int bb_lane_wait(struct bb_lane *lane)
 {
     if (bb__worker_is_inert(lane->worker)) return BB_OK;
+    if (lane->then == BB_THEN_WAKE) (void)bb__lane_has_returned(lane);
     if (lane->then != BB_THEN_NOTHING) {
         bb__lane_await_set(lane);
         return BB_OK;
@@ -305,6 +306,7 @@ int bb_lane_wait(struct bb_lane *lane)
         if (lane->set.batch.events[i].data.ptr == &lane->wake_source) bb__event_clear(lane->wake_fd);
     lane->busy = lane->set.batch.count >= 2;
     lane->looked = false;
+    bb__lane_is_woken(lane);
     return BB_OK;
 }
 

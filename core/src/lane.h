@@ -55,7 +55,15 @@ struct bb__lane_reply {
 };
 
 /* What a lane does as soon as it has its set again. */
-enum bb__then { BB_THEN_NOTHING, BB_THEN_GO_ON, BB_THEN_CLOSE, BB_THEN_RESET, BB_THEN_STEP_BACK };
+enum bb__then {
+    BB_THEN_NOTHING,
+    BB_THEN_GO_ON,
+    BB_THEN_CLOSE,
+    BB_THEN_RESET,
+    BB_THEN_STEP_BACK,
+    BB_THEN_WAKE, /* it has been woken: nobody may have taken its set */
+    BB_THEN_LOOK,
+};
 
 struct bb_lane {
     struct bb_worker *worker;
@@ -187,6 +195,10 @@ void bb__lane_returns(struct bb_lane *lane, enum bb__then then);
  * bb_lane_wake(). */
 bool bb__lane_has_returned(struct bb_lane *lane);
 void bb__lane_await_set(struct bb_lane *lane);
+
+/* lane_turn.c: the same for the time in which the host waits for a lock that its threads share: another
+ * thread may have it for long. bb__lane_has_returned() ends it. */
+void bb__lane_is_woken(struct bb_lane *lane);
 
 /* lane_turn.c, where request_timeout is set: the first bytes of the answer may leave, or, if its end is among
  * them, the last. False: the connection is the porter's. */

@@ -28,6 +28,16 @@ void bb__lane_leaves(struct bb_lane *lane)
     bb__porter_notice(porter);
 }
 
+/* The lane is never alone here: it may be the only one that knows of what has come. */
+void bb__lane_is_woken(struct bb_lane *lane)
+{
+    struct bb__porter *porter = lane->worker->porter;
+    if (!porter) return;
+    lane->then = BB_THEN_WAKE;
+    bb__own_begin(&lane->own);
+    bb__porter_notice(porter);
+}
+
 static void watch_again(struct bb_lane *lane)
 {
     pthread_mutex_lock(&lane->worker->lock);
@@ -66,7 +76,7 @@ static void do_then(struct bb_lane *lane, enum bb__then then)
         go_on_with(lane, conn);
     else if (then == BB_THEN_STEP_BACK)
         bb__lane_step_back(lane);
-    else
+    else if (then != BB_THEN_LOOK)
         bb__set_end(&lane->set, &lane->context, conn,
                     then == BB_THEN_CLOSE ? BB_CONN_END_CLOSE : BB_CONN_END_RESET);
 }
@@ -84,8 +94,13 @@ void bb__lane_returns(struct bb_lane *lane, enum bb__then then)
 
 bool bb__lane_has_returned(struct bb_lane *lane)
 {
+    bool ended = false;
     if (lane->then == BB_THEN_NOTHING) return true;
-    if (!take_back(lane)) return false;
+    if (lane->then == BB_THEN_WAKE) {
+        lane->then = BB_THEN_LOOK;
+        ended = bb__own_end(&lane->own);
+    }
+    if (!ended && !take_back(lane)) return false;
     do_then(lane, lane->then);
     return true;
 }

@@ -5,7 +5,8 @@
  *      IDLE    the lane's: it looks, reads, closes
  *      |  ^
  *      v  |    the lane: begin, end
- *      BUSY    nobody's: the lane has its one request, which is no business of the set
+ *      BUSY    nobody's: the lane has its one request, which is no business of the set,
+ *      |       or was woken, and its host still waits for a lock
  *      |       the porter, when that takes long: take
  *      v                  hold
  *      WORK -----------------------> HELD    the porter's, which sleeps and touches nothing

@@ -41,6 +41,8 @@ struct lane_thread {
     pthread_t thread;
     unsigned served, waits, aside; /* aside: how often it has stepped aside */
     bool joined, drained;
+    atomic_bool locked; /* set by the test: from its next wait on it needs an `unlock` to go on */
+    sem_t unlock;
 };
 
 struct lanes {
@@ -136,6 +138,17 @@ static inline void lanes_go_aside(struct lane_thread *thread, enum bb_aside when
     bb_lane_step_back(thread->lane);
 }
 
+/* The host's lock is another thread's. */
+static inline void lanes_wait(struct lane_thread *thread)
+{
+    thread->waits++;
+    lanes_go_aside(thread, BB_ASIDE_IDLE);
+    bb_lane_wait(thread->lane);
+    if (!atomic_load(&thread->locked)) return;
+    sem_post(&thread->lanes->entered);
+    sem_wait(&thread->unlock);
+}
+
 static inline void *lanes_serve(void *argument)
 {
     struct lane_thread *thread = argument;
@@ -149,9 +162,7 @@ static inline void *lanes_serve(void *argument)
             if (thread->served % 7 == 0) lanes_go_aside(thread, BB_ASIDE_ANYWAY);
             break;
         case BB_AGAIN:
-            thread->waits++;
-            lanes_go_aside(thread, BB_ASIDE_IDLE);
-            bb_lane_wait(thread->lane);
+            lanes_wait(thread);
             break;
         case BB_NEWS:
             bb_lane_news(thread->lane, &news);
@@ -191,6 +202,7 @@ static inline void lanes_start(struct lanes *lanes, int count, const struct bb_s
     for (int i = 0; i < count; i++) {
         struct lane_thread *thread = &lanes->threads[i];
         thread->lanes = lanes;
+        sem_init(&thread->unlock, 0, 0);
         assert_int_equal(bb_lane_new(&thread->lane, lanes->worker), BB_OK);
     }
     for (int i = 0; i < count; i++)

@@ -43,7 +43,10 @@ enum mistake {
     WITHDRAWN_UNTOLD,   /* lanes that stand back take wake-ups along */
     WORD_KEPT,          /* a nudge that such a lane has found before is for nobody else */
     WITHDRAWN_FOR_GOOD, /* they go on standing back when no lane is busy any more */
-    FORGOTTEN_DEAD      /* a lane that was killed takes its wake-up along */
+    FORGOTTEN_DEAD,     /* a lane that was killed takes its wake-up along */
+    WOKEN_UNMARKED,     /* a lane that was woken has its set while its host waits for the lock */
+    WOKEN_UNTOLD,       /* it has left its set, and the porter sleeps on */
+    WOKEN_WITHOUT_STEP  /* it goes on as if nobody could have taken its set */
 };
 
 enum place { NEW, QUEUED, IN_SET, READY, IN_RELAY, CURRENT, ELSEWHERE, CLOSED }; /* QUEUED: to be accepted */
@@ -58,6 +61,8 @@ struct conn {
 enum lane_at {
     L_RUNS,
     L_SLEEPS,
+    L_WAKES,
+    L_LOCKED,
     L_LEAVES,
     L_NOTICES,
     L_KICKS,
@@ -132,9 +137,14 @@ _Static_assert(sizeof(struct state) == LANES_MAX * (sizeof(struct bb__own) + siz
                                            RELAY_MAX + 8,
                "states are compared as bytes");
 
+/* The lock of the lanes' host: nobody else wants it; others have it for some time; they have it until nothing
+ * else is left to do. */
+enum lock { LOCK_FREE, LOCK_SHARED, LOCK_HELD };
+
 struct model {
     unsigned lanes, conns;
-    bool limited;   /* the time of requests */
+    bool limited; /* the time of requests */
+    enum lock lock;
     bool withdraws; /* the worker stands back for a lane elsewhere that is idle */
     enum mistake mistake;
     const char *violation;  /* what a step did that nobody may */

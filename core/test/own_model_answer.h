@@ -60,7 +60,7 @@ static inline void limit(struct model *model, struct state *state)
     struct lane *lane = &state->lanes[state->porter.lane];
     state->porter.at = P_HOLDS;
     if (is_wanted(state) && model->mistake != LATE_LIMIT) return;
-    if (!model->limited || lane->overdue || choose(model, 2) == 0) return;
+    if (!model->limited || lane->current == NOBODY || lane->overdue || choose(model, 2) == 0) return;
     if (lane->at == L_WAITS) model->violation = "a host that is back has no time left";
     lane->overdue = true;
     if (model->mistake == ANSWER_BY_STORE && lane->answer == BB_ANSWER_OPEN) {

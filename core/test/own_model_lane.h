@@ -72,6 +72,13 @@ static inline void take_event(struct model *model, struct state *state, unsigned
         take_conn(model, state, lane, first_of(left));
 }
 
+static inline void look(const struct model *model, struct state *state, unsigned lane)
+{
+    struct lane *it = &state->lanes[lane];
+    it->told &= look_anew(model, state);
+    it->batch = events_of(model, state, lane) | it->told;
+}
+
 static inline void run(struct model *model, struct state *state, unsigned lane)
 {
     struct lane *it = &state->lanes[lane];
@@ -80,8 +87,7 @@ static inline void run(struct model *model, struct state *state, unsigned lane)
         take_event(model, state, lane);
         return;
     }
-    it->told &= look_anew(model, state);
-    it->batch = events_of(model, state, lane) | it->told;
+    look(model, state, lane);
     if (it->batch) return;
     if (ready != NOBODY)
         serve(state, lane, ready);
@@ -89,7 +95,17 @@ static inline void run(struct model *model, struct state *state, unsigned lane)
         it->at = L_SLEEPS;
 }
 
-/* ---- a lane, while it has a request ---- */
+static inline void wake(struct model *model, struct state *state, unsigned lane)
+{
+    if (hand_on(model, state, lane)) return;
+    look(model, state, lane);
+    if (model->lock == LOCK_FREE)
+        state->lanes[lane].at = L_RUNS;
+    else
+        state->lanes[lane].at = model->mistake == WOKEN_UNMARKED ? L_LOCKED : L_WAKES;
+}
+
+/* ---- a lane, while it has a request, or waits for its host's lock ---- */
 
 static inline bool is_alone(const struct model *model, const struct state *state, unsigned lane)
 {
@@ -107,6 +123,26 @@ static inline bool store_becomes_seen(struct state *state, unsigned lane)
     return true;
 }
 
+static inline void begin(const struct model *model, struct state *state, unsigned lane)
+{
+    struct bb__own own = {bb__own_look(&state->own[lane])};
+    bb__own_begin(&own);
+    state->lanes[lane].stored = bb__own_look(&own);
+    if (model->mistake != RELAXED_BEGIN) (void)store_becomes_seen(state, lane);
+    state->lanes[lane].at = L_NOTICES;
+}
+
+static inline uint8_t after_notice(const struct lane *lane)
+{
+    return lane->current == NOBODY ? L_LOCKED : L_SERVES;
+}
+
+static inline void leave_woken(const struct model *model, struct state *state, unsigned lane)
+{
+    begin(model, state, lane);
+    if (model->mistake == WOKEN_UNTOLD) state->lanes[lane].at = L_LOCKED;
+}
+
 static inline void leave(struct model *model, struct state *state, unsigned lane)
 {
     struct lane *it = &state->lanes[lane];
@@ -116,18 +152,25 @@ static inline void leave(struct model *model, struct state *state, unsigned lane
         it->at = L_SERVES;
         return;
     }
-    struct bb__own own = {bb__own_look(&state->own[lane])};
-    bb__own_begin(&own);
-    it->stored = bb__own_look(&own);
-    if (model->mistake != RELAXED_BEGIN) (void)store_becomes_seen(state, lane);
-    it->at = L_NOTICES;
+    begin(model, state, lane);
+}
+
+static inline void notice(struct state *state, unsigned lane)
+{
+    state->lanes[lane].at = state->porter.asleep ? L_KICKS : after_notice(&state->lanes[lane]);
 }
 
 static inline void kick(struct state *state, unsigned lane)
 {
     (void)store_becomes_seen(state, lane); /* an exchange */
-    state->lanes[lane].at = state->porter.asleep ? L_RAISES : L_SERVES;
+    state->lanes[lane].at = state->porter.asleep ? L_RAISES : after_notice(&state->lanes[lane]);
     state->porter.asleep = false;
+}
+
+static inline void raise_kick(struct state *state, unsigned lane)
+{
+    state->porter.kick = true;
+    state->lanes[lane].at = after_notice(&state->lanes[lane]);
 }
 
 static inline void end_request(struct state *state, unsigned lane)
@@ -136,6 +179,16 @@ static inline void end_request(struct state *state, unsigned lane)
     (void)store_becomes_seen(state, lane);
     bool ended = bb__own_state_of(bb__own_look(own)) == BB_OWN_IDLE || bb__own_end(own);
     state->lanes[lane].at = ended ? L_ANSWERED : L_RETURNS;
+}
+
+static inline bool get_lock(const struct model *model, struct state *state, unsigned lane)
+{
+    if (model->lock == LOCK_HELD && !rest_is_served(model, state)) return false;
+    if (model->mistake == WOKEN_WITHOUT_STEP)
+        state->lanes[lane].at = L_RUNS;
+    else
+        end_request(state, lane);
+    return true;
 }
 
 static inline void return_to_set(struct state *state, unsigned lane)
@@ -164,6 +217,8 @@ static inline void take_back(const struct model *model, struct state *state, uns
 static inline void answered(struct model *model, struct state *state, unsigned lane)
 {
     struct lane *it = &state->lanes[lane];
+    it->at = L_RUNS;
+    if (it->current == NOBODY) return;
     struct conn *conn = &state->conns[it->current];
     if (it->answers != 1) model->violation = "a request is answered twice, or not at all";
     if (it->is_cut && it->answer == BB_ANSWER_ENDED) model->violation = "an answer is cut that is whole";
@@ -174,7 +229,6 @@ static inline void answered(struct model *model, struct state *state, unsigned l
     if (it->is_cut || it->answer == BB_ANSWER_TAKEN) close_conn(conn);
     it->answer = it->answers = it->is_cut = 0;
     it->current = NOBODY;
-    it->at = L_RUNS;
 }
 
 /* An endless one ends when nothing else is to be done, not even by those who limit its time. */
@@ -194,20 +248,24 @@ static inline bool lane_step(struct model *model, struct state *state, unsigned 
         return true;
     case L_SLEEPS:
         if (!it->told && events_of(model, state, lane) == 0) return false;
-        it->at = hand_on(model, state, lane) ? L_SLEEPS : L_RUNS;
+        wake(model, state, lane);
         return true;
+    case L_WAKES:
+        leave_woken(model, state, lane);
+        return true;
+    case L_LOCKED:
+        return get_lock(model, state, lane);
     case L_LEAVES:
         leave(model, state, lane);
         return true;
     case L_NOTICES:
-        it->at = state->porter.asleep ? L_KICKS : L_SERVES;
+        notice(state, lane);
         return true;
     case L_KICKS:
         kick(state, lane);
         return true;
     case L_RAISES:
-        state->porter.kick = true;
-        it->at = L_SERVES;
+        raise_kick(state, lane);
         return true;
     case L_SERVES:
         if (!may_end(model, state, it)) return false;

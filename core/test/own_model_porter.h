@@ -57,7 +57,8 @@ static inline void leave_sources(struct model *model, struct state *state)
 static inline void unwatch(const struct model *model, struct state *state)
 {
     struct lane *lane = &state->lanes[state->porter.lane];
-    if (model->mistake != CURRENT_LEFT) state->conns[lane->current].registered = false;
+    if (lane->current != NOBODY && model->mistake != CURRENT_LEFT)
+        state->conns[lane->current].registered = false;
     if (model->mistake != BATCH_KEPT) lane->batch = 0;
     lane->queued = true;
     lane->edge = events_of(model, state, state->porter.lane) != 0;
@@ -115,7 +116,8 @@ static inline void tell_lane(const struct model *model, struct state *state)
 /* What it holds has something to be tried again. */
 static inline bool has_to_try(const struct model *model, struct state *state, unsigned lane)
 {
-    bool due = model->limited && !state->lanes[lane].overdue;
+    const struct lane *it = &state->lanes[lane];
+    bool due = model->limited && it->current != NOBODY && !it->overdue;
     return bb__own_state_of(bb__own_look(&state->own[lane])) == BB_OWN_HELD &&
            (due || first_ready(model, state, lane) != NOBODY);
 }

@@ -18,8 +18,9 @@ struct size {
     uint8_t requests;           /* of each client */
     unsigned endless;           /* of the conns, whose first request does not end by itself */
     bool limited;               /* the time of requests */
-    bool withdraws;             /* lanes stand back for one elsewhere */
-    bool mortal;                /* which is killed at some time */
+    enum lock lock;
+    bool withdraws; /* lanes stand back for one elsewhere */
+    bool mortal;    /* which is killed at some time */
 };
 
 static const struct size
@@ -29,6 +30,13 @@ static const struct size
     alone_limited = {.lanes = 1, .conns = 1, .requests = 1, .endless = 1, .limited = true},
     limited = {.lanes = 1, .conns = 2, .requests = 2, .endless = 1, .limited = true},
     two_lanes_limited = {.lanes = 2, .conns = 2, .requests = 2, .endless = 2, .limited = true},
+    shared = {.lanes = 1, .conns = 2, .requests = 2, .endless = 1, .lock = LOCK_SHARED},
+    shared_and_one_new = {.lanes = 1, .conns = 2, .new = 1, .requests = 1, .lock = LOCK_SHARED},
+    held = {.lanes = 1, .conns = 2, .requests = 2, .lock = LOCK_HELD},
+    held_and_one_new = {.lanes = 1, .conns = 2, .new = 1, .requests = 1, .lock = LOCK_HELD},
+    two_lanes_held = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .lock = LOCK_HELD},
+    two_lanes_held_and_one_new = {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .lock = LOCK_HELD},
+    withdrawn_held = {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .withdraws = true, .lock = LOCK_HELD},
     one_new = {.lanes = 1, .conns = 3, .new = 1, .requests = 1, .endless = 1},
     two_lanes = {.lanes = 2, .conns = 3, .requests = 1, .endless = 2},
     withdrawn = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .withdraws = true},
@@ -45,6 +53,7 @@ static const char *find_fault(const struct size *size, enum mistake mistake, uns
         .model = {.lanes = size->lanes,
                   .conns = size->conns,
                   .limited = size->limited,
+                  .lock = size->lock,
                   .withdraws = size->withdraws,
                   .mistake = mistake},
         .requests = size->requests,
@@ -59,10 +68,11 @@ static const char *find_fault(const struct size *size, enum mistake mistake, uns
 
 static void assert_no_fault(const struct size *size)
 {
+    static const char *const locks[] = {"", ", shared lock", ", held lock"};
     unsigned states;
     const char *fault = find_fault(size, NO_MISTAKE, &states);
-    print_message("%u lanes, %u connections (%u new), requests %u%s%s%s: %u states\n", size->lanes,
-                  size->conns, size->new, size->requests, size->limited ? ", limited" : "",
+    print_message("%u lanes, %u connections (%u new), requests %u%s%s%s%s: %u states\n", size->lanes,
+                  size->conns, size->new, size->requests, size->limited ? ", limited" : "", locks[size->lock],
                   size->withdraws ? ", standing back" : "", size->mortal ? ", one killed" : "", states);
     if (fault) fail_msg("%s", fault);
     assert_true(states > 50);
@@ -82,6 +92,18 @@ static void test_two_lanes(void **state)
     (void)state;
     assert_no_fault(&two_lanes);
     assert_no_fault(&two_lanes_and_one_new);
+}
+
+static void test_hosts_that_wait_for_their_lock(void **state)
+{
+    (void)state;
+    assert_no_fault(&shared);
+    assert_no_fault(&shared_and_one_new);
+    assert_no_fault(&held);
+    assert_no_fault(&held_and_one_new);
+    assert_no_fault(&two_lanes_held);
+    assert_no_fault(&two_lanes_held_and_one_new);
+    assert_no_fault(&withdrawn_held);
 }
 
 static void test_standing_back(void **state)
@@ -141,6 +163,11 @@ static void test_each_mistake_is_found(void **state)
         {"they keep a nudge to themselves", WORD_KEPT, &withdrawn_and_one_new, stuck},
         {"they stand back for good", WITHDRAWN_FOR_GOOD, &withdrawn, stuck},
         {"nobody nudges for the dead", FORGOTTEN_DEAD, &killed_and_one_new, stuck},
+        {"a lane that was woken, unmarked", WOKEN_UNMARKED, &held, stuck},
+        {"unmarked, and a new connection", WOKEN_UNMARKED, &held_and_one_new, stuck},
+        {"the porter is not told", WOKEN_UNTOLD, &held, stuck},
+        {"a new connection, and no nudge", NO_NUDGE, &held_and_one_new, stuck},
+        {"woken, and back without a step", WOKEN_WITHOUT_STEP, &shared, two},
         {"deaf to nudges", DEAF_TO_WORDS, &one_new, stuck},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
@@ -155,9 +182,13 @@ static void test_each_mistake_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_lane),       cmocka_unit_test(test_two_lanes),
-        cmocka_unit_test(test_standing_back),  cmocka_unit_test(test_a_killed_lane),
-        cmocka_unit_test(test_a_limited_time), cmocka_unit_test(test_each_mistake_is_found),
+        cmocka_unit_test(test_one_lane),
+        cmocka_unit_test(test_two_lanes),
+        cmocka_unit_test(test_standing_back),
+        cmocka_unit_test(test_a_killed_lane),
+        cmocka_unit_test(test_a_limited_time),
+        cmocka_unit_test(test_hosts_that_wait_for_their_lock),
+        cmocka_unit_test(test_each_mistake_is_found),
     };
     return cmocka_run_group_tests_name("own_model", tests, NULL, NULL);
 }

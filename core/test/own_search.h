@@ -48,8 +48,8 @@ static inline void normalize(const struct model *model, struct state *state)
 
 static inline bool lane_has_set(const struct lane *lane)
 {
-    return lane->at == L_RUNS || lane->at == L_SLEEPS || lane->at == L_LEAVES || lane->at == L_BACK ||
-           lane->at == L_ANSWERED;
+    return lane->at == L_RUNS || lane->at == L_SLEEPS || lane->at == L_WAKES || lane->at == L_LEAVES ||
+           lane->at == L_BACK || lane->at == L_ANSWERED;
 }
 
 static inline bool porter_has_set(const struct porter *porter, unsigned lane)

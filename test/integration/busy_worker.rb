@@ -28,8 +28,8 @@ module BusyWorker
   end
 
   # Waits until every worker could serve.
-  def start(*args, **options)
-    start_bontebok(args: args, rackup: APPLICATION, **options).tap { |server| server.wait_for_output(/ ready in /) }
+  def start(*args, application: APPLICATION, **options)
+    start_bontebok(args: args, rackup: application, **options).tap { |server| server.wait_for_output(/ ready in /) }
   end
 
   # Clients that are left are closed with the test.
