@@ -10,6 +10,9 @@ module Bench
     # Place in /proc/PID/stat behind the name, proc(5).
     SESSION = 3
 
+    # The process that was started.
+    attr_reader :pid
+
     # command: argv; env: its environment; address: "/path" or "127.0.0.1:PORT"; core: CPU number, or
     # several as taskset takes them; log: path.
     def initialize(command, env:, address:, core:, log:)

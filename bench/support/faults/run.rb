@@ -38,7 +38,7 @@ module Bench
 
         requests = probe.run do |start|
           wait_until(@start = start + STRIKE)
-          @fault.strike(self)
+          strike
           wait_until(start + @seconds)
         end
         @fault.finish(self)
@@ -53,7 +53,7 @@ module Bench
       def master = parent(workers.first)
 
       # The process that was started.
-      def first = group.pids.min
+      def first = group.pid
 
       def note_path(name) = File.join(@dir, name)
       def note(name) = FileUtils.touch(note_path(name))
@@ -65,7 +65,7 @@ module Bench
         socket.setsockopt(:SOCKET, :RCVBUF, receive_buffer) if receive_buffer
         @clients << socket
         socket.connect_nonblock(Socket.sockaddr_in(Integer(port), host), exception: false)
-        socket.wait_writable(1)
+        socket.wait_writable(0.2)
         socket.write_nonblock(text)
         socket
       rescue SystemCallError
@@ -105,6 +105,12 @@ module Bench
       def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       def log = note_path("log")
       def cores = File.read("/proc/self/status")[/^Cpus_allowed_list:\s*(\S+)/, 1]
+
+      def strike
+        @fault.strike(self)
+      rescue SystemCallError => e
+        notes << "the fault did not happen: #{e.message}"
+      end
 
       def leave_out
         notes << "does not start: #{File.readlines(log, chomp: true).last(2).join(' ')}"
