@@ -32,6 +32,8 @@ module Bench
       # The socket is ready. Afterwards #result is nil while the response is not complete, else :ok, :status (another
       # one than 200), :refused, :reset or :short.
       def step
+        return if @result
+
         @connected = true
         send_request if @unsent
         receive unless @unsent
