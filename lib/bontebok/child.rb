@@ -19,11 +19,13 @@ module Bontebok
     PROGRESS = %i[started loaded ready whole].freeze
     # What the end may take of one that is told to end now.
     QUIT_SECONDS = 2
+    # A process that ends closes its channel a moment before its parent can know of its end.
+    MOMENT = 0.5
     # The same, when it has to kill its own children.
     KILL_SECONDS = 1
 
     # status: the Process::Status of its end; nil when somebody else has waited for it.
-    attr_reader :number, :pid, :channel, :deadline, :ending, :status
+    attr_reader :number, :pid, :channel, :deadline, :patience, :ending, :status
 
     extend Forking
 
@@ -37,7 +39,7 @@ module Bontebok
       @channel = channel
       @progress = :started
       @staying = true
-      @leaving = @killed = @deaf = @hung = false
+      @leaving = @killed = @hung = false
       @unsaid = []
     end
 
@@ -106,12 +108,21 @@ module Bontebok
     # The words that have come. After its end there are none, and the channel need not be watched.
     def hear
       words = channel.hear
-      @deaf = words.delete(:closed) ? true : false
+      @lost_at = Child.now + MOMENT if words.delete(:closed)
       words
     end
 
     def deaf?
-      @deaf
+      !@lost_at.nil?
+    end
+
+    # When it is lost, if it lives: it has called exec, or closed what is not its own. nil: nobody expects that.
+    def lost_at
+      @lost_at unless leaving?
+    end
+
+    def lost?
+      !lost_at.nil? && lost_at <= Child.now
     end
 
     # Asks the kernel whether it has ended. Waits for no other process: those are not ours. Somebody else in this

@@ -22,6 +22,7 @@ module Bontebok
   #     is for the others. Of several that ask each waits until the one before it has ended. One that loads retires at
   #     once: however often they are to be replaced, of each number one serves and one loads.
   #   - One in which a request hangs is replaced beside all others, see Hung.
+  #   - One that lives and does not talk any more is replaced at once. Nobody can tell it to end.
   #   - One that is not ready in time, or has not ended in time after it was told to, is killed and named in the log.
   class Children
     include Ends
@@ -61,6 +62,7 @@ module Bontebok
     def mind
       @roster.audible.each { |child| child.hear.each { |word| note(child, word) } }
       reap
+      @roster.select(&:lost?).each { |child| note_lost(child) }
       @roster.select(&:overdue?).each { |child| kill_now(child, child.omission) }
       return if @stopping
 
@@ -140,7 +142,7 @@ module Bontebok
     end
 
     def deadlines
-      times = @roster.filter_map(&:deadline)
+      times = @roster.flat_map { |child| [child.deadline, child.lost_at] }.compact
       @stopping ? times : times.concat(@roster.startable.map { |number| @pauses.over(number) })
     end
 

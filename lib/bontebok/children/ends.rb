@@ -28,6 +28,17 @@ module Bontebok
         end
       end
 
+      # A failure, as if it had ended.
+      def note_lost(child)
+        if !child.reached?(:ready)
+          @pauses.failed(child.number)
+        elsif child.staying?
+          @pauses.ended(child.number, child.seconds_ready)
+        end
+        child.retire(@seconds[:retire])
+        @record.lost(child)
+      end
+
       def kill_now(child, reason)
         @record.killed(child, reason)
         child.kill

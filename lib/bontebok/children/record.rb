@@ -59,6 +59,10 @@ module Bontebok
         @log.warn("#{describe(child)} ended: #{child.ending}, #{child.seconds_ready.round(1)} s after it was ready")
       end
 
+      def lost(child)
+        @log.error("#{describe(child)} has closed its channel: it is replaced, and has #{child.patience} s to end")
+      end
+
       def failed(child)
         @log.warn("#{describe(child)} ended before it was ready: #{child.ending}")
       end
