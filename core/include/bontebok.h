@@ -156,6 +156,7 @@ struct bb_request {
     X(response_buffer, 1024 * 1024)                                                                          \
     X(request_timeout, 0)                                                                                    \
     X(request_timeout_soft, 0)                                                                               \
+    X(worker_timeout, 0)                                                                                     \
     X(check_client_connection, 0)                                                                            \
     X(queue_timeout, 0)                                                                                      \
     X(max_queue, 0)                                                                                          \

@@ -18,6 +18,8 @@ int bb_board_new(struct bb_board **board, unsigned lanes);
  * bb_worker_relay(); -1: there is none. */
 void bb_board_clear(struct bb_board *board, int pid, int in);
 
+#define BB_BOARD_LABEL_MAX 176
+
 /* What a lane does, as it has shown it at about the same time. */
 struct bb_board_lane {
     int pid;
@@ -27,6 +29,9 @@ struct bb_board_lane {
     uint64_t requests;   /* that its host was given */
     uint64_t taken;      /* ms, for which it has had the one that it has */
     uint64_t queue_time; /* microseconds, of that one, or else of the last */
+    uint64_t silent;     /* ms, since its host's last bb_worker_beat(); UINT64_MAX: there was none */
+    char label[BB_BOARD_LABEL_MAX]; /* NUL-terminated: method and path of a request that takes long, or their
+                                       beginning; empty: nobody has written them */
 };
 
 /* A lane by its number, from 0 on; any process that has the board. BB_OK; BB_AGAIN: there is none of that

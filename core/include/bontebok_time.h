@@ -16,6 +16,14 @@ int bb_worker_alarm(const struct bb_worker *worker);
 bool bb_worker_take_overdue(struct bb_worker *worker);
 void bb_worker_overdue_is_logged(struct bb_worker *worker);
 
+/* worker_timeout, the time for which a host may have a request and not move, takes porter and board. The host
+ * calls bb_worker_beat() some times in it while its lanes have requests, from a thread that needs what a host
+ * that hangs does not give up. Who minds the worker looks at `silent` and `taken` on the board, and ends the
+ * process. While the worker is watched, the porter writes the labels of requests that take long. Any thread.
+ */
+void bb_worker_beat(struct bb_worker *worker);
+void bb_worker_watch(struct bb_worker *worker, bool watch);
+
 /* Whether the current request has had its request_timeout_soft; its request_timeout, and *ms that the host
  * has had it: each is told once. The alarm again, if nobody has asked for the first; and so many ms more for
  * the request, before both limits. Any thread: the host sees to it that no other uses the lane, as it means

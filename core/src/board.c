@@ -1,11 +1,11 @@
 /* board.c: see board.h, and bontebok.h for the contracts. */
 #include "board.h"
-#include "bontebok.h"
 #include "clock.h"
 #include "relay.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -88,14 +88,38 @@ void bb__board_give_back(struct bb__board_line *line)
     atomic_store(&line->requests, 0);
     atomic_store(&line->began, 0);
     atomic_store(&line->queue_time, 0);
+    atomic_store(&line->beat, 0);
+    atomic_store(&line->labelled, 0);
     atomic_store(&line->pid, 0);
+}
+
+static size_t append(char *label, size_t len, struct bb_slice text)
+{
+    size_t room = BB_BOARD_LABEL_MAX - 1 - len, count = text.len < room ? text.len : room;
+    memcpy(label + len, text.at, count);
+    return len + count;
+}
+
+void bb__board_label(struct bb__board_line *line, struct bb_slice method, struct bb_slice path)
+{
+    if (!line) return;
+    size_t len = append(line->label, 0, method);
+    len = append(line->label, len, (struct bb_slice){" ", 1});
+    line->label[append(line->label, len, path)] = '\0';
+    atomic_store(&line->labelled, atomic_load(&line->requests));
+}
+
+static void read_label(const struct bb__board_line *line, struct bb_board_lane *lane)
+{
+    if (!lane->has_request || atomic_load(&line->labelled) != lane->requests) return;
+    memcpy(lane->label, line->label, BB_BOARD_LABEL_MAX - 1);
 }
 
 int bb_board_look(const struct bb_board *board, unsigned number, struct bb_board_lane *lane)
 {
     if (number >= atomic_load(&board->used)) return BB_EOF;
     const struct bb__board_line *line = &board->lines[number];
-    uint64_t began = atomic_load(&line->began), now = bb__clock_ms();
+    uint64_t began = atomic_load(&line->began), beat = atomic_load(&line->beat), now = bb__clock_ms();
     *lane = (struct bb_board_lane){
         .pid = atomic_load(&line->pid),
         .idle = atomic_load(&line->idle),
@@ -104,7 +128,11 @@ int bb_board_look(const struct bb_board *board, unsigned number, struct bb_board
         .requests = atomic_load(&line->requests),
         .taken = began > 0 && now > began ? now - began : 0,
         .queue_time = atomic_load(&line->queue_time),
+        .silent = beat == 0    ? UINT64_MAX
+                  : now > beat ? now - beat
+                               : 0,
     };
+    read_label(line, lane);
     return lane->pid != 0 ? BB_OK : BB_AGAIN;
 }
 

@@ -4,6 +4,8 @@
 #ifndef BB_BOARD_H
 #define BB_BOARD_H
 
+#include "bontebok.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,6 +22,10 @@ struct bb__board_line {
     atomic_uint_fast64_t requests;   /* that the host was given */
     atomic_uint_fast64_t began;      /* ms, when it was given the one that it has; 0: it has none */
     atomic_uint_fast64_t queue_time; /* us, of that one, or the last */
+    /* Written seldom. */
+    _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t beat; /* ms, when its host moved last; 0: nobody knows */
+    atomic_uint_fast64_t labelled;                     /* `requests`, when the label was written */
+    char label[BB_BOARD_LABEL_MAX];
 };
 
 struct bb_board {
@@ -63,6 +69,9 @@ bool bb__board_others_are_done(const struct bb_board *board, const struct bb__bo
 
 /* Whether all lanes of another process wait for something to do, and would take it. */
 bool bb__board_process_is_idle(const struct bb_board *board, int own_pid);
+
+/* The request that the lane has. NULL is allowed. */
+void bb__board_label(struct bb__board_line *line, struct bb_slice method, struct bb_slice path);
 
 static inline void bb__board_set_idle(struct bb__board_line *line, bool idle)
 {

@@ -136,6 +136,7 @@ struct bb_lane {
         uint64_t due;     /* ms, when something is to be done for the set that it holds */
         bool has_request; /* it is the host's, and not something out of band */
         bool overdue;     /* it has had its time */
+        bool labelled;    /* the board has its label */
         bool untold;      /* and the host has not asked for it */
         bool unheard;     /* of what comes to the set that it holds nobody tells it */
         bool warned;      /* or its soft time; the porter's lock guards this, and what follows */

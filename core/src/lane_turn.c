@@ -20,7 +20,10 @@ void bb__lane_leaves(struct bb_lane *lane)
     struct bb__porter *porter = lane->worker->porter;
     if (!porter) return;
     if (is_alone(lane)) {
-        if (lane->told == 0) return;
+        if (lane->told == 0) {
+            if (lane->worker->settings.worker_timeout > 0) bb__own_begin_alone(&lane->own);
+            return;
+        }
         lane->told--;
     }
     atomic_store_explicit(&lane->answer, BB_ANSWER_OPEN, memory_order_relaxed);

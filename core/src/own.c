@@ -33,7 +33,8 @@ bool bb__own_return(struct bb__own *own)
 
 bool bb__own_take(struct bb__own *own, unsigned looked_at)
 {
-    return bb__own_state_of(looked_at) == BB_OWN_BUSY && step(own, looked_at, BB_OWN_WORK);
+    enum bb__own_state state = bb__own_state_of(looked_at);
+    return (state == BB_OWN_BUSY || state == BB_OWN_ALONE) && step(own, looked_at, BB_OWN_WORK);
 }
 
 bool bb__own_hold(struct bb__own *own)

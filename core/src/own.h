@@ -17,6 +17,9 @@
  *         v
  *         WANT --------------------> IDLE    the porter, as soon as it can: give
  *
+ * ALONE is BUSY of a lane that leaves nothing behind: nobody has to be told, and the porter takes the set
+ * only if it finds the same request some time later.
+ *
  * WORK and WANT: the porter's. The number of the request stands beside the state: the porter takes the
  * request that it has looked at, or none. */
 #ifndef BB_OWN_H
@@ -25,7 +28,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-enum bb__own_state { BB_OWN_IDLE, BB_OWN_BUSY, BB_OWN_WORK, BB_OWN_HELD, BB_OWN_WANT };
+enum bb__own_state { BB_OWN_IDLE, BB_OWN_BUSY, BB_OWN_WORK, BB_OWN_HELD, BB_OWN_WANT, BB_OWN_ALONE };
 
 #define BB_OWN_STATE_BITS 3
 
@@ -53,11 +56,19 @@ static inline void bb__own_begin(struct bb__own *own)
     atomic_store(&own->word, bb__own_with_state(word + (1U << BB_OWN_STATE_BITS), BB_OWN_BUSY));
 }
 
-/* BUSY to IDLE, or it is that. False: the porter has it, bb__own_return() is due. */
+/* IDLE, to ALONE with the next number. */
+static inline void bb__own_begin_alone(struct bb__own *own)
+{
+    unsigned word = atomic_load_explicit(&own->word, memory_order_relaxed) + (1U << BB_OWN_STATE_BITS);
+    atomic_store_explicit(&own->word, bb__own_with_state(word, BB_OWN_ALONE), memory_order_release);
+}
+
+/* BUSY or ALONE to IDLE, or it is that. False: the porter has it, bb__own_return() is due. */
 static inline bool bb__own_end(struct bb__own *own)
 {
     unsigned busy = atomic_load_explicit(&own->word, memory_order_relaxed);
-    if (bb__own_state_of(busy) != BB_OWN_BUSY) return bb__own_state_of(busy) == BB_OWN_IDLE;
+    if (bb__own_state_of(busy) != BB_OWN_BUSY && bb__own_state_of(busy) != BB_OWN_ALONE)
+        return bb__own_state_of(busy) == BB_OWN_IDLE;
     return atomic_compare_exchange_strong_explicit(&own->word, &busy, bb__own_with_state(busy, BB_OWN_IDLE),
                                                    memory_order_acq_rel, memory_order_relaxed);
 }
@@ -73,7 +84,7 @@ static inline unsigned bb__own_look(struct bb__own *own)
     return atomic_load(&own->word);
 }
 
-/* BUSY to WORK, if it is still the request that was looked at. */
+/* BUSY or ALONE to WORK, if it is still the request that was looked at. */
 bool bb__own_take(struct bb__own *own, unsigned looked_at);
 
 /* WORK to HELD. False: it is WANT. */

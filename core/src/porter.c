@@ -41,9 +41,22 @@ static bool is_busy(unsigned word)
     return bb__own_state_of(word) == BB_OWN_BUSY;
 }
 
+static bool is_alone(unsigned word)
+{
+    return bb__own_state_of(word) == BB_OWN_ALONE;
+}
+
 static bool is_taken(unsigned word)
 {
-    return !is_busy(word) && bb__own_state_of(word) != BB_OWN_IDLE;
+    return !is_busy(word) && !is_alone(word) && bb__own_state_of(word) != BB_OWN_IDLE;
+}
+
+static void remember(struct bb_lane *lane, unsigned request)
+{
+    lane->minded.word = request;
+    lane->minded.since = bb__clock_us();
+    lane->minded.overdue = lane->minded.untold = lane->minded.warned = lane->minded.late = false;
+    lane->minded.labelled = false;
 }
 
 /* A request that was there a tick ago, too. Else it is remembered, with a time that is not before it: this
@@ -52,18 +65,28 @@ static bool is_long(struct bb__porter *porter, struct bb_lane *lane, unsigned wo
 {
     if (!is_busy(word)) return false;
     if (word == lane->minded.word) return porter->context.seen - lane->minded.since >= TICK * 1000;
-    lane->minded.word = word;
-    lane->minded.since = bb__clock_us();
-    lane->minded.overdue = lane->minded.untold = lane->minded.warned = lane->minded.late = false;
+    remember(lane, word);
     porter->fresh = true;
     porter->quiet = 0;
+    return false;
+}
+
+/* Nothing waits for it: only one that is to be named on the board is worth the trouble. */
+static bool is_long_alone(const struct bb__porter *porter, struct bb_lane *lane, unsigned word)
+{
+    if (!is_alone(word)) return false;
+    unsigned request = bb__own_with_state(word, BB_OWN_BUSY);
+    if (request == lane->minded.word)
+        return porter->context.seen - lane->minded.since >= bb__porter_watch_time(lane->worker) * 1000;
+    remember(lane, request);
     return false;
 }
 
 static void look_at(struct bb__porter *porter, struct bb_lane *lane)
 {
     unsigned word = bb__own_look(&lane->own);
-    if (is_long(porter, lane, word) && bb__own_take(&lane->own, word)) {
+    bool takes = is_long(porter, lane, word) || is_long_alone(porter, lane, word);
+    if (takes && bb__own_take(&lane->own, word)) {
         bb__porter_begin(porter, lane);
         porter->brief = 0;
     } else if (bb__own_state_of(word) == BB_OWN_HELD && bb__own_rouse(&lane->own)) {
@@ -160,6 +183,8 @@ static int until(const struct bb__porter *porter, uint64_t due)
     const struct bb_settings *settings = porter->context.settings;
     uint64_t now = bb__clock_ms();
     if (atomic_load(&porter->worker->stuck) && !porter->emptied) due = bb__sooner(due, now + BB_RETRY);
+    if (atomic_load(&porter->worker->watched))
+        due = bb__sooner(due, now + bb__porter_watch_time(porter->worker));
     if (due == UINT64_MAX) return -1;
     bool counts = settings->request_timeout > 0 || settings->request_timeout_soft > 0;
     uint64_t latest = now + (counts ? COUNTED_WAIT : INT_MAX);

@@ -25,9 +25,15 @@ static uint64_t hard_end(const struct bb_lane *lane)
     return end_of(lane, lane->worker->settings.request_timeout, lane->minded.overdue);
 }
 
+static uint64_t label_due(const struct bb_lane *lane)
+{
+    return lane->line ? end_of(lane, bb__porter_watch_time(lane->worker), lane->minded.labelled) : UINT64_MAX;
+}
+
 uint64_t bb__porter_until(const struct bb_lane *lane)
 {
-    return bb__sooner(lane->minded.due, bb__sooner(soft_end(lane), hard_end(lane)));
+    uint64_t limit = bb__sooner(soft_end(lane), hard_end(lane));
+    return bb__sooner(lane->minded.due, bb__sooner(label_due(lane), limit));
 }
 
 /* us, since the request of the host had come. */
@@ -91,6 +97,10 @@ static void warn(struct bb_lane *lane)
 void bb__porter_limit(struct bb__porter *porter, struct bb_lane *lane)
 {
     uint64_t time = porter->context.now;
+    if (time >= label_due(lane)) {
+        bb__board_label(lane->line, lane->request.head.method, lane->request.head.path);
+        lane->minded.labelled = true;
+    }
     if (time >= soft_end(lane)) warn(lane);
     if (time < hard_end(lane)) return;
     lane->minded.overdue = lane->minded.untold = true;

@@ -37,6 +37,12 @@ bool bb__porter_mind_queue(struct bb__porter *porter, struct bb_lane *lane);
 /* porter_queue.c: takes the connections that were queued when the worker began to drain. The set is WORK. */
 void bb__porter_take_queued(struct bb__porter *porter, struct bb_lane *lane);
 
+/* ms. Requests that last for so long are named on the board; 0: none is. */
+static inline uint64_t bb__porter_watch_time(const struct bb_worker *worker)
+{
+    return bb__sooner(worker->settings.worker_timeout / 4, 1000);
+}
+
 /* porter_limit.c: ends a request that the host has had for too long, or has the host do that. The set is
  * WORK.
  */

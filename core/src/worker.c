@@ -257,6 +257,22 @@ void bb_worker_tell(struct bb_worker *worker, int fd, const char bytes[BB_TELLS]
     for (int tell = 0; tell < BB_TELLS; tell++) worker->tell_bytes[tell] = bytes[tell];
 }
 
+void bb_worker_beat(struct bb_worker *worker)
+{
+    if (bb__worker_is_inert(worker)) return;
+    uint64_t now = bb__clock_ms();
+    pthread_mutex_lock(&worker->lock);
+    for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
+        if (lane->line) atomic_store_explicit(&lane->line->beat, now, memory_order_relaxed);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+void bb_worker_watch(struct bb_worker *worker, bool watch)
+{
+    if (bb__worker_is_inert(worker) || !worker->porter || worker->settings.worker_timeout == 0) return;
+    if (!atomic_exchange(&worker->watched, watch) && watch) bb__event_raise(worker->porter->kick_fd);
+}
+
 int bb_worker_start_porter(struct bb_worker *worker)
 {
     return bb__worker_is_inert(worker) || worker->porter ? BB_OK : bb__porter_start(worker);

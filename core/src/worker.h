@@ -64,6 +64,7 @@ struct bb_worker {
     struct bb__porter *porter; /* NULL: there is none */
     bool counts_time;          /* of requests, or how many wait: it is limited, if only softly */
     atomic_int overdue;        /* enum bb__overdue */
+    atomic_bool watched;       /* requests are in hand, or were of late: the porter looks from time to time */
     atomic_bool stuck;         /* all lanes have requests that have had all of it: who replaces us is told */
     int alarm_fd;              /* an eventfd */
     int tell_fd;               /* -1: nobody is told */

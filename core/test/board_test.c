@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -191,7 +192,8 @@ static void test_without_a_line(void **state)
 static void test_no_two_lanes_write_to_one_cache_line(void **state)
 {
     (void)state;
-    assert_int_equal(sizeof(struct bb__board_line), BB_CACHE_LINE);
+    assert_int_equal(sizeof(struct bb__board_line) % BB_CACHE_LINE, 0);
+    assert_int_equal(offsetof(struct bb__board_line, beat), BB_CACHE_LINE);
     assert_int_equal(offsetof(struct bb_board, lines) % BB_CACHE_LINE, 0);
 }
 
@@ -235,6 +237,39 @@ static void test_what_a_lane_does(void **state)
     bb_board_free(board);
 }
 
+static const char *label_of(const struct bb_board *board)
+{
+    static struct bb_board_lane seen;
+    assert_int_equal(bb_board_look(board, 0, &seen), BB_OK);
+    return seen.label;
+}
+
+static void test_the_label_of_a_request(void **state)
+{
+    (void)state;
+    struct bb_board *board;
+    struct bb_slice method = {"GET", 3}, path = {"/path", 5};
+    char text[300];
+    memset(text, 'x', sizeof text);
+    assert_int_equal(bb_board_new(&board, 8), BB_OK);
+    bb__board_label(NULL, method, path);
+    struct bb__board_line *line = bb__board_claim(board);
+    bb__board_begin(line, fake_clock, 0);
+    assert_string_equal(label_of(board), "");
+    bb__board_label(line, method, path);
+    assert_string_equal(label_of(board), "GET /path");
+    bb__board_end(line);
+    assert_string_equal(label_of(board), "");
+    bb__board_begin(line, fake_clock, 0);
+    assert_string_equal(label_of(board), "");
+    bb__board_label(line, method, (struct bb_slice){text, sizeof text});
+    assert_int_equal(strlen(label_of(board)), BB_BOARD_LABEL_MAX - 1);
+    assert_memory_equal(label_of(board), "GET xxx", 7);
+    bb__board_label(line, (struct bb_slice){text, sizeof text}, path);
+    assert_int_equal(strlen(label_of(board)), BB_BOARD_LABEL_MAX - 1);
+    bb_board_free(board);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_who_comes_clears_what_nobody_has_cleared),
         cmocka_unit_test(test_without_a_line),
         cmocka_unit_test(test_what_a_lane_does),
+        cmocka_unit_test(test_the_label_of_a_request),
         cmocka_unit_test(test_no_two_lanes_write_to_one_cache_line),
     };
     return cmocka_run_group_tests_name("board", tests, NULL, NULL);

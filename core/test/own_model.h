@@ -40,6 +40,7 @@ enum mistake {
     DEAF_TO_WORDS,      /* who is nudged looks at what his set knows of, and no further */
     ANSWER_BY_STORE,    /* the porter answers when nobody has begun to, whatever the lane does by then */
     ALONE_AND_UNTIMED,  /* a lane that leaves nothing behind is not taken, although its time is limited */
+    ALONE_BY_STORE,     /* a lane that is alone takes its set back whatever the porter has made of it */
     WITHDRAWN_UNTOLD,   /* lanes that stand back take wake-ups along */
     WORD_KEPT,          /* a nudge that such a lane has found before is for nobody else */
     WITHDRAWN_FOR_GOOD, /* they go on standing back when no lane is busy any more */
@@ -144,6 +145,7 @@ enum lock { LOCK_FREE, LOCK_SHARED, LOCK_HELD };
 struct model {
     unsigned lanes, conns;
     bool limited; /* the time of requests */
+    bool watched; /* the porter looks from time to time, also at a lane that is alone */
     enum lock lock;
     bool withdraws; /* the worker stands back for a lane elsewhere that is idle */
     enum mistake mistake;

@@ -149,6 +149,7 @@ static inline void leave(struct model *model, struct state *state, unsigned lane
     it->answer = BB_ANSWER_OPEN;
     it->answers = it->is_cut = 0;
     if (is_alone(model, state, lane)) {
+        if (model->watched) bb__own_begin_alone(&state->own[lane]);
         it->at = L_SERVES;
         return;
     }
@@ -173,10 +174,12 @@ static inline void raise_kick(struct state *state, unsigned lane)
     state->lanes[lane].at = after_notice(&state->lanes[lane]);
 }
 
-static inline void end_request(struct state *state, unsigned lane)
+static inline void end_request(const struct model *model, struct state *state, unsigned lane)
 {
     struct bb__own *own = &state->own[lane];
     (void)store_becomes_seen(state, lane);
+    if (model->mistake == ALONE_BY_STORE)
+        atomic_init(&own->word, bb__own_with_state(bb__own_look(own), BB_OWN_IDLE));
     bool ended = bb__own_state_of(bb__own_look(own)) == BB_OWN_IDLE || bb__own_end(own);
     state->lanes[lane].at = ended ? L_ANSWERED : L_RETURNS;
 }
@@ -187,7 +190,7 @@ static inline bool get_lock(const struct model *model, struct state *state, unsi
     if (model->mistake == WOKEN_WITHOUT_STEP)
         state->lanes[lane].at = L_RUNS;
     else
-        end_request(state, lane);
+        end_request(model, state, lane);
     return true;
 }
 
@@ -278,7 +281,7 @@ static inline bool lane_step(struct model *model, struct state *state, unsigned 
         finish(model, it);
         return true;
     case L_ENDS:
-        end_request(state, lane);
+        end_request(model, state, lane);
         return true;
     case L_RETURNS:
         return_to_set(state, lane);

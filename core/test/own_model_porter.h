@@ -28,7 +28,7 @@ static inline bool take(const struct model *model, struct bb__own *own, unsigned
     return true;
 }
 
-static inline void decide(const struct model *model, struct state *state)
+static inline void decide(struct model *model, struct state *state)
 {
     struct porter *porter = &state->porter;
     struct bb__own *own = &state->own[porter->lane];
@@ -38,7 +38,8 @@ static inline void decide(const struct model *model, struct state *state)
         porter->minded[porter->lane] = porter->word;
         state->lanes[porter->lane].overdue = false;
     }
-    if (is_long && take(model, own, porter->word))
+    bool is_alone = was == BB_OWN_ALONE && choose(model, 2) == 1;
+    if ((is_long || is_alone) && take(model, own, porter->word))
         porter->at = P_LEAVES;
     else if (was == BB_OWN_HELD && bb__own_rouse(own))
         porter->at = P_PASSES;
@@ -162,7 +163,9 @@ static inline bool wake_up(const struct model *model, struct state *state)
 {
     struct porter *porter = &state->porter;
     bool due = porter->kick || porter->timed;
-    for (unsigned lane = 0; lane < model->lanes; lane++) due = due || state->lanes[lane].edge;
+    for (unsigned lane = 0; lane < model->lanes; lane++)
+        due = due || state->lanes[lane].edge ||
+              bb__own_state_of(bb__own_look(&state->own[lane])) == BB_OWN_ALONE;
     if (!due) return false;
     for (unsigned lane = 0; lane < model->lanes; lane++) state->lanes[lane].edge = false;
     porter->saw_kick = porter->kick;

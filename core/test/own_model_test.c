@@ -18,6 +18,7 @@ struct size {
     uint8_t requests;           /* of each client */
     unsigned endless;           /* of the conns, whose first request does not end by itself */
     bool limited;               /* the time of requests */
+    bool watched;               /* the porter looks from time to time */
     enum lock lock;
     bool withdraws; /* lanes stand back for one elsewhere */
     bool mortal;    /* which is killed at some time */
@@ -28,6 +29,8 @@ static const struct size
     two_requests = {.lanes = 1, .conns = 2, .requests = 2, .endless = 1},
     three_clients = {.lanes = 1, .conns = 3, .requests = 1, .endless = 1},
     alone_limited = {.lanes = 1, .conns = 1, .requests = 1, .endless = 1, .limited = true},
+    alone_watched = {.lanes = 1, .conns = 1, .requests = 2, .endless = 1, .watched = true},
+    watched = {.lanes = 1, .conns = 2, .new = 1, .requests = 2, .endless = 1, .watched = true},
     limited = {.lanes = 1, .conns = 2, .requests = 2, .endless = 1, .limited = true},
     two_lanes_limited = {.lanes = 2, .conns = 2, .requests = 2, .endless = 2, .limited = true},
     shared = {.lanes = 1, .conns = 2, .requests = 2, .endless = 1, .lock = LOCK_SHARED},
@@ -54,6 +57,7 @@ static const char *find_fault(const struct size *size, enum mistake mistake, uns
                   .conns = size->conns,
                   .limited = size->limited,
                   .lock = size->lock,
+                  .watched = size->watched,
                   .withdraws = size->withdraws,
                   .mistake = mistake},
         .requests = size->requests,
@@ -120,6 +124,13 @@ static void test_a_killed_lane(void **state)
     assert_no_fault(&killed_and_one_new);
 }
 
+static void test_a_lane_that_is_alone_and_watched(void **state)
+{
+    (void)state;
+    assert_no_fault(&alone_watched);
+    assert_no_fault(&watched);
+}
+
 static void test_a_limited_time(void **state)
 {
     (void)state;
@@ -159,6 +170,7 @@ static void test_each_mistake_is_found(void **state)
         {"a cut without a step", CUT_WITHOUT_STEP, &limited, whole},
         {"an end without a step", END_WITHOUT_STEP, &limited, whole},
         {"alone, and nobody counts the time", ALONE_AND_UNTIMED, &alone_limited, stuck},
+        {"alone, and back by a store", ALONE_BY_STORE, &alone_watched, two},
         {"lanes that stand back take wake-ups along", WITHDRAWN_UNTOLD, &withdrawn_and_one_new, stuck},
         {"they keep a nudge to themselves", WORD_KEPT, &withdrawn_and_one_new, stuck},
         {"they stand back for good", WITHDRAWN_FOR_GOOD, &withdrawn, stuck},
@@ -185,6 +197,7 @@ int main(void)
         cmocka_unit_test(test_one_lane),
         cmocka_unit_test(test_two_lanes),
         cmocka_unit_test(test_standing_back),
+        cmocka_unit_test(test_a_lane_that_is_alone_and_watched),
         cmocka_unit_test(test_a_killed_lane),
         cmocka_unit_test(test_a_limited_time),
         cmocka_unit_test(test_hosts_that_wait_for_their_lock),

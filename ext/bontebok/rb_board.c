@@ -47,7 +47,8 @@ static void put(VALUE shown, const char *name, VALUE value)
 
 /* A Hash: pid; state, :idle, :request or :between two; leaves, whether its worker drains; requests that it
  * was given; taken, ms that the one it has has taken, or nil; queue_time, ms that it, or the last one, has
- * waited. */
+ * waited; silent, ms since its process's last Worker#beat, or nil; label, "GET /path" of one that takes long,
+ * or nil. */
 static VALUE show(const struct bb_board_lane *lane)
 {
     const char *state = lane->has_request ? "request" : lane->idle ? "idle" : "between";
@@ -58,6 +59,8 @@ static VALUE show(const struct bb_board_lane *lane)
     put(shown, "requests", ULL2NUM(lane->requests));
     put(shown, "taken", lane->has_request ? ULL2NUM(lane->taken) : Qnil);
     put(shown, "queue_time", DBL2NUM((double)lane->queue_time / 1000));
+    put(shown, "silent", lane->silent < UINT64_MAX ? ULL2NUM(lane->silent) : Qnil);
+    put(shown, "label", lane->label[0] ? rb_str_new_cstr(lane->label) : Qnil);
     return shown;
 }
 

@@ -140,6 +140,7 @@ static void take_in_hand(struct bbr_exchange *exchange)
     worker->in_hand++;
     if (!worker->resting) return;
     worker->resting = false;
+    bb_worker_watch(worker->core, true);
     bbr_report(exchange, "busy", Qnil, Qnil);
 }
 

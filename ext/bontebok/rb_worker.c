@@ -331,6 +331,13 @@ static VALUE worker_out_of_band_after(VALUE self, VALUE requests)
     return Qnil;
 }
 
+/* Shows on the board that Ruby moves: from time to time, while the lanes have requests. */
+static VALUE worker_beat(VALUE self)
+{
+    bb_worker_beat(face_of(self)->worker->core);
+    return Qnil;
+}
+
 /* How many requests its lanes have served. */
 static VALUE worker_requests(VALUE self)
 {
@@ -344,6 +351,7 @@ static VALUE worker_rest(VALUE self)
     struct bbr_worker *worker = face_of(self)->worker;
     worker->resting = worker->in_hand == 0 && worker->requests == worker->requests_then;
     worker->requests_then = worker->requests;
+    bb_worker_watch(worker->core, !worker->resting);
     return worker->resting ? Qtrue : Qfalse;
 }
 
@@ -366,6 +374,7 @@ void bbr_init_worker(VALUE core)
     rb_define_method(class, "reopen_logs", worker_reopen_logs, 0);
     rb_define_singleton_method(class, "check_access_log", worker_check_access_log, 1);
     rb_define_method(class, "out_of_band_after", worker_out_of_band_after, 1);
+    rb_define_method(class, "beat", worker_beat, 0);
     rb_define_method(class, "requests", worker_requests, 0);
     rb_define_method(class, "rest", worker_rest, 0);
 }

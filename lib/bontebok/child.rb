@@ -38,7 +38,7 @@ module Bontebok
       @pid = pid
       @channel = channel
       @progress = :started
-      @staying = true
+      @staying = @busy = true
       @leaving = @killed = @hung = false
       @unsaid = []
     end
@@ -65,6 +65,13 @@ module Bontebok
 
     def reached?(step)
       PROGRESS.index(@progress) >= PROGRESS.index(step)
+    end
+
+    # Whether it may have requests.
+    attr_writer :busy
+
+    def busy?
+      @busy
     end
 
     # False once it is to go: it counts no more, and somebody takes its place.

@@ -31,10 +31,11 @@ module Bontebok
 
     # name: what the log calls a child. margin: seconds that one may take on top of patience, and of what an end at once
     # may take, if it has children of its own to wait for. interval: seconds between any two starts. boot: seconds in
-    # which one must be loaded, and again ready once it may go. ended: is called with each Child that has ended. The
-    # block forks the child of a number and returns the Child; it may raise Hooks::Failed.
+    # which one must be loaded, and again ready once it may go. ended: is called with each Child that has ended.
+    # stalled: the StalledWorkers, where one may be. The block forks the child of a number and returns the Child; it may
+    # raise Hooks::Failed.
     def initialize(name, count, pause:, patience:, log:, margin: 0, interval: 0, boot: Float::INFINITY,
-                   ended: proc {}, &start)
+                   ended: proc {}, stalled: nil, &start)
       @roster = Roster.new(count)
       @pauses = Pauses.new(pause, interval)
       @turns = Turns.new
@@ -42,6 +43,7 @@ module Bontebok
       @seconds = { boot: boot, quit: Child::QUIT_SECONDS + margin, kill_children: Child::KILL_SECONDS }
       @seconds.default = patience + margin
       @ended = ended
+      @stalled = stalled
       @start = start
       @go = false
       @stopping = false
@@ -64,6 +66,7 @@ module Bontebok
       reap
       @roster.select(&:lost?).each { |child| note_lost(child) }
       @roster.select(&:overdue?).each { |child| kill_now(child, child.omission) }
+      kill_stalled if watch_time
       return if @stopping
 
       @turns.next(@roster.to_a)&.then { |child| replace(child) }
@@ -142,7 +145,7 @@ module Bontebok
     end
 
     def deadlines
-      times = @roster.flat_map { |child| [child.deadline, child.lost_at] }.compact
+      times = @roster.flat_map { |child| [child.deadline, child.lost_at] }.push(watch_time).compact
       @stopping ? times : times.concat(@roster.startable.map { |number| @pauses.over(number) })
     end
 
@@ -150,6 +153,7 @@ module Bontebok
       case word
       when :leave then @turns.add(child)
       when :hung, :stuck, :emptied then note_hung(child, word)
+      when :busy, :resting then child.busy = word == :busy
       when *Child::PROGRESS then note_progress(child, word)
       end
     end

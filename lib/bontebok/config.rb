@@ -171,16 +171,18 @@ module Bontebok
     end
 
     def by_default(option)
-      if option.key == :listen
-        Setting.new([Address.new(host: default_host, port: 9292)], "default")
-      elsif option.key == :config_file && File.file?(FILE)
-        Setting.new(FILE, "found")
-      elsif TIMEOUTS.include?(option.key) && self[:timeout]
-        Setting.new(self[:timeout], "Timeout, #{source(:timeout)}")
-      elsif option.key == :tag
-        Setting.new(File.basename(Dir.pwd).b.gsub(/[^\x20-\x7e]/n, "?"), "default")
-      else
-        Setting.new(option.default, "default")
+      return Setting.new(FILE, "found") if option.key == :config_file && File.file?(FILE)
+      return Setting.new(default(option), "default") unless TIMEOUTS.include?(option.key) && self[:timeout]
+
+      Setting.new(self[:timeout], "Timeout, #{source(:timeout)}")
+    end
+
+    def default(option)
+      case option.key
+      when :listen then [Address.new(host: default_host, port: 9292)]
+      when :tag then File.basename(Dir.pwd).b.gsub(/[^\x20-\x7e]/n, "?")
+      when :worker_timeout then development? ? 0 : 60_000
+      else option.default
       end
     end
 

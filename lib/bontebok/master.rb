@@ -97,7 +97,8 @@ module Bontebok
     def seconds
       boot = @config.seconds(:worker_boot_timeout)
       { pause: @config.seconds(:err_respawn_interval), interval: @config.seconds(:spawn_interval),
-        boot: boot.zero? ? Float::INFINITY : boot, patience: @config.seconds(:graceful_timeout) }
+        boot: boot.zero? ? Float::INFINITY : boot, patience: @config.seconds(:graceful_timeout),
+        stalled: @listeners.siblings.stalled(@config.seconds(:worker_timeout)) }
     end
 
     def fork_worker(number)

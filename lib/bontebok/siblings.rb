@@ -3,6 +3,7 @@
 require "socket"
 
 require_relative "lent_descriptor"
+require_relative "stalled_workers"
 require_relative "start_error"
 
 module Bontebok
@@ -34,6 +35,11 @@ module Bontebok
     def forget(pid)
       queue = @ends.first
       @board.clear(pid, queue.closed? ? -1 : queue.fileno)
+    end
+
+    # Which of them have a request and do not move for so many seconds. nil: 0 s is no limit.
+    def stalled(seconds)
+      StalledWorkers.new(@board, seconds) if seconds.positive?
     end
 
     # Closes our descriptors; other processes, and the core, keep theirs.

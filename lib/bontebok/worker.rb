@@ -8,6 +8,7 @@ require_relative "child_loading"
 require_relative "deadline"
 require_relative "exit_limit"
 require_relative "fork_guard"
+require_relative "heartbeat"
 require_relative "hooks"
 require_relative "lanes"
 require_relative "log_files"
@@ -98,7 +99,7 @@ module Bontebok
         @lanes.start
         @life.ready
         @channel.say(:ready)
-        @title.serving(@lanes)
+        @heartbeat = Heartbeat.new(@lanes.signs, @title, @config.seconds(:worker_timeout))
         @serving = true
         words.each { |word| obey(word) }
         wait_for_events while @serving
@@ -126,20 +127,20 @@ module Bontebok
 
     # Until something is to be looked at; nil: nothing will be.
     def patience
-      @deadline ? @deadline.left : [@title.seconds, @recycling.wait].compact.min
+      [@heartbeat.seconds, @deadline ? @deadline.left : @recycling.wait].compact.min
     end
 
     def time_is_over
-      return give_up if @deadline
+      return give_up if @deadline&.left&.zero?
 
-      @title.look if @title.seconds
+      @heartbeat.look if @heartbeat.seconds
       reason = @recycling.reason and ask_to_leave(reason)
     end
 
     def handle(event)
       case event
       when :lanes_ended then @serving = false
-      when :busy then @title.busy
+      when :busy then @heartbeat.busy
       when :max_requests then ask_to_leave("max requests #{@lanes.request_limit} reached")
       when :late then @lanes.request_limits.mind
       when :leave then @channel.say(:leave)

@@ -2,7 +2,8 @@
 
 module Bontebok
   class Children
-    # What becomes of children in which requests hang (RequestTimeout):
+    # What becomes of children that do not move (WorkerTimeout): each is killed, and replaced at once. And of those in
+    # which requests hang (RequestTimeout):
     #
     #   - Each is replaced at once, whoever else is. One that hangs in some of its threads serves with the others until
     #     its replacement is ready, and then has the time that anyone has to finish.
@@ -24,6 +25,20 @@ module Bontebok
         replace(child)
         child.hurry(STUCK_SECONDS) if word == :stuck
         kill_now(child, "has only requests that hang") if word == :emptied
+      end
+
+      # When the next look at them is due; nil: they are idle.
+      def watch_time
+        @stalled&.time if @roster.any? { |child| child.busy? && child.reached?(:ready) }
+      end
+
+      def kill_stalled
+        @stalled.look.each do |pid, reason|
+          child = @roster.find { |one| one.pid == pid && !one.killed? } or next
+          child.hang
+          replace(child)
+          kill_now(child, reason)
+        end
       end
 
       def note_crowd

@@ -29,13 +29,14 @@ module Bontebok
       option :pidfile
       option :tag
       option :worker_boot_timeout
+      option :worker_timeout
       option :worker_shutdown_timeout, :graceful_timeout
       option :http_content_length_limit, :max_body
 
       nothing_to_do :queue_requests, :wait_for_less_busy_worker, :worker_check_interval, :drain_on_shutdown,
                     :max_io_threads, :io_selector_backend, :mutate_stdout_and_stderr_to_sync_on_write,
                     :raise_exception_on_sigterm, :silence_single_worker_warning, :silence_fork_callback_warning,
-                    :supported_http_methods, :worker_timeout, :prune_bundler, :extra_runtime_dependencies,
+                    :supported_http_methods, :prune_bundler, :extra_runtime_dependencies,
                     :nakayoshi_fork, :worker_culling_strategy, :restart_command, :debug, :shutdown_debug
 
       absent "signals do what pumactl does", :activate_control_app, :state_path, :state_permission

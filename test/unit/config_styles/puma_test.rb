@@ -11,13 +11,14 @@ class ConfigStylesPumaTest < Support::TestCase
   Worker = Bontebok::Hooks::Worker
 
   def test_options
-    assert_equal({ max_workers: 2, environment: "production", rackup: "a.ru", graceful_timeout: 9,
+    assert_equal({ max_workers: 2, environment: "production", rackup: "a.ru", graceful_timeout: 9, worker_timeout: 90,
                    keepalive_timeout: 20, max_body: 100, max_keepalive_requests: 7, header_timeout: 5,
                    body_timeout: 5, pidfile: "a", tag: "shop", stdout: "b", log: "c" }, values(<<~RUBY))
                      workers 2
                      environment "production"
                      rackup "a.ru"
                      worker_shutdown_timeout 9
+                     worker_timeout 90
                      persistent_timeout 20
                      http_content_length_limit 100
                      max_keep_alive 7
@@ -147,7 +148,7 @@ class ConfigStylesPumaTest < Support::TestCase
   end
 
   def test_what_asks_for_nothing
-    assert_empty values("queue_requests true\nsilence_single_worker_warning\nworker_timeout 3600\n" \
+    assert_empty values("queue_requests true\nsilence_single_worker_warning\n" \
                         "on_restart { raise }\nbefore_refork { raise }\nprune_bundler\n" \
                         "early_hints false\nnakayoshi_fork\nrestart_command 'bundle exec puma'\n")
   end
