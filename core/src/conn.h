@@ -70,6 +70,7 @@ struct bb__conn {
     bool head_method;    /* the request is a HEAD */
     bool body_in_buffer; /* the whole body stands behind the head in `in` */
     bool registered;     /* the poller knows it (the lane's) */
+    bool useless;        /* it was passed on, and its request cannot be served here */
     bool moved;          /* it was another process's, whose children may have duplicates of its descriptor */
     uint32_t want;       /* enum bb__interest: what to wait for */
     uint32_t interest;   /* what the poller waits for (the lane's) */
@@ -139,6 +140,7 @@ enum bb__fault {
     BB_FAULT_DESERTED,
     BB_FAULT_QUEUE_FULL, /* MaxQueue */
     BB_FAULT_QUEUE_TIME, /* QueueTimeout */
+    BB_FAULT_USELESS,    /* it was passed on by a worker with other listeners, limits or another version */
     BB_FAULTS,
 };
 
@@ -165,6 +167,7 @@ struct bb__conn_context {
     struct bb__access_log *log;         /* NULL: none is kept */
     const struct bb__conn_queue *queue; /* NULL: whoever waits may do so */
     const uint16_t *ports;              /* by listener; 0: it has none */
+    const uint64_t *addresses;          /* by listener: bb__sock_address() */
     const uint64_t *listeners; /* a bit for each of those there are; before the first lane more come */
     uint64_t seen;             /* us, since when what is read now is here; 0: it is served at once */
     bool draining;

@@ -23,6 +23,7 @@ struct note {
     bool has_request, in_is_file, body_is_file, tcp;
     uint8_t listener;
     char peer[BB_PEER_MAX];
+    uint64_t address; /* of the listener: its number may be another one there */
 };
 
 _Static_assert(sizeof(struct note) + IN_MAX + BODY_MAX <= BB_RELAY_BYTES, "a message holds them all");
@@ -61,7 +62,7 @@ static bool add_body(struct parcel *parcel, const struct bb__spool *spool)
     return true;
 }
 
-int bb__conn_pass(const struct bb__conn *conn, const struct bb__relay *relay)
+int bb__conn_pass(const struct bb__conn *conn, const uint64_t *addresses, const struct bb__relay *relay)
 {
     struct parcel parcel = {
         .note = {.layout = LAYOUT,
@@ -72,7 +73,8 @@ int bb__conn_pass(const struct bb__conn *conn, const struct bb__relay *relay)
                  .body_len = conn->spool.length,
                  .has_request = conn->state == BB_CONN_SERVED,
                  .tcp = conn->tcp,
-                 .listener = conn->listener},
+                 .listener = conn->listener,
+                 .address = addresses[conn->listener]},
         .fds = {conn->fd},
         .fd_count = 1,
     };
@@ -111,21 +113,54 @@ static int next_fd(struct reader *reader)
     return reader->fd_count > 0 ? (reader->fd_count--, *reader->fds++) : -1;
 }
 
-/* False: it is none, or none for us, who may listen somewhere else. */
-static bool read_note(struct reader *reader, const struct bb__conn_context *context, struct note *note)
+enum note_kind { NOTE_OK, NOTE_USELESS, NOTE_BROKEN };
+
+static bool has_listener(const struct bb__conn_context *context, size_t number)
+{
+    return number < CHAR_BIT * sizeof *context->listeners && (*context->listeners >> number & 1);
+}
+
+/* A sender that does not tell the address has our numbers. */
+static bool find_listener(const struct bb__conn_context *context, struct note *note)
+{
+    if (has_listener(context, note->listener) &&
+        (note->address == 0 || context->addresses[note->listener] == note->address))
+        return true;
+    for (uint8_t number = 0; note->address != 0 && number < CHAR_BIT * sizeof *context->listeners; number++) {
+        if (!has_listener(context, number) || context->addresses[number] != note->address) continue;
+        note->listener = number;
+        return true;
+    }
+    return false;
+}
+
+static enum note_kind read_note(struct reader *reader, const struct bb__conn_context *context,
+                                struct note *note)
 {
     static const size_t first = offsetof(struct note, served);
-    const char *bytes = next_bytes(reader, first);
-    if (!bytes) return false;
     *note = (struct note){0};
+    const char *bytes = next_bytes(reader, first);
+    if (!bytes) return NOTE_BROKEN;
     memcpy(note, bytes, first);
-    if (note->layout != LAYOUT || note->size < first) return false;
+    if (note->layout != LAYOUT) return NOTE_USELESS;
+    if (note->size < first || !(bytes = next_bytes(reader, note->size - first))) return NOTE_BROKEN;
     size_t rest = note->size - first, known = sizeof *note - first;
-    if (!(bytes = next_bytes(reader, rest))) return false;
     memcpy((char *)note + first, bytes, rest < known ? rest : known);
     note->peer[sizeof note->peer - 1] = '\0';
-    return note->listener < CHAR_BIT * sizeof *context->listeners &&
-           (*context->listeners >> note->listener & 1);
+    return find_listener(context, note) ? NOTE_OK : NOTE_USELESS;
+}
+
+static struct reader read_from(const char *bytes, const struct bb__relayed *relayed)
+{
+    return (struct reader){bytes, relayed->len, relayed->fds, relayed->fd_count};
+}
+
+bool bb__conn_is_for_us(const struct bb__conn_context *context, const char *bytes,
+                        const struct bb__relayed *relayed)
+{
+    struct reader reader = read_from(bytes, relayed);
+    struct note note;
+    return read_note(&reader, context, &note) != NOTE_USELESS;
 }
 
 static bool take_in(struct bb__conn *conn, struct bb__conn_context *context, const struct note *note,
@@ -164,24 +199,35 @@ static bool take_body(struct bb__conn *conn, struct bb__conn_context *context, c
     return bytes && bb__spool_append(&conn->spool, context->spool_budget, bytes, note->body_len) == BB_OK;
 }
 
+static void copy_note(struct bb__conn *conn, const struct note *note)
+{
+    conn->served = note->served;
+    conn->came = note->came;
+    conn->tcp = note->tcp;
+    conn->listener = note->listener;
+    conn->state = note->has_request ? BB_CONN_SERVED : BB_CONN_HEAD;
+    memcpy(conn->peer, note->peer, sizeof conn->peer);
+}
+
 static struct bb__conn *make_conn(struct bb__conn_context *context, struct reader *reader,
                                   const struct bb__relay_stamp *stamp)
 {
     struct note note;
     int fd = next_fd(reader);
-    struct bb__conn *conn = fd >= 0 && read_note(reader, context, &note) ? bb__conn_new(fd, context) : NULL;
+    enum note_kind kind = read_note(reader, context, &note);
+    struct bb__conn *conn = fd >= 0 && kind != NOTE_BROKEN ? bb__conn_new(fd, context) : NULL;
     if (!conn) {
         if (fd >= 0) bb__sock_reset(fd);
         return NULL;
     }
     conn->moved = true;
     conn->waits = stamp->has_request ? stamp->since : 0;
-    conn->served = note.served;
-    conn->came = note.came;
-    conn->tcp = note.tcp;
-    conn->listener = note.listener;
-    conn->state = note.has_request ? BB_CONN_SERVED : BB_CONN_HEAD;
-    memcpy(conn->peer, note.peer, sizeof conn->peer);
+    if (kind == NOTE_USELESS) {
+        conn->useless = true;
+        conn->state = stamp->has_request || note.in_len > 0 ? BB_CONN_SERVED : BB_CONN_HEAD;
+        return conn;
+    }
+    copy_note(conn, &note);
     if (take_in(conn, context, &note, reader) && take_body(conn, context, &note, reader)) return conn;
     bb__conn_free(conn, context, BB_CONN_END_RESET);
     return NULL;
@@ -190,7 +236,7 @@ static struct bb__conn *make_conn(struct bb__conn_context *context, struct reade
 struct bb__conn *bb__conn_arrive(struct bb__conn_context *context, const char *bytes,
                                  const struct bb__relayed *relayed)
 {
-    struct reader reader = {bytes, relayed->len, relayed->fds, relayed->fd_count};
+    struct reader reader = read_from(bytes, relayed);
     struct bb__conn *conn = make_conn(context, &reader, &relayed->stamp);
     for (int fd; (fd = next_fd(&reader)) >= 0;) (void)close(fd);
     return conn;

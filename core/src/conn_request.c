@@ -10,8 +10,20 @@ bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *contex
                           context->fields, &context->head, &conn->head_len) == BB_OK;
 }
 
+/* The worker that has passed it on could serve it, this one cannot. If it was idle, it just ends. */
+static enum bb__conn_next refuse_useless(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    bool owes_answer = conn->state == BB_CONN_SERVED;
+    if (owes_answer)
+        return bb__conn_refuse(conn, context, bb__conn_tell_fault(conn, context, BB_FAULT_USELESS, 0));
+    conn->keep_alive = false;
+    conn->linger = true;
+    return bb__conn_after_answer(conn, context);
+}
+
 enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_context *context)
 {
+    if (conn->useless) return refuse_useless(conn, context);
     if (conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > 0) return bb__conn_advance(conn, context);
     if (conn->state == BB_CONN_HEAD) {
         enum bb__deadline_kind kind = conn->served > 0 ? BB_DEADLINE_KEEPALIVE : BB_DEADLINE_FRESH;
@@ -20,7 +32,7 @@ enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_contex
     }
     bb__deadline_clear(context->deadlines, &conn->deadline);
     if (bb__conn_is_deserted(conn, context)) return BB_CONN_CLOSE;
-    if (!bb__conn_parse_again(conn, context)) return BB_CONN_CLOSE;
+    if (!bb__conn_parse_again(conn, context)) return refuse_useless(conn, context);
     bb__conn_note_method(conn, context);
     conn->body_in_buffer = context->head.content_length > 0 && conn->spool.length == 0;
     if (context->queue && bb__conn_is_overdue(conn, context))

@@ -32,6 +32,7 @@ int bb__context_open(struct bb__conn_context *context, struct bb_worker *worker)
         .scratch = malloc(BB_SCRATCH_SIZE),
         .queue = bounds_queue(worker) ? &worker->queue : NULL,
         .ports = worker->ports,
+        .addresses = worker->addresses,
         .listeners = &worker->numbers,
         .now = bb__clock_ms(),
     };

@@ -127,17 +127,22 @@ static int send_message(const struct bb__relay *relay, struct iovec *parts, size
 }
 
 /* Counted behind the sending: what could not be sent has no number. */
+static int send_stamped(const struct bb__relay *relay, struct bb__relay_stamp *stamp,
+                        const struct iovec *parts, size_t count, const int *fds, size_t fd_count)
+{
+    struct iovec all[1 + BB_RELAY_PARTS] = {{stamp, sizeof *stamp}};
+    stamp->turn = relay->turns ? atomic_load(relay->turns) : 0;
+    if (count > 0) memcpy(all + 1, parts, count * sizeof *parts);
+    int code = send_message(relay, all, 1 + count, fds, fd_count);
+    if (code == BB_OK && stamp->has_request && relay->turns) (void)atomic_fetch_add(relay->turns, 1);
+    return code;
+}
+
 int bb__relay_send(const struct bb__relay *relay, uint64_t since, const struct iovec *parts, size_t count,
                    const int *fds, size_t fd_count)
 {
-    struct bb__relay_stamp stamp = {.turn = relay->turns ? atomic_load(relay->turns) : 0,
-                                    .since = since > 0 ? since : bb__clock_us(),
-                                    .has_request = since > 0};
-    struct iovec all[1 + BB_RELAY_PARTS] = {{&stamp, sizeof stamp}};
-    if (count > 0) memcpy(all + 1, parts, count * sizeof *parts);
-    int code = send_message(relay, all, 1 + count, fds, fd_count);
-    if (code == BB_OK && stamp.has_request && relay->turns) (void)atomic_fetch_add(relay->turns, 1);
-    return code;
+    struct bb__relay_stamp stamp = {.since = since > 0 ? since : bb__clock_us(), .has_request = since > 0};
+    return send_stamped(relay, &stamp, parts, count, fds, fd_count);
 }
 
 void bb__relay_nudge(const struct bb__relay *relay)
@@ -157,6 +162,16 @@ static void take_descriptors(struct bb__relayed *relayed, struct msghdr *message
 static void drop_descriptors(struct bb__relayed *relayed)
 {
     while (relayed->fd_count > 0) (void)close(relayed->fds[--relayed->fd_count]);
+}
+
+int bb__relay_send_back(const struct bb__relay *relay, char *bytes, struct bb__relayed *relayed)
+{
+    const struct iovec part = {bytes, relayed->len};
+    struct bb__relay_stamp stamp = relayed->stamp;
+    stamp.sent_back++;
+    int code = send_stamped(relay, &stamp, &part, 1, relayed->fds, relayed->fd_count);
+    if (code == BB_OK) drop_descriptors(relayed);
+    return code;
 }
 
 int bb__relay_take(const struct bb__relay *relay, char *bytes, struct bb__relayed *relayed)

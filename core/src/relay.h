@@ -16,6 +16,8 @@
 /* A longer message would fit a queue of the usual length a few times only. */
 #define BB_RELAY_BYTES (24 * 1024)
 
+struct bb__relayed;
+
 struct bb__relay {
     int in;                      /* messages are sent to it */
     int out;                     /* and come out of this one: readable when there is one */
@@ -28,6 +30,7 @@ struct bb__relay_stamp {
     uint64_t turn;  /* so many requests were sent before it */
     uint64_t since; /* us, when its request began to wait, or, if there is none, when it was sent */
     bool has_request;
+    uint8_t sent_back; /* so often, by workers that cannot use it */
 };
 
 /* A queue of its own. BB_OK or BB_ESYSTEM. */
@@ -44,6 +47,10 @@ void bb__relay_close(struct bb__relay *relay);
  * for it now; BB_ESYSTEM. */
 int bb__relay_send(const struct bb__relay *relay, uint64_t since, const struct iovec *parts, size_t count,
                    const int *fds, size_t fd_count);
+
+/* Puts a message that was taken to the end of the queue again, for somebody else. BB_OK: its descriptors are
+ * closed; BB_AGAIN, BB_ESYSTEM: it is still the caller's. */
+int bb__relay_send_back(const struct bb__relay *relay, char *bytes, struct bb__relayed *relayed);
 
 /* A message without bytes or descriptors: whoever is woken for it looks what else there is. */
 void bb__relay_nudge(const struct bb__relay *relay);

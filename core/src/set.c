@@ -51,6 +51,9 @@ static void tell_lost(struct bb__conn_context *context, struct bb__news_pace *lo
     bb__news_add_paced(&context->news, lost, context->now, &news);
 }
 
+/* So often a worker that cannot use a request leaves it to another one. Then it answers. */
+#define SENT_BACK_MAX 3
+
 int bb__set_receive(struct bb__set *set, struct bb__conn_context *context, const struct bb__relay *relay,
                     struct bb__news_pace *lost, struct bb__conn **conn)
 {
@@ -61,12 +64,14 @@ int bb__set_receive(struct bb__set *set, struct bb__conn_context *context, const
         tell_lost(context, lost, "a connection that was passed on is lost: no descriptors are left");
     if (code != BB_OK) return code == BB_EGONE ? BB_OK : BB_AGAIN;
     if (relayed.fd_count == 0) return BB_NEWS;
+    if (!bb__conn_is_for_us(context, context->scratch, &relayed) && relayed.stamp.sent_back < SENT_BACK_MAX &&
+        bb__relay_send_back(relay, context->scratch, &relayed) == BB_OK)
+        return BB_OK;
     *conn = bb__conn_arrive(context, context->scratch, &relayed);
     if (*conn)
         bb__set_add(set, *conn);
     else
-        tell_lost(context, lost,
-                  "a connection that was passed on is lost: no memory, or sent by another version");
+        tell_lost(context, lost, "a connection that was passed on is lost: no memory, or it was not whole");
     return BB_OK;
 }
 
@@ -146,7 +151,7 @@ static bool hand_on(struct bb__set *set, struct bb__conn_context *context, struc
                     const struct bb__relay *relay)
 {
     if (set->relay_is_full && set->ready_first) return false;
-    int code = bb__conn_pass(conn, relay);
+    int code = bb__conn_pass(conn, context->addresses, relay);
     set->relay_is_full = code == BB_AGAIN;
     if (code != BB_OK) return false;
     bb__set_end(set, context, conn, BB_CONN_END_ABANDON);

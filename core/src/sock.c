@@ -60,6 +60,18 @@ uint16_t bb__sock_port(int fd)
     return address.any.sa_family == AF_INET6 ? ntohs(address.v6.sin6_port) : 0;
 }
 
+/* FNV-1a: no attacker chooses the addresses. */
+uint64_t bb__sock_address(int fd)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t len = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &len) < 0) return 0;
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (socklen_t i = 0; i < len && i < sizeof address; i++)
+        hash = (hash ^ ((const unsigned char *)&address)[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
 static size_t put_decimal(char *at, unsigned byte)
 {
     size_t len = 0;

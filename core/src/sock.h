@@ -25,6 +25,9 @@ int bb__sock_prepare_listener(int fd, bool *tcp);
 /* The port that a TCP socket is bound to; 0: it has none. */
 uint16_t bb__sock_port(int fd);
 
+/* A number for the address that it is bound to, the same in each process; 0: it has none. */
+uint64_t bb__sock_address(int fd);
+
 /* Accepts one connection: non-blocking, close-on-exec. peer: its address as text, "127.0.0.1" for unix
  * sockets, the IPv4 form of a mapped IPv6 address. BB_OK; BB_AGAIN: the queue is empty; BB_ESYSTEM: errno is
  * an exhaustion (the connection stays in the queue), or nothing can be accepted here, as from a listener that

@@ -130,6 +130,7 @@ int bb_worker_listen(struct bb_worker *worker, int fd, unsigned number)
     if (bb__sock_prepare_listener(fd, &listener.tcp) != BB_OK) return BB_ESYSTEM;
     worker->listeners[worker->listener_count++] = listener;
     worker->ports[number] = bb__sock_port(fd);
+    worker->addresses[number] = bb__sock_address(fd);
     worker->numbers |= UINT64_C(1) << number;
     return BB_OK;
 }

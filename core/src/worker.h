@@ -53,6 +53,7 @@ struct bb_worker {
     struct bb__trust trust; /* trusted_proxies */
     struct bb__listener listeners[BB_LISTENERS_MAX];
     uint16_t ports[BB_LISTENERS_MAX];       /* by a listener's number; 0: it has none */
+    uint64_t addresses[BB_LISTENERS_MAX];   /* likewise: bb__sock_address() */
     uint64_t numbers;                       /* of listeners: a bit for each, also when they are closed */
     int listener_count;                     /* closed ones too: lanes read it without the lock */
     int reserve;                            /* descriptors from this one on are left to the host */

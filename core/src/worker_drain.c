@@ -47,7 +47,7 @@ static bool pass_on(const struct bb_worker *worker, const struct bb__queued *que
                             .came = queued->came};
     bb__spool_start(&conn.spool);
     memcpy(conn.peer, queued->peer, sizeof conn.peer);
-    if (bb__conn_pass(&conn, &worker->relay) != BB_OK) return false;
+    if (bb__conn_pass(&conn, worker->addresses, &worker->relay) != BB_OK) return false;
     bb__sock_abandon(queued->fd);
     return true;
 }

@@ -106,7 +106,7 @@ static inline void say_text(struct move *move, const char *text, enum bb__conn_n
 
 static inline void leave(struct move *move)
 {
-    assert_int_equal(bb__conn_pass(move->conn, &move->relay), BB_OK);
+    assert_int_equal(bb__conn_pass(move->conn, move->from.worker->addresses, &move->relay), BB_OK);
     bb__conn_free(move->conn, &move->from.context, BB_CONN_END_ABANDON);
     move->conn = NULL;
 }

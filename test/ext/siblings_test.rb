@@ -6,7 +6,8 @@ require_relative "support/lane_case"
 class ExtSiblingsTest < Support::LaneCase
   Core = Bontebok::Core
 
-  # Two workers of one process, on a listener each.
+  # Two workers of one process, on a listener each. Both listeners have been bound under one name: workers of a server
+  # have the same ones.
   def siblings
     ends = Socket.pair(:UNIX, :SEQPACKET)
     @board = Core::Board.new(8)
@@ -16,7 +17,7 @@ class ExtSiblingsTest < Support::LaneCase
         entered.push(name) && leave.pop if env["PATH_INFO"] == "/gate"
         [200, {}, [name]]
       end
-      serve(siblings: [ends.map { |socket| lent(socket) }, @board], &app)
+      serve(listener: listener(name), siblings: [ends.map { |socket| lent(socket) }, @board], &app)
     end
     [*servers, entered, leave]
   end
@@ -99,6 +100,13 @@ class ExtSiblingsTest < Support::LaneCase
   end
 
   private
+
+  def listener(name)
+    path, file = %W[siblings #{name}].map { |text| File.join(temp_dir, "#{text}.sock") }
+    socket = UNIXServer.new(path)
+    File.rename(path, file)
+    [socket, Support::Address.new("unix:#{file}")]
+  end
 
   def ask(client, target)
     client.request("GET", target)

@@ -13,8 +13,9 @@ module Support
     OK = [200, {}.freeze, ["ok"].freeze].freeze
 
     # Starts a LaneServer on a unix socket, or with tcp: true on 127.0.0.1. The application is given, or the block.
-    def serve(app = nil, tcp: false, **options, &block)
-      server = LaneServer.new(app || block, *(tcp ? tcp_listener : unix_listener), **options)
+    # listener: a listening socket and its Address, instead.
+    def serve(app = nil, tcp: false, listener: tcp ? tcp_listener : unix_listener, **options, &block)
+      server = LaneServer.new(app || block, *listener, **options)
       servers << server
       server
     end
