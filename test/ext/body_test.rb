@@ -62,10 +62,11 @@ class BodyTest < Support::LaneCase
     assert_sent "ab", :length, response_to(body)
   end
 
+  # Its to_ary may close the body, and its closed? is no proof of that: each is called instead.
   def test_to_ary_of_a_body_that_tells_whether_it_is_closed
     body = ClosingArray.new("a", "b")
 
-    assert_sent "ab", :length, response_to(body)
+    assert_sent "ab", :chunked, response_to(body)
     assert_equal 1, body.closed
   end
 

@@ -25,21 +25,6 @@ class ProcessAroundTest < Support::TestCase
     end
   end
 
-  # A title must not keep a machine awake.
-  def test_after_a_request_the_worker_is_idle_again_and_nothing_wakes_it
-    make_gate
-    server = start_bontebok(args: ["-w", "1", "--tag", ""], rackup: GATED_APP)
-    worker = workers(server).first
-    request_at_gate(server) { assert_title worker, "bontebok worker 1 gen 1 busy" }
-    assert_title worker, "bontebok worker 1 gen 1 idle"
-    eventually { Support::ProcessTable.asleep?(worker) }
-    before = Support::ProcessTable.sleeps(worker)
-    server.connect do |client|
-      assert client.quiet?(2.2)
-      assert_operator Support::ProcessTable.sleeps(worker) - before, :<=, 2 # the connection
-    end
-  end
-
   def test_a_title_has_the_generation_and_by_default_the_name_of_the_folder
     server = start_bontebok(args: %w[-w 1 --restart-file restart.txt], rackup: GATED_APP)
     former = workers(server)
@@ -101,16 +86,6 @@ class ProcessAroundTest < Support::TestCase
 
   private
 
-  # The block runs while a request waits at the gate.
-  def request_at_gate(server)
-    server.connect do |client|
-      client.request("GET", "/gate")
-      yield
-      open_gate
-      client.read_response
-    end
-  end
-
   def command(*args)
     [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "-l", "unix:#{temp_dir}/bontebok.sock", *args]
   end
@@ -132,14 +107,6 @@ class ProcessAroundTest < Support::TestCase
   def skip_without(command)
     child = Support::ChildProcess.run(*command, "true")
     skip "not permitted here: #{child.output.text}" unless child.status.success?
-  end
-
-  def title(pid)
-    Support::ProcessTable.entry(pid)&.command.to_s.rstrip
-  end
-
-  def assert_title(pid, expected)
-    eventually(5, "the title #{expected}", seen: -> { "it is #{title(pid)}" }) { title(pid) == expected }
   end
 
   def mode(name)

@@ -60,4 +60,22 @@ module ProcessTree
     files = children.flat_map(&:group).flat_map { |process| Support::ProcessTable.descriptors(process.pid).values }
     files.count(File.realpath(path))
   end
+
+  # The block runs while a request waits at the gate.
+  def request_at_gate(server)
+    server.connect do |client|
+      client.request("GET", "/gate")
+      yield
+      open_gate
+      client.read_response
+    end
+  end
+
+  def title(pid)
+    Support::ProcessTable.entry(pid)&.command.to_s.rstrip
+  end
+
+  def assert_title(pid, expected)
+    eventually(5, "the title #{expected}", seen: -> { "it is #{title(pid)}" }) { title(pid) == expected }
+  end
 end

@@ -1,19 +1,10 @@
 # frozen_string_literal: true
 
-require "json"
 require "test_helper"
 require_relative "support/handover_case"
 
-# start_server owns the listeners. At HUP it starts another server beside the one that serves, which it tells to stop a
-# second later, ready or not: no client may notice, of 100,000 requests over TCP and a unix socket at once, kept alive
-# and with a new connection for each.
+# start_server owns the listeners. What becomes of requests while one generation follows another is in test/soak.
 class StartServerTest < Interop::HandoverCase
-  LOADING = 1.5 # seconds that the application takes for it
-  # Of each of the four loads: requests, and how many of them a second.
-  REQUESTS = 25_000
-  RATE = 1_250
-  LOST = %w[refused reset short timeout status local].to_h { |fate| [fate, 0] }.freeze
-
   def test_all_its_addresses_and_no_other
     path = File.join(temp_dir, "a=1.sock")
     starter = start_server("--port", "127.0.0.1:0", "--port", "[::1]:0", "--path", path)
@@ -34,45 +25,9 @@ class StartServerTest < Interop::HandoverCase
     refute_path_exists "#{temp_dir}/own.sock"
   end
 
-  def test_generations_follow_each_other_and_no_request_is_lost
-    path = File.join(temp_dir, "app.sock")
-    starter = start_server("--port", "127.0.0.1:0", "--path", path, rackup: "sleep #{LOADING}\n#{WHERE}")
-    starter.wait_for_output(/ ready in \d+ ms$/)
-    port = addresses(starter).first[/\d+\z/]
-    loads = [load_of("http://127.0.0.1:#{port}/", "--close"), load_of("unix:#{path}:/", "--close"),
-             load_of("http://127.0.0.1:#{port}/"), load_of("unix:#{path}:/")]
-    generations = 1
-    generations = next_generation(starter, generations) while loads.any?(&:running?)
-    loads.each { |load| assert_nothing_lost(load, starter) }
-    assert_operator generations, :>=, 6
-    assert_path_exists path
-  end
-
   private
 
   def start_server(*options, args: ["-w", "2"], rackup: WHERE)
     start_under("start_server", *options, "--", args: args, rackup: rackup)
-  end
-
-  def load_of(url, *options)
-    start_process(*SERVER, "bench", "--json", "-c", "8", "--rate", RATE.to_s, "-n", REQUESTS.to_s, *options,
-                  url)
-  end
-
-  # Until the former one is gone.
-  def next_generation(starter, number)
-    starter.signal("HUP")
-    eventually(30, "generation #{number + 1} alone", seen: -> { starter.output.text }) do
-      [/ ready in \d+ ms$/, / stopped$/].map { |line| starter.output.text.scan(line).size } == [number + 1, number]
-    end
-    number + 1
-  end
-
-  def assert_nothing_lost(load, starter)
-    load.wait(60)
-    load.output.wait_for_end
-    result = JSON.parse(load.output.text(:stdout))
-    assert_equal LOST, result["errors"], starter.output.text
-    assert_equal REQUESTS, result["ok"]
   end
 end

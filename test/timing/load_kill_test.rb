@@ -2,10 +2,11 @@
 
 require "json"
 require "test_helper"
-require_relative "process_tree"
+require_relative "../integration/process_tree"
 
 # kill -9 of a worker under load, a new connection for each request: at most the request in its hands is lost.
 class LoadKillTest < Support::TestCase
+  include Support::OnceMore
   include ProcessTree
 
   LOAD_TOOL = File.join(ROOT, "lib/bontebok/bontebok-bench")

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "busy_worker"
+require_relative "../integration/busy_worker"
 
 # How long a request waits beside a busy worker while another one is idle: what users of other servers have reported
 # (the numbers are those of puma's issues), and the moments at which a wake-up could go to the wrong one.
 class ProcessWaitingTest < Support::TestCase
+  include Support::OnceMore
   include BusyWorker
 
   TRIES = 15

@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "asking_crowd"
+require_relative "../integration/asking_crowd"
 
 # Ten thousand connections that are passed on leave nothing behind, in no process.
 class LoadRelaysTest < Support::TestCase
+  include Support::OnceMore
   include AskingCrowd
 
   RELAYS = 10_000

@@ -4,6 +4,8 @@ require "test_helper"
 
 # How work is shared out between workers that are all idle whenever a connection comes.
 class LoadSpreadTest < Support::TestCase
+  include Support::OnceMore
+
   WORKERS = 4
   REQUESTS = 640 * WORKERS
   EVEN = REQUESTS / WORKERS

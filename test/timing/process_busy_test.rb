@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "busy_worker"
+require_relative "../integration/busy_worker"
 
 # A worker that is busy keeps nobody waiting while another is idle.
 class ProcessBusyTest < Support::TestCase
+  include Support::OnceMore
   include BusyWorker
 
   def test_kept_connections_of_a_busy_worker

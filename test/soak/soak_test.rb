@@ -2,12 +2,13 @@
 
 require "json"
 require "test_helper"
-require_relative "process_tree"
+require_relative "../integration/process_tree"
 
 # 100,000 requests while workers come and go, for each way in which they do: over TCP and a unix socket, kept alive and
-# with a new connection for each, all at once. Not one of them is refused, reset or cut short. test/interop has the same
-# under start_server.
+# with a new connection for each, all at once. Not one of them is refused, reset or cut short. StartServerSoakTest has
+# the same under start_server.
 class SoakTest < Support::TestCase
+  include Support::OnceMore
   include ProcessTree
 
   LOAD_TOOL = File.join(ROOT, "lib/bontebok/bontebok-bench")

@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "process_tree"
+require_relative "../integration/process_tree"
 
 # Clients that never let go. One worker with one lane serves them, and everybody else as well.
 class LoadFairnessTest < Support::TestCase
+  include Support::OnceMore
   include ProcessTree
 
   GREEDY = 4

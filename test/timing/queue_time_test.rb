@@ -2,10 +2,11 @@
 
 require "json"
 require "test_helper"
-require_relative "busy_worker"
+require_relative "../integration/busy_worker"
 
 # How long requests have waited, as the application and the access log are told.
 class QueueTimeTest < Support::TestCase
+  include Support::OnceMore
   include BusyWorker
 
   # Answers with what env says of it; /gate waits until that file is there.

@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+require "open3"
+
+module Runner
+  # Which groups a change can break.
+  module Changes
+    SERVERS = %w[integration conform interop timing].freeze
+    # Patterns of paths, and the groups; own: the one that is called as the folder. The first pattern that matches
+    # counts; if none does, every group runs.
+    TABLE = {
+      %r{\Acore/src/(h1_|buf\.|clock\.|code\.|log_(escape|format|line|time)\.)} =>
+        ["core", "threads", "arm64", "warnings", "fuzz", "lint", "ext", "load", *SERVERS],
+      %r{\Acore/(src|include)/} => ["core", "threads", "warnings", "lint", "ext", *SERVERS],
+      %r{\Acore/test/(h1_|standin/|guard|encode|head_case|requests/)} => %w[core arm64 fuzz load lint],
+      %r{\Acore/test/} => %w[core threads lint timing],
+      %r{\Acore/fuzz/} => %w[fuzz lint],
+      %r{\Aext/bontebok/} => ["ext", "ext-rack2", "lint", *SERVERS],
+      %r{\A(load|ext/bontebok_bench)/} => %w[load warnings lint],
+      %r{\A(lib|exe)/} => ["unit", "lint", *SERVERS],
+      %r{\Atest/(unit|integration|conform|interop|timing|soak|load)/} => %w[own lint],
+      %r{\Atest/lint/} => %w[lint],
+      %r{\Atest/ext/} => %w[ext ext-rack2 lint],
+      %r{\A(bench|docs|examples)/|\A[^/]+\.md\z|\ALICENSE\z|\A\.(rubocop|clang-format|editorconfig|gitignore)} =>
+        %w[lint]
+    }.freeze
+
+    class << self
+      # The names of the groups. revision: nil is where this branch has left main, or else the last commit.
+      def groups(revision, all)
+        paths(revision || base).flat_map { |path| groups_of(path, all) }.uniq
+      end
+
+      def groups_of(path, all)
+        _, groups = TABLE.find { |pattern, _groups| pattern.match?(path) }
+        (groups || all).map { |group| group == "own" ? path.split("/")[1] : group }
+      end
+
+      private
+
+      def paths(revision)
+        (git("diff", "--name-only", "--no-renames", revision) + git("ls-files", "--others", "--exclude-standard")).uniq
+      end
+
+      def base
+        fork_point = git("merge-base", "HEAD", "main", may_fail: true).first
+        fork_point && fork_point != git("rev-parse", "HEAD").first ? fork_point : "HEAD~"
+      end
+
+      def git(*arguments, may_fail: false)
+        output, error, status = Open3.capture3("git", *arguments)
+        raise ArgumentError, "git #{arguments.join(" ")}: #{error}" unless status.success? || may_fail
+
+        status.success? ? output.lines(chomp: true) : []
+      end
+    end
+  end
+end

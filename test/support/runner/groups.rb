@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+require_relative "group"
+
+module Runner
+  # The groups of bin/test, those that take longest first.
+  module Groups
+    # Of a core: tests of servers wait for most of the time.
+    WAITING = 0.25
+    # What differs under Rack 2 is the environment, and what Rack's own classes ask of body and fields.
+    RACK2_FILES = "{env*,lint,body*,reply}"
+    RACK2 = { "BUNDLE_GEMFILE" => File.expand_path("../../../gemfiles/rack2.gemfile", __dir__) }.freeze
+    VALGRIND = { "BONTEBOK_TEST_PATIENCE" => "20" }.freeze
+    KILLING = { "BONTEBOK_TEST_KILLING" => "30" }.freeze
+
+    module_function
+
+    def make(...) = Job.make(...)
+
+    # The files of test/ that match, shared out to so many processes.
+    def files(pattern, processes: 1, **options)
+      found = Dir.glob("test/#{pattern}_test.rb").sort_by { |file| -File.size(file) }
+      shares = found.each_with_index.group_by { |_file, index| index % processes }.values
+      shares.map { |share| Job.ruby(share.map(&:first).sort, **options) }
+    end
+
+    ALL = [
+      Group.new("interop", "proxies in front, frameworks behind, start_server and systemd around",
+                jobs: -> { files("interop/*", processes: 2, cores: WAITING) }),
+      Group.new("integration", "the executable, over the wire",
+                jobs: -> { files("integration/*", processes: 2, cores: WAITING) }),
+      Group.new("core", "the core in C: unit tests under ASan and UBSan, plain and vector scanners",
+                jobs: -> { [make("core", "test")] }),
+      Group.new("threads", "those of them that have threads under ThreadSanitizer; with --full all of them",
+                jobs: -> { [make("core", "tsan")] }, full: -> { [make("core", "tsan-all")] }),
+      Group.new("ext", "the binding, under the newest Rack", jobs: -> { files("ext/*") }),
+      Group.new("lint", "the rules of the tree: layers, sizes, paths in docs, packaging, style",
+                jobs: -> { files("lint/*") + [Job.new("bundle", "exec", "rubocop")] }),
+      Group.new("conform", "Rack and HTTP, as tables of cases", jobs: -> { files("conform/*", cores: WAITING) }),
+      Group.new("load", "the load tool",
+                jobs: -> { [make("load", "test")] + files("load/*", cores: WAITING) }),
+      Group.new("fuzz", "parser, body decoder, reply encoder, X-Request-Start, access log: on random bytes",
+                jobs: -> { [fuzz(20_000)] }, full: -> { [fuzz(2_000_000)] }),
+      Group.new("unit", "Ruby classes, and the tests' harness", jobs: -> { files("unit/**/*") }),
+      Group.new("ext-rack2", "the binding under Rack 2.2, where that can differ; with --full all of it",
+                jobs: -> { files("ext/#{RACK2_FILES}", env: RACK2) }, full: -> { files("ext/*", env: RACK2) }),
+      Group.new("arm64", "the bytes layer built for arm64, run emulated", jobs: -> { [make("core", "test-arm64")] }),
+      Group.new("warnings", "gcc, clang and musl-gcc have nothing to say",
+                jobs: -> { [make("core", "warnings"), make("load", "warnings")] }),
+      Group.new("memory", "the binding under valgrind",
+                full: -> { [Job.new("bundle", "exec", "rake", "--silent", "test:memory", env: VALGRIND)] }),
+      Group.new("timing", "whatever needs time or a free processor for its verdict",
+                jobs: -> { timing }, full: -> { timing(env: KILLING) }, alone: true),
+      Group.new("soak", "long runs under load: no request is lost, no sanitizer has anything to say",
+                full: -> { files("soak/*") + [Job.new("bench/soak", "--seconds", "120")] }, alone: true)
+    ].freeze
+
+    def all = ALL
+
+    def named(name) = ALL.find { |group| group.name == name }
+
+    def fuzz(runs) = make("core/fuzz", "run", "RUNS=#{runs}", "FLAGS=-verbosity=0")
+
+    # Built by all processors, then one after the other.
+    def timing(**options)
+      [make("core", "build-timing"), Job.new("make", "-s", "-k", "-C", "core", "timing"), *files("timing/*", **options)]
+    end
+  end
+end

@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+require "etc"
+require "rbconfig"
+
+module Runner
+  # One command of a group. Its output goes into a file, so that it can be printed whole.
+  class Job
+    # What a command was given of the processors, itself and all that it has waited for.
+    TIMES = 'times=$1; shift; "$@"; status=$?; times >"$times"; exit $status'
+    LOADED = "require File.expand_path(ARGV.shift) until ARGV.empty?"
+
+    class << self
+      # A target, with its parts side by side, and the output of each of them together.
+      def make(folder, *arguments, **options)
+        new("make", "-s", "-k", "-Otarget", "-j#{Etc.nprocessors}", "-C", folder, *arguments, **options)
+      end
+
+      # Test files, in one process.
+      def ruby(files, **options)
+        new(RbConfig.ruby, "-rbundler/setup", "-Itest", "-e", LOADED, *files, **options)
+      end
+    end
+
+    # cores: how many it keeps busy.
+    attr_reader :cores, :started, :seconds
+
+    def initialize(*command, cores: 1, env: {})
+      @command = command
+      @cores = cores
+      @env = env
+    end
+
+    # path: what its files are called, without their endings.
+    def start(path)
+      @path = path
+      @started = now
+      @pid = Process.spawn(@env, "bash", "-c", TIMES, "bash", "#{@path}.times", *@command,
+                           in: File::NULL, %i[out err] => "#{@path}.log", pgroup: true)
+    end
+
+    def running? = !@pid.nil? && @status.nil?
+
+    # Returns whether it has ended.
+    def ended?
+      _, @status = Process.wait2(@pid, Process::WNOHANG)
+      @seconds = now - @started if @status
+      !@status.nil?
+    end
+
+    def passed? = @status&.success?
+
+    def output = File.binread("#{@path}.log")
+
+    # Of processors; nil when it was killed.
+    def cpu_seconds
+      minutes = File.read("#{@path}.times").scan(/(\d+)m([\d.]+)s/) if File.exist?("#{@path}.times")
+      minutes&.sum { |minute, second| (minute.to_i * 60) + second.to_f }
+    end
+
+    # To all that it has started but what has left its process group.
+    def signal(name)
+      Process.kill(name, -@pid)
+    rescue Errno::ESRCH
+      nil
+    end
+
+    private
+
+    def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  end
+end

@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+require "optparse"
+require_relative "changes"
+require_relative "groups"
+
+module Runner
+  # What the command line asks for.
+  class Options
+    # groups: those that are to run, with their jobs chosen.
+    attr_reader :groups
+
+    def initialize(arguments)
+      names = parse(arguments.dup)
+      names += Changes.groups(@revision, Groups.all.map(&:name)) if @changed
+      unknown = names.find { |name| !Groups.named(name) }
+      raise ArgumentError, "no such group: #{unknown}; bin/test --list shows them" if unknown
+
+      @groups = chosen(names).each { |group| group.choose(@full) }
+    end
+
+    def list? = @list
+
+    private
+
+    # Returns what is no option.
+    def parse(arguments)
+      OptionParser.new do |parser|
+        parser.banner = "bin/test [--full] [--changed[=REVISION]] [--list] [GROUP...]"
+        parser.on("--list") { @list = true }
+        parser.on("--full") { @full = true }
+        parser.on("--changed[=REVISION]") do |revision|
+          @changed = true
+          @revision = revision
+        end
+      end.permute!(arguments)
+    end
+
+    # In the order of the table.
+    def chosen(names)
+      return Groups.all.select { |group| names.include?(group.name) } if names.any? || @changed
+
+      Groups.all.select { |group| @full || group.default? }
+    end
+  end
+end

@@ -1,0 +1,47 @@
+# frozen_string_literal: true
+
+require_relative "groups"
+
+module Runner
+  # What bin/test prints.
+  class Report
+    # Returns the exit status.
+    def self.list
+      Groups.all.each do |group|
+        puts "#{group.name.ljust(12)}  #{group.about}#{" (with --full, or when it is named)" unless group.default?}"
+      end
+      0
+    end
+
+    # again: the file to which a test that runs once more adds its name.
+    def initialize(groups, again)
+      @groups = groups
+      @again = again
+      @started = now
+    end
+
+    def print_group(group)
+      puts "\n== #{group.name}: #{group.about}"
+      group.jobs.each { |job| puts job.output }
+    end
+
+    def sum_up
+      puts format("\n== bin/test: %d s", now - @started)
+      @groups.each do |group|
+        puts format("   %-12s %-7s %4d s, %4d s of processors", group.name, group.passed? ? "passed" : "FAILED",
+                    group.seconds, group.cpu_seconds)
+      end
+      tell_who_ran_again
+    end
+
+    private
+
+    def tell_who_ran_again
+      names = File.exist?(@again) ? File.readlines(@again, chomp: true) : []
+      puts "   ran once more: #{names.size}"
+      names.each { |name| puts "     #{name}" }
+    end
+
+    def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  end
+end

@@ -1,0 +1,67 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "rbconfig"
+require_relative "options"
+require_relative "report"
+require_relative "schedule"
+
+module Runner
+  # One run of bin/test.
+  class Run
+    # Signals that end it, and all that it has started.
+    ENDING = %w[INT TERM HUP].freeze
+    # For the output of its jobs.
+    FOLDER = "tmp/test"
+    # Names the file to which a test that runs once more adds its name.
+    AGAIN = "BONTEBOK_TEST_AGAIN"
+    LEFTOVERS = File.expand_path("../leftovers.rb", __dir__)
+
+    def initialize(arguments)
+      @arguments = arguments
+    end
+
+    # Returns the exit status.
+    def call
+      options = Options.new(@arguments)
+      return Report.list if options.list?
+
+      ENDING.each { |signal| trap(signal) { raise Interrupt, signal } }
+      system("bin/setup") ? run(options.groups) : 1
+    rescue OptionParser::ParseError, ArgumentError => e
+      warn e.message
+      2
+    rescue Interrupt => e
+      stop(e.message)
+    end
+
+    private
+
+    def run(groups)
+      prepare
+      report = Report.new(groups, ENV.fetch(AGAIN))
+      @schedule = Schedule.new(groups, FOLDER) { |group| report.print_group(group) }
+      @schedule.run
+      report.sum_up
+      nothing_left? && groups.all?(&:passed?) ? 0 : 1
+    end
+
+    def prepare
+      FileUtils.rm_rf(FOLDER)
+      FileUtils.mkdir_p(FOLDER)
+      ENV[AGAIN] = File.expand_path("again", FOLDER)
+    end
+
+    # As a shell has it.
+    def stop(signal)
+      ENDING.each { |name| trap(name, "IGNORE") }
+      @schedule&.stop
+      warn "bin/test: ended by SIG#{signal}"
+      nothing_left?
+      128 + Signal.list.fetch(signal)
+    end
+
+    # Names what is left.
+    def nothing_left? = system(RbConfig.ruby, "--disable=gems", LEFTOVERS, Process.pid.to_s)
+  end
+end

@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../integration/process_tree"
+
+# A worker that has nothing to do sleeps.
+class ProcessIdleTest < Support::TestCase
+  include Support::OnceMore
+  include ProcessTree
+
+  # A title must not keep a machine awake.
+  def test_after_a_request_the_worker_is_idle_again_and_nothing_wakes_it
+    make_gate
+    server = start_bontebok(args: ["-w", "1", "--tag", ""], rackup: GATED_APP)
+    worker = workers(server).first
+    request_at_gate(server) { assert_title worker, "bontebok worker 1 gen 1 busy" }
+    assert_title worker, "bontebok worker 1 gen 1 idle"
+    eventually { Support::ProcessTable.asleep?(worker) }
+    before = Support::ProcessTable.sleeps(worker)
+    server.connect do |client|
+      assert client.quiet?(2.2)
+      assert_operator Support::ProcessTable.sleeps(worker) - before, :<=, 2 # the connection
+    end
+  end
+end

@@ -1,0 +1,67 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class OnceMoreTest < Support::TestCase
+  # Says what happens, and fails as often as it is told.
+  class Sample < Minitest::Test
+    include Support::OnceMore
+
+    class << self
+      attr_accessor :failures, :runs
+
+      # Minitest is not to find the sample itself.
+      def runnable_methods = []
+    end
+
+    def test_it
+      self.class.runs += 1
+      assert_operator self.class.runs, :>, self.class.failures, "too early"
+    end
+  end
+
+  { 0 => [true, 1], 1 => [true, 2], 2 => [false, 2] }.each do |failures, (passed, runs)|
+    define_method("test_with_#{failures}_failures") do
+      result, = outcome(failures)
+      assert_equal [passed, runs], [result.passed?, Sample.runs]
+    end
+  end
+
+  def test_the_first_failure_is_printed_and_noted
+    _result, output, noted = outcome(1)
+    assert_includes output, "once more: OnceMoreTest::Sample#test_it"
+    assert_includes output, "too early"
+    assert_match(/\AOnceMoreTest::Sample#test_it .+\n\z/, noted)
+  end
+
+  def test_a_test_that_passes_is_not_told_of
+    _result, output, noted = outcome(0)
+    assert_equal ["", ""], [output, noted]
+  end
+
+  # Nobody else's verdict has a second chance.
+  def test_all_of_the_folders_that_run_alone_and_no_others
+    Dir.glob("#{ROOT}/test/**/*_test.rb").each do |file|
+      next if File.realpath(file) == File.realpath(__FILE__)
+
+      alone = file.match?(%r{/test/(timing|soak)/})
+      assert_equal alone, File.read(file).include?("Support::OnceMore"), file
+    end
+  end
+
+  private
+
+  # Returns the sample's result, what was printed, and what was added to the file.
+  def outcome(failures)
+    Sample.failures = failures
+    Sample.runs = 0
+    file = temp_file("again")
+    former = ENV.fetch(Support::OnceMore::FILE, nil)
+    ENV[Support::OnceMore::FILE] = file
+    result = nil
+    output, = capture_io { result = Sample.new("test_it").run }
+    [result, output, File.read(file)]
+  ensure
+    ENV[Support::OnceMore::FILE] = former
+  end
+end

@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+require "open3"
+require "test_helper"
+require "support/runner/changes"
+require "support/runner/groups"
+
+# What bin/test --changed runs.
+class ChangesTest < Support::TestCase
+  ALL = Runner::Groups.all.map(&:name).freeze
+
+  # A path, and some of the groups that it calls for, and some that it does not.
+  EXAMPLES = {
+    "core/src/h1_head.c" => [%w[core arm64 fuzz ext conform], %w[unit memory]],
+    "core/src/buf_pool.h" => [%w[core threads integration timing], %w[arm64 fuzz]],
+    "core/test/conn_test.c" => [%w[core threads], %w[ext integration]],
+    "ext/bontebok/rb_env.c" => [%w[ext ext-rack2 conform], %w[core unit]],
+    "ext/bontebok_bench/extconf.rb" => [%w[load], %w[ext integration]],
+    "lib/bontebok/cli.rb" => [%w[unit integration interop], %w[core ext]],
+    "test/unit/cli_test.rb" => [%w[unit lint], %w[integration]],
+    "test/timing/load_kill_test.rb" => [%w[timing lint], %w[integration]],
+    "docs/TESTING.md" => [%w[lint], ALL - %w[lint]],
+    "README.md" => [%w[lint], ALL - %w[lint]],
+    "bin/test" => [ALL, []],
+    "test/support/client.rb" => [ALL, []],
+    "something/new" => [ALL, []]
+  }.freeze
+
+  EXAMPLES.each do |path, (some, none)|
+    define_method("test_groups_of_#{path.tr("/", "_")}") do
+      groups = Runner::Changes.groups_of(path, ALL)
+      assert_empty some - groups
+      assert_empty none & groups
+    end
+  end
+
+  def test_the_table_names_groups_that_there_are
+    assert_empty Runner::Changes::TABLE.values.flatten.uniq - ALL - %w[own]
+    own = Dir.glob("{unit,integration,conform,interop,timing,soak,load}", base: File.join(ROOT, "test"))
+    assert_equal 7, own.size
+    assert_empty own - ALL
+  end
+
+  def test_each_pattern_is_of_a_file_that_there_is
+    files = Dir.glob("{*,.*,{core,ext,load,lib,exe,test,bench,docs,examples}/**/*}", base: ROOT)
+    Runner::Changes::TABLE.each_key { |pattern| assert files.any?(pattern), pattern.inspect }
+  end
+
+  # On a branch what its commits have changed; and what is not committed, known to git or not.
+  def test_changes_since_main_and_those_that_are_not_committed
+    repository do
+      commit("README.md")
+      git("checkout", "-q", "-b", "work")
+      commit("lib/a.rb")
+      assert_equal Runner::Changes.groups_of("lib/a.rb", ALL), Runner::Changes.groups(nil, ALL)
+      temp_file("core/fuzz/new.c")
+      assert_includes Runner::Changes.groups(nil, ALL), "fuzz"
+      File.write("README.md", "changed")
+      assert_equal %w[fuzz lint], Runner::Changes.groups("HEAD", ALL).sort
+    end
+  end
+
+  def test_on_main_itself_the_last_commit_counts
+    repository do
+      commit("lib/a.rb")
+      commit("core/fuzz/a.c")
+      assert_equal %w[fuzz lint], Runner::Changes.groups(nil, ALL)
+      assert_raises(ArgumentError) { Runner::Changes.groups("nonsense", ALL) }
+    end
+  end
+
+  private
+
+  def repository(&block)
+    Dir.chdir(temp_dir) do
+      git("init", "-q", "-b", "main")
+      commit("first")
+      block.call
+    end
+  end
+
+  def commit(path)
+    temp_file(path, "text")
+    git("add", path)
+    git("-c", "user.name=a", "-c", "user.email=a@a.example", "commit", "-q", "-m", path)
+  end
+
+  def git(*arguments)
+    output, status = Open3.capture2e("git", *arguments)
+    assert status.success?, output
+  end
+end

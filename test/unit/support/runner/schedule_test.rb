@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/runner/report"
+require "support/runner/schedule"
+
+# How bin/test runs jobs, and what it prints of them.
+class ScheduleTest < Support::TestCase
+  # Waits until as many jobs as it is told have begun.
+  MEET = 'touch "$0/began-$2"; until [ "$(ls "$0" | grep -c began)" -ge "$1" ]; do sleep 0.01; done'
+  # Fails while another one of its kind runs.
+  ALONE = 'mkdir "$0/alone" && sleep 0.02 && rmdir "$0/alone"'
+
+  def group(name, *scripts, cores: 0, **options)
+    jobs = scripts.map { |script| Runner::Job.new(*script, cores: cores) }
+    Runner::Group.new(name, "about #{name}", jobs: -> { jobs }, **options).tap { |group| group.choose(false) }
+  end
+
+  def shell(script, *arguments)
+    ["sh", "-c", script, temp_dir, *arguments.map(&:to_s)]
+  end
+
+  # Returns what is printed.
+  def run_all(*groups)
+    report = Runner::Report.new(groups, File.join(temp_dir, "again"))
+    output, = capture_io do
+      Runner::Schedule.new(groups, temp_dir) { |group| report.print_group(group) }.run
+      report.sum_up
+    end
+    output
+  end
+
+  def test_jobs_that_leave_room_run_side_by_side
+    one = group("one", shell(MEET, 3, 1), shell(MEET, 3, 2))
+    other = group("other", shell(MEET, 3, 3))
+    run_all(one, other)
+    assert_equal [true, true], [one, other].map(&:passed?)
+  end
+
+  def test_jobs_that_leave_no_room_follow_each_other
+    groups = Array.new(3) { |number| group("g#{number}", shell(ALONE), shell(ALONE), cores: 1000) }
+    run_all(*groups)
+    assert groups.all?(&:passed?)
+  end
+
+  def test_a_group_that_runs_alone_is_last_and_alone
+    alone = group("timing", shell('ls "$0/other.done"'), shell(ALONE), shell(ALONE), alone: true)
+    other = group("other", shell('touch "$0/other.done"'))
+    output = run_all(alone, other)
+    assert_equal [true, true], [alone, other].map(&:passed?)
+    assert_operator output.index("== other: about other"), :<, output.index("== timing: about timing")
+  end
+
+  def test_each_groups_output_is_whole_and_every_job_counts
+    good = group("good", shell("echo out; echo err >&2"), shell("echo second"))
+    bad = group("bad", shell("echo before; exit 3"), shell("echo after"))
+    output = run_all(good, bad)
+    assert_includes output, "== good: about good\nout\nerr\nsecond\n"
+    assert_includes output, "== bad: about bad\nbefore\nafter\n"
+    assert_match(/^   good +passed +\d+ s, +\d+ s of processors$/, output)
+    assert_match(/^   bad +FAILED +\d+ s, +\d+ s of processors$/, output)
+    assert_match(/^   ran once more: 0$/, output)
+  end
+
+  def test_what_ran_once_more_is_counted
+    output = run_all(group("timing", shell('echo "A#b" >>"$0/again"')))
+    assert_match(/^   ran once more: 1\n     A#b$/, output)
+  end
+
+  def test_a_job_that_is_killed_has_failed
+    killed = group("killed", shell("kill -KILL $$"), shell("kill -KILL $PPID; kill -KILL $$"))
+    run_all(killed)
+    assert(killed.jobs.none?(&:passed?))
+    refute_predicate killed, :passed?
+  end
+
+  def test_stop_ends_what_runs
+    stubborn = group("stubborn", shell('trap "" INT; touch "$0/deaf"; sleep 60; sleep 60'), shell("sleep 60"))
+    schedule = Runner::Schedule.new([stubborn], temp_dir) { |_group| nil }
+    thread = Thread.new { schedule.run }
+    eventually { File.exist?(File.join(temp_dir, "deaf")) }
+    thread.kill.join
+    schedule.stop(0.1)
+    assert_equal [false, false], stubborn.jobs.map(&:running?)
+  end
+end
