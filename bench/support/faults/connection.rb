@@ -6,7 +6,7 @@ module Bench
   module Faults
     # One connection of the probe, which never blocks. It has one request at a time.
     class Connection
-      attr_reader :socket, :result
+      attr_reader :socket, :result, :body
 
       # address: "127.0.0.1:PORT".
       def initialize(address)
@@ -71,8 +71,8 @@ module Bench
         return if part == :wait_readable
 
         @received << (part || raise(EOFError))
-        @head, body = @received.split("\r\n\r\n", 2)
-        return if body.nil? || body.bytesize < @head[/^content-length: *(\d+)/i, 1].to_i
+        @head, @body = @received.split("\r\n\r\n", 2)
+        return if @body.nil? || @body.bytesize < @head[/^content-length: *(\d+)/i, 1].to_i
 
         @result = @head.start_with?(%r{HTTP/1\.[01] 200 }) ? :ok : :status
       end

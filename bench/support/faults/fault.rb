@@ -21,6 +21,9 @@ module Bench
       def kinds = %i[new kept]
       def limit = 0.5
 
+      # The worker that has all kept connections of the probe; nil for any.
+      def owner(_run) = nil
+
       # Peers that have no such thing, and why: { "unicorn" => "closes each connection" }.
       def excluded = {}
 

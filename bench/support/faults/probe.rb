@@ -18,7 +18,8 @@ module Bench
       PATIENCE = 5
 
       # kinds: [:new, :kept] or one of them. reopen: a kept connection that the server has closed is opened again.
-      def initialize(address, path:, rate:, seconds:, kinds: %i[new kept], reopen: true)
+      # owner: the process that has all kept connections at the start; nil for any.
+      def initialize(address, path:, rate:, seconds:, kinds: %i[new kept], reopen: true, owner: nil)
         @address = address
         @text = { new: request(path, "close"), kept: request(path, "keep-alive") }
         @plan = Array.new((rate * seconds).to_i) do |number|
@@ -27,6 +28,7 @@ module Bench
         @seconds = seconds
         @pool_size = kinds == [:kept] ? 2 * KEPT : KEPT
         @reopen = reopen
+        @owner = owner&.to_s
         @idle = []
         @pending = {}
       end
@@ -62,14 +64,18 @@ module Bench
       end
 
       def fill_pool
-        filling = Array.new(@pool_size) { Connection.new(@address).tap { |connection| connection.ask(@text[:kept]) } }
+        filling = Array.new(@owner ? 3 * @pool_size : @pool_size) do
+          Connection.new(@address).tap { |connection| connection.ask(@text[:kept]) }
+        end
         until filling.empty? || now >= @start
           ready = select_of(filling, @start - now)
           ready.each(&:step)
           done, filling = filling.partition(&:result)
-          @idle.concat(done.select(&:kept?))
+          fit, unfit = done.partition { |connection| connection.kept? && [nil, connection.body].include?(@owner) }
+          @idle.concat(fit)
+          unfit.each(&:close)
         end
-        filling.each(&:close)
+        [*filling, *@idle.slice!(@pool_size..)].each(&:close)
       end
 
       def send_all

@@ -81,6 +81,17 @@ module Bench
         Integer(File.read(file))
       end
 
+      # Sends a request on a connection that this worker has.
+      def ask_worker(pid, path)
+        20.times do
+          socket = ask("/")
+          next unless socket.wait_readable(1) && socket.read_nonblock(4096).end_with?(pid.to_s)
+
+          return socket.write("GET #{path} HTTP/1.1\r\nHost: fault\r\n\r\n")
+        end
+        notes << "the fault did not happen: no connection to worker #{pid}"
+      end
+
       # Calls the block so often per second until the probe ends.
       def every(interval)
         due = @start
@@ -146,7 +157,8 @@ module Bench
 
       def probe
         kinds = @fault.kinds
-        Probe.new(@address, path: @fault.path, rate: @rate, seconds: @seconds, kinds: kinds, reopen: kinds != [:kept])
+        Probe.new(@address, path: @fault.path, rate: @rate, seconds: @seconds, kinds: kinds, reopen: kinds != [:kept],
+                            owner: @fault.owner(self))
       end
 
       def parent(pid) = Integer(File.read("/proc/#{pid}/stat").sub(/\A.*\) /, "").split[1])

@@ -4,15 +4,17 @@ require_relative "../fault"
 
 module Bench
   module Faults
-    # A graceful stop beside a long request. Requests that find their connection closed are not counted: a client can
-    # send them elsewhere.
+    # A graceful stop beside a long request: all connections belong to the worker that has it, the other one has nothing
+    # to do. Requests that find their connection closed are not counted: a client can send them elsewhere.
     class Stop < Fault
-      def title = "a graceful stop while one worker of 2 is busy for 4 s: requests on connections that are still open"
+      def title = "a graceful stop; one worker of 2 is busy for 4 s: requests on its connections that are still open"
       def kinds = [:kept]
+      def owner(run) = run.workers.first
       def excluded = { "unicorn" => "no such thing: closes each connection" }
 
       def strike(run)
-        run.worker_at("/busy/4")
+        run.ask_worker(run.workers.first, "/busy/4")
+        sleep 0.1
         Process.kill(run.contestant.stop_signal, run.first)
       end
     end
