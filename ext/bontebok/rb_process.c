@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 /* Bytes. The attempt's child only returns. */
@@ -41,7 +42,15 @@ static VALUE check_fork(VALUE core)
     return Qnil;
 }
 
+/* adopt_orphans: from now on this process is the parent of the processes below it whose own parents have
+ * ended, and has to wait for them. Returns whether the system has that. */
+static VALUE adopt_orphans(VALUE core)
+{
+    return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 ? Qtrue : Qfalse;
+}
+
 void bbr_init_process(VALUE core)
 {
     rb_define_singleton_method(core, "check_fork", check_fork, 0);
+    rb_define_singleton_method(core, "adopt_orphans", adopt_orphans, 0);
 }

@@ -33,6 +33,11 @@ module Bontebok
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
+    # A Process::Status, as the log says it.
+    def self.ending(status)
+      status.signaled? ? "killed by SIG#{Signal.signame(status.termsig)}" : "exit status #{status.exitstatus}"
+    end
+
     def initialize(number, pid, channel)
       @number = number
       @pid = pid
@@ -143,7 +148,7 @@ module Bontebok
 
     def ended(status)
       @status = status
-      @ending = status.signaled? ? "killed by SIG#{Signal.signame(status.termsig)}" : "exit status #{status.exitstatus}"
+      @ending = Child.ending(status)
     end
 
     def ended?

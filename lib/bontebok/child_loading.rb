@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "io/wait"
+
 require_relative "quiet_signals"
 
 module Bontebok
@@ -19,6 +21,17 @@ module Bontebok
       ensure
         watch&.kill&.join
         @signals = nil
+      end
+
+      # Listeners of the first start do not listen before all is well. Returns the words that came beside :go; nil: the
+      # end came instead.
+      def wait_for_go(channel)
+        words = []
+        until words.intersect?(%i[go drain retire quit closed])
+          channel.to_io.wait_readable
+          words.concat(channel.hear)
+        end
+        words - [:go] if words.include?(:go)
       end
 
       # Around a hook that runs when the parent has heard of us: it may say anything by then, and sends no signal.

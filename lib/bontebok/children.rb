@@ -55,9 +55,10 @@ module Bontebok
 
     # Waits until something happens to a child, a deadline passes or one of the others is readable. #mind is to follow,
     # after the signals were taken: a CHLD that comes later wakes the next wait. The block is given what the application
-    # raises here (MainThread).
-    def wait(*others, &)
-      MainThread.wait([*others, *@roster.audible.map(&:channel)], seconds_to_wait, &)
+    # raises here (MainThread). until_then: a deadline of the caller's.
+    def wait(*others, until_then: nil, &interrupted)
+      seconds = seconds_to_wait([*deadlines, *until_then].min)
+      MainThread.wait([*others, *@roster.audible.map(&:channel)], seconds, &interrupted)
     end
 
     # Hears what the children say, and starts, retires and kills by the rules above.
@@ -139,8 +140,7 @@ module Bontebok
       @pauses.failed(number)
     end
 
-    def seconds_to_wait
-      earliest = deadlines.min
+    def seconds_to_wait(earliest)
       [earliest - Child.now, 0].max if earliest&.finite?
     end
 

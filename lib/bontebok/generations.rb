@@ -11,9 +11,9 @@ module Bontebok
     MASTER_SECONDS = 5
 
     # workers: returns how many a generation must have.
-    def self.of(config, workers, log, &)
+    def self.of(config, workers, log, ended:, &start)
       new(pause: config.seconds(:err_respawn_interval), patience: config.seconds(:graceful_timeout), log: log,
-          limit: -> { limit(config, workers.call) }, &)
+          ended: ended, limit: -> { limit(config, workers.call) }, &start)
     end
 
     # One worker may take the whole of WorkerBootTimeout, and each other one is started SpawnInterval later.

@@ -28,8 +28,9 @@ module Bontebok
     SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
 
     # generation: which of the server's masters it is, from 1. workers: how many it is to have. app: what the supervisor
-    # has; nil: it is loaded here, unless each worker does.
-    def initialize(config, listeners, generation:, workers:, channel:, log:, app: nil)
+    # has; nil: it is loaded here, unless each worker does. life_line: the supervisor adopts the workers if this process
+    # dies; nil: it does not.
+    def initialize(config, listeners, generation:, workers:, channel:, log:, app: nil, life_line: nil)
       @config = config
       @count = workers
       @listeners = listeners
@@ -37,6 +38,7 @@ module Bontebok
       @channel = channel
       @log = log
       @app = app
+      @life_line = life_line
       @progress = Progress.new(channel)
     end
 
@@ -44,7 +46,7 @@ module Bontebok
     def run
       @config.account.assume
       Process.setproctitle("bontebok master")
-      ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log, *@turns].each(&:disown) }
+      ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log, *@turns, *@life_line].each(&:disown) }
       MainThread.guard do
         prepare
         mind_workers
@@ -105,7 +107,7 @@ module Bontebok
       Child.fork(number, to_close: [@events]) do |channel|
         @log.worker = number
         Worker.new(@config, @listeners, number: number, generation: @generation, channel: channel, log: @log,
-                                        turns: @turns).run(@app)
+                                        turns: @turns, life_line: @life_line).run(@app)
       end
     end
 

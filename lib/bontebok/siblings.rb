@@ -42,6 +42,11 @@ module Bontebok
       StalledWorkers.new(@board, seconds) if seconds.positive?
     end
 
+    # The workers that live and have lanes on the board.
+    def pids
+      @board.lanes.map { |lane| lane[:pid] }.uniq
+    end
+
     # Closes our descriptors; other processes, and the core, keep theirs.
     def close
       @ends.each(&:close)

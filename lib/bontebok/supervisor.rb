@@ -1,17 +1,19 @@
 # frozen_string_literal: true
 
+require_relative "adopted_workers"
 require_relative "channel"
 require_relative "exit_fence"
 require_relative "exit_limit"
+require_relative "first_start"
 require_relative "fork_guard"
 require_relative "generations"
+require_relative "life_line"
 require_relative "log_files"
 require_relative "main_thread"
 require_relative "master"
 require_relative "restart_file"
 require_relative "signal_queue"
 require_relative "start_failure"
-require_relative "start_lines"
 require_relative "working_directory"
 
 module Bontebok
@@ -19,6 +21,8 @@ module Bontebok
   # and serves nothing: so it can do little that would end it. Under rackup the process that was started has loaded it
   # already; then that is what every master gets.
   class Supervisor
+    include FirstStart
+
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
 
     # app: what was loaded before; nil: the masters, or their workers, load it.
@@ -28,18 +32,18 @@ module Bontebok
       @log = log
       @app = app
       @workers = config.workers
-      @steps = %i[loaded ready]
       @generation = 0
-      @began = Child.now
+      begin_start
     end
 
     # Returns the exit status; raises StartError.
     def run
       Process.setproctitle("bontebok supervisor")
-      ForkGuard.install { [@listeners, Channel, StartFailure, @log].each(&:disown) }
+      ForkGuard.install { [@listeners, Channel, StartFailure, @log, *@life_line].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
-      @masters = Generations.of(@config, -> { @workers }, @log) { |number| fork_master(number) }
+      prepare_to_adopt
+      @masters = Generations.of(@config, -> { @workers }, @log, ended: method(:adopt)) { |number| fork_master(number) }
       watch_restart_file(WorkingDirectory.keep)
       MainThread.guard { mind_masters }
       raise @error if @error
@@ -52,13 +56,23 @@ module Bontebok
 
     private
 
+    # Only where the application is not: it may wait for children of its own, whose ends we would take away.
+    def prepare_to_adopt
+      @life_line = LifeLine.new if !@app && Core.adopt_orphans
+      @adopted = AdoptedWorkers.new(@listeners.siblings, patience: @config.seconds(:graceful_timeout), log: @log)
+    end
+
+    def adopt(_master)
+      @adopted.take
+    end
+
     def fork_master(number)
       @generation += 1
-      Child.fork(number, to_close: [@events, StartFailure]) do |channel|
+      Child.fork(number, to_close: [@events, StartFailure, *@life_line]) do |channel|
         ExitFence.put if @app
         @log.generation = @generation
         Master.new(@config, @listeners, generation: @generation, workers: @workers, channel: channel, log: @log,
-                                        app: @app).run
+                                        app: @app, life_line: @life_line).run
       end
     end
 
@@ -72,39 +86,18 @@ module Bontebok
     def mind_masters
       loop do
         @masters.mind
+        mind_adopted
         follow_start
-        break if @stopping && @masters.empty?
+        break if @stopping && @masters.empty? && @adopted.empty?
 
-        @masters.wait(@events) { |exception| MainThread.survive(exception, @log) }
+        @masters.wait(@events, until_then: @adopted.deadline) { |exception| MainThread.survive(exception, @log) }
         @events.take.each { |signal| handle(signal) }
       end
     end
 
-    # The first start: listen when workers are loaded, and tell when they serve. Without one of them there is no start.
-    def follow_start
-      return if @stopping || @steps.empty? || !@masters.settled?(@steps.first)
-      return fail_to_start unless @masters.any?(@steps.first)
-
-      @steps.shift == :loaded ? begin_to_listen : note_ready
-    end
-
-    def note_ready
-      StartLines.write_ready(@log, @began)
-      StartFailure.close
-    end
-
-    def fail_to_start
-      @failed = true
-      stop(:quit)
-    end
-
-    def begin_to_listen
-      @listeners.listen
-      StartLines.write(@log, @config, @listeners)
-      @masters.go
-    rescue StartError => e
-      @error = e
-      stop(:quit)
+    def mind_adopted
+      @adopted.kill_late_ones
+      @adopted.keep(@masters.whole? ? 0 : @workers) unless @stopping
     end
 
     def handle(signal)
@@ -115,16 +108,19 @@ module Bontebok
       when "USR1" then renew_workers(:renew_slowly, "are replaced one after the other")
       when "USR2" then @log.info("SIGUSR2 is reserved: nothing happens")
       when "TTIN", "TTOU" then count_workers(signal)
-      when "CHLD" then wait_for_orphans if Process.pid == 1
+      when "CHLD" then wait_for_orphans
       when :restart then restart
       end
     end
 
-    # To the first process of a container the kernel gives whoever has lost its parent: workers of a master that died,
-    # daemons of the application. Nobody else would wait for them. Our own child may be among them.
+    # The kernel gives us whoever has lost its parent: workers of a master that died, daemons of the application. Nobody
+    # else would wait for them. Our own child may be among them.
     def wait_for_orphans
+      return unless @life_line || Process.pid == 1
+
       while (pid, status = Process.wait2(-1, Process::WNOHANG))
         @masters.ended(pid, status)
+        @adopted.ended(pid, status)
       end
     rescue Errno::ECHILD
       nil
@@ -138,7 +134,7 @@ module Bontebok
       @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
       @stopping = how
       @listeners.close
-      @masters.stop(how)
+      [@masters, @adopted].each { |children| children.stop(how) }
     end
 
     # The second time nobody has any time left.
@@ -146,7 +142,7 @@ module Bontebok
       return stop(:quit) unless @stopping == :quit
 
       @log.warn("stopping with SIGKILL")
-      @masters.stop(:kill_children)
+      [@masters, @adopted].each { |children| children.stop(:kill_children) }
     end
 
     def hang_up
@@ -157,6 +153,7 @@ module Bontebok
     def renew_workers(how, told)
       LogFiles.renew(@config, @log)
       @masters.tell(:reopen)
+      @adopted.reopen_logs
       return if @stopping
 
       @log.info("log files are opened anew, workers #{told}")

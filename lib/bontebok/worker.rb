@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "io/wait"
-
 require_relative "app_loader"
 require_relative "channel"
 require_relative "child_loading"
@@ -13,6 +11,7 @@ require_relative "hooks"
 require_relative "lanes"
 require_relative "log_files"
 require_relative "main_thread"
+require_relative "parent"
 require_relative "quiet_signals"
 require_relative "recycling"
 require_relative "signal_queue"
@@ -28,8 +27,8 @@ module Bontebok
   class Worker
     SIGNALS = %w[TERM QUIT INT HUP].freeze
 
-    # turns: OutOfBandTurns; nil: nothing is done out of band.
-    def initialize(config, listeners, number:, generation:, channel:, log:, turns: nil)
+    # turns: OutOfBandTurns; nil: nothing is done out of band. life_line: for Parent.
+    def initialize(config, listeners, number:, generation:, channel:, log:, turns: nil, life_line: nil)
       @config = config
       @listeners = listeners
       @number = number
@@ -37,17 +36,18 @@ module Bontebok
       @channel = channel
       @log = log
       @turns = turns
+      @life_line = life_line
     end
 
     # app: what the master has loaded; nil: it is loaded here. Returns the exit status.
     def run(app)
       @title = WorkerTitle.new(@number, @generation, @config[:tag])
       @life = WorkerLife.new(@log)
-      ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log, *@turns].each(&:disown) }
+      ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log, *@turns, *@life_line].each(&:disown) }
       app = prepare(app)
       @events = SignalQueue.new(*SIGNALS)
       @channel.say(:loaded)
-      words = wait_for_go
+      words = ChildLoading.wait_for_go(@channel)
       words ? serve(app, words) : 0
     rescue AppLoader::Failed, Hooks::Failed => e
       @log.error(e.message, e.cause)
@@ -76,19 +76,6 @@ module Bontebok
       Hooks::Worker.new(@number, Process.pid)
     end
 
-    # Listeners of the first start do not listen before all is well. Returns the words that came beside :go; nil: the
-    # end came instead.
-    def wait_for_go
-      words = []
-      words.concat(hear) until words.intersect?(%i[go drain retire quit closed])
-      words - [:go] if words.include?(:go)
-    end
-
-    def hear
-      @channel.to_io.wait_readable
-      @channel.hear
-    end
-
     def serve(app, words)
       @life.go
       words += run_ready_hook
@@ -101,12 +88,18 @@ module Bontebok
         @channel.say(:ready)
         @heartbeat = Heartbeat.new(@lanes.signs, @title, @config.seconds(:worker_timeout))
         @serving = true
-        words.each { |word| obey(word) }
+        begin_to_obey(words)
         wait_for_events while @serving
         @lanes.join unless @quit
         @life.over(@lanes.requests)
       end
       0
+    end
+
+    # If the master has died by now, the supervisor may have looked for us before our lanes were on the board.
+    def begin_to_obey(words)
+      @parent = Parent.new(@channel, @life_line, @listeners.siblings)
+      (words + @channel.hear).each { |word| obey(word) }
     end
 
     # Returns the words that came meanwhile.
@@ -117,11 +110,11 @@ module Bontebok
     end
 
     def wait_for_events
-      sources = [@events, @lanes.request_limits, *([@channel] unless @deadline)]
+      sources = [@events, @lanes.request_limits, *([@parent] unless @deadline)]
       ready = MainThread.wait(sources, patience) { |exception| @lanes.interrupted(exception) } or return time_is_over
       events = @events.take
       events << :late if ready.include?(@lanes.request_limits)
-      @channel.hear.each { |word| obey(word) } unless @deadline
+      @parent.hear.each { |word| obey(word) } unless @deadline
       events.each { |event| handle(event) }
     end
 
@@ -138,6 +131,8 @@ module Bontebok
     end
 
     def handle(event)
+      word = @parent.word(event) and return obey(word)
+
       case event
       when :lanes_ended then @serving = false
       when :busy then @heartbeat.busy
@@ -162,6 +157,7 @@ module Bontebok
       when :drain, :retire then finish(word)
       when :quit then quit
       when :reopen then reopen_logs
+      when :adopted then @log.warn("the master is gone: serves on until others are ready")
       when :closed then leave_orphaned
       end
     end

@@ -69,7 +69,7 @@ class ProcessGenerationsTest < Support::TestCase
     end
   end
 
-  # Its master ends, so its workers leave: what there is of the next generation serves.
+  # There is no limit for the next one any more: nobody else starts workers.
   def test_the_former_one_dies_meanwhile
     server = start("--worker-boot-timeout", "2s")
     former = [master(server).pid, *workers(server)]

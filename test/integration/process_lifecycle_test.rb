@@ -140,7 +140,7 @@ class ProcessLifecycleTest < Support::TestCase
     end
   end
 
-  def test_workers_whose_master_dies_leave_and_the_supervisor_starts_anew
+  def test_a_master_that_dies_is_replaced_with_its_workers
     server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
     server.wait_for_output(/ ready in \d+ ms$/)
     former = [master(server).pid, *workers(server)]

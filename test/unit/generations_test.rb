@@ -104,7 +104,7 @@ class GenerationsTest < Support::TestCase
     seconds = { err_respawn_interval: 1, graceful_timeout: 30, worker_boot_timeout: 60, spawn_interval: 2 }
     { 60 => 66, 0 => Float::INFINITY }.each do |boot, expected|
       settings = config.new(seconds.merge(worker_boot_timeout: boot))
-      generations = Bontebok::Generations.of(settings, -> { 4 }, nil) { flunk }
+      generations = Bontebok::Generations.of(settings, -> { 4 }, nil, ended: nil) { flunk }
       assert_equal expected, generations.instance_variable_get(:@limit).call
     end
   end

@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+require_relative "child"
+
+module Bontebok
+  # Workers whose master has died, as the supervisor sees them: the kernel has made them its children. They serve until
+  # a generation is whole; then they retire. They have no channel and are told by signals (Parent).
+  #
+  # What else the kernel gives us, an application's daemon for example, is waited for and otherwise let alone.
+  class AdoptedWorkers
+    SIGNALS = { retire: "TERM", drain: "QUIT", quit: "INT", kill_children: "KILL" }.freeze
+
+    Worker = Struct.new(:pid, :told, :deadline)
+    private_constant :Worker
+
+    # siblings: on whose board the workers are. patience: seconds that one may take to finish.
+    def initialize(siblings, patience:, log:)
+      @siblings = siblings
+      @patience = patience
+      @log = log
+      @workers = []
+    end
+
+    def empty?
+      @workers.empty?
+    end
+
+    # A master has ended. Those of its workers that serve are on the board.
+    def take
+      pids = (@siblings.pids - @workers.map(&:pid)).select { |pid| ours?(pid) }
+      return if pids.empty?
+
+      @workers.concat(pids.map { |pid| Worker.new(pid) })
+      @stop ? tell_all(*@stop) : note(pids)
+    end
+
+    # most: how many of them serve on. With more, masters that die again and again would fill the memory; those that
+    # came last go first.
+    def keep(most)
+      @workers.drop(most).reject(&:told).each { |worker| tell(worker, :retire, Child.now + @patience) }
+    end
+
+    # Nobody serves on: :drain, :quit or :kill_children.
+    def stop(how)
+      @stop = [how, Child.now + (how == :drain ? @patience : Child::QUIT_SECONDS)]
+      tell_all(*@stop)
+    end
+
+    def reopen_logs
+      @workers.each { |worker| signal(worker, "HUP") }
+    end
+
+    # When #kill_late_ones has something to do; nil: never.
+    def deadline
+      @workers.filter_map(&:deadline).min
+    end
+
+    def kill_late_ones
+      @workers.select { |worker| worker.deadline && worker.deadline <= Child.now }.each do |worker|
+        @log.error("worker (pid #{worker.pid}) did not end in time: killed")
+        worker.deadline = nil
+        signal(worker, "KILL")
+      end
+    end
+
+    # A process has ended, and we have waited for it. It may be one of these, or one that died with its master.
+    def ended(pid, status)
+      @siblings.forget(pid)
+      worker = @workers.find { |one| one.pid == pid } or return
+      @workers.delete(worker)
+      @log.write(status.success? ? :info : :warn, "worker (pid #{pid}) has left: #{Child.ending(status)}")
+    end
+
+    private
+
+    # Of others' children the kernel tells us nothing.
+    def ours?(pid)
+      _, status = Process.wait2(pid, Process::WNOHANG)
+      ended(pid, status) if status
+      !status
+    rescue Errno::ECHILD
+      false
+    end
+
+    def note(pids)
+      @log.warn("the workers of a master that died are the supervisor's now: #{pids.join(', ')}")
+    end
+
+    def tell_all(how, deadline)
+      @workers.each { |worker| tell(worker, how, deadline) unless worker.told && how == :drain }
+    end
+
+    def tell(worker, how, deadline)
+      worker.told = how
+      worker.deadline = deadline unless how == :kill_children
+      signal(worker, SIGNALS.fetch(how))
+    end
+
+    # Until we have waited for it the pid cannot have become another's.
+    def signal(worker, name)
+      Process.kill(name, worker.pid)
+    rescue Errno::ESRCH
+      nil
+    end
+  end
+end

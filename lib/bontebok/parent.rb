@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+require_relative "deadline"
+
+module Bontebok
+  # Who tells a worker what to do: the master, through the channel. When the master has died it is the supervisor, which
+  # adopts the workers that serve (AdoptedWorkers), and tells them by signals.
+  class Parent
+    # Seconds from the end of the channel to that of the master, for the kernel.
+    END_SECONDS = 1
+    WORDS = { "TERM" => :retire, "QUIT" => :drain, "INT" => :quit, "HUP" => :reopen }.freeze
+
+    # life_line: to the supervisor; nil: it adopts nobody. siblings: on whose board it finds those that it adopts.
+    def initialize(channel, life_line, siblings)
+      @channel = channel
+      @life_line = life_line
+      @siblings = siblings
+      @master = Process.ppid
+    end
+
+    # The worker's main thread waits for it.
+    def to_io
+      (@adopted ? @life_line : @channel).to_io
+    end
+
+    def say(word)
+      @channel.say(word)
+    end
+
+    # The words that have come: those of the channel; once :adopted; :closed when nobody is there any more.
+    def hear
+      return @life_line.cut? ? [:closed] : [] if @adopted
+
+      words = @channel.hear
+      return words unless words.include?(:closed) && adoptable?
+
+      @adopted = true
+      words - [:closed] + [:adopted]
+    end
+
+    # What a signal means; nil: it is nobody's order. The kernel closes the channel of a process that ends before
+    # anybody can know of the end: whoever takes the signals first and then hears has heard :closed by then.
+    def word(signal)
+      WORDS[signal] if @adopted
+    end
+
+    private
+
+    def adoptable?
+      @life_line && !@life_line.cut? && @siblings.pids.include?(Process.pid) && master_ends?
+    end
+
+    # If the application has closed what is not its own, the channel has an end and the master lives.
+    def master_ends?
+      deadline = Deadline.new(END_SECONDS)
+      sleep(0.001) until Process.ppid != @master || deadline.left.zero?
+      Process.ppid != @master
+    end
+  end
+end

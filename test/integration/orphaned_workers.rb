@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+require_relative "process_tree"
+
+# For tests of workers whose master has died.
+module OrphanedWorkers
+  include ProcessTree
+
+  # The application loads for as long as there is a file "hold".
+  APP = "sleep 0.01 while File.exist?('hold')\n#{ProcessTree::GATED_APP}".freeze
+
+  def start(*args, rackup: APP)
+    server = start_bontebok(args: %w[-w 2] + args, rackup: rackup)
+    server.wait_for_output(/ ready in \d+ ms$/)
+    wait_until { workers_of(server).size == 2 }
+    server
+  end
+
+  def wait_until(&)
+    eventually(10, &)
+  end
+
+  def master_of(server)
+    children = Support::ProcessTable.children(server.pid)
+    children.find { |child| child.command.start_with?("bontebok master") }&.pid
+  end
+
+  def workers_of(server)
+    master = master_of(server)
+    master ? Support::ProcessTable.children(master).map(&:pid) : []
+  end
+
+  # With those that are dead and not waited for.
+  def children_of(server)
+    File.read("/proc/#{server.pid}/task/#{server.pid}/children").split.map(&:to_i)
+  end
+
+  def living(pids)
+    pids.reject { |pid| gone?(pid) }
+  end
+
+  # The master dies, and while there is a file "hold" the next generation loads. Returns the workers.
+  def orphan_workers(server)
+    former = workers_of(server)
+    temp_file("hold")
+    kill_master(server)
+    server.wait_for_output(/the workers of a master that died are the supervisor/)
+    former.each { |pid| server.wait_for_output(/ #{pid} w\d g1 the master is gone: serves on/) }
+    former
+  end
+
+  def kill_master(server)
+    pid = eventually { master_of(server) }
+    Process.kill("KILL", pid)
+    eventually { gone?(pid) }
+  end
+
+  def release
+    FileUtils.rm_f(File.join(temp_dir, "hold"))
+  end
+
+  def assert_left(server, former)
+    eventually(10, "the former workers' end", seen: -> { server.output.text }) { living(former).empty? }
+    eventually { workers_of(server).size == 2 }
+    eventually { !children_of(server).intersect?(former) }
+    assert_equal 200, server.get.status
+  end
+
+  def ask(client)
+    client.request("GET", "/")
+    response = client.read_response
+    assert_equal 200, response.status
+    response.body.to_i
+  end
+
+  # A request that is answered when the block has returned.
+  def with_request_at_gate(server)
+    server.connect do |client|
+      client.request("GET", "/gate")
+      server.wait_for_output(/at the gate/)
+      yield
+      open_gate
+      assert_equal 200, client.read_response.status
+    end
+  end
+
+  def open_files(pid)
+    Support::ProcessTable.descriptors(pid).values
+  end
+end
