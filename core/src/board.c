@@ -37,7 +37,8 @@ void bb_board_clear(struct bb_board *board, int pid, int in)
     unsigned used = atomic_load(&board->used);
     for (unsigned i = 0; i < used; i++) {
         struct bb__board_line *line = &board->lines[i];
-        if (atomic_load(&line->pid) != pid) continue;
+        int dead = pid; /* another process may clear the line as well, and a lane claim it */
+        if (!atomic_compare_exchange_strong(&line->pid, &dead, (int)getpid())) continue;
         bb__board_give_back(line);
         bb__relay_nudge(&relay);
     }

@@ -82,6 +82,8 @@ static const struct {
     [BB_FAULT_VERSION] = {505, "a version of HTTP other than 1"},
     [BB_FAULT_DESERTED] = {BB_STATUS_DESERTED, "the client has gone before its turn: nothing is done for it"},
     [BB_FAULT_QUEUE_FULL] = {503, "MaxQueue: as many requests wait for a worker"},
+    [BB_FAULT_UNWATCHED] = {0, "epoll: a connection cannot be watched, and is reset"},
+    [BB_FAULT_UNSENT] = {0, "relay: a request cannot be passed on"},
     [BB_FAULT_USELESS] = {503, "a request was passed on by a worker of another version or configuration"},
     [BB_FAULT_QUEUE_TIME] = {503, "QueueTimeout: no worker has had time for a request"},
 };

@@ -140,6 +140,8 @@ enum bb__fault {
     BB_FAULT_DESERTED,
     BB_FAULT_QUEUE_FULL, /* MaxQueue */
     BB_FAULT_QUEUE_TIME, /* QueueTimeout */
+    BB_FAULT_UNWATCHED,  /* epoll has no room for it */
+    BB_FAULT_UNSENT,     /* it cannot be passed on */
     BB_FAULT_USELESS,    /* it was passed on by a worker with other listeners, limits or another version */
     BB_FAULTS,
 };

@@ -5,6 +5,7 @@
  * What is longer travels as a file: the spool's own, or one in memory. */
 #include "conn_pass.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -85,7 +86,9 @@ int bb__conn_pass(const struct bb__conn *conn, const uint64_t *addresses, const 
     if (add_bytes(&parcel, &conn->in, IN_MAX, &parcel.note.in_is_file) && add_body(&parcel, &conn->spool))
         code = bb__relay_send(relay, bb__conn_waits_since(conn), parcel.parts, parcel.part_count, parcel.fds,
                               parcel.fd_count);
+    int error = errno;
     while (parcel.made_count > 0) (void)close(parcel.made[--parcel.made_count]);
+    errno = error;
     return code;
 }
 

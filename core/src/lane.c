@@ -6,6 +6,8 @@
  * touched between requests. */
 #include "lane.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -286,6 +288,20 @@ static int patience(struct bb_lane *lane)
     return wait;
 }
 
+/* The application may have closed a descriptor that is not its own. */
+static void rest(struct bb_lane *lane, int error)
+{
+    struct pollfd wake = {.fd = lane->wake_fd, .events = POLLIN};
+    const struct bb_news news = {.error = error, .text = "epoll: a thread hears of no client"};
+    bb__news_add_paced(&lane->context.news, &lane->lost, lane->context.now, &news);
+    (void)poll(&wake, 1, BB_RETRY);
+}
+
+static void wait_for_events(struct bb_lane *lane)
+{
+    if (bb__poller_wait(&lane->set.poller, &lane->set.batch, patience(lane)) != BB_OK) rest(lane, errno);
+}
+
 int bb_lane_wait(struct bb_lane *lane)
 {
     if (bb__worker_is_inert(lane->worker)) return BB_OK;
@@ -297,7 +313,7 @@ int bb_lane_wait(struct bb_lane *lane)
     if (atomic_load_explicit(&lane->unwatched, memory_order_relaxed)) bb__lane_watch_again(lane);
     atomic_store(&lane->on_call, true);
     bb__board_set_idle(lane->line, true);
-    do bb__poller_wait(&lane->set.poller, &lane->set.batch, patience(lane));
+    do wait_for_events(lane);
     while (bb__worker_stands_back(lane->worker) && lane->worker->aside != lane && bb__lane_pass_all(lane));
     bb__board_set_idle(lane->line, false);
     bb__lane_looked(lane);

@@ -162,6 +162,9 @@ void bb__lane_log_flush(struct bb_lane *lane);
 void bb__lane_log_mind(struct bb_lane *lane); /* from time to time */
 bool bb__lane_log_last(struct bb_lane *lane); /* nothing more will come. False: it is not written yet */
 
+/* lane_log.c, for the porter as well: tells of lines that were lost. */
+void bb__log_tell_losses(struct bb__conn_context *context, struct bb__news_pace *pace);
+
 /* lane_accept.c */
 void bb__lane_listen(struct bb_lane *lane);
 void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener, uint32_t events,

@@ -100,14 +100,13 @@ void bb__lane_log_flush(struct bb_lane *lane)
     bb__access_log_flush(lane->context.log, bb__clock_ms());
 }
 
-static void tell_losses(struct bb_lane *lane)
+void bb__log_tell_losses(struct bb__conn_context *context, struct bb__news_pace *pace)
 {
-    struct bb__conn_context *context = &lane->context;
     struct bb__access_log *log = context->log;
     if (log->lost == 0) return;
     const struct bb_news news = {.error = log->error, .text = "access log: a line is lost"};
-    lane->log_losses.left_out += log->lost - 1;
-    bb__news_add_paced(&context->news, &lane->log_losses, context->now, &news);
+    pace->left_out += log->lost - 1;
+    bb__news_add_paced(&context->news, pace, context->now, &news);
     log->lost = 0;
 }
 
@@ -117,7 +116,7 @@ void bb__lane_log_mind(struct bb_lane *lane)
     struct bb__conn_context *context = &lane->context;
     bb__access_log_mind(context->log, context->now);
     bb__news_tell_rest(&context->news, &lane->log_losses, context->now);
-    tell_losses(lane);
+    bb__log_tell_losses(context, &lane->log_losses);
 }
 
 /* Then there is no other time to tell of what was lost. */
@@ -133,7 +132,7 @@ bool bb__lane_log_last(struct bb_lane *lane)
     if (log->len > 0 && context->now - lane->log_last < BB_LOG_LAST) return false;
     bb__access_log_drop(log);
     lane->log_losses.told = 0;
-    tell_losses(lane);
+    bb__log_tell_losses(context, &lane->log_losses);
     bb__news_tell_rest(&context->news, &lane->log_losses, context->now);
     return true;
 }

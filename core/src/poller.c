@@ -49,11 +49,12 @@ int bb__poller_add_edge(struct bb__poller *poller, int fd, void *tag)
     return control(poller, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLET, tag);
 }
 
-void bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int timeout_ms)
+int bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int timeout_ms)
 {
     int count = epoll_wait(poller->fd, batch->events, BB_BATCH, timeout_ms);
     batch->count = count > 0 ? count : 0;
     batch->next = 0;
+    return count < 0 && errno != EINTR ? BB_ESYSTEM : BB_OK;
 }
 
 void bb__event_raise(int fd)

@@ -38,8 +38,8 @@ int bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag);
 int bb__poller_add_edge(struct bb__poller *poller, int fd, void *tag);
 
 /* Fills *batch, which must have been used up. timeout_ms: 0 looks only, -1 waits for ever. A signal ends the
- * wait with an empty batch. */
-void bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int timeout_ms);
+ * wait with an empty batch. BB_OK; BB_ESYSTEM: the batch is empty, and the next wait will fail, too. */
+int bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int timeout_ms);
 
 /* Makes an eventfd readable, and takes that back. The first is for any thread and for signal handlers: it
  * keeps errno. */

@@ -3,12 +3,15 @@
  * It is awake while lanes have requests: a look every tick, and who has the same request as at the last look
  * is busy for long. When nothing new has come for two looks it sleeps, and the next lane that leaves a
  * connection behind kicks it. Announced before the last look, so that one of the two sees the other. */
+#include "access_log.h"
 #include "porter_work.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ms. What takes longer than a tick is long; where all requests are shorter a longer tick does. */
@@ -185,6 +188,8 @@ static int until(const struct bb__porter *porter, uint64_t due)
     if (atomic_load(&porter->worker->stuck) && !porter->emptied) due = bb__sooner(due, now + BB_RETRY);
     if (atomic_load(&porter->worker->watched))
         due = bb__sooner(due, now + bb__porter_watch_time(porter->worker));
+    int log = porter->context.log ? bb__access_log_patience(porter->context.log, now) : -1;
+    if (log >= 0) due = bb__sooner(due, now + (uint64_t)log);
     if (due == UINT64_MAX) return -1;
     bool counts = settings->request_timeout > 0 || settings->request_timeout_soft > 0;
     uint64_t latest = now + (counts ? COUNTED_WAIT : INT_MAX);
@@ -220,6 +225,14 @@ static void clear_kick(struct bb__porter *porter)
         if (porter->batch.events[i].data.ptr == &porter->kick_source) bb__event_clear(porter->kick_fd);
 }
 
+/* The application may have closed a descriptor that is not its own. */
+static void rest(struct bb__porter *porter, int error)
+{
+    static const struct timespec pause = {.tv_nsec = BB_RETRY * 1000000};
+    bb__porter_note_trouble(porter, error);
+    (void)nanosleep(&pause, NULL);
+}
+
 static void *run(void *argument)
 {
     struct bb__porter *porter = argument;
@@ -227,7 +240,7 @@ static void *run(void *argument)
         look(porter);
         int wait = patience(porter);
         porter->due_back = wait < 0 ? UINT64_MAX : bb__clock_us() + (uint64_t)wait * 1000;
-        bb__poller_wait(&porter->queue, &porter->batch, wait);
+        if (bb__poller_wait(&porter->queue, &porter->batch, wait) != BB_OK) rest(porter, errno);
         atomic_store(&porter->asleep, false);
         clear_kick(porter);
     }

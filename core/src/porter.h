@@ -4,6 +4,7 @@
 #ifndef BB_PORTER_H
 #define BB_PORTER_H
 
+#include "poller.h"
 #include "worker.h"
 
 struct bb__porter {
@@ -27,8 +28,10 @@ struct bb__porter {
     bool found_overdue;   /* the last look has found a request that has had its time */
     bool emptied;         /* requests that hang are all that is left, and that was told */
     struct bb__news_pace lost; /* telling of connections that were */
-    int tick;                  /* ms between two looks */
-    uint64_t due_back;         /* us, when it is to look again, whatever happens */
+    struct bb__news_pace log_losses;
+    struct bb__news_pace trouble; /* telling that it hears of nothing */
+    int tick;                     /* ms between two looks */
+    uint64_t due_back;            /* us, when it is to look again, whatever happens */
 };
 
 /* BB_OK; BB_ENOMEM or BB_ESYSTEM: there is none. Before the first lane. */

@@ -1,6 +1,9 @@
 /* porter_work.c: see porter_work.h. */
 #include "porter_work.h"
+#include "access_log.h"
 #include "conn_pass.h"
+
+#include <errno.h>
 
 /* Reads in a row of what has come to one set. */
 #define TURNS 4
@@ -53,7 +56,7 @@ static bool take_events(struct bb__porter *porter, struct bb_lane *lane)
     struct bb__batch *batch = &lane->set.batch;
     bool more = true;
     for (int turn = 0; more && turn < TURNS && !bb__porter_is_wanted(lane); turn++) {
-        bb__poller_wait(&lane->set.poller, batch, 0);
+        if (bb__poller_wait(&lane->set.poller, batch, 0) != BB_OK) bb__porter_note_trouble(porter, errno);
         more = batch->count == BB_BATCH;
         while (!bb__batch_empty(batch) && !bb__porter_is_wanted(lane))
             more = take_event(porter, lane, &batch->events[batch->next++]) || more;
@@ -77,6 +80,7 @@ static void watch(struct bb__porter *porter, struct bb_lane *lane)
 {
     static struct bb__source held = {BB_SOURCE_SET};
     lane->minded.unheard = bb__poller_add_edge(&porter->queue, lane->set.poller.fd, &held) != BB_OK;
+    if (lane->minded.unheard) bb__porter_note_trouble(porter, errno);
 }
 
 /* False: there are some that could not be passed on now. */
@@ -155,12 +159,29 @@ void bb__porter_begin(struct bb__porter *porter, struct bb_lane *lane)
 
 /* ---- telling ---- */
 
+void bb__porter_note_trouble(struct bb__porter *porter, int error)
+{
+    struct bb__conn_context *context = &porter->context;
+    const struct bb_news news = {.error = error, .text = "epoll: clients of a busy thread may have to wait"};
+    bb__news_add_paced(&context->news, &porter->trouble, context->now, &news);
+}
+
+static void mind_log(struct bb__porter *porter)
+{
+    struct bb__conn_context *context = &porter->context;
+    struct bb__access_log *log = context->log;
+    if (log->len > 0 && (!log->stuck || context->now >= log->due)) bb__access_log_flush(log, context->now);
+    bb__log_tell_losses(context, &porter->log_losses);
+    bb__news_tell_rest(&context->news, &porter->log_losses, context->now);
+}
+
 void bb__porter_tell(struct bb__porter *porter)
 {
     struct bb__conn_context *context = &porter->context;
+    if (context->log) mind_log(porter);
     for (int fault = 0; fault < BB_FAULTS; fault++)
         bb__news_tell_rest(&context->news, &context->fault_news[fault], context->now);
     bb__news_tell_rest(&context->news, &porter->lost, context->now);
+    bb__news_tell_rest(&context->news, &porter->trouble, context->now);
     if (context->news.count > 0) bb__worker_give_news(porter->worker, &context->news);
-    if (context->log && context->log->len > 0) bb__access_log_flush(context->log, context->now);
 }

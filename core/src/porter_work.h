@@ -56,6 +56,9 @@ void bb__porter_mind_overdue(struct bb__porter *porter);
 /* porter_limit.c: ms, when there is something to do for a set that is held. */
 uint64_t bb__porter_until(const struct bb_lane *lane);
 
+/* epoll has failed: this goes into the log, once per second. */
+void bb__porter_note_trouble(struct bb__porter *porter, int error);
+
 /* Hands on what the host is to log, writes the access log's lines. Without the lock. */
 void bb__porter_tell(struct bb__porter *porter);
 

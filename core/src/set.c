@@ -2,6 +2,8 @@
 #include "set.h"
 #include "conn_queue.h"
 
+#include <errno.h>
+
 int bb__set_open(struct bb__set *set, const struct bb_settings *settings, atomic_uint_fast64_t *process_count)
 {
     *set = (struct bb__set){.poller.fd = -1, .process_count = process_count, .due_back = BB_NOT_DUE};
@@ -45,9 +47,10 @@ struct bb__conn *bb__set_accept(struct bb__set *set, struct bb__conn_context *co
     return conn;
 }
 
-static void tell_lost(struct bb__conn_context *context, struct bb__news_pace *lost, const char *text)
+static void tell_lost(struct bb__conn_context *context, struct bb__news_pace *lost, int error,
+                      const char *text)
 {
-    const struct bb_news news = {.text = text};
+    const struct bb_news news = {.error = error, .text = text};
     bb__news_add_paced(&context->news, lost, context->now, &news);
 }
 
@@ -61,7 +64,8 @@ int bb__set_receive(struct bb__set *set, struct bb__conn_context *context, const
     *conn = NULL;
     int code = bb__relay_take(relay, context->scratch, &relayed);
     if (code == BB_EGONE)
-        tell_lost(context, lost, "a connection that was passed on is lost: no descriptors are left");
+        tell_lost(context, lost, 0, "a connection that was passed on is lost: no descriptors are left");
+    if (code == BB_ESYSTEM) tell_lost(context, lost, errno, "relay: nothing can be taken from it");
     if (code != BB_OK) return code == BB_EGONE ? BB_OK : BB_AGAIN;
     if (relayed.fd_count == 0) return BB_NEWS;
     if (!bb__conn_is_for_us(context, context->scratch, &relayed) && relayed.stamp.sent_back < SENT_BACK_MAX &&
@@ -71,7 +75,8 @@ int bb__set_receive(struct bb__set *set, struct bb__conn_context *context, const
     if (*conn)
         bb__set_add(set, *conn);
     else
-        tell_lost(context, lost, "a connection that was passed on is lost: no memory, or it was not whole");
+        tell_lost(context, lost, 0,
+                  "a connection that was passed on is lost: no memory, or it was not whole");
     return BB_OK;
 }
 
@@ -153,6 +158,7 @@ static bool hand_on(struct bb__set *set, struct bb__conn_context *context, struc
     if (set->relay_is_full && set->ready_first) return false;
     int code = bb__conn_pass(conn, context->addresses, relay);
     set->relay_is_full = code == BB_AGAIN;
+    if (code == BB_ESYSTEM) (void)bb__conn_tell_fault(conn, context, BB_FAULT_UNSENT, errno);
     if (code != BB_OK) return false;
     bb__set_end(set, context, conn, BB_CONN_END_ABANDON);
     return true;
@@ -207,7 +213,9 @@ bool bb__set_settle(struct bb__set *set, struct bb__conn_context *context, struc
     case BB_CONN_REQUEST:
         return true;
     case BB_CONN_WAIT:
-        if (!watch(set, conn)) bb__set_end(set, context, conn, BB_CONN_END_RESET);
+        if (watch(set, conn)) return false;
+        (void)bb__conn_tell_fault(conn, context, BB_FAULT_UNWATCHED, errno);
+        bb__set_end(set, context, conn, BB_CONN_END_RESET);
         return false;
     case BB_CONN_AGAIN:
         bb__conn_has_to_wait(conn);

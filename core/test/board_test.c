@@ -1,4 +1,5 @@
 /* board_test.c: lines of lanes in memory that processes share. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -270,6 +271,49 @@ static void test_the_label_of_a_request(void **state)
     bb_board_free(board);
 }
 
+/* ---- at the same time ---- */
+
+#define ROUNDS 20000
+
+static struct {
+    struct bb_board *board;
+    atomic_uint round, done;
+} race;
+
+static void *clear_each_round(void *pid)
+{
+    for (unsigned round = 1; round <= ROUNDS; round++) {
+        while (atomic_load(&race.round) != round) continue;
+        bb_board_clear(race.board, *(int *)pid, -1);
+        atomic_store(&race.done, round);
+    }
+    return NULL;
+}
+
+/* A lane of another process may have found out that the process is gone, and have claimed the line. */
+static void test_a_line_that_was_claimed_meanwhile_is_not_cleared(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    int dead = fork();
+    if (dead == 0) _exit(0);
+    assert_int_equal(waitpid(dead, NULL, 0), dead);
+    assert_int_equal(bb_board_new(&race.board, 1), BB_OK);
+    atomic_store(&race.board->used, 1);
+    assert_int_equal(pthread_create(&thread, NULL, clear_each_round, &dead), 0);
+    for (unsigned round = 1; round <= ROUNDS; round++) {
+        struct bb__board_line *line = &race.board->lines[0];
+        atomic_store(&line->pid, dead);
+        atomic_store(&race.round, round);
+        while (!bb__board_claim(race.board)) continue;
+        while (atomic_load(&race.done) != round) continue;
+        assert_int_equal(atomic_load(&line->pid), getpid());
+        bb__board_give_back(line);
+    }
+    pthread_join(thread, NULL);
+    bb_board_free(race.board);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +328,7 @@ int main(void)
         cmocka_unit_test(test_what_a_lane_does),
         cmocka_unit_test(test_the_label_of_a_request),
         cmocka_unit_test(test_no_two_lanes_write_to_one_cache_line),
+        cmocka_unit_test(test_a_line_that_was_claimed_meanwhile_is_not_cleared),
     };
     return cmocka_run_group_tests_name("board", tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
 /* Of messages with descriptors: how many were tried, and how many more are to find no room. */
 static struct {
     unsigned tries, failures;
+    int error; /* 0: there is no room */
 } fail_relay;
 
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
@@ -20,7 +21,7 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
     fail_relay.tries++;
     if (fail_relay.failures == 0) return __real_sendmsg(fd, message, flags);
     fail_relay.failures--;
-    errno = EAGAIN;
+    errno = fail_relay.error ? fail_relay.error : EAGAIN;
     return -1;
 }
 

@@ -1,6 +1,7 @@
 /* porter_test.c: while the host is busy with a request the porter minds the lane's other connections, and
  * whoever is idle serves their requests. Also run under ThreadSanitizer (make tsan). */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 #include <cmocka.h>
 
 #include "fail_socket.h"
+#include "porter.h"
 #include "porter_case.h"
 
 /* ---- requests ---- */
@@ -236,6 +238,34 @@ static void test_all_at_once(void **state)
     assert_int_equal(finish(&lanes), CLIENTS * EACH);
 }
 
+static uint64_t cpu_time_ms(pthread_t thread)
+{
+    clockid_t clock;
+    struct timespec time;
+    assert_int_equal(pthread_getcpuclockid(thread, &clock), 0);
+    assert_int_equal(clock_gettime(clock, &time), 0);
+    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+/* The application has closed a descriptor that was not its own: each wait fails at once. */
+static void test_a_porter_that_hears_of_nothing_pauses(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct lanes lanes;
+    lanes_start(&lanes, 1, &settings);
+    struct bb__porter *porter = lanes.worker->porter;
+    int other = open("/dev/null", O_RDONLY | O_CLOEXEC), fd = lanes_connect(&lanes);
+    assert_int_equal(dup2(other, porter->queue.fd), porter->queue.fd);
+    close(other);
+    bb__event_raise(porter->kick_fd);
+    uint64_t before = cpu_time_ms(porter->thread);
+    for (int i = 0; i < 60; i++) assert_true(lanes_ask(fd, "/slow", "", ""));
+    assert_in_range(cpu_time_ms(porter->thread) - before, 0, 60 * 3 / 3);
+    close(fd);
+    assert_int_equal(finish(&lanes), 60);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +279,7 @@ int main(void)
         cmocka_unit_test(test_what_is_wrong_is_refused),
         cmocka_unit_test(test_a_drain_meanwhile),
         cmocka_unit_test(test_all_at_once),
+        cmocka_unit_test(test_a_porter_that_hears_of_nothing_pauses),
     };
     return cmocka_run_group_tests_name("porter", tests, NULL, NULL);
 }
