@@ -14,6 +14,9 @@ module Bench
 
       # Kept connections; each has a request every two seconds at 20 per second.
       KEPT = 20
+      # Requests come at any moment of their slot, the same for every server: evenly spaced ones would go to the workers
+      # in a fixed order.
+      SEED = 1
       # A client gives up after so many seconds.
       PATIENCE = 5
 
@@ -22,8 +25,9 @@ module Bench
       def initialize(address, path:, rate:, seconds:, kinds: %i[new kept], reopen: true, owner: nil)
         @address = address
         @text = { new: request(path, "close"), kept: request(path, "keep-alive") }
-        @plan = Array.new((rate * seconds).to_i) do |number|
-          Request.new(due: number.to_f / rate, kind: kinds[number % kinds.size])
+        random = Random.new(SEED)
+        @plan = Array.new(rate * seconds) do |number|
+          Request.new(due: (number + random.rand) / rate, kind: kinds[number % kinds.size])
         end
         @seconds = seconds
         @pool_size = kinds == [:kept] ? 2 * KEPT : KEPT

@@ -4,11 +4,11 @@ require_relative "../fault"
 
 module Bench
   module Faults
-    # A worker that is no worker any more. The probe needs 1.2 workers.
+    # A worker that is no worker any more. The probe needs 1.1 workers.
     class Exec < Fault
-      def title = "a worker of 2 calls exec and lives on as another program; 1.2 needed, limits of 3 s"
+      def title = "a worker of 2 calls exec and lives on as another program; 1.1 needed, limits of 3 s"
       def settings = { workers: 2, worker_limit: 3, graceful_limit: 3 }
-      def path = "/sleep/0.06"
+      def path = "/sleep/0.055"
       def strike(run) = run.ask("/exec")
     end
   end

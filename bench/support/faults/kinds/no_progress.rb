@@ -11,16 +11,17 @@ module Bench
       def strike(run) = Process.kill(:STOP, run.workers.first)
     end
 
-    # A worker stands still that has a request in hand. The probe needs 1.2 workers.
+    # A worker stands still that has a request in hand. The probe needs 1.1 workers, so that the other
+    # one is enough for about four seconds.
     class StoppedBusy < StoppedIdle
-      def title = "a worker of 2 is stopped with a request in hand; 1.2 of them needed, no progress for 3 s"
-      def path = "/sleep/0.06"
+      def title = "a worker of 2 is stopped with a request in hand; 1.1 of them needed, no progress for 3 s"
+      def path = "/sleep/0.055"
       def strike(run) = Process.kill(:STOP, run.worker_at("/busy/1"))
     end
 
     # A request keeps Ruby's lock.
     class LockHeld < StoppedBusy
-      def title = "a call in C holds Ruby's lock in a worker of 2; 1.2 of them needed, no progress for 3 s"
+      def title = "a call in C holds Ruby's lock in a worker of 2; 1.1 of them needed, no progress for 3 s"
       def strike(run) = run.worker_at("/lock")
     end
   end
