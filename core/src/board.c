@@ -85,7 +85,7 @@ struct bb__board_line *bb__board_claim(struct bb_board *board)
 void bb__board_give_back(struct bb__board_line *line)
 {
     if (!line) return;
-    atomic_store(&line->idle, false);
+    atomic_store(&line->idle, BB_IDLE_NOT);
     atomic_store(&line->requests, 0);
     atomic_store(&line->began, 0);
     atomic_store(&line->queue_time, 0);
@@ -123,7 +123,7 @@ int bb_board_look(const struct bb_board *board, unsigned number, struct bb_board
     uint64_t began = atomic_load(&line->began), beat = atomic_load(&line->beat), now = bb__clock_ms();
     *lane = (struct bb_board_lane){
         .pid = atomic_load(&line->pid),
-        .idle = atomic_load(&line->idle),
+        .idle = atomic_load(&line->idle) != BB_IDLE_NOT,
         .leaves = atomic_load(&line->leaves),
         .has_request = began > 0,
         .requests = atomic_load(&line->requests),
@@ -178,7 +178,28 @@ static bool takes_more(const struct bb__board_line *line)
 
 static bool would_take(const struct bb__board_line *line)
 {
-    return atomic_load_explicit(&line->idle, memory_order_relaxed) && takes_more(line);
+    unsigned char idle = atomic_load_explicit(&line->idle, memory_order_relaxed);
+    return (idle == BB_IDLE || idle == BB_IDLE_DOUBTED) && takes_more(line);
+}
+
+static void change_idle(struct bb_board *board, int own_pid, enum bb__board_idle from, enum bb__board_idle to)
+{
+    unsigned used = atomic_load(&board->used);
+    for (unsigned i = 0; i < used; i++) {
+        unsigned char idle = (unsigned char)from;
+        if (atomic_load(&board->lines[i].pid) == own_pid) continue;
+        (void)atomic_compare_exchange_strong(&board->lines[i].idle, &idle, (unsigned char)to);
+    }
+}
+
+void bb__board_doubt(struct bb_board *board, int own_pid)
+{
+    change_idle(board, own_pid, BB_IDLE, BB_IDLE_DOUBTED);
+}
+
+void bb__board_blame(struct bb_board *board, int own_pid)
+{
+    change_idle(board, own_pid, BB_IDLE_DOUBTED, BB_IDLE_SILENT);
 }
 
 static bool all_are_idle(const struct bb_board *board, unsigned used, int pid)

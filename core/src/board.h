@@ -12,9 +12,19 @@
 
 #define BB_CACHE_LINE 64
 
+/* A lane says that it is idle when it begins to wait. If its process is stopped, that is not true any more. A
+ * lane that does not take what waits for it is doubted; if it has not moved some time later, nobody relies on
+ * it. When it moves, it is neither. */
+enum bb__board_idle {
+    BB_IDLE_NOT,
+    BB_IDLE,         /* it waits for something to do */
+    BB_IDLE_DOUBTED, /* and something waited for it */
+    BB_IDLE_SILENT,  /* and it did not take it */
+};
+
 struct bb__board_line {
     _Alignas(BB_CACHE_LINE) atomic_int pid; /* 0: it is nobody's */
-    atomic_bool idle;                       /* it waits for something to do */
+    atomic_uchar idle;                      /* enum bb__board_idle */
     atomic_bool leaves;                     /* its worker drains */
     atomic_bool paused;                     /* it has no room for more */
     atomic_bool done; /* it drains, and none of its connections may bring another request */
@@ -42,6 +52,11 @@ void bb__board_give_back(struct bb__board_line *line);
 
 /* How many lanes of other processes wait for something to do, and would take it; `most` is enough. */
 unsigned bb__board_idle_elsewhere(const struct bb_board *board, int own_pid, unsigned most);
+
+/* Something waits that lanes of other processes would take if they were idle: those that say so are doubted.
+ * It still waits some time later: those that were doubted are idle no more, until they move. */
+void bb__board_doubt(struct bb_board *board, int own_pid);
+void bb__board_blame(struct bb_board *board, int own_pid);
 
 /* How many lanes of all processes do. */
 unsigned bb__board_idle(const struct bb_board *board, unsigned most);
@@ -75,7 +90,7 @@ void bb__board_label(struct bb__board_line *line, struct bb_slice method, struct
 
 static inline void bb__board_set_idle(struct bb__board_line *line, bool idle)
 {
-    if (line) atomic_store_explicit(&line->idle, idle, memory_order_relaxed);
+    if (line) atomic_store_explicit(&line->idle, idle ? BB_IDLE : BB_IDLE_NOT, memory_order_relaxed);
 }
 
 /* Nobody else writes there: no step needs to be atomic with another. */

@@ -23,10 +23,12 @@ struct bb__porter {
     unsigned quiet;       /* looks in a row without a new request */
     unsigned brief;       /* looks in a row at new requests only */
     unsigned none_idle;   /* looks in a row at which no other process was idle */
-    uint64_t left_since;  /* ms, when something was first seen to be left to those that are; 0: nothing is */
-    uint64_t doubts;      /* ms, for how long it does not rely on them */
-    bool found_overdue;   /* the last look has found a request that has had its time */
-    bool emptied;         /* requests that hang are all that is left, and that was told */
+    uint64_t
+        waits_since; /* ms, when something was first seen to wait although lanes are idle; 0: nothing does */
+    uint64_t left_since; /* ms, when something was first seen to be left to those that are; 0: nothing is */
+    uint64_t doubts;     /* ms, for how long it does not rely on them */
+    bool found_overdue;  /* the last look has found a request that has had its time */
+    bool emptied;        /* requests that hang are all that is left, and that was told */
     struct bb__news_pace lost; /* telling of connections that were */
     struct bb__news_pace log_losses;
     struct bb__news_pace trouble; /* telling that it hears of nothing */

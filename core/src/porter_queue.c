@@ -7,6 +7,9 @@
 
 #include <stdlib.h>
 
+/* ms. A lane that is idle takes what comes sooner. */
+#define PROMPT 50
+
 /* Connections in a row of one listener. */
 #define ACCEPTS_MAX 64
 
@@ -115,15 +118,41 @@ static void usher(struct bb__porter *porter, struct bb_lane *lane)
     bb__board_end_to_usher(worker->board);
 }
 
-/* Whoever is idle takes at once what comes, if its process was not stopped: only time tells. */
-bool bb__porter_mind_queue(struct bb__porter *porter, struct bb_lane *lane)
+/* The wake-up may have gone to a lane that was stopped: another one is to look. */
+static bool is_left_waiting(struct bb_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    bool waits = bb__worker_is_awaited(worker);
+    if (waits) bb__relay_nudge(&worker->relay);
+    pthread_mutex_unlock(&worker->lock);
+    return waits;
+}
+
+/* Lanes that let something wait, although they say that they are idle. */
+static void judge_the_idle(struct bb__porter *porter)
+{
+    struct bb_worker *worker = porter->worker;
+    uint64_t now = porter->context.now;
+    if (!is_left_waiting(worker)) {
+        porter->waits_since = 0;
+    } else if (porter->waits_since == 0) {
+        porter->waits_since = now;
+        bb__board_doubt(worker->board, worker->pid);
+    } else if (now - porter->waits_since >= PROMPT) {
+        porter->waits_since = 0;
+        bb__board_blame(worker->board, worker->pid);
+    }
+}
+
+int bb__porter_mind_queue(struct bb__porter *porter, struct bb_lane *lane)
 {
     struct bb_worker *worker = porter->worker;
     struct bb__relay_stamp first;
-    if (bb__worker_drains(worker)) return false;
+    if (bb__worker_drains(worker)) return -1;
+    if (!nobody_is_idle(worker)) judge_the_idle(porter);
     bool on_our_own = nobody_is_idle(worker);
     if (on_our_own) accept_all(porter, lane);
-    if (worker->settings.queue_timeout == 0) return on_our_own;
-    usher(porter, lane);
-    return on_our_own || bb__relay_look(&worker->relay, &first) == BB_OK;
+    if (worker->settings.queue_timeout > 0) usher(porter, lane);
+    bool soon = on_our_own || porter->waits_since > 0 || bb__relay_look(&worker->relay, &first) == BB_OK;
+    return soon ? BB_RETRY : PROMPT;
 }

@@ -98,12 +98,12 @@ static void mind_drain(struct bb__porter *porter, struct bb_lane *lane)
     bb__porter_take_queued(porter, lane);
 }
 
-/* again: something is to be tried again soon. */
-static uint64_t next_due(const struct bb__porter *porter, const struct bb_lane *lane, bool again)
+/* again: ms, until something is to be tried again; -1: nothing is. */
+static uint64_t next_due(const struct bb__porter *porter, const struct bb_lane *lane, int again)
 {
     uint64_t now = porter->context.now;
     int wait = bb__deadline_wait(&lane->set.deadlines, now);
-    if (again && (wait < 0 || wait > BB_RETRY)) wait = BB_RETRY;
+    if (again >= 0 && (wait < 0 || wait > again)) wait = again;
     return wait < 0 ? UINT64_MAX : now + (uint64_t)wait;
 }
 
@@ -125,8 +125,8 @@ void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
     pass_ready(porter, lane);
     bool more = take_events(porter, lane);
     take_due(porter, lane);
-    bool minds_others = porter->context.queue && bb__porter_mind_queue(porter, lane);
-    bool again = !hand_over(porter, lane) || minds_others || lane->set.ready_first || lane->minded.unheard;
+    int again = porter->context.queue ? bb__porter_mind_queue(porter, lane) : -1;
+    if (!hand_over(porter, lane) || lane->set.ready_first || lane->minded.unheard) again = BB_RETRY;
     if (!bb__porter_is_wanted(lane))
         bb__porter_limit(porter, lane); /* else the host is back: its time is not over */
     lane->minded.due = more ? porter->context.now : next_due(porter, lane, again);

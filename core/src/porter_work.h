@@ -30,9 +30,9 @@ void bb__porter_settle(struct bb__porter *porter, struct bb_lane *lane, struct b
                        enum bb__conn_next next);
 
 /* porter_queue.c: where MaxQueue or QueueTimeout is set: answers those that have waited for too long, and, if
- * no lane of any process is idle, accepts. The set is WORK. True: it is to look again soon; else a lane, or
- * the porter of the last one that was idle, does. */
-bool bb__porter_mind_queue(struct bb__porter *porter, struct bb_lane *lane);
+ * no lane of any process is idle, accepts. The set is WORK. Returns ms until it is to look again; -1: it is
+ * not. */
+int bb__porter_mind_queue(struct bb__porter *porter, struct bb_lane *lane);
 
 /* porter_queue.c: takes the connections that were queued when the worker began to drain. The set is WORK. */
 void bb__porter_take_queued(struct bb__porter *porter, struct bb_lane *lane);

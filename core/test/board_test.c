@@ -110,6 +110,29 @@ static void test_what_all_have_had(void **state)
     bb_board_free(board);
 }
 
+/* They say that they are idle, and let something wait all the time. */
+static void test_those_that_do_not_answer(void **state)
+{
+    (void)state;
+    struct bb_board *board;
+    assert_int_equal(bb_board_new(&board, 8), BB_OK);
+    struct bb__board_line *lines[3];
+    for (int i = 0; i < 3; i++) bb__board_set_idle(lines[i] = bb__board_claim(board), true);
+    atomic_store(&lines[2]->pid, 1);
+    bb__board_blame(board, 1); /* nobody was doubted */
+    bb__board_doubt(board, 1);
+    assert_int_equal(bb__board_idle(board, 8), 3);
+    bb__board_set_idle(lines[1], false); /* it moves */
+    bb__board_set_idle(lines[1], true);
+    bb__board_blame(board, 1);
+    assert_int_equal(bb__board_idle(board, 8), 2);
+    assert_int_equal(bb__board_idle_elsewhere(board, 1, 8), 1);
+    bb__board_set_idle(lines[0], false);
+    bb__board_set_idle(lines[0], true);
+    assert_int_equal(bb__board_idle(board, 8), 3);
+    bb_board_free(board);
+}
+
 static void test_all_that_are_idle(void **state)
 {
     (void)state;
@@ -321,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_who_takes_nothing_is_not_counted),
         cmocka_unit_test(test_what_all_have_had),
         cmocka_unit_test(test_all_that_are_idle),
+        cmocka_unit_test(test_those_that_do_not_answer),
         cmocka_unit_test(test_one_process_minds_those_that_wait),
         cmocka_unit_test(test_lines_of_the_dead_are_used_again),
         cmocka_unit_test(test_who_comes_clears_what_nobody_has_cleared),

@@ -49,6 +49,35 @@ static void test_who_is_left_to_one_that_was_stopped(void **state)
     end(&rush, 2);
 }
 
+/* The same with a connection that nobody has accepted, which goes by the limit of MaxQueue as well. */
+static void test_a_new_one_is_not_left_to_one_that_was_stopped(void **state)
+{
+    (void)state;
+    for (int limit = 0; limit <= 1; limit++) {
+        struct bb_settings settings = limit == 0 ? bounded(SOON, 0) : bounded(0, 1);
+        struct rush rush;
+        begin(&rush, &settings);
+        block_all(&rush);
+        struct bb__board_line *stopped = bb__board_claim(lanes_board);
+        atomic_store(&stopped->pid, 1);
+        bb__board_set_idle(stopped, true);
+        int first = ask(&rush, "GET /first HTTP/1.1\r\nHost: x\r\n\r\n");
+        if (limit == 1) await_waiting(&rush, 1);
+        int last = ask(&rush, "GET /last HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert_refused(last, NULL);
+        close(last);
+        if (limit == 0) assert_refused(first, NULL);
+        bb__board_set_idle(stopped, false); /* it goes on, and is relied on again */
+        bb__board_set_idle(stopped, true);
+        assert_int_equal(bb__board_idle(lanes_board, 8), 1);
+        bb__board_set_idle(stopped, false);
+        unblock_all(&rush);
+        if (limit == 1) assert_true(lanes_read(first, "/first 0"));
+        close(first);
+        end(&rush, (unsigned)limit);
+    }
+}
+
 /* A lane that leaves nothing behind has no need of the porter, but others have. */
 static void test_a_lane_with_one_connection(void **state)
 {
@@ -179,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_waits_for_too_long_is_told_so),
         cmocka_unit_test(test_who_is_left_to_one_that_was_stopped),
+        cmocka_unit_test(test_a_new_one_is_not_left_to_one_that_was_stopped),
         cmocka_unit_test(test_a_lane_with_one_connection),
         cmocka_unit_test(test_who_has_his_turn_in_time_is_served),
         cmocka_unit_test(test_what_is_pipelined_behind_it_is_next),

@@ -38,6 +38,21 @@ class QueueLimitsTest < Support::TestCase
     assert_equal [503, "1", kept], [response.status, response["Retry-After"], response.keep_alive?]
   end
 
+  # It says that it is idle, and takes nothing.
+  def test_a_worker_that_is_stopped_while_it_is_idle
+    server = start("--queue-timeout", "#{SOON}s")
+    client = connect(server)
+    stopped = (workers(server) - [ask(client)]).first
+    Process.kill("STOP", stopped)
+    block(server, client, "gate")
+    2.times { assert_refused(send_request(server)) }
+    Process.kill("CONT", stopped)
+    eventually(10, "an answer of the one that was stopped") { server.get.body.to_i == stopped }
+    unblock(client, "gate")
+  ensure
+    Process.kill("CONT", stopped) if stopped
+  end
+
   %i[unix tcp].each do |transport|
     define_method("test_nobody_waits_for_longer_than_queue_timeout_over_#{transport}") do
       server = start("--queue-timeout", "#{SOON}s", "--access-log", "-", "--access-log-format", "%>s %X line",
