@@ -33,16 +33,17 @@ bool bb_lane_take_overdue(struct bb_lane *lane, uint64_t *ms);
 void bb_lane_remind(struct bb_lane *lane);
 void bb_lane_extend_time(struct bb_lane *lane, uint64_t ms);
 
-/* What the porter tells another process, which is to replace this one. */
+/* What a worker tells another process, which is to replace this one. */
 enum bb_tell {
     BB_TELL_OVERDUE, /* a request has had its request_timeout, and others have not */
     BB_TELL_STUCK,   /* the request of every lane has: the worker drains (BB_QUEUE_LEAVE) */
     BB_TELL_EMPTIED, /* and nothing else is left in it: all other connections were ended or passed on */
+    BB_TELL_STARVED, /* it has no connection, and no descriptor for one, for some seconds */
     BB_TELLS,
 };
 
-/* Has the porter write bytes[tell] to fd: the host may hang. fd stays the caller's, and outlives the worker.
- * Call it before bb_worker_start_porter(). */
+/* Has porter and lanes write bytes[tell] to fd: the host may hang. fd stays the caller's, and outlives the
+ * worker. Call it before bb_worker_start_porter(). */
 void bb_worker_tell(struct bb_worker *worker, int fd, const char bytes[BB_TELLS]);
 
 #endif

@@ -9,6 +9,9 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+/* ms for which a worker may have no connection, and no descriptor for one. */
+#define STARVED_TIME 5000
+
 #define PAUSE_TIME 100 /* ms without accepting when nothing can be closed for it */
 
 /* ms for which a connection is not closed for another one: a request may be on its way to us, or an answer to
@@ -189,10 +192,31 @@ static void tell_exhausted(struct bb_lane *lane, int error)
     bb__news_add_paced(&lane->context.news, &lane->exhausted, lane->context.now, &news);
 }
 
+/* Nothing can be closed for a new connection: other programs of the process have all descriptors. */
+static void note_starving(struct bb_lane *lane, int error)
+{
+    struct bb_worker *worker = lane->worker;
+    uint64_t now = lane->context.now, since = atomic_load(&worker->starved);
+    if (error != EMFILE || atomic_load(&worker->connections) > 0) {
+        atomic_store(&worker->starved, 0);
+    } else if (since == 0) {
+        atomic_store(&worker->starved, now);
+    } else if (now - since >= STARVED_TIME && worker->tell_fd >= 0) {
+        atomic_store(&worker->starved, now);
+        bb__worker_tell_parent(worker, BB_TELL_STARVED);
+        bb__news_add(&lane->context.news, 0, error, "wants to be replaced: no connection can be accepted",
+                     NULL);
+    }
+}
+
 static int accept_with_room(struct bb_lane *lane, const struct bb__listener *listener, int *fd, char *peer)
 {
     int code = bb__sock_accept(listener->fd, fd, peer);
-    if (code != BB_ESYSTEM) return code;
+    if (code != BB_ESYSTEM) {
+        if (code == BB_OK && atomic_load_explicit(&lane->worker->starved, memory_order_relaxed) > 0)
+            atomic_store(&lane->worker->starved, 0);
+        return code;
+    }
     int error = errno;
     if (bb__worker_has_closed(lane->worker)) return BB_AGAIN;
     if (bb__sock_is_useless(error)) {
@@ -202,7 +226,9 @@ static int accept_with_room(struct bb_lane *lane, const struct bb__listener *lis
     tell_exhausted(lane, error);
     if (bb__sock_is_exhaustion(error) && close_least_missed(lane))
         code = bb__sock_accept(listener->fd, fd, peer);
-    if (code == BB_ESYSTEM) bb__lane_pause(lane);
+    if (code != BB_ESYSTEM) return code;
+    note_starving(lane, error);
+    bb__lane_pause(lane);
     return code;
 }
 

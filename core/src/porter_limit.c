@@ -134,11 +134,6 @@ static bool has_others(struct bb_worker *worker)
            bb__worker_has_queued(worker);
 }
 
-static void tell_parent(const struct bb_worker *worker, enum bb_tell what)
-{
-    (void)send(worker->tell_fd, &worker->tell_bytes[what], 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 /* A worker that nobody replaces waits for its hosts: they may come back. */
 void bb__porter_mind_overdue(struct bb__porter *porter)
 {
@@ -146,11 +141,11 @@ void bb__porter_mind_overdue(struct bb__porter *porter)
     if (worker->tell_fd < 0) return;
     bool before = atomic_load(&worker->stuck), now = all_hang(worker);
     atomic_store(&worker->stuck, now);
-    if (porter->found_overdue) tell_parent(worker, now ? BB_TELL_STUCK : BB_TELL_OVERDUE);
+    if (porter->found_overdue) bb__worker_tell_parent(worker, now ? BB_TELL_STUCK : BB_TELL_OVERDUE);
     porter->found_overdue = false;
     if (!now) porter->emptied = false;
     if (!now || porter->emptied) return;
     if (!before && !bb__worker_drains(worker)) bb_worker_drain(worker, BB_QUEUE_LEAVE);
     porter->emptied = !has_others(worker) && atomic_load(&worker->overdue) == BB_OVERDUE_LOGGED;
-    if (porter->emptied) tell_parent(worker, BB_TELL_EMPTIED);
+    if (porter->emptied) bb__worker_tell_parent(worker, BB_TELL_EMPTIED);
 }

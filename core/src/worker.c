@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 atomic_uint bb__process_generation;
@@ -256,6 +257,12 @@ void bb_worker_tell(struct bb_worker *worker, int fd, const char bytes[BB_TELLS]
 {
     worker->tell_fd = fd;
     for (int tell = 0; tell < BB_TELLS; tell++) worker->tell_bytes[tell] = bytes[tell];
+}
+
+void bb__worker_tell_parent(const struct bb_worker *worker, enum bb_tell what)
+{
+    const char *byte = &worker->tell_bytes[what];
+    if (worker->tell_fd >= 0) (void)send(worker->tell_fd, byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void bb_worker_beat(struct bb_worker *worker)

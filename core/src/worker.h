@@ -68,7 +68,9 @@ struct bb_worker {
     atomic_bool watched;       /* requests are in hand, or were of late: the porter looks from time to time */
     atomic_bool stuck;         /* all lanes have requests that have had all of it: who replaces us is told */
     int alarm_fd;              /* an eventfd */
-    int tell_fd;               /* -1: nobody is told */
+    atomic_uint_fast64_t
+        starved; /* ms, since when it has no connection and no descriptor for one; 0: it has */
+    int tell_fd; /* -1: nobody is told */
     char tell_bytes[BB_TELLS];
     struct bb_board *board; /* NULL: there is none */
     struct bb__conn_queue queue;
@@ -204,6 +206,9 @@ void bb__worker_withdraw(struct bb_worker *worker, bool withdraw);
 /* What the porter has to tell, for a lane or whoever asks first; and what of it a ring has room for. */
 void bb__worker_give_news(struct bb_worker *worker, struct bb__news_ring *ring);
 void bb__worker_take_news(struct bb_worker *worker, struct bb__news_ring *ring);
+
+/* To the parent, if there is one. */
+void bb__worker_tell_parent(const struct bb_worker *worker, enum bb_tell what);
 
 /* A lane has taken the listeners into its set, or out of it for good. */
 void bb__worker_lane_listens(struct bb_worker *worker);

@@ -197,7 +197,7 @@ static inline void lanes_start(struct lanes *lanes, int count, const struct bb_s
     if (lanes_relay)
         assert_int_equal(bb_worker_relay(lanes->worker, dup(lanes_relay[0]), dup(lanes_relay[1])), BB_OK);
     if (lanes_board) bb_worker_board(lanes->worker, lanes_board);
-    if (lanes_tell_fd >= 0) bb_worker_tell(lanes->worker, lanes_tell_fd, "hux");
+    if (lanes_tell_fd >= 0) bb_worker_tell(lanes->worker, lanes_tell_fd, "huxe");
     assert_int_equal(bb_worker_start_porter(lanes->worker), BB_OK);
     for (int i = 0; i < count; i++) {
         struct lane_thread *thread = &lanes->threads[i];

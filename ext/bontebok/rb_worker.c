@@ -272,7 +272,8 @@ static VALUE worker_news(VALUE self)
 }
 
 /* tell(fd, bytes): one of these bytes, a String, is written to fd, even if Ruby hangs: when a request has had
- * its request_timeout; when that of each lane has; when nothing else is left, and all of it is logged.
+ * its request_timeout; when that of each lane has; when nothing else is left, and all of it is logged;
+ * when no connection can be accepted for want of descriptors.
  * Before the first lane. */
 static VALUE worker_tell(VALUE self, VALUE fd, VALUE bytes)
 {

@@ -35,7 +35,7 @@ module Bontebok
       @lock = Mutex.new
       @core = Core::Worker.new(config.core_settings)
       listeners.siblings.connect(@core)
-      @core.tell(*channel.dictate(:hung, :stuck, :emptied)) if channel
+      @core.tell(*channel.dictate(:hung, :stuck, :emptied, :leave)) if channel
       @core.start_porter
       listeners.each { |listener| @core.listen(listener.descriptor, listener.server_name, listener.server_port) }
       @lanes = Array.new(config[:threads]) { make_lane(config, app) }

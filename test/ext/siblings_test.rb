@@ -95,7 +95,7 @@ class ExtSiblingsTest < Support::LaneCase
 
   def test_who_is_told
     worker = Core::Worker.new
-    assert_raises(ArgumentError) { worker.tell(1, "four") }
+    assert_raises(ArgumentError) { worker.tell(1, "two") }
     assert_raises(TypeError) { worker.tell(1, nil) }
   end
 
