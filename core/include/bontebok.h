@@ -277,7 +277,8 @@ void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue);
  * with the one that it has. */
 int bb_worker_reopen_logs(struct bb_worker *worker);
 
-/* Frees the worker and closes its listeners. All lanes must be freed before. NULL is allowed. */
+/* Frees the worker and closes its listeners. All lanes must be freed before. NULL is allowed. If the porter
+ * has not come back from a step for a second, as a disk stalls, it does nothing: the process is to end. */
 void bb_worker_free(struct bb_worker *worker);
 
 /* ---- lane: one host thread, one request at a time ---- */
@@ -333,7 +334,7 @@ struct bb_news {
 int bb_lane_news(struct bb_lane *lane, struct bb_news *news);
 
 /* Closes every connection of the lane (aborting the current request) and frees it. NULL is allowed. May have
- * to wait for the porter, which may be writing to a disk. */
+ * to wait for the porter, which may be writing to a disk, as bb_worker_free() does. */
 void bb_lane_free(struct bb_lane *lane);
 
 /* ---- reply: answers the lane's current request ---- */

@@ -5,6 +5,7 @@
  * the poller only when it has to wait. A kept-alive one stays in the poller, level-triggered, and is never
  * touched between requests. */
 #include "lane.h"
+#include "porter.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -64,6 +65,7 @@ void bb_lane_free(struct bb_lane *lane)
     bool inert = bb__worker_is_inert(lane->worker);
     bb_reply_abort(lane);
     bb_lane_step_back(lane);
+    if (!inert && bb__porter_hangs(lane->worker->porter)) return;
     while (!inert && !bb__lane_has_returned(lane)) bb__lane_await_set(lane);
     if (lane->context.log && !inert) bb__lane_log_flush(lane);
     while (lane->set.conns && !is_left_halfway(lane)) {

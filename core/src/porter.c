@@ -35,6 +35,9 @@
  * wait it would know nothing. */
 #define COUNTED_WAIT 1000
 
+/* A disk that stalls may keep the porter in one step. Whoever ends the process waits for so long. */
+#define STOP_SECONDS 1
+
 #define STACK_SIZE (256 * 1024)
 
 /* ---- looking ---- */
@@ -304,14 +307,33 @@ int bb__porter_start(struct bb_worker *worker)
     return BB_OK;
 }
 
-void bb__porter_stop(struct bb__porter *porter)
+static struct timespec end_of_patience(void)
 {
-    if (!porter) return;
+    struct timespec end = {0};
+    (void)clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += STOP_SECONDS;
+    return end;
+}
+
+bool bb__porter_hangs(struct bb__porter *porter)
+{
+    struct timespec end = end_of_patience();
+    if (!porter || porter->hangs) return porter;
+    porter->hangs = pthread_mutex_timedlock(&porter->lock, &end) != 0;
+    if (!porter->hangs) pthread_mutex_unlock(&porter->lock);
+    return porter->hangs;
+}
+
+bool bb__porter_stop(struct bb__porter *porter)
+{
+    if (!porter) return true;
     if (!bb__worker_is_inert(porter->worker)) {
         atomic_store(&porter->ends, true);
         bb__event_raise(porter->kick_fd);
-        (void)pthread_join(porter->thread, NULL);
+        struct timespec end = end_of_patience();
+        if (bb__porter_hangs(porter) || pthread_timedjoin_np(porter->thread, NULL, &end) != 0) return false;
         bb__context_close(&porter->context); /* in a child it may be left halfway */
     }
     release(porter);
+    return true;
 }

@@ -17,6 +17,7 @@ struct bb__porter {
     int kick_fd;
     atomic_bool asleep; /* it waits for a kick, for as long as it takes */
     atomic_bool ends;
+    bool hangs;           /* whoever frees its worker has waited for it in vain */
     pthread_mutex_t lock; /* it looks at lanes: one that begins or ends waits */
     bool fresh;           /* the last look has found a new request */
     bool closely;         /* the wait behind the last look is a short one */
@@ -39,8 +40,12 @@ struct bb__porter {
 /* BB_OK; BB_ENOMEM or BB_ESYSTEM: there is none. Before the first lane. */
 int bb__porter_start(struct bb_worker *worker);
 
-/* There are no lanes any more. NULL is allowed. */
-void bb__porter_stop(struct bb__porter *porter);
+/* Whether it has not come back from a step within a second: nothing that it may use is to be freed. NULL is
+ * allowed. */
+bool bb__porter_hangs(struct bb__porter *porter);
+
+/* There are no lanes any more. NULL is allowed. False: it hangs, and goes on using its worker. */
+bool bb__porter_stop(struct bb__porter *porter);
 
 /* A lane has begun a request, and others may be waiting for it. */
 static inline void bb__porter_notice(struct bb__porter *porter)

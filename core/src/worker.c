@@ -303,7 +303,7 @@ void bb_worker_free(struct bb_worker *worker)
 {
     if (!worker) return;
     bool inert = bb__worker_is_inert(worker);
-    bb__porter_stop(worker->porter);
+    if (!bb__porter_stop(worker->porter)) return;
     for (struct bb__queued *queued; (queued = worker->queued); free(queued)) {
         worker->queued = queued->next;
         (inert ? bb__sock_abandon : bb__sock_close)(queued->fd);
