@@ -154,6 +154,10 @@ void bbr_lane_leave_if_child(const struct bbr_lane *lane);
  * a throw to a catch outside of Lane#serve) goes on, to the ensure there. */
 VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument);
 
+/* Ends a process that the application has forked, as Ruby's exit would, but for exit handlers: they are the
+ * server's. */
+NORETURN(void bbr_leave_child(int status));
+
 /* Tells lib; what the callable raises is swallowed. */
 void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message, VALUE error);
 

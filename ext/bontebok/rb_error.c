@@ -2,6 +2,7 @@
  * gets, and whether this process goes on. Used by the serve loop. */
 #include "rb_bontebok.h"
 
+#include <ruby/io.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -71,15 +72,32 @@ static bool asks_to_leave(VALUE error)
            RTEST(rb_obj_is_kind_of(error, rb_eNoMemError)) || RTEST(rb_obj_is_kind_of(error, rb_eSignal));
 }
 
+static VALUE flush(RB_BLOCK_CALL_FUNC_ARGLIST(io, data))
+{
+    (void)bbr_attempt(rb_io_flush, io); /* it may be closed, or have no reader any more */
+    return Qnil;
+}
+
+static VALUE flush_all(VALUE space)
+{
+    return rb_block_call(space, rb_intern("each_object"), 1, &rb_cIO, flush, Qnil);
+}
+
+void bbr_leave_child(int status)
+{
+    (void)bbr_attempt(flush_all, rb_const_get(rb_cObject, rb_intern("ObjectSpace")));
+    _exit(status); /* the exit handlers are the server's */
+}
+
 /* In a process that the application has forked and that left its code this way: exit() means that process
  * alone, and goes by its status. The exit handlers are the server's. */
-NORETURN(static void leave_child(struct bbr_exchange *exchange, VALUE error));
-static void leave_child(struct bbr_exchange *exchange, VALUE error)
+NORETURN(static void leave_failed_child(struct bbr_exchange *exchange, VALUE error));
+static void leave_failed_child(struct bbr_exchange *exchange, VALUE error)
 {
     if (RTEST(rb_obj_is_kind_of(error, rb_eSystemExit)))
-        _exit(NUM2INT(rb_funcallv(error, id_status, 0, NULL)));
+        bbr_leave_child(NUM2INT(rb_funcallv(error, id_status, 0, NULL)));
     log_failure(exchange, "", error);
-    _exit(EXIT_FAILURE);
+    bbr_leave_child(EXIT_FAILURE);
 }
 
 struct question {
@@ -104,7 +122,7 @@ static bool is_timeout(const struct bbr_exchange *exchange, VALUE error)
 /* Returns what on_error does. */
 static VALUE tell_failure(struct bbr_exchange *exchange, VALUE error)
 {
-    if (bbr_lane_is_child(exchange->lane)) leave_child(exchange, error);
+    if (bbr_lane_is_child(exchange->lane)) leave_failed_child(exchange, error);
     if (!is_timeout(exchange, error)) log_failure(exchange, "", error);
     if (asks_to_leave(error)) bbr_report(exchange, "leave", Qnil, error);
     struct question question = {exchange, error, Qnil};

@@ -221,8 +221,7 @@ bool bbr_lane_is_child(const struct bbr_lane *lane)
 
 void bbr_lane_leave_if_child(const struct bbr_lane *lane)
 {
-    /* The exit handlers and unflushed buffers in here are the server's. */
-    if (bbr_lane_is_child(lane)) _exit(EXIT_SUCCESS);
+    if (bbr_lane_is_child(lane)) bbr_leave_child(EXIT_SUCCESS);
 }
 
 /* ---- the object ---- */

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "exit_fence"
 require_relative "file_name"
 require_relative "start_error"
 require_relative "working_directory"
@@ -35,7 +36,7 @@ module Bontebok
     # an exit.
     def load
       require "rack"
-      app = @path.end_with?(".ru") ? evaluate : constant
+      app = ExitFence.keep_forks_out { @path.end_with?(".ru") ? evaluate : constant }
       return app if app.respond_to?(:call)
 
       raise TypeError, "#{app.class} has no method call: it is no Rack application", [] # no line of it is at fault

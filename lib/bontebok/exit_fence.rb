@@ -19,7 +19,22 @@ module Bontebok
         end
       end
 
+      # Around code of the application. A process that it forks there does not come back: it would go on as the server's
+      # process that it is a copy of. It ends with the status of its exit, and its buffers are flushed.
+      def keep_forks_out
+        owner = Process.pid
+        result = yield
+        Process.pid == owner ? result : end_fork(nil)
+      rescue Exception => e # rubocop:disable Lint/RescueException
+        Process.pid == owner ? raise : end_fork(e)
+      end
+
       private
+
+      def end_fork(exception)
+        flush
+        leave(exception)
+      end
 
       def end_threads
         others = Thread.list - [Thread.current]

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "exit_fence"
+
 module Bontebok
   # The blocks of code that a configuration file gives for moments in the life of the server. A file may give several
   # for one moment; they run in the order in which it names them, each with as many of the arguments as it takes.
@@ -59,7 +61,7 @@ module Bontebok
     # Whatever it raises, an exit as well: it is the hook that fails, not what it runs in.
     def call(name, entry, arguments)
       arguments = entry.arguments.call(*arguments) if entry.arguments
-      entry.hook.call(*taken(entry.hook, arguments))
+      ExitFence.keep_forks_out { entry.hook.call(*taken(entry.hook, arguments)) }
     rescue SignalException, NoMemoryError
       raise
     rescue Exception # rubocop:disable Lint/RescueException

@@ -2,6 +2,7 @@
 
 require_relative "adopted_sockets"
 require_relative "app_loader"
+require_relative "command_limits"
 require_relative "listeners"
 require_relative "log"
 require_relative "log_files"
@@ -118,7 +119,10 @@ module Bontebok
     # refuse: a hard limit that was set before fs.nr_open was lowered cannot be set again.
     def raise_file_limit
       soft, hard = Process.getrlimit(:NOFILE)
-      Process.setrlimit(:NOFILE, hard, hard) if soft < hard
+      return unless soft < hard
+
+      Process.setrlimit(:NOFILE, hard, hard)
+      CommandLimits.install(soft, hard)
     rescue SystemCallError => e
       @log.warn("the limit of open files stays #{soft}: #{e.message}")
     end

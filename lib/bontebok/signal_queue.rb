@@ -21,9 +21,11 @@ module Bontebok
       claim(*signals)
     end
 
-    # Takes signals (back): an application may have handled them while it loaded.
+    # Takes signals (back): an application may have handled them while it loaded. Its own handler of CHLD is for
+    # processes of its own, which workers have: see #close.
     def claim(*signals)
-      @claimed = signals.filter_map { |signal| QuietSignals.trap(signal, proc { receive(signal) }) }
+      claim_children if signals.include?("CHLD")
+      @claimed = (signals - ["CHLD"]).filter_map { |signal| QuietSignals.trap(signal, proc { receive(signal) }) }
     end
 
     # From any thread, or a signal handler.
@@ -41,17 +43,30 @@ module Bontebok
     # In a forked process that has no use for it, and none for those of its signals which are its parent's only.
     def close
       QuietSignals.hush(@claimed)
+      give_children_back if @on_child
       @to_io.close
       @wake.close
     end
 
     private
 
+    def claim_children
+      @on_child ||= proc { receive("CHLD") }
+      former = Signal.trap("CHLD", @on_child)
+      @former = former unless former.equal?(@on_child)
+    end
+
+    # The application may have set another one since.
+    def give_children_back
+      current = Signal.trap("CHLD", @former || "DEFAULT")
+      Signal.trap("CHLD", current) unless current.equal?(@on_child)
+    end
+
     def receive(signal)
       return push(signal) if Process.pid == @pid
       return if QuietSignals::NAMES.include?(signal) && ForkGuard.passing?
 
-      Signal.trap(signal, "DEFAULT")
+      signal == "CHLD" ? give_children_back : Signal.trap(signal, "DEFAULT")
       Process.kill(signal, Process.pid)
     end
   end

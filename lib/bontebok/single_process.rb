@@ -105,9 +105,16 @@ module Bontebok
       StartLines.write(@log, @config, @listeners)
       StartLines.write_ready(@log, @began)
       StartFailure.close
-      @config.hooks.attempt(:on_booted, log: @log)
       @serving = true
+      run_booted_hook
       wait_for_events while @serving
+    end
+
+    # A thread that the hook starts inherits the guard, under which Timeout could not end anything there.
+    def run_booted_hook
+      MainThread.unguard { @config.hooks.attempt(:on_booted, log: @log) }
+    rescue Exception => e # rubocop:disable Lint/RescueException
+      @lanes.interrupted(e)
     end
 
     def itself_for_hooks

@@ -16,6 +16,14 @@ class LogFaultTest < Support::TestCase
     assert_equal ["failed: bad (ArgumentError)", "  app.rb:3:in `a'"], text_of(written)
   end
 
+  def test_a_command_that_cannot_be_executed
+    error = Errno::ENOENT.new.tap do |e|
+      e.set_backtrace(["#{ROOT}/lib/bontebok/command_limits.rb:15:in `spawn'", "app.rb:1:in `call'",
+                       "#{ROOT}/lib/bontebok/lanes.rb:9:in `serve'"])
+    end
+    assert_equal ["app.rb:1:in `call'"], Bontebok::LogFault.read(error).backtrace
+  end
+
   def test_a_fault_of_our_own_with_all_its_frames
     error = ArgumentError.new("bad")
     error.set_backtrace([File.join(ROOT, "lib/bontebok/worker.rb:1:in `x'"), "main.rb:1"])
