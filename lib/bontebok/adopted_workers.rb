@@ -6,7 +6,7 @@ module Bontebok
   # Workers whose master has died, as the supervisor sees them: the kernel has made them its children. They serve until
   # a generation is whole; then they retire. They have no channel and are told by signals (Parent).
   #
-  # What else the kernel gives us, an application's daemon for example, is waited for and otherwise let alone.
+  # The kernel gives us other processes as well, a daemon of the application for example. Those are left alone.
   class AdoptedWorkers
     SIGNALS = { retire: "TERM", drain: "QUIT", quit: "INT", kill_children: "KILL" }.freeze
 
@@ -73,7 +73,7 @@ module Bontebok
 
     private
 
-    # Of others' children the kernel tells us nothing.
+    # Only for our own children can we wait.
     def ours?(pid)
       _, status = Process.wait2(pid, Process::WNOHANG)
       ended(pid, status) if status

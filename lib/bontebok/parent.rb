@@ -38,8 +38,8 @@ module Bontebok
       words - [:closed] + [:adopted]
     end
 
-    # What a signal means; nil: it is nobody's order. The kernel closes the channel of a process that ends before
-    # anybody can know of the end: whoever takes the signals first and then hears has heard :closed by then.
+    # The word that a signal stands for; nil: it is no order. The kernel closes the channel of a master that dies before
+    # the supervisor can know of it. So a worker that takes its signals and hears after that has heard of the death.
     def word(signal)
       WORDS[signal] if @adopted
     end
@@ -50,7 +50,7 @@ module Bontebok
       @life_line && !@life_line.cut? && @siblings.pids.include?(Process.pid) && master_ends?
     end
 
-    # If the application has closed what is not its own, the channel has an end and the master lives.
+    # The application may have closed a descriptor of ours: then the channel ends, and the master lives.
     def master_ends?
       deadline = Deadline.new(END_SECONDS)
       sleep(0.001) until Process.ppid != @master || deadline.left.zero?

@@ -113,8 +113,8 @@ module Bontebok
       end
     end
 
-    # The kernel gives us whoever has lost its parent: workers of a master that died, daemons of the application. Nobody
-    # else would wait for them. Our own child may be among them.
+    # The kernel gives us the processes that have lost their parents: workers of a master that died, daemons of the
+    # application. Nobody else would wait for them. Our own child may be among them.
     def wait_for_orphans
       return unless @life_line || Process.pid == 1
 

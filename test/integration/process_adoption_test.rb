@@ -39,7 +39,7 @@ class ProcessAdoptionTest < Support::TestCase
     assert_includes former, server.get.body.to_i
   end
 
-  # Of what masters leave that die again and again, no more than MaxWorkers serve on: the first ones.
+  # No more than MaxWorkers workers serve on without a master: the first ones.
   def test_masters_that_die_again_and_again_do_not_fill_the_memory
     temp_file("bad.rb", BAD)
     server = start("-c", "bad.rb", "--err-respawn-interval", "50ms")

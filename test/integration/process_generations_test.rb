@@ -17,12 +17,12 @@ class ProcessGenerationsTest < Support::TestCase
   RUBY
 
   def test_a_bad_generation_is_stopped_and_the_former_one_serves_until_a_good_one_comes
-    server = start("--worker-boot-timeout", "1s")
+    server = start("--worker-boot-timeout", "3s")
     former = workers(server)
     temp_file("bad")
     change_restart_file
     server.wait_for_output(/not all workers are ready/)
-    server.wait_for_output(/master \(pid \d+\) did not get all of its workers ready within 1\.0 s: it is stopped/)
+    server.wait_for_output(/master \(pid \d+\) did not get all of its workers ready within 3\.0 s: it is stopped/)
     server.wait_for_output(/master \(pid \d+\) has left/)
     assert_equal former, workers(server)
     File.unlink(temp_file("bad"))
@@ -71,7 +71,7 @@ class ProcessGenerationsTest < Support::TestCase
 
   # There is no limit for the next one any more: nobody else starts workers.
   def test_the_former_one_dies_meanwhile
-    server = start("--worker-boot-timeout", "2s")
+    server = start("--worker-boot-timeout", "10s")
     former = [master(server).pid, *workers(server)]
     temp_file("bad")
     change_restart_file

@@ -34,6 +34,16 @@ class ProcessRenewalTest < Support::TestCase
     assert_operator changes, :>=, 2
   end
 
+  # The workers serve until those of the next master are ready.
+  def test_killed_masters_lose_nothing
+    kills = under_load do |server|
+      former = workers(server)
+      Process.kill("KILL", master(server).pid)
+      wait_for_workers(server, 3, without: former)
+    end
+    assert_operator kills, :>=, 2
+  end
+
   # The number of processes is looked at as often as can be: were all replaced at once it would be six.
   def test_usr1_replaces_one_after_the_other
     server = start_bontebok(args: %w[-w 3 --preload false], rackup: "sleep 0.05\n#{PID_APP}")
