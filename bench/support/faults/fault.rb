@@ -2,7 +2,7 @@
 
 module Bench
   module Faults
-    # One thing that goes wrong. Each subclass is one, and overrides what is different from here.
+    # One thing that goes wrong. Each subclass is one, and overrides its differences from this one.
     class Fault
       # The name on the command line, "bad-generation" of BadGeneration.
       def name = self.class.name.split("::").last.gsub(/(?<=[a-z])(?=[A-Z])/, "-").downcase

@@ -81,15 +81,14 @@ module Bench
         Integer(File.read(file))
       end
 
-      # Sends a request on a connection that this worker has.
+      # Sends a request on a connection that this worker has: of several that are busy at the same time each worker has
+      # some.
       def ask_worker(pid, path)
-        20.times do
-          socket = ask("/")
-          next unless socket.wait_readable(1) && socket.read_nonblock(4096).end_with?(pid.to_s)
+        sockets = Array.new(4 * workers.size) { ask("/sleep/0.02") }
+        served = sockets.select { |socket| socket.wait_readable(1) && socket.read_nonblock(4096).end_with?(pid.to_s) }
+        return notes << "the fault did not happen: no connection to worker #{pid}" if served.empty?
 
-          return socket.write("GET #{path} HTTP/1.1\r\nHost: fault\r\n\r\n")
-        end
-        notes << "the fault did not happen: no connection to worker #{pid}"
+        served.last.write("GET #{path} HTTP/1.1\r\nHost: fault\r\n\r\n")
       end
 
       # Calls the block so often per second until the probe ends.
