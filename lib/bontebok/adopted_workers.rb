@@ -13,11 +13,13 @@ module Bontebok
     Worker = Struct.new(:pid, :told, :deadline)
     private_constant :Worker
 
-    # siblings: on whose board the workers are. patience: seconds that one may take to finish.
-    def initialize(siblings, patience:, log:)
+    # siblings: on whose board the workers are. patience: seconds that one may take to finish. stalled: the
+    # StalledWorkers, where one may be.
+    def initialize(siblings, patience:, log:, stalled: nil)
       @siblings = siblings
       @patience = patience
       @log = log
+      @stalled = stalled
       @workers = []
     end
 
@@ -52,15 +54,15 @@ module Bontebok
 
     # When #kill_late_ones has something to do; nil: never.
     def deadline
-      @workers.filter_map(&:deadline).min
+      [*@workers.filter_map(&:deadline), (@stalled&.time unless empty?)].compact.min
     end
 
+    # And those that do not move.
     def kill_late_ones
-      @workers.select { |worker| worker.deadline && worker.deadline <= Child.now }.each do |worker|
-        @log.error("worker (pid #{worker.pid}) did not end in time: killed")
-        worker.deadline = nil
-        signal(worker, "KILL")
-      end
+      late = @workers.select { |worker| worker.deadline && worker.deadline <= Child.now }
+      late.each { |worker| kill(worker, "did not end in time") }
+      stalled = empty? || @stalled.nil? ? {} : @stalled.look
+      @workers.each { |worker| kill(worker, stalled[worker.pid]) if stalled.key?(worker.pid) }
     end
 
     # A process has ended, and we have waited for it. It may be one of these, or one that died with its master.
@@ -91,9 +93,20 @@ module Bontebok
     end
 
     def tell(worker, how, deadline)
+      return if worker.told == :killed
+
       worker.told = how
       worker.deadline = deadline unless how == :kill_children
       signal(worker, SIGNALS.fetch(how))
+    end
+
+    def kill(worker, reason)
+      return if worker.told == :killed
+
+      @log.error("worker (pid #{worker.pid}) #{reason}: killed")
+      worker.told = :killed
+      worker.deadline = nil
+      signal(worker, "KILL")
     end
 
     # Until we have waited for it the pid cannot have become another's.

@@ -59,7 +59,9 @@ module Bontebok
     # Only where the application is not: it may wait for children of its own, whose ends we would take away.
     def prepare_to_adopt
       @life_line = LifeLine.new if !@app && Core.adopt_orphans
-      @adopted = AdoptedWorkers.new(@listeners.siblings, patience: @config.seconds(:graceful_timeout), log: @log)
+      siblings = @listeners.siblings
+      @adopted = AdoptedWorkers.new(siblings, patience: @config.seconds(:graceful_timeout), log: @log,
+                                              stalled: siblings.stalled(@config.seconds(:worker_timeout)))
     end
 
     def adopt(_master)

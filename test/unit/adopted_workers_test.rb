@@ -74,6 +74,28 @@ class AdoptedWorkersTest < Support::TestCase
     end
   end
 
+  # Calls these stalled.
+  Stalled = Struct.new(:look) do
+    def time
+      4711
+    end
+  end
+
+  def test_who_does_not_move_is_killed_once
+    stalled = Stalled.new({})
+    @adopted = Bontebok::AdoptedWorkers.new(@board, patience: PATIENCE, log: Bontebok::Log.new(@writer),
+                                                    stalled: stalled)
+    assert_nil @adopted.deadline
+    first, second = start(2)
+    @adopted.take
+    assert_equal 4711, @adopted.deadline
+    stalled.look = { second => "has not moved", Process.pid => "is no worker" }
+    2.times { @adopted.kill_late_ones }
+    assert_equal 9, Process.wait2(second).last.termsig
+    assert_nil Process.wait(first, Process::WNOHANG)
+    assert_equal 1, @reader.read_nonblock(4096).scan("worker (pid #{second}) has not moved: killed").size
+  end
+
   def test_who_does_not_end_is_killed_once
     pid = start(1).last
     @adopted.take
