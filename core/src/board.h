@@ -12,6 +12,9 @@
 
 #define BB_CACHE_LINE 64
 
+/* ms. A lane that is idle takes what comes sooner. */
+#define BB_PROMPT 50
+
 /* A lane says that it is idle when it begins to wait. If its process is stopped, that is not true any more. A
  * lane that does not take what waits for it is doubted; if it has not moved some time later, nobody relies on
  * it. When it moves, it is neither. */

@@ -29,6 +29,16 @@ static int take(struct bb_lane *lane, struct bb__conn **conn)
     return code;
 }
 
+/* Lanes that say that they are idle, and have let it wait. Once is chance: they may be idle since just now.
+ */
+static void judge_the_idle(const struct bb_lane *lane, const struct bb__conn *conn)
+{
+    const struct bb_worker *worker = lane->worker;
+    if (!worker->board || conn->came == 0 || lane->context.now < conn->came / 1000 + BB_PROMPT) return;
+    bb__board_blame(worker->board, worker->pid);
+    bb__board_doubt(worker->board, worker->pid);
+}
+
 int bb__lane_take_relayed(struct bb_lane *lane, struct bb__conn **served)
 {
     struct bb__conn_context *context = &lane->context;
@@ -36,6 +46,7 @@ int bb__lane_take_relayed(struct bb_lane *lane, struct bb__conn **served)
     *served = NULL;
     if (!bb__lane_may_take(lane) || take(lane, &conn) != BB_OK) return BB_AGAIN;
     if (!conn) return BB_OK;
+    judge_the_idle(lane, conn);
     bb__lane_make_room(lane, conn->fd);
     if (bb__lane_settle(lane, conn, bb__conn_resume(conn, context))) *served = conn;
     return BB_OK;

@@ -7,9 +7,6 @@
 
 #include <stdlib.h>
 
-/* ms. A lane that is idle takes what comes sooner. */
-#define PROMPT 50
-
 /* Connections in a row of one listener. */
 #define ACCEPTS_MAX 64
 
@@ -138,7 +135,7 @@ static void judge_the_idle(struct bb__porter *porter)
     } else if (porter->waits_since == 0) {
         porter->waits_since = now;
         bb__board_doubt(worker->board, worker->pid);
-    } else if (now - porter->waits_since >= PROMPT) {
+    } else if (now - porter->waits_since >= BB_PROMPT) {
         porter->waits_since = 0;
         bb__board_blame(worker->board, worker->pid);
     }
@@ -154,5 +151,5 @@ int bb__porter_mind_queue(struct bb__porter *porter, struct bb_lane *lane)
     if (on_our_own) accept_all(porter, lane);
     if (worker->settings.queue_timeout > 0) usher(porter, lane);
     bool soon = on_our_own || porter->waits_since > 0 || bb__relay_look(&worker->relay, &first) == BB_OK;
-    return soon ? BB_RETRY : PROMPT;
+    return soon ? BB_RETRY : BB_PROMPT;
 }

@@ -87,6 +87,38 @@ static void test_an_idle_process_that_takes_nothing(void **state)
     lanes_board = NULL;
 }
 
+/* Requests have waited for it in the relay: nothing is shared with it. */
+static void test_an_idle_process_that_lets_requests_wait(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct lanes lanes;
+    int fds[3];
+    assert_int_equal(bb_board_new(&lanes_board, 8), BB_OK);
+    struct bb__board_line *other = bb__board_claim(lanes_board);
+    atomic_store(&other->pid, 1);
+    bb__board_set_idle(other, true);
+    lanes_start(&lanes, 1, &settings);
+    for (int i = 0; i < 3; i++) {
+        fds[i] = lanes_connect(&lanes);
+        assert_true(lanes_ask(fds[i], "/served", "", ""));
+    }
+    block(&lanes, fds[0]);
+    say(fds[1], "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+    say(fds[2], "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+    while (atomic_load(&lanes.worker->connections) > 1) sched_yield(); /* the others are in the relay */
+    for (int i = 0; i < 3; i++) assert_true(is_silent(fds[1]));        /* 60 ms */
+    assert_int_equal(bb__board_idle_elsewhere(lanes_board, lanes.worker->pid, 8), 1);
+    unblock(&lanes, fds[0]);
+    assert_true(lanes_read(fds[1], "/late 0"));
+    assert_true(lanes_read(fds[2], "/late 0"));
+    assert_int_equal(bb__board_idle_elsewhere(lanes_board, lanes.worker->pid, 8), 0);
+    for (int i = 0; i < 3; i++) close(fds[i]);
+    assert_int_equal(finish(&lanes), 6);
+    bb_board_free(lanes_board);
+    lanes_board = NULL;
+}
+
 /* Takes one of those that were passed on; false: there was none, or it was a nudge. */
 static bool take_relayed(struct lanes *lanes)
 {
@@ -132,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lanes_stand_back_for_an_idle_process),
         cmocka_unit_test(test_an_idle_process_that_takes_nothing),
+        cmocka_unit_test(test_an_idle_process_that_lets_requests_wait),
         cmocka_unit_test(test_a_full_relay_when_the_worker_leaves),
     };
     return cmocka_run_group_tests_name("porter_siblings", tests, NULL, NULL);
