@@ -240,8 +240,8 @@ int bb_worker_start_porter(struct bb_worker *worker);
  * 504, or finds its connection closed if it has had a part of the answer; what the host still replies is
  * thrown away (BB_EGONE). Who has all of it on its way keeps his connection. It is told of as news, and
  * bb_worker_alarm() becomes readable, as after request_timeout_soft: what is wrong with the request's thread
- * only the host can find out, and end. Once a process that was stopped for some seconds goes on, each request
- * has as long on top, to a second. */
+ * only the host can find out, and end. The time in bb_reply_wait() does not count. Once a process that was
+ * stopped for some seconds goes on, each request has as long on top, to a second. */
 
 /* While all lanes of all processes are busy, as the board shows, complete requests wait in the relay, and
  * connections that nobody has accepted are accepted by the porter. With max_queue requests waiting one more
@@ -365,19 +365,20 @@ bool bb_reply_bodyless(const struct bb_lane *lane);
 bool bb_reply_sent(const struct bb_lane *lane);
 
 /* Adds body parts and sends (with the head, the first time) what the socket takes. *taken: bytes of the
- * parts, in order, that the core has sent or copied: to memory up to response_buffer, then to a file in
- * spool_dir. BB_OK: all of it. BB_AGAIN: the client has yet to show that it is slow, spool_max is reached, or
- * the disk is full: bb_reply_wait(), then call again with the rest. BB_EGONE: the client is gone, or has
- * taken nothing for write_timeout: abort. `last` true: these parts are the whole rest, so that head, body and
- * end leave in one send. No parts and last false: sends the head, or what is pending. Errors: BB_EGONE,
- * BB_ENOMEM. */
+ * parts, in order, that the core has sent or copied: to memory up to response_buffer, and, of all connections
+ * of the worker, 64 times as much; then to a file in spool_dir. BB_OK: all of it. BB_AGAIN: the client has
+ * yet to show that it is slow, spool_max is reached, or the disk is full: bb_reply_wait(), then call again
+ * with the rest, which may be nothing. BB_EGONE: the client is gone, or has taken nothing for write_timeout:
+ * abort. `last` true: these parts are the whole rest, so that head, body and end leave in one send. No parts
+ * and last false: sends the head, or what is pending. Errors: BB_EGONE, BB_ENOMEM. */
 int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
                    uint64_t *taken);
 
 /* Blocks, for a millisecond or two, to see whether a client is quick; then, if no file has room for what it
- * does not take, until there is some. BB_OK: write again. BB_AGAIN:
- * bb_lane_wake() was called. BB_EGONE: reset, nothing taken for write_timeout, or, but for 64 KiB, less than
- * min_body_rate. */
+ * does not take, until there is some. BB_OK: write again. BB_AGAIN: bb_lane_wake() was called, or the porter
+ * has made room. BB_EGONE: reset, nothing taken for write_timeout (once the worker drains: keepalive_drain),
+ * or, but for 64 KiB, less than min_body_rate; or other requests wait, half of all lanes wait for clients,
+ * and this one is the slowest. */
 int bb_reply_wait(struct bb_lane *lane);
 
 /* Ends the reply; what is still unsent leaves as the client takes it. BB_ESHORT: fewer bytes than announced,

@@ -34,6 +34,13 @@ struct bb_board_lane {
                                        beginning; empty: nobody has written them */
 };
 
+/* Clients that were ended because they were slow and there was no room, since the board was made. */
+struct bb_board_slow {
+    uint64_t readers; /* of responses: reset */
+    uint64_t senders; /* of requests: 408 */
+};
+struct bb_board_slow bb_board_slow(const struct bb_board *board);
+
 /* A lane by its number, from 0 on; any process that has the board. BB_OK; BB_AGAIN: there is none of that
  * number now; BB_EOF: nor of any number from there on. */
 int bb_board_look(const struct bb_board *board, unsigned number, struct bb_board_lane *lane);

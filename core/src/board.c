@@ -76,6 +76,7 @@ struct bb__board_line *bb__board_claim(struct bb_board *board)
         atomic_store(&board->lines[i].leaves, false);
         atomic_store(&board->lines[i].paused, false);
         atomic_store(&board->lines[i].done, false);
+        atomic_store(&board->lines[i].taking, 0);
         note_used(board, i + 1);
         return &board->lines[i];
     }
@@ -88,6 +89,7 @@ void bb__board_give_back(struct bb__board_line *line)
     atomic_store(&line->idle, BB_IDLE_NOT);
     atomic_store(&line->requests, 0);
     atomic_store(&line->began, 0);
+    atomic_store(&line->taking, 0);
     atomic_store(&line->queue_time, 0);
     atomic_store(&line->beat, 0);
     atomic_store(&line->labelled, 0);
@@ -145,6 +147,11 @@ bool bb__board_has_others(const struct bb_board *board, int own_pid)
         if (pid != 0 && pid != own_pid) return true;
     }
     return false;
+}
+
+struct bb_board_slow bb_board_slow(const struct bb_board *board)
+{
+    return (struct bb_board_slow){atomic_load(&board->slow_readers), atomic_load(&board->slow_senders)};
 }
 
 bool bb__board_has_siblings(const struct bb_board *board, int own_pid)
@@ -257,6 +264,28 @@ struct bb__board_sum bb__board_sum(const struct bb_board *board, uint64_t now)
         sum.lanes += could_take(&board->lines[i], now);
     }
     return sum;
+}
+
+/* If two are equally slow, the first one counts as slower. */
+static bool is_slower(const struct bb__board_line *line, const struct bb__board_line *own)
+{
+    uint64_t one = atomic_load(&line->taking), other = atomic_load(&own->taking);
+    return one < other || (one == other && line < own);
+}
+
+struct bb__board_waits bb__board_waits(const struct bb_board *board, const struct bb__board_line *own)
+{
+    unsigned used = atomic_load(&board->used);
+    struct bb__board_waits found = {0};
+    for (unsigned i = 0; i < used; i++) {
+        const struct bb__board_line *line = &board->lines[i];
+        if (atomic_load(&line->pid) == 0 || atomic_load(&line->leaves)) continue;
+        found.lanes++;
+        if (atomic_load(&line->taking) == 0) continue;
+        found.waiting++;
+        found.slower += is_slower(line, own);
+    }
+    return found;
 }
 
 bool bb__board_begin_to_usher(struct bb_board *board, int own_pid)

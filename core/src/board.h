@@ -30,7 +30,8 @@ struct bb__board_line {
     atomic_uchar idle;                      /* enum bb__board_idle */
     atomic_bool leaves;                     /* its worker drains */
     atomic_bool paused;                     /* it has no room for more */
-    atomic_bool done; /* it drains, and none of its connections may bring another request */
+    atomic_bool done;            /* it drains, and none of its connections may bring another request */
+    atomic_uint_fast64_t taking; /* 1 + bytes per second that its client takes; 0: it does not wait for it */
     /* For those who watch, nothing goes by it. */
     atomic_uint_fast64_t requests;   /* that the host was given */
     atomic_uint_fast64_t began;      /* ms, when it was given the one that it has; 0: it has none */
@@ -46,6 +47,7 @@ struct bb_board {
     unsigned count;
     _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t turns; /* the relay's */
     atomic_int usher;                                   /* pid of who minds those that wait; 0: nobody */
+    atomic_uint_fast64_t slow_readers, slow_senders;    /* that were ended as there was no room */
     struct bb__board_line lines[];
 };
 
@@ -71,6 +73,13 @@ struct bb__board_sum {
     unsigned lanes;
 };
 struct bb__board_sum bb__board_sum(const struct bb_board *board, uint64_t now);
+
+/* How many lanes there are that stay, how many of them wait for their clients, and how many of these for a
+ * client that is slower than that of the given line. */
+struct bb__board_waits {
+    unsigned lanes, waiting, slower;
+};
+struct bb__board_waits bb__board_waits(const struct bb_board *board, const struct bb__board_line *own);
 
 /* One process at a time minds those that wait. False: another one does. */
 bool bb__board_begin_to_usher(struct bb_board *board, int own_pid);

@@ -6,19 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A body is held to min_body_rate only after this long: the first bytes may sit behind a slow start. */
-#define BODY_RATE_AFTER 10000
-
 void bb__conn_set_durations(struct bb__deadlines *deadlines, const struct bb_settings *settings)
 {
     uint64_t body_tick = settings->body_timeout / 4;
     if (settings->body_timeout == 0 || body_tick > BB_BODY_TICK_MAX) body_tick = BB_BODY_TICK_MAX;
-    uint64_t write_timeout = settings->write_timeout;
 
     deadlines->kinds[BB_DEADLINE_FRESH].duration = settings->header_timeout;
     deadlines->kinds[BB_DEADLINE_HEADER].duration = settings->header_timeout;
     deadlines->kinds[BB_DEADLINE_BODY].duration = body_tick > 0 ? body_tick : 1;
-    deadlines->kinds[BB_DEADLINE_WRITE].duration = write_timeout > 0 ? bb__conn_write_tick(write_timeout) : 0;
+    deadlines->kinds[BB_DEADLINE_WRITE].duration = bb__conn_write_tick(settings->write_timeout);
     deadlines->kinds[BB_DEADLINE_KEEPALIVE].duration = settings->keepalive_timeout;
     deadlines->kinds[BB_DEADLINE_LINGER].duration = BB_LINGER_TIME;
 }
@@ -57,6 +53,7 @@ void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum
     bb__blocks_take_back(&context->blocks, &conn->in);
     bb__buf_free(&conn->out);
     bb__spill_drop(&conn->spill);
+    if (conn->counted > 0) bb__conn_count_memory(conn, context);
     end_socket(conn, end);
     free(conn);
 }
@@ -178,7 +175,7 @@ static enum bb__conn_next await_body(struct bb__conn *conn, struct bb__conn_cont
     conn->body_began = conn->body_progress = context->now;
     conn->body_received = 0;
     bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
-    if (context->head.expect_continue && bb__conn_say_continue(conn) != BB_OK) return BB_CONN_CLOSE;
+    if (context->head.expect_continue && bb__conn_say_continue(conn, context) != BB_OK) return BB_CONN_CLOSE;
     return BB_CONN_WAIT;
 }
 
@@ -219,7 +216,7 @@ static bool body_too_slow(const struct bb__conn *conn, const struct bb__conn_con
     const struct bb_settings *settings = context->settings;
     uint64_t stalled = context->now - conn->body_progress, since = context->now - conn->body_began;
     if (settings->body_timeout > 0 && stalled >= settings->body_timeout) return true;
-    return since > BODY_RATE_AFTER && conn->body_received * 1000 < settings->min_body_rate * since &&
+    return since > BB_RATE_AFTER && conn->body_received * 1000 < settings->min_body_rate * since &&
            !bb__sock_has_bytes(conn->fd);
 }
 
@@ -309,8 +306,9 @@ enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_cont
     uint64_t owed = bb__conn_owes(conn);
     if (owed > 0 && (events & (BB_INTEREST_WRITE | BB_INTEREST_TROUBLE))) {
         bool flushing = conn->state == BB_CONN_FLUSH;
-        int code = bb__conn_flush(conn);
+        int code = bb__conn_flush(conn, context);
         if (code == BB_EGONE) return BB_CONN_CLOSE;
+        if (code == BB_AGAIN && flushing && bb__conn_takes_too_slowly(conn, context)) return BB_CONN_CLOSE;
         if (code == BB_AGAIN)
             return flushing && bb__conn_owes(conn) < owed ? bb__conn_await_taking(conn, context)
                                                           : BB_CONN_WAIT;

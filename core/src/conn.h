@@ -91,6 +91,9 @@ struct bb__conn {
     uint64_t waits;                /* us, if it waits since later than that only (conn_queue.c) */
     uint64_t linger_began;         /* ms */
     uint64_t write_progress;       /* ms, when it was seen that the client had taken some of `out` */
+    uint64_t owes_since;           /* ms, since when bytes of responses wait for the client; 0: none do */
+    uint64_t owed;                 /* bytes that the client has had to take since then */
+    size_t counted;                /* of them in memory, as the worker's total has it */
 
     struct bb__body body;
     struct bb__spool spool;
@@ -104,8 +107,7 @@ static inline struct bb__conn *bb__conn_of_deadline(struct bb__deadline *deadlin
     return (struct bb__conn *)((char *)deadline - offsetof(struct bb__conn, deadline));
 }
 
-/* Bytes of answers that the client has not taken. `out` has some of them if there are any, unless it could
- * not be filled from `spill` again: then the connection is ended. */
+/* Bytes of answers that the socket has not taken: those in `out`, then those in `spill`. */
 static inline uint64_t bb__conn_owes(const struct bb__conn *conn)
 {
     return bb__buf_len(&conn->out) + bb__spill_len(&conn->spill);
@@ -177,13 +179,21 @@ struct bb__conn_context {
 
 #define BB_SCRATCH_SIZE (64 * 1024)
 
+/* A client is held to min_body_rate only after so many ms: the first bytes may sit behind a slow start. */
+#define BB_RATE_AFTER 10000
+
+/* Bytes that a client which reads may be behind min_body_rate: the kernel tells in steps of so many what it
+ * took. */
+#define BB_RATE_CREDIT (64 * 1024)
+
 /* How long, and how often, a lane looks after connections that are not idle; ms. */
 #define BB_LINGER_TIME   3000  /* since the client's last sign of life */
 #define BB_LINGER_MAX    30000 /* whatever it does */
 #define BB_BODY_TICK_MAX 1000
+#define BB_WRITE_TICK    10000 /* where no write_timeout says how often */
 static inline uint64_t bb__conn_write_tick(uint64_t write_timeout)
 {
-    return write_timeout < 8 ? 1 : write_timeout / 8;
+    return write_timeout == 0 ? BB_WRITE_TICK : write_timeout < 8 ? 1 : write_timeout / 8;
 }
 
 /* Sets the durations of all deadlines. */
@@ -202,6 +212,7 @@ static inline void bb__conn_excuse(struct bb__conn *conn, uint64_t time)
     conn->body_progress += time;
     conn->write_progress += time;
     conn->linger_began += time;
+    if (conn->state != BB_CONN_SERVED && conn->owes_since > 0) conn->owes_since += time;
 }
 
 /* The socket is ready: read what came, write what is owed. events: a mask of enum bb__interest. */
@@ -254,15 +265,30 @@ uint64_t bb__conn_proxy_time(const struct bb__conn *conn, const struct bb__conn_
 /* conn_out.c: the sending side */
 
 /* Whether no more is to be kept in memory. */
-static inline bool bb__conn_is_behind(const struct bb__conn *conn, const struct bb_settings *settings)
+static inline bool bb__conn_is_behind(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     size_t len = bb__buf_len(&conn->out);
-    return bb__spill_len(&conn->spill) > 0 || (len > 0 && len >= settings->response_buffer);
+    return bb__spill_len(&conn->spill) > 0 || (len > 0 && (len >= context->settings->response_buffer ||
+                                                           bb__spool_memory_is_full(context->spool_budget)));
 }
+
+/* Tells the worker's total how much of it is in memory now. */
+void bb__conn_count_memory(struct bb__conn *conn, struct bb__conn_context *context);
+
+/* So many bytes more wait for the client. */
+void bb__conn_note_owed(struct bb__conn *conn, struct bb__conn_context *context, uint64_t more);
+
+/* Bytes per second that the client has taken since it has had to take some; of the kernel's buffer as well.
+ */
+uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now);
+
+/* Whether it is slower than min_body_rate, but for the first seconds, and for bytes that only the kernel
+ * knows of. */
+bool bb__conn_takes_too_slowly(const struct bb__conn *conn, const struct bb__conn_context *context);
 
 /* Sends what is kept. BB_OK: all of it; BB_AGAIN: the socket is full, or it was much; BB_EGONE, also when it
  * cannot be read again. */
-int bb__conn_flush(struct bb__conn *conn);
+int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* FLUSH: the client, which has taken something just now, has write_timeout to do so again. */
 enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_context *context);
@@ -295,6 +321,6 @@ void bb__conn_log_overdue(const struct bb__conn *conn, struct bb__conn_context *
                           uint64_t duration);
 
 /* "100 Continue", RFC 9110 10.1.1. BB_OK or BB_EGONE. */
-int bb__conn_say_continue(struct bb__conn *conn);
+int bb__conn_say_continue(struct bb__conn *conn, struct bb__conn_context *context);
 
 #endif

@@ -17,15 +17,72 @@ static int send_out(struct bb__conn *conn)
     return BB_OK;
 }
 
-int bb__conn_flush(struct bb__conn *conn)
+void bb__conn_count_memory(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    size_t now = bb__buf_len(&conn->out) + bb__buf_len(&conn->spill.tail);
+    atomic_fetch_add_explicit(&context->spool_budget->unsent, (uint64_t)now - conn->counted,
+                              memory_order_relaxed);
+    conn->counted = now;
+}
+
+static uint64_t untaken(const struct bb__conn *conn)
+{
+    int bytes = bb__sock_untaken(conn->fd);
+    return bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+void bb__conn_note_owed(struct bb__conn *conn, struct bb__conn_context *context, uint64_t more)
+{
+    if (conn->owes_since == 0) {
+        conn->owes_since = bb__clock_ms();
+        conn->owed = untaken(conn);
+    }
+    conn->owed += more;
+    bb__conn_count_memory(conn, context);
+}
+
+/* The kernel counts the bytes in a unix socket with its own overhead. */
+static uint64_t taken(const struct bb__conn *conn)
+{
+    uint64_t left = bb__conn_owes(conn) + untaken(conn);
+    return conn->owed > left ? conn->owed - left : 0;
+}
+
+uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now)
+{
+    uint64_t time = now > conn->owes_since + 1000 ? now - conn->owes_since : 1000;
+    return taken(conn) * 1000 / time;
+}
+
+bool bb__conn_takes_too_slowly(const struct bb__conn *conn, const struct bb__conn_context *context)
+{
+    uint64_t time = context->now > conn->owes_since ? context->now - conn->owes_since : 0;
+    return conn->owes_since > 0 && time > BB_RATE_AFTER &&
+           (taken(conn) + BB_RATE_CREDIT) * 1000 < context->settings->min_body_rate * time;
+}
+
+static int flush(struct bb__conn *conn)
 {
     int code = send_out(conn);
     for (int windows = 0; code == BB_OK && bb__spill_len(&conn->spill) > 0; windows++) {
         if (bb__spill_take(&conn->spill, &conn->out) != BB_OK) return BB_EGONE;
         code = windows < WINDOWS_MAX ? send_out(conn) : BB_AGAIN;
     }
+    return code;
+}
+
+int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    int code = flush(conn);
+    if (code == BB_AGAIN && bb__spool_memory_is_full(context->spool_budget))
+        bb__spill_put_back(&conn->spill, &conn->out);
+    if (code == BB_OK) {
+        bb__buf_free(&conn->out);
+        bb__spill_drop(&conn->spill);
+        conn->owes_since = 0;
+    }
+    bb__conn_count_memory(conn, context);
     if (code != BB_OK) return code;
-    bb__buf_free(&conn->out);
     if (conn->state == BB_CONN_BODY) conn->want = BB_INTEREST_READ;
     return BB_OK;
 }
@@ -34,6 +91,7 @@ enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_
 {
     conn->state = BB_CONN_FLUSH;
     conn->want = BB_INTEREST_WRITE;
+    if (conn->owes_since == 0) bb__conn_note_owed(conn, context, bb__conn_owes(conn));
     conn->untaken = bb__sock_untaken(conn->fd);
     conn->write_progress = context->now;
     bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
@@ -44,11 +102,12 @@ enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_
  * little at a time does so for longer than that. */
 bool bb__conn_is_taking(struct bb__conn *conn, struct bb__conn_context *context)
 {
+    uint64_t limit = context->settings->write_timeout;
     if (bb__sock_untaken(conn->fd) < conn->untaken) {
         (void)bb__conn_await_taking(conn, context);
         return true;
     }
-    if (context->now - conn->write_progress >= context->settings->write_timeout) return false;
+    if (limit > 0 && context->now - conn->write_progress >= limit) return false;
     bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);
     return true;
 }
@@ -123,16 +182,16 @@ enum bb__conn_next bb__conn_refuse_with(struct bb__conn *conn, struct bb__conn_c
     if (bb__h1_reply_error(&conn->out, error, &context->date, context->settings->server_name) != BB_OK)
         return BB_CONN_CLOSE;
 
-    int code = bb__conn_flush(conn);
+    int code = bb__conn_flush(conn, context);
     if (code == BB_EGONE) return BB_CONN_CLOSE;
     return code == BB_AGAIN ? bb__conn_await_taking(conn, context) : bb__conn_after_answer(conn, context);
 }
 
-int bb__conn_say_continue(struct bb__conn *conn)
+int bb__conn_say_continue(struct bb__conn *conn, struct bb__conn_context *context)
 {
     static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
     if (bb__buf_append(&conn->out, interim, sizeof interim - 1) != BB_OK) return BB_EGONE;
-    int code = bb__conn_flush(conn);
+    int code = bb__conn_flush(conn, context);
     conn->want = code == BB_AGAIN ? BB_INTEREST_READ | BB_INTEREST_WRITE : BB_INTEREST_READ;
     return code == BB_EGONE ? BB_EGONE : BB_OK;
 }

@@ -146,5 +146,5 @@ enum bb__conn_next bb__conn_turn_away(struct bb__conn *conn, struct bb__conn_con
     conn->large = false;
     if (bb__h1_reply_error(&conn->out, &error, &context->date, context->settings->server_name) != BB_OK)
         return BB_CONN_CLOSE;
-    return bb__conn_flush(conn) == BB_EGONE ? BB_CONN_CLOSE : bb__conn_answered(conn, context);
+    return bb__conn_flush(conn, context) == BB_EGONE ? BB_CONN_CLOSE : bb__conn_answered(conn, context);
 }

@@ -256,7 +256,9 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->reply.sent = lane->reply.ended = false;
         lane->reply.failed = BB_OK;
         lane->reply.write_progress = lane->context.now;
-        lane->reply.waited = lane->reply.moments = 0;
+        lane->reply.moments = 0;
+        atomic_store_explicit(&lane->reply.waited, 0, memory_order_relaxed);
+        atomic_store_explicit(&lane->reply.taking, 0, memory_order_relaxed);
         lane->reply.spills = false;
         lane->reply.given = 0;
         lane->request.queue_time = has_waited(lane, conn) ? bb__clock_us() - conn->came : 0;

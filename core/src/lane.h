@@ -40,11 +40,14 @@ enum bb__answer {
 /* The reply under construction. */
 struct bb__lane_reply {
     struct bb__h1_reply encoder;
-    struct bb__buf staged;   /* head and small parts, on their way into one send */
-    uint64_t write_progress; /* ms, when the client last took something while bytes were pending */
-    uint64_t body_length;    /* bytes of parts that were sent or copied */
-    uint64_t waited;         /* ms, for the client to take something */
-    int64_t given;           /* bytes that the socket took */
+    struct bb__buf staged;       /* head and small parts, on their way into one send */
+    uint64_t write_progress;     /* ms, when the client last took something while bytes were pending */
+    uint64_t body_length;        /* bytes of parts that were sent or copied */
+    atomic_uint_fast64_t waited; /* ms, for the client to take something */
+    atomic_uint_fast64_t
+        taking;           /* 1 + bytes per second that it took when it was waited for last; 0: it never was */
+    atomic_bool waits;    /* just now, and for longer than a moment */
+    int64_t given;        /* bytes that the socket took */
     int64_t taken_before; /* bytes that the client had taken when the first wait began, or seemed to later */
     bool sent;            /* something may have reached the client */
     bool ended;           /* the body's end is in staged, or sent */
@@ -211,6 +214,17 @@ bool bb__lane_may_send(struct bb_lane *lane);
 /* lane_turn.c: nothing more leaves, of an answer that is not whole. False: the porter has given one, with
  * 504; else it does not any more. */
 bool bb__lane_gives_up(struct bb_lane *lane);
+
+/* lane_turn.c: the lane waits for its client, for long maybe: the porter is to look whether others need it.
+ */
+void bb__lane_waits(struct bb_lane *lane);
+
+/* reply_wait.c: the client has taken something just now. */
+void bb__reply_note_progress(struct bb_lane *lane);
+
+/* reply_wait.c: sends what is pending. BB_OK; BB_EGONE, also if the client takes nothing for write_timeout.
+ */
+int bb__reply_flush_pending(struct bb_lane *lane);
 
 /* lane_share.c: after each look; and while what it has found is served, if there is much of it: passes some
  * on to lanes that are idle, or that others are waiting for as well. False: look again. */

@@ -41,6 +41,15 @@ void bb__lane_is_woken(struct bb_lane *lane)
     bb__porter_notice(porter);
 }
 
+/* A lane that was alone has left nothing behind; new connections come all the same. */
+void bb__lane_waits(struct bb_lane *lane)
+{
+    struct bb__porter *porter = lane->worker->porter;
+    if (!porter) return;
+    bb__own_join(&lane->own);
+    bb__event_raise(porter->kick_fd);
+}
+
 static void watch_again(struct bb_lane *lane)
 {
     pthread_mutex_lock(&lane->worker->lock);

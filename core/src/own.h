@@ -63,6 +63,16 @@ static inline void bb__own_begin_alone(struct bb__own *own)
     atomic_store_explicit(&own->word, bb__own_with_state(word, BB_OWN_ALONE), memory_order_release);
 }
 
+/* IDLE to BUSY with the next number, or ALONE to BUSY: the lane was alone, and the porter is to look at it.
+ */
+static inline void bb__own_join(struct bb__own *own)
+{
+    unsigned word = atomic_load_explicit(&own->word, memory_order_relaxed);
+    if (bb__own_state_of(word) == BB_OWN_IDLE) bb__own_begin(own);
+    if (bb__own_state_of(word) == BB_OWN_ALONE)
+        (void)atomic_compare_exchange_strong(&own->word, &word, bb__own_with_state(word, BB_OWN_BUSY));
+}
+
 /* BUSY or ALONE to IDLE, or it is that. False: the porter has it, bb__own_return() is due. */
 static inline bool bb__own_end(struct bb__own *own)
 {

@@ -162,6 +162,7 @@ static void look(struct bb__porter *porter)
     }
     withdraw(porter);
     bb__porter_mind_overdue(porter);
+    bb__porter_mind_readers(porter);
     pthread_mutex_unlock(&porter->lock);
     bb__porter_tell(porter);
 }

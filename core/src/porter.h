@@ -30,7 +30,11 @@ struct bb__porter {
     uint64_t doubts;     /* ms, for how long it does not rely on them */
     bool found_overdue;  /* the last look has found a request that has had its time */
     bool emptied;        /* requests that hang are all that is left, and that was told */
+    uint64_t awaited_since;    /* ms, since when requests wait while lanes wait for clients, */
+    uint64_t awaited_at;       /* and when that was seen last */
+    uint64_t reset_at;         /* ms, when a reader was reset last: its lane needs a moment to go on */
     struct bb__news_pace lost; /* telling of connections that were */
+    struct bb__news_pace slow; /* telling of readers that were reset */
     struct bb__news_pace log_losses;
     struct bb__news_pace trouble; /* telling that it hears of nothing */
     int tick;                     /* ms between two looks */

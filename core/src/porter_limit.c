@@ -7,12 +7,14 @@
 
 #include <sys/socket.h>
 
-/* ms, when it has had so much time; UINT64_MAX: never, or it is known. */
+/* ms, when it has had so much time, without that for which it has waited for its client; UINT64_MAX: never,
+ * or it is known. */
 static uint64_t end_of(const struct bb_lane *lane, uint64_t limit, bool known)
 {
-    if (limit == 0 || known || !lane->minded.has_request) return UINT64_MAX;
+    if (limit == 0 || known || !lane->minded.has_request || atomic_load(&lane->reply.waits))
+        return UINT64_MAX;
     uint64_t extra = lane->extended.word == lane->minded.word ? lane->extended.ms : 0;
-    return lane->minded.since / 1000 + limit + extra;
+    return lane->minded.since / 1000 + limit + extra + atomic_load(&lane->reply.waited);
 }
 
 static uint64_t soft_end(const struct bb_lane *lane)
@@ -33,7 +35,8 @@ static uint64_t label_due(const struct bb_lane *lane)
 uint64_t bb__porter_until(const struct bb_lane *lane)
 {
     uint64_t limit = bb__sooner(soft_end(lane), hard_end(lane));
-    return bb__sooner(lane->minded.due, bb__sooner(label_due(lane), limit));
+    uint64_t due = bb__sooner(lane->minded.due, bb__sooner(label_due(lane), limit));
+    return bb__porter_minds_reader(lane) ? bb__sooner(due, bb__clock_ms() + BB_READERS_LOOK) : due;
 }
 
 /* us, since the request of the host had come. */

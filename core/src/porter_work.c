@@ -108,8 +108,9 @@ static uint64_t next_due(const struct bb__porter *porter, const struct bb_lane *
 }
 
 /* The lane sleeps until the porter tells it. It cannot be freed before: the porter has its lock. */
-static void give(struct bb_lane *lane)
+void bb__porter_let_go(struct bb_lane *lane)
 {
+    if (bb__own_hold(&lane->own)) return;
     bb__own_give(&lane->own);
     bb__event_raise(lane->wake_fd);
 }
@@ -132,7 +133,7 @@ void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
     lane->minded.due = more ? porter->context.now : next_due(porter, lane, again);
     lane->set.due_back = bb__sooner(lane->minded.due, BB_NOT_DUE);
     if (porter->context.draining) bb__lane_show_done(lane);
-    if (!bb__own_hold(&lane->own)) give(lane);
+    bb__porter_let_go(lane);
 }
 
 /* ---- the beginning ---- */
@@ -183,5 +184,6 @@ void bb__porter_tell(struct bb__porter *porter)
         bb__news_tell_rest(&context->news, &context->fault_news[fault], context->now);
     bb__news_tell_rest(&context->news, &porter->lost, context->now);
     bb__news_tell_rest(&context->news, &porter->trouble, context->now);
+    bb__news_tell_rest(&context->news, &porter->slow, context->now);
     if (context->news.count > 0) bb__worker_give_news(porter->worker, &context->news);
 }

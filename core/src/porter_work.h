@@ -13,6 +13,9 @@ void bb__porter_begin(struct bb__porter *porter, struct bb_lane *lane);
 /* The set is WORK again: something has come, or a time is over. */
 void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane);
 
+/* The set is WORK, or the lane wants it back: it is HELD then, or given back. */
+void bb__porter_let_go(struct bb_lane *lane);
+
 /* The lane, which is back, waits for the set. */
 static inline bool bb__porter_is_wanted(struct bb_lane *lane)
 {
@@ -52,6 +55,17 @@ void bb__porter_limit(struct bb__porter *porter, struct bb_lane *lane);
  * have, the worker drains, and it is told when nothing else is left. After all sets were looked at, with the
  * porter's lock held. */
 void bb__porter_mind_overdue(struct bb__porter *porter);
+
+/* porter_readers.c: lanes wait for clients that read slowly: if other requests wait for them, resets readers.
+ * The porter is about to wait. */
+void bb__porter_mind_readers(struct bb__porter *porter);
+
+/* ms, between two looks at lanes that have waited for their clients. */
+#define BB_READERS_LOOK 100
+static inline bool bb__porter_minds_reader(const struct bb_lane *lane)
+{
+    return lane->minded.has_request && atomic_load(&lane->reply.taking) > 0;
+}
 
 /* porter_limit.c: ms, when there is something to do for a set that is held. */
 uint64_t bb__porter_until(const struct bb_lane *lane);

@@ -1,8 +1,8 @@
 /* reply.c: answers the lane's current request: what the encoder makes goes to the socket, and what the socket
- * does not take waits in the connection, until that is full. See bontebok.h for the contracts. */
+ * does not take waits in the connection, until that is full; then reply_wait.c waits. See bontebok.h for the
+ * contracts. */
 #include "lane.h"
 
-#include <limits.h>
 #include <string.h>
 
 /* Copying up to this much into one send is cheaper than a gather. */
@@ -12,18 +12,6 @@
 /* Parts are handed to the socket in runs of at most so many bytes and spans. */
 #define RUN_BYTES (256 * 1024)
 #define RUN_SPANS 64
-
-/* Bytes that a client may be behind min_body_rate while a lane waits for it: the kernel tells in steps of so
- * many what was taken. */
-#define RATE_CREDIT (64 * 1024)
-
-/* ms, and us for each MiB: for a client that is quicker than that, as a proxy beside us is, a file would cost
- * more than to wait. */
-#define MOMENT         1
-#define MOMENT_PER_MIB 1000
-
-/* ms between two looks where no write_timeout says how often. */
-#define LOOK_EVERY 10000
 
 static struct bb__conn *current(const struct bb_lane *lane)
 {
@@ -88,27 +76,25 @@ struct run {
     size_t count, chunk_head_count, bytes;
 };
 
-static void note_progress(struct bb_lane *lane)
-{
-    lane->reply.write_progress = bb__clock_ms();
-    lane->current->untaken = bb__sock_untaken(lane->current->fd);
-}
-
 /* In memory, or behind what is in the file already. */
 static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
 {
     struct bb__conn *conn = lane->current;
-    bool spills = lane->reply.spills && bb__conn_is_behind(conn, &lane->worker->settings);
+    struct bb__conn_context *context = &lane->context;
+    bool spills = bb__spill_len(&conn->spill) > 0 || bb__spool_memory_is_full(context->spool_budget) ||
+                  (lane->reply.spills && bb__conn_is_behind(conn, context));
+    uint64_t before = bb__conn_owes(conn);
     for (size_t i = 0; i <= run->count; i++) {
         const struct iovec *span = &run->spans[i];
         size_t skip = sent < span->iov_len ? sent : span->iov_len;
         sent -= skip;
         const char *at = (const char *)span->iov_base + skip;
         size_t len = span->iov_len - skip;
-        int code = spills ? bb__spill_append(&conn->spill, lane->context.spool_budget, at, len)
+        int code = spills ? bb__spill_append(&conn->spill, context->spool_budget, at, len)
                           : bb__buf_append(&conn->out, at, len);
         if (code != BB_OK) return code;
     }
+    bb__conn_note_owed(conn, context, bb__conn_owes(conn) - before);
     return BB_OK;
 }
 
@@ -143,14 +129,14 @@ static int send_run(struct bb_lane *lane, struct run *run)
     conn->large = lane->reply.sent || total > STAGED_MAX;
     run->spans[0] = (struct iovec){bb__buf_bytes(staged), bb__buf_len(staged)};
     lane->reply.sent = true;
-    if (bb__buf_len(&conn->out) == 0) {
+    if (bb__conn_owes(conn) == 0) {
         code = run->count == 0 ? send_staged(lane, &sent)
                                : bb__sock_send_parts(conn->fd, run->spans, run->count + 1, &sent);
         if (code == BB_EGONE) return code;
         lane->reply.given += (int64_t)sent;
     }
     if (sent < total) {
-        if (sent > 0 || bb__buf_len(&conn->out) == 0) note_progress(lane);
+        if (sent > 0 || bb__conn_owes(conn) == 0) bb__reply_note_progress(lane);
         code = keep_unsent(lane, run, sent);
         if (code != BB_OK) return code;
     }
@@ -194,56 +180,25 @@ static bool run_is_full(const struct run *run)
            run->chunk_head_count == RUN_SPANS;
 }
 
-/* For how long the client may still take nothing; fits poll. */
-static int patience(const struct bb_lane *lane)
-{
-    uint64_t limit = lane->worker->settings.write_timeout;
-    if (limit == 0) return -1;
-    uint64_t stalled = bb__clock_ms() - lane->reply.write_progress;
-    if (stalled >= limit) return 0;
-    return limit - stalled > INT_MAX ? INT_MAX : (int)(limit - stalled);
-}
-
-/* The socket asks for more only when much of its buffer, which may be megabytes, is free: a client that takes
- * little at a time needs longer for that, and is not gone. */
-static bool has_taken_some(struct bb_lane *lane)
-{
-    if (bb__sock_untaken(lane->current->fd) >= lane->current->untaken) return false;
-    note_progress(lane);
-    return true;
-}
-
-/* The host may go on for long without having to wait: for a client that takes nothing it shall not. */
-static int flush_pending(struct bb_lane *lane)
-{
-    struct bb__conn *conn = lane->current;
-    uint64_t before = bb__conn_owes(conn);
-    if (before == 0) return BB_OK;
-    int code = bb__conn_flush(conn);
-    uint64_t pending = bb__conn_owes(conn);
-    lane->reply.given += (int64_t)(before - pending);
-    if (code == BB_EGONE) return BB_EGONE;
-    if (pending == 0) lane->reply.spills = false;
-    if (pending < before)
-        note_progress(lane);
-    else if (patience(lane) == 0 && !has_taken_some(lane))
-        return BB_EGONE;
-    return BB_OK;
-}
-
 /* What has been kept of one run, the client may take before the next. */
 static int make_way(struct bb_lane *lane, struct run *run)
 {
     int code = send_run(lane, run);
-    return code == BB_OK ? flush_pending(lane) : code;
+    return code == BB_OK ? bb__reply_flush_pending(lane) : code;
 }
 
 static bool has_to_wait(const struct bb_lane *lane)
 {
     const struct bb__conn *conn = lane->current;
-    if (bb__buf_len(&conn->out) == 0) return false;
+    if (bb__conn_owes(conn) == 0) return false;
     if (lane->reply.spills) return bb__spill_is_full(&conn->spill);
-    return bb__conn_is_behind(conn, &lane->worker->settings);
+    return bb__conn_is_behind(conn, &lane->context);
+}
+
+/* All of it is written, and neither memory nor the spool has room for what the client does not take. */
+static bool has_to_wait_at_the_end(const struct bb_lane *lane)
+{
+    return bb__spill_is_full(&lane->current->spill) && bb__spool_memory_is_full(lane->context.spool_budget);
 }
 
 static int add_end(struct bb_lane *lane, struct run *run)
@@ -259,7 +214,7 @@ static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_
 {
     struct run run;
     run.count = run.chunk_head_count = run.bytes = 0;
-    int code = flush_pending(lane);
+    int code = bb__reply_flush_pending(lane);
 
     for (size_t i = 0; i < count && code == BB_OK; i++) {
         for (size_t offset = 0, used; offset < parts[i].len; offset += used, *taken += used) {
@@ -271,9 +226,12 @@ static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_
     }
     if (code == BB_OK && last && !lane->reply.ended) code = add_end(lane, &run);
     if (code != BB_OK) return code;
-    if (bb__buf_len(&lane->reply.staged) + run.bytes > 0) return send_run(lane, &run);
     /* The end of a body whose length was announced has no bytes. */
-    return last && lane->worker->settings.request_timeout > 0 && !bb__lane_may_send(lane) ? BB_EGONE : BB_OK;
+    if (bb__buf_len(&lane->reply.staged) + run.bytes > 0)
+        code = send_run(lane, &run);
+    else if (last && lane->worker->settings.request_timeout > 0 && !bb__lane_may_send(lane))
+        code = BB_EGONE;
+    return code == BB_OK && last && has_to_wait_at_the_end(lane) ? BB_AGAIN : code;
 }
 
 int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
@@ -286,72 +244,6 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
     if (code < 0) lane->reply.failed = code;
     lane->reply.body_length += *taken;
     return code;
-}
-
-/* Of a unix socket what waits is counted with the kernel's own overhead, which for little parts is a hundred
- * times theirs: it may seem to become less. */
-static int64_t taken_so_far(const struct bb_lane *lane)
-{
-    return lane->reply.given - bb__sock_untaken(lane->current->fd);
-}
-
-static bool is_too_slow(struct bb_lane *lane)
-{
-    struct bb__lane_reply *reply = &lane->reply;
-    int64_t rate = (int64_t)lane->worker->settings.min_body_rate, taken = taken_so_far(lane);
-    if (taken < reply->taken_before) reply->taken_before = taken;
-    return (taken - reply->taken_before + RATE_CREDIT) * 1000 < rate * (int64_t)reply->waited;
-}
-
-/* Waits for one look. BB_OK: there is room; BB_AGAIN: bb_lane_wake(); BB_EGONE: there is none. */
-static int wait_for_room(struct bb_lane *lane, int look)
-{
-    uint64_t since = bb__clock_ms();
-    int code = bb__sock_wait_writable(lane->current->fd, lane->wake_fd, look);
-    lane->reply.waited += bb__clock_ms() - since;
-    if (code == BB_AGAIN) bb__event_clear(lane->wake_fd);
-    return code;
-}
-
-static int look_every(const struct bb_lane *lane)
-{
-    uint64_t limit = lane->worker->settings.write_timeout;
-    return limit > 0 ? (int)smaller(bb__conn_write_tick(limit), INT_MAX) : LOOK_EVERY;
-}
-
-static int wait_for_a_moment(struct bb_lane *lane)
-{
-    struct bb__lane_reply *reply = &lane->reply;
-    uint64_t since = bb__clock_us();
-    int code = wait_for_room(lane, MOMENT);
-    if (code == BB_AGAIN) return BB_AGAIN;
-    reply->moments += bb__clock_us() - since;
-    uint64_t allowed = MOMENT * 1000 + ((uint64_t)reply->given >> 20) * MOMENT_PER_MIB;
-    reply->spills = code != BB_OK || reply->moments > allowed;
-    return code == BB_OK ? flush_pending(lane) : BB_OK;
-}
-
-int bb_reply_wait(struct bb_lane *lane)
-{
-    struct bb__conn *conn = current(lane);
-    if (!conn) return BB_EGONE;
-    if (lane->context.log) bb__lane_log_flush(lane);
-    if (lane->reply.waited == 0) lane->reply.taken_before = taken_so_far(lane);
-    if (!lane->reply.spills) return wait_for_a_moment(lane);
-    int left = patience(lane);
-    while (!bb__spill_try_again(&conn->spill)) {
-        int look = look_every(lane);
-        if (left >= 0 && left < look) look = left;
-        int code = wait_for_room(lane, look);
-        if (code == BB_AGAIN) return BB_AGAIN;
-        if (code == BB_OK && flush_pending(lane) != BB_OK) return BB_EGONE;
-        if (code == BB_OK || has_taken_some(lane))
-            left = patience(lane);
-        else if (left >= 0 && (left -= look) <= 0)
-            return BB_EGONE;
-        if (is_too_slow(lane)) return BB_EGONE;
-    }
-    return BB_OK;
 }
 
 /* ---- the end ---- */
@@ -368,7 +260,7 @@ int bb_reply_end(struct bb_lane *lane)
     if (!lane->reply.ended || bb__buf_len(&lane->reply.staged) > 0 || lane->reply.failed != BB_OK) {
         uint64_t taken;
         int code = bb_reply_write(lane, NULL, 0, true, &taken);
-        if (code != BB_OK) {
+        if (code < 0) {
             bb_reply_abort(lane);
             return code;
         }

@@ -70,6 +70,7 @@ static int take_from_file(struct bb__spill *spill, struct bb__buf *to)
 {
     uint64_t left = spill->written - spill->read;
     size_t len = left < BB_SPILL_WINDOW ? (size_t)left : BB_SPILL_WINDOW;
+    give_back_front(spill);
     if (to->cap > BB_SPILL_WINDOW) bb__buf_free(to);
     if (bb__buf_reserve(to, len) != BB_OK) return BB_ENOMEM;
     ssize_t got;
@@ -78,10 +79,6 @@ static int take_from_file(struct bb__spill *spill, struct bb__buf *to)
     if (got <= 0) return BB_ESYSTEM;
     to->end += (size_t)got;
     spill->read += (size_t)got;
-    if (spill->read == spill->written)
-        close_file(spill);
-    else
-        give_back_front(spill);
     return BB_OK;
 }
 
@@ -107,11 +104,19 @@ bool bb__spill_try_again(struct bb__spill *spill)
 
 int bb__spill_take(struct bb__spill *spill, struct bb__buf *to)
 {
-    if (spill->fd >= 0) return take_from_file(spill, to);
+    if (spill->read < spill->written) return take_from_file(spill, to);
+    close_file(spill);
     bb__buf_free(to);
     *to = spill->tail;
     spill->tail = (struct bb__buf){0};
     return BB_OK;
+}
+
+void bb__spill_put_back(struct bb__spill *spill, struct bb__buf *from)
+{
+    if (spill->fd < 0 || spill->read == 0) return;
+    spill->read -= bb__buf_len(from);
+    bb__buf_free(from);
 }
 
 void bb__spill_drop(struct bb__spill *spill)

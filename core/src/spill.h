@@ -42,10 +42,13 @@ int bb__spill_append(struct bb__spill *spill, struct bb__spool_budget *budget, c
 bool bb__spill_try_again(struct bb__spill *spill);
 
 /* Puts the first of what it holds, which is something, in place of the buffer's bytes, all of which are
- * consumed. Whatever has been read of a file takes no room any more, as soon as it is a mebibyte or all of
- * it. BB_OK; BB_ENOMEM, or BB_ESYSTEM when the file does not hold what was written to it: it stays as it is.
+ * consumed. The bytes of a file that were read before take no room any more, as soon as they are a mebibyte.
+ * BB_OK; BB_ENOMEM, or BB_ESYSTEM when the file does not hold what was written to it: it stays as it is.
  */
 int bb__spill_take(struct bb__spill *spill, struct bb__buf *to);
+
+/* Forgets the bytes of the buffer, if they are still in the file: they are read again. */
+void bb__spill_put_back(struct bb__spill *spill, struct bb__buf *from);
 
 /* Gives memory, file and budget back. */
 void bb__spill_drop(struct bb__spill *spill);

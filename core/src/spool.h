@@ -15,8 +15,15 @@ struct bb__spool_budget {
     uint64_t max;       /* bytes; 0: no limit */
     uint64_t threshold; /* a body that is longer goes to a file */
     const char *directory;
-    int reserve; /* descriptors from this one on are for files that cannot wait; 0: none */
+    int reserve;                 /* descriptors from this one on are for files that cannot wait; 0: none */
+    atomic_uint_fast64_t unsent; /* bytes of responses in memory */
+    uint64_t unsent_max;         /* a longer response goes to a file at once */
 };
+
+static inline bool bb__spool_memory_is_full(struct bb__spool_budget *budget)
+{
+    return atomic_load_explicit(&budget->unsent, memory_order_relaxed) >= budget->unsent_max;
+}
 
 struct bb__spool {
     struct bb__buf memory;

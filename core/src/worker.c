@@ -44,6 +44,9 @@ static void tell_no_log(struct bb_worker *worker)
  * one that is free is taken first. */
 #define RESERVE 64
 
+/* Times response_buffer: bytes of responses that may be in memory, of all connections together. */
+#define UNSENT_MAX 64
+
 static int find_reserve(void)
 {
     struct rlimit limit;
@@ -76,6 +79,7 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     worker->spool_budget.threshold = settings->spool_threshold;
     worker->spool_budget.directory = worker->settings.spool_dir;
     worker->spool_budget.reserve = worker->reserve;
+    worker->spool_budget.unsent_max = UNSENT_MAX * settings->response_buffer;
     worker->process_generation = atomic_load_explicit(&bb__process_generation, memory_order_relaxed);
     worker->drain_source.kind = BB_SOURCE_DRAIN;
     char fault[BB_FAULT_MAX];
@@ -176,16 +180,31 @@ void bb__worker_remove_lane(struct bb_worker *worker, struct bb_lane *lane)
     unlock_lanes(worker);
 }
 
-bool bb__worker_is_awaited(struct bb_worker *worker)
+/* Whether there is something in a listener's queue, or, if one is given, at another descriptor. */
+static bool is_any_ready(const struct bb_worker *worker, int other)
 {
     struct pollfd sources[BB_LISTENERS_MAX + 1];
     nfds_t count = 0;
-    sources[count++] = (struct pollfd){.fd = worker->relay.out, .events = POLLIN};
+    if (other >= 0) sources[count++] = (struct pollfd){.fd = other, .events = POLLIN};
     int open_count = bb__worker_count_open(worker);
     for (int i = 0; i < open_count; i++)
         if (!worker->listeners[i].useless)
             sources[count++] = (struct pollfd){.fd = worker->listeners[i].fd, .events = POLLIN};
     return poll(sources, count, 0) > 0;
+}
+
+bool bb__worker_is_awaited(struct bb_worker *worker)
+{
+    return is_any_ready(worker, worker->relay.out);
+}
+
+bool bb__worker_has_waiting(struct bb_worker *worker)
+{
+    struct bb__relay_stamp first;
+    if (bb__relay_look(&worker->relay, &first) == BB_OK &&
+        (first.has_request || bb__relay_waiting(&worker->relay, &first) > 0))
+        return true;
+    return is_any_ready(worker, -1);
 }
 
 void bb__worker_nudge(struct bb_worker *worker)

@@ -178,6 +178,10 @@ static inline bool bb__worker_has_queued(struct bb_worker *worker)
 /* Whether there is something in the listeners' queues, or in the relay. The caller has the lock. */
 bool bb__worker_is_awaited(struct bb_worker *worker);
 
+/* Whether a request waits in the relay, or a connection in a listener's queue; no nudge counts. The caller
+ * has the lock. */
+bool bb__worker_has_waiting(struct bb_worker *worker);
+
 /* The wake-up for a connection, or for a message, may have reached a lane that does something else now: has
  * one that sleeps, of whatever process, look. The caller has the lock. */
 void bb__worker_nudge(struct bb_worker *worker);

@@ -8,18 +8,22 @@
 int __real_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
 int __wrap_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
 
-/* What the client does in each second of a wait; NULL: it is the kernel's wait. */
+/* What the client does in each second of a wait, and in each moment of a millisecond; NULL: it is the
+ * kernel's wait. */
 static void (*fake_wait_client)(void);
 
 int __wrap_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)
 {
     if (!fake_wait_client) return __real_bb__sock_wait_writable(fd, wake_fd, timeout_ms);
-    for (int left = timeout_ms;; left -= 1000) {
-        int step = left >= 0 && left < 1000 ? left : 1000;
-        fake_wait_client();
+    static int passed; /* of a second */
+    for (int left = timeout_ms;;) {
+        int step = left >= 0 && left < 1000 - passed ? left : 1000 - passed;
+        if (passed == 0 || timeout_ms == 1) fake_wait_client();
         fake_clock_advance((uint64_t)step);
+        passed = (passed + step) % 1000;
         int code = __real_bb__sock_wait_writable(fd, wake_fd, 0);
         if (code != BB_EGONE || left == step) return code;
+        left -= left >= 0 ? step : 0;
     }
 }
 

@@ -18,7 +18,7 @@
 #include "bontebok.h"
 #include "descriptors.h"
 
-#define LANES_MAX 4
+#define LANES_MAX 5
 #define PATIENCE  20 /* s; no test that passes comes near */
 
 /* Set by the test: lanes do so whenever they wait, and now and then between two requests. */
@@ -109,6 +109,8 @@ static inline void lanes_reply_and_stay(struct lane_thread *thread, bool at_once
     bb_reply_end(thread->lane);
 }
 
+#define LANES_LARGE (8 << 20)
+
 static inline void lanes_answer(struct lane_thread *thread, const struct bb_request *request)
 {
     const struct bb_slice *target = &request->head.target;
@@ -124,6 +126,11 @@ static inline void lanes_answer(struct lane_thread *thread, const struct bb_requ
         return;
     }
     if (target->len == 5 && memcmp(target->at, "/slow", 5) == 0) usleep(3000);
+    if (target->len == 6 && memcmp(target->at, "/large", 6) == 0) {
+        static const char large[LANES_LARGE];
+        lanes_reply(thread->lane, large, sizeof large);
+        return;
+    }
     char text[64];
     int len = snprintf(text, sizeof text, "%.*s %llu", (int)(target->len < 32 ? target->len : 32), target->at,
                        (unsigned long long)request->body_length);

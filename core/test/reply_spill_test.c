@@ -131,7 +131,7 @@ static void test_a_quick_client_is_one_of_many(void **state)
     while (more) {
         while (client_receive(client)) continue;
         uint64_t owed = bb__conn_owes(answered);
-        more = bb__conn_flush(answered) == BB_AGAIN;
+        more = bb__conn_flush(answered, &host->lane->context) == BB_AGAIN;
         assert_true(owed - bb__conn_owes(answered) <= BUFFER + RUN + 4 * BB_SPILL_WINDOW);
         assert_int_equal(bb__buf_len(&answered->out) > 0, more);
     }
@@ -211,7 +211,7 @@ static void app_ends_behind(struct host *host, const struct bb_request *request)
     (void)request;
     host_fields(host, 200);
     assert_int_equal(bb_reply_head(host->lane, BB_LENGTH_UNKNOWN), BB_OK);
-    while (!bb__conn_is_behind(host->lane->current, &host->worker->settings)) {
+    while (!bb__conn_is_behind(host->lane->current, &host->lane->context)) {
         const struct bb_slice part = {letters, 1000};
         uint64_t taken;
         assert_int_equal(bb_reply_write(host->lane, &part, 1, false, &taken), BB_OK);

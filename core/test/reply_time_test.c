@@ -268,9 +268,39 @@ static void test_nobody_has_taken_less_than_nothing(void **state)
     host_free(host);
 }
 
+/* A worker that is to leave has less patience with a client that takes nothing. */
+static void app_waits_in_a_drain(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    begin(host);
+    fill_up(host, 10000);
+    fake_wait_client = take_some;
+    seconds = taken_a_second = 0;
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
+    fake_wait_client = NULL;
+    assert_in_range(seconds, 2, 3);
+    bb_reply_abort(host->lane);
+}
+
+static void test_a_drain_shortens_the_wait(void **state)
+{
+    (void)state;
+    static const uint64_t timeouts[] = {60000, 0};
+    for (int i = 0; i < 2; i++) {
+        struct host *host = new_host(AF_INET, timeouts[i], app_waits_in_a_drain);
+        late = client_new(host);
+        client_say(late, REQUEST);
+        while (host->served == 0) host_turn(host);
+        client_free(late);
+        host_free(host);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_drain_shortens_the_wait),
         cmocka_unit_test(test_the_wait_is_counted_from_the_last_progress),
         cmocka_unit_test(test_who_is_waited_for_has_to_be_quick),
         cmocka_unit_test(test_who_is_behind_a_little_may_pause),

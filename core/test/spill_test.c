@@ -93,6 +93,7 @@ static void take(struct fixture *fixture)
 static void take_all(struct fixture *fixture)
 {
     while (bb__spill_len(&fixture->spill) > 0) take(fixture);
+    bb__spill_drop(&fixture->spill);
     assert_int_equal(fixture->taken, fixture->appended);
     assert_int_equal(fixture->spill.fd, -1);
     assert_int_equal(atomic_load(&fixture->budget.used), 0);
@@ -137,6 +138,30 @@ static void test_bytes_come_back_from_a_private_file(void **state)
         append(fixture, 0); /* behind what is not taken */
         take_all(fixture);
     }
+}
+
+/* What is not sent is read again, and nothing of it is given back before. */
+static void test_bytes_that_are_put_back(void **state)
+{
+    struct fixture *fixture = *state;
+    append(fixture, LARGEST);
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(bb__spill_take(&fixture->spill, &fixture->out), BB_OK);
+        size_t len = bb__buf_len(&fixture->out);
+        bb__buf_consume(&fixture->out, 1000);
+        fixture->taken += 1000;
+        bb__spill_put_back(&fixture->spill, &fixture->out);
+        assert_true(len > 1000 && !fixture->out.data);
+        assert_int_equal(bb__spill_len(&fixture->spill), fixture->appended - fixture->taken);
+    }
+    take_all(fixture);
+    append(fixture, 10);
+    fixture->budget.max = 1;
+    append(fixture, 10); /* has no room in the file */
+    take(fixture);
+    assert_int_equal(bb__spill_take(&fixture->spill, &fixture->out), BB_OK);
+    bb__spill_put_back(&fixture->spill, &fixture->out);
+    assert_int_equal(bb__buf_len(&fixture->out), 10);
 }
 
 static void test_memory_of_a_larger_buffer_is_not_kept(void **state)
@@ -324,6 +349,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FIXTURE(test_bytes_come_back_from_a_private_file),
+        IN_FIXTURE(test_bytes_that_are_put_back),
         IN_FIXTURE(test_memory_of_a_larger_buffer_is_not_kept),
         IN_FIXTURE(test_the_front_of_a_file_is_given_back),
         IN_FIXTURE(test_a_quarter_is_left_to_request_bodies),

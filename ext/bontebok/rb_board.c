@@ -76,6 +76,16 @@ static VALUE board_lanes(VALUE self)
     return lanes;
 }
 
+/* slow: a Hash: how many readers and senders were ended because they were slow and there was no room. */
+static VALUE board_slow(VALUE self)
+{
+    struct bb_board_slow slow = bb_board_slow(bbr_board(self));
+    VALUE shown = rb_hash_new();
+    put(shown, "readers", ULL2NUM(slow.readers));
+    put(shown, "senders", ULL2NUM(slow.senders));
+    return shown;
+}
+
 void bbr_init_board(VALUE core)
 {
     VALUE class = rb_define_class_under(core, "Board", rb_cObject);
@@ -83,4 +93,5 @@ void bbr_init_board(VALUE core)
     rb_define_method(class, "initialize", board_initialize, 1);
     rb_define_method(class, "clear", board_clear, 2);
     rb_define_method(class, "lanes", board_lanes, 0);
+    rb_define_method(class, "slow", board_slow, 0);
 }

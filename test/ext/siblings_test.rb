@@ -57,6 +57,7 @@ class ExtSiblingsTest < Support::LaneCase
     end
     servers.each(&:stop)
     assert_equal([true, true], @board.lanes.map { |lane| lane[:leaves] })
+    assert_equal({ readers: 0, senders: 0 }, @board.slow)
   end
 
   def test_a_board

@@ -23,11 +23,13 @@ module Bontebok
         Option.new("SpoolMax", SIZE, 1 << 30,
                    "Bytes that one worker holds: of all request bodies, and of answers in SpoolDir. A request body " \
                    "for which there is no room: 507; an answer, past three quarters of it: its lane waits for the " \
-                   "client. 0: no limit.",
+                   "client, as long as no other request waits. If one does, half of all lanes go on waiting (a " \
+                   "single lane for 1 s), and for each of the others the slowest reader is reset. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("ResponseBuffer", SIZE, 1 << 20,
                    "Unsent bytes of an answer that stay in memory; what a client is too slow for goes to a file in " \
-                   "SpoolDir, and the lane to the next request.",
+                   "SpoolDir, and the lane to the next request. All connections of a worker together have 64 times " \
+                   "as much; past that, every unsent byte goes to a file.",
                    section: TITLE, core: true),
         Option.new("ChunkedTransfer", SWITCH, true,
                    "Send answers of unknown length chunked to HTTP/1.1 clients. false: end them by closing.",

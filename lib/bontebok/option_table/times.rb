@@ -23,8 +23,8 @@ module Bontebok
                    "Time that a request body may make no progress. Longer: 408.",
                    section: TITLE, core: true),
         Option.new("MinBodyRate", BYTES_PER_SECOND, 500,
-                   "Bytes per second of a request body after its first 10 s; slower: 408. And of an answer " \
-                   "past SpoolMax, but for 64 KiB, while its client is waited for; slower: reset. 0: no limit.",
+                   "Bytes per second of a request body after its first 10 s; slower: 408. And of a response " \
+                   "that its client is slow to take, but for 64 KiB; slower: reset. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("WriteTimeout", DURATION, 60_000,
                    "Time that a client may take nothing of its answer. Longer, by a quarter at most: the connection " \
@@ -35,7 +35,7 @@ module Bontebok
                    "cut off if it has had a part of the answer; the log tells where the application is, and the " \
                    "worker is replaced. If requests hang in all of its threads, it is killed as soon as its other " \
                    "connections are passed on, after 1 s at the latest. With MaxWorkers 0 the thread stays where " \
-                   "it is. 0: no limit.",
+                   "it is. The time in which the thread waits for its client does not count. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("RequestTimeoutSoft", DURATION, 0,
                    "Time after which `Bontebok::RequestTimeout` is raised in the request's thread, and the log tells " \
@@ -57,7 +57,8 @@ module Bontebok
                    "Time that a connection may be idle between requests. 0: every answer closes.",
                    section: TITLE, core: true),
         Option.new("KeepaliveDrain", DURATION, 2000,
-                   "Time that a connection may still be idle once a worker has begun to stop.",
+                   "Time that a connection may still be idle once a worker has begun to stop, and that a thread then " \
+                   "waits for a client that takes nothing of its response.",
                    section: TITLE, core: true)
       ].freeze
     end

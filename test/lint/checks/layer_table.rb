@@ -22,7 +22,7 @@ module Lint
                                     trust],
                         may: %i[bytes system]),
       conn: Layer.new(modules: %w[conn conn_*], may: %i[bytes http system conn], never: %w[poller.h]),
-      assemblies: Layer.new(modules: %w[context lane lane_* porter porter_* reply set worker worker_*],
+      assemblies: Layer.new(modules: %w[context lane lane_* porter porter_* reply reply_* set worker worker_*],
                             may: %i[bytes http system conn assemblies])
     }.freeze
 

@@ -1,0 +1,37 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# Many clients that ask for much and read nothing: more than SpoolMax, and more than there are threads. They do not keep
+# the server from others.
+class FaultsReadersTest < Support::TestCase
+  APPLICATION = <<~RUBY
+    LARGE = ("x" * 65_536).freeze
+    run ->(env) { [200, {}, env["PATH_INFO"] == "/large" ? Array.new(128, LARGE) : ["small"]] }
+  RUBY
+  CROWD = 20
+  # A lane is to wait for a look or two before it is taken back, a single one for a second.
+  PROMPT = 5
+
+  [%w[-w 2], %w[-w 1], %w[-w 1 -t 3]].each do |lanes|
+    define_method("test_others_are_served_by#{lanes.join("_").tr("-", "")}") do
+      @server = start_bontebok(listen: :tcp, args: [*lanes, "-E", "production", "--spool-max", "12M"],
+                               rackup: APPLICATION)
+      crowd = Array.new(CROWD) { Support::Client.new(@server.address).tap { |client| client.request("GET", "/large") } }
+      5.times { assert_equal "small", served_promptly }
+      assert_match(/a client that reads slowly was reset/, @server.output.text)
+      refute_match(/RequestTimeout|ClientGone/, @server.output.text)
+    ensure
+      crowd&.each(&:close)
+    end
+  end
+
+  private
+
+  def served_promptly
+    @server.connect do |client|
+      client.request("GET", "/")
+      client.read_response(PROMPT).body
+    end
+  end
+end
