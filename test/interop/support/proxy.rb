@@ -1,6 +1,14 @@
 # frozen_string_literal: true
 
 module Interop
+  # A proxy's process. How it ends is no matter of a test: one that is told to while it starts may go on.
+  class ProxyProcess < Support::ChildProcess
+    def stop(*)
+      kill
+      status
+    end
+  end
+
   # A proxy with a site for each of SITES, which its class has: each listens on a unix socket of its own.
   class Proxy
     # folder: for everything it writes. backend: path of the application server's unix socket.

@@ -36,9 +36,11 @@ module Interop
     private
 
     def start_proxy(proxy)
-      process = start_process(*proxy.command, env: { "PATH" => PATH })
+      process = ProxyProcess.new(*proxy.command, env: { "PATH" => PATH })
+      children << process
       proxy.entrances.each_value { |address| wait_for_entrance(process, address) }
       @entrances.merge!(proxy.entrances)
+      process
     end
 
     def wait_for_entrance(process, address)
