@@ -89,7 +89,13 @@ static void test_last_bytes_that_do_not_fit(void **state)
     size_t sent, more;
     assert_int_equal(bb__sock_send_last(pair.ours, zeros, sizeof zeros, &sent), BB_OK);
     assert_true(sent > 0 && sent < sizeof zeros);
-    assert_int_equal(bb__sock_send_last(pair.ours, zeros, 1, &more), BB_AGAIN);
+    /* The kernel makes room on this side while it moves bytes to the other one. */
+    int code;
+    while ((code = bb__sock_send_last(pair.ours, zeros, sizeof zeros - sent, &more)) == BB_OK) {
+        sent += more;
+        assert_true(sent < sizeof zeros);
+    }
+    assert_int_equal(code, BB_AGAIN);
     for (size_t got = 0; got < sent;) {
         int bytes = read_there(pair.theirs);
         assert_true(bytes > 0);

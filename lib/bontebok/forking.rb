@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "bontebok/bontebok"
 require_relative "channel"
 require_relative "fork_guard"
 require_relative "main_thread"
@@ -11,6 +10,7 @@ module Bontebok
     # Forks. In the child: closes the parent's channels (to_close: whatever else is not the child's), then exits with
     # what the block returns. Raises SystemCallError when there is no room for it.
     def fork(number, to_close: [])
+      require "bontebok/bontebok" # only here: a start tells whether it is built
       Core.check_fork
       parent_end, child_end = Channel.pair
       pid = ForkGuard.pass do

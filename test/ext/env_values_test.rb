@@ -108,8 +108,9 @@ class EnvValuesTest < Support::LaneCase
     envs
   end
 
+  # Whether a request has waited depends on what else the machine does.
   def copy_of(env)
-    env.except("rack.input").transform_values { |value| value.is_a?(String) ? value.dup : value }
+    env.except("rack.input", "bontebok.queue_time").transform_values { |value| value.is_a?(String) ? value.dup : value }
   end
 
   def two_envs(bytes, **options)

@@ -39,7 +39,8 @@ module Support
       [stdout_writer, stderr_writer].each { |writer| writer.nonblock = false }
       spawn_options[:chdir] = chdir if chdir
       spawn_options = { in: stdin, out: stdout_writer, err: stderr_writer, **spawn_options }
-      @pid = Process.spawn(GemFolders.environment.merge(env), *argv, pgroup: true, **spawn_options)
+      program = [argv.first, argv.first] # of a single string a shell would make words
+      @pid = Process.spawn(GemFolders.environment.merge(env), program, *argv.drop(1), pgroup: true, **spawn_options)
       @output.collect(:stdout, stdout)
       @output.collect(:stderr, stderr)
       @waiter = Process.detach(@pid)

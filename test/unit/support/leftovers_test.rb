@@ -26,7 +26,7 @@ class LeftoversTest < Support::TestCase
 
   # Its own name and folder may hold the word. Its session is its own: other tests' processes run in this one.
   def stand_in_for_bin_test(line)
-    script = temp_file("bontebok-run", "#{line}\nruby --disable=gems #{CHECK} $$\n")
+    script = temp_file("bontebok-run", "#{line}\nruby --disable=gems '#{CHECK}' $$\n")
     run = Support::ChildProcess.new("setsid", "--wait", "bash", script)
     run.wait
     run
