@@ -48,6 +48,13 @@ static bool others_are_done(const struct bb_lane *lane)
     return bb__board_others_are_done(worker->board, lane->line, all);
 }
 
+/* A porter passes the last connection on before it shows that its lane is done. */
+static bool has_left_something(const struct bb_worker *worker)
+{
+    struct bb__relay_stamp first;
+    return bb__relay_look(&worker->relay, &first) == BB_OK;
+}
+
 /* Every lane looks into the relay after its last connection was passed on, so no request stays there. The
  * last quarter of GracefulTimeout is left to the host: a lane that stands by to the end would be killed with
  * the lane that it stands by for. */
@@ -56,7 +63,7 @@ static bool stands_by(const struct bb_lane *lane)
     const struct bb_worker *worker = lane->worker;
     uint64_t longest = worker->settings.graceful_timeout - worker->settings.graceful_timeout / 4;
     return worker->board && bb__worker_is_last(worker) && drains_for(lane) < longest &&
-           !others_are_done(lane);
+           (!others_are_done(lane) || has_left_something(worker));
 }
 
 bool bb__lane_has_drained(struct bb_lane *lane)

@@ -47,7 +47,13 @@ enum mistake {
     FORGOTTEN_DEAD,     /* a lane that was killed takes its wake-up along */
     WOKEN_UNMARKED,     /* a lane that was woken has its set while its host waits for the lock */
     WOKEN_UNTOLD,       /* it has left its set, and the porter sleeps on */
-    WOKEN_WITHOUT_STEP  /* it goes on as if nobody could have taken its set */
+    WOKEN_WITHOUT_STEP, /* it goes on as if nobody could have taken its set */
+    DRAINED_AT_ONCE,    /* a lane that drains ends while another one may still pass something on */
+    DRAINED_UNLOOKED,   /* it ends without a look into the relay */
+    DRAINED_LOOKED,     /* it looks there before it sees that the others are done */
+    DRAINED_UNSHOWN,    /* it does not show that it is done */
+    DRAINED_TOO_EARLY,  /* the porter shows that a lane is done which has connections */
+    DRAINED_KEPT        /* the porter passes nothing on any more */
 };
 
 enum place { NEW, QUEUED, IN_SET, READY, IN_RELAY, CURRENT, ELSEWHERE, CLOSED }; /* QUEUED: to be accepted */
@@ -75,7 +81,11 @@ enum lane_at {
     L_RETURNS,
     L_WAITS,
     L_BACK,
-    L_ANSWERED
+    L_ANSWERED,
+    L_SHOWS,
+    L_CHECKS,
+    L_LOOKS,
+    L_GONE
 };
 
 struct lane {
@@ -128,7 +138,7 @@ struct state {
     struct conn conns[CONNS_MAX];
     uint8_t relay[RELAY_MAX], relay_len;
     uint8_t elsewhere_awake, elsewhere_told, elsewhere_life;
-    uint8_t withdrawn, no_hole[3];
+    uint8_t withdrawn, draining, done, no_hole; /* done: a bit for each lane */
 };
 
 enum life { IMMORTAL, MORTAL, DEAD, BURIED };
@@ -148,6 +158,7 @@ struct model {
     bool watched; /* the porter looks from time to time, also at a lane that is alone */
     enum lock lock;
     bool withdraws; /* the worker stands back for a lane elsewhere that is idle */
+    bool drains;    /* the worker does at some time; there is nobody elsewhere */
     enum mistake mistake;
     const char *violation;  /* what a step did that nobody may */
     unsigned left, options; /* choose() */
@@ -214,7 +225,7 @@ static inline bool is_done(const struct model *model, const struct state *state)
     for (unsigned i = 0; i < model->conns; i++)
         if (!rests(&state->conns[i])) return false;
     for (unsigned lane = 0; lane < model->lanes; lane++)
-        if (state->lanes[lane].at != L_SLEEPS) return false;
+        if (state->lanes[lane].at != (model->drains ? L_GONE : L_SLEEPS)) return false;
     return !state->withdrawn;
 }
 

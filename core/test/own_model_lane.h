@@ -5,6 +5,7 @@
 #define BB_TEST_OWN_MODEL_LANE_H
 
 #include "own_model_answer.h"
+#include "own_model_drain.h"
 #include "own_model_siblings.h"
 
 /* ---- a lane, while the set is its own ---- */
@@ -72,6 +73,20 @@ static inline void take_event(struct model *model, struct state *state, unsigned
         take_conn(model, state, lane, first_of(left));
 }
 
+/* It has nothing of its own in hand. What is idle is closed when its time is over. */
+static inline void drain(struct model *model, struct state *state, unsigned lane)
+{
+    unsigned idle = first_in_set(model, state, lane);
+    if (state->relay_len > 0 && model->mistake != DRAINED_UNLOOKED)
+        take_relayed(model, state, lane);
+    else if (idle == NOBODY)
+        state->lanes[lane].at = L_SHOWS;
+    else if (choose(model, 2) == 0)
+        close_conn(&state->conns[idle]);
+    else
+        state->lanes[lane].at = L_SLEEPS;
+}
+
 static inline void look(const struct model *model, struct state *state, unsigned lane)
 {
     struct lane *it = &state->lanes[lane];
@@ -81,6 +96,7 @@ static inline void look(const struct model *model, struct state *state, unsigned
 
 static inline void run(struct model *model, struct state *state, unsigned lane)
 {
+    if (state->draining && model->mistake != DRAINED_UNSHOWN) show_done(model, state, lane);
     struct lane *it = &state->lanes[lane];
     unsigned ready = first_ready(model, state, lane);
     if (it->batch) {
@@ -91,6 +107,8 @@ static inline void run(struct model *model, struct state *state, unsigned lane)
     if (it->batch) return;
     if (ready != NOBODY)
         serve(state, lane, ready);
+    else if (state->draining)
+        drain(model, state, lane);
     else
         it->at = L_SLEEPS;
 }
@@ -229,7 +247,7 @@ static inline void answered(struct model *model, struct state *state, unsigned l
     conn->registered = true;
     conn->endless = false;
     conn->served++;
-    if (it->is_cut || it->answer == BB_ANSWER_TAKEN) close_conn(conn);
+    if (it->is_cut || it->answer == BB_ANSWER_TAKEN || state->draining) close_conn(conn);
     it->answer = it->answers = it->is_cut = 0;
     it->current = NOBODY;
 }
@@ -250,7 +268,7 @@ static inline bool lane_step(struct model *model, struct state *state, unsigned 
         run(model, state, lane);
         return true;
     case L_SLEEPS:
-        if (!it->told && events_of(model, state, lane) == 0) return false;
+        if (!it->told && events_of(model, state, lane) == 0 && !state->draining) return false;
         wake(model, state, lane);
         return true;
     case L_WAKES:
@@ -294,6 +312,18 @@ static inline bool lane_step(struct model *model, struct state *state, unsigned 
     case L_ANSWERED:
         answered(model, state, lane);
         return true;
+    case L_SHOWS:
+        if (model->mistake != DRAINED_UNSHOWN) show_done(model, state, lane);
+        it->at = L_CHECKS;
+        return true;
+    case L_CHECKS:
+        it->at = others_are_done(model, state, lane) ? L_LOOKS : L_SLEEPS;
+        return true;
+    case L_LOOKS:
+        leave_or_stand_by(model, state, lane);
+        return true;
+    case L_GONE:
+        return false;
     }
     return false;
 }

@@ -4,6 +4,7 @@
 #define BB_TEST_OWN_MODEL_PORTER_H
 
 #include "own_model_answer.h"
+#include "own_model_drain.h"
 #include "own_model_siblings.h"
 
 /* ---- the porter, with a set ---- */
@@ -69,7 +70,8 @@ static inline void unwatch(const struct model *model, struct state *state)
 static inline void pass_ready(struct model *model, struct state *state)
 {
     unsigned ready = first_ready(model, state, state->porter.lane);
-    if (is_wanted(state) || ready == NOBODY || !pass(model, state, ready)) state->porter.at = P_POLLS;
+    if (is_wanted(state) || ready == NOBODY || keeps(model, state) || !pass(model, state, ready))
+        state->porter.at = P_POLLS;
 }
 
 static inline void poll_set(struct model *model, struct state *state)
@@ -84,13 +86,17 @@ static inline void poll_set(struct model *model, struct state *state)
         model->violation = "the porter reads the connection that the lane has";
     conn->pending--;
     conn->registered = false;
-    (void)pass(model, state, first_of(events));
+    if (keeps(model, state))
+        conn->place = READY;
+    else
+        (void)pass(model, state, first_of(events));
     if (model->mistake == EVENTS_LEFT) state->porter.at = P_LIMITS;
 }
 
 static inline void hold(const struct model *model, struct state *state)
 {
     struct bb__own *own = &state->own[state->porter.lane];
+    if (state->draining) show_done_held(model, state, state->porter.lane);
     if (model->mistake == HOLD_BY_STORE)
         atomic_init(&own->word, bb__own_with_state(bb__own_look(own), BB_OWN_HELD));
     else if (!bb__own_hold(own)) {

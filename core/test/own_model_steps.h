@@ -53,7 +53,8 @@ static inline bool client_step(struct model *model, struct state *state, unsigne
     return true;
 }
 
-/* Who is next: lanes, what they have stored, porter, the lane elsewhere, its end, clients. */
+/* Who is next: lanes, what they have stored, porter, the lane elsewhere, its end, the order to drain,
+ * clients. */
 static inline bool step(struct model *model, struct state *state, unsigned who)
 {
     unsigned lanes = model->lanes;
@@ -62,7 +63,8 @@ static inline bool step(struct model *model, struct state *state, unsigned who)
     if (who == 2 * lanes) return porter_step(model, state);
     if (who == 2 * lanes + 1) return elsewhere_step(model, state);
     if (who == 2 * lanes + 2) return death_step(model, state);
-    return client_step(model, state, who - 2 * lanes - 3);
+    if (who == 2 * lanes + 3) return order_step(model, state);
+    return client_step(model, state, who - 2 * lanes - 4);
 }
 
 #endif

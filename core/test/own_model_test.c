@@ -2,8 +2,9 @@
  * wrong in any of them, and each of the mistakes that one could make would be found. own_model.h says what is
  * modelled; the steps on the word are own.h's and own.c's own.
  *
- * Not modelled: deadlines of connections, drains, a lane that steps aside, more than one lane elsewhere, and
- * memory that is weaker than that of x86 for more than the lane's first step. */
+ * Not modelled: deadlines of connections but in a drain, a drain beside other processes, a lane that steps
+ * aside, more than one lane elsewhere, and memory that is weaker than that of x86 for more than the lane's
+ * first step. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,6 +23,8 @@ struct size {
     enum lock lock;
     bool withdraws; /* lanes stand back for one elsewhere */
     bool mortal;    /* which is killed at some time */
+    bool drains;    /* they do at some time */
+    bool gathered;  /* the first lane has all connections */
 };
 
 static const struct size
@@ -42,6 +45,9 @@ static const struct size
     withdrawn_held = {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .withdraws = true, .lock = LOCK_HELD},
     one_new = {.lanes = 1, .conns = 3, .new = 1, .requests = 1, .endless = 1},
     two_lanes = {.lanes = 2, .conns = 3, .requests = 1, .endless = 2},
+    drained_alone = {.lanes = 1, .conns = 2, .requests = 1, .drains = true},
+    drained = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .drains = true},
+    gathered = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .drains = true, .gathered = true},
     withdrawn = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .withdraws = true},
     withdrawn_and_one_new =
         {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .endless = 1, .withdraws = true},
@@ -59,9 +65,11 @@ static const char *find_fault(const struct size *size, enum mistake mistake, uns
                   .lock = size->lock,
                   .watched = size->watched,
                   .withdraws = size->withdraws,
+                  .drains = size->drains,
                   .mistake = mistake},
         .requests = size->requests,
         .mortal = size->mortal,
+        .gathered = size->gathered,
     };
     search_all(&search, size->endless, size->new);
     const char *fault = search.fault;
@@ -75,9 +83,10 @@ static void assert_no_fault(const struct size *size)
     static const char *const locks[] = {"", ", shared lock", ", held lock"};
     unsigned states;
     const char *fault = find_fault(size, NO_MISTAKE, &states);
-    print_message("%u lanes, %u connections (%u new), requests %u%s%s%s%s: %u states\n", size->lanes,
+    print_message("%u lanes, %u connections (%u new), requests %u%s%s%s%s%s: %u states\n", size->lanes,
                   size->conns, size->new, size->requests, size->limited ? ", limited" : "", locks[size->lock],
-                  size->withdraws ? ", standing back" : "", size->mortal ? ", one killed" : "", states);
+                  size->withdraws ? ", standing back" : "", size->drains ? ", drained" : "",
+                  size->mortal ? ", one killed" : "", states);
     if (fault) fail_msg("%s", fault);
     assert_true(states > 50);
 }
@@ -115,6 +124,14 @@ static void test_standing_back(void **state)
     (void)state;
     assert_no_fault(&withdrawn);
     assert_no_fault(&withdrawn_and_one_new);
+}
+
+static void test_a_drain(void **state)
+{
+    (void)state;
+    assert_no_fault(&drained_alone);
+    assert_no_fault(&drained);
+    assert_no_fault(&gathered);
 }
 
 static void test_a_killed_lane(void **state)
@@ -180,6 +197,12 @@ static void test_each_mistake_is_found(void **state)
         {"the porter is not told", WOKEN_UNTOLD, &held, stuck},
         {"a new connection, and no nudge", NO_NUDGE, &held_and_one_new, stuck},
         {"woken, and back without a step", WOKEN_WITHOUT_STEP, &shared, two},
+        {"drained, though another one is busy", DRAINED_AT_ONCE, &gathered, stuck},
+        {"drained without a look", DRAINED_UNLOOKED, &gathered, stuck},
+        {"a look before the others are done", DRAINED_LOOKED, &gathered, stuck},
+        {"drained, but not shown", DRAINED_UNSHOWN, &drained, stuck},
+        {"shown as done too early", DRAINED_TOO_EARLY, &gathered, stuck},
+        {"nothing passed on in a drain", DRAINED_KEPT, &gathered, stuck},
         {"deaf to nudges", DEAF_TO_WORDS, &one_new, stuck},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
@@ -199,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_standing_back),
         cmocka_unit_test(test_a_lane_that_is_alone_and_watched),
         cmocka_unit_test(test_a_killed_lane),
+        cmocka_unit_test(test_a_drain),
         cmocka_unit_test(test_a_limited_time),
         cmocka_unit_test(test_hosts_that_wait_for_their_lock),
         cmocka_unit_test(test_each_mistake_is_found),

@@ -15,6 +15,7 @@ struct search {
     struct model model;
     uint8_t requests; /* of each client */
     bool mortal;      /* the lane elsewhere is */
+    bool gathered;    /* the first lane has all connections */
     struct state *states;
     unsigned count;
     uint32_t *slots;      /* by hash: number of a state, from 1 on */
@@ -125,7 +126,7 @@ static inline void add_next(struct search *search, unsigned number)
 static inline void expand(struct search *search, unsigned number)
 {
     struct model *model = &search->model;
-    for (unsigned who = 0; who < 2 * model->lanes + 3 + model->conns && !search->fault; who++) {
+    for (unsigned who = 0; who < 2 * model->lanes + 4 + model->conns && !search->fault; who++) {
         model->options = 1;
         for (unsigned option = 0; option < model->options && !search->fault; option++) {
             struct state state = search->states[number];
@@ -167,14 +168,14 @@ static inline struct state first_state(const struct search *search, unsigned end
 {
     struct state state;
     memset(&state, 0, sizeof state);
-    state.elsewhere_life = search->mortal ? MORTAL : IMMORTAL;
+    state.elsewhere_life = search->model.drains ? BURIED : search->mortal ? MORTAL : IMMORTAL;
     for (unsigned lane = 0; lane < search->model.lanes; lane++) {
         atomic_init(&state.own[lane].word, NUMBER_ONE);
         state.lanes[lane] = (struct lane){.at = L_SLEEPS, .current = NOBODY, .sources = SOURCES};
     }
     for (unsigned i = 0; i < search->model.conns; i++)
         state.conns[i] = (struct conn){.place = i + new < search->model.conns ? IN_SET : NEW,
-                                       .lane = (uint8_t)(i % search->model.lanes),
+                                       .lane = (uint8_t)(search->gathered ? 0 : i % search->model.lanes),
                                        .registered = i + new < search->model.conns,
                                        .unsent = search->requests,
                                        .endless = i < endless};
