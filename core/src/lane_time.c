@@ -1,5 +1,6 @@
 /* lane_time.c: what the host asks of the time of the request that it has. Its threads share a lock, so it
- * knows which request that is; the porter, which counts the time, does not wait for them. See porter_limit.c.
+ * knows which request that is; the porter, which counts the time, does not wait for them, nor they for
+ * what it does with a set. See porter_limit.c.
  */
 #include "lane.h"
 #include "porter.h"
@@ -25,10 +26,10 @@ bool bb_lane_take_late(struct bb_lane *lane)
 {
     struct bb__porter *porter = porter_of(lane);
     if (!porter) return false;
-    pthread_mutex_lock(&porter->lock);
+    pthread_mutex_lock(&porter->time_lock);
     bool late = is_late(lane);
     lane->minded.late = false;
-    pthread_mutex_unlock(&porter->lock);
+    pthread_mutex_unlock(&porter->time_lock);
     return late;
 }
 
@@ -36,20 +37,20 @@ void bb_lane_remind(struct bb_lane *lane)
 {
     struct bb__porter *porter = porter_of(lane);
     if (!porter) return;
-    pthread_mutex_lock(&porter->lock);
+    pthread_mutex_lock(&porter->time_lock);
     if (is_late(lane)) bb__event_raise(lane->worker->alarm_fd);
-    pthread_mutex_unlock(&porter->lock);
+    pthread_mutex_unlock(&porter->time_lock);
 }
 
 bool bb_lane_take_overdue(struct bb_lane *lane, uint64_t *ms)
 {
     struct bb__porter *porter = porter_of(lane);
     if (!porter) return false;
-    pthread_mutex_lock(&porter->lock);
+    pthread_mutex_lock(&porter->time_lock);
     bool overdue = lane->minded.untold && lane->minded.word == request_of(lane);
     lane->minded.untold = false;
     *ms = (bb__clock_us() - lane->minded.since) / 1000;
-    pthread_mutex_unlock(&porter->lock);
+    pthread_mutex_unlock(&porter->time_lock);
     return overdue;
 }
 
@@ -57,13 +58,13 @@ void bb_lane_extend_time(struct bb_lane *lane, uint64_t ms)
 {
     struct bb__porter *porter = porter_of(lane);
     if (!porter) return;
-    pthread_mutex_lock(&porter->lock);
+    pthread_mutex_lock(&porter->time_lock);
     unsigned request = request_of(lane);
     if (lane->extended.word != request) lane->extended.ms = 0;
     lane->extended.word = request;
     lane->extended.ms += ms;
     bool told = lane->minded.word == request && lane->minded.warned;
     if (told) lane->minded.warned = lane->minded.late = false;
-    pthread_mutex_unlock(&porter->lock);
+    pthread_mutex_unlock(&porter->time_lock);
     if (told) bb__porter_notice(porter); /* it sleeps without a thought of that limit */
 }

@@ -70,38 +70,44 @@ static bool take_back(struct bb_lane *lane)
     return true;
 }
 
-static void go_on_with(struct bb_lane *lane, struct bb__conn *conn)
+/* The most usual end of a request by far. */
+static inline void go_on(struct bb_lane *lane)
 {
+    struct bb__conn *conn = lane->current;
+    lane->current = NULL;
     enum bb__conn_next next = bb__conn_answered(conn, &lane->context);
     if (next == BB_CONN_AGAIN && lane->in_a_row < BB_IN_A_ROW)
         lane->again = conn;
     else
-        (void)bb__lane_settle(lane, conn, next);
+        (void)bb__set_settle(&lane->set, &lane->context, conn, next);
 }
 
-static void do_then(struct bb_lane *lane, enum bb__then then)
+static void end_otherwise(struct bb_lane *lane, enum bb__then then)
 {
     struct bb__conn *conn = lane->current;
-    lane->then = BB_THEN_NOTHING;
     lane->current = NULL;
-    if (then == BB_THEN_GO_ON)
-        go_on_with(lane, conn);
-    else if (then == BB_THEN_STEP_BACK)
+    if (then == BB_THEN_STEP_BACK)
         bb__lane_step_back(lane);
     else if (then != BB_THEN_LOOK)
         bb__set_end(&lane->set, &lane->context, conn,
                     then == BB_THEN_CLOSE ? BB_CONN_END_CLOSE : BB_CONN_END_RESET);
 }
 
+static void do_later(struct bb_lane *lane, enum bb__then then)
+{
+    lane->then = then;
+    lane->reply.failed = BB_EGONE; /* until the next request there is none to reply to */
+}
+
 void bb__lane_returns(struct bb_lane *lane, enum bb__then then)
 {
     bb__board_end(lane->line);
-    if (bb__own_end(&lane->own) || take_back(lane)) {
-        do_then(lane, then);
-        return;
-    }
-    lane->then = then;
-    lane->reply.failed = BB_EGONE; /* until the next request there is none to reply to */
+    if (!bb__own_end(&lane->own) && !take_back(lane))
+        do_later(lane, then);
+    else if (then == BB_THEN_GO_ON)
+        go_on(lane);
+    else
+        end_otherwise(lane, then);
 }
 
 bool bb__lane_has_returned(struct bb_lane *lane)
@@ -113,7 +119,12 @@ bool bb__lane_has_returned(struct bb_lane *lane)
         ended = bb__own_end(&lane->own);
     }
     if (!ended && !take_back(lane)) return false;
-    do_then(lane, lane->then);
+    enum bb__then then = lane->then;
+    lane->then = BB_THEN_NOTHING;
+    if (then == BB_THEN_GO_ON)
+        go_on(lane);
+    else
+        end_otherwise(lane, then);
     return true;
 }
 

@@ -57,12 +57,14 @@ static bool is_taken(unsigned word)
     return !is_busy(word) && !is_alone(word) && bb__own_state_of(word) != BB_OWN_IDLE;
 }
 
-static void remember(struct bb_lane *lane, unsigned request)
+static void remember(struct bb__porter *porter, struct bb_lane *lane, unsigned request)
 {
+    pthread_mutex_lock(&porter->time_lock);
     lane->minded.word = request;
     lane->minded.since = bb__clock_us();
     lane->minded.overdue = lane->minded.untold = lane->minded.warned = lane->minded.late = false;
     lane->minded.labelled = false;
+    pthread_mutex_unlock(&porter->time_lock);
 }
 
 /* A request that was there a tick ago, too. Else it is remembered, with a time that is not before it: this
@@ -71,20 +73,20 @@ static bool is_long(struct bb__porter *porter, struct bb_lane *lane, unsigned wo
 {
     if (!is_busy(word)) return false;
     if (word == lane->minded.word) return porter->context.seen - lane->minded.since >= TICK * 1000;
-    remember(lane, word);
+    remember(porter, lane, word);
     porter->fresh = true;
     porter->quiet = 0;
     return false;
 }
 
 /* Nothing waits for it: only one that is to be named on the board is worth the trouble. */
-static bool is_long_alone(const struct bb__porter *porter, struct bb_lane *lane, unsigned word)
+static bool is_long_alone(struct bb__porter *porter, struct bb_lane *lane, unsigned word)
 {
     if (!is_alone(word)) return false;
     unsigned request = bb__own_with_state(word, BB_OWN_BUSY);
     if (request == lane->minded.word)
         return porter->context.seen - lane->minded.since >= bb__porter_watch_time(lane->worker) * 1000;
-    remember(lane, request);
+    remember(porter, lane, request);
     return false;
 }
 
@@ -147,6 +149,13 @@ static uint64_t time_lost(const struct bb__porter *porter)
     return late > STOPPED ? late : 0;
 }
 
+static void excuse(struct bb__porter *porter, struct bb_lane *lane, uint64_t lost)
+{
+    pthread_mutex_lock(&porter->time_lock);
+    lane->minded.since += lost;
+    pthread_mutex_unlock(&porter->time_lock);
+}
+
 static void look(struct bb__porter *porter)
 {
     porter->fresh = false;
@@ -157,7 +166,7 @@ static void look(struct bb__porter *porter)
     uint64_t lost = time_lost(porter);
     pthread_mutex_lock(&porter->lock);
     for (struct bb_lane *lane = porter->worker->lanes; lane; lane = lane->next) {
-        lane->minded.since += lost;
+        if (lost > 0) excuse(porter, lane, lost);
         look_at(porter, lane);
     }
     withdraw(porter);
@@ -179,7 +188,7 @@ static bool has_new(struct bb__porter *porter, uint64_t *due)
     for (struct bb_lane *lane = porter->worker->lanes; lane; lane = lane->next) {
         unsigned word = bb__own_look(&lane->own);
         found = found || is_busy(word);
-        if (bb__own_state_of(word) == BB_OWN_HELD) *due = bb__sooner(*due, bb__porter_until(lane));
+        if (bb__own_state_of(word) == BB_OWN_HELD) *due = bb__sooner(*due, bb__porter_until(porter, lane));
     }
     pthread_mutex_unlock(&porter->lock);
     return found;
@@ -297,6 +306,7 @@ int bb__porter_start(struct bb_worker *worker)
     porter->tick = TICK;
     porter->due_back = UINT64_MAX;
     (void)pthread_mutex_init(&porter->lock, NULL); /* of this kind it cannot fail */
+    (void)pthread_mutex_init(&porter->time_lock, NULL);
     int code = prepare(porter);
     if (code == BB_OK) code = start_thread(porter);
     if (code != BB_OK) {

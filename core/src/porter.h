@@ -17,13 +17,14 @@ struct bb__porter {
     int kick_fd;
     atomic_bool asleep; /* it waits for a kick, for as long as it takes */
     atomic_bool ends;
-    bool hangs;           /* whoever frees its worker has waited for it in vain */
-    pthread_mutex_t lock; /* it looks at lanes: one that begins or ends waits */
-    bool fresh;           /* the last look has found a new request */
-    bool closely;         /* the wait behind the last look is a short one */
-    unsigned quiet;       /* looks in a row without a new request */
-    unsigned brief;       /* looks in a row at new requests only */
-    unsigned none_idle;   /* looks in a row at which no other process was idle */
+    bool hangs;                /* whoever frees its worker has waited for it in vain */
+    pthread_mutex_t time_lock; /* guards what lane_time.c looks at; never held for long */
+    pthread_mutex_t lock;      /* it looks at lanes: one that begins or ends waits */
+    bool fresh;                /* the last look has found a new request */
+    bool closely;              /* the wait behind the last look is a short one */
+    unsigned quiet;            /* looks in a row without a new request */
+    unsigned brief;            /* looks in a row at new requests only */
+    unsigned none_idle;        /* looks in a row at which no other process was idle */
     uint64_t
         waits_since; /* ms, when something was first seen to wait although lanes are idle; 0: nothing does */
     uint64_t left_since; /* ms, when something was first seen to be left to those that are; 0: nothing is */

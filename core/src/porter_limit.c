@@ -32,10 +32,12 @@ static uint64_t label_due(const struct bb_lane *lane)
     return lane->line ? end_of(lane, bb__porter_watch_time(lane->worker), lane->minded.labelled) : UINT64_MAX;
 }
 
-uint64_t bb__porter_until(const struct bb_lane *lane)
+uint64_t bb__porter_until(struct bb__porter *porter, const struct bb_lane *lane)
 {
-    uint64_t limit = bb__sooner(soft_end(lane), hard_end(lane));
-    uint64_t due = bb__sooner(lane->minded.due, bb__sooner(label_due(lane), limit));
+    pthread_mutex_lock(&porter->time_lock);
+    uint64_t limit = bb__sooner(label_due(lane), bb__sooner(soft_end(lane), hard_end(lane)));
+    pthread_mutex_unlock(&porter->time_lock);
+    uint64_t due = bb__sooner(lane->minded.due, limit);
     return bb__porter_minds_reader(lane) ? bb__sooner(due, bb__clock_ms() + BB_READERS_LOOK) : due;
 }
 
@@ -91,22 +93,24 @@ static enum bb__answer take(struct bb_lane *lane)
     return BB_ANSWER_ENDED;
 }
 
-static void warn(struct bb_lane *lane)
+/* Whether it has had all of its time. */
+static bool note_limits(struct bb__porter *porter, struct bb_lane *lane)
 {
-    lane->minded.warned = lane->minded.late = true;
-    bb__event_raise(lane->worker->alarm_fd);
+    uint64_t time = porter->context.now;
+    pthread_mutex_lock(&porter->time_lock);
+    bool soft = time >= soft_end(lane), hard = time >= hard_end(lane), labels = time >= label_due(lane);
+    if (soft) lane->minded.warned = lane->minded.late = true;
+    if (hard) lane->minded.overdue = lane->minded.untold = true;
+    pthread_mutex_unlock(&porter->time_lock);
+    if (soft) bb__event_raise(lane->worker->alarm_fd);
+    if (labels) bb__board_label(lane->line, lane->request.head.method, lane->request.head.path);
+    lane->minded.labelled = lane->minded.labelled || labels;
+    return hard;
 }
 
 void bb__porter_limit(struct bb__porter *porter, struct bb_lane *lane)
 {
-    uint64_t time = porter->context.now;
-    if (time >= label_due(lane)) {
-        bb__board_label(lane->line, lane->request.head.method, lane->request.head.path);
-        lane->minded.labelled = true;
-    }
-    if (time >= soft_end(lane)) warn(lane);
-    if (time < hard_end(lane)) return;
-    lane->minded.overdue = lane->minded.untold = true;
+    if (!note_limits(porter, lane)) return;
     enum bb__answer now = take(lane);
     if (now == BB_ANSWER_TAKEN) answer(porter, lane);
     if (now == BB_ANSWER_CUT) cut(lane->current);

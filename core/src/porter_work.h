@@ -68,7 +68,7 @@ static inline bool bb__porter_minds_reader(const struct bb_lane *lane)
 }
 
 /* porter_limit.c: ms, when there is something to do for a set that is held. */
-uint64_t bb__porter_until(const struct bb_lane *lane);
+uint64_t bb__porter_until(struct bb__porter *porter, const struct bb_lane *lane);
 
 /* epoll has failed: this goes into the log, once per second. */
 void bb__porter_note_trouble(struct bb__porter *porter, int error);

@@ -126,6 +126,24 @@ static void test_what_was_done_out_of_band_ends_later(void **state)
     end(scene);
 }
 
+/* The porter has its lock while it is in the middle of a step. */
+static void test_what_the_host_asks_of_the_time_does_not_wait(void **state)
+{
+    (void)state;
+    struct scene *scene = begin(app_answers_meanwhile);
+    struct bb_lane *lane = scene->host->lane;
+    uint64_t ms;
+    pthread_mutex_lock(&scene->porter.lock);
+    assert_false(bb_lane_take_late(lane));
+    assert_false(bb_lane_take_overdue(lane, &ms));
+    bb_lane_extend_time(lane, 5);
+    bb_lane_remind(lane);
+    pthread_mutex_unlock(&scene->porter.lock);
+    porter_gives(scene->host);
+    host_settle(scene->host);
+    end(scene);
+}
+
 static void *porter_is_slow(void *scene)
 {
     struct scene *it = scene;
@@ -149,10 +167,12 @@ static void test_the_end_of_a_lane_waits(void **state)
 
 int main(void)
 {
+    (void)alarm(30); /* a call that waits */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_answer_does_not_wait_for_the_porter),
         cmocka_unit_test(test_a_reply_that_breaks_off_ends_the_connection_later),
         cmocka_unit_test(test_what_was_done_out_of_band_ends_later),
+        cmocka_unit_test(test_what_the_host_asks_of_the_time_does_not_wait),
         cmocka_unit_test(test_the_end_of_a_lane_waits),
     };
     return cmocka_run_group_tests_name("lane_return", tests, NULL, NULL);

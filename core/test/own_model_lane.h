@@ -259,6 +259,32 @@ static inline bool may_end(const struct model *model, const struct state *state,
     return rest_is_served(model, state) && (!model->limited || lane->overdue);
 }
 
+/* It has left its set. */
+static inline void tell_porter(struct state *state, unsigned lane)
+{
+    uint8_t at = state->lanes[lane].at;
+    if (at == L_NOTICES)
+        notice(state, lane);
+    else if (at == L_KICKS)
+        kick(state, lane);
+    else
+        raise_kick(state, lane);
+}
+
+/* It has nothing left. */
+static inline void end_of_drain(const struct model *model, struct state *state, unsigned lane)
+{
+    struct lane *it = &state->lanes[lane];
+    if (it->at == L_SHOWS) {
+        if (model->mistake != DRAINED_UNSHOWN) show_done(model, state, lane);
+        it->at = L_CHECKS;
+    } else if (it->at == L_CHECKS) {
+        it->at = others_are_done(model, state, lane) ? L_LOOKS : L_SLEEPS;
+    } else {
+        leave_or_stand_by(model, state, lane);
+    }
+}
+
 /* False: it waits. */
 static inline bool lane_step(struct model *model, struct state *state, unsigned lane)
 {
@@ -280,13 +306,9 @@ static inline bool lane_step(struct model *model, struct state *state, unsigned 
         leave(model, state, lane);
         return true;
     case L_NOTICES:
-        notice(state, lane);
-        return true;
     case L_KICKS:
-        kick(state, lane);
-        return true;
     case L_RAISES:
-        raise_kick(state, lane);
+        tell_porter(state, lane);
         return true;
     case L_SERVES:
         if (!may_end(model, state, it)) return false;
@@ -313,14 +335,9 @@ static inline bool lane_step(struct model *model, struct state *state, unsigned 
         answered(model, state, lane);
         return true;
     case L_SHOWS:
-        if (model->mistake != DRAINED_UNSHOWN) show_done(model, state, lane);
-        it->at = L_CHECKS;
-        return true;
     case L_CHECKS:
-        it->at = others_are_done(model, state, lane) ? L_LOOKS : L_SLEEPS;
-        return true;
     case L_LOOKS:
-        leave_or_stand_by(model, state, lane);
+        end_of_drain(model, state, lane);
         return true;
     case L_GONE:
         return false;

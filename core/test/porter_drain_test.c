@@ -76,7 +76,8 @@ static void start_two(struct pair_of_workers *pair, const struct bb_settings *se
     gather(&pair->crowd, 1, settings);
     lanes_start(&pair->other, 1, settings);
     pair->other.descriptors = -1;
-    pair->other.worker->pid = 1; /* as if it were in another process */
+    pair->other.worker->pid = 1; /* as if it were in another process, which has the same listener */
+    pair->other.worker->addresses[0] = pair->crowd.lanes.worker->addresses[0];
 }
 
 static void drain_two(struct pair_of_workers *pair)
