@@ -14,8 +14,6 @@ module Bontebok
   #                      :hung     a request takes longer than RequestTimeout
   #                      :stuck    in each of my threads one does
   #                      :emptied  and nothing else is left in here
-  #                      :resting  I have no request, and had none of late
-  #                      :busy     I have one again
   #   parent to child    :go       the sockets listen: serve
   #                      :reopen   open the log files anew
   #                      :drain    finish what is queued and in flight, then end
@@ -28,7 +26,7 @@ module Bontebok
   class Channel
     BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", go: "g",
               reopen: "o", drain: "d", retire: "t", quit: "q", renew: "n", renew_slowly: "s", more: "+", fewer: "-",
-              kill: "k", resting: "i", busy: "b" }.freeze
+              kill: "k" }.freeze
     WORDS = BYTES.invert.freeze
 
     attr_reader :to_io

@@ -43,7 +43,7 @@ module Bontebok
       @pid = pid
       @channel = channel
       @progress = :started
-      @staying = @busy = true
+      @staying = true
       @leaving = @killed = @hung = false
       @unsaid = []
     end
@@ -70,13 +70,6 @@ module Bontebok
 
     def reached?(step)
       PROGRESS.index(@progress) >= PROGRESS.index(step)
-    end
-
-    # Whether it may have requests.
-    attr_writer :busy
-
-    def busy?
-      @busy
     end
 
     # False once it is to go: it counts no more, and somebody takes its place.

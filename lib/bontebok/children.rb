@@ -153,7 +153,6 @@ module Bontebok
       case word
       when :leave then @turns.add(child)
       when :hung, :stuck, :emptied then note_hung(child, word)
-      when :busy, :resting then child.busy = word == :busy
       when *Child::PROGRESS then note_progress(child, word)
       end
     end

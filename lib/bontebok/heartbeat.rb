@@ -12,10 +12,10 @@ module Bontebok
     # How long may be waited until #look; nil: it need not be called.
     attr_reader :seconds
 
-    # signs: the LifeSigns of lanes that serve from now on. limit: WorkerTimeout in seconds, in which there are several
+    # lanes: they serve from now on. limit: WorkerTimeout in seconds, in which there are several
     # beats; 0: none.
-    def initialize(signs, title, limit)
-      @signs = signs
+    def initialize(lanes, title, limit)
+      @lanes = lanes
       @title = title
       @interval = limit.positive? ? [INTERVAL, limit / 4].min : INTERVAL
       look
@@ -28,8 +28,8 @@ module Bontebok
     end
 
     def look
-      @signs.beat
-      return busy unless @signs.rest
+      @lanes.beat
+      return busy unless @lanes.rest
 
       @seconds = nil
       @title.idle

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "bontebok/bontebok"
-require_relative "life_signs"
 require_relative "main_thread"
 require_relative "out_of_band"
 require_relative "rack_env"
@@ -13,14 +12,14 @@ module Bontebok
   #
   #   :lanes_ended    nothing is left to serve
   #   :max_requests   the lanes have served as many requests as they should (request_limit)
-  #   :busy           the first request since LifeSigns#rest was true
+  #   :busy           the first request since #rest was true
   #   :leave          the application asks this process to end, or has damaged it; the lanes go on until they are told
   class Lanes
     # 0: they go on for ever.
     attr_reader :request_limit
 
-    # The RequestLimits and the LifeSigns, for the main thread.
-    attr_reader :request_limits, :signs
+    # The RequestLimits, for the main thread.
+    attr_reader :request_limits
 
     # worker: the Hooks::Worker that hooks are told of. turns: OutOfBandTurns, where there are other workers.
     # channel: to a parent that is to replace this process if a request takes too long, whatever Ruby is busy with.
@@ -40,7 +39,6 @@ module Bontebok
       listeners.each { |listener| @core.listen(listener.descriptor, listener.server_name, listener.server_port) }
       @lanes = Array.new(config[:threads]) { make_lane(config, app) }
       @request_limits = RequestLimits.new(@core, @lanes, log: log)
-      @signs = LifeSigns.new(@core, channel)
     end
 
     # Raises ThreadError when there is no room for all of them; then none has accepted anything.
@@ -92,6 +90,16 @@ module Bontebok
     # How many they have served.
     def requests
       @core.requests
+    end
+
+    # Shows on the board that Ruby moves.
+    def beat
+      @core.beat
+    end
+
+    # Is nothing in hand, and was nothing since this was asked last?
+    def rest
+      @core.rest
     end
 
     # Waits for the threads' end.
@@ -156,15 +164,10 @@ module Bontebok
     def report(level, message, exception)
       case level
       when :out_of_band then mind("what was to be done out of band") { go_out_of_band }
-      when :max_requests, :busy then note(level)
+      when :max_requests, :busy then @events.push(level)
       when :leave then leave(exception)
       else @log.write(level, message, exception)
       end
-    end
-
-    def note(level)
-      @signs.busy if level == :busy
-      @events.push(level)
     end
 
     # Outside of a request there is no env.

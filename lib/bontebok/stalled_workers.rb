@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
 require_relative "child"
+require_relative "process_stop"
 
 module Bontebok
-  # Workers that have a request and have not moved for WorkerTimeout, as the board shows it: their process is stopped,
-  # or something in it keeps Ruby's lock. For whoever can kill them; it need not be their parent.
+  # Workers that have not moved for WorkerTimeout. Those that have a request show on the board that they move. They do
+  # not if their process is stopped, or something in it keeps Ruby's lock. Those that have no request are not woken; of
+  # them the kernel tells whether their process is stopped. For whoever can kill them; it need not be their parent.
   class StalledWorkers
     # So often in WorkerTimeout the board is looked at.
     LOOKS = 4
@@ -13,10 +15,13 @@ module Bontebok
     attr_reader :time
 
     # board: shows its #lanes. seconds: WorkerTimeout. clock: what stands for ours in tests.
-    def initialize(board, seconds, clock: Child)
+    # stops: returns what ProcessStop.of does.
+    def initialize(board, seconds, clock: Child, stops: ProcessStop.method(:of))
       @board = board
       @seconds = seconds
       @clock = clock
+      @stops = stops
+      @stopped = {}
       @since = @time = clock.now
     end
 
@@ -25,15 +30,29 @@ module Bontebok
       now = @clock.now
       return {} if now < @time
 
-      @since = now if now - @time > pause # we were stopped ourselves, and maybe everybody
+      begin_anew(now) if now - @time > pause # we were stopped ourselves, and maybe everybody
       @time = now + pause
-      stalled(@board.lanes.group_by { |lane| lane[:pid] }, now - @since)
+      workers = @board.lanes.group_by { |lane| lane[:pid] }
+      stopped(workers.keys, now).merge(stalled(workers, now - @since))
     end
 
     private
 
     def pause
       @seconds / LOOKS
+    end
+
+    def begin_anew(now)
+      @since = now
+      @stopped.clear
+    end
+
+    # A stop counts from the look that finds it.
+    def stopped(pids, now)
+      stops = pids.to_h { |pid| [pid, @stops.call(pid)] }.compact
+      @stopped = stops.to_h { |pid, stop| [[pid, stop], @stopped.fetch([pid, stop], now)] }
+      long = @stopped.select { |_, since| now - since >= @seconds }
+      long.to_h { |(pid, _), _| [pid, "has not moved for #{@seconds} s: its process is stopped, without a request"] }
     end
 
     # seconds: for which we have been watching.

@@ -86,7 +86,7 @@ module Bontebok
         @lanes.start
         @life.ready
         @channel.say(:ready)
-        @heartbeat = Heartbeat.new(@lanes.signs, @title, @config.seconds(:worker_timeout))
+        @heartbeat = Heartbeat.new(@lanes, @title, @config.seconds(:worker_timeout))
         @serving = true
         begin_to_obey(words)
         wait_for_events while @serving

@@ -65,6 +65,24 @@ class ProcessStalledTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
+  # What the kernel gives it waits, and nobody else sees that.
+  def test_one_that_is_stopped_without_a_request
+    server = start("-w", "1")
+    former = wait_for_workers(server, 1)
+    server.connect do |client|
+      client.request("GET", "/")
+      assert_equal 200, client.read_response.status
+      eventually(10, "idle") { File.read("/proc/#{former.first}/cmdline").include?(" idle ") }
+      Process.kill("STOP", former.first)
+      client.request("GET", "/")
+      assert_includes %i[eof reset], client.wait_for_end
+    end
+    told = "worker (pid #{former.first}) has not moved for 1.0 s: its process is stopped, without a request: killed\n"
+    server.wait_for_output(/ error .* #{Regexp.escape(told)}/)
+    wait_for_workers(server, 1, without: former)
+    assert_equal 200, server.get.status
+  end
+
   # Whatever a request does in Ruby is no fault.
   def test_one_that_computes_or_waits_for_long
     server = start("-w", "1", "-t", "2")

@@ -3,11 +3,11 @@
 require "test_helper"
 require_relative "support/children_case"
 
-# Children that have something to do and do not move.
+# Children that do not move.
 class ChildrenStalledTest < Support::TestCase
   include ChildrenCase
 
-  # Whom the test calls stalled.
+  # Tells of those that the test calls stalled.
   class Stalled
     attr_reader :time, :looks
     attr_accessor :found
@@ -24,14 +24,6 @@ class ChildrenStalledTest < Support::TestCase
     end
   end
 
-  # At rest, until the test says by a signal that it is not.
-  RESTING = lambda do |channel|
-    Signal.trap("USR1") { channel.say(:busy) }
-    %i[loaded ready resting].each { |word| channel.say(word) }
-    channel.to_io.wait_readable until channel.hear.intersect?(%i[quit closed])
-    0
-  end
-
   def test_one_is_killed_and_replaced
     stalled = Stalled.new
     keep(2, pause: 60, patience: 60, stalled: stalled) { STUBBORN }
@@ -44,14 +36,14 @@ class ChildrenStalledTest < Support::TestCase
     assert_alive @started[0]
   end
 
-  def test_those_at_rest_are_not_watched
+  # They need not have anything to do.
+  def test_those_that_are_ready_are_watched
     stalled = Stalled.new
-    keep(1, stalled: stalled) { RESTING }
-    mind_until { @keeper.settled?(:ready) && !@started[0].busy? }
-    looks = stalled.looks
+    keep(1, stalled: stalled) { stalled.looks.zero? ? WAITING : STEADY }
+    mind_until { @keeper.settled?(:loaded) }
     3.times { @keeper.mind }
-    assert_equal looks, stalled.looks
-    Process.kill("USR1", @started[0].pid)
-    mind_until { stalled.looks > looks }
+    assert_equal 0, stalled.looks
+    @keeper.go
+    mind_until { stalled.looks.positive? }
   end
 end

@@ -11,7 +11,8 @@ class StalledWorkersTest < Support::TestCase
   def setup
     @board = Board.new([])
     @clock = Clock.new(1000)
-    @stalled = Bontebok::StalledWorkers.new(@board, 60, clock: @clock)
+    @stops = {}
+    @stalled = Bontebok::StalledWorkers.new(@board, 60, clock: @clock, stops: @stops.method(:[]))
   end
 
   def test_one_that_does_not_move
@@ -41,6 +42,38 @@ class StalledWorkersTest < Support::TestCase
     watch_for(60)
     assert_empty @stalled.look
     assert_equal @clock.now + 15, @stalled.time
+  end
+
+  STOPPED = "has not moved for 60 s: its process is stopped, without a request"
+
+  def test_one_that_is_stopped_without_a_request
+    show(lane(1), lane(1), lane(2))
+    @stops[1] = "a stop"
+    assert_empty watch_for(60)
+    assert_equal({ 1 => STOPPED }, watch_for(15))
+  end
+
+  def test_a_stop_that_has_not_lasted
+    show(lane(1))
+    @stops[1] = "a stop"
+    assert_empty watch_for(60)
+    @stops[1] = "another stop"
+    assert_empty watch_for(60)
+    assert_equal({ 1 => STOPPED }, watch_for(15))
+    @stops.clear
+    assert_empty watch_for(15)
+    @stops[1] = "another stop"
+    assert_empty watch_for(60)
+  end
+
+  def test_who_watches_was_stopped_as_well
+    show(lane(1))
+    @stops[1] = "a stop"
+    assert_empty watch_for(60)
+    @clock.now += 31
+    assert_empty @stalled.look
+    assert_empty watch_for(45)
+    assert_equal({ 1 => STOPPED }, watch_for(15))
   end
 
   # Maybe everybody was.

@@ -27,9 +27,9 @@ module Bontebok
         kill_now(child, "has only requests that hang") if word == :emptied
       end
 
-      # When the next look at them is due; nil: they are idle.
+      # When the next look at them is due; nil: nobody serves yet.
       def watch_time
-        @stalled&.time if @roster.any? { |child| child.busy? && child.reached?(:ready) }
+        @stalled&.time if @roster.any? { |child| child.reached?(:ready) }
       end
 
       def kill_stalled

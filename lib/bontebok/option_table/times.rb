@@ -45,8 +45,8 @@ module Bontebok
         Option.new("WorkerTimeout", DURATION, 0,
                    "Time for which a worker may have a request and not move: its process is stopped, or a C " \
                    "extension keeps Ruby's lock. Longer: the worker is killed and replaced, and the log names its " \
-                   "requests. A request that runs or waits for long in Ruby is not meant. 0: no limit. Without " \
-                   "effect when MaxWorkers is 0.",
+                   "requests. A worker that is stopped without a request is killed as well. A request that runs " \
+                   "or waits for long in Ruby is not meant. 0: no limit. Without effect when MaxWorkers is 0.",
                    section: TITLE, core: true, default_text: "60s; in development 0"),
         Option.new("QueueTimeout", DURATION, 0,
                    "Time that a request which is here may wait for a worker while all are busy, from its last byte " \

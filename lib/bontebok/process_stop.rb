@@ -1,0 +1,18 @@
+# frozen_string_literal: true
+
+module Bontebok
+  # Whether another process is stopped (SIGSTOP, a debugger), as Linux shows it in /proc.
+  module ProcessStop
+    STATE = /^State:\s+[Tt]/
+    # Each stop is one more.
+    SWITCHES = /^voluntary_ctxt_switches:.*/
+
+    # What is the same as long as one stop lasts; nil: the process is not stopped, or the system does not show it.
+    def self.of(pid)
+      status = File.read("/proc/#{pid}/status")
+      status[SWITCHES] if STATE.match?(status)
+    rescue SystemCallError
+      nil
+    end
+  end
+end
