@@ -297,6 +297,12 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request);
 /* Blocks until there is something to do, a deadline is due or bb_lane_wake() was called. Returns BB_OK. */
 int bb_lane_wait(struct bb_lane *lane);
 
+/* For a host with a global lock, behind each request: whether it is to let its other threads run before it
+ * asks for the next one. True when the lane has gone on for a millisecond while other lanes of the worker
+ * waited: those that were woken, and any, if the host says that others have requests. A host may keep the
+ * lock for far longer otherwise (Ruby: 100 ms), and the others' requests wait. */
+bool bb_lane_gives_way(struct bb_lane *lane, bool others_have_requests);
+
 /* Makes a bb_lane_wait() or bb_reply_wait() that is under way, or else the next one, return. Any thread,
  * signal handler. */
 void bb_lane_wake(struct bb_lane *lane);

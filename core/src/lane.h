@@ -88,13 +88,14 @@ struct bb_lane {
     struct bb__lane_reply reply;
     enum bb__then then; /* the porter has the set: for as long as it is in the middle of a step */
 
-    bool attends;        /* something is to be done before the host gets a request: attend() */
-    bool busy;           /* the last look found something: looking again without waiting is likely to pay */
-    bool looked;         /* since the last request was handed out */
-    bool held_turn;      /* others were served while one waited that needs no look */
-    bool handing_over;   /* there are idle ones that the relay had no room for */
-    bool standing_by;    /* it drains, has no connection, and serves those that others pass on */
-    uint64_t handed_out; /* ms, when the host got the current request */
+    uint64_t wanted_since; /* us, when it has found that others wait for the host's lock; 0: it has not */
+    bool attends;          /* something is to be done before the host gets a request: attend() */
+    bool busy;             /* the last look found something: looking again without waiting is likely to pay */
+    bool looked;           /* since the last request was handed out */
+    bool held_turn;        /* others were served while one waited that needs no look */
+    bool handing_over;     /* there are idle ones that the relay had no room for */
+    bool standing_by;      /* it drains, has no connection, and serves those that others pass on */
+    uint64_t handed_out;   /* ms, when the host got the current request */
 
     /* lane_accept.c */
     bool watching;                        /* the sources are to be in the set; the worker's lock guards it */
@@ -267,6 +268,10 @@ bool bb__lane_take_left(struct bb_lane *lane, struct bb__conn **conn);
 
 /* lane_aside.c: the rest of bb_lane_step_back(): the set is the lane's. */
 void bb__lane_step_back(struct bb_lane *lane);
+
+/* lane_aside.c: the one that was to go on at once waits for its turn: the porter may have the set meanwhile.
+ */
+void bb__lane_keep_again(struct bb_lane *lane);
 
 /* lane_aside.c: the lane has `unwatched` set. */
 void bb__lane_watch_again(struct bb_lane *lane);

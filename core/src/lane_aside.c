@@ -50,11 +50,15 @@ static bool leave(struct bb_lane *self, enum bb_aside when)
     return true;
 }
 
-/* The porter may have the set meanwhile: nothing in it is the lane's any more. */
-static void let_go(struct bb_lane *lane)
+void bb__lane_keep_again(struct bb_lane *lane)
 {
     if (lane->again) (void)bb__lane_settle(lane, lane->again, BB_CONN_AGAIN);
     lane->again = NULL;
+}
+
+static void let_go(struct bb_lane *lane)
+{
+    bb__lane_keep_again(lane);
     bb__lane_leaves(lane);
 }
 

@@ -27,6 +27,8 @@ void bb__lane_looked(struct bb_lane *lane)
         lane->shares.crowded = lane->shares.began = 0;
         return;
     }
+    /* What is unsent leaves before the host gets another request. */
+    if (lane->set.unsent > 0) bb__batch_put_first(&lane->set.batch, BB_INTEREST_WRITE);
     uint64_t now = lane->context.seen = bb__clock_us();
     if (!lane->line) return;
     measure(lane, now);

@@ -5,6 +5,11 @@
 
 #include <poll.h>
 
+/* us, for which a lane goes on although others wait for the host's lock. To change the thread costs: with 0
+ * the CPU per hello world of 5 threads is 11.4 us, with 1000 it is 8.4 us, and 8.4 us if no lane ever gives
+ * way. The p99 of requests of 1 to 2 ms is the same with 0 and 1000. */
+#define TURN 1000
+
 /* Nothing is left behind that could have to wait, nor another lane that could have to stand back, and nobody
  * counts the time. */
 static bool is_alone(const struct bb_lane *lane)
@@ -37,6 +42,8 @@ void bb__lane_is_woken(struct bb_lane *lane)
     struct bb__porter *porter = lane->worker->porter;
     if (!porter) return;
     lane->then = BB_THEN_WAKE;
+    lane->wanted_since = 0;
+    atomic_fetch_add_explicit(&lane->worker->lanes_woken, 1, memory_order_relaxed);
     bb__own_begin(&lane->own);
     bb__porter_notice(porter);
 }
@@ -48,6 +55,22 @@ void bb__lane_waits(struct bb_lane *lane)
     if (!porter) return;
     bb__own_join(&lane->own);
     bb__event_raise(porter->kick_fd);
+}
+
+bool bb_lane_gives_way(struct bb_lane *lane, bool others_have_requests)
+{
+    struct bb_worker *worker = lane->worker;
+    if (!others_have_requests && atomic_load_explicit(&worker->lanes_woken, memory_order_relaxed) == 0) {
+        lane->wanted_since = 0;
+        return false;
+    }
+    if (bb__worker_is_inert(worker) || lane->then != BB_THEN_NOTHING) return false;
+    uint64_t now = bb__clock_us();
+    if (lane->wanted_since == 0) lane->wanted_since = now;
+    if (now - lane->wanted_since < TURN) return false;
+    bb__lane_keep_again(lane);
+    bb__lane_is_woken(lane);
+    return true;
 }
 
 static void watch_again(struct bb_lane *lane)
@@ -116,6 +139,7 @@ bool bb__lane_has_returned(struct bb_lane *lane)
     if (lane->then == BB_THEN_NOTHING) return true;
     if (lane->then == BB_THEN_WAKE) {
         lane->then = BB_THEN_LOOK;
+        atomic_fetch_sub_explicit(&lane->worker->lanes_woken, 1, memory_order_relaxed);
         ended = bb__own_end(&lane->own);
     }
     if (!ended && !take_back(lane)) return false;

@@ -70,6 +70,16 @@ void bb__event_clear(int fd)
     (void)eventfd_read(fd, &count); /* EAGAIN: cleared already */
 }
 
+void bb__batch_put_first(struct bb__batch *batch, uint32_t interest)
+{
+    for (int i = batch->next, first = i; i < batch->count; i++) {
+        struct epoll_event event = batch->events[i];
+        if (!(event.events & interest)) continue;
+        batch->events[i] = batch->events[first];
+        batch->events[first++] = event;
+    }
+}
+
 void bb__batch_forget(struct bb__batch *batch, const void *tag)
 {
     for (int i = batch->next; i < batch->count; i++)

@@ -46,6 +46,9 @@ int bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int time
 void bb__event_raise(int fd);
 void bb__event_clear(int fd);
 
+/* Puts those first that have one of these events. */
+void bb__batch_put_first(struct bb__batch *batch, uint32_t interest);
+
 /* Forgets what the batch still holds for a tag that is about to be freed. */
 void bb__batch_forget(struct bb__batch *batch, const void *tag);
 

@@ -80,6 +80,12 @@ int bb__set_receive(struct bb__set *set, struct bb__conn_context *context, const
     return BB_OK;
 }
 
+/* 1: the kernel tells when its client takes something; else 0. */
+static unsigned awaits_taking(const struct bb__conn *conn)
+{
+    return conn->registered && (conn->interest & BB_INTEREST_WRITE);
+}
+
 void bb__set_end(struct bb__set *set, struct bb__conn_context *context, struct bb__conn *conn,
                  enum bb__conn_end end)
 {
@@ -95,6 +101,7 @@ void bb__set_end(struct bb__set *set, struct bb__conn_context *context, struct b
         set->conns = conn->next;
     if (conn->next) conn->next->previous = conn->previous;
     set->count--;
+    set->unsent -= awaits_taking(conn);
     set->has_room = true;
     atomic_fetch_sub_explicit(set->process_count, 1, memory_order_relaxed);
     bb__conn_free(conn, context, end);
@@ -103,6 +110,7 @@ void bb__set_end(struct bb__set *set, struct bb__conn_context *context, struct b
 void bb__set_unwatch(struct bb__set *set, struct bb__conn *conn)
 {
     if (conn->registered) bb__poller_remove(&set->poller, conn->fd);
+    set->unsent -= awaits_taking(conn);
     conn->registered = false;
 }
 
@@ -143,10 +151,12 @@ void bb__set_hurry(struct bb__set *set, uint64_t patience, uint64_t began)
 static bool watch(struct bb__set *set, struct bb__conn *conn)
 {
     if (conn->registered && conn->interest == conn->want) return true;
+    set->unsent -= awaits_taking(conn);
     int code = conn->registered ? bb__poller_change(&set->poller, conn->fd, conn->want, conn)
                                 : bb__poller_add(&set->poller, conn->fd, conn->want, conn);
     conn->registered = true;
     conn->interest = conn->want;
+    set->unsent += awaits_taking(conn);
     return code == BB_OK;
 }
 

@@ -21,6 +21,7 @@ struct bb__set {
     struct bb__deadlines deadlines;
     struct bb__conn *conns; /* all of them */
     uint64_t count;
+    unsigned unsent; /* of them: clients that are to take something, as the kernel is asked to tell */
     struct bb__conn *ready_first, *ready_last; /* bytes in hand, waiting for their turn */
     unsigned ready_count;
     bool relay_is_full;                  /* for the first of them */

@@ -94,6 +94,7 @@ struct bb_worker {
     _Atomic(struct bb_lane *) aside; /* for it the sources have left every set; NULL */
     atomic_bool withdrawn;           /* they have, as a lane is busy and another process is not */
     atomic_uint lane_count;
+    atomic_uint lanes_woken;                 /* whose hosts wait for their lock */
     struct bb__queued *queued, *queued_last; /* the oldest first */
     atomic_uint queued_count;
     struct bb__news_ring news; /* the porter's, which no host asks */

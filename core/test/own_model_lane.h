@@ -99,6 +99,10 @@ static inline void run(struct model *model, struct state *state, unsigned lane)
     if (state->draining && model->mistake != DRAINED_UNSHOWN) show_done(model, state, lane);
     struct lane *it = &state->lanes[lane];
     unsigned ready = first_ready(model, state, lane);
+    if (model->lock == LOCK_SHARED && choose(model, 2) == 1) {
+        it->at = L_WAKES; /* gives way */
+        return;
+    }
     if (it->batch) {
         take_event(model, state, lane);
         return;

@@ -160,6 +160,7 @@ static void serve_request(struct bbr_exchange *exchange)
     uint64_t served = ++lane->worker->requests;
     if (served == lane->max_requests) bbr_report(exchange, "max_requests", Qnil, Qnil);
     if (served >= lane->worker->out_of_band_latest) go_out_of_band(exchange, BB_ASIDE_ANYWAY);
+    if (bb_lane_gives_way(lane->core, lane->worker->in_hand > 0)) rb_thread_schedule();
 }
 
 static VALUE serve_requests(VALUE argument)

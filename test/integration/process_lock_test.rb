@@ -38,6 +38,40 @@ class ProcessLockTest < Support::TestCase
     server.wait_for_output(/^released$/)
   end
 
+  # /nap answers with how many requests the worker has begun while its thread slept 50 times for a moment.
+  TURNS = <<~RUBY
+    begun = 0
+    nap = lambda do
+      before = begun
+      50.times { sleep 0.001 }
+      begun - before
+    end
+    run(lambda do |env|
+      next [200, {}, [begun.to_s]] if env["PATH_INFO"] == "/begun"
+      next [200, {}, [nap.call.to_s]] if env["PATH_INFO"] == "/nap"
+      begun += 1
+      limit = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + 0.001
+      nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < limit
+      [200, {}, []]
+    end)
+  RUBY
+  LOAD_TOOL = File.join(ROOT, "lib/bontebok/bontebok-bench")
+
+  # A thread that went on for Ruby's whole time slice would serve 100 requests in the meantime, each time.
+  def test_threads_take_turns
+    server = start("-w", "1", "-t", "2", application: TURNS)
+    load = start_process(LOAD_TOOL, "-c", "8", "-d", "60", "#{server.address}:/")
+    client = connect(server)
+    eventually { number(client, "/begun") > 100 }
+    assert_includes 1..(50 * 20), number(client, "/nap")
+    load.stop
+  end
+
+  def number(client, path)
+    client.request("GET", path)
+    client.read_response.body.to_i
+  end
+
   def test_one_thread = assert_served_elsewhere(1)
   def test_several_threads = assert_served_elsewhere(3)
 end
