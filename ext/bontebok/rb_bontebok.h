@@ -177,18 +177,13 @@ void bbr_failed_short(struct bbr_exchange *exchange);
 VALUE bbr_attempt_limited(VALUE (*function)(VALUE), struct bbr_exchange *exchange);
 
 /* Around a part of it that request_timeout_soft must not cut in two. stop raises an exception that was on its
- * way. */
-void bbr_time_stop_limited(struct bbr_exchange *exchange);
+ * way, and returns whether the time was limited: only then it goes on. */
+bool bbr_time_stop_limited(struct bbr_exchange *exchange);
 void bbr_time_go_on_limited(struct bbr_exchange *exchange);
 
-static inline void bbr_time_stop(struct bbr_exchange *exchange)
+static inline bool bbr_time_stop(struct bbr_exchange *exchange)
 {
-    if (RB_UNLIKELY(exchange->lane->worker->soft_limit)) bbr_time_stop_limited(exchange);
-}
-
-static inline void bbr_time_go_on(struct bbr_exchange *exchange)
-{
-    if (RB_UNLIKELY(exchange->lane->worker->soft_limit)) bbr_time_go_on_limited(exchange);
+    return RB_UNLIKELY(exchange->lane->worker->soft_limit) && bbr_time_stop_limited(exchange);
 }
 
 static inline VALUE bbr_attempt_in_time(VALUE (*function)(VALUE), struct bbr_exchange *exchange)

@@ -253,9 +253,9 @@ static bool may_use_to_ary(struct bbr_exchange *exchange, VALUE body)
 static VALUE array_of(struct bbr_exchange *exchange, VALUE body)
 {
     if (!may_use_to_ary(exchange, body)) return Qnil;
-    bbr_time_stop(exchange);
+    bool limited = bbr_time_stop(exchange);
     VALUE parts = rb_check_funcall(body, id_to_ary, 0, NULL);
-    bbr_time_go_on(exchange);
+    if (limited) bbr_time_go_on_limited(exchange);
     return RB_TYPE_P(parts, T_ARRAY) ? parts : Qnil;
 }
 

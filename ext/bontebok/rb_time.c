@@ -41,13 +41,15 @@ VALUE bbr_attempt_limited(VALUE (*function)(VALUE), struct bbr_exchange *exchang
     return error;
 }
 
-void bbr_time_stop_limited(struct bbr_exchange *exchange)
+bool bbr_time_stop_limited(struct bbr_exchange *exchange)
 {
+    bool was_limited = exchange->limited;
     exchange->limited = false;
-    if (!exchange->timed_out || bbr_lane_is_child(exchange->lane)) return;
+    if (!was_limited || !exchange->timed_out || bbr_lane_is_child(exchange->lane)) return was_limited;
     do {
         (void)let_others_run(Qnil);
     } while (exchange->lane->raising);
+    return was_limited;
 }
 
 void bbr_time_go_on_limited(struct bbr_exchange *exchange)

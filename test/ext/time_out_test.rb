@@ -106,6 +106,20 @@ class TimeOutTest < Support::LaneCase
     assert_equal 504, limited { [200, {}, body] }.get("/slow").status
   end
 
+  # Nothing raises in the answer of on_error, whatever its body is made of.
+  def test_the_close_of_an_answer_of_on_error_goes_on
+    closed = Queue.new
+    body = Support::Failing::Body.new(->(out) { out.call("sorry") })
+    answer = -> { [500, {}, Rack::BodyProxy.new(body) { closed << @looks.pop }] }
+    server = limited(on_error: ->(*) { answer.call }) { raise "boom" }
+
+    assert_equal "sorry", server.get("/slow").body
+    assert closed.pop
+    assert_equal 200, server.get("/quick").status
+    assert_empty @places
+    assert_equal "boom", server.next_report.error.message
+  end
+
   def test_only_the_one_that_is_late
     extended = Queue.new
     go_on = Queue.new
