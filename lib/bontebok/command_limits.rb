@@ -7,16 +7,19 @@ module Bontebok
   #
   # A process that is only forked keeps the raised limit: it has our descriptors, and could open no others.
   module CommandLimits
+    # The names that Ruby's own methods keep begin with this.
+    KEPT = "bontebok_kept_"
+
     # Of Kernel and Process.
     module Commands
       def spawn(*arguments)
-        super(*CommandLimits.add_to(arguments))
+        bontebok_kept_spawn(*CommandLimits.add_to(arguments))
       end
 
       # The option changes this process. If the command cannot be executed, it gets its own limit back.
       def exec(*arguments)
         own = Process.getrlimit(:NOFILE)
-        super(*CommandLimits.add_to(arguments))
+        bontebok_kept_exec(*CommandLimits.add_to(arguments))
       ensure
         Process.setrlimit(:NOFILE, *own)
       end
@@ -25,12 +28,12 @@ module Bontebok
     # Of Kernel alone.
     module ShellCommands
       def system(*arguments)
-        super(*CommandLimits.add_to(arguments))
+        bontebok_kept_system(*CommandLimits.add_to(arguments))
       end
 
       # Takes no options. As Ruby's own, it does not wait for a command whose output nobody wants any more.
       def `(command)
-        return super unless CommandLimits.wanted?(command)
+        return __send__(:"bontebok_kept_`", command) unless CommandLimits.wanted?(command)
 
         output = IO.popen(command)
         text = output.read
@@ -41,22 +44,19 @@ module Bontebok
 
     # Of IO.
     module Pipes
-      def popen(*arguments)
-        return super unless CommandLimits.wanted?(arguments.grep_v(Hash).first)
-
-        super(*CommandLimits.add_to(arguments))
+      def popen(*arguments, &block)
+        limited = CommandLimits.wanted?(arguments.grep_v(Hash).first)
+        bontebok_kept_popen(*(limited ? CommandLimits.add_to(arguments) : arguments), &block)
       end
     end
 
     class << self
       # soft: the limit for commands; raised: that of this process from now on.
       def install(soft, raised)
+        again = @soft
         @soft = soft
         @raised = raised
-        [Commands, ShellCommands].each { |commands| Kernel.prepend(private_copy(commands)) }
-        Kernel.singleton_class.prepend(Commands, ShellCommands)
-        Process.singleton_class.prepend(Commands)
-        IO.singleton_class.prepend(Pipes)
+        replace_all unless again
       end
 
       # The same arguments with the limit among their options, unless the application has set one, for this process or
@@ -78,8 +78,25 @@ module Bontebok
 
       private
 
-      def private_copy(commands)
-        commands.dup.tap { |copy| copy.send(:private, *copy.instance_methods) }
+      def replace_all
+        [Commands, ShellCommands].each do |methods|
+          replace(Kernel, methods)
+          replace(Kernel.singleton_class, methods)
+        end
+        replace(Process.singleton_class, Commands)
+        replace(IO.singleton_class, Pipes)
+      end
+
+      # The methods are not prepended: under alias_method an application would find the prepended one in place of the
+      # method that it replaces, and each would call the other for ever.
+      def replace(owner, methods)
+        methods.instance_methods.each do |name|
+          hidden = owner.private_method_defined?(name)
+          owner.alias_method(:"#{KEPT}#{name}", name)
+          owner.alias_method(name, name) # against the warning that a method is redefined
+          owner.define_method(name, methods.instance_method(name))
+          owner.send(:private, name) if hidden
+        end
       end
     end
   end

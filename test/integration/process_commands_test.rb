@@ -140,6 +140,26 @@ class ProcessCommandsTest < Support::TestCase
     end
   end
 
+  # A library that wraps a method calls the former one, and not its own again.
+  def test_methods_that_a_library_wraps_by_alias_method
+    wrapping = <<~'RUBY'
+      WRAPPED = []
+      { Kernel => %i[system spawn exec `], Kernel.singleton_class => %i[system spawn exec `],
+        Process.singleton_class => %i[spawn exec], IO.singleton_class => %i[popen] }.each do |owner, names|
+        names.each do |name|
+          owner.alias_method(:"unwrapped #{name}", name)
+          owner.define_method(name) do |*arguments, &block|
+            WRAPPED << name
+            __send__(:"unwrapped #{name}", *arguments, &block)
+          end
+        end
+      end
+    RUBY
+    server = start_bontebok(args: %w[-w 1], rackup: wrapping + WAYS, rlimit_nofile: [256, 512])
+    _, found, own = eval(server.get.body) # rubocop:disable Security/Eval
+    assert_equal [["256"], "90"], [found.uniq, own]
+  end
+
   def test_a_limit_that_the_application_has_set_holds
     server = start_bontebok(args: %w[-w 1], rlimit_nofile: [256, 512], rackup: <<~RUBY)
       run ->(env) { [200, {}, [Process.setrlimit(:NOFILE, 300, 400).to_s, `ulimit -Sn; ulimit -Hn`]] }
