@@ -7,7 +7,7 @@
 /* Parts of an Array body that go to the core in one call. */
 #define SLICES 64
 
-static ID id_to_i, id_each, id_call, id_close, id_closed_p, id_to_ary;
+static ID id_to_i, id_each, id_call, id_close, id_closed_p, id_owner, id_to_ary;
 
 void bbr_reply_check(struct bbr_exchange *exchange, int code)
 {
@@ -228,13 +228,26 @@ static void reply_array(struct bbr_exchange *exchange, VALUE body)
 
 /* ---- other bodies ---- */
 
-/* Rack's own wrapper of bodies, and no subclass: its second close does nothing. */
-static bool is_body_proxy(VALUE body)
+static bool is_class_of_proxies(VALUE class)
 {
     static const char name[] = "Rack::BodyProxy";
-    VALUE found = rb_mod_name(CLASS_OF(body));
+    VALUE found = rb_mod_name(class);
     return !NIL_P(found) && RSTRING_LEN(found) == sizeof name - 1 &&
            memcmp(RSTRING_PTR(found), name, sizeof name - 1) == 0;
+}
+
+/* Rack's own wrapper of bodies: its second close does nothing. Rack::Events has a subclass, and so have
+ * others; one with a close of its own may count. */
+static bool is_body_proxy(VALUE body)
+{
+    VALUE class = CLASS_OF(body);
+    if (is_class_of_proxies(class)) return true;
+    do {
+        class = rb_class_superclass(class);
+        if (NIL_P(class)) return false;
+    } while (!is_class_of_proxies(class));
+    VALUE method = rb_obj_method(body, ID2SYM(id_close));
+    return rb_funcallv(method, id_owner, 0, NULL) == class;
 }
 
 /* SPEC has to_ary close the body, and some bodies leave that to the server. What closed? says is no proof:
@@ -331,5 +344,6 @@ void bbr_init_reply(void)
     id_call = rb_intern("call");
     id_close = rb_intern("close");
     id_closed_p = rb_intern("closed?");
+    id_owner = rb_intern("owner");
     id_to_ary = rb_intern("to_ary");
 }

@@ -2,6 +2,7 @@
 
 require_relative "support/lane_case"
 require_relative "support/failing"
+require "rack/events"
 
 # Rack::BodyProxy, which most bodies come in: its to_ary closes it, and it runs its block once.
 class BodyProxyTest < Support::LaneCase
@@ -27,8 +28,20 @@ class BodyProxyTest < Support::LaneCase
     assert_equal 1, ended
   end
 
-  # A subclass may count its closings.
+  # Rack::Events has one: tracing is built on it.
   def test_a_subclass_of_a_proxy
+    ended = Queue.new
+    handler = Object.new.extend(Rack::Events::Abstract)
+    handler.define_singleton_method(:on_finish) { |*| ended << true }
+    app = ->(_) { [200, {}, Rack::BodyProxy.new(%w[a b]) { ended << true }] }
+    server = serve(Rack::Events.new(app, [handler]))
+
+    assert_equal "2", server.get["content-length"]
+    server.await_requests(1)
+    assert_equal 2, ended.size
+  end
+
+  def test_a_subclass_that_counts_its_closings
     ended = 0
     proxy = Class.new(Rack::BodyProxy) { define_method(:close) { super().then { ended += 1 } } }
     server = serve { [200, {}, proxy.new(%w[a b]) { nil }] }
