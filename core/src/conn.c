@@ -78,6 +78,7 @@ static const struct {
     [BB_FAULT_UNKNOWN] = {501, "CONNECT, a method of more than 32 bytes, or an unknown transfer coding"},
     [BB_FAULT_VERSION] = {505, "a version of HTTP other than 1"},
     [BB_FAULT_DESERTED] = {BB_STATUS_DESERTED, "the client has gone before its turn: nothing is done for it"},
+    [BB_FAULT_CROWDED] = {503, "no room for more connections: a request that is not whole is refused"},
     [BB_FAULT_QUEUE_FULL] = {503, "MaxQueue: as many requests wait for a worker"},
     [BB_FAULT_UNWATCHED] = {0, "epoll: a connection cannot be watched, and is reset"},
     [BB_FAULT_UNSENT] = {0, "relay: a request cannot be passed on"},

@@ -140,6 +140,7 @@ enum bb__fault {
     BB_FAULT_UNKNOWN,
     BB_FAULT_VERSION,
     BB_FAULT_DESERTED,
+    BB_FAULT_CROWDED,    /* MaxConnections, or no descriptors */
     BB_FAULT_QUEUE_FULL, /* MaxQueue */
     BB_FAULT_QUEUE_TIME, /* QueueTimeout */
     BB_FAULT_UNWATCHED,  /* epoll has no room for it */

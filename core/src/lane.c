@@ -199,6 +199,8 @@ static void tell_rest(struct bb_lane *lane)
     if (context->news.left_out == 0) return;
     bb__news_tell_rest(&context->news, &lane->exhausted, context->now);
     bb__news_tell_rest(&context->news, &lane->lost, context->now);
+    for (int sends = 0; sends < 2; sends++)
+        bb__news_tell_rest(&context->news, &lane->slow[sends], context->now);
     for (int fault = 0; fault < BB_FAULTS; fault++)
         bb__news_tell_rest(&context->news, &context->fault_news[fault], context->now);
 }

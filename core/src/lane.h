@@ -98,11 +98,13 @@ struct bb_lane {
     uint64_t handed_out;   /* ms, when the host got the current request */
 
     /* lane_accept.c */
-    bool watching;                        /* the sources are to be in the set; the worker's lock guards it */
-    bool lent;                            /* but the porter has the set; the worker's lock guards it */
-    atomic_bool unwatched;                /* but could not be put there */
-    bool listening;                       /* the listeners are in the set, or will be again after a pause */
-    bool paused;                          /* no room: not in the set until there is some, or `resume` */
+    bool watching;         /* the sources are to be in the set; the worker's lock guards it */
+    bool lent;             /* but the porter has the set; the worker's lock guards it */
+    atomic_bool unwatched; /* but could not be put there */
+    bool listening;        /* the listeners are in the set, or will be again after a pause */
+    bool paused;           /* no room: not in the set until there is some, or `resume` */
+    bool sweeps; /* a pause was over, and the queue was not empty since then: it is emptied without another
+                    one */
     uint64_t resume;                      /* ms */
     uint64_t crowded_until;               /* ms; till then answers end their connections, to make room */
     const struct bb__listener *accepting; /* had an event; its queue is not known to be empty */
@@ -114,6 +116,7 @@ struct bb_lane {
     bool try_more;
     int last_source;                /* lane_source.c: the place of the one that had its turn last */
     struct bb__news_pace exhausted; /* telling of no descriptors, no memory */
+    struct bb__news_pace slow[2];   /* lane_room.c: telling of readers, and senders, that were ended */
     struct bb__news_pace lost;      /* lane_relay.c: telling of connections that were */
     unsigned told;                  /* so many requests more it may be the only one that knows of others */
 
@@ -176,7 +179,6 @@ void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *liste
 struct bb__conn *bb__lane_accept(struct bb_lane *lane); /* one that has a request, or NULL */
 void bb__lane_pause(struct bb_lane *lane);              /* there is no room: no sources for a while */
 struct bb__conn *bb__lane_adopt(struct bb_lane *lane);  /* the same, of those queued when the drain began */
-void bb__lane_keep_to_limit(struct bb_lane *lane);
 void bb__lane_make_room(struct bb_lane *lane,
                         int newest);          /* for others, if that descriptor is one too many */
 bool bb__lane_may_take(struct bb_lane *lane); /* else it would be lost for want of a descriptor: a pause */
@@ -185,6 +187,15 @@ void bb__lane_resume_accepting(struct bb_lane *lane);
 void bb__lane_look_anew(
     struct bb_lane *lane); /* what is there, of which the set may not know; others come first */
 void bb__lane_stop_accepting(struct bb_lane *lane);
+
+/* lane_room.c */
+#define BB_PAUSE_TIME 100 /* ms without accepting when nothing can be closed for a new connection */
+void bb__lane_keep_to_limit(struct bb_lane *lane);
+void bb__lane_tell_exhausted(struct bb_lane *lane, int error);
+bool bb__lane_close_least_missed(struct bb_lane *lane); /* False: all are of use, or too young */
+bool bb__lane_end_slowest(struct bb_lane *lane); /* ten a second; False: it is not time, or there is none */
+bool bb__lane_has_place(struct bb_lane *lane, const struct bb__conn *conn); /* which has just come */
+void bb__lane_turn_away(struct bb_lane *lane, struct bb__conn *conn);       /* 503 */
 
 /* lane_spread.c: after a streak of accepts: others may be next. */
 void bb__lane_take_turns(struct bb_lane *lane);

@@ -3,7 +3,6 @@
 #include "lane.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -11,17 +10,6 @@
 
 /* ms for which a worker may have no connection, and no descriptor for one. */
 #define STARVED_TIME 5000
-
-#define PAUSE_TIME 100 /* ms without accepting when nothing can be closed for it */
-
-/* ms for which a connection is not closed for another one: a request may be on its way to us, or an answer to
- * its client. Longer, and clients that say nothing could keep everybody else out. One that is kept alive is
- * told with its next answer, if that comes sooner. */
-#define SPARED_TIME      1000
-#define SPARED_TIME_IDLE 100
-
-/* Of so many at most it is found out whether they have sent something before one of them has to go. */
-#define PEEKS_MAX 64
 
 /* A lane that accepted only one connection in its last streak asks again only now and then: on a quiet server
  * the second accept4 finds nothing and costs as much as the first. And where requests take long it looks who
@@ -60,7 +48,7 @@ void bb__lane_pause(struct bb_lane *lane)
     lane->paused = true;
     bb__board_set_paused(lane->line, true);
     lane->set.has_room = false;
-    lane->resume = lane->crowded_until = lane->context.now + PAUSE_TIME;
+    lane->resume = lane->crowded_until = lane->context.now + BB_PAUSE_TIME;
 }
 
 /* What a drain still has to take comes slowly: at once, it would take what is left for the application. */
@@ -148,48 +136,15 @@ static void end_streak(struct bb_lane *lane)
     lane->accepting = NULL;
 }
 
-/* The longest idle is often the one that waits the longest to be read: as with deadlines, what has come
- * counts first, and another one goes. */
-static bool close_oldest(struct bb_lane *lane, enum bb__deadline_kind kind, uint64_t spared_time)
-{
-    struct bb__deadline *oldest = bb__deadline_oldest(&lane->set.deadlines, kind);
-    for (int i = 0; i < PEEKS_MAX && oldest; i++, oldest = oldest->next) {
-        if (lane->context.now - oldest->since < spared_time) return false;
-        struct bb__conn *conn = bb__conn_of_deadline(oldest);
-        if (conn->state == BB_CONN_LINGER || !bb__sock_has_bytes(conn->fd)) {
-            bb__set_end(&lane->set, &lane->context, conn, BB_CONN_END_CLOSE);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Closes the connection that will be missed least: the longest idle, then the one whose answer is the longest
- * sent, then the longest silent, then the longest in the middle of a head. False when there is none of them.
- */
-static bool close_least_missed(struct bb_lane *lane)
-{
-    return close_oldest(lane, BB_DEADLINE_KEEPALIVE, SPARED_TIME_IDLE) ||
-           close_oldest(lane, BB_DEADLINE_LINGER, SPARED_TIME) ||
-           close_oldest(lane, BB_DEADLINE_FRESH, SPARED_TIME) ||
-           close_oldest(lane, BB_DEADLINE_HEADER, SPARED_TIME);
-}
-
 void bb__lane_resume_accepting(struct bb_lane *lane)
 {
     lane->paused = false;
+    lane->sweeps = true;
     bb__board_set_paused(lane->line, false);
     if (lane->context.draining)
         bb__lane_stop_accepting(lane);
     else
         watch_sources(lane);
-}
-
-static void tell_exhausted(struct bb_lane *lane, int error)
-{
-    const struct bb_news news = {.error = error,
-                                 .text = "accept: closing idle connections, or waiting, to go on"};
-    bb__news_add_paced(&lane->context.news, &lane->exhausted, lane->context.now, &news);
 }
 
 /* Nothing can be closed for a new connection: other programs of the process have all descriptors. */
@@ -223,54 +178,13 @@ static int accept_with_room(struct bb_lane *lane, const struct bb__listener *lis
         give_up(lane, listener, error);
         return code;
     }
-    tell_exhausted(lane, error);
-    if (bb__sock_is_exhaustion(error) && close_least_missed(lane))
+    bb__lane_tell_exhausted(lane, error);
+    if (bb__sock_is_exhaustion(error) && (bb__lane_close_least_missed(lane) || bb__lane_end_slowest(lane)))
         code = bb__sock_accept(listener->fd, fd, peer);
     if (code != BB_ESYSTEM) return code;
     note_starving(lane, error);
     bb__lane_pause(lane);
     return code;
-}
-
-/* Whether one has to go. A lane closes only its own: one that has less than its share lets the others do it,
- * who may be busy now and will when they look again. */
-static bool over_limit(const struct bb_lane *lane)
-{
-    const struct bb_worker *worker = lane->worker;
-    return bb__worker_is_over_limit(worker) &&
-           lane->set.count * atomic_load_explicit(&worker->lane_count, memory_order_relaxed) >
-               atomic_load_explicit(&worker->connections_limit, memory_order_relaxed);
-}
-
-void bb__lane_keep_to_limit(struct bb_lane *lane)
-{
-    while (over_limit(lane) && close_least_missed(lane)) continue;
-}
-
-void bb__lane_make_room(struct bb_lane *lane, int newest)
-{
-    bool has_room = bb__worker_find_room(lane->worker, newest);
-    if (!has_room) tell_exhausted(lane, EMFILE);
-    if (has_room && !over_limit(lane)) return;
-    if (!close_least_missed(lane) && !lane->context.draining) bb__lane_pause(lane);
-}
-
-/* Where there was none left once, the kernel is asked anew: the host may have given some back. */
-static bool has_number(const struct bb_lane *lane)
-{
-    const struct bb_worker *worker = lane->worker;
-    uint64_t room = atomic_load_explicit(&worker->room, memory_order_relaxed);
-    if (room == 0 || atomic_load_explicit(&worker->connections, memory_order_relaxed) < room) return true;
-    int number = fcntl(lane->wake_fd, F_DUPFD_CLOEXEC, 0);
-    if (number >= 0) (void)close(number);
-    return number >= 0 && number < worker->reserve;
-}
-
-bool bb__lane_may_take(struct bb_lane *lane)
-{
-    if (lane->context.draining || has_number(lane) || close_least_missed(lane)) return true;
-    bb__lane_pause(lane);
-    return false;
 }
 
 static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb__listener *listener,
@@ -291,6 +205,10 @@ static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn
     lane->context.seen = came;
     enum bb__conn_next next = bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ);
     lane->context.seen = seen;
+    if (next == BB_CONN_WAIT && !bb__lane_has_place(lane, conn)) {
+        bb__lane_turn_away(lane, conn);
+        return NULL;
+    }
     return bb__lane_settle(lane, conn, next) ? conn : NULL;
 }
 
@@ -314,10 +232,11 @@ struct bb__conn *bb__lane_accept(struct bb_lane *lane)
     char peer[BB_PEER_MAX];
     int fd;
     if (accept_with_room(lane, listener, &fd, peer) != BB_OK) {
+        lane->sweeps = false;
         end_streak(lane);
         return NULL;
     }
-    if (++lane->accepted >= BB_IN_A_ROW || !lane->try_more) end_streak(lane);
+    if (++lane->accepted >= BB_IN_A_ROW || !(lane->try_more || lane->sweeps)) end_streak(lane);
 
     struct bb__conn *conn = read_at_once(lane, take_over(lane, fd, listener, peer), 0);
     if (conn && conn->tcp) note_queueing(lane, listener, conn);
@@ -342,8 +261,8 @@ void bb__lane_stop_accepting(struct bb_lane *lane)
     if (!lane->listening) return;
     int error;
     while ((error = bb__worker_take_queues(lane->worker))) {
-        tell_exhausted(lane, error);
-        if (bb__sock_is_exhaustion(error) && close_least_missed(lane)) continue;
+        bb__lane_tell_exhausted(lane, error);
+        if (bb__sock_is_exhaustion(error) && bb__lane_close_least_missed(lane)) continue;
         bb__lane_pause(lane);
         return;
     }

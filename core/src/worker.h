@@ -59,6 +59,7 @@ struct bb_worker {
     int reserve;                            /* descriptors from this one on are left to the host */
     atomic_uint_fast64_t room;              /* connections that fit below it, as was found out; 0: not yet */
     atomic_uint_fast64_t connections_limit; /* max_connections, or less for want of room; UINT64_MAX: none */
+    atomic_uint_fast64_t ended_slow;        /* ms, when a slow client was ended last for want of room */
     struct bb__spool_budget spool_budget;
     struct bb__relay relay; /* in no set that is not watched for listeners, too */
     struct bb__source relay_source;
@@ -148,8 +149,10 @@ static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
 {
     uint64_t count = atomic_load_explicit(&worker->connections, memory_order_relaxed);
     uint64_t found = atomic_load_explicit(&worker->room, memory_order_relaxed);
-    if (newest >= worker->reserve)
+    if (newest >= worker->reserve && (found == 0 || count <= found))
         bb__worker_set_room(worker, count > 1 ? count - 1 : 1);
+    else if (newest >= worker->reserve)
+        return false;
     else if (found > 0 && count <= found / 2)
         bb__worker_set_room(worker, 0);
     return newest < worker->reserve;

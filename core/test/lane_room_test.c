@@ -115,9 +115,12 @@ static void test_who_was_spared_is_no_younger(void **state)
 {
     (void)state;
     struct host *host = new_host(2);
-    struct client *drip = new_saying(host, "GET / HT"), *upload = new_saying(host, UPLOAD);
+    struct client *drip = new_saying(host, "GET / HT");
     host_settle(host);
-    fake_clock_advance(1000);
+    fake_clock_advance(500);
+    struct client *upload = new_saying(host, UPLOAD);
+    host_settle(host);
+    fake_clock_advance(500);
     struct client *third = new_saying(host, UPLOAD);
     client_say(drip, "TP");
     host_settle(host);
@@ -254,7 +257,7 @@ static void test_with_nobody_idle_it_pauses_and_does_not_spin(void **state)
     struct client *uploads[2] = {new_saying(host, UPLOAD), new_saying(host, UPLOAD)};
     struct client *clients[2] = {new_saying(host, REQUEST), new_saying(host, REQUEST)};
     limit_descriptors(2);
-    for (int tenth = 0; tenth < 20; tenth++) {
+    for (int tenth = 0; tenth < 9; tenth++) { /* then lane_slow_test.c's */
         host_settle(host);
         assert_int_equal(host_connections(host), 2);
         assert_true(host->lane->paused);
@@ -264,7 +267,7 @@ static void test_with_nobody_idle_it_pauses_and_does_not_spin(void **state)
         assert_true(host->lane->paused && would_wait(host));
         fake_clock_advance(1);
     }
-    assert_int_equal(host->news_count, 2);
+    assert_int_equal(host->news_count, 1);
 
     uint64_t since = real_ms();
     bb_lane_wait(

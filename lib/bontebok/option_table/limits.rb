@@ -28,8 +28,10 @@ module Bontebok
                    "Keep request fields with _ in their names, which CGI's form makes equal to those with -.",
                    section: TITLE, core: true),
         Option.new("MaxConnections", COUNT, 0,
-                   "Connections of one worker. At the limit the longest idle one goes; while none is idle, answers " \
-                   "end their connections, and ten new ones a second are accepted all the same. 0: no limit.",
+                   "Connections of one worker. At the limit, and without free descriptors, the longest idle one " \
+                   "goes. While none is idle, responses end their connections, and new clients are served if their " \
+                   "requests are whole. For other new clients the slowest ones go, ten a second: requests with " \
+                   "408, readers of responses with a reset. If that is not enough: 503. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("MaxQueue", COUNT, 0,
                    "Requests that may wait, in the whole server, while all workers are busy. One more: 503 with " \
