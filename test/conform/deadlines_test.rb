@@ -90,15 +90,6 @@ class DeadlinesTest < Support::TestCase
     end
   end
 
-  # BodyTimeout is about progress; a slow body that goes on is read to its end.
-  def test_a_body_that_drips_is_read
-    start("--body-timeout", "0.5")
-    @server.connect do |client|
-      client.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n")
-      assert_equal "x" * 20, drip(client, "x" * 20).body
-    end
-  end
-
   # At the limit the longest idle one goes; a new one is never turned away.
   def test_more_connections_than_allowed
     start("--max-connections", "5")

@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "busy_worker"
+require_relative "../integration/busy_worker"
 
 # QueueTimeout and MaxQueue: who waits while all workers are busy.
 class QueueLimitsTest < Support::TestCase
+  include Support::OnceMore
   include BusyWorker
 
   WORKERS = 2

@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "busy_worker"
+require_relative "../integration/busy_worker"
 
 # A worker whose threads wait for Ruby's lock keeps nobody waiting while another worker is idle.
 class ProcessLockTest < Support::TestCase
+  include Support::OnceMore
   include BusyWorker
 
   # Answers with the worker's pid. From /hold on a thread that serves nobody has the lock for seconds: crypt is one call

@@ -3,10 +3,11 @@
 require "json"
 require "test_helper"
 require "time"
-require_relative "process_tree"
+require_relative "../integration/process_tree"
 
 # RequestTimeout: an application that does not come back.
 class RequestTimeoutTest < Support::TestCase
+  include Support::OnceMore
   include ProcessTree
 
   APPLICATION = <<~RUBY

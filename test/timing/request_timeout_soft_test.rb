@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "process_tree"
+require_relative "../integration/process_tree"
 
 # RequestTimeoutSoft: an application is asked to end a request, and can ask for more time.
 class RequestTimeoutSoftTest < Support::TestCase
+  include Support::OnceMore
   include ProcessTree
 
   APPLICATION = <<~RUBY

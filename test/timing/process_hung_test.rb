@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "process_tree"
+require_relative "../integration/process_tree"
 
 # Requests that hang for ever, of a server with RequestTimeout: others are served.
 class ProcessHungTest < Support::TestCase
+  include Support::OnceMore
   include ProcessTree
 
   APPLICATION = <<~RUBY

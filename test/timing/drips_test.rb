@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# Clients that are slow, but not too slow.
+class DripsTest < Support::TestCase
+  include Support::OnceMore
+
+  # A drip comes this often: well within the time for the next one.
+  DRIP = 0.05
+
+  # BodyTimeout is about progress; a slow body that goes on is read to its end.
+  def test_a_body_that_drips_is_read
+    server = start_bontebok(listen: :tcp, args: %w[-w 1 --body-timeout 0.5],
+                            rackup: "run ->(env) { [200, {}, [env['rack.input'].read]] }")
+    server.connect do |client|
+      client.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n")
+      20.times do
+        assert client.quiet?(DRIP)
+        client.write("x")
+      end
+      assert_equal "x" * 20, client.read_response.body
+    end
+  end
+end
