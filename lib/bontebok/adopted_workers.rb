@@ -33,13 +33,16 @@ module Bontebok
       return if pids.empty?
 
       @workers.concat(pids.map { |pid| Worker.new(pid) })
-      @stop ? tell_all(*@stop) : note(pids)
+      return tell_all(*@stop) if @stop
+
+      note(pids - @siblings.leaving)
+      @workers.each { |worker| retire(worker) if @siblings.leaving.include?(worker.pid) && !worker.told }
     end
 
     # most: how many of them serve on. With more, masters that die again and again would fill the memory; those that
     # came last go first.
     def keep(most)
-      @workers.drop(most).reject(&:told).each { |worker| tell(worker, :retire, Child.now + @patience) }
+      @workers.reject(&:told).drop(most).each { |worker| retire(worker) }
     end
 
     # Nobody serves on: :drain, :quit or :kill_children.
@@ -84,7 +87,13 @@ module Bontebok
       false
     end
 
+    def retire(worker)
+      tell(worker, :retire, Child.now + @patience)
+    end
+
     def note(pids)
+      return if pids.empty?
+
       @log.warn("the workers of a master that died are the supervisor's now: #{pids.join(', ')}")
     end
 

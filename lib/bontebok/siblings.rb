@@ -47,6 +47,11 @@ module Bontebok
       @board.lanes.map { |lane| lane[:pid] }.uniq
     end
 
+    # Those of them that end when they have finished.
+    def leaving
+      @board.lanes.filter_map { |lane| lane[:pid] if lane[:leaves] }.uniq
+    end
+
     # Closes our descriptors; other processes, and the core, keep theirs.
     def close
       @ends.each(&:close)

@@ -8,7 +8,7 @@ require "bontebok/log"
 # What the supervisor does with workers whose master has died: here they are its own children from the start.
 class AdoptedWorkersTest < Support::TestCase
   # What of Bontebok::Siblings is used.
-  Board = Struct.new(:pids, :forgotten) do
+  Board = Struct.new(:pids, :forgotten, :leaving) do
     def forget(pid)
       forgotten << pid
     end
@@ -16,7 +16,7 @@ class AdoptedWorkersTest < Support::TestCase
   PATIENCE = 30
 
   def setup
-    @board = Board.new([], [])
+    @board = Board.new([], [], [])
     @reader, @writer = IO.pipe
     @adopted = Bontebok::AdoptedWorkers.new(@board, patience: PATIENCE, log: Bontebok::Log.new(@writer))
     @said, @say = IO.pipe
@@ -50,6 +50,32 @@ class AdoptedWorkersTest < Support::TestCase
     assert_in_delta PATIENCE, @adopted.deadline - Bontebok::Child.now, 1
     @adopted.keep(0)
     assert_equal "TERM to #{first}\n", @said.gets
+  end
+
+  def test_those_that_leave_already_are_none_that_serve_on
+    first, second = start(2)
+    @board.leaving = [first]
+    @adopted.take
+    assert_equal "TERM to #{first}\n", @said.gets
+    @adopted.keep(1)
+    @adopted.keep(0)
+    assert_equal "TERM to #{second}\n", @said.gets
+    assert_equal 1, logged.scan(/are the supervisor's now: #{second}$/).size
+  end
+
+  # The next master dies before all workers of the first one have ended.
+  def test_those_that_were_told_to_leave_are_none_that_serve_on
+    first = start(1).last
+    @adopted.take
+    @adopted.keep(0)
+    assert_equal "TERM to #{first}\n", @said.gets
+    start(1)
+    @adopted.take
+    @adopted.keep(1)
+    third = start(1).last
+    @adopted.take
+    @adopted.keep(1)
+    assert_equal "TERM to #{third}\n", @said.gets
   end
 
   def test_what_a_stop_tells_them
