@@ -2,9 +2,11 @@
  * some: one of them may be busy for long, and the lane that stands by serves the requests of its clients. */
 #include "lane.h"
 
+/* ms. The order may have come after the lane has read the clock. */
 static uint64_t drains_for(const struct bb_lane *lane)
 {
-    return lane->context.now - lane->worker->drain_began;
+    uint64_t now = lane->context.now, began = atomic_load(&lane->worker->drain_began);
+    return now > began ? now - began : 0;
 }
 
 void bb__lane_begin_drain(struct bb_lane *lane)

@@ -1,4 +1,5 @@
-/* lane_board_test.c: what a lane shows of itself on the board while it serves. */
+/* lane_board_test.c: what a lane shows of itself on the board while it serves, and what it does by what
+ * others show. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,10 +73,29 @@ static void test_each_request_is_shown(void **state)
     bb_board_free(board);
 }
 
+/* A lane reads the clock first, and the order to drain comes just behind that. */
+static void test_a_lane_stands_by_whose_clock_is_behind_the_order(void **state)
+{
+    (void)state;
+    struct host *host = new_shown_host();
+    struct bb__board_line *busy = bb__board_claim(board);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    fake_clock--;
+    host_settle_to(host, 0);
+    assert_int_equal(host->last, BB_AGAIN);
+    assert_true(host->lane->standing_by);
+    bb__board_set_done(busy, true);
+    host_settle_to(host, 0);
+    assert_int_equal(host->last, BB_DRAINED);
+    host_free(host);
+    bb_board_free(board);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_request_is_shown),
+        cmocka_unit_test(test_a_lane_stands_by_whose_clock_is_behind_the_order),
     };
     return cmocka_run_group_tests_name("lane_board", tests, NULL, NULL);
 }
