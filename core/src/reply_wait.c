@@ -152,8 +152,8 @@ int bb_reply_wait(struct bb_lane *lane)
         lane->reply.taken_before = taken_so_far(lane);
     if (!lane->reply.spills) return wait_for_a_moment(lane);
     bool is_first = atomic_load_explicit(&lane->reply.taking, memory_order_relaxed) == 0;
+    show_rate(lane); /* first: the porter compares the rates of lanes that wait */
     atomic_store(&lane->reply.waits, true);
-    show_rate(lane);
     if (is_first) bb__lane_waits(lane);
     int code = wait_for_client(lane);
     bb__conn_count_memory(lane->current, &lane->context);
