@@ -280,7 +280,7 @@ void bb__conn_count_memory(struct bb__conn *conn, struct bb__conn_context *conte
 void bb__conn_note_owed(struct bb__conn *conn, struct bb__conn_context *context, uint64_t more);
 
 /* Bytes per second that the client has taken since it has had to take some; of the kernel's buffer as well.
- */
+ * BB_RATE_CREDIT counts as taken. */
 uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now);
 
 /* Whether it is slower than min_body_rate, but for the first seconds, and for bytes that only the kernel

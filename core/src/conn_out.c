@@ -48,10 +48,11 @@ static uint64_t taken(const struct bb__conn *conn)
     return conn->owed > left ? conn->owed - left : 0;
 }
 
+/* With the credit: a client whose first bytes are still under way has taken nothing, and need not be slow. */
 uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now)
 {
     uint64_t time = now > conn->owes_since + 1000 ? now - conn->owes_since : 1000;
-    return taken(conn) * 1000 / time;
+    return (taken(conn) + BB_RATE_CREDIT) * 1000 / time;
 }
 
 bool bb__conn_takes_too_slowly(const struct bb__conn *conn, const struct bb__conn_context *context)

@@ -159,6 +159,16 @@ static void test_those_that_take_the_room_go_first(void **state)
     finish(4);
 }
 
+/* The first bytes are under way: this says nothing of the client yet. */
+static void test_who_has_just_begun_is_not_the_slowest(void **state)
+{
+    (void)state;
+    const uint64_t now = 1000 * 1000;
+    const struct bb__conn old = {.fd = -1, .spill.fd = -1, .owes_since = now - 60000, .owed = 60 * 1000};
+    const struct bb__conn fresh = {.fd = -1, .spill.fd = -1, .owes_since = now - 50};
+    assert_true(bb__conn_taking_rate(&old, now) < bb__conn_taking_rate(&fresh, now));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +176,7 @@ int main(void)
         cmocka_unit_test(test_while_nobody_else_asks_it_goes_on),
         cmocka_unit_test(test_half_of_the_lanes_go_on),
         cmocka_unit_test(test_those_that_take_the_room_go_first),
+        cmocka_unit_test(test_who_has_just_begun_is_not_the_slowest),
     };
     return cmocka_run_group_tests_name("porter_readers", tests, NULL, NULL);
 }
