@@ -82,10 +82,11 @@ class ProcessReopeningTest < Support::TestCase
     server = start_bontebok(ready: false, rackup: LOGGING_APP,
                             args: ["-w", "1", "--log", "#{folder}/log", "--stdout", path("stdout")])
     eventually { File.exist?("#{folder}/log") && File.read("#{folder}/log").include?(" ready in ") }
+    former = workers(server)
     File.rename(folder, "#{folder}.1")
     File.rename(path("stdout"), path("stdout.1"))
     with_address(server).signal("HUP")
-    eventually { File.exist?(path("stdout")) }
+    wait_for_workers(server, 1, without: former)
     server.get("/on")
     wait_for("stdout", "out /on")
     server.stop
