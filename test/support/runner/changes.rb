@@ -7,13 +7,14 @@ module Runner
   module Changes
     SERVERS = %w[integration conform interop timing].freeze
     # Patterns of paths, and the groups; own: the one that is called as the folder. The first pattern that matches
-    # counts; if none does, every group runs.
+    # counts; if none does, every group runs that runs by default.
     TABLE = {
       %r{\Acore/src/(h1_|buf\.|clock\.|code\.|log_(escape|format|line|time)\.)} =>
         ["core", "threads", "arm64", "warnings", "fuzz", "lint", "ext", "load", *SERVERS],
       %r{\Acore/(src|include)/} => ["core", "threads", "warnings", "lint", "ext", *SERVERS],
       %r{\Acore/test/(h1_|standin/|guard|encode|head_case|requests/)} => %w[core arm64 fuzz load lint],
       %r{\Acore/test/} => %w[core threads lint timing],
+      %r{\Acore/Makefile\z} => %w[core threads arm64 warnings timing],
       %r{\Acore/fuzz/} => %w[fuzz lint],
       %r{\Aext/bontebok/} => ["ext", "ext-rack2", "lint", *SERVERS],
       %r{\A(load|ext/bontebok_bench)/} => %w[load warnings lint],

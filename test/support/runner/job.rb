@@ -23,7 +23,7 @@ module Runner
     end
 
     # cores: how many it keeps busy.
-    attr_reader :cores, :started, :seconds
+    attr_reader :command, :cores, :started, :seconds
 
     def initialize(*command, cores: 1, env: {})
       @command = command

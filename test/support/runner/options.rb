@@ -12,7 +12,7 @@ module Runner
 
     def initialize(arguments)
       names = parse(arguments.dup)
-      names += Changes.groups(@revision, Groups.all.map(&:name)) if @changed
+      names += Changes.groups(@revision, Groups.all.select(&:default?).map(&:name)) if @changed
       unknown = names.find { |name| !Groups.named(name) }
       raise ArgumentError, "no such group: #{unknown}; bin/test --list shows them" if unknown
 

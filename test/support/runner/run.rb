@@ -38,6 +38,7 @@ module Runner
     private
 
     def run(groups)
+      puts "nothing has changed" if groups.empty?
       prepare
       report = Report.new(groups, ENV.fetch(AGAIN))
       @schedule = Schedule.new(groups, FOLDER) { |group| report.print_group(group) }

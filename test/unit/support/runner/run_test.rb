@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/runner/groups"
+require "support/runner/options"
+
+# What bin/test makes of its command line.
+class RunTest < Support::TestCase
+  def groups_of(*arguments) = Runner::Options.new(arguments).groups
+
+  def test_list
+    run = bin_test("--list")
+    assert_predicate run.status, :success?
+    assert_equal(Runner::Groups.all.map(&:name), run.output.lines(:stdout).map { |line| line[/\A\S+/] })
+  end
+
+  def test_wrong_arguments
+    { "--frobnicate" => /invalid option: --frobnicate/, "nonsense" => /no such group: nonsense; bin.test --list/,
+      "--changed=nonsense" => /nonsense/ }.each do |argument, message|
+      run = bin_test(argument)
+      assert_equal 2, run.status.exitstatus, argument
+      assert_match message, run.output.text(:stderr)
+    end
+  end
+
+  def test_groups_that_run_at_length_only
+    at_length = %w[memory soak]
+    assert_equal Runner::Groups.all.map(&:name) - at_length, groups_of.map(&:name)
+    assert_equal Runner::Groups.all.map(&:name), groups_of("--full").map(&:name)
+    assert_equal at_length, groups_of("soak", "memory").map(&:name)
+    refute_empty groups_of("memory").first.jobs
+  end
+
+  # Each test file of a group is in one of its jobs, once.
+  def test_every_test_file_runs
+    files = groups_of("--full").flat_map(&:jobs).flat_map { |job| job.command.grep(/_test\.rb\z/) }
+    twice = Dir.glob("test/ext/*_test.rb", base: ROOT)
+    assert_equal (Dir.glob("test/**/*_test.rb", base: ROOT) + twice).sort, files.sort
+  end
+
+  private
+
+  def bin_test(*arguments)
+    Support::ChildProcess.run(File.join(ROOT, "bin/test"), *arguments)
+  end
+end
