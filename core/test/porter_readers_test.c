@@ -87,7 +87,8 @@ static void test_the_only_lane_goes_on_for_a_second(void **state)
     finish(2);
 }
 
-/* The porter looks all the while. */
+/* The porter looks all the while. What the clock is ahead by is not time for which the lane has waited: in
+ * all it stays below the limit, and the time that passes does not. */
 static void test_while_nobody_else_asks_it_goes_on(void **state)
 {
     (void)state;
@@ -99,7 +100,7 @@ static void test_while_nobody_else_asks_it_goes_on(void **state)
     for (int second = 0; second < 30; second++) {
         await_waiting(1);
         uint64_t waited = atomic_load(&lanes.threads[0].lane->reply.waited);
-        atomic_fetch_add(&later, 500);
+        atomic_fetch_add(&later, 200);
         while (atomic_load(&lanes.threads[0].lane->reply.waited) < waited + 200) sched_yield();
         assert_false(bb_worker_take_overdue(lanes.worker));
     }
