@@ -36,6 +36,23 @@ class FaultsReaderTest < Support::TestCase
   WRITE_TIME_LIMIT = (1.7 * WRITE_TIMEOUT) + 1
   CROWD = 20
 
+  # With a connection that is idle.
+  def start_watched(...)
+    super
+    @idle = Support::Client.new(@server.address)
+    @idle.request("GET", "/")
+    @idle.read_response
+    @descriptors = descriptors
+  end
+
+  def teardown
+    @idle&.close
+    super
+  end
+
+  # A new connection would want the lane that waits for a client.
+  def pause = assert(@idle.quiet?(WATCH_SECONDS))
+
   def private_bytes
     File.read("/proc/#{@worker}/smaps_rollup").scan(/^Private_\w+:\s+(\d+)/).sum { |(kib)| kib.to_i } * 1024
   end
