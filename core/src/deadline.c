@@ -78,6 +78,12 @@ void bb__deadline_put_off(struct bb__deadlines *deadlines, uint64_t time)
     }
 }
 
+/* A client that has sent nothing, or has its response, loses nothing by a stop of the process. */
+static bool loses_time(int kind)
+{
+    return kind == BB_DEADLINE_HEADER || kind == BB_DEADLINE_BODY || kind == BB_DEADLINE_WRITE;
+}
+
 int bb__deadline_wait(const struct bb__deadlines *deadlines, uint64_t now)
 {
     uint64_t next = UINT64_MAX;
@@ -86,7 +92,7 @@ int bb__deadline_wait(const struct bb__deadlines *deadlines, uint64_t now)
         const struct bb__deadline *first = deadlines->kinds[kind].first;
         if (!first || first->due == UINT64_MAX) continue;
         if (first->due < next) next = first->due;
-        if (kind != BB_DEADLINE_KEEPALIVE) somebody_is_waited_for = true;
+        if (loses_time(kind)) somebody_is_waited_for = true;
     }
     if (somebody_is_waited_for && next > now + LOOK_EVERY) next = now + LOOK_EVERY;
     if (next == UINT64_MAX) return -1;

@@ -54,8 +54,8 @@ void bb__deadline_shorten(struct bb__deadlines *deadlines, enum bb__deadline_kin
 void bb__deadline_put_off(struct bb__deadlines *deadlines, uint64_t time);
 
 /* For how many milliseconds from `now` nobody has to look: 0 when a deadline is due, -1 when there is none.
- * While there is one of a client that we wait for, at most a second: if the process is stopped meanwhile, the
- * wait shows for how long, but for that second. Fits poll and epoll_wait. */
+ * While a client is in the middle of a request or a response, at most a second: if the process is stopped
+ * meanwhile, the wait shows for how long, but for that second. Fits poll and epoll_wait. */
 int bb__deadline_wait(const struct bb__deadlines *deadlines, uint64_t now);
 
 #endif
