@@ -8,11 +8,6 @@ require "rbconfig"
 
 # How the program comes into being, and how `bontebok bench` finds it.
 class BuildTest < LoadTest
-  def test_its_own_tests_and_warnings
-    made = Support::ChildProcess.run("make", "-s", "-C", File.join(ROOT, "load"), "test", "warnings", limit: 300)
-    assert_predicate made.status, :success?, made.output.text
-  end
-
   # The calls that RubyGems makes, from a folder that is not the sources'. Theirs is a copy: the path to this checkout
   # may have a space, which make does not know.
   def test_the_extension_installs_where_it_is_told_to

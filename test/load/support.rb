@@ -8,12 +8,13 @@ require "json"
 # A test of the load tool against servers that are written down in the test. The tool runs with sanitizers: a leak or
 # an overrun fails the test that has it.
 class LoadTest < Support::TestCase
-  PROGRAM = File.join(ROOT, "load/build/asan/bontebok-bench")
+  BUILD = "build/program"
+  PROGRAM = File.join(ROOT, "load", BUILD, "asan/bontebok-bench")
 
   def self.build
     @build ||= begin
-      made = Support::ChildProcess.run("make", "-s", "-C", File.join(ROOT, "load"), "build/asan/bontebok-bench",
-                                       limit: 300)
+      made = Support::ChildProcess.run("make", "-s", "-C", File.join(ROOT, "load"), "BUILD=#{BUILD}",
+                                       "#{BUILD}/asan/bontebok-bench", limit: 300)
       raise made.output.text unless made.status.success?
 
       true
