@@ -37,6 +37,13 @@ class ChildrenPausesTest < Support::TestCase
     assert_equal 4, @started.size
   end
 
+  # Two to the power of them is more than a Float can be.
+  def test_any_number_of_failures_without_a_pause
+    pauses = Bontebok::Children::Pauses.new(0.0, 0)
+    1100.times { pauses.failed(1) }
+    assert_operator pauses.over(1), :<=, Bontebok::Child.now
+  end
+
   def test_one_that_was_not_pauses_longer_each_time
     keep(1, pause: PAUSE) { FAILING }
     mind_until { ends == 1 }

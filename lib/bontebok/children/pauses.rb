@@ -8,6 +8,8 @@ module Bontebok
     # Knows numbers, no processes.
     class Pauses
       LONGEST = 30
+      # More failures in a row do not make a pause longer.
+      DOUBLINGS = 16
       # Between two attempts that are refused: without a pause they would take all of a processor.
       LEAST = 0.1
 
@@ -49,7 +51,7 @@ module Bontebok
 
       # A start came to nothing: the pause doubles with each one in a row.
       def failed(number)
-        @until[number] = Child.now + [@pause * (2**@failures[number]), LONGEST].min
+        @until[number] = Child.now + [@pause * (2**[@failures[number], DOUBLINGS].min), LONGEST].min
         @failures[number] += 1
       end
 
