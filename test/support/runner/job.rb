@@ -23,7 +23,7 @@ module Runner
     end
 
     # cores: how many it keeps busy.
-    attr_reader :command, :cores, :started, :seconds
+    attr_reader :command, :cores, :pid, :started, :seconds
 
     def initialize(*command, cores: 1, env: {})
       @command = command
@@ -31,12 +31,13 @@ module Runner
       @env = env
     end
 
-    # path: what its files are called, without their endings.
+    # It has a session of its own, by which is known what it leaves behind. path: what its files are called, without
+    # their endings.
     def start(path)
       @path = path
       @started = now
-      @pid = Process.spawn(@env, "bash", "-c", TIMES, "bash", "#{@path}.times", *@command,
-                           in: File::NULL, %i[out err] => "#{@path}.log", pgroup: true)
+      @pid = Process.spawn(@env, "setsid", "bash", "-c", TIMES, "bash", "#{@path}.times", *@command,
+                           in: File::NULL, %i[out err] => "#{@path}.log")
     end
 
     def running? = !@pid.nil? && @status.nil?

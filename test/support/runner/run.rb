@@ -32,7 +32,7 @@ module Runner
       warn e.message
       2
     rescue Interrupt => e
-      stop(e.message)
+      stop(options.groups, e.message)
     end
 
     private
@@ -44,7 +44,7 @@ module Runner
       @schedule = Schedule.new(groups, FOLDER) { |group| report.print_group(group) }
       @schedule.run
       report.sum_up
-      nothing_left? && groups.all?(&:passed?) ? 0 : 1
+      nothing_left?(groups) && groups.all?(&:passed?) ? 0 : 1
     end
 
     def prepare
@@ -54,15 +54,17 @@ module Runner
     end
 
     # As a shell has it.
-    def stop(signal)
+    def stop(groups, signal)
       ENDING.each { |name| trap(name, "IGNORE") }
       @schedule&.stop
       warn "bin/test: ended by SIG#{signal}"
-      nothing_left?
+      nothing_left?(groups)
       128 + Signal.list.fetch(signal)
     end
 
     # Names what is left.
-    def nothing_left? = system(RbConfig.ruby, "--disable=gems", LEFTOVERS, Process.pid.to_s)
+    def nothing_left?(groups)
+      system(RbConfig.ruby, "--disable=gems", LEFTOVERS, *groups.flat_map(&:jobs).filter_map(&:pid).map(&:to_s))
+    end
   end
 end

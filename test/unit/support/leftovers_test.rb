@@ -24,7 +24,7 @@ class LeftoversTest < Support::TestCase
 
   private
 
-  # Its own name and folder may hold the word. Its session is its own: other tests' processes run in this one.
+  # In a session of its own: other tests' processes run in this one.
   def stand_in_for_bin_test(line)
     script = temp_file("bontebok-run", "#{line}\nruby --disable=gems '#{CHECK}' $$\n")
     run = Support::ChildProcess.new("setsid", "--wait", "bash", script)
