@@ -304,7 +304,7 @@ static enum bb__conn_next read_body(struct bb__conn *conn, struct bb__conn_conte
 
 enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_context *context, uint32_t events)
 {
-    uint64_t owed = bb__conn_owes(conn);
+    uint64_t owed = bb__conn_owes_some(conn) ? bb__conn_owes(conn) : 0;
     if (owed > 0 && (events & (BB_INTEREST_WRITE | BB_INTEREST_TROUBLE))) {
         bool flushing = conn->state == BB_CONN_FLUSH;
         int code = bb__conn_flush(conn, context);

@@ -113,6 +113,12 @@ static inline uint64_t bb__conn_owes(const struct bb__conn *conn)
     return bb__buf_len(&conn->out) + bb__spill_len(&conn->spill);
 }
 
+/* Whether there are any: a look at one number, with each request. */
+static inline bool bb__conn_owes_some(const struct bb__conn *conn)
+{
+    return conn->owes_since > 0;
+}
+
 /* Others are served before its request. */
 static inline void bb__conn_has_to_wait(struct bb__conn *conn)
 {

@@ -77,6 +77,7 @@ int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context)
     int code = flush(conn);
     if (code == BB_AGAIN && bb__spool_memory_is_full(context->spool_budget))
         bb__spill_put_back(&conn->spill, &conn->out);
+    if (code == BB_AGAIN && !bb__conn_owes_some(conn)) bb__conn_note_owed(conn, context, bb__conn_owes(conn));
     if (code == BB_OK) {
         bb__buf_free(&conn->out);
         bb__spill_drop(&conn->spill);
@@ -92,7 +93,6 @@ enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_
 {
     conn->state = BB_CONN_FLUSH;
     conn->want = BB_INTEREST_WRITE;
-    if (conn->owes_since == 0) bb__conn_note_owed(conn, context, bb__conn_owes(conn));
     conn->untaken = bb__sock_untaken(conn->fd);
     conn->write_progress = context->now;
     bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_WRITE, context->now);

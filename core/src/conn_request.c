@@ -73,6 +73,6 @@ enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_cont
      * 9112 9.6). */
     conn->linger = context->head.keep_alive || context->head.chunked || context->head.has_length ||
                    bb__buf_len(&conn->in) > 0;
-    if (bb__conn_owes(conn) == 0) return bb__conn_after_answer(conn, context);
+    if (!bb__conn_owes_some(conn)) return bb__conn_after_answer(conn, context);
     return bb__conn_await_taking(conn, context);
 }

@@ -129,14 +129,14 @@ static int send_run(struct bb_lane *lane, struct run *run)
     conn->large = lane->reply.sent || total > STAGED_MAX;
     run->spans[0] = (struct iovec){bb__buf_bytes(staged), bb__buf_len(staged)};
     lane->reply.sent = true;
-    if (bb__conn_owes(conn) == 0) {
+    if (!bb__conn_owes_some(conn)) {
         code = run->count == 0 ? send_staged(lane, &sent)
                                : bb__sock_send_parts(conn->fd, run->spans, run->count + 1, &sent);
         if (code == BB_EGONE) return code;
         lane->reply.given += (int64_t)sent;
     }
     if (sent < total) {
-        if (sent > 0 || bb__conn_owes(conn) == 0) bb__reply_note_progress(lane);
+        if (sent > 0 || !bb__conn_owes_some(conn)) bb__reply_note_progress(lane);
         code = keep_unsent(lane, run, sent);
         if (code != BB_OK) return code;
     }
@@ -190,7 +190,7 @@ static int make_way(struct bb_lane *lane, struct run *run)
 static bool has_to_wait(const struct bb_lane *lane)
 {
     const struct bb__conn *conn = lane->current;
-    if (bb__conn_owes(conn) == 0) return false;
+    if (!bb__conn_owes_some(conn)) return false;
     if (lane->reply.spills) return bb__spill_is_full(&conn->spill);
     return bb__conn_is_behind(conn, &lane->context);
 }
@@ -198,7 +198,8 @@ static bool has_to_wait(const struct bb_lane *lane)
 /* All of it is written, and neither memory nor the spool has room for what the client does not take. */
 static bool has_to_wait_at_the_end(const struct bb_lane *lane)
 {
-    return bb__spill_is_full(&lane->current->spill) && bb__spool_memory_is_full(lane->context.spool_budget);
+    return bb__conn_owes_some(lane->current) && bb__spill_is_full(&lane->current->spill) &&
+           bb__spool_memory_is_full(lane->context.spool_budget);
 }
 
 static int add_end(struct bb_lane *lane, struct run *run)

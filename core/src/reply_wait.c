@@ -54,8 +54,8 @@ static bool has_taken_some(struct bb_lane *lane)
 int bb__reply_flush_pending(struct bb_lane *lane)
 {
     struct bb__conn *conn = lane->current;
+    if (!bb__conn_owes_some(conn)) return BB_OK;
     uint64_t before = bb__conn_owes(conn);
-    if (before == 0) return BB_OK;
     int code = bb__conn_flush(conn, &lane->context);
     uint64_t pending = bb__conn_owes(conn);
     lane->reply.given += (int64_t)(before - pending);

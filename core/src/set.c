@@ -189,7 +189,7 @@ void bb__set_pass(struct bb__set *set, struct bb__conn_context *context, struct 
         turn_away(set, context, conn);
         return;
     }
-    bool can_go = turn == BB_TURN_GO && bb__conn_owes(conn) == 0;
+    bool can_go = turn == BB_TURN_GO && !bb__conn_owes_some(conn);
     if (can_go && hand_on(set, context, conn, relay)) return;
     if (can_go && context->queue && bb__conn_queue_is_full_with(context, set->ready_count))
         turn_away(set, context, conn);
@@ -200,7 +200,7 @@ void bb__set_pass(struct bb__set *set, struct bb__conn_context *context, struct 
 /* Or in the middle of a head. */
 static bool is_idle(const struct bb__conn *conn)
 {
-    return conn->state == BB_CONN_HEAD && !conn->is_ready && bb__conn_owes(conn) == 0;
+    return conn->state == BB_CONN_HEAD && !conn->is_ready && !bb__conn_owes_some(conn);
 }
 
 bool bb__set_pass_idle(struct bb__set *set, struct bb__conn_context *context, const struct bb__relay *relay)
