@@ -143,7 +143,7 @@ static void test_half_of_the_lanes_go_on(void **state)
 static void test_those_that_take_the_room_go_first(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for(LANES_LARGE);
+    struct bb_settings settings = settings_for(LANES_LARGE * 3 / 2); /* room for one of them */
     lanes_start(&lanes, 1, &settings);
     int hog = new_saying(LARGE), first = new_saying(SMALL);
     assert_true(lanes_read(first, "/small 0"));
