@@ -109,7 +109,7 @@ static inline void lanes_reply_and_stay(struct lane_thread *thread, bool at_once
     bb_reply_end(thread->lane);
 }
 
-#define LANES_LARGE (8 << 20)
+#define LANES_LARGE (16 << 20) /* of which the kernel takes four, or some more */
 
 static inline void lanes_answer(struct lane_thread *thread, const struct bb_request *request)
 {
