@@ -77,9 +77,8 @@ class FaultsTest < Support::TestCase
   # does not: the kernel hands the table out in pieces, and a row is missed when others go in between.
   def receive_queue_of_worker(client)
     ports = [client.socket.remote_address.ip_port, client.socket.local_address.ip_port]
-    rows = File.readlines("/proc/net/tcp").drop(1).map(&:split)
-    row = rows.find { |each| each[1, 2].map { |address| address[/:(.*)/, 1].hex } == ports }
-    row && row[4][/:(.*)/, 1].hex
+    row = format('\h:%04X \h+:%04X \h+ \h+:(\h+)', *ports)
+    File.read("/proc/net/tcp")[Regexp.new(row), 1]&.hex
   end
 
   # A unix socket has no reset that a client could ask for: it is a close.

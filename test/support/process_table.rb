@@ -12,24 +12,29 @@ module Support
 
     # Every live process as an Entry.
     def all
-      Dir.children("/proc").grep(/\A\d+\z/).filter_map { |pid| entry(pid.to_i) }
+      pids.filter_map { |pid| entry(pid) }
+    end
+
+    def pids
+      Dir.children("/proc").map(&:to_i).reject(&:zero?)
     end
 
     # The live processes of a process group.
     def group(group)
-      all.select { |process| process.group == group }
+      pids.filter_map { |pid| entry(pid) { |_parent, its_group| its_group == group } }
     end
 
     # The live children of a process, oldest first.
     def children(parent)
-      all.select { |process| process.parent == parent }.sort_by(&:pid)
+      pids.filter_map { |pid| entry(pid) { |its_parent, _group| its_parent == parent } }.sort_by(&:pid)
     end
 
-    # An Entry, or nil when there is no such process or it is a zombie.
+    # An Entry, or nil when there is no such process, it is a zombie, or the block does not want it.
     def entry(pid)
       # The name between the parentheses may itself hold spaces and parentheses: split behind the last one.
       fields = File.read("/proc/#{pid}/stat").rpartition(")").last.split
       return if %w[Z X].include?(fields[0])
+      return if block_given? && !yield(fields[1].to_i, fields[2].to_i)
 
       command = File.binread("/proc/#{pid}/cmdline").tr("\0", " ").strip
       # started: clock ticks since boot, good for comparison only.

@@ -8,13 +8,39 @@ module Interop
   # What the Rails application must do in every environment, with Rack::Lint in front: over TCP, over a unix socket, and
   # through nginx. A test case that includes it says `environment`.
   module RailsCases
+    # Rails takes its time to start: one server and its proxies are for all tests of a class.
+    module ClassMethods
+      # A test that is not run, and whose site is up until all tests have ended.
+      def site_keeper
+        @site_keeper ||= new("site").tap { |keeper| Minitest.after_run { keeper.close_site } }
+      end
+    end
+
+    def self.included(test_class)
+      test_class.extend(ClassMethods)
+    end
+
     # In production the generated application wants TLS; nginx says so by itself.
     BEHIND_TLS = { "X-Forwarded-Proto" => "https" }.freeze
 
     def setup
-      folder = RailsApp.prepare
-      start_site(folder: folder, args: ["-w", "1", "-E", environment], env: RailsApp.environment,
-                 limit: RailsApp::BOOT_LIMIT)
+      keeper = self.class.site_keeper
+      @server, @entrances = keeper.site
+    end
+
+    # The server, and its entrances.
+    def site
+      @site ||= begin
+        start_site(folder: RailsApp.prepare, args: ["-w", "1", "-E", environment], env: RailsApp.environment,
+                   limit: RailsApp::BOOT_LIMIT)
+        [@server, @entrances]
+      end
+    end
+
+    def close_site
+      before_teardown
+    ensure
+      after_teardown
     end
 
     def at_each_entrance

@@ -3,12 +3,11 @@
 require "json"
 require "open3"
 require "test_helper"
-require_relative "../integration/worker_watch"
+require_relative "worker_watch"
 
 # More clients than the process may have descriptors: nobody's answer is lost, nothing spins, and all is well when they
 # have gone.
 class LoadDescriptorsTest < Support::TestCase
-  include Support::OnceMore
   include WorkerWatch
 
   LIMIT = 64
