@@ -8,6 +8,8 @@ module Runner
   class Job
     # What a command was given of the processors, itself and all that it has waited for.
     TIMES = 'times=$1; shift; "$@"; status=$?; times >"$times"; exit $status'
+    # How many lines of a failed command's output are repeated at the end of the run.
+    LAST_LINES = 40
     LOADED = "require File.expand_path(ARGV.shift) until ARGV.empty?"
 
     class << self
@@ -52,6 +54,11 @@ module Runner
     def passed? = @status&.success?
 
     def output = File.binread("#{@path}.log")
+
+    # The part of the output that tells why it did not pass: Minitest's list of failures, or the last lines.
+    def failures
+      output.scrub[/^ +1\) (?:Failure|Error):.*/m] || output.lines.last(LAST_LINES).join
+    end
 
     # Of processors; nil when it was killed.
     def cpu_seconds

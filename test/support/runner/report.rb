@@ -32,6 +32,7 @@ module Runner
                     group.seconds, group.cpu_seconds)
       end
       tell_who_ran_again
+      tell_what_failed
     end
 
     private
@@ -40,6 +41,13 @@ module Runner
       names = File.exist?(@again) ? File.readlines(@again, chomp: true) : []
       puts "   ran once more: #{names.size}"
       names.each { |name| puts "     #{name}" }
+    end
+
+    # Once more, where whoever has the last lines alone sees it.
+    def tell_what_failed
+      @groups.each do |group|
+        group.jobs.reject(&:passed?).each { |job| puts "\n== FAILED: #{group.label(job)}", job.failures }
+      end
     end
 
     def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)

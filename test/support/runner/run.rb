@@ -33,6 +33,8 @@ module Runner
       2
     rescue Interrupt => e
       stop(options.groups, e.message)
+    ensure
+      @schedule&.stop
     end
 
     private

@@ -62,6 +62,14 @@ class ScheduleTest < Support::TestCase
     assert_match(/^   ran once more: 0$/, output)
   end
 
+  def test_failures_come_again_at_the_end
+    minitest = group("minitest", shell("printf '%s\n' dots '  1) Failure:' a '  2) Error:' b; exit 1"))
+    other = group("other", shell("seq 1 100; exit 1"))
+    output = run_all(minitest, other)
+    assert_match(/^== FAILED: .*\n  1\) Failure:\na\n  2\) Error:\nb\n/, output)
+    assert_match(/^== FAILED: .*\n61\n(\d+\n)*100\n\z/, output)
+  end
+
   def test_what_ran_once_more_is_counted
     output = run_all(group("timing", shell('echo "A#b" >>"$0/again"')))
     assert_match(/^   ran once more: 1\n     A#b$/, output)
