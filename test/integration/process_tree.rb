@@ -44,6 +44,8 @@ module ProcessTree
   # Lets everybody go who waits at the gate now.
   def open_gate
     File.open(gate, "w", &:close)
+  rescue Errno::EINTR # a child has ended
+    retry
   end
 
   # Lets so many go, who may be on their way there.

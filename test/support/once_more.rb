@@ -25,7 +25,7 @@ module Support
     private
 
     def tell(result)
-      puts "\nonce more: #{result.location}", result.failures
+      puts "\nonce more: #{result.location}", result.failures.map(&:message)
       File.write(ENV.fetch(FILE, File::NULL), "#{result.location}\n", mode: "a")
     end
   end

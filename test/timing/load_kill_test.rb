@@ -11,6 +11,8 @@ class LoadKillTest < Support::TestCase
 
   LOAD_TOOL = File.join(ROOT, "lib/bontebok/bontebok-bench")
   KILLS = 5
+  # No pause for a worker that lives for a moment only: the load goes on for two seconds.
+  ARGUMENTS = %w[-w 2 -E production --err-respawn-interval 0].freeze
   # Slow enough that a worker has a request in its hands at almost any time.
   APPLICATION = <<~RUBY
     run(lambda do |_env|
@@ -21,9 +23,9 @@ class LoadKillTest < Support::TestCase
 
   %i[unix tcp].each do |transport|
     define_method("test_killed_workers_over_#{transport}") do
-      server = start_bontebok(listen: transport, args: %w[-w 2 -E production], rackup: APPLICATION)
+      server = start_bontebok(listen: transport, args: ARGUMENTS, rackup: APPLICATION)
       wait_for_workers(server, 2)
-      load = start_process(LOAD_TOOL, "--json", "--close", "-c", "16", "-d", "4", url(server))
+      load = start_process(LOAD_TOOL, "--json", "--close", "-c", "16", "-d", "2", url(server))
       KILLS.times { kill_one_that_serves(server) }
       result = result_of(load)
       assert_operator result["requests"], :>, 500
