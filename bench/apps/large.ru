@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# The application of bench/slow: /large has 8 MiB, in parts of 64 KiB; everything else is small.
+# The application of bench/slow: /large has 8 MiB, in parts of 64 KiB; /half has half of that; everything else is small.
 
 part = ("x" * 65_536).freeze
-large = Array.new(128, part).freeze
+bodies = Hash.new(["Hello, World!\n"].freeze)
+bodies["/large"] = Array.new(128, part).freeze
+bodies["/half"] = Array.new(64, part).freeze
 
-run(lambda do |env|
-  [200, { "content-type" => "text/plain" }, env["PATH_INFO"] == "/large" ? large : ["Hello, World!\n"]]
-end)
+run(->(env) { [200, { "content-type" => "text/plain" }, bodies[env["PATH_INFO"]]] })

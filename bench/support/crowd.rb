@@ -5,12 +5,15 @@ require "socket"
 module Bench
   # Connections that cost a client nothing and a server perhaps something: idle ones, which have had an answer and were
   # kept; dripping ones, which send one byte of a request's head a second and never come to its end; those that have
-  # sent half a head and hold the rest; and deaf ones, which ask and read nothing of the answer.
+  # sent half a head and hold the rest; deaf ones, which ask and read nothing of the answer; and slow readers, which
+  # read a little of it each second.
   class Crowd
     REQUEST = "GET / HTTP/1.1\r\nHost: idle\r\n\r\n"
     ANSWER_END = "Hello, World!\n"
     DRIPPED = "GET / HTTP/1.1\r\nHost: drip\r\nX: #{'a' * 10_000}".freeze
     HALF = "GET / HTTP/1.1\r\nHost: half\r\n"
+    # Bytes that the kernel may hold of what a slow reader has not read.
+    RECEIVE_BUFFER = 4096
     # The dripping ones begin with 0 to 19 bytes sent: at once a server has heads of all of these to wait for.
     STAGES = 20
 
@@ -23,6 +26,8 @@ module Bench
       @halves = []
       @wanted = 0
       @deaf = []
+      @readers = []
+      @begun = {}.compare_by_identity
     end
 
     def idle(count)
@@ -62,6 +67,18 @@ module Bench
       self
     end
 
+    # Each reads so many bytes a second. Returns when so many seconds pass without one more that has the beginning of
+    # its answer: then all have it, or the server has no time for the others.
+    def read_slowly(count, path, bytes, seconds)
+      @wanted = count
+      asker = Thread.new { count.times { @readers << ask_for(path) } }
+      @reader = Thread.new { loop { evenly(@readers.dup) { |socket| read_some(socket, bytes) } } }
+      before = nil
+      sleep(seconds) until before == (before = @begun.size)
+      asker.kill.join
+      self
+    end
+
     # How many the server has answered or closed meanwhile, though they should be there: of the idle ones, of those
     # that drip.
     def lost
@@ -71,20 +88,29 @@ module Bench
     # The same, of those that were to hold half a request, or could not even send it.
     def lost_halves = @wanted - @halves.count { |socket| waits?(socket) }
 
+    # How many slow readers the server has closed, or had no time for.
+    def lost_readers = @wanted - @begun.keys.count { |socket| !socket.closed? }
+
     # Bytes that all of them together have sent since they began.
     def dripped = @drips.each_with_index.sum { |(_socket, sent), number| sent - (number % STAGES) }
 
     def leave
-      @dripper&.kill&.join
-      [*@idle, *@drips.map(&:first), *@halves, *@deaf].each(&:close)
+      [@dripper, @reader].each { |thread| thread&.kill&.join }
+      [*@idle, *@drips.map(&:first), *@halves, *@deaf, *@readers].each(&:close)
     end
 
     private
 
-    def connect
+    def connect(receive_buffer = nil)
       return UNIXSocket.new(@address) if @address.start_with?("/")
 
-      TCPSocket.new(*@address.split(":"), @source).tap { |socket| socket.setsockopt(:TCP, :NODELAY, true) }
+      host, port = @address.split(":")
+      socket = Socket.new(:INET, :STREAM)
+      socket.setsockopt(:SOCKET, :RCVBUF, receive_buffer) if receive_buffer
+      socket.setsockopt(:TCP, :NODELAY, true)
+      socket.bind(Addrinfo.tcp(@source, 0))
+      socket.connect(Addrinfo.tcp(host, port))
+      socket
     end
 
     def hold_half
@@ -99,15 +125,33 @@ module Bench
       nil
     end
 
-    # Evenly over the second, as clients that know nothing of each other.
     def drip_for_a_second
-      pause = 1.0 / @drips.size
+      evenly(@drips.each_index) { |number| @drips[number] = drip_byte(*@drips[number]) }
+    end
+
+    # Over a second, as clients that know nothing of each other.
+    def evenly(clients)
+      pause = 1.0 / [clients.count, 1].max
       due = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      @drips.each_with_index do |(socket, sent), number|
-        @drips[number] = drip_byte(socket, sent)
+      clients.each do |client|
+        yield client
         wait = (due += pause) - Process.clock_gettime(Process::CLOCK_MONOTONIC)
         sleep(wait) if wait.positive?
       end
+    end
+
+    def ask_for(path)
+      connect(RECEIVE_BUFFER).tap { |socket| socket.write("GET #{path} HTTP/1.1\r\nHost: slow\r\n\r\n") }
+    end
+
+    def read_some(socket, bytes)
+      return if socket.closed?
+
+      part = socket.read_nonblock(bytes, exception: false)
+      @begun[socket] = true if part.is_a?(String)
+      socket.close if part.nil?
+    rescue SystemCallError
+      socket.close
     end
 
     def begin_to_drip(sent)

@@ -20,6 +20,21 @@ class BenchCrowdTest < Support::TestCase
     end
   end
 
+  def test_slow_readers_are_counted_when_they_are_served
+    server = start_bontebok(listen: :tcp, args: %w[-w 1 --graceful-timeout 100ms], rackup: <<~RUBY)
+      run(lambda do |env|
+        sleep if env["PATH_INFO"] == "/stuck"
+        [200, {}, ["x" * 4_000_000]]
+      end)
+    RUBY
+    { "/" => 0, "/stuck" => COUNT }.each do |path, lost|
+      with_crowd(server.address) do |crowd|
+        crowd.read_slowly(COUNT, path, 1024, 1.5)
+        assert_equal lost, crowd.lost_readers
+      end
+    end
+  end
+
   def test_who_is_sent_away_is_counted
     server = start_bontebok(args: %w[-w 1 --header-timeout 1 --keepalive-timeout 1], rackup: APPLICATION)
     with_crowd(server.address) do |crowd|
