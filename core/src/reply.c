@@ -187,12 +187,19 @@ static int make_way(struct bb_lane *lane, struct run *run)
     return code == BB_OK ? bb__reply_flush_pending(lane) : code;
 }
 
-static bool has_to_wait(const struct bb_lane *lane)
+static uint64_t bytes_of(const struct bb_slice *parts, size_t count)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++) bytes += parts[i].len;
+    return bytes;
+}
+
+/* Of a rest that memory has no room for nothing is copied: the lane has to wait in any case. */
+static bool has_to_wait(const struct bb_lane *lane, uint64_t rest)
 {
     const struct bb__conn *conn = lane->current;
-    if (!bb__conn_owes_some(conn)) return false;
     if (lane->reply.spills) return bb__spill_is_full(&conn->spill);
-    return bb__conn_is_behind(conn, &lane->context);
+    return rest > lane->worker->settings.response_buffer || bb__conn_is_behind(conn, &lane->context);
 }
 
 /* All of it is written, and neither memory nor the spool has room for what the client does not take. */
@@ -220,7 +227,8 @@ static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_
     for (size_t i = 0; i < count && code == BB_OK; i++) {
         for (size_t offset = 0, used; offset < parts[i].len; offset += used, *taken += used) {
             if (run_is_full(&run) && (code = make_way(lane, &run)) != BB_OK) return code;
-            if (has_to_wait(lane)) return BB_AGAIN;
+            if (bb__conn_owes_some(lane->current) && has_to_wait(lane, bytes_of(parts, count) - *taken))
+                return BB_AGAIN;
             code = add_piece(lane, &run, parts[i].at + offset, parts[i].len - offset, &used);
             if (code != BB_OK) return code;
         }

@@ -15,8 +15,11 @@
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 #define BUFFER  (256 * 1024)
 
+/* What is handed to the socket at once. */
+#define RUN (256 * 1024 + 32 * 1024)
+
 /* What may be there beside response_buffer: a run that has filled it, and one for which there was no file. */
-#define RUNS (2 * (256 * 1024 + 32 * 1024))
+#define RUNS (2 * RUN)
 
 static char letter_at(size_t position)
 {
@@ -68,6 +71,13 @@ static void drop_taken(struct bb_slice **parts, size_t *count, uint64_t taken)
     }
 }
 
+static size_t bytes_of(const struct bb_slice *parts, size_t count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++) bytes += parts[i].len;
+    return bytes;
+}
+
 /* Writes it all, waiting whenever it is told to. */
 static void app_large(struct host *host, const struct bb_request *request)
 {
@@ -82,7 +92,10 @@ static void app_large(struct host *host, const struct bb_request *request)
         drop_taken(&parts, &count, taken);
         uint64_t pending = bb__conn_owes(host->lane->current);
         if (pending > answer.most_pending) answer.most_pending = pending;
-        if (host->lane->reply.spills) answer.waits++;
+        if (host->lane->reply.spills)
+            answer.waits++;
+        else if (bytes_of(parts, count) > BUFFER) /* nothing is copied that memory has no room for */
+            assert_true(pending <= RUN);
         if ((code = bb_reply_wait(host->lane)) < 0) break;
         assert_true(code == BB_AGAIN || !bb__spill_is_full(&host->lane->current->spill));
     }

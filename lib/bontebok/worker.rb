@@ -157,7 +157,7 @@ module Bontebok
       when :drain, :retire then finish(word)
       when :quit then quit
       when :reopen then reopen_logs
-      when :adopted then @log.warn("the master is gone: serves on until others are ready")
+      when :adopted then @log.warn("the master is gone: serves on until others are ready") unless @leaving
       when :closed then leave_orphaned
       end
     end
