@@ -74,6 +74,7 @@ class ProcessCommandsTest < Support::TestCase
   # The master's own work goes on meanwhile.
   def test_a_worker_that_is_killed_is_replaced_all_the_same
     server = start_bontebok(args: %w[-w 1], rackup: AT_LOAD)
+    server.wait_for_output(/ ready in \d+ ms$/)
     former = wait_for_workers(server, 1)
     Process.kill("KILL", *former)
     server.wait_for_output(/killed by SIGKILL/)

@@ -35,18 +35,18 @@ class ProcessDispositionsTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # The configuration file is read before anybody handles signals.
+  # The configuration file is read before anybody handles signals. (A signal would interrupt who waits at a gate.)
   def test_the_operators_signals_end_no_server_that_starts
-    make_gate
-    temp_file("bontebok.rb", "$stderr.puts('starts') || File.read('gate')\n")
+    temp_file("bontebok.rb", "$stderr.puts('starts')\nsleep(0.01) until File.exist?('go')\n")
     %w[0 1].each do |workers|
       server = start_bontebok(args: ["-w", workers, "-c", "bontebok.rb"], rackup: GATED_APP, ready: false)
       server.wait_for_output(/starts/)
       %w[HUP USR1 USR2].each { |name| server.signal(name) }
-      open_gate
+      go = temp_file("go")
       server.wait_until_ready
       assert_equal 200, server.get.status
       server.stop
+      File.unlink(go)
     end
   end
 

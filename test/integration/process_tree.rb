@@ -43,9 +43,15 @@ module ProcessTree
 
   # Lets everybody go who waits at the gate now.
   def open_gate
-    File.open(gate, "w", &:close)
-  rescue Errno::EINTR # a child has ended
-    retry
+    eventually(10, "somebody at the gate") { gate_opens? }
+  end
+
+  # False: nobody is there. An open that waits may be interrupted, when those at the gate have gone already.
+  def gate_opens?
+    File.open(gate, File::WRONLY | File::NONBLOCK, &:close)
+    true
+  rescue Errno::ENXIO
+    false
   end
 
   # Lets so many go, who may be on their way there.

@@ -1,16 +1,17 @@
 # frozen_string_literal: true
 
 module Support
-  # How a started Ruby finds the gems of this process: by their folders in RUBYLIB. Bundler's setup would take longer
-  # than the server's own start, and it and RubyGems write warnings to standard error, depending on the gems of the
-  # machine. A test that is about Bundler sets both variables itself.
+  # How a started Ruby finds the gems of this process: by their folders in RUBYLIB, without RubyGems. RubyGems takes a
+  # third of the server's start, Bundler's setup more than all of it, and both write warnings to standard error,
+  # depending on the gems of the machine. A test that is about one of them sets both variables itself.
   module GemFolders
+    WITHOUT_RUBYGEMS = "--disable=gems"
     SETUP = %r{-r\S*bundler/setup}
 
     class << self
       # Names and values for Process.spawn; a nil value removes a name.
       def environment
-        { "RUBYOPT" => without_setup, "RUBYLIB" => folders.join(File::PATH_SEPARATOR) }
+        { "RUBYOPT" => [*without_setup, WITHOUT_RUBYGEMS].join(" "), "RUBYLIB" => folders.join(File::PATH_SEPARATOR) }
       end
 
       private

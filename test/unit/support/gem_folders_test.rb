@@ -3,18 +3,20 @@
 require "test_helper"
 
 class GemFoldersTest < Support::TestCase
-  def test_a_started_ruby_has_the_same_rack_without_bundler
+  def test_a_started_ruby_has_the_same_rack_without_bundler_and_rubygems
     require "rack"
-    script = "require %q(rack); print Rack.release, defined?(Bundler).inspect"
-    assert_equal "#{Rack.release}nil", output_of(script)
+    script = "require %q(rack); print Rack.release, defined?(Bundler).inspect, defined?(Gem).inspect"
+    assert_equal "#{Rack.release}nilnil", output_of(script)
   end
 
   # As Bundler's setup does on a machine with two versions of a gem.
   def test_setup_is_not_run
     with_environment("RUBYOPT" => "-W1 -rbundler/setup -r/usr/lib/ruby/bundler/setup") do
-      assert_equal "-W1", Support::GemFolders.environment["RUBYOPT"]
+      assert_equal "-W1 --disable=gems", Support::GemFolders.environment["RUBYOPT"]
     end
-    with_environment("RUBYOPT" => "-rbundler/setup") { assert_nil Support::GemFolders.environment.fetch("RUBYOPT") }
+    with_environment("RUBYOPT" => "-rbundler/setup") do
+      assert_equal "--disable=gems", Support::GemFolders.environment["RUBYOPT"]
+    end
   end
 
   private
