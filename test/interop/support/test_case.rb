@@ -11,12 +11,14 @@ module Interop
   class TestCase < Support::TestCase
     # Debian keeps proxies where only root looks.
     PATH = "#{ENV.fetch('PATH')}:/usr/sbin:/sbin".freeze
+    # Frameworks ask RubyGems for versions.
+    RUBYGEMS = { "RUBYOPT" => nil }.freeze
 
     # Starts the server on both kinds of address, then the proxies.
-    def start_site(proxies: [Nginx], **options)
+    def start_site(proxies: [Nginx], env: {}, **options)
       socket = File.join(temp_dir, "application.sock")
       arguments = ["-l", "127.0.0.1:0", "-l", "unix:#{socket}", *options.delete(:args)]
-      @server = start_bontebok(listen: nil, args: arguments, **options)
+      @server = start_bontebok(listen: nil, args: arguments, env: RUBYGEMS.merge(env), **options)
       @entrances = { "TCP" => @server.address, "unix" => "unix:#{socket}" }
       proxies.each { |proxy| start_proxy(proxy.new(temp_dir, socket)) }
     end
