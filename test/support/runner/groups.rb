@@ -5,8 +5,9 @@ require_relative "group"
 module Runner
   # The groups of bin/test, those that take longest first.
   module Groups
-    # Of a core: tests of servers wait for most of the time.
+    # Of a core: tests of servers wait for most of the time, others for half of it.
     WAITING = 0.25
+    HALF = 0.5
     # What differs under Rack 2 is the environment, and what Rack's own classes ask of body and fields.
     RACK2_FILES = "{env*,lint,body*,reply}"
     RACK2 = { "BUNDLE_GEMFILE" => File.expand_path("../../../gemfiles/rack2.gemfile", __dir__) }.freeze
@@ -33,7 +34,7 @@ module Runner
                 jobs: -> { [make("core", "test")] }),
       Group.new("threads", "those of them that have threads under ThreadSanitizer; with --full all of them",
                 jobs: -> { [make("core", "tsan")] }, full: -> { [make("core", "tsan-all")] }),
-      Group.new("ext", "the binding, under the newest Rack", jobs: -> { files("ext/*") }),
+      Group.new("ext", "the binding, under the newest Rack", jobs: -> { files("ext/*", cores: HALF) }),
       Group.new("lint", "the rules of the tree: layers, sizes, paths in docs, packaging, style",
                 jobs: -> { files("lint/*") + [Job.new("bundle", "exec", "rubocop")] }),
       Group.new("conform", "Rack and HTTP, as tables of cases", jobs: -> { files("conform/*", cores: WAITING) }),
@@ -41,7 +42,7 @@ module Runner
                 jobs: -> { [make("load", "test")] + files("load/*", cores: WAITING) }),
       Group.new("fuzz", "parser, body decoder, reply encoder, X-Request-Start, access log: on random bytes",
                 jobs: -> { [fuzz(20_000)] }, full: -> { [fuzz(2_000_000)] }),
-      Group.new("unit", "Ruby classes, and the tests' harness", jobs: -> { files("unit/**/*") }),
+      Group.new("unit", "Ruby classes, and the tests' harness", jobs: -> { files("unit/**/*", cores: HALF) }),
       Group.new("ext-rack2", "the binding under Rack 2.2, where that can differ; with --full all of it",
                 jobs: -> { files("ext/#{RACK2_FILES}", env: RACK2) }, full: -> { files("ext/*", env: RACK2) }),
       Group.new("arm64", "the bytes layer built for arm64, run emulated", jobs: -> { [make("core", "test-arm64")] }),
