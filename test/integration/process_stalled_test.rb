@@ -72,7 +72,7 @@ class ProcessStalledTest < Support::TestCase
     server.connect do |client|
       client.request("GET", "/")
       assert_equal 200, client.read_response.status
-      eventually(10, "idle") { File.read("/proc/#{former.first}/cmdline").include?(" idle ") }
+      eventually(10, "the worker to be done with it") { asleep?(former.first) }
       Process.kill("STOP", former.first)
       client.request("GET", "/")
       assert_includes %i[eof reset], client.wait_for_end
@@ -124,6 +124,11 @@ class ProcessStalledTest < Support::TestCase
   end
 
   private
+
+  # None of its threads has anything to do.
+  def asleep?(pid)
+    Dir["/proc/#{pid}/task/*/stat"].all? { |file| File.read(file)[/\) (\w)/, 1] == "S" }
+  end
 
   def ask_in_vain(server, target)
     server.connect do |client|
