@@ -12,7 +12,7 @@ module Bench
     ANSWER_END = "Hello, World!\n"
     DRIPPED = "GET / HTTP/1.1\r\nHost: drip\r\nX: #{'a' * 10_000}".freeze
     HALF = "GET / HTTP/1.1\r\nHost: half\r\n"
-    # Bytes that the kernel may hold of what a slow reader has not read.
+    # Size of a slow reader's receive buffer, in bytes.
     RECEIVE_BUFFER = 4096
     # The dripping ones begin with 0 to 19 bytes sent: at once a server has heads of all of these to wait for.
     STAGES = 20
@@ -58,7 +58,7 @@ module Bench
 
     # Returns when each has the beginning of its answer, or seconds have passed: a server may serve one at a time.
     def ask(count, path, seconds)
-      @deaf = Array.new(count) { connect.tap { |socket| socket.write("GET #{path} HTTP/1.1\r\nHost: deaf\r\n\r\n") } }
+      @deaf = Array.new(count) { ask_for(path) }
       limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
       waiting = @deaf
       until waiting.empty? || (left = limit - Process.clock_gettime(Process::CLOCK_MONOTONIC)).negative?
@@ -71,7 +71,7 @@ module Bench
     # its answer: then all have it, or the server has no time for the others.
     def read_slowly(count, path, bytes, seconds)
       @wanted = count
-      asker = Thread.new { count.times { @readers << ask_for(path) } }
+      asker = Thread.new { count.times { @readers << ask_for(path, RECEIVE_BUFFER) } }
       @reader = Thread.new { loop { evenly(@readers.dup) { |socket| read_some(socket, bytes) } } }
       before = nil
       sleep(seconds) until before == (before = @begun.size)
@@ -140,8 +140,8 @@ module Bench
       end
     end
 
-    def ask_for(path)
-      connect(RECEIVE_BUFFER).tap { |socket| socket.write("GET #{path} HTTP/1.1\r\nHost: slow\r\n\r\n") }
+    def ask_for(path, receive_buffer = nil)
+      connect(receive_buffer).tap { |socket| socket.write("GET #{path} HTTP/1.1\r\nHost: slow\r\n\r\n") }
     end
 
     def read_some(socket, bytes)

@@ -15,7 +15,7 @@
 #define SPARED_TIME      1000
 #define SPARED_TIME_IDLE 100
 
-/* Of so many at most it is found out whether they have sent something before one of them has to go. */
+/* The search for a connection to close looks at so many at most. */
 #define PEEKS_MAX 64
 
 /* ms between two clients that are ended because they are slow: an attack is not to end all uploads at once.
@@ -27,8 +27,7 @@
 
 /* ---- who is idle ---- */
 
-/* The longest idle is often the one that waits the longest to be read: as with deadlines, what has come
- * counts first, and another one goes. */
+/* The longest idle connection often has a request that is not read yet. It stays, and the next one goes. */
 static bool close_oldest(struct bb_lane *lane, enum bb__deadline_kind kind, uint64_t spared_time)
 {
     struct bb__deadline *oldest = bb__deadline_oldest(&lane->set.deadlines, kind);
@@ -142,8 +141,8 @@ void bb__lane_tell_exhausted(struct bb_lane *lane, int error)
     bb__news_add_paced(&lane->context.news, &lane->exhausted, lane->context.now, &news);
 }
 
-/* Whether one has to go. A lane closes only its own: one that has less than its share lets the others do it,
- * who may be busy now and will when they look again. */
+/* Whether one has to go. A lane closes only its own connections. A lane that has less than its share leaves it
+ * to the others. They may be busy now: they do it when they look again. */
 static bool over_limit(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;
@@ -199,7 +198,7 @@ void bb__lane_turn_away(struct bb_lane *lane, struct bb__conn *conn)
     refuse_and_close(lane, conn, &error);
 }
 
-/* Where there was none left once, the kernel is asked anew: the host may have given some back. */
+/* After descriptors have run out the kernel is asked each time: the host may have closed some. */
 static bool has_number(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;

@@ -194,7 +194,7 @@ static uint64_t bytes_of(const struct bb_slice *parts, size_t count)
     return bytes;
 }
 
-/* Of a rest that memory has no room for nothing is copied: the lane has to wait in any case. */
+/* A rest that memory has no room for is not copied: the lane has to wait in any case. */
 static bool has_to_wait(const struct bb_lane *lane, uint64_t rest)
 {
     const struct bb__conn *conn = lane->current;

@@ -1,5 +1,4 @@
-/* lane_board_test.c: what a lane shows of itself on the board while it serves, and what it does by what
- * others show. */
+/* lane_board_test.c: what a lane shows on the board while it serves, and how it reads what others show. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -4,13 +4,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/resource.h>
 
 #include <cmocka.h>
 
 #include "accept_case.h"
 #include "fail_socket.h"
 #include "fake_clock.h"
+#include "few_descriptors.h"
 
 /* ---- max_connections ---- */
 
@@ -177,26 +177,6 @@ static void test_the_idle_ones_of_a_busy_lane_keep_nobody_out(void **state)
 }
 
 /* ---- no descriptors ---- */
-
-static struct rlimit before;
-
-/* Leaves the process so many descriptors more. */
-/* Returns the limit. */
-static int limit_descriptors(int more)
-{
-    int fds[8];
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    for (int i = 0; i <= more; i++) fds[i] = dup(0);
-    struct rlimit few = {.rlim_cur = (rlim_t)fds[more], .rlim_max = before.rlim_max};
-    for (int i = 0; i <= more; i++) close(fds[i]);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-    return (int)few.rlim_cur;
-}
-
-static void unlimit_descriptors(void)
-{
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-}
 
 #define MANY 50
 

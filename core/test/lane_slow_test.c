@@ -4,12 +4,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/resource.h>
 
 #include <cmocka.h>
 
 #include "accept_case.h"
 #include "fake_clock.h"
+#include "few_descriptors.h"
 
 #define CROWD 300
 
@@ -97,17 +97,6 @@ static void test_a_new_client_behind_many_half_requests(void **state)
     }
 }
 
-static struct rlimit before;
-
-static void limit_descriptors(int more)
-{
-    int fd = dup(0);
-    close(fd);
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    struct rlimit few = {.rlim_cur = (rlim_t)(fd + more), .rlim_max = before.rlim_max};
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-}
-
 static void test_uploads_that_have_all_descriptors(void **state)
 {
     (void)state;
@@ -123,7 +112,7 @@ static void test_uploads_that_have_all_descriptors(void **state)
         host_settle(host);
         fake_clock_advance(100);
     }
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    unlimit_descriptors();
     assert_int_equal(host->served, 3);
     for (int i = 0; i < 3; i++) assert_answer(clients[i], 200, "GET / ");
     for (int i = 0; i < 12; i++) client_free(uploads[i]);

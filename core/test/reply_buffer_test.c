@@ -15,7 +15,7 @@
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 #define BUFFER  (256 * 1024)
 
-/* What is handed to the socket at once. */
+/* Bytes of one send at most. */
 #define RUN (256 * 1024 + 32 * 1024)
 
 /* What may be there beside response_buffer: a run that has filled it, and one for which there was no file. */

@@ -10,7 +10,7 @@ class FaultsSendersTest < Support::TestCase
   HEAD = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n"
   DESCRIPTORS = 128
   CROWD = 200
-  # Of a second that is promised, on a machine that is busy.
+  # Seconds. One is promised; a busy machine has more.
   PROMPT = 3
 
   def test_bodies_that_have_all_descriptors

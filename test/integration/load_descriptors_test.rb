@@ -75,7 +75,7 @@ class LoadDescriptorsTest < Support::TestCase
     assert_equal({ 200 => @clients.size }, @clients.map { |client| client.read_response.status }.tally)
   end
 
-  # Who goes on at once is not idle: he is told with an answer that his connection ends.
+  # A client that goes on at once is not idle: a response tells it that its connection ends.
   def test_kept_connections_that_go_on_and_on
     url = "http://#{@server.address}/"
     executable = File.expand_path("../../exe/bontebok", __dir__)

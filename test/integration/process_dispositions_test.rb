@@ -35,7 +35,7 @@ class ProcessDispositionsTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # The configuration file is read before anybody handles signals. (A signal would interrupt who waits at a gate.)
+  # The configuration file is read before anybody handles signals. A signal would interrupt the open of a gate.
   def test_the_operators_signals_end_no_server_that_starts
     temp_file("bontebok.rb", "$stderr.puts('starts')\nsleep(0.01) until File.exist?('go')\n")
     %w[0 1].each do |workers|

@@ -46,7 +46,7 @@ class ProcessStalledTest < Support::TestCase
     server = start("-w", "1")
     former = wait_for_workers(server, 1)
     assert_equal 200, server.get.status
-    eventually(10, "idle") { File.read("/proc/#{former.first}/cmdline").include?(" idle ") }
+    eventually(10, "the worker to be at rest") { asleep?(former.first) }
     ask_in_vain(server, "/lock")
     assert_replaced(server, former, "GET /lock")
   end

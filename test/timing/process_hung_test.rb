@@ -56,7 +56,8 @@ class ProcessHungTest < Support::TestCase
     2.times do |count|
       assert_equal 504, server.get("/stuck").status
       server.wait_for_output(/(hangs in a request.*){#{count + 1}}/m)
-      eventually { wait_for_workers(server, 2).any? { |pid| title(pid).include?("draining") } } # not one more for it
+      # The next request is then for another worker.
+      eventually { wait_for_workers(server, 2).any? { |pid| title(pid).include?("draining") } }
     end
     server.wait_for_output(/2 workers hang, 1 more than there must be: the next one is started when one of them has/)
     assert_equal 200, server.get.status

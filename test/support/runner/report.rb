@@ -43,7 +43,7 @@ module Runner
       names.each { |name| puts "     #{name}" }
     end
 
-    # Once more, where whoever has the last lines alone sees it.
+    # Repeats the failures: some readers have the last lines only.
     def tell_what_failed
       @groups.each do |group|
         group.jobs.reject(&:passed?).each { |job| puts "\n== FAILED: #{group.label(job)}", job.failures }
