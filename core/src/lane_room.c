@@ -141,8 +141,8 @@ void bb__lane_tell_exhausted(struct bb_lane *lane, int error)
     bb__news_add_paced(&lane->context.news, &lane->exhausted, lane->context.now, &news);
 }
 
-/* Whether one has to go. A lane closes only its own connections. A lane that has less than its share leaves it
- * to the others. They may be busy now: they do it when they look again. */
+/* Whether one has to go. A lane closes only its own connections. A lane that has less than its share leaves
+ * it to the others. They may be busy now: they do it when they look again. */
 static bool over_limit(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;

@@ -87,8 +87,8 @@ static void test_the_only_lane_goes_on_for_a_second(void **state)
     finish(2);
 }
 
-/* The porter looks all the while. The test moves the clock by less than the limit. With the time that the lane
- * waits it is more than the limit. */
+/* The porter looks all the while. The test moves the clock by less than the limit. With the time that the
+ * lane waits it is more than the limit. */
 static void test_while_nobody_else_asks_it_goes_on(void **state)
 {
     (void)state;

@@ -46,7 +46,7 @@ class ProcessStalledTest < Support::TestCase
     server = start("-w", "1")
     former = wait_for_workers(server, 1)
     assert_equal 200, server.get.status
-    eventually(10, "the worker to be at rest") { asleep?(former.first) }
+    eventually(10, "the worker to be at rest") { Support::ProcessTable.asleep?(former.first) }
     ask_in_vain(server, "/lock")
     assert_replaced(server, former, "GET /lock")
   end
@@ -72,8 +72,9 @@ class ProcessStalledTest < Support::TestCase
     server.connect do |client|
       client.request("GET", "/")
       assert_equal 200, client.read_response.status
-      eventually(10, "the worker to be done with it") { asleep?(former.first) }
+      eventually(10, "the worker to be done with it") { Support::ProcessTable.asleep?(former.first) }
       Process.kill("STOP", former.first)
+      eventually(10, "the stop of each thread") { Support::ProcessTable.thread_states(former.first) == ["T"] }
       client.request("GET", "/")
       assert_includes %i[eof reset], client.wait_for_end
     end
@@ -124,11 +125,6 @@ class ProcessStalledTest < Support::TestCase
   end
 
   private
-
-  # None of its threads has anything to do.
-  def asleep?(pid)
-    Dir["/proc/#{pid}/task/*/stat"].all? { |file| File.read(file)[/\) (\w)/, 1] == "S" }
-  end
 
   def ask_in_vain(server, target)
     server.connect do |client|
