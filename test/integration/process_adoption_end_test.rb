@@ -53,7 +53,7 @@ class ProcessAdoptionEndTest < Support::TestCase
         client.request("GET", "/gate")
         server.wait_for_output(/at the gate/)
         former = orphan_workers(server)
-        Process.kill("STOP", former.first) if stopped == 1
+        stop_process(former.first) if stopped == 1
         server.signal("INT")
         server.wait_for_output(/stopping at once/)
         server.signal("INT") if stopped == 1
@@ -68,7 +68,7 @@ class ProcessAdoptionEndTest < Support::TestCase
   def test_a_stop_kills_one_that_does_not_finish
     server = start("--graceful-timeout", "200ms")
     former = orphan_workers(server)
-    former.each { |pid| Process.kill("STOP", pid) }
+    former.each { |pid| stop_process(pid) }
     assert_equal 0, server.stop("TERM").exitstatus
     former.each { |pid| server.wait_for_output(/worker \(pid #{pid}\) did not end in time: killed$/) }
   end

@@ -35,7 +35,7 @@ class ProcessLoadingTest < Support::TestCase
     server = start_in_hook
     worker = workers(server).first
     master = master(server).pid
-    Process.kill("STOP", server.pid) # without it the master would tell the worker to drain, and it would start another
+    stop_process(server.pid) # without it the master would tell the worker to drain, and it would start another
     Process.kill("KILL", master, server.pid)
     eventually { gone?(worker) }
     server.wait_for_output(/leaves before it serves: the master is gone/)

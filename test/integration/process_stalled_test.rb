@@ -57,7 +57,7 @@ class ProcessStalledTest < Support::TestCase
     server.connect do |client|
       client.request("GET", "/gate")
       pid = Integer(server.wait_for_output(/at the gate: (\d+)/)[1])
-      Process.kill("STOP", pid)
+      stop_process(pid)
       assert_includes %i[eof reset], client.wait_for_end
       server.wait_for_output(/worker \d \(pid #{pid}\) has not moved for 1.0 s, with these requests: .*: killed$/)
       wait_for_workers(server, 2, without: [pid])
@@ -73,8 +73,7 @@ class ProcessStalledTest < Support::TestCase
       client.request("GET", "/")
       assert_equal 200, client.read_response.status
       eventually(10, "the worker to be done with it") { Support::ProcessTable.asleep?(former.first) }
-      Process.kill("STOP", former.first)
-      eventually(10, "the stop of each thread") { Support::ProcessTable.thread_states(former.first) == ["T"] }
+      stop_process(former.first)
       client.request("GET", "/")
       assert_includes %i[eof reset], client.wait_for_end
     end
@@ -105,7 +104,7 @@ class ProcessStalledTest < Support::TestCase
       client.request("GET", "/gate")
       server.wait_for_output(/at the gate/)
       all = [*former, master(server).pid]
-      all.each { |pid| Process.kill("STOP", pid) }
+      all.each { |pid| stop_process(pid) }
       assert client.quiet?(2)
       all.reverse_each { |pid| Process.kill("CONT", pid) }
       assert client.quiet?(0.5)

@@ -38,6 +38,12 @@ module Support
       child
     end
 
+    # Sends SIGSTOP to a process, and returns when none of its threads runs any more: the signal takes effect late.
+    def stop_process(pid)
+      Process.kill("STOP", pid)
+      eventually(10, "the stop of each thread") { ProcessTable.thread_states(pid) == ["T"] }
+    end
+
     def before_teardown
       super
       problems = children.reverse.filter_map { |child| problem_of(child) }

@@ -140,8 +140,7 @@ class ProcessWaitingTest < Support::TestCase
   def seconds_after_a_nap(client)
     pid = @served_by[client]
     eventually { Support::ProcessTable.asleep?(pid) }
-    Process.kill("STOP", pid)
-    eventually { Support::ProcessTable.thread_states(pid) == ["T"] }
+    stop_process(pid)
     yield if block_given?
     client.request("GET", "/")
     Support::Deadline.seconds do

@@ -44,7 +44,7 @@ class QueueLimitsTest < Support::TestCase
     server = start("--queue-timeout", "#{SOON}s")
     client = connect(server)
     stopped = (workers(server) - [ask(client)]).first
-    Process.kill("STOP", stopped)
+    stop_process(stopped)
     block(server, client, "gate")
     2.times { assert_refused(send_request(server)) }
     Process.kill("CONT", stopped)
