@@ -47,8 +47,14 @@ module Bontebok
 
     # Nobody serves on: :drain, :quit or :kill_children.
     def stop(how)
-      @stop = [how, Child.now + (how == :drain ? @patience : Child::QUIT_SECONDS)]
+      @stop = [how, limit(how)]
       tell_all(*@stop)
+    end
+
+    # This process was stopped, and they probably were as well: each has its whole time anew.
+    def begin_anew
+      @stop = [@stop.first, limit(@stop.first)] if @stop
+      @workers.each { |worker| worker.deadline = limit(worker.told) if worker.deadline }
     end
 
     def reopen_logs
@@ -88,7 +94,12 @@ module Bontebok
     end
 
     def retire(worker)
-      tell(worker, :retire, Child.now + @patience)
+      tell(worker, :retire, limit(:retire))
+    end
+
+    # The time by which one that is told so must have ended.
+    def limit(how)
+      Child.now + (%i[retire drain].include?(how) ? @patience : Child::QUIT_SECONDS)
     end
 
     def note(pids)

@@ -92,9 +92,14 @@ module Bontebok
         follow_start
         break if @stopping && @masters.empty? && @adopted.empty?
 
-        @masters.wait(@events, until_then: @adopted.deadline) { |exception| MainThread.survive(exception, @log) }
+        wait
         @events.take.each { |signal| handle(signal) }
       end
+    end
+
+    def wait
+      stopped = @masters.wait(@events, until_then: @adopted.deadline) { |e| MainThread.survive(e, @log) }
+      @adopted.begin_anew if stopped
     end
 
     def mind_adopted
