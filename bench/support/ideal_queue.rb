@@ -12,13 +12,17 @@ module Bench
     # requests: [[when it comes, how long it takes], ...] in the order of their coming. Returns { percentile => time
     # from its coming to its end }.
     def latencies(requests, servers)
+      percentiles(times(requests, servers).sort)
+    end
+
+    # The time of each.
+    def times(requests, servers)
       free_at = Array.new(servers, 0)
-      waits = requests.map do |comes, takes|
+      requests.map do |comes, takes|
         server = free_at.each_index.min_by { |index| free_at[index] }
         free_at[server] = [free_at[server], comes].max + takes
         free_at[server] - comes
       end
-      percentiles(waits.sort)
     end
 
     def percentiles(sorted)

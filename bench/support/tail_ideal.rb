@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+require_relative "ideal_queue"
+
+module Bench
+  # What an ideal queue shows in a cell of bench/tail at 70 %: as many requests per second, at random times, of which
+  # each takes a core for as long as our server and the load tool do together.
+  module TailIdeal
+    REQUESTS = 100_000
+
+    module_function
+
+    # cell: a TailCells::Cell. rate: requests per second. cpu: microseconds per request. Returns what bench/tail shows
+    # of a run, with latencies in ms.
+    def figures(cell, rate, cpu, cores)
+      random = Random.new(1)
+      at = 0
+      requests = Array.new(REQUESTS) do
+        at -= Math.log(1 - random.rand) * 1000 / rate
+        [at, cpu / 1000.0 * cell.shares.sample(random: random)]
+      end
+      times = IdealQueue.times(requests, cores)
+      { rate: rate, cpu: cpu, failed: 0, "mean" => times.sum / times.size, **IdealQueue.percentiles(times.sort) }
+    end
+  end
+end
