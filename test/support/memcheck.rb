@@ -21,6 +21,21 @@ module Memcheck
     end
   end
 
+  # A library without symbols: valgrind has no names for its inner functions.
+  module Stack
+    def skip?
+      super || inside_ruby?
+    end
+
+    private
+
+    # Ruby allocates for itself, an object's bytes or what the garbage collector needs. What it allocates on behalf of
+    # the binding (ALLOC_N) is one call away from it.
+    def inside_ruby?
+      frames.drop(1).take_while { |frame| frame.in_ruby? && frame.fn.nil? }.size > 1
+    end
+  end
+
   # What Ruby allocates for its own objects is Ruby's to free, and not freed for those that are alive at the end.
   RUBY_OBJECTS = /\Arb_(str|ary|hash|st|vm|proc|block_call)/
   # Finalizers and other work that Ruby has put off until it looks for interrupts, which the serve loop has it do.
@@ -28,6 +43,7 @@ module Memcheck
 end
 
 RubyMemcheck::Frame.prepend(Memcheck::Frame)
+RubyMemcheck::Stack.prepend(Memcheck::Stack)
 RubyMemcheck.config(
   binary_name: "bontebok",
   skipped_ruby_functions: RubyMemcheck::Configuration::DEFAULT_SKIPPED_RUBY_FUNCTIONS +

@@ -57,6 +57,16 @@ class ChildrenDeafTest < Support::TestCase
     mind_until { gone?(@started[0]) }
   end
 
+  # Its end may be known a moment later.
+  def test_one_that_has_closed_its_channel_has_a_moment_to_end
+    keep(1) { DEAF }
+    mind_until { @keeper.settled?(:ready) }
+    now = Bontebok::Child.now
+    Process.kill("USR1", @started[0].pid)
+    mind_until { @started[0].deaf? }
+    assert_operator @started[0].lost_at, :>=, now + 0.5
+  end
+
   # Its channel closes a moment before its end is known.
   def test_one_that_ends_is_none_of_them
     keep(1) { STEADY }
