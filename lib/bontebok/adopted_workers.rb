@@ -47,14 +47,8 @@ module Bontebok
 
     # Nobody serves on: :drain, :quit or :kill_children.
     def stop(how)
-      @stop = [how, limit(how)]
+      @stop = [how, Child.now + (how == :drain ? @patience : Child::QUIT_SECONDS)]
       tell_all(*@stop)
-    end
-
-    # This process was stopped, and they probably were as well: each has its whole time anew.
-    def begin_anew
-      @stop = [@stop.first, limit(@stop.first)] if @stop
-      @workers.each { |worker| worker.deadline = limit(worker.told) if worker.deadline }
     end
 
     def reopen_logs
@@ -94,12 +88,7 @@ module Bontebok
     end
 
     def retire(worker)
-      tell(worker, :retire, limit(:retire))
-    end
-
-    # The time by which one that is told so must have ended.
-    def limit(how)
-      Child.now + (%i[retire drain].include?(how) ? @patience : Child::QUIT_SECONDS)
+      tell(worker, :retire, Child.now + @patience)
     end
 
     def note(pids)

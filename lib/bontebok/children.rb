@@ -24,15 +24,10 @@ module Bontebok
   #   - One in which a request hangs is replaced beside all others, see Hung.
   #   - One that lives and does not talk any more is replaced at once. Nobody can tell it to end.
   #   - One that is not ready in time, or has not ended in time after it was told to, is killed and named in the log.
-  #     If this process was stopped itself, its children probably were as well: each has its whole time anew.
   class Children
     include Ends
     include Hung
     include Orders
-
-    # A wait that ends so many seconds late is a stop (SIGSTOP, a frozen container). If the machine was only slow, those
-    # that are late are killed later.
-    STOP_SECONDS = 1
 
     # name: what the log calls a child. margin: seconds that one may take on top of patience, and of what an end at once
     # may take, if it has children of its own to wait for. interval: seconds between any two starts. boot: seconds in
@@ -60,15 +55,10 @@ module Bontebok
 
     # Waits until something happens to a child, a deadline passes or one of the others is readable. #mind is to follow,
     # after the signals were taken: a CHLD that comes later wakes the next wait. The block is given what the application
-    # raises here (MainThread). until_then: a deadline of the caller's. Returns whether this process was stopped and
-    # the deadline has passed in that time.
+    # raises here (MainThread). until_then: a deadline of the caller's.
     def wait(*others, until_then: nil, &interrupted)
       seconds = seconds_to_wait([*deadlines, *until_then].min)
-      due = Child.now + seconds if seconds
       MainThread.wait([*others, *@roster.audible.map(&:channel)], seconds, &interrupted)
-      stopped = !due.nil? && Child.now >= due + STOP_SECONDS
-      begin_anew if stopped
-      stopped
     end
 
     # Hears what the children say, and starts, retires and kills by the rules above.
@@ -152,10 +142,6 @@ module Bontebok
 
     def seconds_to_wait(earliest)
       [earliest - Child.now, 0].max if earliest&.finite?
-    end
-
-    def begin_anew
-      @roster.each { |child| child.expect(child.patience) if child.deadline }
     end
 
     def deadlines

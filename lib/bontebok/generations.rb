@@ -45,11 +45,6 @@ module Bontebok
       @stopping ? super : super.concat(@limits.values)
     end
 
-    def begin_anew
-      super
-      @limits.transform_values! { Child.now + @limit.call }
-    end
-
     def start(number)
       super
       @roster.each { |child| @limits[child] ||= Child.now + @limit.call if child.staying? && @roster.former(child) }

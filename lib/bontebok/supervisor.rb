@@ -92,14 +92,9 @@ module Bontebok
         follow_start
         break if @stopping && @masters.empty? && @adopted.empty?
 
-        wait
+        @masters.wait(@events, until_then: @adopted.deadline) { |exception| MainThread.survive(exception, @log) }
         @events.take.each { |signal| handle(signal) }
       end
-    end
-
-    def wait
-      stopped = @masters.wait(@events, until_then: @adopted.deadline) { |e| MainThread.survive(e, @log) }
-      @adopted.begin_anew if stopped
     end
 
     def mind_adopted

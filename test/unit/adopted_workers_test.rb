@@ -52,19 +52,6 @@ class AdoptedWorkersTest < Support::TestCase
     assert_equal "TERM to #{first}\n", @said.gets
   end
 
-  def test_they_have_the_whole_time_anew_after_this_process_was_stopped
-    first, second = start(2)
-    @adopted.take
-    @adopted.keep(1)
-    assert_equal "TERM to #{second}\n", @said.gets
-    later(PATIENCE) { @adopted.begin_anew }
-    assert_in_delta 2 * PATIENCE, @adopted.deadline - Bontebok::Child.now, 1
-    @adopted.stop(:quit)
-    assert_equal ["INT to #{first}\n", "INT to #{second}\n"], [@said.gets, @said.gets].sort
-    later(PATIENCE) { @adopted.begin_anew }
-    assert_in_delta PATIENCE + 2, @adopted.deadline - Bontebok::Child.now, 1
-  end
-
   def test_those_that_leave_already_are_none_that_serve_on
     first, second = start(2)
     @board.leaving = [first]

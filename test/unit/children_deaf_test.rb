@@ -64,7 +64,7 @@ class ChildrenDeafTest < Support::TestCase
     now = Bontebok::Child.now
     Process.kill("USR1", @started[0].pid)
     mind_until { @started[0].deaf? }
-    assert_operator @started[0].lost_at, :>=, now + 0.5
+    assert_operator @started[0].instance_variable_get(:@lost_at), :>=, now + 0.5
   end
 
   # Its channel closes a moment before its end is known.

@@ -126,27 +126,6 @@ class ChildrenTest < Support::TestCase
   end
 
   # The kernel may take its time for the end of one that is killed.
-  def test_who_loads_or_finishes_has_the_whole_time_anew_after_this_process_was_stopped
-    keep(2, patience: 5, boot: 60) { |number| number == 1 ? STUBBORN : LOADING }
-    mind_until { @keeper.any?(:ready) && @started.size == 2 }
-    @started[0].retire(5)
-    be_stopped(60)
-    pass_time(4)
-    @keeper.mind
-    @started.each { |child| assert_alive child }
-    pass_time(1)
-    mind_until { logged.include?("did not end within 5 s: killed") }
-    pass_time(55)
-    mind_until { logged.include?("did not become ready within 60 s: killed") }
-  end
-
-  def test_a_wait_that_ends_a_little_late_is_no_stop
-    keep(1, boot: 60) { LOADING }
-    mind_until { @started.size == 1 }
-    be_stopped(0)
-    mind_until { logged.include?("did not become ready within 60 s: killed") }
-  end
-
   def test_who_was_killed_is_not_killed_again
     keep(1, patience: 0.01) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }

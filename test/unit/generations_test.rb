@@ -46,17 +46,6 @@ class GenerationsTest < Support::TestCase
     assert_alive @started[0]
   end
 
-  def test_one_has_its_whole_time_anew_after_this_process_was_stopped
-    begin_with(WHOLE, PARTIAL)
-    mind_until { @started[1].reached?(:ready) }
-    be_stopped(LIMIT)
-    pass_time(LIMIT - 1)
-    @keeper.mind
-    refute_predicate @started[1], :leaving?
-    pass_time(1)
-    mind_until { gone?(@started[1]) }
-  end
-
   def test_one_that_does_not_load_in_time_as_well
     begin_with(WHOLE, LOADING)
     pass_time(LIMIT)

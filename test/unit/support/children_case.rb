@@ -47,7 +47,7 @@ module ChildrenCase
   # Time passes as usual, and at once where the test says so (pass_time).
   def run
     clock = Bontebok::Child.method(:now)
-    Bontebok::Child.stub(:now, -> { clock.call + @passed.to_f }) { super }
+    Bontebok::Child.stub(:now, -> { clock.call + @passed.to_i }) { super }
   end
 
   def setup
@@ -96,12 +96,7 @@ module ChildrenCase
 
   # As if so many seconds had passed.
   def pass_time(seconds)
-    @passed = @passed.to_f + seconds
-  end
-
-  # As if this process had been stopped while it waited, and went on so many seconds after it was to.
-  def be_stopped(late)
-    Bontebok::MainThread.stub(:wait, proc { |_, seconds| pass_time(seconds + late) }) { @keeper.wait(@events) }
+    @passed = @passed.to_i + seconds
   end
 
   def assert_alive(child)
