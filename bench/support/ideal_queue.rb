@@ -15,7 +15,7 @@ module Bench
       percentiles(times(requests, servers).sort)
     end
 
-    # The time of each.
+    # The same time of each request, in the same order.
     def times(requests, servers)
       free_at = Array.new(servers, 0)
       requests.map do |comes, takes|

@@ -8,7 +8,7 @@ module Bench
       def to_s = "#{work}-#{threads}"
       def path = { "compute" => "/burn/1", "large" => "/large", "stream" => "/stream", "lock" => "/" }.fetch(work)
       def also = work == "compute" ? ["--also", "0.5:/burn/2"] : []
-      # What the kinds of requests take, in terms of the mean.
+      # How long a request of each kind takes, times the mean.
       def shares = work == "compute" ? [2 / 3.0, 4 / 3.0] : [1]
       # Paths that are asked for once, before anything is measured.
       def before = work == "lock" ? ["/lock"] : []

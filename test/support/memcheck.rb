@@ -29,8 +29,8 @@ module Memcheck
 
     private
 
-    # Ruby allocates for itself, an object's bytes or what the garbage collector needs. What it allocates on behalf of
-    # the binding (ALLOC_N) is one call away from it.
+    # Ruby allocates for itself, an object's bytes or what the garbage collector needs. When the binding calls
+    # ALLOC_N, there is one frame of Ruby between malloc and the binding.
     def inside_ruby?
       frames.drop(1).take_while { |frame| frame.in_ruby? && frame.fn.nil? }.size > 1
     end

@@ -54,6 +54,10 @@ module Support
       task_files(pid, "stat").map { |text| text[/.*\) (\w)/m, 1] }.uniq
     end
 
+    def thread_names(pid)
+      task_files(pid, "comm").map(&:chomp)
+    end
+
     # Whether nothing of the process runs or wants to.
     def asleep?(pid)
       thread_states(pid) == ["S"]

@@ -50,8 +50,11 @@ class RequestTimeoutTest < Support::TestCase
   def test_the_log_names_the_request_and_its_thread
     server = start("-w", "1", "-t", "2")
     pid = wait_for_workers(server, 1).first
-    names = eventually { names_of_threads(pid).then { |all| all if all.grep(/\Abontebok \d/).size > 1 } }
-    assert_equal ["bontebok 1", "bontebok 2"], names.grep(/\Abontebok \d/).sort
+    names = eventually do
+      own = Support::ProcessTable.thread_names(pid).grep(/\Abontebok \d/)
+      own if own.size > 1
+    end
+    assert_equal ["bontebok 1", "bontebok 2"], names.sort
     asked = Time.now
     assert_equal 504, server.request("POST", "/stuck", {}, "body").status
     began, name = server.wait_for_output(/POST .stuck, which began at (\S+), is here: thread (bontebok \d) /).captures
@@ -119,11 +122,5 @@ class RequestTimeoutTest < Support::TestCase
     server.wait_for_output(/stay_here/)
     assert_equal 200, server.get.status
     open_gate
-  end
-
-  private
-
-  def names_of_threads(pid)
-    Dir["/proc/#{pid}/task/*/comm"].map { |file| File.read(file).chomp }
   end
 end
