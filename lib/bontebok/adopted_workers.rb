@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "child"
+require_relative "clock"
 
 module Bontebok
   # Workers whose master has died, as the supervisor sees them: the kernel has made them its children. They serve until
@@ -47,7 +48,7 @@ module Bontebok
 
     # Nobody serves on: :drain, :quit or :kill_children.
     def stop(how)
-      @stop = [how, Child.now + (how == :drain ? @patience : Child::QUIT_SECONDS)]
+      @stop = [how, Clock.now + (how == :drain ? @patience : Child::QUIT_SECONDS)]
       tell_all(*@stop)
     end
 
@@ -62,7 +63,7 @@ module Bontebok
 
     # And those that do not move.
     def kill_late_ones
-      late = @workers.select { |worker| worker.deadline && worker.deadline <= Child.now }
+      late = @workers.select { |worker| worker.deadline && worker.deadline <= Clock.now }
       late.each { |worker| kill(worker, "did not end in time") }
       stalled = empty? || @stalled.nil? ? {} : @stalled.look
       @workers.each { |worker| kill(worker, stalled[worker.pid]) if stalled.key?(worker.pid) }
@@ -88,7 +89,7 @@ module Bontebok
     end
 
     def retire(worker)
-      tell(worker, :retire, Child.now + @patience)
+      tell(worker, :retire, Clock.now + @patience)
     end
 
     def note(pids)

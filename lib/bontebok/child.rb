@@ -2,6 +2,7 @@
 
 require_relative "channel"
 require_relative "child/leaving"
+require_relative "clock"
 require_relative "forking"
 
 module Bontebok
@@ -29,10 +30,6 @@ module Bontebok
 
     extend Forking
 
-    def self.now
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    end
-
     # A Process::Status, as the log says it.
     def self.ending(status)
       status.signaled? ? "killed by SIG#{Signal.signame(status.termsig)}" : "exit status #{status.exitstatus}"
@@ -53,19 +50,19 @@ module Bontebok
       return if @killed
 
       @patience = seconds
-      @deadline = Child.now + seconds
+      @deadline = Clock.now + seconds
     end
 
     # Notes what the child said of itself.
     def reached(step)
       @progress = step
       @deadline = nil unless leaving?
-      @ready_since = Child.now if step == :ready
+      @ready_since = Clock.now if step == :ready
       @unsaid.each { |word| channel.say(word) }.clear
     end
 
     def seconds_ready
-      Child.now - @ready_since
+      Clock.now - @ready_since
     end
 
     def reached?(step)
@@ -91,7 +88,7 @@ module Bontebok
     end
 
     def overdue?
-      !@deadline.nil? && @deadline <= Child.now
+      !@deadline.nil? && @deadline <= Clock.now
     end
 
     # What it has not done when it is overdue.
@@ -113,7 +110,7 @@ module Bontebok
     # The words that have come. After its end there are none, and the channel need not be watched.
     def hear
       words = channel.hear
-      @lost_at = Child.now + MOMENT if words.delete(:closed)
+      @lost_at = Clock.now + MOMENT if words.delete(:closed)
       words
     end
 
@@ -127,7 +124,7 @@ module Bontebok
     end
 
     def lost?
-      !lost_at.nil? && lost_at <= Child.now
+      !lost_at.nil? && lost_at <= Clock.now
     end
 
     # Asks the kernel whether it has ended. Waits for no other process: those are not ours. Somebody else in this

@@ -8,6 +8,7 @@ require_relative "children/pauses"
 require_relative "children/record"
 require_relative "children/roster"
 require_relative "children/turns"
+require_relative "clock"
 require_relative "hooks"
 require_relative "main_thread"
 
@@ -125,7 +126,7 @@ module Bontebok
 
     def fill
       note_crowd
-      @roster.startable.each { |number| start(number) if @pauses.over(number) <= Child.now }
+      @roster.startable.each { |number| start(number) if @pauses.over(number) <= Clock.now }
     end
 
     # When there is no room for one more now, there may be later.
@@ -141,7 +142,7 @@ module Bontebok
     end
 
     def seconds_to_wait(earliest)
-      [earliest - Child.now, 0].max if earliest&.finite?
+      [earliest - Clock.now, 0].max if earliest&.finite?
     end
 
     def deadlines

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "clock"
 require_relative "start_error"
 require_relative "start_failure"
 require_relative "start_lines"
@@ -12,7 +13,7 @@ module Bontebok
 
     def begin_start
       @steps = %i[loaded ready]
-      @began = Child.now
+      @began = Clock.now
     end
 
     def follow_start

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "children"
+require_relative "clock"
 
 module Bontebok
   # The supervisor's masters: one generation that serves, and at times the next one, which is to take its place. The
@@ -47,13 +48,13 @@ module Bontebok
 
     def start(number)
       super
-      @roster.each { |child| @limits[child] ||= Child.now + @limit.call if child.staying? && @roster.former(child) }
+      @roster.each { |child| @limits[child] ||= Clock.now + @limit.call if child.staying? && @roster.former(child) }
     end
 
     # If the former generation has ended, nobody else starts workers: the next one has all the time that it needs.
     def give_up_late_ones
       @limits.select! { |child, _| child.staying? && !child.reached?(:whole) && @roster.former(child) }
-      @limits.select { |_, time| time <= Child.now }.each_key { |child| give_up(child) }
+      @limits.select { |_, time| time <= Clock.now }.each_key { |child| give_up(child) }
     end
 
     def give_up(child)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "child"
+require_relative "clock"
 require_relative "process_memory"
 
 module Bontebok
@@ -14,7 +14,7 @@ module Bontebok
     LEAST = 0.75
 
     # Made when the worker begins to serve. memory, clock: what stands for ours in tests.
-    def initialize(config, log:, memory: ProcessMemory, clock: Child)
+    def initialize(config, log:, memory: ProcessMemory, clock: Clock)
       @most = config[:max_worker_memory]
       @memory = memory
       @clock = clock

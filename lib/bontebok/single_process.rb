@@ -4,6 +4,7 @@ require "io/wait"
 
 require_relative "app_loader"
 require_relative "child"
+require_relative "clock"
 require_relative "deadline"
 require_relative "exit_limit"
 require_relative "fork_guard"
@@ -31,7 +32,7 @@ module Bontebok
       @app = app
       @status = 1
       @interrupted = false
-      @began = Child.now
+      @began = Clock.now
     end
 
     # Returns the exit status: 0 only if it was told to end, by a signal or the application. Raises StartError.

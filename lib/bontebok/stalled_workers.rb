@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "child"
+require_relative "clock"
 require_relative "process_stop"
 
 module Bontebok
@@ -16,7 +16,7 @@ module Bontebok
 
     # board: shows its #lanes. seconds: WorkerTimeout. clock: what stands for ours in tests.
     # stops: returns what ProcessStop.of does.
-    def initialize(board, seconds, clock: Child, stops: ProcessStop.method(:of))
+    def initialize(board, seconds, clock: Clock, stops: ProcessStop.method(:of))
       @board = board
       @seconds = seconds
       @clock = clock

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "child"
+require_relative "clock"
 require_relative "version"
 
 module Bontebok
@@ -16,9 +16,9 @@ module Bontebok
         warn_of_backlog(log, config[:backlog]) if config.chosen?(:backlog) || !listeners.all?(&:origin)
       end
 
-      # began: when, by Child.now.
+      # began: when, by Clock.now.
       def write_ready(log, began)
-        log.info("ready in #{((Child.now - began) * 1000).round} ms")
+        log.info("ready in #{((Clock.now - began) * 1000).round} ms")
       end
 
       private

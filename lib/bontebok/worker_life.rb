@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "child"
+require_relative "clock"
 require_relative "process_memory"
 
 module Bontebok
@@ -8,7 +8,7 @@ module Bontebok
   # nothing any more.
   class WorkerLife
     # Made when it starts.
-    def initialize(log, clock: Child)
+    def initialize(log, clock: Clock)
       @log = log
       @clock = clock
       @began = clock.now

@@ -47,7 +47,7 @@ class AdoptedWorkersTest < Support::TestCase
     @adopted.take
     2.times { @adopted.keep(1) }
     assert_equal "TERM to #{second}\n", @said.gets
-    assert_in_delta PATIENCE, @adopted.deadline - Bontebok::Child.now, 1
+    assert_in_delta PATIENCE, @adopted.deadline - Bontebok::Clock.now, 1
     @adopted.keep(0)
     assert_equal "TERM to #{first}\n", @said.gets
   end
@@ -96,7 +96,7 @@ class AdoptedWorkersTest < Support::TestCase
       pid = start(1).last
       @adopted.take
       assert_equal "QUIT to #{pid}\n", @said.gets
-      assert_in_delta 1, @adopted.deadline - Bontebok::Child.now, 0.5
+      assert_in_delta 1, @adopted.deadline - Bontebok::Clock.now, 0.5
     end
   end
 
@@ -173,8 +173,8 @@ class AdoptedWorkersTest < Support::TestCase
   end
 
   def later(seconds, &)
-    now = Bontebok::Child.now + seconds
-    Bontebok::Child.stub(:now, -> { now }, &)
+    now = Bontebok::Clock.now + seconds
+    Bontebok::Clock.stub(:now, -> { now }, &)
   end
 
   def logged

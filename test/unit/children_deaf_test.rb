@@ -61,7 +61,7 @@ class ChildrenDeafTest < Support::TestCase
   def test_one_that_has_closed_its_channel_has_a_moment_to_end
     keep(1) { DEAF }
     mind_until { @keeper.settled?(:ready) }
-    now = Bontebok::Child.now
+    now = Bontebok::Clock.now
     Process.kill("USR1", @started[0].pid)
     mind_until { @started[0].deaf? }
     assert_operator @started[0].instance_variable_get(:@lost_at), :>=, now + 0.5

@@ -41,7 +41,7 @@ class ChildrenPausesTest < Support::TestCase
   def test_any_number_of_failures_without_a_pause
     pauses = Bontebok::Children::Pauses.new(0.0, 0)
     1100.times { pauses.failed(1) }
-    assert_operator pauses.over(1), :<=, Bontebok::Child.now
+    assert_operator pauses.over(1), :<=, Bontebok::Clock.now
   end
 
   def test_one_that_was_not_pauses_longer_each_time

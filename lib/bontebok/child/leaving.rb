@@ -26,7 +26,7 @@ module Bontebok
       # Retires it; it has no more than so many seconds, also if it had more before.
       def hurry(seconds)
         retire(seconds)
-        expect(seconds) if @deadline && @deadline > Child.now + seconds
+        expect(seconds) if @deadline && @deadline > Clock.now + seconds
       end
 
       # Tells it to end now, within so many seconds.

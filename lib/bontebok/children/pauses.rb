@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../child"
+require_relative "../clock"
 
 module Bontebok
   class Children
@@ -31,13 +31,13 @@ module Bontebok
 
       def started
         @refused = false
-        @next_start = Child.now + @interval
+        @next_start = Clock.now + @interval
       end
 
       # The system has no room for another process. This concerns all numbers, and none is a failure.
       def refused
         @refused = true
-        @next_start = Child.now + [@pause, LEAST].max
+        @next_start = Clock.now + [@pause, LEAST].max
       end
 
       def refused?
@@ -51,7 +51,7 @@ module Bontebok
 
       # A start came to nothing: the pause doubles with each one in a row.
       def failed(number)
-        @until[number] = Child.now + [@pause * (2**[@failures[number], DOUBLINGS].min), LONGEST].min
+        @until[number] = Clock.now + [@pause * (2**[@failures[number], DOUBLINGS].min), LONGEST].min
         @failures[number] += 1
       end
 

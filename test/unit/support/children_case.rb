@@ -46,8 +46,8 @@ module ChildrenCase
 
   # Time passes as usual, and at once where the test says so (pass_time).
   def run
-    clock = Bontebok::Child.method(:now)
-    Bontebok::Child.stub(:now, -> { clock.call + @passed.to_i }) { super }
+    clock = Bontebok::Clock.method(:now)
+    Bontebok::Clock.stub(:now, -> { clock.call + @passed.to_i }) { super }
   end
 
   def setup
@@ -74,7 +74,7 @@ module ChildrenCase
     options = { pause: pause, patience: patience, log: log, **options }
     @keeper = Bontebok::Children.new("worker", count, **options) do |number|
       behaviour = yield(number)
-      @times << Bontebok::Child.now
+      @times << Bontebok::Clock.now
       @started << Bontebok::Child.fork(number, to_close: [@events], &behaviour)
       @started.last
     end
