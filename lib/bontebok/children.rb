@@ -58,7 +58,7 @@ module Bontebok
     # after the signals were taken: a CHLD that comes later wakes the next wait. The block is given what the application
     # raises here (MainThread). until_then: a deadline of the caller's.
     def wait(*others, until_then: nil, &interrupted)
-      seconds = seconds_to_wait([*deadlines, *until_then].min)
+      seconds = seconds_to_wait([*deadlines, *until_then])
       MainThread.wait([*others, *@roster.audible.map(&:channel)], seconds, &interrupted)
     end
 
@@ -141,12 +141,13 @@ module Bontebok
       @pauses.failed(number)
     end
 
-    def seconds_to_wait(earliest)
-      [earliest - Clock.now, 0].max if earliest&.finite?
+    def seconds_to_wait(deadlines)
+      seconds = [*deadlines, *watch_time].map { |time| [time - Clock.now, 0].max }.min
+      deadlines.empty? ? seconds : [seconds, Clock::STEP].min
     end
 
     def deadlines
-      times = @roster.flat_map { |child| [child.deadline, child.lost_at] }.push(watch_time).compact
+      times = @roster.flat_map { |child| [child.deadline, child.lost_at] }.compact
       @stopping ? times : times.concat(@roster.startable.map { |number| @pauses.over(number) })
     end
 

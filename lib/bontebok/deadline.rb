@@ -14,5 +14,19 @@ module Bontebok
     def left
       [@time - Clock.now, 0].max
     end
+
+    # Seconds for which a process may wait at once.
+    def step
+      [left, Clock::STEP].min
+    end
+
+    # Gives the block the seconds for which it may wait, until it returns something true, which is returned; nil: the
+    # time is over.
+    def wait
+      until left.zero?
+        seconds = step
+        result = Clock.wait(seconds) { yield seconds } and return result
+      end
+    end
   end
 end

@@ -20,7 +20,7 @@ module Bontebok
         Thread.new do
           killed = true
           begun.push(:begun)
-          sleep(seconds)
+          deadline.wait { |part| sleep(part) && nil }
           killed = false
         ensure
           end_now(seconds, status, log) unless killed && threads_end?(deadline)
@@ -38,7 +38,7 @@ module Bontebok
       end
 
       def ends?(thread, deadline)
-        thread.join(deadline.left)
+        deadline.wait { |seconds| thread.join(seconds) }
       rescue Exception # rubocop:disable Lint/RescueException
         true # the one that it died of
       end

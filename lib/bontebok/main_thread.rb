@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "clock"
+
 module Bontebok
   # The main thread of a process of the server, where the application has threads of its own. Ruby raises in the main
   # thread what ends another one: SystemExit always (a watchdog that calls exit), any other error where
@@ -20,7 +22,7 @@ module Bontebok
       # Waits until one of the sources is readable. Returns those that are; nil when the time is over. When an exception
       # comes instead it is given to the block, and none is readable.
       def wait(sources, seconds)
-        readable, = unguard { IO.select(sources, nil, nil, seconds) }
+        readable, = Clock.wait(seconds) { unguard { IO.select(sources, nil, nil, seconds) } }
         readable
       rescue Exception => e # rubocop:disable Lint/RescueException
         raise if sources.any? { |source| broken?(source) }

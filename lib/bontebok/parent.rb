@@ -52,9 +52,7 @@ module Bontebok
 
     # The application may have closed a descriptor of ours: then the channel ends, and the master lives.
     def master_ends?
-      deadline = Deadline.new(END_SECONDS)
-      sleep(0.001) until Process.ppid != @master || deadline.left.zero?
-      Process.ppid != @master
+      Deadline.new(END_SECONDS).wait { Process.ppid != @master || (sleep(0.001) && nil) }
     end
   end
 end

@@ -124,7 +124,9 @@ module Bontebok
 
     def wait_for_events
       sources = [@events, @lanes.request_limits]
-      ready = MainThread.wait(sources, @deadline&.left) { |exception| @lanes.interrupted(exception) } or return give_up
+      ready = MainThread.wait(sources, @deadline&.step) { |exception| @lanes.interrupted(exception) }
+      return (give_up if @deadline.left.zero?) unless ready
+
       @lanes.request_limits.mind if ready.include?(@lanes.request_limits)
       @events.take.each { |event| handle(event) }
     end

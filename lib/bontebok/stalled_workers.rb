@@ -23,6 +23,7 @@ module Bontebok
       @stops = stops
       @stopped = {}
       @since = @time = clock.now
+      @lost = clock.lost
     end
 
     # { pid => what the log says of it } of those that are stalled, when it is time to look; else there are none.
@@ -30,7 +31,8 @@ module Bontebok
       now = @clock.now
       return {} if now < @time
 
-      begin_anew(now) if now - @time > pause # we were stopped ourselves, and maybe everybody
+      begin_anew(now) if @clock.lost - @lost > pause # we were stopped ourselves, and maybe everybody
+      @lost = @clock.lost
       @time = now + pause
       workers = @board.lanes.group_by { |lane| lane[:pid] }
       stopped(workers.keys, now).merge(stalled(workers, now - @since))

@@ -120,7 +120,7 @@ module Bontebok
 
     # Until something is to be looked at; nil: nothing will be.
     def patience
-      [@heartbeat.seconds, @deadline ? @deadline.left : @recycling.wait].compact.min
+      [@heartbeat.seconds, @deadline ? @deadline.step : @recycling.wait].compact.min
     end
 
     def time_is_over

@@ -46,6 +46,17 @@ class GenerationsTest < Support::TestCase
     assert_alive @started[0]
   end
 
+  def test_the_time_for_which_this_process_was_stopped_does_not_count
+    begin_with(WHOLE, PARTIAL)
+    mind_until { @started[1].reached?(:ready) }
+    be_stopped(3600)
+    pass_time(LIMIT / 2)
+    @keeper.mind
+    refute_predicate @started[1], :leaving?
+    pass_time(LIMIT / 2)
+    mind_until { gone?(@started[1]) }
+  end
+
   def test_one_that_does_not_load_in_time_as_well
     begin_with(WHOLE, LOADING)
     pass_time(LIMIT)

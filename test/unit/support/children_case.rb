@@ -46,8 +46,8 @@ module ChildrenCase
 
   # Time passes as usual, and at once where the test says so (pass_time).
   def run
-    clock = Bontebok::Clock.method(:now)
-    Bontebok::Clock.stub(:now, -> { clock.call + @passed.to_i }) { super }
+    clock = Bontebok::Clock.method(:monotonic)
+    Bontebok::Clock.stub(:monotonic, -> { clock.call + @passed.to_i }) { super }
   end
 
   def setup
@@ -97,6 +97,11 @@ module ChildrenCase
   # As if so many seconds had passed.
   def pass_time(seconds)
     @passed = @passed.to_i + seconds
+  end
+
+  # As if this process had been stopped for so many seconds while it waited.
+  def be_stopped(seconds)
+    IO.stub(:select, proc { pass_time(seconds) && nil }) { @keeper.wait(@events) }
   end
 
   def assert_alive(child)

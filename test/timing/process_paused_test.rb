@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../integration/process_tree"
+
+# Servers all of whose processes are stopped for longer than anybody has time to become ready or to end.
+class ProcessPausedTest < Support::TestCase
+  include Support::OnceMore
+  include ProcessTree
+
+  LIMIT = 2
+  LIMITS = ["--worker-boot-timeout", "#{LIMIT}s", "--graceful-timeout", "#{LIMIT}s"].freeze
+  LOADED_AT_GATE = "$stderr.puts 'at the gate'\nFile.read('gate')\nrun ->(_env) { [200, {}, ['loaded']] }\n"
+  EXIT_AT_GATE = <<~RUBY
+    at_exit { $stderr.puts("at the gate") || (File.read("gate") && $stderr.puts("behind the gate")) }
+    run ->(_env) { [200, {}, []] }
+  RUBY
+
+  def setup
+    make_gate
+    @clients = []
+  end
+
+  def before_teardown
+    @clients.each(&:close)
+    super
+  end
+
+  def test_a_start
+    server = start(%w[-w 1 --preload false], LOADED_AT_GATE, ready: false)
+    server.wait_for_output(/at the gate/)
+    pause(server)
+    open_gate
+    server.wait_until_ready
+    refute_match(/killed/, server.output.text)
+  end
+
+  def test_a_graceful_stop
+    servers = [%w[-w 1], %w[-w 0]].map { |args| start(args, GATED_APP).tap { |server| request(server) } }
+    servers.each { |server| server.signal("TERM") && server.wait_for_output(/ stopping/) }
+    pause(*servers)
+    assert_served
+    servers.each { |server| assert_predicate server.wait, :success? }
+  end
+
+  # No other process limits their time.
+  def test_processes_without_a_parent
+    orphan = start(%w[-w 1], GATED_APP).tap { |server| request(server) }
+    [orphan.pid, master(orphan).pid].each { |pid| Process.kill("KILL", pid) }
+    orphan.wait_for_output(/the master is gone/)
+    exiting = start(%w[-w 0], EXIT_AT_GATE).tap { |server| server.signal("TERM") }
+    exiting.wait_for_output(/at the gate/)
+    pause(orphan, exiting)
+    assert_served(2)
+    exiting.wait_for_output(/behind the gate/)
+    orphan.wait_for_group
+  end
+
+  private
+
+  def start(args, rackup, **options)
+    start_bontebok(args: [*args, *LIMITS], rackup: rackup, listen: :tcp, **options)
+  end
+
+  def request(server)
+    @clients << Support::Client.new(server.address).tap { |client| client.request("GET", "/gate") }
+    server.wait_for_output(/at the gate/)
+  end
+
+  # A process goes on before those whose time it limits.
+  def pause(*servers)
+    pids = servers.flat_map { |server| server.group.map(&:pid) }
+    pids.each { |pid| stop_process(pid) }
+    sleep(LIMIT + 1)
+    pids.each { |pid| Process.kill("CONT", pid) }
+  end
+
+  # A process that would end another one, or itself, has time to do so.
+  def assert_served(waiting = @clients.size)
+    @clients.each { |client| assert client.quiet?(0.3) }
+    open_gate_for(waiting)
+    @clients.each { |client| assert_equal 200, client.read_response.status }
+  end
+end
