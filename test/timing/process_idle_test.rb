@@ -15,11 +15,18 @@ class ProcessIdleTest < Support::TestCase
     worker = workers(server).first
     request_at_gate(server) { assert_title worker, "bontebok worker 1 gen 1 busy" }
     assert_title worker, "bontebok worker 1 gen 1 idle"
-    eventually { Support::ProcessTable.asleep?(worker) }
-    before = Support::ProcessTable.sleeps(worker)
     server.connect do |client|
-      assert client.quiet?(2.2)
-      assert_operator Support::ProcessTable.sleeps(worker) - before, :<=, 2 # the connection
+      eventually(10, "the worker to rest") { sleeps_while_quiet(client, worker, 0.2).zero? }
+      assert_operator sleeps_while_quiet(client, worker, 2.2), :<=, 1
     end
+  end
+
+  private
+
+  # How often the worker's threads went to sleep again in so many seconds.
+  def sleeps_while_quiet(client, worker, seconds)
+    before = Support::ProcessTable.sleeps(worker)
+    assert client.quiet?(seconds)
+    Support::ProcessTable.sleeps(worker) - before
   end
 end
