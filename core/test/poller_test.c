@@ -121,11 +121,13 @@ static void test_a_signal_ends_the_wait(void **state)
 {
     (void)state;
     struct sigaction action = {.sa_handler = ignore};
-    struct itimerval soon = {.it_value.tv_usec = 2000};
+    const struct timeval soon = {.tv_usec = 2000}; /* and again, should it not wait by then */
+    const struct itimerval repeated = {.it_value = soon, .it_interval = soon}, never = {.it_value = {0}};
     fixture.batch.count = 5;
     sigaction(SIGALRM, &action, NULL);
-    setitimer(ITIMER_REAL, &soon, NULL);
-    bb__poller_wait(&fixture.poller, &fixture.batch, 5000);
+    setitimer(ITIMER_REAL, &repeated, NULL);
+    bb__poller_wait(&fixture.poller, &fixture.batch, -1); /* for ever, else */
+    setitimer(ITIMER_REAL, &never, NULL);
     assert_int_equal(fixture.batch.count, 0);
 }
 

@@ -284,10 +284,12 @@ static void test_each_end_of_waiting_to_write(void **state)
     eventfd_read(wake, &count);
 
     struct sigaction action = {.sa_handler = ignore};
-    struct itimerval soon = {.it_value.tv_usec = 2000};
+    const struct timeval soon = {.tv_usec = 2000}; /* and again, should it not wait by then */
+    const struct itimerval repeated = {.it_value = soon, .it_interval = soon}, never = {.it_value = {0}};
     sigaction(SIGALRM, &action, NULL);
-    setitimer(ITIMER_REAL, &soon, NULL);
+    setitimer(ITIMER_REAL, &repeated, NULL);
     assert_int_equal(bb__sock_wait_writable(pair.ours, wake, 5000), BB_AGAIN);
+    setitimer(ITIMER_REAL, &never, NULL);
 
     close(pair.theirs);
     assert_int_equal(bb__sock_wait_writable(pair.ours, wake, -1), BB_OK); /* sending will tell */
