@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "lanes.h"
+#include "later_clock.h"
 #include "porter_work.h"
 
 static struct bb_settings limited(uint64_t request_timeout)
@@ -24,12 +25,25 @@ static struct bb_settings limited(uint64_t request_timeout)
     return settings;
 }
 
+/* Its time begins when the application has it. */
 static int blocked_with(struct lanes *lanes, const char *request)
 {
+    hold_clocks();
     int fd = lanes_connect(lanes);
     say(fd, request);
     assert_int_equal(sem_wait(&lanes->entered), 0);
+    let_clocks_go_on();
     return fd;
+}
+
+/* Of a worker with one lane. The request takes no time. */
+static bool is_answered_at_once(const struct lanes *lanes, int fd, const char *target)
+{
+    hold_clocks();
+    bool answered = lanes_ask(fd, target, "", "");
+    while (bb__own_state_of(bb__own_look(&lanes->threads[0].lane->own)) != BB_OWN_IDLE) sched_yield();
+    let_clocks_go_on();
+    return answered;
 }
 
 /* All that comes until the end of the connection. */
@@ -68,7 +82,7 @@ static void test_one_that_is_not_answered(void **state)
     assert_false(bb_worker_take_overdue(lanes.worker));
     sem_post(&lanes.leave); /* what it says now nobody hears */
     int next = lanes_connect(&lanes);
-    assert_true(lanes_ask(next, "/next", "", ""));
+    assert_true(is_answered_at_once(&lanes, next, "/next"));
     close(next);
     close(fd);
     finish(&lanes, 2);
@@ -104,7 +118,7 @@ static void test_one_that_is_answered_already(void **state)
         assert_true(lanes_read(fd, "all"));
         assert_true(is_alarmed(lanes.worker, PATIENCE * 1000));
         sem_post(&lanes.leave);
-        assert_true(lanes_ask(fd, "/next", "", ""));
+        assert_true(is_answered_at_once(&lanes, fd, "/next"));
         close(fd);
         finish(&lanes, 2);
     }
@@ -176,8 +190,10 @@ static void test_the_soft_limit_of_one_that_has_ended(void **state)
     int fd = past_the_soft_limit(&lanes);
     sem_post(&lanes.leave);
     assert_true(lanes_read(fd, "/block 0"));
-    assert_true(lanes_ask(fd, "/next", "", ""));
+    pthread_mutex_lock(&lanes.worker->porter->lock); /* it has not looked since */
+    assert_true(is_answered_at_once(&lanes, fd, "/next"));
     assert_false(bb_lane_take_late(lanes.threads[0].lane));
+    pthread_mutex_unlock(&lanes.worker->porter->lock);
     close(fd);
     finish(&lanes, 2);
 }
@@ -233,8 +249,11 @@ static void test_more_time(void **state)
     assert_true(now_ms() - began >= 1900);
     sem_post(&lanes.leave);
     close(fd);
-    fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    hold_clocks();
+    say(fd = lanes_connect(&lanes), "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(sem_wait(&lanes.entered), 0);
     bb_lane_extend_time(lane, 10 * PATIENCE * 1000);
+    let_clocks_go_on();
     sem_post(&lanes.leave);
     assert_true(lanes_read(fd, "/block 0"));
     say(fd, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -315,7 +334,7 @@ static void test_another_process_is_told_when_nothing_else_is_left(void **state)
     int told[2];
     start_telling(&lanes, 1, told);
     int idle = lanes_connect(&lanes), half = lanes_connect(&lanes);
-    assert_true(lanes_ask(idle, "/quick", "", ""));
+    assert_true(is_answered_at_once(&lanes, idle, "/quick"));
     say(half, "POST /half HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n1");
     int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_int_equal(next_word(told[0]), 'u');
