@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "later_clock.h"
 #include "rush.h"
 
 static void test_one_more_than_may_wait_is_refused(void **state)

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "later_clock.h"
 #include "rush.h"
 
 static void test_who_waits_for_too_long_is_told_so(void **state)
@@ -22,8 +23,8 @@ static void test_who_waits_for_too_long_is_told_so(void **state)
     assert_refused(early, NULL);
     assert_refused(fresh, NULL);
     unblock_all(&rush);
-    assert_true(lanes_ask(early, "/next", "", ""));
-    assert_true(lanes_ask(fresh, "/next", "", "body"));
+    assert_true(is_served(early, "/next", ""));
+    assert_true(is_served(fresh, "/next", "body"));
     close(early);
     close(fresh);
     end(&rush, 3);
@@ -44,7 +45,7 @@ static void test_who_is_left_to_one_that_was_stopped(void **state)
     say(early, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_refused(early, NULL);
     unblock_all(&rush);
-    assert_true(lanes_ask(early, "/next", "", ""));
+    assert_true(is_served(early, "/next", ""));
     close(early);
     end(&rush, 2);
 }
@@ -67,10 +68,12 @@ static void test_a_new_one_is_not_left_to_one_that_was_stopped(void **state)
         assert_refused(last, NULL);
         close(last);
         if (limit == 0) assert_refused(first, NULL);
+        hold_clocks();
         bb__board_set_idle(stopped, false); /* it goes on, and is relied on again */
         bb__board_set_idle(stopped, true);
         assert_int_equal(bb__board_idle(lanes_board, 8), 1);
         bb__board_set_idle(stopped, false);
+        let_clocks_go_on();
         unblock_all(&rush);
         if (limit == 1) assert_true(lanes_read(first, "/first 0"));
         close(first);
@@ -130,7 +133,7 @@ static void test_what_is_pipelined_behind_it_is_next(void **state)
     assert_refused(fd, NULL);
     assert_refused(fd, NULL);
     unblock_all(&rush);
-    assert_true(lanes_ask(fd, "/three", "", ""));
+    assert_true(is_served(fd, "/three", ""));
     close(fd);
     end(&rush, 1);
 }
@@ -145,7 +148,7 @@ static void test_a_client_of_http_1_0_stays_if_it_says_so(void **state)
     read_until(fd, "\r\n\r\n", answer, sizeof answer);
     assert_non_null(strstr(answer, "\r\nConnection: keep-alive\r\n\r\n"));
     unblock_all(&rush);
-    assert_true(lanes_ask(fd, "/two", "", ""));
+    assert_true(is_served(fd, "/two", ""));
     close(fd);
     end(&rush, 1);
 }

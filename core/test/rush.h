@@ -8,6 +8,7 @@
 #include <sched.h>
 
 #include "lanes.h"
+#include "later_clock.h"
 #include "worker.h"
 
 #define LANES 2 /* at most; the board has room for one of another process */
@@ -52,12 +53,24 @@ static inline void begin(struct rush *rush, const struct bb_settings *settings)
     begin_with(rush, settings, LANES);
 }
 
+/* Nobody waits for so long meanwhile that he is refused. */
 static inline void block_all(struct rush *rush)
 {
+    hold_clocks();
     for (int i = 0; i < rush->count; i++) {
         rush->blocked[i] = ask(rush, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
         assert_int_equal(sem_wait(&rush->lanes.entered), 0);
     }
+    let_clocks_go_on();
+}
+
+/* Some lane is idle, or about to be. */
+static inline bool is_served(int fd, const char *target, const char *body)
+{
+    hold_clocks();
+    bool served = lanes_ask(fd, target, "", body);
+    let_clocks_go_on();
+    return served;
 }
 
 static inline void begin_busy(struct rush *rush, uint64_t queue_timeout, uint64_t max_queue)
@@ -88,7 +101,7 @@ static inline void end(struct rush *rush, unsigned served)
 static inline int connect_early(struct rush *rush)
 {
     int fd = lanes_connect(&rush->lanes);
-    assert_true(lanes_ask(fd, "/early", "", ""));
+    assert_true(is_served(fd, "/early", ""));
     return fd;
 }
 
