@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "fail_socket.h"
+#include "later_clock.h"
 #include "porter.h"
 #include "porter_case.h"
 
@@ -148,16 +149,19 @@ static void test_where_all_are_busy_they_wait(void **state)
 
 /* ---- the rest of a connection's life ---- */
 
+/* Which begin when all have connected and have been answered. */
 static void test_times_are_kept(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
     settings.header_timeout = 300;
-    settings.keepalive_timeout = 1500; /* in which all of them connect, ask, and are answered */
+    settings.keepalive_timeout = 500;
     struct crowd crowd;
     char answer[256];
+    hold_clocks();
     gather(&crowd, 1, &settings);
     say(crowd.fds[1], "POST /never HTTP/1.1\r\nHo");
+    let_clocks_go_on();
     ssize_t got = recv(crowd.fds[1], answer, sizeof answer - 1, 0);
     assert_true(got > 0);
     answer[got] = '\0';
