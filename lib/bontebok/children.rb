@@ -142,8 +142,9 @@ module Bontebok
     end
 
     def seconds_to_wait(deadlines)
-      seconds = [*deadlines, *watch_time].map { |time| [time - Clock.now, 0].max }.min
-      deadlines.empty? ? seconds : [seconds, Clock::STEP].min
+      limits = deadlines.select(&:finite?)
+      seconds = [*limits, *watch_time].map { |time| [time - Clock.now, 0].max }.min
+      limits.empty? ? seconds : [seconds, Clock::STEP].min
     end
 
     def deadlines

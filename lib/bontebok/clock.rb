@@ -3,9 +3,10 @@
 module Bontebok
   # Seconds for the limits that processes have: to become ready, to end. The time for which this process was stopped
   # (SIGSTOP, a frozen container) does not count: the other processes probably were stopped as well. After a stop a wait
-  # ends late. The processor time of such a wait counts: a thread that keeps Ruby's lock delays a wait as well.
+  # ends late. The processor time of such a wait counts: a thread that computes with Ruby's lock delays a wait as well.
+  # A C extension that blocks with the lock looks like a stop: the limits of its process take longer.
   module Clock
-    # While there is a limit no wait is longer: of a stop so much counts at most.
+    # No wait is longer while its caller has a limit: no more than that counts of a stop.
     STEP = 0.25
 
     # Seconds that have not counted so far.
@@ -17,14 +18,15 @@ module Bontebok
         monotonic - lost
       end
 
-      # Returns what the block returns. It waits for so many seconds at most; nil: for any time.
+      # Returns what the block returns. It waits for so many seconds at most; nil: for any time, and no stop is noticed.
+      # One thread at a time, and not within another wait.
       def wait(seconds)
         began = monotonic
         computed = processor
-        result = yield
+        yield
+      ensure
         late = monotonic - began - seconds.to_f - (processor - computed)
         @lost += late if seconds && late.positive?
-        result
       end
 
       private

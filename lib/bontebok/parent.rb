@@ -52,7 +52,7 @@ module Bontebok
 
     # The application may have closed a descriptor of ours: then the channel ends, and the master lives.
     def master_ends?
-      Deadline.new(END_SECONDS).wait { Process.ppid != @master || (sleep(0.001) && nil) }
+      Deadline.new(END_SECONDS).wait { Process.ppid != @master || (sleep(0.001) && nil) } || Process.ppid != @master
     end
   end
 end

@@ -31,7 +31,8 @@ module Bontebok
       now = @clock.now
       return {} if now < @time
 
-      begin_anew(now) if @clock.lost - @lost > pause # we were stopped ourselves, and maybe everybody
+      late = now - @time + @clock.lost - @lost
+      begin_anew(now) if late > pause # we were stopped ourselves, and maybe everybody
       @lost = @clock.lost
       @time = now + pause
       workers = @board.lanes.group_by { |lane| lane[:pid] }

@@ -30,6 +30,12 @@ class ChildrenLateTest < Support::TestCase
     assert_operator wait_seconds(until_then: Bontebok::Clock.now + 0.1), :<=, 0.1
   end
 
+  def test_without_a_limit_nothing_ends_the_wait
+    keep(1) { LOADING }
+    mind_until { @started.size == 1 }
+    assert_nil wait_seconds
+  end
+
   def test_while_none_has_a_limit_they_are_as_long_as_can_be
     stalled = Struct.new(:time, :look).new(Bontebok::Clock.now + LIMIT, {})
     keep(1, stalled: stalled) { STEADY }

@@ -83,8 +83,17 @@ class StalledWorkersTest < Support::TestCase
     refute_empty watch_for(15)
   end
 
+  def test_nobody_has_watched_for_long
+    show(lane(1, taken: 90_000))
+    @clock.now += 3600
+    assert_empty @stalled.look
+    assert_empty watch_for(45)
+    refute_empty watch_for(15)
+  end
+
   def test_who_watches_is_a_little_late
     show(lane(1, taken: 90_000))
+    assert_empty @stalled.look
     @clock.lost += 14
     refute_empty watch_for(60)
   end

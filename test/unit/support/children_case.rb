@@ -47,7 +47,10 @@ module ChildrenCase
   # Time passes as usual, and at once where the test says so (pass_time).
   def run
     clock = Bontebok::Clock.method(:monotonic)
+    lost = Bontebok::Clock.lost
     Bontebok::Clock.stub(:monotonic, -> { clock.call + @passed.to_i }) { super }
+  ensure
+    Bontebok::Clock.instance_variable_set(:@lost, lost)
   end
 
   def setup
