@@ -335,7 +335,7 @@ static void test_another_process_is_told_when_nothing_else_is_left(void **state)
     start_telling(&lanes, 1, told);
     int idle = lanes_connect(&lanes), half = lanes_connect(&lanes);
     assert_true(is_answered_at_once(&lanes, idle, "/quick"));
-    say(half, "POST /half HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n1");
+    say(half, "POST /other HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n1");
     int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_int_equal(next_word(told[0]), 'u');
     assert_true(bb_worker_take_overdue(lanes.worker));
@@ -352,7 +352,7 @@ static void test_another_process_is_told_when_nothing_else_is_left(void **state)
     close(idle);
     close(half);
     close(fd);
-    assert_int_equal(lanes_finish(&lanes), 2);
+    assert_in_range(lanes_finish(&lanes), 2, 3); /* our lane may take it as well, once it is free */
     close(told[0]);
     close(told[1]);
 }
