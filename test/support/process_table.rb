@@ -82,13 +82,16 @@ module Support
       File.read("/proc/#{pid}/smaps_rollup")[/^Pss:\s+(\d+)/, 1].to_i * 1024
     end
 
-    # What each open descriptor of a process leads to: { 0 => "/dev/null", 5 => "socket:[4711]" }.
+    # What each open descriptor of a process leads to: { 0 => "/dev/null", 5 => "socket:[4711]" }. A process that has
+    # ended has none.
     def descriptors(pid)
       Dir.children("/proc/#{pid}/fd").to_h do |fd|
         [fd.to_i, File.readlink("/proc/#{pid}/fd/#{fd}")]
       rescue Errno::ENOENT
         [fd.to_i, nil]
       end.compact
+    rescue Errno::ENOENT, Errno::ESRCH
+      {}
     end
 
     # What of it leads to a socket.

@@ -53,6 +53,13 @@ class ChildProcessTest < Support::TestCase
     assert_includes Support::ProcessTable.descriptors(Process.pid).keys, 0
   end
 
+  def test_process_table_without_the_process
+    child = Support::ChildProcess.run("true")
+    assert_nil Support::ProcessTable.entry(child.pid)
+    assert_empty Support::ProcessTable.descriptors(child.pid)
+    assert_empty Support::ProcessTable.thread_states(child.pid)
+  end
+
   private
 
   # Ignores TERM, and is given little time to end.
