@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "board.h"
+#include "lane.h"
 #include "later_clock.h"
 #include "porter_case.h"
 #include "worker.h"
@@ -20,6 +21,13 @@ static bool is_silent(int fd)
 {
     struct pollfd watched = {.fd = fd, .events = POLLIN};
     return poll(&watched, 1, 20) == 0;
+}
+
+/* A lane that has just answered may take its client's next request before it waits, and does not see
+ * meanwhile that its worker stands back. The lane that is blocked does not wait. */
+static bool any_lane_waits(const struct lanes *lanes)
+{
+    return atomic_load(&lanes->threads[0].lane->on_call) || atomic_load(&lanes->threads[1].lane->on_call);
 }
 
 /* The other process is a line on the board, and takes nothing. As time goes by that would be noticed. */
@@ -37,6 +45,7 @@ static void test_lanes_stand_back_for_an_idle_process(void **state)
         block(&lanes, blocked);
         int before = lanes_connect(&lanes);
         assert_true(lanes_ask(before, "/other-is-busy", "", ""));
+        while (!any_lane_waits(&lanes)) sched_yield();
 
         bb__board_set_idle(other, true);
         while (!atomic_load(&lanes.worker->withdrawn)) sched_yield();
