@@ -22,9 +22,14 @@ class ProcessLockTest < Support::TestCase
     end)
   RUBY
 
+  # The thread may wait for a processor between its line and the call: only the call needs so much of one.
   def hold(server, client)
     client.request("GET", "/hold")
-    client.read_response.body.to_i.tap { server.wait_for_output(/^held$/) }
+    held = client.read_response.body.to_i
+    server.wait_for_output(/^held$/)
+    before = Support::ProcessTable.cpu_seconds(held)
+    eventually(10, "the call") { Support::ProcessTable.cpu_seconds(held) - before >= 0.05 }
+    held
   end
 
   def assert_served_elsewhere(threads)
