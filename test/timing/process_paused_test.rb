@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../integration/process_tree"
+require_relative "../integration/busy_worker"
 
 # Servers all of whose processes are stopped for longer than anybody has time to become ready or to end.
 class ProcessPausedTest < Support::TestCase
   include Support::OnceMore
-  include ProcessTree
+  include BusyWorker
 
   LIMIT = 2
   LIMITS = ["--worker-boot-timeout", "#{LIMIT}s", "--graceful-timeout", "#{LIMIT}s"].freeze
@@ -17,17 +17,13 @@ class ProcessPausedTest < Support::TestCase
   RUBY
 
   def setup
-    make_gate
-    @clients = []
-  end
-
-  def before_teardown
-    @clients.each(&:close)
     super
+    make_gate
   end
 
   def test_a_start
-    server = start(%w[-w 1 --preload false], LOADED_AT_GATE, ready: false)
+    args = ["-w", "1", "--preload", "false", *LIMITS]
+    server = start_bontebok(args: args, rackup: LOADED_AT_GATE, ready: false)
     server.wait_for_output(/at the gate/)
     pause(server)
     open_gate
@@ -36,7 +32,7 @@ class ProcessPausedTest < Support::TestCase
   end
 
   def test_a_graceful_stop
-    servers = [%w[-w 1], %w[-w 0]].map { |args| start(args, GATED_APP).tap { |server| request(server) } }
+    servers = %w[1 0].map { |workers| start_gated(workers) }
     servers.each { |server| server.signal("TERM") && server.wait_for_output(/ stopping/) }
     pause(*servers)
     assert_served
@@ -45,10 +41,11 @@ class ProcessPausedTest < Support::TestCase
 
   # No other process limits their time.
   def test_processes_without_a_parent
-    orphan = start(%w[-w 1], GATED_APP).tap { |server| request(server) }
+    orphan = start_gated("1")
     [orphan.pid, master(orphan).pid].each { |pid| Process.kill("KILL", pid) }
     orphan.wait_for_output(/the master is gone/)
-    exiting = start(%w[-w 0], EXIT_AT_GATE).tap { |server| server.signal("TERM") }
+    exiting = start("-w", "0", *LIMITS, application: EXIT_AT_GATE, listen: :tcp)
+    exiting.signal("TERM")
     exiting.wait_for_output(/at the gate/)
     pause(orphan, exiting)
     assert_served(2)
@@ -58,13 +55,12 @@ class ProcessPausedTest < Support::TestCase
 
   private
 
-  def start(args, rackup, **options)
-    start_bontebok(args: [*args, *LIMITS], rackup: rackup, listen: :tcp, **options)
-  end
-
-  def request(server)
-    @clients << Support::Client.new(server.address).tap { |client| client.request("GET", "/gate") }
-    server.wait_for_output(/at the gate/)
+  # A server with a request that waits at the gate.
+  def start_gated(workers)
+    start("-w", workers, *LIMITS, application: GATED_APP, listen: :tcp).tap do |server|
+      connect(server).request("GET", "/gate")
+      server.wait_for_output(/at the gate/)
+    end
   end
 
   # A process goes on before those whose time it limits.
