@@ -36,7 +36,7 @@ static int blocked_with(struct lanes *lanes, const char *request)
     return fd;
 }
 
-/* Of a worker with one lane. The request takes no time. */
+/* The worker has one lane. The request takes no time. */
 static bool is_answered_at_once(const struct lanes *lanes, int fd, const char *target)
 {
     hold_clocks();

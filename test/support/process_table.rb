@@ -82,7 +82,7 @@ module Support
       File.read("/proc/#{pid}/smaps_rollup")[/^Pss:\s+(\d+)/, 1].to_i * 1024
     end
 
-    # What each open descriptor of a process leads to: { 0 => "/dev/null", 5 => "socket:[4711]" }. A process that has
+    # The target of each open descriptor of a process: { 0 => "/dev/null", 5 => "socket:[4711]" }. A process that has
     # ended has none.
     def descriptors(pid)
       Dir.children("/proc/#{pid}/fd").to_h do |fd|
