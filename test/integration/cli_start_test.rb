@@ -85,7 +85,7 @@ class CLIStartTest < Support::TestCase
 
   # Which listens when the application is there.
   def test_a_port_is_in_use_while_its_server_loads
-    address = "127.0.0.1:#{TCPServer.open('127.0.0.1', 0) { |server| server.local_address.ip_port }}"
+    address = "127.0.0.1:#{held_port}"
     make_gate
     first = start_bontebok(ready: false, listen: nil, args: ["-w", "1", "-l", address],
                            rackup: "warn :loading\nFile.read('gate')\n#{APP}")

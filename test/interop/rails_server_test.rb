@@ -82,7 +82,7 @@ class RailsServerTest < Support::TestCase
 
   # Nobody sees its log: it is known by its port and its pid file.
   def test_as_a_daemon
-    port = TCPServer.open("127.0.0.1", 0) { |listener| listener.local_address.ip_port }
+    port = held_port
     started = rails_server("-d", "-p", port, ready: false)
     assert_equal 0, started.wait(PATIENCE).exitstatus
     eventually(PATIENCE) { answers?("127.0.0.1:#{port}") }

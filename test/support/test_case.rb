@@ -38,6 +38,11 @@ module Support
       child
     end
 
+    # The number of a port that is held for the test until it ends (see HeldPort).
+    def held_port(host = "127.0.0.1")
+      (@held_ports ||= []).push(HeldPort.new(host)).last.number
+    end
+
     # Sends SIGSTOP to a process, and returns when none of its threads runs any more: the signal takes effect late.
     def stop_process(pid)
       Process.kill("STOP", pid)
@@ -52,6 +57,7 @@ module Support
 
     def after_teardown
       super
+      @held_ports&.each(&:release)
       FileUtils.rm_rf(@temp_dir) if @temp_dir
     end
 

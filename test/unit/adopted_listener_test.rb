@@ -124,7 +124,8 @@ class AdoptedListenerTest < Support::TestCase
   def socket_of_ipv6(v6_only:)
     Socket.new(:INET6, :STREAM).tap do |socket|
       socket.setsockopt(:IPV6, :V6ONLY, v6_only)
-      socket.bind(Addrinfo.tcp("::", 0))
+      socket.setsockopt(:SOCKET, :REUSEADDR, true)
+      socket.bind(Addrinfo.tcp("::", held_port("::")))
       socket.listen(5)
     end
   end

@@ -29,7 +29,7 @@ class TcpListenerTest < Support::ListenersCase
 
   # As files for other servers say it, in either order.
   def test_both_wildcards
-    port = TCPServer.open("::", 0) { |server| server.local_address.ip_port }
+    port = held_port("::")
     [["[::]:#{port}", port.to_s], [port.to_s, "[0::0]:#{port}"]].each do |addresses|
       both = listening(*addresses)
       assert_equal ["0.0.0.0:#{port}", "[::]:#{port}"], both.map(&:to_s).sort
