@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "h1_head.h"
+#include "http/h1_head.h"
 
 #define MOST_FIELDS 100
 #define MOST_ROUNDS 1001

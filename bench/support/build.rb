@@ -18,7 +18,7 @@ module Bench
       run!(File.join(ROOT, "bin/setup"), "--run")
       FileUtils.mkdir_p(File.dirname(floor))
       compile(floor, ["bench/floor/floor.c"])
-      compile(core_host, ["bench/floor/core_host.c", *Dir.glob("core/src/*.c", base: ROOT)])
+      compile(core_host, ["bench/floor/core_host.c", *Dir.glob("core/src/*/*.c", base: ROOT)])
       GEMFILES.each { |gemfile| bundle(File.join(ROOT, gemfile)) }
     end
 

@@ -19,9 +19,9 @@ module Bench
     def build
       %w[exe lib].each { |folder| FileUtils.cp_r(File.join(Build::ROOT, folder), FileUtils.mkdir_p(ROOT).first) }
       headers = RbConfig::CONFIG.values_at("rubyhdrdir", "rubyarchhdrdir").map { |folder| "-I#{folder}" }
-      sources = Dir.glob(["core/src/*.c", "ext/bontebok/*.c"], base: Build::ROOT)
+      sources = Dir.glob(["core/src/*/*.c", "ext/bontebok/*.c"], base: Build::ROOT)
       Dir.chdir(Build::ROOT) do
-        Build.run!("cc", *FLAGS, *headers, "-Icore/include", "-Iext/bontebok", *sources, "-o", library)
+        Build.run!("cc", *FLAGS, *headers, "-Icore/include", "-Icore/src", "-Iext/bontebok", *sources, "-o", library)
       end
       self
     end

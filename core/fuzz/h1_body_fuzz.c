@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h1_body.h"
+#include "http/h1_body.h"
 
 #define TRAILER_BYTES 64
 #define TRAILERS      3

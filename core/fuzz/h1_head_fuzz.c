@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "guard.h"
-#include "h1_head.h"
+#include "http/h1_head.h"
+#include "support/guard.h"
 
 #define MOST_FIELDS 64
 #define LONGEST     4096

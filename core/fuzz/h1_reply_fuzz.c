@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encode.h"
+#include "support/encode.h"
 
 #define SEPARATOR 0x1f
 

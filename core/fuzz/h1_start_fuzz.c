@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h1_start.h"
+#include "http/h1_start.h"
 
 /* ---- the second reader ---- */
 

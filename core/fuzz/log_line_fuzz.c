@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "log_line.h"
+#include "log/log_line.h"
 
 static char line[BB_LOG_LINE_MIN], notation[BB_ACCESS_LOG_FORMAT_MAX];
 

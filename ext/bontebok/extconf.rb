@@ -12,11 +12,13 @@ CORE = "../../core"
 abort "Bontebok needs Linux: epoll is missing" unless have_func("epoll_create1", "sys/epoll.h")
 abort "Bontebok needs Linux: accept4 is missing" unless have_func("accept4", "sys/socket.h")
 
-$srcs = [__dir__, File.join(__dir__, CORE, "src")].flat_map { |folder| Dir[File.join(folder, "*.c")] }
-                                                  .map { |file| File.basename(file) }.sort
-$VPATH << "$(srcdir)/#{CORE}/src"
-# The public header alone: the core's own files find theirs beside them, and the binding shall not.
-$INCFLAGS << " -I$(srcdir) -I$(srcdir)/#{CORE}/include"
+LAYERS = Dir.children(File.join(__dir__, CORE, "src")).sort
+
+$srcs = [__dir__, *LAYERS.map { |layer| File.join(__dir__, CORE, "src", layer) }]
+        .flat_map { |directory| Dir[File.join(directory, "*.c")] }.map { |file| File.basename(file) }.sort
+LAYERS.each { |layer| $VPATH << "$(srcdir)/#{CORE}/src/#{layer}" }
+# core/src is for the core's own files. The binding includes bontebok.h alone; a lint holds that.
+$INCFLAGS << " -I$(srcdir) -I$(srcdir)/#{CORE}/include -I$(srcdir)/#{CORE}/src"
 
 # Ruby's own list of warnings is for C90 and differs from release to release.
 $warnflags = "-Wall -Wextra -Wshadow -Wno-unused-parameter#{" -Werror" if enable_config("werror", false)}"

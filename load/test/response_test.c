@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "guard.h"
 #include "response.h"
+#include "support/guard.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,37 +3,33 @@
 require_relative "layer_table"
 
 module Lint
-  # The table of layers that people read says of the core what the one says that the checks use.
+  # The table of layers that people read has the same layers, in the same order, as the one that the checks use, and
+  # says the same of what each may use.
   class ArchitectureTable
     DOCUMENT = "docs/ARCHITECTURE.md"
-    ROW = %r{^\| (\w+) \| `core/src`: `([^`]+)` \|}
+    ROW = %r{^\| (\w+) \| `core/src/(\w+)` \| ([^|]*) \|}
 
     def initialize(root)
       @root = root
     end
 
     def faults
-      written = written_modules
-      checked = checked_modules
-      (written.keys | checked.keys).flat_map do |layer|
-        in_document = written.fetch(layer, [])
-        in_table = checked.fetch(layer, [])
-        (in_document - in_table).map { |name| "#{DOCUMENT} has #{name} in layer #{layer}, LayerTable has not" } +
-          (in_table - in_document).map { |name| "#{DOCUMENT} lacks #{name} in layer #{layer}" }
-      end
+      rows = File.read(File.join(@root, DOCUMENT)).scan(ROW)
+      written = rows.to_h { |_name, layer, may| [layer, may.scan(/`([a-z_ ]+)`/).flatten.flat_map(&:split)] }
+      checked = LayerTable::CORE.to_h { |name, layer| [name.to_s, layer.may.map(&:to_s)] }
+      found = (written.keys | checked.keys).filter_map { |layer| fault(layer, written[layer], checked[layer]) }
+      return found if found.any? || written.keys == checked.keys
+
+      ["#{DOCUMENT} has the layers in another order than LayerTable"]
     end
 
     private
 
-    def written_modules
-      File.read(File.join(@root, DOCUMENT)).scan(ROW).to_h { |layer, modules| [layer, modules.split] }
-    end
+    def fault(layer, written, checked)
+      return "#{DOCUMENT} lacks layer #{layer}" unless written
+      return "#{DOCUMENT} has layer #{layer}, LayerTable has not" unless checked
 
-    # Without what is planned and not there yet.
-    def checked_modules
-      LayerTable::CORE.to_h do |name, layer|
-        [name.to_s, layer.modules.select { |pattern| Dir.glob("core/src/#{pattern}.c", base: @root).any? }]
-      end
+      "#{DOCUMENT} says that #{layer} may use #{written.join(" ")}" if written.sort != checked.sort
     end
   end
 end

@@ -20,20 +20,22 @@ module Lint
     private
 
     def core
-      each_include("core/src/*.{c,h}", "core/include/*.h") do |file, kind, header|
-        layer = file.start_with?("core/include/") ? :bytes : LayerTable.layer_of(file)
-        layer ? core_fault(LayerTable::CORE[layer], kind, header) : "is in no layer"
+      each_include("core/src/**/*.{c,h}", "core/include/*.h") do |file, kind, header|
+        layer = file.start_with?("core/include/") ? :base : LayerTable.layer_of(file.delete_prefix("core/src/"))
+        layer ? core_fault(layer, kind, header) : "is in no layer"
       end
     end
 
-    def core_fault(layer, kind, header)
+    def core_fault(name, kind, header)
+      layer = LayerTable::CORE[name]
       return if header == LayerTable::PUBLIC_HEADER || exist?("core/include/#{header}")
       return ("includes <#{header}>" unless (layer.libc || [header]).include?(header)) if kind == "<" && !ruby?(header)
       return "includes #{header}: the core knows no host language" if ruby?(header)
       return "includes #{header}, which is not the core's" unless exist?("core/src/#{header}")
 
       target = LayerTable.layer_of(header)
-      "includes #{header} of layer #{target}" if !layer.may.include?(target) || layer.never.to_a.include?(header)
+      allowed = [name, *layer.may].include?(target) && !layer.never.to_a.include?(header)
+      "includes #{header} of layer #{target}" unless allowed
     end
 
     def binding_files
@@ -54,7 +56,7 @@ module Lint
         next if kind == "<" || exist?("load/src/#{header}")
 
         layer = exist?("core/src/#{header}") && LayerTable.layer_of(header)
-        "includes #{header}, not of its own and not of the bytes layer" unless LayerTable::LOAD_MAY.include?(layer)
+        "includes #{header}: not its own, nor of base or http" unless LayerTable::LOAD_MAY.include?(layer)
       end
     end
 

@@ -19,9 +19,9 @@ module Lint
     end
 
     def faults
-      sources = Dir.children(File.join(@root, "core/src")).grep(/\.c\z/).sort
+      sources = Dir.glob("**/*.c", base: File.join(@root, "core/src")).sort
       sources.flat_map do |source|
-        object = File.join(@objects, source.sub(/c\z/, "o"))
+        object = File.join(@objects, File.basename(source).sub(/c\z/, "o"))
         File.exist?(object) ? object_faults(source, object) : ["#{source} has no object in #{@objects}"]
       end
     end
@@ -29,7 +29,7 @@ module Lint
     private
 
     def object_faults(source, object)
-      pure = %i[bytes http].include?(LayerTable.layer_of(source))
+      pure = LayerTable::CORE[LayerTable.layer_of(source)]&.libc
       undefined(object).filter_map do |symbol|
         next "#{source} uses #{symbol}, of a host language" if symbol.match?(HOST)
 

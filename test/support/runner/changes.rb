@@ -9,10 +9,10 @@ module Runner
     # Patterns of paths, and the groups; own: the one that is called as the folder. The first pattern that matches
     # counts; if none does, every group runs that runs by default.
     TABLE = {
-      %r{\Acore/src/(h1_|buf\.|clock\.|code\.|log_(escape|format|line|time)\.)} =>
+      %r{\Acore/src/(base|http|log)/} =>
         ["core", "threads", "arm64", "warnings", "fuzz", "lint", "ext", "load", *SERVERS],
       %r{\Acore/(src|include)/} => ["core", "threads", "warnings", "lint", "ext", *SERVERS],
-      %r{\Acore/test/(h1_|standin/|guard|encode|head_case|requests/)} => %w[core arm64 fuzz load lint],
+      %r{\Acore/test/(http/|requests/|support/(standin/|guard|encode))} => %w[core arm64 fuzz load lint],
       %r{\Acore/test/} => %w[core threads lint timing],
       %r{\Acore/Makefile\z} => %w[core threads arm64 warnings timing],
       %r{\Acore/fuzz/} => %w[fuzz lint],

@@ -11,9 +11,9 @@ class ChangesTest < Support::TestCase
 
   # A path, and some of the groups that it calls for, and some that it does not.
   EXAMPLES = {
-    "core/src/h1_head.c" => [%w[core arm64 fuzz ext conform], %w[unit memory]],
-    "core/src/buf_pool.h" => [%w[core threads integration timing], %w[arm64 fuzz]],
-    "core/test/conn_test.c" => [%w[core threads], %w[ext integration]],
+    "core/src/http/h1_head.c" => [%w[core arm64 fuzz ext conform], %w[unit memory]],
+    "core/src/conn/conn.h" => [%w[core threads integration timing], %w[arm64 fuzz]],
+    "core/test/conn/conn_test.c" => [%w[core threads], %w[ext integration]],
     "ext/bontebok/rb_env.c" => [%w[ext ext-rack2 conform], %w[core unit]],
     "ext/bontebok_bench/extconf.rb" => [%w[load], %w[ext integration]],
     "lib/bontebok/cli.rb" => [%w[unit integration interop], %w[core ext]],

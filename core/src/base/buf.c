@@ -1,0 +1,66 @@
+/* buf.c: the growable run of bytes that buf.h describes. */
+#include "base/buf.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bontebok.h"
+
+/* The first allocation: a small reply's head fits without growing. */
+#define SMALLEST 512
+
+/* Twice the size, so that appending n bytes one by one copies O(n); 0 when no size_t holds it. */
+static size_t grown_cap(const struct bb__buf *buf, size_t more)
+{
+    size_t len = bb__buf_len(buf);
+    if (more > SIZE_MAX - len) return 0;
+    size_t cap = buf->cap > SIZE_MAX / 2 ? SIZE_MAX : buf->cap * 2;
+    if (cap < SMALLEST) cap = SMALLEST;
+    return cap < len + more ? len + more : cap;
+}
+
+int bb__buf_reserve(struct bb__buf *buf, size_t more)
+{
+    if (bb__buf_room(buf) >= more) return BB_OK;
+
+    size_t len = bb__buf_len(buf);
+    /* Moving is free of charge while it moves no more bytes than were consumed; else a full buffer that is
+     * read and filled by a few bytes at a time would be moved as a whole each time. */
+    if (buf->start >= len && buf->cap - len >= more) {
+        memmove(buf->data, bb__buf_bytes(buf), len);
+        buf->start = 0;
+        buf->end = len;
+        return BB_OK;
+    }
+
+    size_t cap = grown_cap(buf, more);
+    char *data = cap > 0 ? malloc(cap) : NULL; /* not realloc(): it would copy the consumed bytes as well */
+    if (data == NULL) return BB_ENOMEM;
+    if (len > 0) memcpy(data, bb__buf_bytes(buf), len);
+    free(buf->data);
+    *buf = (struct bb__buf){.data = data, .end = len, .cap = cap};
+    return BB_OK;
+}
+
+int bb__buf_append(struct bb__buf *buf, const void *bytes, size_t len)
+{
+    if (len == 0) return BB_OK;
+    int code = bb__buf_reserve(buf, len);
+    if (code != BB_OK) return code;
+    memcpy(buf->data + buf->end, bytes, len);
+    buf->end += len;
+    return BB_OK;
+}
+
+void bb__buf_consume(struct bb__buf *buf, size_t len)
+{
+    buf->start += len;
+    if (buf->start == buf->end) bb__buf_clear(buf);
+}
+
+void bb__buf_free(struct bb__buf *buf)
+{
+    free(buf->data);
+    *buf = (struct bb__buf){0};
+}

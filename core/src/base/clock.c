@@ -1,0 +1,95 @@
+/* clock.c: the clocks, and the Date field's value without strftime(), which knows locales. */
+#include "base/clock.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#define SECONDS_A_DAY 86400
+#define LAST_SECOND   INT64_C(253402300799) /* of the year 9999: the field has four digits for it */
+
+uint64_t bb__clock_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static uint64_t microseconds(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+uint64_t bb__clock_us(void)
+{
+    return microseconds(CLOCK_MONOTONIC);
+}
+
+uint64_t bb__clock_real_us(void)
+{
+    return microseconds(CLOCK_REALTIME);
+}
+
+const char *bb__date_now(struct bb__date *date)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    if (date->second != now.tv_sec || now.tv_sec == 0) {
+        bb__date_render(now.tv_sec, date->text);
+        date->second = now.tv_sec;
+    }
+    return date->text;
+}
+
+struct civil {
+    unsigned year, month, day; /* month and day from 1 */
+};
+
+/* The proleptic Gregorian date of a day counted from 1970-01-01. Years are taken to begin on March 1, so that
+ * the leap day is the last of its year and the days before a month follow one line: (153 * month + 2) / 5. */
+static struct civil civil_date(unsigned days)
+{
+    days += 719468; /* from 0000-03-01 */
+    unsigned era = days / 146097;
+    unsigned day_of_era = days % 146097;
+    unsigned year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    unsigned day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    unsigned month_from_march = (5 * day_of_year + 2) / 153;
+
+    bool next_year = month_from_march >= 10;
+    return (struct civil){
+        .year = era * 400 + year_of_era + next_year,
+        .month = next_year ? month_from_march - 9 : month_from_march + 3,
+        .day = day_of_year - (153 * month_from_march + 2) / 5 + 1,
+    };
+}
+
+static void put_two_digits(char *to, unsigned number)
+{
+    to[0] = (char)('0' + number / 10);
+    to[1] = (char)('0' + number % 10);
+}
+
+void bb__date_render(int64_t unix_seconds, char text[BB_DATE_LEN])
+{
+    static const char day_names[7][3] = {"Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"}; /* 1970-01-01 on */
+    static const char month_names[12][3] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    if (unix_seconds < 0) unix_seconds = 0;
+    if (unix_seconds > LAST_SECOND) unix_seconds = LAST_SECOND;
+    unsigned days = (unsigned)(unix_seconds / SECONDS_A_DAY);
+    unsigned second = (unsigned)(unix_seconds % SECONDS_A_DAY);
+    struct civil date = civil_date(days);
+
+    memcpy(text, "???, ?? ??? ???? ??:??:?? GMT", BB_DATE_LEN);
+    memcpy(text, day_names[days % 7], 3);
+    put_two_digits(text + 5, date.day);
+    memcpy(text + 8, month_names[date.month - 1], 3);
+    put_two_digits(text + 12, date.year / 100);
+    put_two_digits(text + 14, date.year % 100);
+    put_two_digits(text + 17, second / 3600);
+    put_two_digits(text + 20, second / 60 % 60);
+    put_two_digits(text + 23, second % 60);
+}

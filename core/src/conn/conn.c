@@ -1,0 +1,361 @@
+/* conn.c: the receiving side of a connection: heads, bodies, deadlines. See conn.h for the states. */
+#include "conn/conn_queue.h"
+#include "http/h1_reply.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bb__conn_set_durations(struct bb__deadlines *deadlines, const struct bb_settings *settings)
+{
+    uint64_t body_tick = settings->body_timeout / 4;
+    if (settings->body_timeout == 0 || body_tick > BB_BODY_TICK_MAX) body_tick = BB_BODY_TICK_MAX;
+
+    deadlines->kinds[BB_DEADLINE_FRESH].duration = settings->header_timeout;
+    deadlines->kinds[BB_DEADLINE_HEADER].duration = settings->header_timeout;
+    deadlines->kinds[BB_DEADLINE_BODY].duration = body_tick > 0 ? body_tick : 1;
+    deadlines->kinds[BB_DEADLINE_WRITE].duration = bb__conn_write_tick(settings->write_timeout);
+    deadlines->kinds[BB_DEADLINE_KEEPALIVE].duration = settings->keepalive_timeout;
+    deadlines->kinds[BB_DEADLINE_LINGER].duration = BB_LINGER_TIME;
+}
+
+struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context)
+{
+    struct bb__conn *conn = malloc(sizeof *conn);
+    if (!conn) return NULL;
+    *conn = (struct bb__conn){.source.kind = BB_SOURCE_CONN, .fd = fd, .want = BB_INTEREST_READ};
+    bb__spool_start(&conn->spool);
+    bb__spill_start(&conn->spill);
+    bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_FRESH, context->now);
+    return conn;
+}
+
+static void end_socket(const struct bb__conn *conn, enum bb__conn_end end)
+{
+    switch (end) {
+    case BB_CONN_END_CLOSE:
+        if (conn->moved) bb__sock_shut(conn->fd);
+        bb__sock_close(conn->fd);
+        break;
+    case BB_CONN_END_RESET:
+        bb__sock_reset(conn->fd);
+        break;
+    case BB_CONN_END_ABANDON:
+        bb__sock_abandon(conn->fd);
+        break;
+    }
+}
+
+void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_end end)
+{
+    bb__deadline_clear(context->deadlines, &conn->deadline);
+    bb__spool_drop(&conn->spool, context->spool_budget);
+    bb__blocks_take_back(&context->blocks, &conn->in);
+    bb__buf_free(&conn->out);
+    bb__spill_drop(&conn->spill);
+    if (conn->counted > 0) bb__conn_count_memory(conn, context);
+    end_socket(conn, end);
+    free(conn);
+}
+
+static enum bb__conn_next serve(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    bb__deadline_clear(context->deadlines, &conn->deadline);
+    conn->state = BB_CONN_SERVED;
+    conn->served++;
+    return BB_CONN_REQUEST;
+}
+
+/* ---- what the log hears of ---- */
+
+static const struct {
+    int status;
+    const char *text;
+} faults[] = {
+    [BB_FAULT_SPOOL_FULL] = {507, "spool: SpoolMax reached"},
+    [BB_FAULT_SPOOL_UNWRITABLE] = {507, "spool: a request body cannot be written"},
+    [BB_FAULT_SPOOL_NONE] = {503, "spool: no memory or no file for a request body"},
+    [BB_FAULT_UNKNOWN] = {501, "CONNECT, a method of more than 32 bytes, or an unknown transfer coding"},
+    [BB_FAULT_VERSION] = {505, "a version of HTTP other than 1"},
+    [BB_FAULT_DESERTED] = {BB_STATUS_DESERTED, "the client has gone before its turn: nothing is done for it"},
+    [BB_FAULT_CROWDED] = {503, "no room for more connections: a request that is not whole is refused"},
+    [BB_FAULT_QUEUE_FULL] = {503, "MaxQueue: as many requests wait for a worker"},
+    [BB_FAULT_UNWATCHED] = {0, "epoll: a connection cannot be watched, and is reset"},
+    [BB_FAULT_UNSENT] = {0, "relay: a request cannot be passed on"},
+    [BB_FAULT_USELESS] = {503, "a request was passed on by a worker of another version or configuration"},
+    [BB_FAULT_QUEUE_TIME] = {503, "QueueTimeout: no worker has had time for a request"},
+};
+
+int bb__conn_tell_fault(const struct bb__conn *conn, struct bb__conn_context *context, enum bb__fault fault,
+                        int error)
+{
+    struct bb_news news = {.status = faults[fault].status, .error = error, .text = faults[fault].text};
+    memcpy(news.peer, conn->peer, sizeof news.peer);
+    bb__news_add_paced(&context->news, &context->fault_news[fault], context->now, &news);
+    return news.status;
+}
+
+static enum bb__conn_next refuse_fault(struct bb__conn *conn, struct bb__conn_context *context,
+                                       enum bb__fault fault, int error)
+{
+    return bb__conn_refuse(conn, context, bb__conn_tell_fault(conn, context, fault, error));
+}
+
+bool bb__conn_is_deserted(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    if (!bb__sock_is_deserted(conn->fd, context->settings->check_client_connection > 0)) return false;
+    const struct bb__h1_error none = {.status = bb__conn_tell_fault(conn, context, BB_FAULT_DESERTED, 0),
+                                      .head_method = conn->head_method};
+    if (context->log) bb__conn_log_refusal(conn, context, &none);
+    return true;
+}
+
+/* ---- body ---- */
+
+static enum bb__conn_next refuse_spool(struct bb__conn *conn, struct bb__conn_context *context, int code)
+{
+    enum bb__fault fault = BB_FAULT_SPOOL_NONE;
+    if (code == BB_ENOSPACE) fault = errno == 0 ? BB_FAULT_SPOOL_FULL : BB_FAULT_SPOOL_UNWRITABLE;
+    return refuse_fault(conn, context, fault, errno);
+}
+
+static bool over_max_body(const struct bb__conn_context *context, uint64_t length)
+{
+    return context->settings->max_body > 0 && length > context->settings->max_body;
+}
+
+/* A chunk that cannot fit is refused when it is announced, as a Content-Length is. */
+static bool announces_too_much(const struct bb__conn *conn, const struct bb__conn_context *context)
+{
+    uint64_t announced = conn->body.announced, here = conn->spool.length;
+    return announced > here && !bb__spool_would_fit(context->spool_budget, announced - here);
+}
+
+/* Decodes body bytes into the spool. *used: how many of them were the body's. Returns BB_OK when the body is
+ * whole, BB_AGAIN, a status to answer, or what the spool says (negative). What the bytes hold of the body is
+ * moved together in their own place and appended at once: chunks of one byte would cost a write(2) each. */
+static int take_body(struct bb__conn *conn, struct bb__conn_context *context, char *bytes, size_t len,
+                     size_t *used)
+{
+    size_t first = 0, gathered = 0;
+    int code;
+    *used = 0;
+    do {
+        size_t step;
+        struct bb_slice run;
+        code = bb__body_decode(&conn->body, bytes + *used, len - *used, &step, &run);
+        *used += step;
+        if (code >= 400) return code;
+        if (over_max_body(context, conn->body.announced)) return 413;
+        if (announces_too_much(conn, context)) {
+            errno = 0;
+            return BB_ENOSPACE;
+        }
+        if (run.len > 0) {
+            if (gathered == 0) first = (size_t)(run.at - bytes);
+            memmove(bytes + first + gathered, run.at, run.len);
+            gathered += run.len;
+        }
+    } while (code != BB_OK && *used < len);
+
+    int spooled =
+        gathered > 0 ? bb__spool_append(&conn->spool, context->spool_budget, bytes + first, gathered) : BB_OK;
+    return spooled == BB_OK ? code : spooled;
+}
+
+static enum bb__conn_next refuse_body(struct bb__conn *conn, struct bb__conn_context *context, int code)
+{
+    return code < 0 ? refuse_spool(conn, context, code) : bb__conn_refuse(conn, context, code);
+}
+
+static enum bb__conn_next await_body(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    if (context->queue && bb__conn_queue_is_full(context))
+        return bb__conn_turn_away(conn, context, BB_FAULT_QUEUE_FULL);
+    conn->state = BB_CONN_BODY;
+    conn->body_began = conn->body_progress = context->now;
+    conn->body_received = 0;
+    bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
+    if (context->head.expect_continue && bb__conn_say_continue(conn, context) != BB_OK) return BB_CONN_CLOSE;
+    return BB_CONN_WAIT;
+}
+
+/* The head is whole (context->head): what of the body is here, what is still to come? */
+static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    const struct bb_head *head = &context->head;
+    char *behind_head = bb__buf_bytes(&conn->in) + conn->head_len;
+    size_t here = bb__buf_len(&conn->in) - conn->head_len;
+
+    if (!head->chunked) {
+        if (over_max_body(context, head->content_length)) return bb__conn_refuse(conn, context, 413);
+        if (head->content_length <= here) {
+            conn->body_in_buffer = head->content_length > 0;
+            return serve(conn, context);
+        }
+        if (!bb__spool_would_fit(context->spool_budget, head->content_length)) {
+            errno = 0;
+            return refuse_spool(conn, context, BB_ENOSPACE);
+        }
+        bb__body_start_length(&conn->body, head->content_length);
+    } else {
+        bb__body_start_chunked(&conn->body, (uint32_t)context->head_limits.max_field_bytes,
+                               context->head_limits.max_fields);
+    }
+
+    size_t used;
+    int code = take_body(conn, context, behind_head, here, &used);
+    if (code != BB_OK && code != BB_AGAIN) return refuse_body(conn, context, code);
+    memmove(behind_head, behind_head + used, here - used);
+    conn->in.end -= used;
+    return code == BB_OK ? serve(conn, context) : await_body(conn, context);
+}
+
+/* The bytes that have come and are not read yet may be enough. */
+static bool body_too_slow(const struct bb__conn *conn, const struct bb__conn_context *context)
+{
+    const struct bb_settings *settings = context->settings;
+    uint64_t stalled = context->now - conn->body_progress, since = context->now - conn->body_began;
+    if (settings->body_timeout > 0 && stalled >= settings->body_timeout) return true;
+    return since > BB_RATE_AFTER && conn->body_received * 1000 < settings->min_body_rate * since &&
+           !bb__sock_has_bytes(conn->fd);
+}
+
+/* ---- head ---- */
+
+/* Parses what the buffer holds. An incomplete head is parsed anew only when a line has ended in a way that
+ * can decide something, or when it has doubled (a limit may be passed): a head that drips in costs O(n). */
+static int parse_head(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    const char *bytes = bb__buf_bytes(&conn->in);
+    size_t len = bb__buf_len(&conn->in);
+    if (conn->head_seen == 0)
+        conn->head_seen = len;
+    else if (!bb__head_ended(bytes, len, &conn->head_seen) && len < 2 * conn->head_parsed)
+        return BB_AGAIN;
+    conn->head_parsed = len;
+    return bb__head_parse(bytes, len, &context->head_limits, context->names, context->fields, &context->head,
+                          &conn->head_len);
+}
+
+static enum bb__conn_next refuse_head(struct bb__conn *conn, struct bb__conn_context *context, int status)
+{
+    if (status < 500) return bb__conn_refuse(conn, context, status);
+    return refuse_fault(conn, context, status == 505 ? BB_FAULT_VERSION : BB_FAULT_UNKNOWN, 0);
+}
+
+enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    int code = parse_head(conn, context);
+    if (code == BB_AGAIN) {
+        if (conn->deadline.kind != BB_DEADLINE_HEADER)
+            bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_HEADER, context->now);
+        return BB_CONN_WAIT;
+    }
+    bb__conn_note_method(conn, context);
+    if (code != BB_OK) return refuse_head(conn, context, code);
+    return begin_body(conn, context);
+}
+
+/* ---- reading ---- */
+
+static enum bb__conn_next read_head(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    int code = BB_OK;
+    if (!conn->in.data)
+        code = bb__blocks_lend(&context->blocks, &conn->in);
+    else if (bb__buf_room(&conn->in) == 0)
+        code = bb__buf_reserve(&conn->in, BB_BLOCK_SIZE / 4); /* moves what is left of a pipeline, or grows */
+    if (code != BB_OK) return BB_CONN_CLOSE;
+
+    size_t got;
+    code = bb__sock_recv(conn->fd, conn->in.data + conn->in.end, bb__buf_room(&conn->in), &got);
+    if (code == BB_OK) {
+        conn->came = context->seen;
+        conn->in.end += got;
+        return bb__conn_advance(conn, context);
+    }
+    if (code != BB_AGAIN) return BB_CONN_CLOSE;
+    if (bb__buf_len(&conn->in) == 0) bb__blocks_take_back(&context->blocks, &conn->in);
+    return BB_CONN_WAIT;
+}
+
+static enum bb__conn_next serve_with_body(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    return bb__conn_parse_again(conn, context) ? serve(conn, context) : BB_CONN_CLOSE;
+}
+
+static enum bb__conn_next read_body(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    size_t got, used;
+    int code = bb__sock_recv(conn->fd, context->scratch, BB_SCRATCH_SIZE, &got);
+    if (code == BB_AGAIN) return BB_CONN_WAIT;
+    if (code != BB_OK) return BB_CONN_CLOSE;
+
+    conn->came = context->seen;
+    conn->body_received += got;
+    conn->body_progress = context->now;
+    code = take_body(conn, context, context->scratch, got, &used);
+    if (code == BB_AGAIN) return BB_CONN_WAIT;
+    if (code != BB_OK) return refuse_body(conn, context, code);
+    if (bb__buf_append(&conn->in, context->scratch + used, got - used) != BB_OK) return BB_CONN_CLOSE;
+    return serve_with_body(conn, context);
+}
+
+enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_context *context, uint32_t events)
+{
+    uint64_t owed = bb__conn_owes_some(conn) ? bb__conn_owes(conn) : 0;
+    if (owed > 0 && (events & (BB_INTEREST_WRITE | BB_INTEREST_TROUBLE))) {
+        bool flushing = conn->state == BB_CONN_FLUSH;
+        int code = bb__conn_flush(conn, context);
+        if (code == BB_EGONE) return BB_CONN_CLOSE;
+        if (code == BB_AGAIN && flushing && bb__conn_takes_too_slowly(conn, context)) return BB_CONN_CLOSE;
+        if (code == BB_AGAIN)
+            return flushing && bb__conn_owes(conn) < owed ? bb__conn_await_taking(conn, context)
+                                                          : BB_CONN_WAIT;
+        if (flushing) return bb__conn_after_answer(conn, context);
+    }
+    switch (conn->state) {
+    case BB_CONN_HEAD:
+        return read_head(conn, context);
+    case BB_CONN_BODY:
+        return read_body(conn, context);
+    case BB_CONN_LINGER:
+        return bb__conn_on_lingering(conn, context);
+    default:
+        return BB_CONN_WAIT;
+    }
+}
+
+/* All that has come of a head whose time is over. Its limits bound it. */
+static enum bb__conn_next read_whole_head(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    enum bb__conn_next next;
+    size_t had;
+    do {
+        had = bb__buf_len(&conn->in);
+        next = read_head(conn, context);
+    } while (next == BB_CONN_WAIT && conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > had);
+    return next;
+}
+
+/* The lane may have been busy for longer than the deadline: what has come meanwhile counts first. */
+enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    bool head_begun = conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > 0;
+    enum bb__conn_next next = head_begun
+                                  ? read_whole_head(conn, context)
+                                  : bb__conn_on_ready(conn, context, BB_INTEREST_READ | BB_INTEREST_WRITE);
+    if (next != BB_CONN_WAIT) return next;
+
+    /* One byte more does not extend the time of a head. */
+    if (head_begun && conn->state == BB_CONN_HEAD) return bb__conn_refuse(conn, context, 408);
+    if (conn->deadline.kind != BB_DEADLINE_NONE) return BB_CONN_WAIT;
+    if (conn->state == BB_CONN_BODY) {
+        if (body_too_slow(conn, context)) return bb__conn_refuse(conn, context, 408);
+        bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
+        return BB_CONN_WAIT;
+    }
+    if (conn->state == BB_CONN_FLUSH && bb__conn_is_taking(conn, context)) return BB_CONN_WAIT;
+    return BB_CONN_CLOSE; /* nobody asked anything, nobody reads, or it was kept for long enough */
+}

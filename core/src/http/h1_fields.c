@@ -1,0 +1,136 @@
+/* h1_fields.c: see h1_fields.h. Host, Content-Length and Transfer-Encoding decide whose request this is and
+ * where it ends; whenever a proxy in front might read one of them differently, the request is refused (RFC
+ * 9112 11.2). */
+#include "http/h1_fields.h"
+
+#include <string.h>
+
+#include "http/h1_scan.h"
+#include "http/h1_target.h"
+
+static struct bb_slice value_of(const struct bb_field *field)
+{
+    return (struct bb_slice){field->value, field->value_len};
+}
+
+/* The next element of a comma-separated list, without surrounding white space; it may be empty. `rest` starts
+ * as the whole value. Returns false when there is none. */
+static bool next_element(struct bb_slice *rest, struct bb_slice *element)
+{
+    if (!rest->at) return false;
+    const char *at = rest->at, *end = at + rest->len;
+    const char *comma = memchr(at, ',', rest->len);
+    *rest = comma ? (struct bb_slice){comma + 1, (size_t)(end - comma - 1)} : (struct bb_slice){NULL, 0};
+    if (comma) end = comma;
+    while (at < end && bb__is_blank(*at)) at++;
+    while (at < end && bb__is_blank(end[-1])) end--;
+    *element = (struct bb_slice){at, (size_t)(end - at)};
+    return true;
+}
+
+/* RFC 9112 3.2.2: the authority of an absolute target takes the place of what Host says. HTTP/1.0 may send an
+ * empty one, which names no host. */
+static int understand_host(struct bb_head *head, struct bb__field_facts *facts, struct bb_field *field)
+{
+    if (facts->host) return 400;
+    facts->host = true;
+
+    struct bb_slice authority = value_of(field), host = {0}, port = {0};
+    bool nameless = authority.len == 0 && head->minor_version == 0;
+    if (!nameless && !bb__authority_split(authority, &host, &port)) return 400;
+    if (head->authority.at) {
+        field->value = head->authority.at;
+        field->value_len = (uint32_t)head->authority.len;
+    } else if (!nameless) {
+        head->authority = authority;
+        head->host = host;
+        head->port = port;
+    }
+    return BB_OK;
+}
+
+/* Once, digits only: a list of equal lengths, which RFC 9110 8.6 lets a recipient accept, is refused as well.
+ */
+static int understand_content_length(struct bb_head *head, const struct bb_field *field)
+{
+    if (head->has_length || head->chunked || field->value_len == 0) return 400;
+    uint64_t length = 0;
+    for (const char *at = field->value, *end = at + field->value_len; at < end; at++) {
+        if (*at < '0' || *at > '9') return 400;
+        uint64_t digit = (uint64_t)(*at - '0');
+        if (length > (UINT64_MAX - digit) / 10) return 400;
+        length = length * 10 + digit;
+    }
+    head->content_length = length;
+    head->has_length = true;
+    return BB_OK;
+}
+
+/* RFC 9112 6.1. `chunked` alone is understood; a coding that is not is 501, whatever is no coding is 400. */
+static int understand_transfer_encoding(struct bb_head *head, const struct bb_field *field)
+{
+    if (head->minor_version == 0 || head->has_length) return 400;
+    struct bb_slice rest = value_of(field), element;
+    while (next_element(&rest, &element)) {
+        const char *end = element.at + element.len, *stop = bb__scan_token(element.at, end);
+        struct bb_slice coding = {element.at, (size_t)(stop - element.at)};
+        while (stop < end && bb__is_blank(*stop)) stop++;
+        bool parameters = stop < end;
+        if (coding.len == 0 || (parameters && *stop != ';')) return 400;
+        if (!bb__is_word(coding.at, coding.len, "chunked")) return 501;
+        if (parameters || head->chunked) return 400;
+        head->chunked = true;
+    }
+    return BB_OK;
+}
+
+static void understand_connection(struct bb__field_facts *facts, const struct bb_field *field)
+{
+    /* What nearly all clients send that send it at all. */
+    if (field->value_len == 10 && memcmp(field->value, "keep-alive", 10) == 0) {
+        facts->keep_alive = true;
+        return;
+    }
+    struct bb_slice rest = value_of(field), option;
+    while (next_element(&rest, &option)) {
+        if (bb__is_word(option.at, option.len, "close")) facts->close = true;
+        if (bb__is_word(option.at, option.len, "keep-alive")) facts->keep_alive = true;
+    }
+}
+
+/* RFC 9110 10.1.1: of a 1.0 client the one expectation there is must be ignored. */
+static int understand_expect(struct bb_head *head, const struct bb_field *field)
+{
+    if (!bb__is_word(field->value, field->value_len, "100-continue")) return 417;
+    head->expect_continue = head->minor_version > 0;
+    return BB_OK;
+}
+
+int bb__field_understand(struct bb_head *head, struct bb__field_facts *facts, struct bb_field *field)
+{
+    switch (field->kind) {
+    case BB_FIELD_HOST:
+        return understand_host(head, facts, field);
+    case BB_FIELD_CONTENT_LENGTH:
+        return understand_content_length(head, field);
+    case BB_FIELD_TRANSFER_ENCODING:
+        return understand_transfer_encoding(head, field);
+    case BB_FIELD_CONNECTION:
+        understand_connection(facts, field);
+        return BB_OK;
+    case BB_FIELD_EXPECT:
+        return understand_expect(head, field);
+    case BB_FIELD_REQUEST_START:
+        head->has_start = true;
+        return BB_OK;
+    default:
+        return BB_OK;
+    }
+}
+
+int bb__fields_end(struct bb_head *head, const struct bb__field_facts *facts)
+{
+    if (head->minor_version > 0 && !facts->host) return 400;
+    head->keep_alive = !facts->close && (head->minor_version > 0 || facts->keep_alive);
+    return BB_OK;
+}

@@ -1,0 +1,220 @@
+/* h1_head.c: see h1_head.h. Every byte is judged knowing only those before it, so a mistake is answered the
+ * same, whether the head came whole or byte by byte, and the first of several wins. */
+#include "http/h1_head.h"
+
+#include <string.h>
+
+#include "http/h1_fields.h"
+#include "http/h1_scan.h"
+#include "http/h1_target.h"
+
+#define METHOD_MAX 32
+#define LONGEST    ((size_t)UINT32_MAX / 2) /* whatever the limits say: value_len must hold it */
+
+struct input {
+    const char *at;  /* the next byte */
+    const char *end; /* of what may be read: of what has come, or where a limit lies */
+    int ran_out;     /* what to answer there: BB_AGAIN, or the limit's status */
+};
+
+/* Input that ends `more` bytes behind a limit, where they would prove it passed. */
+static struct input limited(struct input whole, size_t limit, size_t more, int status)
+{
+    size_t max = (limit < LONGEST ? limit : LONGEST) + more;
+    if (max <= (size_t)(whole.end - whole.at)) {
+        whole.end = whole.at + max;
+        whole.ran_out = status;
+    }
+    return whole;
+}
+
+static int take_crlf(struct input *input)
+{
+    if (input->at == input->end) return input->ran_out;
+    if (input->at[0] != '\r') return 400;
+    if (input->end - input->at == 1) return input->ran_out;
+    if (input->at[1] != '\n') return 400;
+    input->at += 2;
+    return BB_OK;
+}
+
+/* ---- request line (RFC 9112 3) ---- */
+
+/* RFC 9112 2.2: one empty line that a client sent behind its last body is skipped. */
+static int skip_empty_line(struct input *input)
+{
+    if (input->at < input->end && *input->at == '\r') return take_crlf(input);
+    return BB_OK;
+}
+
+static int parse_method(struct input *whole, struct bb_head *head)
+{
+    struct input input = limited(*whole, METHOD_MAX, 1, 501);
+    const char *stop = bb__scan_token(input.at, input.end);
+    if (stop == input.end) return input.ran_out;
+    if (*stop != ' ' || stop == input.at) return 400;
+    head->method = (struct bb_slice){input.at, (size_t)(stop - input.at)};
+    if (head->method.len == 7 && memcmp(head->method.at, "CONNECT", 7) == 0) return 501;
+    whole->at = stop + 1;
+    return BB_OK;
+}
+
+/* *mark: the first "?" of the target, or its end. */
+static int parse_target(struct input *whole, const struct bb__head_limits *limits, struct bb_head *head,
+                        const char **mark)
+{
+    struct input input = limited(*whole, limits->max_target, 1, 414);
+    const char *stop = *mark = bb__scan_path(input.at, input.end);
+    if (stop < input.end && *stop == '?') stop = bb__scan_target(stop, input.end);
+    if (stop == input.end) return input.ran_out;
+    if (*stop != ' ' || stop == input.at) return 400;
+    head->target = (struct bb_slice){input.at, (size_t)(stop - input.at)};
+    whole->at = stop + 1;
+    return BB_OK;
+}
+
+/* RFC 9112 2.3. What comes after an unknown major version, the HTTP/2 preface for one, is not looked at. */
+static int parse_version(struct input *input, struct bb_head *head)
+{
+    if (input->end - input->at >= 10 && memcmp(input->at, "HTTP/1.1\r\n", 10) == 0) {
+        head->minor_version = 1;
+        input->at += 10;
+        return BB_OK;
+    }
+    static const char form[] = "HTTP/0.0";
+    for (size_t i = 0; i < sizeof form - 1; i++, input->at++) {
+        if (input->at == input->end) return input->ran_out;
+        bool digit = *input->at >= '0' && *input->at <= '9';
+        if (form[i] == '0' ? !digit : *input->at != form[i]) return 400;
+    }
+    if (input->at[-3] != '1') return 505;
+    head->minor_version = input->at[-1] != '0';
+    return take_crlf(input);
+}
+
+static int parse_request_line(struct input *input, const struct bb__head_limits *limits, struct bb_head *head)
+{
+    const char *mark;
+    int code = skip_empty_line(input);
+    if (code == BB_OK) code = parse_method(input, head);
+    if (code == BB_OK) code = parse_target(input, limits, head, &mark);
+    if (code == BB_OK) code = parse_version(input, head);
+    if (code == BB_OK) code = bb__target_split(head, mark);
+    return code;
+}
+
+/* ---- fields (RFC 9112 5) ---- */
+
+/* A name and its colon. Space before the colon, an empty name and a folded line are no tokens: all 400. */
+static int parse_name(struct input *input, struct bb__names *names, uint8_t previous, struct bb_field *field)
+{
+    const struct bb__guess *guess = names ? &names->after[previous] : NULL;
+    struct bb__name name;
+    field->name = input->at;
+    if (guess && bb__guess_holds(guess, input->at, input->end)) {
+        name = guess->name;
+        field->name_len = name.len;
+    } else {
+        const char *stop = bb__scan_token(input->at, input->end);
+        size_t len = (size_t)(stop - input->at);
+        if (stop == input->end) return input->ran_out;
+        if (*stop != ':' || len == 0) return 400;
+        if (len > UINT16_MAX) return 431;
+        name = bb__names_find(names, previous, input->at, len);
+        field->name_len = (uint16_t)len;
+    }
+    field->id = name.id;
+    field->kind = name.kind;
+    input->at += field->name_len + 1;
+    return BB_OK;
+}
+
+static int parse_value(struct input *input, struct bb_field *field)
+{
+    const char *at = input->at;
+    while (at < input->end && bb__is_blank(*at)) at++;
+    const char *stop = bb__scan_value(at, input->end);
+    input->at = stop;
+    int code = take_crlf(input);
+    if (code != BB_OK) return code;
+    while (stop > at && bb__is_blank(stop[-1])) stop--;
+    field->value = at;
+    field->value_len = (uint32_t)(stop - at);
+    return BB_OK;
+}
+
+/* Fields that an application must not see. A name with "_" has the same CGI name as its twin with "-", and
+ * could pass for a field that a proxy sets or removes; HTTP_PROXY is how programs are told their proxy. */
+static bool is_dropped(const struct bb_field *field, const struct bb__head_limits *limits)
+{
+    return field->kind == BB_FIELD_PROXY ||
+           (field->kind == BB_FIELD_UNDERSCORE && !limits->allow_underscores);
+}
+
+/* The ids that have come; 0, for all names that were not learned, is one of them. */
+struct met {
+    uint64_t bits[BB_NAME_IDS / 64];
+};
+
+static bool meet(struct met *met, const struct bb_field *field)
+{
+    uint64_t *bits = &met->bits[field->id / 64], bit = (uint64_t)1 << field->id % 64;
+    bool again = (*bits & bit) != 0;
+    *bits |= bit;
+    return again || field->kind == BB_FIELD_UNDERSCORE; /* it may be a twin */
+}
+
+static int parse_fields(struct input *whole, const struct bb__head_limits *limits, struct bb__names *names,
+                        struct bb_field *fields, struct bb_head *head)
+{
+    /* The limit is for the field lines; the empty line behind them comes on top. */
+    struct input input = limited(*whole, limits->max_field_bytes, 2, 431);
+    struct bb__field_facts facts = {0};
+    struct met met = {0};
+    uint8_t previous = 0;
+    for (unsigned lines = 0;; lines++) {
+        if (input.at == input.end) return input.ran_out;
+        if (*input.at == '\r') break;
+        if (lines == limits->max_fields) return 431;
+
+        struct bb_field *field = &fields[head->field_count];
+        int code = parse_name(&input, names, previous, field);
+        if (code == BB_OK) code = parse_value(&input, field);
+        if (code != BB_OK) return code;
+        previous = field->id;
+        if (is_dropped(field, limits)) continue;
+        if (meet(&met, field)) head->repeats = true;
+        if (field->kind != BB_FIELD_OTHER) code = bb__field_understand(head, &facts, field);
+        if (code != BB_OK) return code;
+        head->field_count++;
+    }
+    int code = take_crlf(&input);
+    whole->at = input.at;
+    return code == BB_OK ? bb__fields_end(head, &facts) : code;
+}
+
+/* ---- the whole ---- */
+
+int bb__head_parse(const char *buf, size_t len, const struct bb__head_limits *limits, struct bb__names *names,
+                   struct bb_field *fields, struct bb_head *head, size_t *head_len)
+{
+    struct input input = {.at = buf, .end = buf + len, .ran_out = BB_AGAIN};
+    static const struct bb_head blank; /* copied: what compilers make of zeroing takes longer than a field */
+    *head = blank;
+    head->fields = fields;
+    int code = parse_request_line(&input, limits, head);
+    if (code == BB_OK) code = parse_fields(&input, limits, names, fields, head);
+    if (code == BB_OK) *head_len = (size_t)(input.at - buf);
+    return code;
+}
+
+bool bb__head_ended(const char *buf, size_t len, size_t *seen)
+{
+    const char *at = buf + *seen, *end = buf + len, *feed;
+    *seen = len;
+    for (; (feed = memchr(at, '\n', (size_t)(end - at))); at = feed + 1) {
+        if (feed == buf || feed[-1] != '\r') return true;
+        if (feed - buf >= 2 && feed[-2] == '\n') return true;
+    }
+    return false;
+}

@@ -1,0 +1,178 @@
+/* h1_reply.c: a reply's head: the status line, what the core adds after the application's fields, and the
+ * choice of framing. Used by reply.c; the fields themselves are h1_reply_fields.c's, the body
+ * h1_reply_body.c's. */
+#include "http/h1_reply.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "http/h1_status.h"
+
+/* Room for all that head() and error() add but the server's name: Date, Server, type, length or coding,
+ * Retry-After, Connection, empty line. */
+#define OWN_FIELDS_MAX 192
+
+/* The most digits of a uint64_t. */
+#define DIGITS_MAX 20
+
+int bb__h1_reply_start(struct bb__h1_reply *reply, struct bb__buf *out, int status)
+{
+    reply->has_length = reply->has_date = reply->has_server = reply->has_close = reply->has_chunked = false;
+    reply->content_length = 0;
+    reply->status = status;
+    bb__buf_clear(out);
+    if (status < 100 || status > 999) return BB_ESTATUS;
+    if (bb__buf_reserve(out, BB_STATUS_LINE_MAX) != BB_OK) return BB_ENOMEM;
+    out->end += bb__h1_put_status_line(out->data, status);
+    return BB_OK;
+}
+
+/* RFC 9110 6.4.1: 1xx, 204 and 304 have no content, nor has any answer to HEAD; 205 may get
+ * none (15.3.6). */
+static bool is_bodyless(const struct bb__h1_reply *reply)
+{
+    return reply->head_method || reply->status < 200 || reply->status == 204 || reply->status == 205 ||
+           reply->status == 304;
+}
+
+/* A client reads the 205 as it reads a 200: only a length tells it that no body comes. */
+static void announce_nothing(struct bb__h1_reply *reply)
+{
+    reply->has_chunked = false;
+    reply->has_length = true;
+    reply->content_length = 0;
+}
+
+/* RFC 9112 6.3. Sets content_length as well when the host's body_length is what will be announced. */
+static enum bb__framing choose_framing(struct bb__h1_reply *reply, uint64_t body_length)
+{
+    if (reply->status == 205) announce_nothing(reply);
+    if (is_bodyless(reply)) return BB_FRAMING_NONE;
+    if (reply->has_chunked) return reply->minor_version > 0 ? BB_FRAMING_APP_CHUNKED : BB_FRAMING_APP_DECODED;
+    if (!reply->has_length && body_length != BB_LENGTH_UNKNOWN) {
+        reply->has_length = true;
+        reply->content_length = body_length;
+    }
+    if (reply->has_length) return BB_FRAMING_LENGTH;
+    return reply->minor_version > 0 && reply->chunked_transfer ? BB_FRAMING_CHUNKED : BB_FRAMING_CLOSE;
+}
+
+/* Whether Content-Length is announced. 1xx and 204 may not have one (RFC 9110 8.6). HEAD and 304 have what
+ * the application gave, never the host's body_length: Rack::Head has emptied that body. Beside chunked it
+ * would be the one of two answers that a proxy may take the other way (RFC 9112 6.2). */
+static bool announces_length(const struct bb__h1_reply *reply)
+{
+    if (reply->status < 200 || reply->status == 204) return false;
+    return reply->has_length && !reply->has_chunked;
+}
+
+/* A final 1xx is no end to the exchange for the client: it would take the next answer for this one's. */
+static bool must_close(const struct bb__h1_reply *reply)
+{
+    return reply->has_close || reply->status < 200 || reply->framing == BB_FRAMING_APP_DECODED ||
+           reply->framing == BB_FRAMING_CLOSE;
+}
+
+static char *put_date(char *to, struct bb__date *date)
+{
+    to = BB_PUT_LITERAL(to, "Date: ");
+    to = bb__put(to, bb__date_now(date), BB_DATE_LEN);
+    return BB_PUT_LITERAL(to, "\r\n");
+}
+
+static char *put_server(char *to, const char *server, size_t len)
+{
+    if (len == 0) return to;
+    to = BB_PUT_LITERAL(to, "Server: ");
+    to = bb__put(to, server, len);
+    return BB_PUT_LITERAL(to, "\r\n");
+}
+
+static char *put_content_length(char *to, uint64_t length)
+{
+    char digits[DIGITS_MAX];
+    char *first = digits + sizeof digits;
+    do {
+        *--first = (char)('0' + length % 10);
+        length /= 10;
+    } while (length > 0);
+    to = BB_PUT_LITERAL(to, "Content-Length: ");
+    to = bb__put(to, first, (size_t)(digits + sizeof digits - first));
+    return BB_PUT_LITERAL(to, "\r\n");
+}
+
+/* Of errors only: it may take its time. */
+static char *put_retry_after(char *to, uint32_t seconds)
+{
+    return seconds > 0 ? to + sprintf(to, "Retry-After: %u\r\n", (unsigned)seconds) : to;
+}
+
+/* A client of HTTP/1.1 stays when nothing is said, one of 1.0 goes (RFC 9112 9.3). */
+static char *put_connection(char *to, bool keep_alive, uint8_t minor_version)
+{
+    if (!keep_alive) return BB_PUT_LITERAL(to, "Connection: close\r\n");
+    return minor_version == 0 ? BB_PUT_LITERAL(to, "Connection: keep-alive\r\n") : to;
+}
+
+int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t body_length,
+                      struct bb__date *date, const char *server)
+{
+    size_t server_len = reply->has_server ? 0 : strlen(server);
+    if (bb__buf_reserve(out, OWN_FIELDS_MAX + server_len) != BB_OK) return BB_ENOMEM;
+
+    reply->framing = (uint8_t)choose_framing(reply, body_length);
+    reply->remaining = reply->content_length;
+    /* The application's trailers are its own affair: what the core does not keep needs no bound. */
+    if (reply->has_chunked) bb__body_start_chunked(&reply->app_body, UINT32_MAX, UINT32_MAX);
+    if (must_close(reply)) reply->keep_alive = false;
+
+    char *at = out->data + out->end;
+    if (!reply->has_date) at = put_date(at, date);
+    at = put_server(at, server, server_len);
+    if (announces_length(reply)) at = put_content_length(at, reply->content_length);
+    if (reply->framing == BB_FRAMING_CHUNKED || reply->framing == BB_FRAMING_APP_CHUNKED)
+        at = BB_PUT_LITERAL(at, "Transfer-Encoding: chunked\r\n");
+    at = put_connection(at, reply->keep_alive, reply->minor_version);
+    at = BB_PUT_LITERAL(at, "\r\n");
+    out->end = (size_t)(at - out->data);
+    return BB_OK;
+}
+
+/* The body says what the status line says: "400 Bad Request" and a line feed. */
+static size_t error_text_length(size_t status_line_len)
+{
+    return status_line_len - BB_STATUS_LINE_CODE - 2;
+}
+
+size_t bb__h1_reply_error_length(int status)
+{
+    char line[BB_STATUS_LINE_MAX];
+    return error_text_length(bb__h1_put_status_line(line, status)) + 1;
+}
+
+int bb__h1_reply_error(struct bb__buf *out, const struct bb__h1_error *error, struct bb__date *date,
+                       const char *server)
+{
+    char line[BB_STATUS_LINE_MAX];
+    size_t line_len = bb__h1_put_status_line(line, error->status);
+    size_t server_len = strlen(server);
+    if (bb__buf_reserve(out, 2 * sizeof line + OWN_FIELDS_MAX + server_len) != BB_OK) return BB_ENOMEM;
+
+    const char *text = line + BB_STATUS_LINE_CODE;
+    size_t text_len = error_text_length(line_len);
+
+    char *at = bb__put(out->data + out->end, line, line_len);
+    at = put_date(at, date);
+    at = put_server(at, server, server_len);
+    at = BB_PUT_LITERAL(at, "Content-Type: text/plain\r\n");
+    at = put_content_length(at, text_len + 1);
+    at = put_retry_after(at, error->retry_after);
+    at = put_connection(at, error->keep_alive, error->minor_version);
+    at = BB_PUT_LITERAL(at, "\r\n");
+    if (!error->head_method) {
+        at = bb__put(at, text, text_len);
+        *at++ = '\n';
+    }
+    out->end = (size_t)(at - out->data);
+    return BB_OK;
+}

@@ -1,0 +1,101 @@
+/* h1_reply_body.c: frames a reply's body: parts in, spans to send out, and the judgement at the end whether
+ * the body was what its head announced. */
+#include "http/h1_reply.h"
+
+size_t bb__h1_chunk_head(char head[BB_CHUNK_HEAD_MAX], uint64_t len)
+{
+    size_t digits = 1;
+    for (uint64_t rest = len >> 4; rest > 0; rest >>= 4) ++digits;
+    for (size_t place = digits; place-- > 0; len >>= 4) head[place] = "0123456789abcdef"[len & 15];
+    memcpy(head + digits, "\r\n", 2);
+    return digits + 2;
+}
+
+/* What goes past Content-Length would be taken for the next answer: it is cut, and the connection closed,
+ * since the application meant something else than it announced. */
+static unsigned cut(struct bb__h1_reply *reply, const char *at, size_t len, struct bb_slice *span)
+{
+    if (len > reply->remaining) {
+        len = (size_t)reply->remaining;
+        reply->keep_alive = false;
+    }
+    reply->remaining -= len;
+    *span = (struct bb_slice){at, len};
+    return len > 0;
+}
+
+/* The application's own chunks pass as far as they are well-formed and not past their end. */
+static unsigned watch(struct bb__h1_reply *reply, const char *at, size_t len, struct bb_slice *span)
+{
+    size_t passed = 0;
+    int code = BB_AGAIN;
+    while (code == BB_AGAIN && passed < len) {
+        struct bb_slice run;
+        size_t used;
+        code = bb__body_decode(&reply->app_body, at + passed, len - passed, &used, &run);
+        passed += used;
+    }
+    if (passed < len) reply->keep_alive = false;
+    *span = (struct bb_slice){at, passed};
+    return passed > 0;
+}
+
+/* The next run of body bytes within the application's chunks. What follows their end, or a mistake, is used
+ * up. */
+static unsigned unwrap(struct bb__h1_reply *reply, const char *at, size_t len, struct bb_slice *span,
+                       size_t *used)
+{
+    bb__body_decode(&reply->app_body, at, len, used, span);
+    if (span->at != NULL) return 1;
+    *used = len;
+    return 0;
+}
+
+unsigned bb__h1_reply_part(struct bb__h1_reply *reply, const char *at, size_t len,
+                           char chunk_head[BB_CHUNK_HEAD_MAX], struct bb_slice spans[BB_PART_SPANS],
+                           size_t *used)
+{
+    *used = len;
+    if (len == 0) return 0;
+    switch ((enum bb__framing)reply->framing) {
+    case BB_FRAMING_NONE:
+        return 0;
+    case BB_FRAMING_LENGTH:
+        return cut(reply, at, len, spans);
+    case BB_FRAMING_CHUNKED:
+        spans[0] = (struct bb_slice){chunk_head, bb__h1_chunk_head(chunk_head, len)};
+        spans[1] = (struct bb_slice){at, len};
+        spans[2] = (struct bb_slice){"\r\n", 2};
+        return 3;
+    case BB_FRAMING_APP_CHUNKED:
+        return watch(reply, at, len, spans);
+    case BB_FRAMING_APP_DECODED:
+        return unwrap(reply, at, len, spans, used);
+    case BB_FRAMING_CLOSE:
+        break;
+    }
+    spans[0] = (struct bb_slice){at, len};
+    return 1;
+}
+
+static bool is_whole(const struct bb__h1_reply *reply)
+{
+    switch ((enum bb__framing)reply->framing) {
+    case BB_FRAMING_LENGTH:
+        return reply->remaining == 0;
+    case BB_FRAMING_APP_CHUNKED:
+    case BB_FRAMING_APP_DECODED:
+        return bb__body_done(&reply->app_body);
+    default:
+        return true;
+    }
+}
+
+int bb__h1_reply_end(struct bb__h1_reply *reply, struct bb_slice *last)
+{
+    *last = (struct bb_slice){0};
+    if (reply->framing == BB_FRAMING_CHUNKED) *last = (struct bb_slice){"0\r\n\r\n", 5};
+    if (is_whole(reply)) return BB_OK;
+    reply->keep_alive = false;
+    return BB_ESHORT;
+}

@@ -1,0 +1,173 @@
+/* h1_reply_fields.c: the application's fields: which pass, which are taken in because they are the core's to
+ * write, which are dropped. The part of h1_reply.h that an application's carelessness with input reaches
+ * first: nothing of a name or value may become a line of its own (response splitting). */
+#include "http/h1_reply.h"
+#include "http/h1_scan.h"
+
+enum kind { PASSED, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, DATE, SERVER, DROPPED };
+
+/* `lower` is in lower case. A name is a token: no control byte is in it that "| 0x20" turns into "-" or ".",
+ * and the values that are compared too are compared with letters only. */
+static inline bool is_same(const char *name, const char *lower, size_t len)
+{
+    for (size_t i = 0; i < len; ++i)
+        if ((name[i] | 0x20) != lower[i]) return false;
+    return true;
+}
+
+#define IS(literal) is_same(name, (literal), sizeof(literal) - 1)
+
+/* What belongs to this connection is ours (RFC 9110 7.6.1), "rack." is between application and host. An
+ * ordinary name costs one look at its length and at most a few letters. */
+static enum kind kind_of(const char *name, size_t len)
+{
+    if (len >= 5 && IS("rack.")) return DROPPED;
+    switch (len) {
+    case 2:
+        return IS("te") ? DROPPED : PASSED;
+    case 4:
+        return IS("date") ? DATE : PASSED;
+    case 6:
+        return IS("server") ? SERVER : PASSED;
+    case 7:
+        return IS("trailer") || IS("upgrade") ? DROPPED : PASSED;
+    case 10:
+        if (IS("connection")) return CONNECTION;
+        return IS("keep-alive") ? DROPPED : PASSED;
+    case 14:
+        return IS("content-length") ? CONTENT_LENGTH : PASSED;
+    case 16:
+        return IS("proxy-connection") ? DROPPED : PASSED;
+    case 17:
+        return IS("transfer-encoding") ? TRANSFER_ENCODING : PASSED;
+    }
+    return PASSED;
+}
+
+static int pass(struct bb__buf *out, struct bb_slice name, struct bb_slice line)
+{
+    size_t len = name.len + line.len + 4;
+    if (bb__buf_room(out) < len && bb__buf_reserve(out, len) != BB_OK) return BB_ENOMEM;
+    char *at = bb__put(out->data + out->end, name.at, name.len);
+    at = BB_PUT_LITERAL(at, ": ");
+    at = bb__put(at, line.at, line.len);
+    BB_PUT_LITERAL(at, "\r\n");
+    out->end += len;
+    return BB_OK;
+}
+
+static struct bb_slice trimmed(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t')) ++at;
+    while (at < end && (end[-1] == ' ' || end[-1] == '\t')) --end;
+    return (struct bb_slice){at, (size_t)(end - at)};
+}
+
+/* Two lengths are two answers in one, of which client and proxy may each take another. */
+static int take_length(struct bb__h1_reply *reply, struct bb_slice line)
+{
+    struct bb_slice digits = trimmed(line.at, line.at + line.len);
+    uint64_t length = 0;
+    if (digits.len == 0) return BB_EVALUE;
+    for (size_t i = 0; i < digits.len; ++i) {
+        unsigned digit = (unsigned)(digits.at[i] - '0');
+        if (digit > 9 || length > (UINT64_MAX - digit) / 10) return BB_EVALUE;
+        length = length * 10 + digit;
+    }
+    if (reply->has_length && length != reply->content_length) return BB_EVALUE;
+    reply->has_length = true;
+    reply->content_length = length;
+    return BB_OK;
+}
+
+/* Takes the next item of a comma-separated list, possibly empty. False at the list's end. */
+static bool next_item(struct bb_slice *list, struct bb_slice *item)
+{
+    if (list->at == NULL) return false;
+    const char *end = list->at + list->len;
+    const char *comma = memchr(list->at, ',', list->len);
+    *item = trimmed(list->at, comma != NULL ? comma : end);
+    *list = comma != NULL ? (struct bb_slice){comma + 1, (size_t)(end - comma - 1)} : (struct bb_slice){0};
+    return true;
+}
+
+static bool item_is(struct bb_slice item, const char *lower, size_t len)
+{
+    return item.len == len && is_same(item.at, lower, len);
+}
+
+#define ITEM_IS(item, literal) item_is((item), (literal), sizeof(literal) - 1)
+
+/* Only what the client is sure to understand: other codings need its TE field (RFC 9112 7.4), and chunked may
+ * be applied once (6.1). */
+static int take_coding(struct bb__h1_reply *reply, struct bb_slice line)
+{
+    struct bb_slice item;
+    while (next_item(&line, &item)) {
+        if (item.len == 0 || ITEM_IS(item, "identity")) continue;
+        if (!ITEM_IS(item, "chunked") || reply->has_chunked) return BB_EVALUE;
+        reply->has_chunked = true;
+    }
+    return BB_OK;
+}
+
+static void take_connection(struct bb__h1_reply *reply, struct bb_slice line)
+{
+    struct bb_slice item;
+    while (next_item(&line, &item))
+        if (ITEM_IS(item, "close")) reply->has_close = true;
+}
+
+static int take_line(struct bb__h1_reply *reply, struct bb__buf *out, enum kind kind, struct bb_slice name,
+                     struct bb_slice line)
+{
+    switch (kind) {
+    case CONTENT_LENGTH:
+        return take_length(reply, line);
+    case TRANSFER_ENCODING:
+        return take_coding(reply, line);
+    case CONNECTION:
+        take_connection(reply, line);
+        return BB_OK;
+    case DROPPED:
+        return BB_OK;
+    case DATE:
+        reply->has_date = true;
+        break;
+    case SERVER:
+        reply->has_server = true;
+        break;
+    case PASSED:
+        break;
+    }
+    return pass(out, name, line);
+}
+
+int bb__h1_reply_field(struct bb__h1_reply *reply, struct bb__buf *out, const char *name, size_t name_len,
+                       const char *value, size_t value_len)
+{
+    struct bb_slice field_name = {name, name_len};
+    if (name_len == 0 || bb__scan_token(name, name + name_len) != name + name_len) return BB_ENAME;
+    enum kind kind = kind_of(name, name_len);
+
+    const char *end = value + value_len;
+    const char *stop = bb__scan_value(value, end);
+    if (stop == end) {
+        struct bb_slice line = {value, value_len};
+        /* Nearly every field: not even a look at what else it could be. */
+        return kind == PASSED ? pass(out, field_name, line) : take_line(reply, out, kind, field_name, line);
+    }
+
+    /* Rack 2 joins the lines of one field by LF; one line at a time, so that none of them starts a field of
+     * its own. Empty ones are left out. */
+    for (const char *line = value;; line = stop + 1) {
+        stop = bb__scan_value(line, end);
+        if (stop < end && *stop != '\n') return BB_EVALUE;
+        if (stop > line) {
+            int code =
+                take_line(reply, out, kind, field_name, (struct bb_slice){line, (size_t)(stop - line)});
+            if (code != BB_OK) return code;
+        }
+        if (stop == end) return BB_OK;
+    }
+}

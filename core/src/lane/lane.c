@@ -1,0 +1,343 @@
+/* lane.c: one host thread's loop: which connection is served next, and when to wait. See bontebok.h for the
+ * contracts.
+ *
+ * The cheapest path is accept4, recv, parse, (host), send, close: a new connection is read at once and enters
+ * the poller only when it has to wait. A kept-alive one stays in the poller, level-triggered, and is never
+ * touched between requests. */
+#include "lane/lane.h"
+#include "io_thread/porter.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* ---- birth and end ---- */
+
+static int prepare_set(struct bb_lane *lane)
+{
+    lane->wake_source.kind = BB_SOURCE_WAKE;
+    lane->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (lane->wake_fd < 0 ||
+        bb__set_open(&lane->set, &lane->worker->settings, &lane->worker->connections) != BB_OK ||
+        bb__poller_add(&lane->set.poller, lane->wake_fd, BB_INTEREST_READ, &lane->wake_source) != BB_OK ||
+        bb__poller_add(&lane->set.poller, lane->worker->drain_fd, BB_INTEREST_READ,
+                       &lane->worker->drain_source) != BB_OK)
+        return BB_ESYSTEM;
+    return BB_OK;
+}
+
+int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
+{
+    if (bb__worker_is_inert(worker)) return BB_DRAINED;
+    struct bb_lane *lane = calloc(1, sizeof *lane);
+    if (!lane) return BB_ENOMEM;
+    lane->worker = worker;
+    lane->wake_fd = lane->set.poller.fd = -1;
+    int code = bb__context_open(&lane->context, worker);
+    lane->attends = lane->context.log || worker->settings.check_client_connection > 0;
+    lane->context.deadlines = &lane->set.deadlines;
+    if (code == BB_OK) code = prepare_set(lane);
+    if (code != BB_OK) {
+        bb_lane_free(lane);
+        return code;
+    }
+    if (worker->board) lane->line = bb__board_claim(worker->board);
+    bb__worker_add_lane(worker, lane);
+    bb__lane_listen(lane);
+    *created = lane;
+    return BB_OK;
+}
+
+/* In a child there is no porter to finish what it was doing when the process was forked. */
+static bool is_left_halfway(struct bb_lane *lane)
+{
+    enum bb__own_state state = bb__own_state_of(bb__own_look(&lane->own));
+    return bb__worker_is_inert(lane->worker) && (state == BB_OWN_WORK || state == BB_OWN_WANT);
+}
+
+void bb_lane_free(struct bb_lane *lane)
+{
+    if (!lane) return;
+    bool inert = bb__worker_is_inert(lane->worker);
+    bb_reply_abort(lane);
+    bb_lane_step_back(lane);
+    if (!inert && bb__porter_hangs(lane->worker->porter)) return;
+    while (!inert && !bb__lane_has_returned(lane)) bb__lane_await_set(lane);
+    if (lane->context.log && !inert) bb__lane_log_flush(lane);
+    while (lane->set.conns && !is_left_halfway(lane)) {
+        enum bb__conn_end end = inert ? BB_CONN_END_ABANDON : bb__conn_end_of(lane->set.conns);
+        bb__set_end(&lane->set, &lane->context, lane->set.conns, end);
+    }
+    if (lane->listening && !inert) bb__worker_lane_stops(lane->worker);
+    if (lane->was_added && !inert) bb__worker_remove_lane(lane->worker, lane);
+    if (!inert) bb__board_give_back(lane->line);
+    bb__set_close(&lane->set);
+    if (lane->wake_fd >= 0) (void)close(lane->wake_fd);
+    bb__buf_free(&lane->reply.staged);
+    bb__context_close(&lane->context);
+    free(lane);
+}
+
+/* ---- connections of the lane ---- */
+
+bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_next next)
+{
+    return bb__set_settle(&lane->set, &lane->context, conn, next);
+}
+
+/* ---- the loop ---- */
+
+static struct bb__conn *take_event(struct bb_lane *lane)
+{
+    struct epoll_event *event = &lane->set.batch.events[lane->set.batch.next++];
+    struct bb__source *source = event->data.ptr;
+    if (!source) return NULL;
+    switch (source->kind) {
+    case BB_SOURCE_CONN: {
+        struct bb__conn *conn = (struct bb__conn *)source;
+        if (conn->is_ready) return NULL;
+        return bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, event->events)) ? conn
+                                                                                                   : NULL;
+    }
+    case BB_SOURCE_LISTENER:
+    case BB_SOURCE_RELAY:
+        return bb__lane_take_source(lane, event);
+    case BB_SOURCE_WAKE: /* bb_lane_wait()'s: a mere look must not swallow it */
+    case BB_SOURCE_DRAIN:
+    case BB_SOURCE_SET:
+        return NULL;
+    }
+    return NULL;
+}
+
+/* A connection whose deadline is over. What had come for it by then is read first, so it may have a request.
+ */
+static struct bb__conn *take_due(struct bb_lane *lane, struct bb__deadline *due)
+{
+    struct bb__conn *conn = bb__conn_of_deadline(due);
+    lane->context.seen = 0; /* the last look was before others were served */
+    return bb__lane_settle(lane, conn, bb__conn_on_deadline(conn, &lane->context)) ? conn : NULL;
+}
+
+static bool has_queued(const struct bb_lane *lane)
+{
+    return lane->context.draining && bb__worker_has_queued(lane->worker);
+}
+
+/* One of those that need no look: that have had their turn and have more in hand (once a lane drains, hardly
+ * any), or were queued when the order to drain came. */
+static struct bb__conn *take_held(struct bb_lane *lane)
+{
+    lane->held_turn = false;
+    if (!lane->set.ready_first) return bb__lane_adopt(lane);
+    struct bb__conn *conn = bb__set_take_ready(&lane->set);
+    return bb__lane_settle(lane, conn, bb__conn_resume(conn, &lane->context)) ? conn : NULL;
+}
+
+/* Looks, without waiting, whether others have come: before one that is in hand anyway, and when the last look
+ * found something. */
+static bool look(struct bb_lane *lane, bool held)
+{
+    if (lane->looked || (!held && !lane->busy)) return false;
+    lane->looked = true;
+    bb__poller_wait(&lane->set.poller, &lane->set.batch, 0);
+    bb__lane_looked(lane);
+    lane->busy = lane->set.batch.count > 0;
+    return lane->busy;
+}
+
+/* The next connection with a complete request, from
+ *
+ *     again       the one that was served last, if more is in its buffer   BB_IN_A_ROW in a row
+ *     accepting   a listener's queue                                       BB_IN_A_ROW in a row
+ *     batch       what the last look found                                 each once
+ *     due         those whose time is over
+ *     held        see take_held()                                          one after each turn of others
+ *
+ * in this order: a lane to which something always comes must forget nobody. */
+static struct bb__conn *pick(struct bb_lane *lane)
+{
+    for (;;) {
+        struct bb__conn *conn = NULL;
+        struct bb__deadline *due;
+        if (lane->again) {
+            conn = lane->again;
+            lane->again = NULL;
+            if (bb__lane_settle(lane, conn, bb__conn_advance(conn, &lane->context))) return conn;
+            continue;
+        }
+        bool held = lane->set.ready_first || has_queued(lane);
+        lane->in_a_row = 0;
+        if (lane->accepting) {
+            conn = bb__lane_accept(lane);
+        } else if (!bb__batch_empty(&lane->set.batch)) {
+            if (bb__lane_is_to_share(lane) && !bb__lane_share(lane)) continue;
+            conn = take_event(lane);
+        } else if ((due = bb__deadline_take_due(&lane->set.deadlines, lane->context.now))) {
+            conn = take_due(lane, due);
+        } else if (!(held && lane->held_turn) && look(lane, held)) {
+            continue;
+        } else if (held) {
+            conn = take_held(lane);
+            if (conn) return conn;
+        } else if (!lane->context.draining || !bb__lane_take_left(lane, &conn)) {
+            return NULL;
+        }
+        if (!conn) continue;
+        lane->held_turn = lane->set.ready_first || has_queued(lane);
+        return conn;
+    }
+}
+
+static void tell_rest(struct bb_lane *lane)
+{
+    struct bb__conn_context *context = &lane->context;
+    if (context->news.left_out == 0) return;
+    bb__news_tell_rest(&context->news, &lane->exhausted, context->now);
+    bb__news_tell_rest(&context->news, &lane->lost, context->now);
+    for (int sends = 0; sends < 2; sends++)
+        bb__news_tell_rest(&context->news, &lane->slow[sends], context->now);
+    for (int fault = 0; fault < BB_FAULTS; fault++)
+        bb__news_tell_rest(&context->news, &context->fault_news[fault], context->now);
+}
+
+static void mind_the_time(struct bb_lane *lane)
+{
+    struct bb__conn_context *context = &lane->context;
+    context->now = bb__clock_ms();
+    bb__set_look(&lane->set, context->now);
+    if (!context->draining && bb__worker_drains(lane->worker)) bb__lane_begin_drain(lane);
+    if (lane->paused && context->now >= bb__lane_resumes(lane)) bb__lane_resume_accepting(lane);
+    if (context->draining) bb__lane_mind_drain(lane);
+    if (bb__worker_is_over_limit(lane->worker)) bb__lane_keep_to_limit(lane);
+    tell_rest(lane);
+    if (context->log) bb__lane_log_mind(lane);
+    if (atomic_load_explicit(&lane->worker->has_news, memory_order_relaxed))
+        bb__worker_take_news(lane->worker, &context->news);
+}
+
+/* For long enough that the clock of deadlines shows it: a look at the other one costs more. */
+static bool has_waited(const struct bb_lane *lane, const struct bb__conn *conn)
+{
+    return conn->came > 0 && conn->came < lane->context.now * 1000;
+}
+
+/* What only an option asks for. False: nobody is there to be answered. */
+static bool attend(struct bb_lane *lane)
+{
+    struct bb__conn *conn = lane->current;
+    bool checks = lane->worker->settings.check_client_connection > 0;
+    if (checks && bb__conn_is_deserted(conn, &lane->context)) {
+        lane->current = NULL;
+        bb__set_end(&lane->set, &lane->context, conn, BB_CONN_END_CLOSE);
+        return false;
+    }
+    if (lane->context.log) bb__lane_log_begin(lane);
+    return true;
+}
+
+int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
+{
+    if (bb__worker_is_inert(lane->worker)) return BB_DRAINED;
+    if (lane->then != BB_THEN_NOTHING && !bb__lane_has_returned(lane)) return BB_AGAIN;
+    mind_the_time(lane);
+    if (lane->context.news.count > 0) return BB_NEWS;
+
+    struct bb__conn *conn = pick(lane);
+    if (conn) {
+        lane->current = conn;
+        lane->in_a_row++;
+        lane->shares.requests++;
+        lane->looked = false;
+        atomic_store_explicit(&lane->on_call, false, memory_order_relaxed);
+        lane->handed_out = lane->context.now;
+        lane->reply.sent = lane->reply.ended = false;
+        lane->reply.failed = BB_OK;
+        lane->reply.write_progress = lane->context.now;
+        lane->reply.moments = 0;
+        atomic_store_explicit(&lane->reply.waited, 0, memory_order_relaxed);
+        atomic_store_explicit(&lane->reply.taking, 0, memory_order_relaxed);
+        lane->reply.spills = false;
+        lane->reply.given = 0;
+        lane->request.queue_time = has_waited(lane, conn) ? bb__clock_us() - conn->came : 0;
+        if (lane->attends && !attend(lane)) return BB_NEWS;
+        if (lane->line) bb__board_begin(lane->line, lane->context.now, lane->request.queue_time);
+        bb__conn_fill_request(conn, &lane->context, &lane->request);
+        bb__lane_leaves(lane);
+        *request = &lane->request;
+        return BB_OK;
+    }
+    if (lane->context.news.count > 0) return BB_NEWS;
+    atomic_store_explicit(&lane->on_call, false, memory_order_relaxed);
+    if (!lane->context.draining || !bb__lane_has_drained(lane)) return BB_AGAIN;
+    if (lane->context.log && !bb__lane_log_last(lane)) return BB_AGAIN;
+    return lane->context.news.count > 0 ? BB_NEWS : BB_DRAINED;
+}
+
+static int patience(struct bb_lane *lane)
+{
+    uint64_t now = bb__clock_ms();
+    int wait = bb__deadline_wait(&lane->set.deadlines, now);
+    if (lane->paused) {
+        uint64_t resume = bb__lane_resumes(lane);
+        int pause = resume > now ? (int)(resume - now) : 0;
+        if (wait < 0 || pause < wait) wait = pause;
+    }
+    if ((lane->handing_over || lane->standing_by) && (wait < 0 || wait > BB_RETRY)) wait = BB_RETRY;
+    int log = lane->context.log ? bb__access_log_patience(lane->context.log, now) : -1;
+    if (log >= 0 && (wait < 0 || log < wait)) wait = log;
+    lane->set.due_back = wait < 0 ? BB_NOT_DUE : now + (uint64_t)wait;
+    return wait;
+}
+
+/* The application may have closed a descriptor that is not its own. */
+static void rest(struct bb_lane *lane, int error)
+{
+    struct pollfd wake = {.fd = lane->wake_fd, .events = POLLIN};
+    const struct bb_news news = {.error = error, .text = "epoll: a thread hears of no client"};
+    bb__news_add_paced(&lane->context.news, &lane->lost, lane->context.now, &news);
+    (void)poll(&wake, 1, BB_RETRY);
+}
+
+static void wait_for_events(struct bb_lane *lane)
+{
+    if (bb__poller_wait(&lane->set.poller, &lane->set.batch, patience(lane)) != BB_OK) rest(lane, errno);
+}
+
+int bb_lane_wait(struct bb_lane *lane)
+{
+    if (bb__worker_is_inert(lane->worker)) return BB_OK;
+    if (lane->then == BB_THEN_WAKE) (void)bb__lane_has_returned(lane);
+    if (lane->then != BB_THEN_NOTHING) {
+        bb__lane_await_set(lane);
+        return BB_OK;
+    }
+    if (atomic_load_explicit(&lane->unwatched, memory_order_relaxed)) bb__lane_watch_again(lane);
+    atomic_store(&lane->on_call, true);
+    bb__board_set_idle(lane->line, true);
+    do wait_for_events(lane);
+    while (bb__worker_stands_back(lane->worker) && lane->worker->aside != lane && bb__lane_pass_all(lane));
+    bb__board_set_idle(lane->line, false);
+    bb__lane_looked(lane);
+    if (lane->context.log && lane->set.batch.count == 0) bb__lane_log_idle(lane);
+    for (int i = 0; i < lane->set.batch.count; i++)
+        if (lane->set.batch.events[i].data.ptr == &lane->wake_source) bb__event_clear(lane->wake_fd);
+    lane->busy = lane->set.batch.count >= 2;
+    lane->looked = false;
+    bb__lane_is_woken(lane);
+    return BB_OK;
+}
+
+void bb_lane_wake(struct bb_lane *lane)
+{
+    if (!bb__worker_is_inert(lane->worker)) bb__event_raise(lane->wake_fd);
+}
+
+int bb_lane_news(struct bb_lane *lane, struct bb_news *news)
+{
+    return bb__news_take(&lane->context.news, news);
+}

@@ -1,0 +1,290 @@
+/* lane.h: what lane.c, lane_accept.c and reply.c share: one host thread's set of connections and its current
+ * request. */
+#ifndef BB_LANE_H
+#define BB_LANE_H
+
+#include "conn/conn.h"
+#include "http/h1_reply.h"
+#include "lane/set.h"
+#include "system/access_log.h"
+#include "system/own.h"
+#include "worker/worker.h"
+
+/* After this many answers in a row on one connection, or accepts in a row, others come first. */
+#define BB_IN_A_ROW 16
+
+/* us. To pass a request on costs some; so much a request takes that gains by it. */
+#define BB_SHARE_WORTH 100
+
+/* ms, until what the relay had no room for is tried again. */
+#define BB_RETRY 10
+
+/* Whose the current connection is. Each step is one on an atomic word, so of lane and porter one makes it.
+ *
+ *                  the lane, before the first bytes leave     before the last ones
+ *         OPEN ---------------------------------------> SENT ----------------------> ENDED
+ *          |  \__________________________________________|___________________________^
+ *          v  the porter, as the host takes too long     v        all of it at once
+ *        TAKEN                                          CUT
+ *
+ * What the lane replies to one that the porter has is thrown away; of one that is whole the porter keeps off:
+ * the host may still be busy, but its client has what it wants, or will have. */
+enum bb__answer {
+    BB_ANSWER_OPEN,
+    BB_ANSWER_SENT,
+    BB_ANSWER_ENDED,
+    BB_ANSWER_TAKEN, /* answered with 504 */
+    BB_ANSWER_CUT,   /* shut down, so that the client can tell that it is not whole */
+};
+
+/* The reply under construction. */
+struct bb__lane_reply {
+    struct bb__h1_reply encoder;
+    struct bb__buf staged;       /* head and small parts, on their way into one send */
+    uint64_t write_progress;     /* ms, when the client last took something while bytes were pending */
+    uint64_t body_length;        /* bytes of parts that were sent or copied */
+    atomic_uint_fast64_t waited; /* ms, for the client to take something */
+    atomic_uint_fast64_t
+        taking;           /* 1 + bytes per second that it took when it was waited for last; 0: it never was */
+    atomic_bool waits;    /* just now, and for longer than a moment */
+    int64_t given;        /* bytes that the socket took */
+    int64_t taken_before; /* bytes that the client had taken when the first wait began, or seemed to later */
+    bool sent;            /* something may have reached the client */
+    bool ended;           /* the body's end is in staged, or sent */
+    int ended_as;         /* BB_OK or BB_ESHORT */
+    bool spills;          /* the client is slow: what is too much for memory goes to a file */
+    uint64_t moments;     /* us, for a client that might have been quick */
+    int failed;           /* what bb_reply_write() failed with: bytes are missing, none may follow them */
+};
+
+/* What a lane does as soon as it has its set again. */
+enum bb__then {
+    BB_THEN_NOTHING,
+    BB_THEN_GO_ON,
+    BB_THEN_CLOSE,
+    BB_THEN_RESET,
+    BB_THEN_STEP_BACK,
+    BB_THEN_WAKE, /* it has been woken: nobody may have taken its set */
+    BB_THEN_LOOK,
+};
+
+struct bb_lane {
+    struct bb_worker *worker;
+    struct bb__conn_context context;
+    struct bb__set set;
+    struct bb__own own;          /* whose the set is */
+    atomic_uint answer;          /* enum bb__answer */
+    struct bb__board_line *line; /* NULL: there is none */
+    struct bb__source wake_source;
+    atomic_bool on_call;  /* it waits, or was woken and has not looked at what for */
+    int wake_fd;          /* eventfd */
+    struct bb_lane *next; /* of the worker's; its lock guards it */
+    bool was_added;
+
+    struct bb__conn *again;   /* goes on at once: more was pipelined behind its last request */
+    struct bb__conn *current; /* the host has its request */
+    unsigned in_a_row;        /* answers on `current` */
+    struct bb_request request;
+    struct bb__lane_reply reply;
+    enum bb__then then; /* the porter has the set: for as long as it is in the middle of a step */
+
+    uint64_t wanted_since; /* us, when it has found that others wait for the host's lock; 0: it has not */
+    bool attends;          /* something is to be done before the host gets a request: attend() */
+    bool busy;             /* the last look found something: looking again without waiting is likely to pay */
+    bool looked;           /* since the last request was handed out */
+    bool held_turn;        /* others were served while one waited that needs no look */
+    bool handing_over;     /* there are idle ones that the relay had no room for */
+    bool standing_by;      /* it drains, has no connection, and serves those that others pass on */
+    uint64_t handed_out;   /* ms, when the host got the current request */
+
+    /* lane_accept.c */
+    bool watching;         /* the sources are to be in the set; the worker's lock guards it */
+    bool lent;             /* but the porter has the set; the worker's lock guards it */
+    atomic_bool unwatched; /* but could not be put there */
+    bool listening;        /* the listeners are in the set, or will be again after a pause */
+    bool paused;           /* no room: not in the set until there is some, or `resume` */
+    bool sweeps; /* a pause was over, and the queue was not empty since then: it is emptied without another
+                    one */
+    uint64_t resume;                      /* ms */
+    uint64_t crowded_until;               /* ms; till then answers end their connections, to make room */
+    const struct bb__listener *accepting; /* had an event; its queue is not known to be empty */
+    unsigned accepted;                    /* in this streak */
+    unsigned last_streak;
+    const struct bb__listener *calm; /* whose queue had nobody in it that waits, */
+    uint64_t calm_at;                /* ms, when it was looked at */
+    unsigned probe;
+    bool try_more;
+    int last_source;                /* lane_source.c: the place of the one that had its turn last */
+    struct bb__news_pace exhausted; /* telling of no descriptors, no memory */
+    struct bb__news_pace slow[2];   /* lane_room.c: telling of readers, and senders, that were ended */
+    struct bb__news_pace lost;      /* lane_relay.c: telling of connections that were */
+    unsigned told;                  /* so many requests more it may be the only one that knows of others */
+
+    struct bb__news_pace log_losses; /* lane_log.c: telling of lines that were lost */
+    uint64_t log_last;               /* ms, since when nothing more will come; 0: not yet */
+
+    struct {           /* lane_spread.c */
+        uint64_t own;  /* requests of this lane that do not count any more */
+        uint64_t all;  /* of all lanes */
+        unsigned look; /* so many accepts more until it compares again */
+    } spread;
+
+    struct {               /* lane_share.c */
+        uint64_t crowded;  /* us, since when each look has found several at a time; 0: the last one has not */
+        uint64_t began;    /* us, when what the last look has found began to be served */
+        unsigned requests; /* served since */
+        bool done;         /* of what that look has found as many were passed on as should be */
+        unsigned mean;     /* us, that a request has taken of late */
+    } shares;
+
+    struct {              /* the porter's notes */
+        unsigned word;    /* of `own`, when it last looked at a request of this lane */
+        uint64_t since;   /* us, when it saw that for the first time */
+        uint64_t due;     /* ms, when something is to be done for the set that it holds */
+        bool has_request; /* it is the host's, and not something out of band */
+        bool overdue;     /* it has had its time */
+        bool labelled;    /* the board has its label */
+        bool untold;      /* and the host has not asked for it */
+        bool unheard;     /* of what comes to the set that it holds nobody tells it */
+        bool warned;      /* or its soft time; the porter's lock guards this, and what follows */
+        bool late;        /* and the host has yet to hear of that */
+    } minded;
+
+    struct {           /* lane_time.c: what the host has asked for; the porter's lock guards it */
+        unsigned word; /* as above: for which request */
+        uint64_t ms;   /* on top of its limits */
+    } extended;
+};
+
+/* lane.c: does what a connection's last step asks for. True when it has a request to serve. */
+bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_next next);
+
+/* lane_log.c: where there is an access log. The lane has nothing to do; the host is about to get the
+ * request, has made the head of its answer, is done with it. */
+void bb__lane_log_idle(struct bb_lane *lane);
+void bb__lane_log_begin(struct bb_lane *lane);
+void bb__lane_log_head(struct bb_lane *lane);
+void bb__lane_log_end(struct bb_lane *lane, bool aborted);
+void bb__lane_log_flush(struct bb_lane *lane);
+void bb__lane_log_mind(struct bb_lane *lane); /* from time to time */
+bool bb__lane_log_last(struct bb_lane *lane); /* nothing more will come. False: it is not written yet */
+
+/* lane_log.c, for the porter as well: tells of lines that were lost. */
+void bb__log_tell_losses(struct bb__conn_context *context, struct bb__news_pace *pace);
+
+/* lane_accept.c */
+void bb__lane_listen(struct bb_lane *lane);
+void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener, uint32_t events,
+                          bool others_wait); /* at other sources: takes one connection, not several */
+struct bb__conn *bb__lane_accept(struct bb_lane *lane); /* one that has a request, or NULL */
+void bb__lane_pause(struct bb_lane *lane);              /* there is no room: no sources for a while */
+struct bb__conn *bb__lane_adopt(struct bb_lane *lane);  /* the same, of those queued when the drain began */
+void bb__lane_make_room(struct bb_lane *lane,
+                        int newest);          /* for others, if that descriptor is one too many */
+bool bb__lane_may_take(struct bb_lane *lane); /* else it would be lost for want of a descriptor: a pause */
+uint64_t bb__lane_resumes(const struct bb_lane *lane); /* ms: when a pause is over */
+void bb__lane_resume_accepting(struct bb_lane *lane);
+void bb__lane_look_anew(
+    struct bb_lane *lane); /* what is there, of which the set may not know; others come first */
+void bb__lane_stop_accepting(struct bb_lane *lane);
+
+/* lane_room.c */
+#define BB_PAUSE_TIME 100 /* ms without accepting when nothing can be closed for a new connection */
+void bb__lane_keep_to_limit(struct bb_lane *lane);
+void bb__lane_tell_exhausted(struct bb_lane *lane, int error);
+bool bb__lane_close_least_missed(struct bb_lane *lane); /* False: all are of use, or too young */
+bool bb__lane_end_slowest(struct bb_lane *lane); /* ten a second; False: it is not time, or there is none */
+bool bb__lane_has_place(struct bb_lane *lane, const struct bb__conn *conn); /* which has just come */
+void bb__lane_turn_away(struct bb_lane *lane, struct bb__conn *conn);       /* 503 */
+
+/* lane_spread.c: after a streak of accepts: others may be next. */
+void bb__lane_take_turns(struct bb_lane *lane);
+
+/* lane_source.c: an event of a listener or the relay, or another one's whose turn it is. Returns one that has
+ * a request, or NULL. */
+struct bb__conn *bb__lane_take_source(struct bb_lane *lane, struct epoll_event *taken);
+
+/* lane_turn.c: the set is left, to the porter if need be, while the host has the request; and taken back, for
+ * what is done to it next. If the porter is in the middle of a step, bb__lane_has_returned() does it later.
+ */
+void bb__lane_leaves(struct bb_lane *lane);
+void bb__lane_returns(struct bb_lane *lane, enum bb__then then);
+
+/* lane_turn.c: whether the set is the lane's again. Else bb__lane_await_set() waits for the porter, or for
+ * bb_lane_wake(). */
+bool bb__lane_has_returned(struct bb_lane *lane);
+void bb__lane_await_set(struct bb_lane *lane);
+
+/* lane_turn.c: the same for the time in which the host waits for a lock that its threads share: another
+ * thread may have it for long. bb__lane_has_returned() ends it. */
+void bb__lane_is_woken(struct bb_lane *lane);
+
+/* lane_turn.c, where request_timeout is set: the first bytes of the answer may leave, or, if its end is among
+ * them, the last. False: the connection is the porter's. */
+bool bb__lane_may_send(struct bb_lane *lane);
+
+/* lane_turn.c: nothing more leaves, of an answer that is not whole. False: the porter has given one, with
+ * 504; else it does not any more. */
+bool bb__lane_gives_up(struct bb_lane *lane);
+
+/* lane_turn.c: the lane waits for its client, for long maybe: the porter is to look whether others need it.
+ */
+void bb__lane_waits(struct bb_lane *lane);
+
+/* reply_wait.c: the client has taken something just now. */
+void bb__reply_note_progress(struct bb_lane *lane);
+
+/* reply_wait.c: sends what is pending. BB_OK; BB_EGONE, also if the client takes nothing for write_timeout.
+ */
+int bb__reply_flush_pending(struct bb_lane *lane);
+
+/* lane_share.c: after each look; and while what it has found is served, if there is much of it: passes some
+ * on to lanes that are idle, or that others are waiting for as well. False: look again. */
+void bb__lane_looked(struct bb_lane *lane);
+static inline bool bb__lane_is_to_share(const struct bb_lane *lane)
+{
+    return lane->shares.crowded > 0 && (!lane->shares.done || lane->shares.mean >= BB_SHARE_WORTH);
+}
+bool bb__lane_share(struct bb_lane *lane);
+
+/* lane_share.c: the worker is withdrawn: passes on all that the last look has found. False: there is
+ * something that only the host can do. */
+bool bb__lane_pass_all(struct bb_lane *lane);
+
+/* lane_relay.c: takes a connection that another lane has passed on. *served: it, if it has a request, else
+ * NULL. BB_OK; BB_AGAIN: there is none. */
+int bb__lane_take_relayed(struct bb_lane *lane, struct bb__conn **served);
+
+/* lane_accept.c, for any thread that holds the worker's lock: listeners and relay, as far as they are to be
+ * in the set. False: there was no room for all of them. */
+bool bb__lane_add_sources(struct bb_lane *lane);
+void bb__lane_remove_sources(struct bb_lane *lane);
+
+/* lane_accept.c, for the lane's own thread, which has locked: puts them there, or all of them out for a while
+ * where there is no room. Unlocks. */
+void bb__lane_watch_and_unlock(struct bb_lane *lane);
+
+/* lane_accept.c: a lane that drains hears of connections that others pass on. */
+void bb__lane_watch_relay(struct bb_lane *lane);
+
+/* lane_drain.c: the worker drains. */
+void bb__lane_begin_drain(struct bb_lane *lane);
+void bb__lane_mind_drain(struct bb_lane *lane); /* from time to time */
+void bb__lane_show_done(struct bb_lane *lane);  /* or that it is not, on the board */
+bool bb__lane_has_drained(struct bb_lane *lane);
+
+/* lane_drain.c: takes a connection of the relay, as no other lane may be left to take it. False: there is
+ * none. *conn: see bb__lane_take_relayed(). */
+bool bb__lane_take_left(struct bb_lane *lane, struct bb__conn **conn);
+
+/* lane_aside.c: the rest of bb_lane_step_back(): the set is the lane's. */
+void bb__lane_step_back(struct bb_lane *lane);
+
+/* lane_aside.c: the one that was to go on at once waits for its turn: the porter may have the set meanwhile.
+ */
+void bb__lane_keep_again(struct bb_lane *lane);
+
+/* lane_aside.c: the lane has `unwatched` set. */
+void bb__lane_watch_again(struct bb_lane *lane);
+
+#endif

@@ -1,0 +1,279 @@
+/* lane_accept.c: how a lane takes new connections: when to ask the queue again, what to do without
+ * descriptors, how to stop without losing what is queued. */
+#include "lane/lane.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/* ms for which a worker may have no connection, and no descriptor for one. */
+#define STARVED_TIME 5000
+
+/* A lane that accepted only one connection in its last streak asks again only now and then: on a quiet server
+ * the second accept4 finds nothing and costs as much as the first. And where requests take long it looks who
+ * else has come after each one. */
+#define PROBE_EVERY 8
+
+/* ms. What is less may be the kernel's ticks. */
+#define QUEUED_MIN 5
+
+void bb__lane_remove_sources(struct bb_lane *lane)
+{
+    struct bb_worker *worker = lane->worker;
+    int open_count = bb__worker_count_open(worker);
+    for (int i = 0; i < open_count; i++) bb__poller_remove(&lane->set.poller, worker->listeners[i].fd);
+    bb__poller_remove(&lane->set.poller, worker->relay.out);
+}
+
+static void unwatch_sources(struct bb_lane *lane)
+{
+    pthread_mutex_lock(&lane->worker->lock);
+    lane->watching = false;
+    bb__lane_remove_sources(lane);
+    bb__worker_nudge(lane->worker);
+    pthread_mutex_unlock(&lane->worker->lock);
+    lane->accepting = NULL;
+    for (int i = lane->set.batch.next; i < lane->set.batch.count; i++) {
+        const struct bb__source *source = lane->set.batch.events[i].data.ptr;
+        if (source && (source->kind == BB_SOURCE_LISTENER || source->kind == BB_SOURCE_RELAY))
+            lane->set.batch.events[i].data.ptr = NULL;
+    }
+}
+
+void bb__lane_pause(struct bb_lane *lane)
+{
+    unwatch_sources(lane);
+    lane->paused = true;
+    bb__board_set_paused(lane->line, true);
+    lane->set.has_room = false;
+    lane->resume = lane->crowded_until = lane->context.now + BB_PAUSE_TIME;
+}
+
+/* What a drain still has to take comes slowly: at once, it would take what is left for the application. */
+uint64_t bb__lane_resumes(const struct bb_lane *lane)
+{
+    return lane->set.has_room && !lane->context.draining ? 0 : lane->resume;
+}
+
+static bool add_listeners(struct bb_lane *lane)
+{
+    struct bb_worker *worker = lane->worker;
+    int open_count = bb__worker_count_open(worker);
+    for (int i = 0; i < open_count; i++) {
+        struct bb__listener *listener = &worker->listeners[i];
+        if (listener->useless) continue;
+        if (bb__poller_add_shared(&lane->set.poller, listener->fd, &listener->source) != BB_OK) return false;
+    }
+    return true;
+}
+
+bool bb__lane_add_sources(struct bb_lane *lane)
+{
+    struct bb_worker *worker = lane->worker;
+    if (!lane->watching || lane->lent || bb__worker_stands_back(worker)) return true;
+    return add_listeners(lane) &&
+           bb__poller_add_shared(&lane->set.poller, worker->relay.out, &worker->relay_source) == BB_OK;
+}
+
+void bb__lane_watch_and_unlock(struct bb_lane *lane)
+{
+    bool added = bb__lane_add_sources(lane);
+    pthread_mutex_unlock(&lane->worker->lock);
+    if (!added) bb__lane_pause(lane); /* no memory for it now */
+}
+
+static void watch_sources(struct bb_lane *lane)
+{
+    pthread_mutex_lock(&lane->worker->lock);
+    lane->watching = true;
+    bb__lane_watch_and_unlock(lane);
+}
+
+void bb__lane_listen(struct bb_lane *lane)
+{
+    lane->listening = true;
+    bb__worker_lane_listens(lane->worker);
+    watch_sources(lane);
+}
+
+/* Somebody has shut it down, say: it would be ready for ever, with nothing in its queue. */
+static void give_up(struct bb_lane *lane, const struct bb__listener *listener, int error)
+{
+    struct bb_worker *worker = lane->worker;
+    pthread_mutex_lock(&worker->lock);
+    worker->listeners[listener - worker->listeners].useless = true;
+    pthread_mutex_unlock(&worker->lock);
+    bb__news_add(&lane->context.news, 0, error, "accept: a listener is of no use any more", NULL);
+    bb__poller_remove(&lane->set.poller, listener->fd);
+}
+
+void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener, uint32_t events,
+                          bool others_wait)
+{
+    if (events & (EPOLLERR | EPOLLHUP)) {
+        give_up(lane, listener, 0);
+        return;
+    }
+    lane->accepting = listener;
+    lane->accepted = 0;
+    bool may = !others_wait && lane->shares.mean < BB_SHARE_WORTH;
+    lane->try_more = may && (lane->last_streak >= 2 || ++lane->probe % PROBE_EVERY == 0);
+}
+
+void bb__lane_look_anew(struct bb_lane *lane)
+{
+    pthread_mutex_lock(&lane->worker->lock);
+    bb__lane_remove_sources(lane);
+    bb__lane_watch_and_unlock(lane);
+}
+
+static void end_streak(struct bb_lane *lane)
+{
+    bb__lane_take_turns(lane);
+    lane->last_streak = lane->accepted;
+    lane->accepting = NULL;
+}
+
+void bb__lane_resume_accepting(struct bb_lane *lane)
+{
+    lane->paused = false;
+    lane->sweeps = true;
+    bb__board_set_paused(lane->line, false);
+    if (lane->context.draining)
+        bb__lane_stop_accepting(lane);
+    else
+        watch_sources(lane);
+}
+
+/* Nothing can be closed for a new connection: other programs of the process have all descriptors. */
+static void note_starving(struct bb_lane *lane, int error)
+{
+    struct bb_worker *worker = lane->worker;
+    uint64_t now = lane->context.now, since = atomic_load(&worker->starved);
+    if (error != EMFILE || atomic_load(&worker->connections) > 0) {
+        atomic_store(&worker->starved, 0);
+    } else if (since == 0) {
+        atomic_store(&worker->starved, now);
+    } else if (now - since >= STARVED_TIME && worker->tell_fd >= 0) {
+        atomic_store(&worker->starved, now);
+        bb__worker_tell_parent(worker, BB_TELL_STARVED);
+        bb__news_add(&lane->context.news, 0, error, "wants to be replaced: no connection can be accepted",
+                     NULL);
+    }
+}
+
+static int accept_with_room(struct bb_lane *lane, const struct bb__listener *listener, int *fd, char *peer)
+{
+    int code = bb__sock_accept(listener->fd, fd, peer);
+    if (code != BB_ESYSTEM) {
+        if (code == BB_OK && atomic_load_explicit(&lane->worker->starved, memory_order_relaxed) > 0)
+            atomic_store(&lane->worker->starved, 0);
+        return code;
+    }
+    int error = errno;
+    if (bb__worker_has_closed(lane->worker)) return BB_AGAIN;
+    if (bb__sock_is_useless(error)) {
+        give_up(lane, listener, error);
+        return code;
+    }
+    bb__lane_tell_exhausted(lane, error);
+    if (bb__sock_is_exhaustion(error) && (bb__lane_close_least_missed(lane) || bb__lane_end_slowest(lane)))
+        code = bb__sock_accept(listener->fd, fd, peer);
+    if (code != BB_ESYSTEM) return code;
+    note_starving(lane, error);
+    bb__lane_pause(lane);
+    return code;
+}
+
+static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb__listener *listener,
+                                  const char *peer)
+{
+    struct bb__conn *conn = bb__set_accept(&lane->set, &lane->context, fd, listener->number, peer);
+    if (!conn) return NULL;
+    conn->tcp = listener->tcp;
+    bb__lane_make_room(lane, fd);
+    return conn;
+}
+
+/* NULL when there is none, or no request yet. came: us, if it was accepted before; else 0. */
+static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn, uint64_t came)
+{
+    if (!conn) return NULL;
+    uint64_t seen = lane->context.seen;
+    lane->context.seen = came;
+    enum bb__conn_next next = bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ);
+    lane->context.seen = seen;
+    if (next == BB_CONN_WAIT && !bb__lane_has_place(lane, conn)) {
+        bb__lane_turn_away(lane, conn);
+        return NULL;
+    }
+    return bb__lane_settle(lane, conn, next) ? conn : NULL;
+}
+
+/* Its request came while all lanes were busy. TCP tells when; but not each that is accepted is to be asked:
+ * if the first one within a millisecond has not waited, the others of that queue have not, either. */
+static void note_queueing(struct bb_lane *lane, const struct bb__listener *listener, struct bb__conn *conn)
+{
+    if (lane->calm == listener && lane->calm_at == lane->context.now) return;
+    unsigned silence = bb__sock_silence(conn->fd);
+    if (silence >= QUEUED_MIN) {
+        conn->came = bb__clock_us() - (uint64_t)silence * 1000;
+        return;
+    }
+    lane->calm = listener;
+    lane->calm_at = lane->context.now;
+}
+
+struct bb__conn *bb__lane_accept(struct bb_lane *lane)
+{
+    const struct bb__listener *listener = lane->accepting;
+    char peer[BB_PEER_MAX];
+    int fd;
+    if (accept_with_room(lane, listener, &fd, peer) != BB_OK) {
+        lane->sweeps = false;
+        end_streak(lane);
+        return NULL;
+    }
+    if (++lane->accepted >= BB_IN_A_ROW || !(lane->try_more || lane->sweeps)) end_streak(lane);
+
+    struct bb__conn *conn = read_at_once(lane, take_over(lane, fd, listener, peer), 0);
+    if (conn && conn->tcp) note_queueing(lane, listener, conn);
+    return conn;
+}
+
+struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
+{
+    struct bb__queued *queued = bb__worker_take_queued(lane->worker);
+    if (!queued) return NULL;
+    lane->told = BB_IN_A_ROW; /* the porter is to know of the others that are queued */
+    struct bb__conn *conn = take_over(lane, queued->fd, queued->listener, queued->peer);
+    uint64_t came = queued->came;
+    free(queued);
+    return read_at_once(lane, conn, came);
+}
+
+/* Whoever gave the order has done this already, unless there was no room for all that the queues hold: a lane
+ * can close others for it, and wait. */
+void bb__lane_stop_accepting(struct bb_lane *lane)
+{
+    if (!lane->listening) return;
+    int error;
+    while ((error = bb__worker_take_queues(lane->worker))) {
+        bb__lane_tell_exhausted(lane, error);
+        if (bb__sock_is_exhaustion(error) && bb__lane_close_least_missed(lane)) continue;
+        bb__lane_pause(lane);
+        return;
+    }
+    lane->paused = false;
+    unwatch_sources(lane);
+    lane->listening = false;
+    bb__worker_lane_stops(lane->worker);
+    if (atomic_load(&lane->worker->drain_queue) == BB_QUEUE_TAKE) watch_sources(lane);
+}
+
+void bb__lane_watch_relay(struct bb_lane *lane)
+{
+    if (!lane->watching) watch_sources(lane);
+}

@@ -1,0 +1,138 @@
+/* lane_log.c: what a lane tells the access log: a request's times, the fields of its answer, its end. Not
+ * called where there is none. Refusals are conn_log.c's. */
+#include "lane/lane.h"
+#include "system/access_log.h"
+
+/* Fields that were larger give their memory back. */
+#define RESPONSE_KEPT (16 * 1024)
+
+void bb__lane_log_begin(struct bb_lane *lane)
+{
+    struct bb__access_log *log = lane->context.log;
+    bb__buf_clear(&log->response);
+    if (!log->format->wants_clock) return;
+    log->handed_out = bb__clock_us();
+    log->came = lane->current->came > 0 ? lane->current->came : log->handed_out;
+    lane->request.queue_time = log->handed_out - log->came;
+}
+
+void bb__lane_log_head(struct bb_lane *lane)
+{
+    struct bb__access_log *log = lane->context.log;
+    const struct bb__buf *head = &lane->reply.staged;
+    if (log->format->response_count > 0)
+        bb__log_keep(log->format, &log->response, bb__buf_bytes(head), bb__buf_len(head));
+}
+
+static uint64_t body_length(const struct bb__lane_reply *reply)
+{
+    switch (reply->encoder.framing) {
+    case BB_FRAMING_NONE:
+        return 0;
+    case BB_FRAMING_LENGTH:
+        return reply->encoder.content_length - reply->encoder.remaining;
+    case BB_FRAMING_APP_CHUNKED:
+    case BB_FRAMING_APP_DECODED:
+        return bb__body_decoded(&reply->encoder.app_body);
+    default:
+        return reply->body_length;
+    }
+}
+
+/* The clock may have been set, long ago, meanwhile. */
+static uint64_t before(uint64_t real, uint64_t duration)
+{
+    return real > duration ? real - duration : 0;
+}
+
+static void set_times(const struct bb_lane *lane, struct bb__log_entry *entry)
+{
+    const struct bb__access_log *log = lane->context.log;
+    uint64_t real = bb__clock_real_us();
+    if (!log->format->wants_clock) {
+        uint64_t taken = lane->handed_out > 0 ? bb__clock_ms() - lane->handed_out : 0;
+        entry->time = before(real, taken * 1000);
+        return;
+    }
+    uint64_t now = bb__clock_us();
+    entry->duration = now - log->came;
+    entry->time = before(real, entry->duration);
+    entry->queued = lane->request.queue_time;
+}
+
+void bb__lane_log_idle(struct bb_lane *lane)
+{
+    struct bb__access_log *log = lane->context.log;
+    uint64_t now = bb__clock_ms();
+    if (!log->stuck || now >= log->due) bb__access_log_flush(log, now);
+}
+
+/* Where requests take their time there are few of them: nothing is won by writing lines together, and the
+ * next request would keep them waiting. */
+void bb__lane_log_end(struct bb_lane *lane, bool aborted)
+{
+    const struct bb__lane_reply *reply = &lane->reply;
+    struct bb__access_log *log = lane->context.log;
+    bool answered = !aborted || reply->sent;
+    uint64_t proxy = lane->request.proxy_time;
+    if (!answered) bb__buf_clear(&log->response);
+    struct bb__log_entry entry = {.head = &lane->request.head,
+                                  .peer = lane->current->peer,
+                                  .status = answered ? reply->encoder.status : 0,
+                                  .body_length = answered ? body_length(reply) : BB_LOG_UNKNOWN,
+                                  .duration = BB_LOG_UNKNOWN,
+                                  .queued = BB_LOG_UNKNOWN,
+                                  .proxy_queued = proxy > 0 ? proxy : BB_LOG_UNKNOWN,
+                                  .response = &log->response,
+                                  .port = lane->worker->ports[lane->current->listener],
+                                  .pid = log->pid,
+                                  .connection = reply->encoder.keep_alive ? '+' : '-'};
+    if (aborted) entry.connection = 'X';
+    set_times(lane, &entry);
+    uint64_t now = bb__clock_ms();
+    bb__access_log_add(log, &entry, now);
+    if (log->response.cap > RESPONSE_KEPT) bb__buf_free(&log->response);
+    if (now - lane->handed_out >= BB_LOG_PAUSE) bb__lane_log_idle(lane);
+}
+
+void bb__lane_log_flush(struct bb_lane *lane)
+{
+    bb__access_log_flush(lane->context.log, bb__clock_ms());
+}
+
+void bb__log_tell_losses(struct bb__conn_context *context, struct bb__news_pace *pace)
+{
+    struct bb__access_log *log = context->log;
+    if (log->lost == 0) return;
+    const struct bb_news news = {.error = log->error, .text = "access log: a line is lost"};
+    pace->left_out += log->lost - 1;
+    bb__news_add_paced(&context->news, pace, context->now, &news);
+    log->lost = 0;
+}
+
+/* Once a second at most, with how many lines there were. */
+void bb__lane_log_mind(struct bb_lane *lane)
+{
+    struct bb__conn_context *context = &lane->context;
+    bb__access_log_mind(context->log, context->now);
+    bb__news_tell_rest(&context->news, &lane->log_losses, context->now);
+    bb__log_tell_losses(context, &lane->log_losses);
+}
+
+/* Then there is no other time to tell of what was lost. */
+bool bb__lane_log_last(struct bb_lane *lane)
+{
+    struct bb__conn_context *context = &lane->context;
+    struct bb__access_log *log = context->log;
+    if (lane->log_last == 0) {
+        lane->log_last = context->now;
+        log->stuck = false; /* it is asked at once, and then as often as at first */
+    }
+    bb__lane_log_idle(lane);
+    if (log->len > 0 && context->now - lane->log_last < BB_LOG_LAST) return false;
+    bb__access_log_drop(log);
+    lane->log_losses.told = 0;
+    bb__log_tell_losses(context, &lane->log_losses);
+    bb__news_tell_rest(&context->news, &lane->log_losses, context->now);
+    return true;
+}

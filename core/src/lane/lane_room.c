@@ -1,0 +1,219 @@
+/* lane_room.c: which connection goes when there is no room for another one, by max_connections or for want of
+ * descriptors: one that is missed least, then the slowest client; and which ones are not let in. Used by
+ * lane_accept.c and lane_relay.c. */
+#include "http/h1_reply.h"
+#include "lane/lane.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ms for which a connection is not closed for another one: a request may be on its way to us, or an answer to
+ * its client. Longer, and clients that say nothing could keep everybody else out. One that is kept alive is
+ * told with its next answer, if that comes sooner. */
+#define SPARED_TIME      1000
+#define SPARED_TIME_IDLE 100
+
+/* The search for a connection to close looks at so many at most. */
+#define PEEKS_MAX 64
+
+/* ms between two clients that are ended because they are slow: an attack is not to end all uploads at once.
+ */
+#define ENDS_EVERY 100
+
+/* Connections above the limit: clients that have connected, and whose requests are on their way. */
+#define SLACK 16
+
+/* ---- who is idle ---- */
+
+/* The longest idle connection often has a request that is not read yet. It stays, and the next one goes. */
+static bool close_oldest(struct bb_lane *lane, enum bb__deadline_kind kind, uint64_t spared_time)
+{
+    struct bb__deadline *oldest = bb__deadline_oldest(&lane->set.deadlines, kind);
+    for (int i = 0; i < PEEKS_MAX && oldest; i++, oldest = oldest->next) {
+        struct bb__conn *conn = bb__conn_of_deadline(oldest);
+        bool lingers = conn->state == BB_CONN_LINGER;
+        if (lane->context.now - (lingers ? conn->linger_began : oldest->since) < spared_time) {
+            if (!lingers) return false;
+            continue;
+        }
+        if (lingers || !bb__sock_has_bytes(conn->fd)) {
+            bb__set_end(&lane->set, &lane->context, conn, BB_CONN_END_CLOSE);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Closes the connection that will be missed least: the longest idle, then the one whose answer is the longest
+ * sent, then the longest silent, then the longest in the middle of a head. False when there is none of them.
+ */
+bool bb__lane_close_least_missed(struct bb_lane *lane)
+{
+    return close_oldest(lane, BB_DEADLINE_KEEPALIVE, SPARED_TIME_IDLE) ||
+           close_oldest(lane, BB_DEADLINE_LINGER, SPARED_TIME) ||
+           close_oldest(lane, BB_DEADLINE_FRESH, SPARED_TIME) ||
+           close_oldest(lane, BB_DEADLINE_HEADER, SPARED_TIME);
+}
+
+/* ---- who is slow ---- */
+
+static uint64_t sending_rate(const struct bb__conn *conn, uint64_t now)
+{
+    uint64_t time = now - conn->body_began;
+    return conn->body_received * 1000 / (time > SPARED_TIME ? time : SPARED_TIME);
+}
+
+/* A client of this kind that is slower than *rate and not younger than that, or NULL. *rate: its bytes per
+ * second. */
+static struct bb__conn *slower(const struct bb_lane *lane, enum bb__deadline_kind kind, uint64_t age,
+                               uint64_t *rate)
+{
+    struct bb__conn *slowest = NULL;
+    uint64_t now = lane->context.now;
+    for (struct bb__deadline *each = bb__deadline_oldest(&lane->set.deadlines, kind); each;
+         each = each->next) {
+        struct bb__conn *conn = bb__conn_of_deadline(each);
+        bool sends = kind == BB_DEADLINE_BODY;
+        if (now < (sends ? conn->body_began : conn->owes_since) + age) continue;
+        uint64_t own = sends ? sending_rate(conn, now) : bb__conn_taking_rate(conn, now);
+        if (own >= *rate) continue;
+        *rate = own;
+        slowest = conn;
+    }
+    return slowest;
+}
+
+static bool is_time(struct bb_worker *worker, uint64_t now)
+{
+    uint_fast64_t last = atomic_load(&worker->ended_slow);
+    return now - last >= ENDS_EVERY && atomic_compare_exchange_strong(&worker->ended_slow, &last, now);
+}
+
+static void tell_slow(struct bb_lane *lane, const struct bb__conn *conn, bool sends)
+{
+    struct bb_board *board = lane->worker->board;
+    struct bb_news news = {.status = sends ? 408 : 0,
+                           .text = sends ? "no room for more connections: the slowest request is ended"
+                                         : "no room for more connections: the slowest reader is reset"};
+    memcpy(news.peer, conn->peer, sizeof news.peer);
+    bb__news_add_paced(&lane->context.news, &lane->slow[sends], lane->context.now, &news);
+    if (board) atomic_fetch_add(sends ? &board->slow_senders : &board->slow_readers, 1);
+}
+
+/* Its descriptor is wanted now, so it does not linger: what has come is read, as a reset could overtake the
+ * answer. */
+static void refuse_and_close(struct bb_lane *lane, struct bb__conn *conn, const struct bb__h1_error *error)
+{
+    (void)bb__conn_refuse_with(conn, &lane->context, error);
+    if (conn->state == BB_CONN_LINGER) (void)bb__conn_on_lingering(conn, &lane->context);
+    bb__set_end(&lane->set, &lane->context, conn, bb__conn_end_of(conn));
+}
+
+static bool end_slowest(struct bb_lane *lane, uint64_t age)
+{
+    uint64_t rate = UINT64_MAX;
+    struct bb__conn *sender = slower(lane, BB_DEADLINE_BODY, age, &rate);
+    struct bb__conn *reader = slower(lane, BB_DEADLINE_WRITE, age, &rate);
+    struct bb__conn *conn = reader ? reader : sender;
+    if (!conn || (age > 0 && !is_time(lane->worker, lane->context.now))) return false;
+    tell_slow(lane, conn, conn == sender);
+    const struct bb__h1_error error = {.status = 408, .head_method = conn->head_method};
+    if (conn == sender)
+        refuse_and_close(lane, conn, &error);
+    else
+        bb__set_end(&lane->set, &lane->context, conn, BB_CONN_END_RESET);
+    return true;
+}
+
+bool bb__lane_end_slowest(struct bb_lane *lane)
+{
+    return end_slowest(lane, SPARED_TIME);
+}
+
+/* ---- how many there may be ---- */
+
+void bb__lane_tell_exhausted(struct bb_lane *lane, int error)
+{
+    const struct bb_news news = {.error = error,
+                                 .text = "accept: closing idle connections, or waiting, to go on"};
+    bb__news_add_paced(&lane->context.news, &lane->exhausted, lane->context.now, &news);
+}
+
+/* Whether one has to go. A lane closes only its own connections. A lane that has less than its share leaves
+ * it to the others. They may be busy now: they do it when they look again. */
+static bool over_limit(const struct bb_lane *lane)
+{
+    const struct bb_worker *worker = lane->worker;
+    return bb__worker_is_over_limit(worker) &&
+           lane->set.count * atomic_load_explicit(&worker->lane_count, memory_order_relaxed) >
+               atomic_load_explicit(&worker->connections_limit, memory_order_relaxed);
+}
+
+static bool is_above_limit_by(const struct bb_worker *worker, uint64_t more)
+{
+    uint64_t count = atomic_load_explicit(&worker->connections, memory_order_relaxed);
+    return count > more &&
+           count - more > atomic_load_explicit(&worker->connections_limit, memory_order_relaxed);
+}
+
+/* New clients that have said nothing are let in, and may send half a request as soon as they are: they are
+ * many, and not spared. */
+void bb__lane_keep_to_limit(struct bb_lane *lane)
+{
+    while (over_limit(lane) && bb__lane_close_least_missed(lane)) continue;
+    while (is_above_limit_by(lane->worker, 2 * SLACK) && end_slowest(lane, 0)) continue;
+}
+
+void bb__lane_make_room(struct bb_lane *lane, int newest)
+{
+    bool has_room = bb__worker_find_room(lane->worker, newest);
+    if (!has_room) bb__lane_tell_exhausted(lane, EMFILE);
+    if (has_room && !over_limit(lane)) return;
+    if (bb__lane_close_least_missed(lane) || lane->context.draining) return;
+    lane->crowded_until = lane->context.now + BB_PAUSE_TIME;
+    if (!lane->sweeps) bb__lane_pause(lane);
+}
+
+/* The request of a new connection is not whole; else it is served at once, and its connection ends. If it has
+ * said nothing yet, its request is on the way, and the one that has been silent the longest goes. */
+bool bb__lane_has_place(struct bb_lane *lane, const struct bb__conn *conn)
+{
+    if (!over_limit(lane) || lane->context.draining || bb__lane_end_slowest(lane) ||
+        !is_above_limit_by(lane->worker, SLACK))
+        return true;
+    if (bb__buf_len(&conn->in) > 0) return false;
+    if (bb__deadline_oldest(&lane->set.deadlines, BB_DEADLINE_FRESH) != &conn->deadline)
+        (void)close_oldest(lane, BB_DEADLINE_FRESH, is_above_limit_by(lane->worker, 2 * SLACK) ? 0 : 1);
+    return true;
+}
+
+void bb__lane_turn_away(struct bb_lane *lane, struct bb__conn *conn)
+{
+    struct bb__conn_context *context = &lane->context;
+    const struct bb__h1_error error = {.status = bb__conn_tell_fault(conn, context, BB_FAULT_CROWDED, 0),
+                                       .head_method = conn->head_method,
+                                       .retry_after = 1};
+    refuse_and_close(lane, conn, &error);
+}
+
+/* After descriptors have run out the kernel is asked each time: the host may have closed some. */
+static bool has_number(const struct bb_lane *lane)
+{
+    const struct bb_worker *worker = lane->worker;
+    uint64_t room = atomic_load_explicit(&worker->room, memory_order_relaxed);
+    if (room == 0 || atomic_load_explicit(&worker->connections, memory_order_relaxed) < room) return true;
+    int number = fcntl(lane->wake_fd, F_DUPFD_CLOEXEC, 0);
+    if (number >= 0) (void)close(number);
+    return number >= 0 && number < worker->reserve;
+}
+
+bool bb__lane_may_take(struct bb_lane *lane)
+{
+    if (lane->context.draining || has_number(lane) || bb__lane_close_least_missed(lane) ||
+        bb__lane_end_slowest(lane))
+        return true;
+    bb__lane_pause(lane);
+    return false;
+}

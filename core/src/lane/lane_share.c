@@ -1,0 +1,127 @@
+/* lane_share.c: a lane that finds several requests at a time serves one, and passes others on while lanes of
+ * other processes are idle. The porter does not see requests that are shorter than its tick: without this
+ * they would wait behind each other, on whichever lanes their connections happen to be. */
+#include "lane/lane.h"
+
+/* us. Shorter ones are not worth it, but if there are always several, one connection belongs elsewhere. */
+#define CROWDED 5000
+
+/* us, for which what a look has found is not out of date: who comes later is served later. */
+#define STALE 200
+
+/* What it has found last is served by now; a mean over some looks is all that is wanted. */
+static void measure(struct bb_lane *lane, uint64_t now)
+{
+    if (lane->shares.began == 0 || lane->shares.requests == 0) return;
+    uint64_t each = (now - lane->shares.began) / lane->shares.requests;
+    if (each > UINT32_MAX / 8) each = UINT32_MAX / 8;
+    lane->shares.mean = (lane->shares.mean * 3 + (unsigned)each) / 4;
+}
+
+/* Several at a time are worth a look at the clock. */
+void bb__lane_looked(struct bb_lane *lane)
+{
+    lane->context.seen = 0;
+    lane->set.relay_is_full = false; /* it may have room again */
+    if (lane->set.batch.count < 2) {
+        lane->shares.crowded = lane->shares.began = 0;
+        return;
+    }
+    /* What is unsent leaves before the host gets another request. */
+    if (lane->set.unsent > 0) bb__batch_put_first(&lane->set.batch, BB_INTEREST_WRITE);
+    uint64_t now = lane->context.seen = bb__clock_us();
+    if (!lane->line) return;
+    measure(lane, now);
+    if (lane->shares.crowded == 0) lane->shares.crowded = now;
+    lane->shares.began = now;
+    lane->shares.requests = 0;
+    lane->shares.done = false;
+}
+
+static unsigned left_in_batch(const struct bb_lane *lane)
+{
+    return (unsigned)(lane->set.batch.count - lane->set.batch.next);
+}
+
+/* How many may be passed on. */
+static unsigned spare(struct bb_lane *lane)
+{
+    unsigned others = left_in_batch(lane) - 1;
+    if (others == 0 || lane->context.draining) return 0;
+    if (lane->shares.mean < BB_SHARE_WORTH) {
+        if (lane->shares.began - lane->shares.crowded < CROWDED) return 0;
+        lane->shares.crowded = lane->shares.began;
+        others = 1;
+    }
+    return bb__board_idle_elsewhere(lane->worker->board, lane->worker->pid, others);
+}
+
+/* Reads a connection of the batch, and passes its request on. False: it is no connection. */
+static bool pass(struct bb_lane *lane, struct epoll_event *event)
+{
+    struct bb__source *source = event->data.ptr;
+    if (source && source->kind != BB_SOURCE_CONN) return false;
+    event->data.ptr = NULL;
+    struct bb__conn *conn = (struct bb__conn *)source;
+    if (!conn || conn->is_ready) return true;
+    if (bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, event->events)))
+        bb__set_pass(&lane->set, &lane->context, conn, &lane->worker->relay);
+    return true;
+}
+
+static bool is_stale(const struct bb_lane *lane)
+{
+    return lane->shares.requests > 0 && bb__clock_us() - lane->shares.began > STALE;
+}
+
+static bool others_wait(const struct bb_lane *lane)
+{
+    const struct bb__batch *batch = &lane->set.batch;
+    for (int i = batch->next; i < batch->count; i++)
+        if (batch->events[i].data.ptr == &lane->worker->relay_source) return true;
+    return false;
+}
+
+/* Those in the relay came first. */
+static void queue_up(struct bb_lane *lane)
+{
+    struct bb__batch *batch = &lane->set.batch;
+    for (int i = batch->next; i < batch->count; i++) (void)pass(lane, &batch->events[i]);
+}
+
+static void drop_batch(struct bb_lane *lane)
+{
+    lane->set.batch.count = lane->set.batch.next = 0;
+    lane->looked = false;
+    lane->busy = true;
+}
+
+/* One queue for all lanes, as far as requests are worth it: what has come since the last look is taken into
+ * account, and who is not served at once goes to the end of those who are passed on. */
+bool bb__lane_share(struct bb_lane *lane)
+{
+    struct bb__batch *batch = &lane->set.batch;
+    if (lane->shares.mean >= BB_SHARE_WORTH && !lane->context.draining) {
+        if (is_stale(lane)) {
+            drop_batch(lane);
+            return false;
+        }
+        if (!lane->shares.done && others_wait(lane)) queue_up(lane);
+    }
+    if (lane->shares.done) return true;
+    lane->shares.done = true;
+    for (unsigned count = spare(lane); count > 0 && left_in_batch(lane) > 1; count--, batch->count--)
+        if (!pass(lane, &batch->events[batch->count - 1])) break;
+    return true;
+}
+
+bool bb__lane_pass_all(struct bb_lane *lane)
+{
+    struct bb__batch *batch = &lane->set.batch;
+    if (batch->count == 0 || lane->context.draining) return false;
+    lane->context.now = bb__clock_ms();
+    lane->context.seen = bb__clock_us();
+    for (; !bb__batch_empty(batch); batch->next++)
+        if (!pass(lane, &batch->events[batch->next])) return false;
+    return !lane->set.ready_first;
+}

@@ -1,0 +1,52 @@
+/* lane_spread.c: even shares for all lanes that wait for new connections (Spread). The kernel wakes the first
+ * of those that wait, again and again; who enters anew waits as the last. Lanes do so for other reasons, too
+ * (own.h), some more often than others: turns alone would leave most of the work to the one that never does.
+ * So a lane enters anew when it has had more than the others. */
+#include "lane/lane.h"
+
+/* Requests more than the mean, with which a lane lets the others go first. */
+#define LEAD 16
+
+/* Requests of each lane, after which half of what they had is forgotten. */
+#define MEMORY 256
+
+static void forget(struct bb_lane *lane, uint64_t own, uint64_t all)
+{
+    lane->spread.own += own;
+    lane->spread.all += all;
+}
+
+/* Requests that the lane had more than the mean of those that could have some; less than 0: fewer. Who was
+ * away for long, or is new, has nothing to catch up. */
+static int64_t lead(struct bb_lane *lane, const struct bb__board_sum *sum)
+{
+    uint64_t own = atomic_load_explicit(&lane->line->requests, memory_order_relaxed) - lane->spread.own;
+    uint64_t all = sum->requests - lane->spread.all; /* lanes that are gone count no more: huge */
+    uint64_t lanes = sum->lanes > 0 ? sum->lanes : 1;
+    if (all > 2 * MEMORY * lanes) {
+        forget(lane, own, all);
+        return 0;
+    }
+    if (all > MEMORY * lanes) forget(lane, own / 2, all / 2);
+    return (int64_t)own - (int64_t)(all / lanes);
+}
+
+/* Who finds several at a time, or the next one without waiting, has no place among those that wait. */
+static bool waits(const struct bb_lane *lane)
+{
+    return lane->accepted <= 1 && !lane->busy;
+}
+
+/* Where there are many lanes a comparison costs more, and is made less often. */
+void bb__lane_take_turns(struct bb_lane *lane)
+{
+    if (lane->accepted < lane->spread.look) {
+        lane->spread.look -= lane->accepted;
+        return;
+    }
+    if (!lane->line || !lane->worker->settings.spread || lane->context.draining || !waits(lane)) return;
+    struct bb__board_sum sum = bb__board_sum(lane->worker->board, lane->context.now);
+    int64_t more = lead(lane, &sum);
+    lane->spread.look = (more >= LEAD ? 1 : LEAD - (more > 0 ? (unsigned)more : 0)) + sum.lanes / 8;
+    if (more >= LEAD) bb__lane_look_anew(lane);
+}

@@ -1,0 +1,298 @@
+/* reply.c: answers the lane's current request: what the encoder makes goes to the socket, and what the socket
+ * does not take waits in the connection, until that is full; then reply_wait.c waits. See bontebok.h for the
+ * contracts. */
+#include "lane/lane.h"
+
+#include <string.h>
+
+/* Copying up to this much into one send is cheaper than a gather. */
+#define STAGED_MAX (16 * 1024)
+/* A head that was larger gives its memory back. */
+#define STAGED_KEPT (64 * 1024)
+/* Parts are handed to the socket in runs of at most so many bytes and spans. */
+#define RUN_BYTES (256 * 1024)
+#define RUN_SPANS 64
+
+static struct bb__conn *current(const struct bb_lane *lane)
+{
+    return bb__worker_is_inert(lane->worker) ? NULL : lane->current;
+}
+
+/* ---- the head ---- */
+
+static bool may_keep_alive(const struct bb_lane *lane)
+{
+    const struct bb_settings *settings = &lane->worker->settings;
+    if (bb__worker_is_last(lane->worker)) return false;
+    if (settings->keepalive_timeout == 0 || lane->context.now < lane->crowded_until) return false;
+    return settings->max_keepalive_requests == 0 || lane->current->served < settings->max_keepalive_requests;
+}
+
+int bb_reply_begin(struct bb_lane *lane, int status)
+{
+    struct bb__conn *conn = current(lane);
+    if (!conn || lane->reply.sent) return BB_EGONE;
+    lane->reply.ended = false;
+    lane->reply.failed = BB_OK;
+    lane->reply.body_length = 0;
+    struct bb__h1_reply *encoder = &lane->reply.encoder;
+    encoder->head_method = conn->head_method;
+    encoder->minor_version = lane->request.head.minor_version;
+    encoder->chunked_transfer = lane->worker->settings.chunked_transfer != 0;
+    encoder->keep_alive = lane->request.head.keep_alive && may_keep_alive(lane);
+    return bb__h1_reply_start(encoder, &lane->reply.staged, status);
+}
+
+int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, const char *value,
+                   size_t value_len)
+{
+    return bb__h1_reply_field(&lane->reply.encoder, &lane->reply.staged, name, name_len, value, value_len);
+}
+
+int bb_reply_head(struct bb_lane *lane, uint64_t body_length)
+{
+    int code = bb__h1_reply_head(&lane->reply.encoder, &lane->reply.staged, body_length, &lane->context.date,
+                                 lane->worker->settings.server_name);
+    if (lane->context.log && code == BB_OK) bb__lane_log_head(lane);
+    return code;
+}
+
+bool bb_reply_bodyless(const struct bb_lane *lane)
+{
+    return lane->reply.encoder.framing == BB_FRAMING_NONE;
+}
+
+bool bb_reply_sent(const struct bb_lane *lane)
+{
+    return lane->reply.sent;
+}
+
+/* ---- the body ---- */
+
+/* Spans that go out together, behind what is staged. They point into the host's parts: for one call only. */
+struct run {
+    struct iovec spans[1 + RUN_SPANS]; /* [0] is what is staged */
+    char chunk_heads[RUN_SPANS][BB_CHUNK_HEAD_MAX];
+    size_t count, chunk_head_count, bytes;
+};
+
+/* In memory, or behind what is in the file already. */
+static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
+{
+    struct bb__conn *conn = lane->current;
+    struct bb__conn_context *context = &lane->context;
+    bool spills = bb__spill_len(&conn->spill) > 0 || bb__spool_memory_is_full(context->spool_budget) ||
+                  (lane->reply.spills && bb__conn_is_behind(conn, context));
+    uint64_t before = bb__conn_owes(conn);
+    for (size_t i = 0; i <= run->count; i++) {
+        const struct iovec *span = &run->spans[i];
+        size_t skip = sent < span->iov_len ? sent : span->iov_len;
+        sent -= skip;
+        const char *at = (const char *)span->iov_base + skip;
+        size_t len = span->iov_len - skip;
+        int code = spills ? bb__spill_append(&conn->spill, context->spool_budget, at, len)
+                          : bb__buf_append(&conn->out, at, len);
+        if (code != BB_OK) return code;
+    }
+    bb__conn_note_owed(conn, context, bb__conn_owes(conn) - before);
+    return BB_OK;
+}
+
+/* Over TCP the end of a connection leaves with its last bytes: a segment less, a fifth of what a short
+ * request costs. */
+static bool ends_with_staged(const struct bb_lane *lane)
+{
+    const struct bb__lane_reply *reply = &lane->reply;
+    return lane->current->tcp && reply->ended && reply->ended_as == BB_OK && !reply->encoder.keep_alive;
+}
+
+static int send_staged(struct bb_lane *lane, size_t *sent)
+{
+    int fd = lane->current->fd;
+    const char *bytes = bb__buf_bytes(&lane->reply.staged);
+    size_t len = bb__buf_len(&lane->reply.staged);
+    return ends_with_staged(lane) ? bb__sock_send_last(fd, bytes, len, sent)
+                                  : bb__sock_send(fd, bytes, len, sent);
+}
+
+/* Sends what is staged and the run; the rest waits in the connection. */
+static int send_run(struct bb_lane *lane, struct run *run)
+{
+    struct bb__conn *conn = lane->current;
+    struct bb__buf *staged = &lane->reply.staged;
+    size_t sent = 0, total = bb__buf_len(staged) + run->bytes;
+    int code = BB_AGAIN;
+
+    if (lane->worker->settings.request_timeout > 0 && (!lane->reply.sent || lane->reply.ended) &&
+        !bb__lane_may_send(lane))
+        return BB_EGONE;
+    conn->large = lane->reply.sent || total > STAGED_MAX;
+    run->spans[0] = (struct iovec){bb__buf_bytes(staged), bb__buf_len(staged)};
+    lane->reply.sent = true;
+    if (!bb__conn_owes_some(conn)) {
+        code = run->count == 0 ? send_staged(lane, &sent)
+                               : bb__sock_send_parts(conn->fd, run->spans, run->count + 1, &sent);
+        if (code == BB_EGONE) return code;
+        lane->reply.given += (int64_t)sent;
+    }
+    if (sent < total) {
+        if (sent > 0 || !bb__conn_owes_some(conn)) bb__reply_note_progress(lane);
+        code = keep_unsent(lane, run, sent);
+        if (code != BB_OK) return code;
+    }
+    bb__buf_clear(staged);
+    run->count = run->chunk_head_count = run->bytes = 0;
+    return BB_OK;
+}
+
+/* Small spans are copied behind the head while nothing else is in the run; larger ones are pointed at. */
+static int add_span(struct bb_lane *lane, struct run *run, const struct bb_slice *span)
+{
+    struct bb__buf *staged = &lane->reply.staged;
+    if (run->count == 0 && bb__buf_len(staged) + span->len <= STAGED_MAX)
+        return bb__buf_append(staged, span->at, span->len);
+    run->spans[++run->count] = (struct iovec){(void *)span->at, span->len};
+    run->bytes += span->len;
+    return BB_OK;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Frames a piece of a part into the run. *used: its bytes that are in now. */
+static int add_piece(struct bb_lane *lane, struct run *run, const char *at, size_t len, size_t *used)
+{
+    struct bb_slice spans[BB_PART_SPANS];
+    unsigned count = bb__h1_reply_part(&lane->reply.encoder, at, smaller(len, RUN_BYTES - run->bytes),
+                                       run->chunk_heads[run->chunk_head_count++], spans, used);
+    for (unsigned i = 0; i < count; i++) {
+        int code = add_span(lane, run, &spans[i]);
+        if (code != BB_OK) return code;
+    }
+    return BB_OK;
+}
+
+static bool run_is_full(const struct run *run)
+{
+    return run->bytes >= RUN_BYTES || run->count + BB_PART_SPANS + 1 > RUN_SPANS ||
+           run->chunk_head_count == RUN_SPANS;
+}
+
+/* What has been kept of one run, the client may take before the next. */
+static int make_way(struct bb_lane *lane, struct run *run)
+{
+    int code = send_run(lane, run);
+    return code == BB_OK ? bb__reply_flush_pending(lane) : code;
+}
+
+static uint64_t bytes_of(const struct bb_slice *parts, size_t count)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++) bytes += parts[i].len;
+    return bytes;
+}
+
+/* A rest that memory has no room for is not copied: the lane has to wait in any case. */
+static bool has_to_wait(const struct bb_lane *lane, uint64_t rest)
+{
+    const struct bb__conn *conn = lane->current;
+    if (lane->reply.spills) return bb__spill_is_full(&conn->spill);
+    return rest > lane->worker->settings.response_buffer || bb__conn_is_behind(conn, &lane->context);
+}
+
+/* All of it is written, and neither memory nor the spool has room for what the client does not take. */
+static bool has_to_wait_at_the_end(const struct bb_lane *lane)
+{
+    return bb__conn_owes_some(lane->current) && bb__spill_is_full(&lane->current->spill) &&
+           bb__spool_memory_is_full(lane->context.spool_budget);
+}
+
+static int add_end(struct bb_lane *lane, struct run *run)
+{
+    struct bb_slice last;
+    lane->reply.ended = true;
+    lane->reply.ended_as = bb__h1_reply_end(&lane->reply.encoder, &last);
+    return last.len > 0 ? add_span(lane, run, &last) : BB_OK;
+}
+
+static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
+                       uint64_t *taken)
+{
+    struct run run;
+    run.count = run.chunk_head_count = run.bytes = 0;
+    int code = bb__reply_flush_pending(lane);
+
+    for (size_t i = 0; i < count && code == BB_OK; i++) {
+        for (size_t offset = 0, used; offset < parts[i].len; offset += used, *taken += used) {
+            if (run_is_full(&run) && (code = make_way(lane, &run)) != BB_OK) return code;
+            if (bb__conn_owes_some(lane->current) && has_to_wait(lane, bytes_of(parts, count) - *taken))
+                return BB_AGAIN;
+            code = add_piece(lane, &run, parts[i].at + offset, parts[i].len - offset, &used);
+            if (code != BB_OK) return code;
+        }
+    }
+    if (code == BB_OK && last && !lane->reply.ended) code = add_end(lane, &run);
+    if (code != BB_OK) return code;
+    /* The end of a body whose length was announced has no bytes. */
+    if (bb__buf_len(&lane->reply.staged) + run.bytes > 0)
+        code = send_run(lane, &run);
+    else if (last && lane->worker->settings.request_timeout > 0 && !bb__lane_may_send(lane))
+        code = BB_EGONE;
+    return code == BB_OK && last && has_to_wait_at_the_end(lane) ? BB_AGAIN : code;
+}
+
+int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
+                   uint64_t *taken)
+{
+    *taken = 0;
+    if (!current(lane)) return BB_EGONE;
+    if (lane->reply.failed != BB_OK) return lane->reply.failed;
+    int code = write_parts(lane, parts, count, last, taken);
+    if (code < 0) lane->reply.failed = code;
+    lane->reply.body_length += *taken;
+    return code;
+}
+
+/* ---- the end ---- */
+
+static void tidy_staged(struct bb_lane *lane)
+{
+    if (lane->reply.staged.cap > STAGED_KEPT) bb__buf_free(&lane->reply.staged);
+}
+
+int bb_reply_end(struct bb_lane *lane)
+{
+    struct bb__conn *conn = current(lane);
+    if (!conn) return BB_EGONE;
+    if (!lane->reply.ended || bb__buf_len(&lane->reply.staged) > 0 || lane->reply.failed != BB_OK) {
+        uint64_t taken;
+        int code = bb_reply_write(lane, NULL, 0, true, &taken);
+        if (code < 0) {
+            bb_reply_abort(lane);
+            return code;
+        }
+    }
+    if (lane->reply.ended_as != BB_OK) {
+        bb_reply_abort(lane);
+        return lane->reply.ended_as;
+    }
+    conn->keep_alive = lane->reply.encoder.keep_alive;
+    lane->context.now = bb__clock_ms(); /* the host has taken its time: it is not the client's */
+    tidy_staged(lane);
+    if (lane->context.log) bb__lane_log_end(lane, false);
+    bb__lane_returns(lane, BB_THEN_GO_ON);
+    return BB_OK;
+}
+
+void bb_reply_abort(struct bb_lane *lane)
+{
+    if (!current(lane) || lane->then != BB_THEN_NOTHING) return;
+    bb__buf_clear(&lane->reply.staged);
+    tidy_staged(lane);
+    bool answered = !bb__lane_gives_up(lane);
+    if (lane->context.log && !answered) bb__lane_log_end(lane, true);
+    lane->reply.sent = true;
+    bb__lane_returns(lane, answered ? BB_THEN_CLOSE : BB_THEN_RESET);
+}

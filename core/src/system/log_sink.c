@@ -1,0 +1,208 @@
+/* log_sink.c: see log_sink.h. */
+#include "system/log_sink.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Files take lines of any length; this is what somebody may still want to read. */
+#define FILE_LINE_MAX (16 * 1024)
+
+/* ---- opening ---- */
+
+static int open_for_lines(const char *path, int mode)
+{
+    return open(path, mode | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0644);
+}
+
+/* A FIFO that is open for reading as well needs no reader to be opened, and loses no line when the reader is
+ * started again. Whose it is may not want us to read. */
+static int open_path(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) < 0 || !S_ISFIFO(status.st_mode)) return open_for_lines(path, O_WRONLY | O_CREAT);
+    int fd = open_for_lines(path, O_RDWR);
+    return fd < 0 && errno == EACCES ? open_for_lines(path, O_WRONLY) : fd;
+}
+
+static enum bb__log_sink_kind kind_of(int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0 || S_ISREG(status.st_mode)) return BB_LOG_SINK_FILE;
+    return S_ISSOCK(status.st_mode) ? BB_LOG_SINK_SOCKET : BB_LOG_SINK_PIPE;
+}
+
+/* O_NONBLOCK on a description that we share would be felt by all who do: pipes and terminals are opened once
+ * more. Not so a file, which has one position for all of them, and a socket, which is told with each send. */
+static int open_inherited(struct bb__log_sink *sink, int standard)
+{
+    char path[sizeof "/proc/self/fd/" + 3 * sizeof standard];
+    sink->kind = kind_of(standard);
+    sink->standard = standard;
+    if (sink->kind == BB_LOG_SINK_PIPE) {
+        (void)snprintf(path, sizeof path, "/proc/self/fd/%d", standard);
+        int fd = open_for_lines(path, O_WRONLY);
+        if (fd >= 0) return fd;
+        sink->kind = BB_LOG_SINK_SHARED; /* it is another user's, or there is no /proc */
+    }
+    return fcntl(standard, F_DUPFD_CLOEXEC, 3);
+}
+
+static int inherited(const char *target)
+{
+    if (strcmp(target, "-") == 0 || strcmp(target, "/dev/stdout") == 0) return STDOUT_FILENO;
+    return strcmp(target, "/dev/stderr") == 0 ? STDERR_FILENO : -1;
+}
+
+static int open_named(struct bb__log_sink *sink)
+{
+    int fd = open_path(sink->target);
+    if (fd < 0) return -1;
+    sink->kind = kind_of(fd);
+    sink->path = sink->target;
+    return fd;
+}
+
+/* The part behind "syslog:", or NULL. */
+static const char *syslog_options(const char *target)
+{
+    static const char syslog[] = "syslog:";
+    return strncmp(target, syslog, sizeof syslog - 1) == 0 ? target + sizeof syslog - 1 : NULL;
+}
+
+/* The descriptor comes last: a writer that sees it uses the other fields. */
+static bool open_target(struct bb__log_sink *sink)
+{
+    int standard = inherited(sink->target);
+    int fd = sink->kind == BB_LOG_SINK_SYSLOG ? bb__log_syslog_open(&sink->syslog)
+             : standard >= 0                  ? open_inherited(sink, standard)
+                                              : open_named(sink);
+    sink->error = fd < 0 ? errno : 0;
+    sink->retry = bb__clock_ms() + BB_LOG_RETRY;
+    sink->fd = fd;
+    errno = sink->error;
+    return fd >= 0;
+}
+
+int bb__log_sink_open(struct bb__log_sink *sink, const char *target, char fault[BB_FAULT_MAX])
+{
+    *sink = (struct bb__log_sink){.fd = -1, .target = target, .kind = BB_LOG_SINK_PIPE, .line_max = PIPE_BUF};
+    const char *options = syslog_options(target);
+    if (options) {
+        sink->kind = BB_LOG_SINK_SYSLOG;
+        int code = bb__log_syslog_parse(&sink->syslog, options, fault);
+        if (code != BB_OK) return code;
+    }
+    if (!open_target(sink)) return BB_ESYSTEM;
+    if (sink->kind == BB_LOG_SINK_FILE) sink->line_max = FILE_LINE_MAX;
+    return BB_OK;
+}
+
+/* anyway: also if it was tried a moment ago. One at a time. */
+static bool open_again(struct bb__log_sink *sink, bool anyway)
+{
+    if (atomic_exchange(&sink->opening, true)) return false;
+    bool is_open = sink->fd >= 0;
+    if (!is_open && (anyway || bb__clock_ms() >= sink->retry)) is_open = open_target(sink);
+    sink->opening = false;
+    return is_open;
+}
+
+/* A file that is opened anew by whoever has put it there: we have a number of our own for it. */
+static int follow_standard(const struct bb__log_sink *sink)
+{
+    bool is_file = sink->kind == BB_LOG_SINK_FILE && kind_of(sink->standard) == BB_LOG_SINK_FILE;
+    return !is_file || dup3(sink->standard, sink->fd, O_CLOEXEC) >= 0 ? BB_OK : BB_ESYSTEM;
+}
+
+/* The number stays: a lane that is writing to it meanwhile writes to the old file or to the new one. */
+int bb__log_sink_reopen(struct bb__log_sink *sink)
+{
+    if (!sink->target) return BB_OK;
+    if (sink->fd < 0) {
+        bool is_open = open_again(sink, true);
+        errno = sink->error;
+        return is_open ? BB_OK : BB_ESYSTEM;
+    }
+    if (sink->kind == BB_LOG_SINK_SYSLOG) return BB_OK;
+    if (!sink->path) return follow_standard(sink);
+    int fd = open_path(sink->path);
+    if (fd < 0) return BB_ESYSTEM;
+    int replaced = dup3(fd, sink->fd, O_CLOEXEC);
+    int error = errno;
+    (void)close(fd);
+    errno = error;
+    return replaced < 0 ? BB_ESYSTEM : BB_OK;
+}
+
+void bb__log_sink_close(struct bb__log_sink *sink)
+{
+    if (sink->fd >= 0) (void)close(sink->fd);
+    sink->fd = -1;
+}
+
+/* ---- writing ---- */
+
+/* The whole lines at the front of these that PIPE_BUF bytes have room for. */
+static size_t piece(const char *lines, size_t len)
+{
+    if (len <= PIPE_BUF) return len;
+    const char *feed = memrchr(lines, '\n', PIPE_BUF);
+    return feed ? (size_t)(feed + 1 - lines) : PIPE_BUF;
+}
+
+/* To ask first is not enough: all who share it are told that there is room, and one of them has it. Where the
+ * kernel knows how, the write itself is told not to wait. */
+static ssize_t push_shared(int fd, const char *bytes, size_t len)
+{
+#ifdef RWF_NOWAIT
+    const struct iovec part = {(void *)bytes, len};
+    ssize_t written = pwritev2(fd, &part, 1, -1, RWF_NOWAIT);
+    if (written >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS)) return written;
+#endif
+    struct pollfd asked = {.fd = fd, .events = POLLOUT};
+    errno = EAGAIN;
+    return poll(&asked, 1, 0) == 1 ? write(fd, bytes, len) : -1;
+}
+
+static ssize_t push(const struct bb__log_sink *sink, const char *bytes, size_t len)
+{
+    switch (sink->kind) {
+    case BB_LOG_SINK_SOCKET:
+        return send(sink->fd, bytes, piece(bytes, len), MSG_DONTWAIT | MSG_NOSIGNAL);
+    case BB_LOG_SINK_PIPE:
+        return write(sink->fd, bytes, piece(bytes, len));
+    case BB_LOG_SINK_SHARED:
+        return push_shared(sink->fd, bytes, piece(bytes, len));
+    default:
+        return write(sink->fd, bytes, len);
+    }
+}
+
+size_t bb__log_sink_write(struct bb__log_sink *sink, const char *lines, size_t len, int *error)
+{
+    if (sink->fd < 0 && !open_again(sink, false)) {
+        *error = sink->error;
+        return 0;
+    }
+    if (sink->kind == BB_LOG_SINK_SYSLOG) return bb__log_syslog_write(sink, lines, len, error);
+    size_t taken = 0;
+    while (taken < len) {
+        ssize_t written = push(sink, lines + taken, len - taken);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) {
+            *error = written < 0 ? errno : EAGAIN;
+            break;
+        }
+        taken += (size_t)written;
+    }
+    return taken;
+}

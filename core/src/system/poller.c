@@ -1,0 +1,87 @@
+/* poller.c: see poller.h. */
+#include "system/poller.h"
+#include "bontebok.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+int bb__poller_open(struct bb__poller *poller)
+{
+    poller->fd = epoll_create1(EPOLL_CLOEXEC);
+    return poller->fd < 0 ? BB_ESYSTEM : BB_OK;
+}
+
+void bb__poller_close(struct bb__poller *poller)
+{
+    if (poller->fd >= 0) (void)close(poller->fd);
+    poller->fd = -1;
+}
+
+static int control(struct bb__poller *poller, int operation, int fd, uint32_t events, void *tag)
+{
+    struct epoll_event event = {.events = events, .data.ptr = tag};
+    return epoll_ctl(poller->fd, operation, fd, &event) < 0 ? BB_ESYSTEM : BB_OK;
+}
+
+int bb__poller_add(struct bb__poller *poller, int fd, uint32_t interest, void *tag)
+{
+    return control(poller, EPOLL_CTL_ADD, fd, interest, tag);
+}
+
+int bb__poller_change(struct bb__poller *poller, int fd, uint32_t interest, void *tag)
+{
+    return control(poller, EPOLL_CTL_MOD, fd, interest, tag);
+}
+
+void bb__poller_remove(struct bb__poller *poller, int fd)
+{
+    (void)control(poller, EPOLL_CTL_DEL, fd, 0, NULL);
+}
+
+int bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag)
+{
+    return control(poller, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLEXCLUSIVE, tag);
+}
+
+int bb__poller_add_edge(struct bb__poller *poller, int fd, void *tag)
+{
+    return control(poller, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLET, tag);
+}
+
+int bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int timeout_ms)
+{
+    int count = epoll_wait(poller->fd, batch->events, BB_BATCH, timeout_ms);
+    batch->count = count > 0 ? count : 0;
+    batch->next = 0;
+    return count < 0 && errno != EINTR ? BB_ESYSTEM : BB_OK;
+}
+
+void bb__event_raise(int fd)
+{
+    int before = errno;
+    (void)eventfd_write(fd, 1); /* EAGAIN: it is readable already */
+    errno = before;
+}
+
+void bb__event_clear(int fd)
+{
+    eventfd_t count;
+    (void)eventfd_read(fd, &count); /* EAGAIN: cleared already */
+}
+
+void bb__batch_put_first(struct bb__batch *batch, uint32_t interest)
+{
+    for (int i = batch->next, first = i; i < batch->count; i++) {
+        struct epoll_event event = batch->events[i];
+        if (!(event.events & interest)) continue;
+        batch->events[i] = batch->events[first];
+        batch->events[first++] = event;
+    }
+}
+
+void bb__batch_forget(struct bb__batch *batch, const void *tag)
+{
+    for (int i = batch->next; i < batch->count; i++)
+        if (batch->events[i].data.ptr == tag) batch->events[i].data.ptr = NULL;
+}

@@ -1,0 +1,317 @@
+/* sock.c: see sock.h. */
+#include "system/sock.h"
+#include "bontebok.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
+
+#if defined __has_feature
+#define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define IS_SANITIZED 1
+#else
+#define IS_SANITIZED 0
+#endif
+
+#ifdef MSG_MORE
+#define HOLD_FOR_MORE MSG_MORE
+#else
+#define HOLD_FOR_MORE 0
+#endif
+
+static atomic_bool process_forked;
+
+int bb__sock_prepare_listener(int fd, bool *tcp)
+{
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+        return BB_ESYSTEM;
+
+    int on = 1; /* a unix socket refuses the option, and does not need it */
+    *tcp = setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0;
+    return BB_OK;
+}
+
+union address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+};
+
+uint16_t bb__sock_port(int fd)
+{
+    union address address = {.any.sa_family = AF_UNSPEC};
+    socklen_t len = sizeof address;
+    if (getsockname(fd, &address.any, &len) < 0) return 0;
+    if (address.any.sa_family == AF_INET) return ntohs(address.v4.sin_port);
+    return address.any.sa_family == AF_INET6 ? ntohs(address.v6.sin6_port) : 0;
+}
+
+/* FNV-1a: no attacker chooses the addresses. */
+uint64_t bb__sock_address(int fd)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t len = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &len) < 0) return 0;
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (socklen_t i = 0; i < len && i < sizeof address; i++)
+        hash = (hash ^ ((const unsigned char *)&address)[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static size_t put_decimal(char *at, unsigned byte)
+{
+    size_t len = 0;
+    if (byte >= 100) at[len++] = (char)('0' + byte / 100);
+    if (byte >= 10) at[len++] = (char)('0' + byte / 10 % 10);
+    at[len++] = (char)('0' + byte % 10);
+    return len;
+}
+
+static void put_v4(char peer[BB_PEER_MAX], const unsigned char bytes[4])
+{
+    size_t len = 0;
+    for (int i = 0; i < 4; i++) {
+        if (i > 0) peer[len++] = '.';
+        len += put_decimal(peer + len, bytes[i]);
+    }
+    peer[len] = '\0';
+}
+
+static void put_peer(char peer[BB_PEER_MAX], const union address *address)
+{
+    switch (address->any.sa_family) {
+    case AF_INET:
+        put_v4(peer, (const unsigned char *)&address->v4.sin_addr);
+        break;
+    case AF_INET6:
+        if (IN6_IS_ADDR_V4MAPPED(&address->v6.sin6_addr))
+            put_v4(peer, address->v6.sin6_addr.s6_addr + 12);
+        else
+            inet_ntop(AF_INET6, &address->v6.sin6_addr, peer, BB_PEER_MAX);
+        break;
+    default:
+        memcpy(peer, "127.0.0.1", sizeof "127.0.0.1");
+    }
+}
+
+/* accept(2): errors that were already pending on the connection that it would have returned. */
+static bool is_of_the_connection(int error)
+{
+    switch (error) {
+    case ECONNABORTED:
+    case EPROTO:
+    case ENETDOWN:
+    case ENOPROTOOPT:
+    case EHOSTDOWN:
+    case ENONET:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+    case EPERM:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Connections that failed in the queue, in a row; an error that goes on and on is none of theirs. */
+#define FAILED_MAX 64
+
+int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
+{
+    union address address;
+    for (int failed = 0; failed < FAILED_MAX; failed++) {
+        socklen_t len = sizeof address;
+        *fd = accept4(listener, &address.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (*fd >= 0) {
+            put_peer(peer, &address);
+            return BB_OK;
+        }
+        if (errno == EAGAIN || errno == EWOULDBLOCK) return BB_AGAIN;
+        /* A signal, or a connection that failed before it was accepted: on to the next in the queue. */
+        if (errno != EINTR && !is_of_the_connection(errno)) return BB_ESYSTEM;
+    }
+    return BB_AGAIN;
+}
+
+bool bb__sock_is_exhaustion(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+bool bb__sock_is_useless(int error)
+{
+    return error == EINVAL || error == EBADF || error == ENOTSOCK || error == EOPNOTSUPP;
+}
+
+bool bb__sock_has_bytes(int fd)
+{
+    char byte;
+    return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+bool bb__sock_is_deserted(int fd, bool half_closed)
+{
+    struct pollfd watched = {.fd = fd, .events = half_closed ? POLLRDHUP : 0};
+    return poll(&watched, 1, 0) == 1;
+}
+
+/* The two calls that each request has. libc makes those that a thread could be cancelled in two atomic steps
+ * dearer where there are several threads; nobody cancels ours. Sanitizers watch libc's. */
+#if defined __linux__ && defined SYS_recvfrom && defined SYS_sendto && !IS_SANITIZED
+static ssize_t receive(int fd, char *bytes, size_t len, int flags)
+{
+    return syscall(SYS_recvfrom, fd, bytes, len, flags, NULL, NULL);
+}
+
+static ssize_t transmit(int fd, const char *bytes, size_t len, int flags)
+{
+    return syscall(SYS_sendto, fd, bytes, len, flags, NULL, 0);
+}
+#else
+static ssize_t receive(int fd, char *bytes, size_t len, int flags)
+{
+    return recv(fd, bytes, len, flags);
+}
+
+static ssize_t transmit(int fd, const char *bytes, size_t len, int flags)
+{
+    return send(fd, bytes, len, flags);
+}
+#endif
+
+int bb__sock_recv(int fd, char *bytes, size_t len, size_t *got)
+{
+    for (;;) {
+        ssize_t count = receive(fd, bytes, len, MSG_DONTWAIT);
+        if (count > 0) {
+            *got = (size_t)count;
+            return BB_OK;
+        }
+        if (count == 0) return BB_EOF;
+        if (errno == EAGAIN || errno == EWOULDBLOCK) return BB_AGAIN;
+        if (errno != EINTR) return BB_EGONE;
+    }
+}
+
+static int sent_or_not(ssize_t count, size_t *sent)
+{
+    if (count >= 0) {
+        *sent = (size_t)count;
+        return BB_OK;
+    }
+    *sent = 0;
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS ? BB_AGAIN : BB_EGONE;
+}
+
+static int send_bytes(int fd, const char *bytes, size_t len, int flags, size_t *sent)
+{
+    ssize_t count;
+    do count = transmit(fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT | flags);
+    while (count < 0 && errno == EINTR);
+    return sent_or_not(count, sent);
+}
+
+int bb__sock_send(int fd, const char *bytes, size_t len, size_t *sent)
+{
+    return send_bytes(fd, bytes, len, 0, sent);
+}
+
+int bb__sock_send_parts(int fd, const struct iovec *parts, size_t count, size_t *sent)
+{
+    struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count};
+    ssize_t done;
+    do done = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (done < 0 && errno == EINTR);
+    return sent_or_not(done, sent);
+}
+
+int bb__sock_send_last(int fd, const char *bytes, size_t len, size_t *sent)
+{
+    /* What is held back for more goes out with the FIN. Not with that of close(): it would throw the answer
+     * away if the peer has sent bytes that nobody has read. */
+    int code = send_bytes(fd, bytes, len, HOLD_FOR_MORE, sent);
+    if (code == BB_OK && *sent == len) bb__sock_end_sending(fd);
+    return code;
+}
+
+int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)
+{
+    struct pollfd watched[2] = {{.fd = fd, .events = POLLOUT}, {.fd = wake_fd, .events = POLLIN}};
+    int count = poll(watched, 2, timeout_ms);
+    if (count < 0) return BB_AGAIN;
+    if (count == 0) return BB_EGONE;
+    return watched[1].revents ? BB_AGAIN : BB_OK;
+}
+
+int bb__sock_untaken(int fd)
+{
+#ifdef __linux__
+    int untaken; /* TIOCOUTQ is SIOCOUTQ, whose header not every libc has */
+    return ioctl(fd, TIOCOUTQ, &untaken) == 0 ? untaken : -1;
+#else
+    (void)fd;
+    return -1;
+#endif
+}
+
+unsigned bb__sock_silence(int fd)
+{
+#ifdef __linux__
+    struct tcp_info info;
+    socklen_t len = sizeof info;
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 ? info.tcpi_last_data_recv : 0;
+#else
+    (void)fd;
+    return 0;
+#endif
+}
+
+void bb__sock_end_sending(int fd)
+{
+    (void)shutdown(fd, SHUT_WR);
+}
+
+void bb__sock_shut(int fd)
+{
+    (void)shutdown(fd, SHUT_RDWR);
+}
+
+void bb__sock_close(int fd)
+{
+    if (atomic_load_explicit(&process_forked, memory_order_relaxed)) bb__sock_shut(fd);
+    (void)close(fd);
+}
+
+void bb__sock_reset(int fd)
+{
+    /* Dissolving the association sends the RST now, whoever else holds the socket. SO_LINGER of 0 would wait
+     * for the last close(), and shutdown() would let the peer read an end first. A unix socket refuses. */
+    const struct sockaddr none = {.sa_family = AF_UNSPEC};
+    (void)connect(fd, &none, sizeof none);
+    bb__sock_shut(fd);
+    (void)close(fd);
+}
+
+void bb__sock_abandon(int fd)
+{
+    (void)close(fd);
+}
+
+void bb__sock_process_forks(void)
+{
+    atomic_store_explicit(&process_forked, true, memory_order_relaxed);
+}

@@ -1,0 +1,54 @@
+/* context.c: what a thread that minds connections has for all of them: a lane, or the porter. See worker.h.
+ */
+#include "system/access_log.h"
+#include "worker/worker.h"
+
+#include <stdlib.h>
+
+/* What is counted in 32 bits: nobody wants a limit beyond. */
+static uint32_t limit32(uint64_t setting)
+{
+    return setting < UINT32_MAX ? (uint32_t)setting : UINT32_MAX;
+}
+
+/* Without a board nobody knows whether somebody is idle. */
+static bool bounds_queue(const struct bb_worker *worker)
+{
+    return worker->board && (worker->settings.max_queue > 0 || worker->settings.queue_timeout > 0);
+}
+
+int bb__context_open(struct bb__conn_context *context, struct bb_worker *worker)
+{
+    const struct bb_settings *settings = &worker->settings;
+    *context = (struct bb__conn_context){
+        .settings = settings,
+        .trust = &worker->trust,
+        .spool_budget = &worker->spool_budget,
+        .head_limits = {.max_target = settings->max_target,
+                        .max_field_bytes = limit32(settings->max_field_bytes),
+                        .max_fields = limit32(settings->max_fields),
+                        .allow_underscores = settings->allow_underscore_headers != 0},
+        .names = bb__names_new(),
+        .scratch = malloc(BB_SCRATCH_SIZE),
+        .queue = bounds_queue(worker) ? &worker->queue : NULL,
+        .ports = worker->ports,
+        .addresses = worker->addresses,
+        .listeners = &worker->numbers,
+        .now = bb__clock_ms(),
+    };
+    context->fields = malloc(context->head_limits.max_fields * sizeof *context->fields);
+    if (worker->settings.access_log[0] != '\0') {
+        context->log = bb__access_log_new(&worker->log_format, &worker->log_sink);
+        if (!context->log) return BB_ENOMEM;
+    }
+    return context->names && context->fields && context->scratch ? BB_OK : BB_ENOMEM;
+}
+
+void bb__context_close(struct bb__conn_context *context)
+{
+    bb__blocks_free(&context->blocks);
+    bb__names_free(context->names);
+    bb__access_log_free(context->log);
+    free(context->fields);
+    free(context->scratch);
+}

@@ -1,0 +1,195 @@
+/* worker_drain.c: the order to drain. Whoever gives it closes the listeners, whatever the lanes are busy
+ * with: a server that is to take the place finds it free, and nobody connects to one that is leaving. What
+ * was queued is taken first, unless it is left to others. See bontebok.h for the contract. */
+#include "lane/lane.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Of a queue that other workers are told to take as well some are taken at a time, and then they have so long
+ * to do the same: what is queued is spread, and those that are idle get the most of it. On a busy machine
+ * some are woken 20 ms after the others: until all are, one at a time has to do. */
+#define SLICE_PAUSE 1000 /* us */
+#define WAKE_TIME   50   /* ms */
+#define SLICES_TIME 200  /* ms: clients may connect as fast as they are taken */
+
+static void queue_up(struct bb_worker *worker, struct bb__queued *queued)
+{
+    if (worker->queued)
+        worker->queued_last->next = queued;
+    else
+        worker->queued = queued;
+    worker->queued_last = queued;
+    atomic_fetch_add_explicit(&worker->queued_count, 1, memory_order_release);
+}
+
+/* A connection wakes one of all the lanes that wait for it (EPOLLEXCLUSIVE). If that is one of ours, nobody
+ * else comes for it. */
+static int count_on_call(const struct bb_worker *worker)
+{
+    int count = 0;
+    for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next) count += atomic_load(&lane->on_call);
+    return count;
+}
+
+/* If all lanes of this worker are busy, another worker may have an idle one. */
+static bool pass_on(const struct bb_worker *worker, const struct bb__queued *queued)
+{
+    if (count_on_call(worker) > 0 || !bb__board_has_others(worker->board, worker->pid)) return false;
+    struct bb__conn conn = {.fd = queued->fd,
+                            .state = BB_CONN_HEAD,
+                            .listener = queued->listener->number,
+                            .tcp = queued->listener->tcp,
+                            .came = queued->came};
+    bb__spool_start(&conn.spool);
+    memcpy(conn.peer, queued->peer, sizeof conn.peer);
+    if (bb__conn_pass(&conn, worker->addresses, &worker->relay) != BB_OK) return false;
+    bb__sock_abandon(queued->fd);
+    return true;
+}
+
+static int take_one(struct bb_worker *worker, const struct bb__listener *listener)
+{
+    struct bb__queued *queued = calloc(1, sizeof *queued);
+    if (!queued) return BB_ENOMEM;
+    int code = bb__sock_accept(listener->fd, &queued->fd, queued->peer);
+    if (code != BB_OK) {
+        int error = errno;
+        free(queued);
+        errno = error;
+        return code;
+    }
+    queued->listener = listener;
+    queued->came = bb__clock_us();
+    if (pass_on(worker, queued))
+        free(queued);
+    else
+        queue_up(worker, queued);
+    return BB_OK;
+}
+
+/* One at least, if there is one: who has to take what is left goes on, if slowly. 0: the queue is empty;
+ * EAGAIN: it may have more; else the error, EMFILE also where only the reserve is left. */
+static int take_queue(struct bb_worker *worker, const struct bb__listener *listener, int most)
+{
+    for (int taken = 0; taken < most; taken++) {
+        int code = take_one(worker, listener);
+        if (code == BB_AGAIN || (code == BB_ESYSTEM && bb__sock_is_useless(errno))) return 0;
+        if (code != BB_OK) return errno;
+        if (worker->queued && worker->queued_last->fd >= worker->reserve) return EMFILE;
+    }
+    return EAGAIN;
+}
+
+/* What the queues hold has been promised an answer by the kernel. */
+static int take_queues(struct bb_worker *worker, int most)
+{
+    bool more = false;
+    for (int i = 0; i < worker->listener_count; i++) {
+        int error = take_queue(worker, &worker->listeners[i], most);
+        if (error != 0 && error != EAGAIN) return error;
+        more = more || error == EAGAIN;
+    }
+    return more ? EAGAIN : 0;
+}
+
+/* A listener leaves each set before it is closed: as long as another process has it, its events would go on
+ * coming, and nothing could be done about it. What has come meanwhile is taken; where the queue is left to
+ * others, no more than lanes of ours may have been woken for, and from here on none is. A lane may be about
+ * to accept from it: something that accepts nothing takes the number, so that nobody else gets it. */
+static void close_listeners(struct bb_worker *worker, enum bb_queue queue)
+{
+    atomic_store(&worker->listeners_state, BB_LISTENERS_CLOSED);
+    for (int i = 0; i < worker->listener_count; i++) {
+        int fd = worker->listeners[i].fd;
+        for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
+            bb__poller_remove(&lane->set.poller, fd);
+        int most = queue == BB_QUEUE_LEAVE ? count_on_call(worker) : BB_IN_A_ROW;
+        (void)take_queue(worker, &worker->listeners[i], most);
+        while (dup3(worker->drain_fd, fd, O_CLOEXEC) < 0 && (errno == EINTR || errno == EBUSY)) continue;
+    }
+}
+
+static void leave_queues(struct bb_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    if (!bb__worker_has_closed(worker)) close_listeners(worker, BB_QUEUE_LEAVE);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+/* 0: the listeners are closed: their queues are empty, or hold more than BB_TAKEN_MAX. */
+static int take_and_close(struct bb_worker *worker, int most)
+{
+    int error = 0;
+    pthread_mutex_lock(&worker->lock);
+    if (!bb__worker_has_closed(worker)) {
+        error = take_queues(worker, most);
+        if (error == EAGAIN && most == BB_TAKEN_MAX) error = 0;
+        if (error == 0) close_listeners(worker, BB_QUEUE_TAKE);
+    }
+    pthread_mutex_unlock(&worker->lock);
+    return error;
+}
+
+int bb__worker_take_queues(struct bb_worker *worker)
+{
+    return take_and_close(worker, BB_TAKEN_MAX);
+}
+
+/* What takes longer is a flood, or a machine so busy that a pause is long: it ends with all that is queued.
+ */
+static int slice(uint64_t taken_for)
+{
+    return taken_for < WAKE_TIME ? 1 : taken_for < SLICES_TIME ? BB_IN_A_ROW : BB_TAKEN_MAX;
+}
+
+static void take_in_slices(struct bb_worker *worker)
+{
+    static const struct timespec pause = {.tv_nsec = SLICE_PAUSE * 1000};
+    uint64_t began = bb__clock_ms();
+    while (take_and_close(worker, slice(bb__clock_ms() - began)) == EAGAIN) (void)nanosleep(&pause, NULL);
+}
+
+bool bb__worker_hands_over(const struct bb_worker *worker)
+{
+    return bb__worker_drains(worker) && atomic_load(&worker->drain_queue) == BB_QUEUE_LEAVE &&
+           (atomic_load(&worker->stuck) || bb__board_has_siblings(worker->board, worker->pid));
+}
+
+static void show_on_board(struct bb_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
+        if (lane->line) atomic_store(&lane->line->leaves, true);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue)
+{
+    if (bb__worker_is_inert(worker)) return;
+    show_on_board(worker);
+    if (queue == BB_QUEUE_TAKE)
+        take_in_slices(worker); /* what there was no room for the lanes take */
+    else
+        leave_queues(worker);
+    uint_fast64_t never = 0;
+    atomic_store(&worker->drain_queue, (int)queue);
+    (void)atomic_compare_exchange_strong(&worker->drain_began, &never, bb__clock_ms());
+    bb__event_raise(worker->drain_fd);
+}
+
+struct bb__queued *bb__worker_take_queued(struct bb_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    struct bb__queued *queued = worker->queued;
+    if (queued) {
+        worker->queued = queued->next;
+        atomic_fetch_sub_explicit(&worker->queued_count, 1, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&worker->lock);
+    return queued;
+}

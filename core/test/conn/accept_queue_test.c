@@ -1,0 +1,98 @@
+/* accept_queue_test.c: how long a request has waited whose connection nobody has accepted meanwhile. In the
+ * kernel's own time: only the kernel knows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/client.h"
+
+#define GET        "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+#define CLIENTS    4
+#define EACH_TAKES 300 /* ms */
+#define TICK       150 /* ms; 10 on a machine that gets all of its ticks in time */
+
+static uint64_t times[CLIENTS];
+static struct client *late;
+
+/* The first one takes its time; then another client says something. */
+static void app_takes_its_time(struct host *host, const struct bb_request *request)
+{
+    uint64_t since = real_ms();
+    times[host->served - 1] = request->queue_time;
+    while (host->served == 1 && real_ms() - since < EACH_TAKES) continue;
+    if (host->served == 1 && late) client_say(late, GET);
+    host_answer(host, 200, "", 0);
+}
+
+static struct host *new_host(int family)
+{
+    struct bb_settings settings = host_settings();
+    struct host *host = host_new(&settings, family);
+    host->app = app_takes_its_time;
+    late = NULL;
+    return host;
+}
+
+static void test_over_tcp_it_counts(void **state)
+{
+    (void)state;
+    struct client *clients[CLIENTS];
+    uint64_t began = real_ms();
+    struct host *host = new_host(AF_INET);
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = client_new(host);
+        client_say(clients[i], GET);
+    }
+    while (host->served < CLIENTS) host_turn(host);
+    uint64_t most = (real_ms() - began + TICK) * 1000;
+    for (int i = 1; i < CLIENTS; i++) assert_in_range(times[i], (EACH_TAKES - TICK) * 1000, most);
+    for (int i = 0; i < CLIENTS; i++) client_free(clients[i]);
+    host_free(host);
+}
+
+/* Its connection has waited, but the request is here only now. */
+static void test_a_request_that_comes_late_has_not_waited(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET);
+    struct client *first = client_new(host);
+    client_say(first, GET);
+    late = client_new(host);
+    uint64_t came = 0;
+    while (host->served < 2) {
+        if (host->served == 0) came = real_ms() + EACH_TAKES;
+        host_turn(host);
+    }
+    assert_in_range(times[1], 0, (real_ms() - came + TICK) * 1000);
+    client_free(first);
+    client_free(late);
+    host_free(host);
+}
+
+static void test_of_unix_sockets_nobody_knows(void **state)
+{
+    (void)state;
+    struct client *clients[2];
+    struct host *host = new_host(AF_UNIX);
+    for (int i = 0; i < 2; i++) {
+        clients[i] = client_new(host);
+        client_say(clients[i], GET);
+    }
+    while (host->served < 2) host_turn(host);
+    assert_int_equal(times[1], 0);
+    for (int i = 0; i < 2; i++) client_free(clients[i]);
+    host_free(host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_over_tcp_it_counts),
+        cmocka_unit_test(test_a_request_that_comes_late_has_not_waited),
+        cmocka_unit_test(test_of_unix_sockets_nobody_knows),
+    };
+    return cmocka_run_group_tests_name("accept_queue", tests, NULL, NULL);
+}

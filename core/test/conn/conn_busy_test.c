@@ -1,0 +1,107 @@
+/* conn_busy_test.c: a client's time when the lane was busy meanwhile: what came before the lane looks again
+ * has come in time. The clock is the test's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/fake_clock.h"
+#include "time_case.h"
+
+static struct client *waiting;
+static const char *says_meanwhile;
+
+static void app_takes_an_hour(struct host *host, const struct bb_request *request)
+{
+    client_say(waiting, says_meanwhile);
+    fake_clock_advance(3600 * 1000);
+    host->app = app_echo;
+    app_echo(host, request);
+}
+
+/* What had come before the lane looked at the clock counts as having come in time. */
+static void test_what_came_while_the_lane_was_busy_came_in_time(void **state)
+{
+    (void)state;
+    static const char *const parts[][2] = {
+        {"", REQUEST},
+        {"GET / HTTP", "/1.1\r\nHost: x\r\n\r\n"},
+        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe", "llo"},
+    };
+    struct host *host = new_host();
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct client *busy = client_new(host);
+        waiting = client_new(host);
+        client_say(waiting, parts[i][0]);
+        host_settle(host);
+        client_say(busy, REQUEST);
+        says_meanwhile = parts[i][1];
+        host->app = app_takes_an_hour;
+        assert_answer(waiting, 200, i < 2 ? "GET / " : "POST / hello");
+        client_free(busy);
+        client_free(waiting);
+        host_settle_to(host, 0);
+    }
+    host_free(host);
+}
+
+/* However long it is, and in whatever pieces it is read. */
+static void test_a_long_head_that_came_in_time(void **state)
+{
+    (void)state;
+    struct host *host = new_host();
+    struct client *busy = client_new(host);
+    static char rest[60 * 1000];
+    snprintf(rest, sizeof rest, "%050000d\r\nHost: x\r\n\r\n", 0);
+    waiting = client_new(host);
+    client_say(waiting, "GET / HTTP/1.1\r\nX: ");
+    host_settle(host);
+    client_say(busy, REQUEST);
+    says_meanwhile = rest;
+    host->app = app_takes_an_hour;
+    assert_answer(waiting, 200, "GET / ");
+    client_free(busy);
+    client_free(waiting);
+    host_free(host);
+}
+
+/* What has come by the end of an idle time begins a head: it has the time of one. */
+static void test_half_a_head_at_the_end_of_an_idle_time(void **state)
+{
+    (void)state;
+    for (int kept_alive = 0; kept_alive < 2; kept_alive++) {
+        struct host *host = new_host();
+        struct client *busy = client_new(host);
+        waiting = client_new(host);
+        host_settle(host);
+        if (kept_alive) {
+            client_say(waiting, REQUEST);
+            assert_answer(waiting, 200, "GET / ");
+        }
+        client_say(busy, REQUEST);
+        says_meanwhile = "GET / HT";
+        host->app = app_takes_an_hour;
+        host_settle(host);
+        assert_int_equal(host_connections(host), 2);
+        pass(host, 29999);
+        assert_silence(waiting);
+        pass(host, 1);
+        assert_answer(waiting, 408, NULL);
+        assert_end(waiting);
+        client_free(busy);
+        client_free(waiting);
+        host_free(host);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_came_while_the_lane_was_busy_came_in_time),
+        cmocka_unit_test(test_a_long_head_that_came_in_time),
+        cmocka_unit_test(test_half_a_head_at_the_end_of_an_idle_time),
+    };
+    return cmocka_run_group_tests_name("conn_busy", tests, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+/* conn_spool_test.c: what request bodies in the spool cost, and how often the log hears of those that it
+ * cannot take, and of what else is answered with 5xx. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/client.h"
+#include "support/fail_file.h"
+#include "support/fake_clock.h"
+
+#define CHUNKED "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+static struct host *new_host(void)
+{
+    struct bb_settings settings = host_settings();
+    settings.spool_threshold = 1000;
+    settings.spool_max = 500 * 1000;
+    return host_new(&settings, AF_UNIX);
+}
+
+/* ---- what it costs ---- */
+
+/* Chunks of one byte, so many that they are read in several pieces. */
+#define TINY 50000
+
+static void app_gets_every_byte(struct host *host, const struct bb_request *request)
+{
+    static char body[TINY];
+    assert_int_equal(request->body_length, TINY);
+    read_body(request, body);
+    for (int i = 0; i < TINY; i++) assert_int_equal(body[i], 'a' + i % 26);
+    host_answer(host, 200, "", 0);
+}
+
+/* A client decides how its body is cut, not what it costs to write it down. */
+static void test_tiny_chunks_are_written_together(void **state)
+{
+    (void)state;
+    static char wire[TINY * 6];
+    struct host *host = new_host();
+    struct client *client = client_new(host);
+    for (int i = 0; i < TINY; i++)
+        memcpy(wire + 6 * i, (char[]){'1', '\r', '\n', (char)('a' + i % 26), '\r', '\n'}, 6);
+    host->app = app_gets_every_byte;
+    client_say(client, CHUNKED);
+    client_send(client, wire, sizeof wire);
+    client_say(client, "0\r\n\r\n");
+    assert_answer(client, 200, "");
+    assert_in_range(fail_file.writes, 1, TINY / 100);
+    client_free(client);
+    host_free(host);
+}
+
+/* ---- what the log hears ---- */
+
+static void assert_refused(struct host *host, const char *request, int status)
+{
+    struct client *client = client_new(host);
+    client_say(client, request);
+    assert_answer(client, status, NULL);
+    assert_end(client);
+    client_free(client);
+}
+
+static void assert_news(struct host *host, int status, int error, const char *text, unsigned left_out)
+{
+    assert_int_equal(host->news_count, 1);
+    assert_int_equal(host->news[0].status, status);
+    assert_int_equal(host->news[0].error, error);
+    assert_string_equal(host->news[0].text, text);
+    assert_int_equal(host->news[0].left_out, left_out);
+    assert_string_equal(host->news[0].peer, "127.0.0.1");
+    host->news_count = 0;
+}
+
+/* A request of a few bytes is enough to be refused: no client fills the log. */
+static void test_one_line_a_second(void **state)
+{
+    (void)state;
+    static const char too_much[] = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n";
+    static char too_large[4000];
+    snprintf(too_large, sizeof too_large, CHUNKED "7d0\r\n%02000d\r\n", 0);
+    struct host *host = new_host();
+    assert_refused(host, too_much, 507);
+    assert_news(host, 507, 0, "spool: SpoolMax reached", 0);
+    for (int i = 0; i < 100; i++) assert_refused(host, too_much, 507);
+    assert_int_equal(host->news_count, 0);
+
+    fail_file.tmpfile_error = EMFILE; /* another fault is not hidden by it */
+    assert_refused(host, too_large, 503);
+    assert_news(host, 503, EMFILE, "spool: no memory or no file for a request body", 0);
+    assert_refused(host, too_large, 503);
+    fail_file.tmpfile_error = 0;
+    fail_file_full(0, EIO);
+    assert_refused(host, too_large, 507);
+    assert_news(host, 507, EIO, "spool: a request body cannot be written", 0);
+    assert_refused(host, too_large, 507);
+    fail_file_off();
+
+    fake_clock_advance(999);
+    assert_refused(host, too_much, 507);
+    assert_int_equal(host->news_count, 0);
+    fake_clock_advance(1);
+    host_turn(host);
+    assert_int_equal(host->news_count, 3); /* of each fault, how many more there were */
+    assert_int_equal(host->news[0].left_out, 100);
+    assert_int_equal(host->news[1].left_out, 0);
+    assert_int_equal(host->news[2].left_out, 0);
+    host->news_count = 0;
+    fake_clock_advance(1000);
+    assert_refused(host, too_much, 507);
+    assert_news(host, 507, 0, "spool: SpoolMax reached", 0);
+    host_free(host);
+}
+
+static void test_every_5xx_has_its_reason(void **state)
+{
+    (void)state;
+    static const char coding[] = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n";
+    static const char unknown[] = "CONNECT, a method of more than 32 bytes, or an unknown transfer coding";
+    struct host *host = new_host();
+    assert_refused(host, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505);
+    assert_news(host, 505, 0, "a version of HTTP other than 1", 0);
+    assert_refused(host, coding, 501);
+    assert_news(host, 501, 0, unknown, 0);
+    assert_refused(host, "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", 501);
+    assert_int_equal(host->news_count, 0);
+    fake_clock_advance(1000);
+    host_turn(host);
+    assert_news(host, 501, 0, unknown, 0);
+
+    assert_refused(host, "GET / HTTP/1.1\r\n\r\n", 400); /* a client's fault: the access log has it */
+    fake_clock_advance(1000);
+    host_turn(host);
+    assert_int_equal(host->news_count, 0);
+    host_free(host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tiny_chunks_are_written_together),
+        cmocka_unit_test(test_one_line_a_second),
+        cmocka_unit_test(test_every_5xx_has_its_reason),
+    };
+    return cmocka_run_group_tests_name("conn_spool", tests, NULL, NULL);
+}

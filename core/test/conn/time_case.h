@@ -1,0 +1,30 @@
+/* time_case.h: what the tests of a client's time share. The clock is the test's: each includes fake_clock.h
+ * itself, by which the Makefile knows it. */
+#ifndef BB_TEST_TIME_CASE_H
+#define BB_TEST_TIME_CASE_H
+
+#include "support/client.h"
+#include "support/fake_clock.h"
+
+#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static inline struct host *new_host(void)
+{
+    struct bb_settings settings = host_settings();
+    return host_new(&settings, AF_UNIX);
+}
+
+static inline void pass(struct host *host, uint64_t milliseconds)
+{
+    fake_clock_advance(milliseconds);
+    host_settle(host);
+}
+
+static inline void assert_late(struct client *client)
+{
+    assert_answer(client, 408, NULL);
+    assert_string_equal(client_field(client, "Connection"), "close");
+    assert_end(client);
+}
+
+#endif

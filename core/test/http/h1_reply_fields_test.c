@@ -1,0 +1,342 @@
+/* h1_reply_fields_test.c: which of the application's fields pass, which are taken in, dropped, or refused,
+ * and that none of them can become a line of its own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/encode.h"
+#include "support/guard.h"
+
+static void test_fields_pass(void **state)
+{
+    (void)state;
+    struct encode encode = encode_new();
+    assert_int_equal(encode_field(&encode, "Content-Type", "text/plain"), BB_OK);
+    assert_int_equal(encode_field(&encode, "x-empty", ""), BB_OK);
+    assert_int_equal(encode_field(&encode, "X-Text", "a\tb \x80\xff \"c\""), BB_OK);
+    assert_int_equal(encode_field(&encode, "!#$%&'*+-.^_`|~09azAZ", "x"), BB_OK);
+    assert_string_equal(
+        encode_head_text(&encode),
+        "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nx-empty: \r\nX-Text: a\tb \x80\xff \"c\"\r\n"
+        "!#$%&'*+-.^_`|~09azAZ: x\r\n");
+    encode_free(&encode);
+}
+
+/* Whatever begins or ends like one of the names that the core knows is another name. */
+static void test_names_of_known_lengths_pass(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"ta",
+                                        "dame",
+                                        "serves",
+                                        "trailex",
+                                        "upgraded",
+                                        "uphrade",
+                                        "set-cookie",
+                                        "keep-alivf",
+                                        "connectiom",
+                                        "content-lengtg",
+                                        "content-lengths",
+                                        "proxy-connectiom",
+                                        "transfer-encodinh",
+                                        "transfer-encodings",
+                                        "rack",
+                                        "racks.a",
+                                        "dat",
+                                        "dates",
+                                        "connectio",
+                                        "connections",
+                                        "xtransfer-encoding",
+                                        "rack-a",
+                                        "xe",
+                                        "xate",
+                                        "xerver",
+                                        "xrailer",
+                                        "xpgrade",
+                                        "xonnection",
+                                        "xeep-alive",
+                                        "xontent-length",
+                                        "xack.a",
+                                        "track.a"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        struct encode encode = encode_new();
+        char expected[200];
+        snprintf(expected, sizeof expected, "HTTP/1.1 200 OK\r\n%s: close\r\n", names[i]);
+        assert_int_equal(encode_field(&encode, names[i], "close"), BB_OK);
+        assert_string_equal(encode_head_text(&encode), expected);
+        assert_false(encode.reply.has_close || encode.reply.has_date || encode.reply.has_server);
+        encode_free(&encode);
+    }
+}
+
+static void test_connection_fields_are_dropped(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "Keep-Alive", "keep-alive", "Proxy-Connection", "TE",          "te",   "Upgrade",
+        "TRAILER",    "Connection", "rack.hijack",      "Rack.Logger", "rack."};
+    struct encode encode = encode_new();
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+        assert_int_equal(encode_field(&encode, names[i], "x"), BB_OK);
+    assert_int_equal(encode_field(&encode, "rack.odd", "\r\n\x01"), BB_EVALUE);
+    assert_string_equal(encode_head_text(&encode), "HTTP/1.1 200 OK\r\n");
+    encode_free(&encode);
+}
+
+static void test_lines_of_a_value(void **state)
+{
+    (void)state;
+    struct encode encode = encode_new();
+    assert_int_equal(encode_field(&encode, "Set-Cookie", "a=1\nb=2"), BB_OK);
+    assert_int_equal(encode_field(&encode, "X", "\n\nc\n\nd\n"), BB_OK);
+    assert_int_equal(encode_field(&encode, "Y", "\n"), BB_OK);
+    assert_int_equal(encode_field(&encode, "Z", "e\nContent-Length: 0\n\nGET / HTTP/1.1"), BB_OK);
+    assert_string_equal(encode_head_text(&encode),
+                        "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nX: c\r\nX: d\r\n"
+                        "Z: e\r\nZ: Content-Length: 0\r\nZ: GET / HTTP/1.1\r\n");
+    encode_free(&encode);
+}
+
+static void test_refused_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"",
+                                        " ",
+                                        "A ",
+                                        " A",
+                                        "A:",
+                                        "A b",
+                                        "A\r\nB",
+                                        "A\n",
+                                        "A\r",
+                                        "A\t",
+                                        "\x80",
+                                        "A\x7f",
+                                        "A(",
+                                        "content-length\r",
+                                        "connection ",
+                                        "te\n",
+                                        "rack.\r\nx",
+                                        "A;",
+                                        "A/",
+                                        "[A]"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        struct encode encode = encode_new();
+        assert_int_equal(encode_field(&encode, names[i], "x"), BB_ENAME);
+        assert_string_equal(encode_head_text(&encode), "HTTP/1.1 200 OK\r\n");
+        encode_free(&encode);
+    }
+    struct encode encode = encode_new();
+    assert_int_equal(bb__h1_reply_field(&encode.reply, &encode.out, "A\0", 2, "x", 1), BB_ENAME);
+    encode_free(&encode);
+}
+
+/* Every byte, alone, at both ends, in the middle of a long value, and behind a line feed. */
+static void test_every_byte_in_a_value(void **state)
+{
+    (void)state;
+    for (unsigned value = 0; value < 256; ++value) {
+        bool passes = value == '\t' || value == '\n' || (value >= ' ' && value != 0x7f);
+        for (size_t len = 1; len < 70; ++len) {
+            for (size_t place = 0; place < len; place += 7) {
+                char bytes[70];
+                memset(bytes, 'v', len);
+                bytes[place] = (char)value;
+                struct encode encode = encode_new();
+                assert_int_equal(encode_bytes(&encode, "X", bytes, len), passes ? BB_OK : BB_EVALUE);
+                encode_free(&encode);
+            }
+        }
+    }
+    struct encode encode = encode_new();
+    assert_int_equal(encode_field(&encode, "X", "a\nb\rc"), BB_EVALUE);
+    assert_int_equal(encode_field(&encode, "X", "a\r\nb"), BB_EVALUE);
+    assert_int_equal(encode_field(&encode, "TE", "a\rb"), BB_EVALUE);
+    assert_int_equal(encode_field(&encode, "Connection", "close\r"), BB_EVALUE);
+    encode_free(&encode);
+}
+
+/* Names and values that end right before an inaccessible page. */
+static void test_reads_nothing_beyond(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "r",    "rack", "rack.", "te", "date", "server", "connection", "content-length", "transfer-encoding",
+        "x-any"};
+    static const char *const values[] = {"",    "1",  "close",     "close,", "chunked",
+                                         "a\n", "\n", "identity ", " ",      "\t, close"};
+    struct guard name_guard = guard_new(4096), value_guard = guard_new(4096);
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        for (size_t j = 0; j < sizeof values / sizeof *values; ++j) {
+            struct encode encode = encode_new();
+            const char *name = guard_put(&name_guard, names[i], strlen(names[i]));
+            const char *value = guard_put(&value_guard, values[j], strlen(values[j]));
+            int code = bb__h1_reply_field(&encode.reply, &encode.out, name, strlen(names[i]), value,
+                                          strlen(values[j]));
+            assert_true(code == BB_OK || code == BB_EVALUE);
+            encode_free(&encode);
+        }
+    }
+    guard_free(&name_guard);
+    guard_free(&value_guard);
+}
+
+static void test_long_values(void **state)
+{
+    (void)state;
+    const size_t len = 3 * 1000 * 1000;
+    char *value = malloc(len + 1);
+    memset(value, 'v', len);
+    value[len] = '\0';
+    struct encode encode = encode_new();
+    assert_int_equal(encode_field(&encode, "A", "b"), BB_OK);
+    assert_int_equal(encode_field(&encode, "X", value), BB_OK);
+    size_t before = strlen("HTTP/1.1 200 OK\r\nA: b\r\nX: ");
+    assert_int_equal(bb__buf_len(&encode.out), before + len + 2);
+    assert_memory_equal(encode.out.data + before, value, len);
+    value[len / 2] = '\r';
+    assert_int_equal(encode_field(&encode, "X", value), BB_EVALUE);
+    encode_free(&encode);
+    free(value);
+}
+
+static void test_content_length(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value;
+        int code;
+        uint64_t length;
+    } cases[] = {
+        {"0", BB_OK, 0},
+        {"5", BB_OK, 5},
+        {"007", BB_OK, 7},
+        {" 5\t", BB_OK, 5},
+        {"5\n5", BB_OK, 5},
+        {"18446744073709551615", BB_OK, UINT64_MAX},
+        {"18446744073709551616", BB_EVALUE, 0},
+        {"99999999999999999999", BB_EVALUE, 0},
+        {"184467440737095516150", BB_EVALUE, 0},
+        {"", BB_EVALUE, 0},
+        {" ", BB_EVALUE, 0},
+        {"+5", BB_EVALUE, 0},
+        {"-5", BB_EVALUE, 0},
+        {"0x5", BB_EVALUE, 0},
+        {"5,5", BB_EVALUE, 0},
+        {"5 5", BB_EVALUE, 0},
+        {"5\n6", BB_EVALUE, 0},
+        {"5.0", BB_EVALUE, 0},
+        {"5:", BB_EVALUE, 0},
+        {"5/", BB_EVALUE, 0},
+        {"\xb5", BB_EVALUE, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        struct encode encode = encode_new();
+        assert_int_equal(encode_field(&encode, "CONTENT-Length", cases[i].value), cases[i].code);
+        assert_string_equal(encode_head_text(&encode), "HTTP/1.1 200 OK\r\n");
+        if (cases[i].code == BB_OK) assert_true(encode.reply.content_length == cases[i].length);
+        encode_free(&encode);
+    }
+}
+
+static void test_repeated_content_length(void **state)
+{
+    (void)state;
+    struct encode encode = encode_new();
+    assert_int_equal(encode_field(&encode, "Content-Length", "5"), BB_OK);
+    assert_int_equal(encode_field(&encode, "content-length", "05"), BB_OK);
+    assert_int_equal(encode_field(&encode, "content-length", "6"), BB_EVALUE);
+    bb__h1_reply_start(&encode.reply, &encode.out, 200); /* forgets it */
+    assert_int_equal(encode_field(&encode, "content-length", "6"), BB_OK);
+    assert_int_equal(encode_head(&encode, 5), BB_OK);
+    assert_string_equal(encode_head_text(&encode), "HTTP/1.1 200 OK\r\nDate: @\r\nContent-Length: 6\r\n\r\n");
+    encode_free(&encode);
+}
+
+static void test_transfer_codings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value;
+        int code;
+        bool chunked;
+    } cases[] = {
+        {"chunked", BB_OK, true},
+        {" Chunked ", BB_OK, true},
+        {"identity", BB_OK, false},
+        {"IDENTITY, chunked", BB_OK, true},
+        {"", BB_OK, false},
+        {",", BB_OK, false},
+        {"chunked,", BB_OK, true},
+        {"identity\nchunked", BB_OK, true},
+        {"gzip", BB_EVALUE, false},
+        {"gzip, chunked", BB_EVALUE, false},
+        {"chunked, gzip", BB_EVALUE, true},
+        {"chunked, chunked", BB_EVALUE, true},
+        {"chunked\nchunked", BB_EVALUE, true},
+        {"xchunked", BB_EVALUE, false},
+        {"chunked;q=1", BB_EVALUE, false},
+        {"chunked chunked", BB_EVALUE, false},
+        {"chunke", BB_EVALUE, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        struct encode encode = encode_new();
+        assert_int_equal(encode_field(&encode, "transfer-Encoding", cases[i].value), cases[i].code);
+        assert_int_equal(encode.reply.has_chunked, cases[i].chunked);
+        assert_string_equal(encode_head_text(&encode), "HTTP/1.1 200 OK\r\n");
+        encode_free(&encode);
+    }
+    struct encode encode = encode_new();
+    assert_int_equal(encode_field(&encode, "Transfer-Encoding", "chunked"), BB_OK);
+    assert_int_equal(encode_field(&encode, "Transfer-Encoding", "chunked"), BB_EVALUE);
+    encode_free(&encode);
+}
+
+static void test_connection_options(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value;
+        bool close;
+    } cases[] = {
+        {"close", true},      {"Close", true},       {"keep-alive", false}, {"upgrade, close", true},
+        {"a,close ,b", true}, {",,\tclose\t", true}, {"a\nclose", true},    {"closed", false},
+        {"enclose", false},   {"close x", false},    {"", false},           {"close;q=1", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        struct encode encode = encode_new();
+        assert_int_equal(encode_field(&encode, "Connection", cases[i].value), BB_OK);
+        assert_int_equal(encode_head(&encode, 0), BB_OK);
+        assert_string_equal(
+            encode_head_text(&encode),
+            cases[i].close ? "HTTP/1.1 200 OK\r\nDate: @\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                           : "HTTP/1.1 200 OK\r\nDate: @\r\nContent-Length: 0\r\n\r\n");
+        assert_int_equal(encode.reply.keep_alive, !cases[i].close);
+        encode_free(&encode);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fields_pass),
+        cmocka_unit_test(test_names_of_known_lengths_pass),
+        cmocka_unit_test(test_connection_fields_are_dropped),
+        cmocka_unit_test(test_lines_of_a_value),
+        cmocka_unit_test(test_refused_names),
+        cmocka_unit_test(test_every_byte_in_a_value),
+        cmocka_unit_test(test_reads_nothing_beyond),
+        cmocka_unit_test(test_long_values),
+        cmocka_unit_test(test_content_length),
+        cmocka_unit_test(test_repeated_content_length),
+        cmocka_unit_test(test_transfer_codings),
+        cmocka_unit_test(test_connection_options),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+/* h1_reply_test.c: heads to the byte: status lines, what the core adds, error answers, and all of it without
+ * memory. The fields are h1_reply_fields_test.c's, what follows the head h1_framing_test.c's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "http/h1_status.h"
+#include "support/encode.h"
+#include "support/fail_alloc.h"
+
+static void test_status_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        int status;
+        const char *line;
+    } cases[] = {
+        {100, "HTTP/1.1 100 Continue\r\n"},   {200, "HTTP/1.1 200 OK\r\n"},
+        {204, "HTTP/1.1 204 No Content\r\n"}, {404, "HTTP/1.1 404 Not Found\r\n"},
+        {418, "HTTP/1.1 418 \r\n"},           {431, "HTTP/1.1 431 Request Header Fields Too Large\r\n"},
+        {299, "HTTP/1.1 299 \r\n"},           {511, "HTTP/1.1 511 Network Authentication Required\r\n"},
+        {512, "HTTP/1.1 512 \r\n"},           {999, "HTTP/1.1 999 \r\n"},
+    };
+    struct encode encode = encode_new();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        assert_int_equal(bb__h1_reply_start(&encode.reply, &encode.out, cases[i].status), BB_OK);
+        assert_string_equal(encode_head_text(&encode), cases[i].line);
+    }
+    encode_free(&encode);
+}
+
+static void test_every_status_line_fits(void **state)
+{
+    (void)state;
+    for (int status = 100; status <= 999; ++status) {
+        char line[BB_STATUS_LINE_MAX], start[32];
+        int start_len = snprintf(start, sizeof start, "HTTP/1.1 %d ", status);
+        size_t len = bb__h1_put_status_line(line, status);
+        assert_in_range(len, (size_t)start_len + 2, sizeof line);
+        assert_memory_equal(line, start, (size_t)start_len);
+        assert_ptr_equal(memchr(line, '\r', len), line + len - 2);
+        assert_int_equal(line[len - 1], '\n');
+    }
+}
+
+static void test_refused_statuses(void **state)
+{
+    (void)state;
+    static const int cases[] = {99, 0, -1, -200, 1000, 2000000000};
+    struct encode encode = encode_new();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+        assert_int_equal(bb__h1_reply_start(&encode.reply, &encode.out, cases[i]), BB_ESTATUS);
+    encode_free(&encode);
+}
+
+static void test_heads(void **state)
+{
+    (void)state;
+    struct encode encode = encode_new();
+    assert_int_equal(encode_field(&encode, "A", "b"), BB_OK);
+    assert_int_equal(bb__h1_reply_head(&encode.reply, &encode.out, 5, &encode.date, "bontebok"), BB_OK);
+    assert_string_equal(
+        encode_head_text(&encode),
+        "HTTP/1.1 200 OK\r\nA: b\r\nDate: @\r\nServer: bontebok\r\nContent-Length: 5\r\n\r\n");
+
+    encode.reply.minor_version = 0;
+    bb__h1_reply_start(&encode.reply, &encode.out, 500);
+    bb__h1_reply_head(&encode.reply, &encode.out, UINT64_MAX - 1, &encode.date, "");
+    assert_string_equal(
+        encode_head_text(&encode),
+        "HTTP/1.1 500 Internal Server Error\r\nDate: @\r\nContent-Length: 18446744073709551614\r\n"
+        "Connection: keep-alive\r\n\r\n");
+
+    bb__h1_reply_start(&encode.reply, &encode.out, 200);
+    bb__h1_reply_head(&encode.reply, &encode.out, BB_LENGTH_UNKNOWN, &encode.date, "");
+    assert_string_equal(encode_head_text(&encode), "HTTP/1.1 200 OK\r\nDate: @\r\nConnection: close\r\n\r\n");
+
+    encode.reply.minor_version = 1;
+    encode.reply.keep_alive = true;
+    bb__h1_reply_start(&encode.reply, &encode.out, 200);
+    bb__h1_reply_head(&encode.reply, &encode.out, BB_LENGTH_UNKNOWN, &encode.date, "");
+    assert_string_equal(encode_head_text(&encode),
+                        "HTTP/1.1 200 OK\r\nDate: @\r\nTransfer-Encoding: chunked\r\n\r\n");
+    encode_free(&encode);
+}
+
+static void test_date_and_server_are_not_doubled(void **state)
+{
+    (void)state;
+    struct encode encode = encode_new();
+    assert_int_equal(encode_field(&encode, "DATE", "now"), BB_OK);
+    assert_int_equal(encode_field(&encode, "server", "app"), BB_OK);
+    assert_int_equal(bb__h1_reply_head(&encode.reply, &encode.out, 0, &encode.date, "bontebok"), BB_OK);
+    assert_string_equal(encode_head_text(&encode),
+                        "HTTP/1.1 200 OK\r\nDATE: now\r\nserver: app\r\nContent-Length: 0\r\n\r\n");
+    encode_free(&encode);
+}
+
+/* Nothing of what was collected before may show in the reply that replaces it. */
+static void test_start_forgets(void **state)
+{
+    (void)state;
+    struct encode encode = encode_new();
+    encode_field(&encode, "Date", "now");
+    encode_field(&encode, "Server", "app");
+    encode_field(&encode, "Connection", "close");
+    encode_field(&encode, "Transfer-Encoding", "chunked");
+    encode_field(&encode, "Content-Length", "7");
+    assert_int_equal(encode_field(&encode, "X", "a\nb\r"), BB_EVALUE);
+
+    assert_int_equal(bb__h1_reply_start(&encode.reply, &encode.out, 500), BB_OK);
+    assert_int_equal(bb__h1_reply_head(&encode.reply, &encode.out, 2, &encode.date, "s"), BB_OK);
+    assert_string_equal(
+        encode_head_text(&encode),
+        "HTTP/1.1 500 Internal Server Error\r\nDate: @\r\nServer: s\r\nContent-Length: 2\r\n\r\n");
+    encode_free(&encode);
+}
+
+static void test_error_answers(void **state)
+{
+    (void)state;
+    struct encode encode = encode_new();
+    bb__buf_clear(&encode.out);
+    bb__buf_append(&encode.out, "before ", 7);
+    assert_int_equal(bb__h1_reply_error(&encode.out, &(struct bb__h1_error){.status = 400}, &encode.date, ""),
+                     BB_OK);
+    assert_string_equal(
+        encode_head_text(&encode),
+        "before HTTP/1.1 400 Bad Request\r\nDate: @\r\nContent-Type: text/plain\r\nContent-Length: 16\r\n"
+        "Connection: close\r\n\r\n400 Bad Request\n");
+    bb__buf_clear(&encode.out);
+    assert_int_equal(bb__h1_reply_error(&encode.out,
+                                        &(struct bb__h1_error){.status = 417, .head_method = true},
+                                        &encode.date, "bontebok"),
+                     BB_OK);
+    assert_string_equal(encode_head_text(&encode),
+                        "HTTP/1.1 417 Expectation Failed\r\nDate: @\r\nServer: bontebok\r\n"
+                        "Content-Type: text/plain\r\n"
+                        "Content-Length: 23\r\nConnection: close\r\n\r\n");
+    encode_free(&encode);
+}
+
+static void test_error_answers_that_keep_the_connection(void **state)
+{
+    (void)state;
+    static const char *const connection[] = {"Connection: keep-alive\r\n", ""};
+    struct encode encode = encode_new();
+    for (uint8_t minor = 0; minor <= 1; minor++) {
+        const struct bb__h1_error error = {
+            .status = 503, .keep_alive = true, .minor_version = minor, .retry_after = 12};
+        char expected[256];
+        snprintf(expected, sizeof expected,
+                 "HTTP/1.1 503 Service Unavailable\r\nDate: @\r\nContent-Type: text/plain\r\n"
+                 "Content-Length: 24\r\nRetry-After: 12\r\n%s\r\n503 Service Unavailable\n",
+                 connection[minor]);
+        bb__buf_clear(&encode.out);
+        assert_int_equal(bb__h1_reply_error(&encode.out, &error, &encode.date, ""), BB_OK);
+        assert_string_equal(encode_head_text(&encode), expected);
+    }
+    encode_free(&encode);
+}
+
+/* Whatever room the buffer has left, what is added makes more when it needs more; the sanitizer watches its
+ * end. */
+static void test_room(void **state)
+{
+    (void)state;
+    char server[300];
+    memset(server, 's', sizeof server - 1);
+    server[sizeof server - 1] = '\0';
+    for (size_t room = 0; room < 512; ++room) {
+        struct encode encode = encode_new();
+        encode.out.end = encode.out.cap - room;
+        memset(encode.out.data, 'x', encode.out.end);
+        assert_int_equal(bb__h1_reply_head(&encode.reply, &encode.out, UINT64_MAX - 1, &encode.date, server),
+                         BB_OK);
+        encode_free(&encode);
+
+        encode = encode_new();
+        encode.out.end = encode.out.cap - room;
+        assert_int_equal(
+            bb__h1_reply_error(&encode.out, &(struct bb__h1_error){.status = 431}, &encode.date, server),
+            BB_OK);
+        encode_free(&encode);
+    }
+}
+
+/* A reply in all its steps, into an empty buffer that has to grow. */
+static int long_reply(struct encode *encode, const char *long_value)
+{
+    encode->reply.keep_alive = true;
+    bb__buf_free(&encode->out);
+    int code = bb__h1_reply_start(&encode->reply, &encode->out, 200);
+    for (int i = 0; code == BB_OK && i < 8; ++i) code = encode_field(encode, "X", long_value);
+    if (code != BB_OK) return code;
+    code = bb__h1_reply_head(&encode->reply, &encode->out, 0, &encode->date, "bontebok");
+    if (code != BB_OK) return code;
+    return bb__h1_reply_error(&encode->out, &(struct bb__h1_error){.status = 500}, &encode->date, "");
+}
+
+static void test_allocations_fail(void **state)
+{
+    (void)state;
+    char value[500];
+    memset(value, 'v', sizeof value - 1);
+    value[sizeof value - 1] = '\0';
+    struct encode encode = encode_new();
+    int code;
+    unsigned n = 1;
+    for (; fail_alloc_at(n), code = long_reply(&encode, value), fail_alloc_off(); ++n)
+        assert_int_equal(code, BB_ENOMEM);
+    assert_int_equal(code, BB_OK);
+    assert_in_range(n, 3, 10);
+    encode_free(&encode);
+}
+
+static void test_each_step_without_memory(void **state)
+{
+    (void)state;
+    struct encode encode = encode_new();
+    bb__buf_free(&encode.out);
+    fail_alloc_at(1);
+    assert_int_equal(bb__h1_reply_start(&encode.reply, &encode.out, 200), BB_ENOMEM);
+    fail_alloc_at(1);
+    assert_int_equal(encode_field(&encode, "A", "b"), BB_ENOMEM);
+    fail_alloc_at(1);
+    assert_int_equal(encode_field(&encode, "A", "b\nc"), BB_ENOMEM);
+    fail_alloc_at(1);
+    assert_int_equal(encode_head(&encode, 0), BB_ENOMEM);
+    fail_alloc_at(1);
+    assert_int_equal(bb__h1_reply_error(&encode.out, &(struct bb__h1_error){.status = 400}, &encode.date, ""),
+                     BB_ENOMEM);
+    assert_true(fail_alloc_off());
+    assert_int_equal(bb__buf_len(&encode.out), 0);
+    encode_free(&encode);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_status_lines),
+        cmocka_unit_test(test_every_status_line_fits),
+        cmocka_unit_test(test_refused_statuses),
+        cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_date_and_server_are_not_doubled),
+        cmocka_unit_test(test_start_forgets),
+        cmocka_unit_test(test_error_answers),
+        cmocka_unit_test(test_error_answers_that_keep_the_connection),
+        cmocka_unit_test(test_room),
+        cmocka_unit_test(test_allocations_fail),
+        cmocka_unit_test(test_each_step_without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+/* rush.h: a worker with lanes that are all busy for as long as the test wants, and clients that wait
+ * meanwhile. For the tests of who waits, and who is refused. */
+#ifndef BB_TEST_RUSH_H
+#define BB_TEST_RUSH_H
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+
+#include "support/lanes.h"
+#include "support/later_clock.h"
+#include "worker/worker.h"
+
+#define LANES 2 /* at most; the board has room for one of another process */
+
+/* ms: a time that is over soon, and one that no test sees the end of. */
+#define SOON  300
+#define NEVER 600000
+
+static inline struct bb_settings bounded(uint64_t queue_timeout, uint64_t max_queue)
+{
+    struct bb_settings settings;
+    bb_settings_init(&settings);
+    settings.keepalive_drain = 50;
+    settings.queue_timeout = queue_timeout;
+    settings.max_queue = max_queue;
+    strcpy(settings.health_paths, "/up /healthz");
+    return settings;
+}
+
+/* Lanes that are all busy, until end(). */
+struct rush {
+    struct lanes lanes;
+    int count, blocked[LANES];
+};
+
+static inline int ask(const struct rush *rush, const char *request)
+{
+    int fd = lanes_connect(&rush->lanes);
+    assert_true(lanes_say(fd, request, strlen(request)));
+    return fd;
+}
+
+static inline void begin_with(struct rush *rush, const struct bb_settings *settings, int count)
+{
+    rush->count = count;
+    assert_int_equal(bb_board_new(&lanes_board, LANES + 1), BB_OK);
+    lanes_start(&rush->lanes, count, settings);
+}
+
+static inline void begin(struct rush *rush, const struct bb_settings *settings)
+{
+    begin_with(rush, settings, LANES);
+}
+
+/* Nobody waits for so long meanwhile that he is refused. */
+static inline void block_all(struct rush *rush)
+{
+    hold_clocks();
+    for (int i = 0; i < rush->count; i++) {
+        rush->blocked[i] = ask(rush, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert_int_equal(sem_wait(&rush->lanes.entered), 0);
+    }
+    let_clocks_go_on();
+}
+
+/* Some lane is idle, or about to be. */
+static inline bool is_served(int fd, const char *target, const char *body)
+{
+    hold_clocks();
+    bool served = lanes_ask(fd, target, "", body);
+    let_clocks_go_on();
+    return served;
+}
+
+static inline void begin_busy(struct rush *rush, uint64_t queue_timeout, uint64_t max_queue)
+{
+    struct bb_settings settings = bounded(queue_timeout, max_queue);
+    begin(rush, &settings);
+    block_all(rush);
+}
+
+static inline void unblock_all(struct rush *rush)
+{
+    for (int i = 0; i < rush->count; i++) sem_post(&rush->lanes.leave);
+    for (int i = 0; i < rush->count; i++) {
+        assert_true(lanes_read(rush->blocked[i], "/block 0"));
+        close(rush->blocked[i]);
+    }
+}
+
+static inline void end(struct rush *rush, unsigned served)
+{
+    bb_worker_drain(rush->lanes.worker, BB_QUEUE_TAKE);
+    assert_int_equal(lanes_finish(&rush->lanes), (unsigned)rush->count + served);
+    bb_board_free(lanes_board);
+    lanes_board = NULL;
+}
+
+/* One that was connected while nobody was busy. */
+static inline int connect_early(struct rush *rush)
+{
+    int fd = lanes_connect(&rush->lanes);
+    assert_true(is_served(fd, "/early", ""));
+    return fd;
+}
+
+/* Looks until there is what is looked for. */
+static inline void await_first(const struct rush *rush,
+                               bool (*is_it)(const struct bb__relay *, uint64_t count), uint64_t count)
+{
+    uint64_t end = bb__clock_ms() + PATIENCE * 1000;
+    while (!is_it(&rush->lanes.worker->relay, count)) {
+        assert_true(bb__clock_ms() < end);
+        sched_yield();
+    }
+}
+
+static inline bool has_waiting(const struct bb__relay *relay, uint64_t count)
+{
+    struct bb__relay_stamp first;
+    return bb__relay_look(relay, &first) == BB_OK && bb__relay_waiting(relay, &first) == count;
+}
+
+static inline void await_waiting(const struct rush *rush, uint64_t count)
+{
+    await_first(rush, has_waiting, count);
+}
+
+static inline bool has_word(const struct bb__relay *relay, uint64_t count)
+{
+    struct bb__relay_stamp first;
+    return bb__relay_look(relay, &first) == BB_OK && first.has_request == (count > 0);
+}
+
+static inline bool is_silent(int fd)
+{
+    struct pollfd watched = {.fd = fd, .events = POLLIN};
+    return poll(&watched, 1, 0) == 0;
+}
+
+/* Its head and body, all in one. */
+static inline void assert_refused(int fd, const char *connection)
+{
+    static const char body[] = "\r\n\r\n503 Service Unavailable\n";
+    char answer[512];
+    read_until(fd, body, answer, sizeof answer);
+    assert_memory_equal(answer, "HTTP/1.1 503 Service Unavailable\r\n", 34);
+    assert_non_null(strstr(answer, "\r\nRetry-After: 1\r\n"));
+    assert_string_equal(strstr(answer, body), body);
+    if (connection)
+        assert_non_null(strstr(answer, connection));
+    else
+        assert_null(strstr(answer, "\r\nConnection:"));
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* accept_case.h: what the tests of new connections share. */
+#ifndef BB_TEST_ACCEPT_CASE_H
+#define BB_TEST_ACCEPT_CASE_H
+
+#include "support/client.h"
+
+#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+#define UPLOAD  "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n" /* its head */
+
+static inline struct host *new_host(uint64_t max_connections)
+{
+    struct bb_settings settings = host_settings();
+    settings.max_connections = max_connections;
+    return host_new(&settings, AF_UNIX);
+}
+
+static inline struct client *new_saying(struct host *host, const char *text)
+{
+    struct client *client = client_new(host);
+    client_say(client, text);
+    return client;
+}
+
+static inline struct client *new_served(struct host *host)
+{
+    struct client *client = new_saying(host, REQUEST);
+    assert_answer(client, 200, "GET / ");
+    return client;
+}
+
+/* Its request has come and goes into the relay, as other processes put one there, or the porter. */
+static inline void pass_on(struct host *host, struct bb__conn *conn)
+{
+    struct bb_lane *lane = host->lane;
+    assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
+    bb__set_pass(&lane->set, &lane->context, conn, &host->worker->relay);
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* drain_case.h: what the tests of a lane's graceful end share. */
+#ifndef BB_TEST_DRAIN_CASE_H
+#define BB_TEST_DRAIN_CASE_H
+
+#include "support/client.h"
+
+#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static inline struct host *new_host(int family)
+{
+    struct bb_settings settings = host_settings();
+    return host_new(&settings, family);
+}
+
+/* Answered, and told that this was the last. */
+static inline void assert_last_answer(struct client *client, const char *body)
+{
+    assert_answer(client, 200, body);
+    assert_string_equal(client_field(client, "Connection"), "close");
+    assert_end(client);
+    client_free(client);
+}
+
+static inline void assert_drained(struct host *host)
+{
+    host_settle_to(host, 0);
+    assert_int_equal(host->last, BB_DRAINED);
+    host_free(host);
+}
+
+#endif

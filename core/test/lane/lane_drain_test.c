@@ -1,0 +1,384 @@
+/* lane_drain_test.c: the graceful end of one lane: what is in flight or idle when the order comes. What is
+ * queued is lane_queue_test.c's, the end of several lanes worker_test.c's. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "drain_case.h"
+#include "support/fake_clock.h"
+
+static void test_an_idle_lane_is_drained_at_once(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    const struct bb_request *request;
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    assert_int_equal(bb_lane_wait(host->lane), BB_OK);
+    assert_int_equal(bb_lane_next(host->lane, &request), BB_DRAINED);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE); /* again: no effect */
+    assert_int_equal(bb_lane_next(host->lane, &request), BB_DRAINED);
+    host_free(host);
+}
+
+static void test_the_listener_is_closed(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET);
+    struct client *client = client_new(host);
+    client_say(client, "GET"); /* keeps the lane going */
+    host_settle(host);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    host_settle(host);
+    int late = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(late, &host->address.any, host->address_len), -1);
+    assert_int_equal(errno, ECONNREFUSED);
+    close(late);
+    assert_int_equal(host->last, BB_AGAIN);
+    client_free(client);
+    assert_drained(host);
+}
+
+/* As long as another process has the listener, it lives on. */
+static void test_others_may_go_on_listening(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    int elsewhere = dup(host->worker->listeners[0].fd);
+    struct client *client = client_new(host);
+    client_say(client, "GET"); /* keeps the lane going */
+    host_settle(host);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    host_settle(host);
+    struct client *late = client_new(host);
+    assert_true(would_wait(host));
+    close(elsewhere);
+    client_free(client);
+    client_free(late);
+    assert_drained(host);
+}
+
+/* The listener's number is given back when the last lane has stopped: who has it then is in the set for a
+ * reason of its own. */
+static void test_the_number_of_a_listener_is_anothers(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct bb__source other = {.kind = BB_SOURCE_DRAIN};
+    int number = host->worker->listeners[0].fd;
+    struct client *client = client_new(host);
+    client_say(client, "GET"); /* keeps the lane going */
+    host_settle(host);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    host_settle(host);
+    assert_int_equal(fcntl(number, F_GETFD), -1);
+    assert_int_equal(dup2(host->worker->alarm_fd, number), number);
+    assert_int_equal(bb__poller_add(&host->lane->set.poller, number, BB_INTEREST_READ, &other), BB_OK);
+    bb__lane_look_anew(host->lane);
+    assert_false(host->lane->paused); /* as it would be if the set had refused the number: EEXIST */
+    assert_true(would_wait(host));
+    bb__event_raise(number);
+    assert_false(would_wait(host));
+    assert_false(bb__worker_is_awaited(host->worker));
+    bb__poller_remove(&host->lane->set.poller, number);
+    client_free(client);
+    host->descriptors++; /* the test's own */
+    assert_drained(host);
+    assert_int_equal(close(number), 0);
+}
+
+static struct client *queued;
+
+/* The order comes while the lane is busy, and for longer than anybody wants to wait. */
+static void app_is_told_to_end(struct host *host, const struct bb_request *request)
+{
+    if (host->served == 1) {
+        queued = client_new(host);
+        bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+        int late = socket(AF_INET, SOCK_STREAM, 0);
+        assert_int_equal(connect(late, &host->address.any, host->address_len), -1);
+        assert_int_equal(errno, ECONNREFUSED);
+        close(late);
+    }
+    app_echo(host, request);
+}
+
+static void test_the_listener_is_closed_while_the_lane_is_busy(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET);
+    struct client *client = client_new(host);
+    host->app = app_is_told_to_end;
+    client_say(client, REQUEST);
+    assert_last_answer(client, "GET / ");
+    client_say(queued, REQUEST);
+    assert_last_answer(queued, "GET / ");
+    assert_drained(host);
+}
+
+/* Half a request is none: it may come in full, but does not hold up the end for HeaderTimeout. */
+static void test_half_a_head_has_the_patience_of_an_idle_one(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct client *client = client_new(host);
+    client_say(client, "GET / HTTP/1.1\r\n");
+    host_settle(host);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    host_settle(host);
+    fake_clock_advance(1999);
+    assert_silence(client);
+    fake_clock_advance(1);
+    assert_answer(client, 408, NULL);
+    assert_end(client);
+    fake_clock_advance(2000); /* of lingering */
+    host_settle_to(host, 0);
+    client_free(client);
+    assert_drained(host);
+}
+
+static void test_what_is_in_flight_is_finished(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct client *head = client_new(host), *body = client_new(host), *idle = client_new(host);
+    client_say(idle, REQUEST);
+    assert_answer(idle, 200, "GET / ");
+    client_say(head, "GET / HTTP/1.1\r\n");
+    client_say(body, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
+    host_settle(host);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    host_settle(host);
+    assert_silence(idle);
+    fake_clock_advance(1500);
+    client_say(head, "Host: x\r\n\r\n");
+    assert_last_answer(head, "GET / ");
+    client_say(body, "llo");
+    assert_last_answer(body, "POST / hello");
+    client_say(idle, REQUEST); /* once more */
+    assert_last_answer(idle, "GET / ");
+    assert_drained(host);
+}
+
+static void test_the_idle_are_closed_after_their_patience(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct client *idle = client_new(host), *fresh = client_new(host);
+    client_say(idle, REQUEST);
+    assert_answer(idle, 200, "GET / ");
+    assert_silence(fresh);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    host_settle(host);
+    fake_clock_advance(1999);
+    assert_silence(idle);
+    assert_silence(fresh);
+    fake_clock_advance(1);
+    assert_end(idle);
+    assert_end(fresh);
+    client_free(idle);
+    client_free(fresh);
+    assert_drained(host);
+}
+
+/* The lane may have something to do meanwhile. */
+static void app_is_told_and_takes_its_time(struct host *host, const struct bb_request *request)
+{
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    fake_clock_advance(1500);
+    app_echo(host, request);
+}
+
+static void test_the_patience_begins_with_the_order(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct client *idle = client_new(host), *client = client_new(host);
+    client_say(idle, REQUEST);
+    assert_answer(idle, 200, "GET / ");
+    host->app = app_is_told_and_takes_its_time;
+    client_say(client, REQUEST);
+    assert_last_answer(client, "GET / ");
+    fake_clock_advance(499);
+    assert_silence(idle);
+    fake_clock_advance(1);
+    assert_end(idle);
+    client_free(idle);
+    assert_drained(host);
+}
+
+/* Longer than anybody's patience: whoever it begins for only then has all of it. */
+static void app_is_told_and_takes_long(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    uint64_t taken;
+    const struct bb_slice part = {"body", 4};
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, 4), BB_OK);
+    assert_int_equal(bb_reply_write(host->lane, &part, 1, true, &taken), BB_OK);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    fake_clock_advance(3000);
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_who_becomes_idle_after_the_order_has_the_whole_patience(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX); /* told before the order that it may go on */
+    struct client *client = client_new(host);
+    host->app = app_is_told_and_takes_long;
+    client_say(client, REQUEST);
+    assert_answer(client, 200, "body");
+    fake_clock_advance(1999);
+    assert_silence(client);
+    host->app = app_echo;
+    client_say(client, REQUEST);
+    assert_last_answer(client, "GET / ");
+    assert_drained(host);
+}
+
+/* A large answer that the client is slow to take is delivered to the last byte. */
+static void app_large(struct host *host, const struct bb_request *request)
+{
+    static char body[900 * 1000];
+    (void)request;
+    memset(body, 'x', sizeof body);
+    host_answer(host, 200, body, sizeof body);
+}
+
+static void app_large_and_long(struct host *host, const struct bb_request *request)
+{
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    fake_clock_advance(3000);
+    app_large(host, request);
+}
+
+/* What the kernel has of it is lost with a connection that is closed while bytes of the client are unread. */
+static void test_an_answer_that_lingers_after_the_order_arrives(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET);
+    struct client *client = client_new(host);
+    int little = 16 * 1024, much = 4 << 20;
+    setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
+    host_settle(host);
+    setsockopt(host->lane->set.conns->fd, SOL_SOCKET, SO_SNDBUF, &much, sizeof much);
+    host->app = app_large_and_long;
+    client_say(client, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1");
+    while (host->served == 0) host_turn(host);
+    assert_int_equal(host_connections(host), 1);
+    host_settle(host);
+    client_say(client, "\r\n");
+    host_settle(host);
+    assert_answer(client, 200, NULL);
+    assert_int_equal(bb__buf_len(&client->body), 900 * 1000 + 1);
+    assert_end(client);
+    client_free(client);
+    assert_drained(host);
+}
+
+static void test_no_patience_with_the_idle(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    settings.keepalive_drain = 0;
+    struct host *host = host_new(&settings, AF_UNIX);
+    struct client *idle = client_new(host);
+    client_say(idle, REQUEST);
+    assert_answer(idle, 200, "GET / ");
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    host_settle(host);
+    fake_clock_advance(1);
+    assert_end(idle);
+    client_free(idle);
+    assert_drained(host);
+}
+
+static void app_drains(struct host *host, const struct bb_request *request)
+{
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    app_echo(host, request);
+}
+
+static void app_drains_too_late(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    uint64_t taken;
+    const struct bb_slice part = {"body", 4};
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, 4), BB_OK);
+    assert_int_equal(bb_reply_write(host->lane, &part, 1, true, &taken), BB_OK);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_the_order_comes_while_a_request_is_served(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct client *client = client_new(host);
+    host->app = app_drains;
+    client_say(client, REQUEST REQUEST);
+    assert_last_answer(client, "GET / ");
+    assert_int_equal(host->served, 1);
+    assert_drained(host);
+
+    host = new_host(AF_UNIX); /* the head has left: the client may go on, once */
+    client = client_new(host);
+    host->app = app_drains_too_late;
+    client_say(client, REQUEST);
+    assert_answer(client, 200, "body");
+    assert_null(client_field(client, "Connection"));
+    host->app = app_echo;
+    client_say(client, REQUEST);
+    assert_last_answer(client, "GET / ");
+    assert_drained(host);
+}
+
+static void test_an_answer_under_way_is_delivered(void **state)
+{
+    (void)state;
+    static const int families[] = {AF_UNIX, AF_INET};
+    for (int family = 0; family < 2; family++) {
+        struct host *host = new_host(families[family]);
+        struct client *client = client_new(host);
+        int little = 64 * 1024;
+        host->app = app_large;
+        setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
+        host_settle(host);
+        setsockopt(host->lane->set.conns->fd, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
+        client_say(client, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+        host_settle(host);
+        assert_int_equal(host->lane->set.conns->state, BB_CONN_FLUSH);
+        assert_answer(client, 200, NULL);
+        assert_int_equal(bb__buf_len(&client->body), 900 * 1000 + 1);
+        assert_end(client);
+        client_free(client);
+        assert_drained(host);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_idle_lane_is_drained_at_once),
+        cmocka_unit_test(test_the_listener_is_closed),
+        cmocka_unit_test(test_others_may_go_on_listening),
+        cmocka_unit_test(test_the_number_of_a_listener_is_anothers),
+        cmocka_unit_test(test_the_listener_is_closed_while_the_lane_is_busy),
+        cmocka_unit_test(test_half_a_head_has_the_patience_of_an_idle_one),
+        cmocka_unit_test(test_what_is_in_flight_is_finished),
+        cmocka_unit_test(test_the_idle_are_closed_after_their_patience),
+        cmocka_unit_test(test_the_patience_begins_with_the_order),
+        cmocka_unit_test(test_who_becomes_idle_after_the_order_has_the_whole_patience),
+        cmocka_unit_test(test_an_answer_that_lingers_after_the_order_arrives),
+        cmocka_unit_test(test_no_patience_with_the_idle),
+        cmocka_unit_test(test_the_order_comes_while_a_request_is_served),
+        cmocka_unit_test(test_an_answer_under_way_is_delivered),
+    };
+    return cmocka_run_group_tests_name("lane_drain", tests, NULL, NULL);
+}

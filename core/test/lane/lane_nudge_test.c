@@ -1,0 +1,190 @@
+/* lane_nudge_test.c: the kernel tells one of all who sleep of what has come. When that one does something
+ * else, or has left, a nudge has another one look, whose set knows nothing of it. */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+
+#include <cmocka.h>
+
+#include "support/client.h"
+#include "support/sleeping.h"
+
+#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+/* One of another process, who waits for the same sources, is told first, and takes nothing. */
+struct stranger {
+    pthread_t thread;
+    int poller;
+    atomic_int id;
+};
+
+static void *sleep_once(void *argument)
+{
+    struct stranger *stranger = argument;
+    struct epoll_event event;
+    atomic_store(&stranger->id, gettid());
+    epoll_wait(stranger->poller, &event, 1, -1);
+    return NULL;
+}
+
+static void begin_stranger(struct stranger *stranger, struct host *host)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLEXCLUSIVE};
+    assert_true((stranger->poller = epoll_create1(EPOLL_CLOEXEC)) >= 0);
+    const int sources[] = {host->worker->listeners[0].fd, host->worker->relay.out};
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(epoll_ctl(stranger->poller, EPOLL_CTL_ADD, sources[i], &event), 0);
+    bb__lane_look_anew(host->lane); /* behind it */
+    assert_int_equal(pthread_create(&stranger->thread, NULL, sleep_once, stranger), 0);
+    while (atomic_load(&stranger->id) == 0 || !sleeps(atomic_load(&stranger->id))) sched_yield();
+}
+
+static void end_stranger(struct stranger *stranger)
+{
+    pthread_join(stranger->thread, NULL);
+    close(stranger->poller);
+}
+
+/* One that has come and asked, of which our lane was not told: the stranger was. */
+static struct client *untold_client(struct host *host)
+{
+    struct stranger stranger = {0};
+    begin_stranger(&stranger, host);
+    struct client *client = client_new(host);
+    client_say(client, REQUEST);
+    end_stranger(&stranger);
+    return client;
+}
+
+static void nudge(struct host *host)
+{
+    pthread_mutex_lock(&host->worker->lock);
+    bb__worker_nudge(host->worker);
+    pthread_mutex_unlock(&host->worker->lock);
+}
+
+static void test_a_nudge_tells_of_a_new_connection(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    struct host *host = host_new(&settings, AF_INET);
+    struct client *client = untold_client(host);
+    nudge(host);
+    assert_answer(client, 200, "GET / ");
+    host_settle(host);
+    assert_true(would_wait(host)); /* nobody is nudged for ever */
+    client_free(client);
+    host_free(host);
+}
+
+static void test_without_anything_to_be_told_of_there_is_no_nudge(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    struct host *host = host_new(&settings, AF_INET);
+    nudge(host);
+    assert_true(would_wait(host));
+    host_free(host);
+}
+
+/* Its wake-up is lost with it. */
+static void test_who_steps_aside_nudges(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    struct host *host = host_new(&settings, AF_INET);
+    struct client *client = untold_client(host);
+    assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_OK);
+    struct pollfd relay = {.fd = host->worker->relay.out, .events = POLLIN};
+    assert_int_equal(poll(&relay, 1, 0), 1);
+    bb_lane_step_back(host->lane);
+    assert_answer(client, 200, "GET / ");
+    client_free(client);
+    host_free(host);
+}
+
+static struct host *new_host_with_porter(void)
+{
+    struct bb_settings settings = host_settings();
+    struct host *host = host_new(&settings, AF_INET);
+    bb_lane_free(host->lane);
+    assert_int_equal(bb_worker_start_porter(host->worker), BB_OK);
+    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
+    return host;
+}
+
+static const struct bb_request *next_request(struct host *host)
+{
+    const struct bb_request *request;
+    while (bb_lane_next(host->lane, &request) != BB_OK) assert_int_equal(bb_lane_wait(host->lane), BB_OK);
+    return request;
+}
+
+/* Of more than one thing others were told, who are gone: a lane that was nudged, and has a long request, is
+ * not the last one to be told. */
+static void test_who_was_nudged_nudges_others(void **state)
+{
+    (void)state;
+    struct host *host = new_host_with_porter();
+    struct stranger strangers[2] = {{0}};
+    struct client *clients[2];
+    for (int i = 0; i < 2; i++) begin_stranger(&strangers[i], host);
+    for (int i = 0; i < 2; i++) client_say(clients[i] = client_new(host), REQUEST);
+    for (int i = 0; i < 2; i++) end_stranger(&strangers[i]);
+    assert_true(would_wait(host));
+    nudge(host);
+    const struct bb_request *request = next_request(host);
+    struct pollfd relay = {.fd = host->worker->relay.out, .events = POLLIN};
+    assert_int_equal(poll(&relay, 1, PATIENCE), 1);
+    app_echo(host, request);
+    for (int i = 0; i < 2; i++) {
+        assert_answer(clients[i], 200, "GET / ");
+        client_free(clients[i]);
+    }
+    host_free(host);
+}
+
+/* Whoever has been told may have been killed: as many others are told as he had lanes. */
+static void test_the_dead_have_nudged(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    struct host *host = host_new(&settings, AF_INET);
+    struct client *client = untold_client(host);
+    struct bb_board *board;
+    struct bb__relayed relayed;
+    char bytes[BB_RELAY_BYTES];
+    assert_int_equal(bb_board_new(&board, 4), BB_OK);
+    for (int i = 0; i < 3; i++) atomic_store(&bb__board_claim(board)->pid, i > 0 ? 1 : getppid());
+    assert_true(would_wait(host));
+    bb_board_clear(board, 1, host->worker->relay.in);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(bb__relay_take(&host->worker->relay, bytes, &relayed), BB_OK);
+        assert_int_equal(relayed.fd_count, 0);
+    }
+    assert_int_equal(bb__relay_take(&host->worker->relay, bytes, &relayed), BB_AGAIN);
+    bb_board_clear(board, getppid(), host->worker->relay.in);
+    assert_answer(client, 200, "GET / ");
+    bb_board_clear(board, getppid(), host->worker->relay.in);
+    host_settle(host);
+    assert_true(would_wait(host));
+    client_free(client);
+    host_free(host);
+    bb_board_free(board);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_nudge_tells_of_a_new_connection),
+        cmocka_unit_test(test_without_anything_to_be_told_of_there_is_no_nudge),
+        cmocka_unit_test(test_who_steps_aside_nudges),
+        cmocka_unit_test(test_who_was_nudged_nudges_others),
+        cmocka_unit_test(test_the_dead_have_nudged),
+    };
+    return cmocka_run_group_tests_name("lane_nudge", tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+/* lane_return_test.c: a lane whose request ends while the porter is in the middle of a step with its set,
+ * which may take as long as a disk does. No call of the host waits for it but bb_lane_wait(). The test does
+ * what the porter does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "io_thread/porter_work.h"
+#include "support/client.h"
+
+#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+/* One lane, and a porter without its thread. */
+struct scene {
+    struct host *host;
+    struct bb__porter porter;
+    struct client *client;
+};
+
+static void porter_takes(struct host *host)
+{
+    struct bb__own *own = &host->lane->own;
+    assert_true(bb__own_take(own, bb__own_look(own)));
+}
+
+static void porter_gives(struct host *host)
+{
+    bb__own_give(&host->lane->own);
+    bb__event_raise(host->lane->wake_fd);
+}
+
+static void app_answers_meanwhile(struct host *host, const struct bb_request *request)
+{
+    porter_takes(host);
+    app_echo(host, request);
+}
+
+static void app_breaks_off_meanwhile(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    porter_takes(host);
+    bb_reply_abort(host->lane);
+    bb_reply_abort(host->lane); /* there is none any more */
+}
+
+/* The lane has answered, and the porter is in the middle of a step. */
+static struct scene *begin(host_app app)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+    struct bb_settings settings = host_settings();
+    struct host *host = scene->host = host_new(&settings, AF_INET);
+    scene->porter = (struct bb__porter){.worker = host->worker, .kick_fd = -1};
+    assert_int_equal(bb__poller_open(&scene->porter.queue), BB_OK);
+    pthread_mutex_init(&scene->porter.lock, NULL);
+    host->worker->porter = &scene->porter;
+    host->lane->told = 1; /* it leaves its set to the porter, although it has a single connection */
+    host->app = app;
+    client_say(scene->client = client_new(host), REQUEST);
+    while (host->served == 0) host_turn(host);
+    host->app = app_echo;
+    return scene;
+}
+
+static void end(struct scene *scene)
+{
+    client_free(scene->client);
+    scene->host->worker->porter = NULL;
+    bb__poller_close(&scene->porter.queue);
+    host_free(scene->host);
+    free(scene);
+}
+
+static void test_an_answer_does_not_wait_for_the_porter(void **state)
+{
+    (void)state;
+    struct scene *scene = begin(app_answers_meanwhile);
+    struct host *host = scene->host;
+    const struct bb_request *request;
+    assert_true(client_receive(scene->client)); /* it has left */
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(bb_lane_next(host->lane, &request), BB_AGAIN);
+        assert_int_equal(bb_reply_begin(host->lane, 200), BB_EGONE);
+        assert_int_equal(bb_reply_end(host->lane), BB_EGONE);
+        bb_lane_wake(host->lane);
+        assert_int_equal(bb_lane_wait(host->lane), BB_OK);
+    }
+    assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_AGAIN);
+    porter_gives(host);
+    assert_int_equal(bb_lane_wait(host->lane), BB_OK);
+    assert_answer(scene->client, 200, "GET / ");
+    client_say(scene->client, REQUEST);
+    assert_answer(scene->client, 200, "GET / ");
+    end(scene);
+}
+
+static void test_a_reply_that_breaks_off_ends_the_connection_later(void **state)
+{
+    (void)state;
+    struct scene *scene = begin(app_breaks_off_meanwhile);
+    assert_false(client_receive(scene->client));
+    porter_gives(scene->host);
+    assert_reset(scene->client);
+    assert_int_equal(host_connections(scene->host), 0);
+    end(scene);
+}
+
+static void test_what_was_done_out_of_band_ends_later(void **state)
+{
+    (void)state;
+    struct scene *scene = begin(app_echo);
+    struct bb_lane *lane = scene->host->lane;
+    const struct bb_request *request;
+    lane->told = 1;
+    assert_int_equal(bb_lane_step_aside(lane, BB_ASIDE_ANYWAY), BB_OK);
+    porter_takes(scene->host);
+    bb_lane_step_back(lane);
+    bb_lane_step_back(lane);
+    assert_int_equal(bb_lane_next(lane, &request), BB_AGAIN);
+    assert_ptr_equal(scene->host->worker->aside, lane);
+    porter_gives(scene->host);
+    assert_int_equal(bb_lane_next(lane, &request), BB_AGAIN);
+    assert_null(scene->host->worker->aside);
+    end(scene);
+}
+
+/* The porter has its lock while it is in the middle of a step. */
+static void test_what_the_host_asks_of_the_time_does_not_wait(void **state)
+{
+    (void)state;
+    struct scene *scene = begin(app_answers_meanwhile);
+    struct bb_lane *lane = scene->host->lane;
+    uint64_t ms;
+    pthread_mutex_lock(&scene->porter.lock);
+    assert_false(bb_lane_take_late(lane));
+    assert_false(bb_lane_take_overdue(lane, &ms));
+    bb_lane_extend_time(lane, 5);
+    bb_lane_remind(lane);
+    pthread_mutex_unlock(&scene->porter.lock);
+    porter_gives(scene->host);
+    host_settle(scene->host);
+    end(scene);
+}
+
+static void *porter_is_slow(void *scene)
+{
+    struct scene *it = scene;
+    pthread_mutex_lock(&it->porter.lock);
+    porter_gives(it->host);
+    pthread_mutex_unlock(&it->porter.lock);
+    return NULL;
+}
+
+static void test_the_end_of_a_lane_waits(void **state)
+{
+    (void)state;
+    struct scene *scene = begin(app_answers_meanwhile);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, porter_is_slow, scene), 0);
+    bb_lane_free(scene->host->lane);
+    pthread_join(thread, NULL);
+    assert_int_equal(bb_lane_new(&scene->host->lane, scene->host->worker), BB_OK);
+    end(scene);
+}
+
+int main(void)
+{
+    (void)alarm(30); /* a call that waits */
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_answer_does_not_wait_for_the_porter),
+        cmocka_unit_test(test_a_reply_that_breaks_off_ends_the_connection_later),
+        cmocka_unit_test(test_what_was_done_out_of_band_ends_later),
+        cmocka_unit_test(test_what_the_host_asks_of_the_time_does_not_wait),
+        cmocka_unit_test(test_the_end_of_a_lane_waits),
+    };
+    return cmocka_run_group_tests_name("lane_return", tests, NULL, NULL);
+}

@@ -1,0 +1,375 @@
+/* lane_room_test.c: new connections when there is no room for them: which one goes, who waits, and that
+ * nobody spins or is starved. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "accept_case.h"
+#include "support/fail_socket.h"
+#include "support/fake_clock.h"
+#include "support/few_descriptors.h"
+
+/* ---- max_connections ---- */
+
+static void test_the_longest_idle_goes(void **state)
+{
+    (void)state;
+    struct host *host = new_host(3);
+    struct client *clients[5];
+    for (int i = 0; i < 3; i++) clients[i] = new_served(host);
+    fake_clock_advance(1);
+    client_say(clients[0], REQUEST); /* the first is not the longest idle any more */
+    assert_answer(clients[0], 200, "GET / ");
+    fake_clock_advance(100);
+
+    clients[3] = new_served(host);
+    assert_end(clients[1]);
+    clients[4] = new_served(host);
+    assert_end(clients[2]);
+    assert_int_equal(host_connections(host), 3);
+    assert_silence(clients[0]);
+    assert_silence(clients[3]);
+    for (int i = 0; i < 5; i++) client_free(clients[i]);
+    host_free(host);
+}
+
+/* With nobody idle the new one is served all the same; the next one waits a little. */
+static void test_a_new_one_is_never_starved(void **state)
+{
+    (void)state;
+    struct host *host = new_host(2);
+    struct client *uploads[2] = {new_saying(host, UPLOAD), new_saying(host, UPLOAD)};
+    host_settle(host);
+    assert_int_equal(host_connections(host), 2);
+
+    struct client *third = new_saying(host, UPLOAD), *fourth = new_saying(host, REQUEST);
+    host_settle(host);
+    assert_int_equal(host_connections(host), 3);
+    assert_silence(fourth);
+    assert_true(would_wait(host));
+    fake_clock_advance(99);
+    assert_silence(fourth);
+    fake_clock_advance(1);
+    assert_answer(fourth, 200, "GET / ");
+    client_free(third);
+    client_free(fourth);
+    for (int i = 0; i < 2; i++) client_free(uploads[i]);
+    host_free(host);
+}
+
+/* What a young connection waits for may be on its way; an old one keeps nobody out. */
+static void test_the_young_are_spared(void **state)
+{
+    (void)state;
+    static const char *const says[] = {"", "GET / HT", "nonsense\r\n\r\n"};
+    static const int kinds[] = {BB_DEADLINE_FRESH, BB_DEADLINE_HEADER, BB_DEADLINE_LINGER};
+    for (int i = 0; i < 3; i++) {
+        struct host *host = new_host(2);
+        struct client *upload = new_saying(host, UPLOAD), *young = new_saying(host, says[i]);
+        host_settle(host);
+        assert_non_null(bb__deadline_oldest(&host->lane->set.deadlines, kinds[i]));
+
+        fake_clock_advance(999);
+        struct client *second = new_saying(host, UPLOAD);
+        host_settle(host);
+        assert_int_equal(host_connections(host), 3);
+        fake_clock_advance(100);
+        struct client *third = new_saying(host, REQUEST);
+        assert_answer(third, 200, "GET / ");
+        assert_int_equal(host_connections(host), 3);
+        while (client_more(young)) continue;
+        assert_int_equal(young->end, CLIENT_ENDED);
+        client_free(upload);
+        client_free(young);
+        client_free(second);
+        client_free(third);
+        host_free(host);
+    }
+}
+
+/* The longest idle has sent a request that nobody has read yet: it is not idle. */
+static void test_what_has_been_sent_counts_first(void **state)
+{
+    (void)state;
+    struct host *host = new_host(2);
+    struct client *first = new_served(host), *second = new_served(host), *third = client_new(host);
+    fake_clock_advance(100);
+    client_say(first, REQUEST);
+    client_say(third, REQUEST);
+    assert_answer(third, 200, "GET / ");
+    assert_end(second);
+    assert_answer(first, 200, "GET / ");
+    assert_int_equal(host_connections(host), 2);
+    client_free(first);
+    client_free(second);
+    client_free(third);
+    host_free(host);
+}
+
+/* To be spared because something has come is no progress. A head that drips in is as old as its first byte.
+ */
+static void test_who_was_spared_is_no_younger(void **state)
+{
+    (void)state;
+    struct host *host = new_host(2);
+    struct client *drip = new_saying(host, "GET / HT");
+    host_settle(host);
+    fake_clock_advance(500);
+    struct client *upload = new_saying(host, UPLOAD);
+    host_settle(host);
+    fake_clock_advance(500);
+    struct client *third = new_saying(host, UPLOAD);
+    client_say(drip, "TP");
+    host_settle(host);
+    assert_int_equal(host_connections(host), 2);
+    assert_end(drip);
+    client_free(drip);
+    client_free(upload);
+    client_free(third);
+    host_free(host);
+}
+
+/* The one that goes may have an event that the lane has not looked at: here its client's end. */
+static void test_one_that_goes_while_its_event_waits(void **state)
+{
+    (void)state;
+    struct host *host = new_host(1);
+    struct client *idle = new_served(host);
+    fake_clock_advance(100);
+    struct client *second = new_saying(host, REQUEST);
+    client_free(idle);
+    host_settle(host);
+    assert_answer(second, 200, "GET / ");
+    assert_int_equal(host_connections(host), 1);
+    client_free(second);
+    host_free(host);
+}
+
+/* One lane closes only its own, and may be busy: another one is not to wait for it. */
+static void test_the_idle_ones_of_a_busy_lane_keep_nobody_out(void **state)
+{
+    (void)state;
+    struct host *host = new_host(4);
+    struct client *idle[4], *clients[4];
+    for (int i = 0; i < 4; i++) idle[i] = new_served(host);
+    fake_clock_advance(100);
+    struct bb_lane *busy = host->lane;
+    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
+    for (int i = 0; i < 4; i++) {
+        clients[i] = new_saying(host, REQUEST);
+        assert_answer(clients[i], 200, "GET / ");
+        assert_false(host->lane->paused);
+        fake_clock_advance(100);
+    }
+    struct bb_lane *other = host->lane;
+    host->lane = busy;
+    host_settle(host);
+    assert_int_equal(atomic_load(&host->worker->connections), 4);
+    bb_lane_free(other);
+    for (int i = 0; i < 4; i++) {
+        client_free(idle[i]);
+        client_free(clients[i]);
+    }
+    host_free(host);
+}
+
+/* ---- no descriptors ---- */
+
+#define MANY 50
+
+static void test_without_descriptors_the_idle_go_and_no_answer_is_lost(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    struct client *clients[MANY];
+    for (int i = 0; i < MANY; i++) clients[i] = new_saying(host, REQUEST);
+    limit_descriptors(5);
+    for (uint64_t since = real_ms(); host->served < MANY && real_ms() - since < PATIENCE;
+         fake_clock_advance(1))
+        host_turn(host);
+    assert_int_equal(host->served, MANY);
+    assert_true(host_connections(host) >= 4); /* accept4() says EMFILE to an empty queue as well */
+    unlimit_descriptors();
+    for (int i = 0; i < MANY; i++) {
+        assert_answer(clients[i], 200, "GET / ");
+        client_free(clients[i]);
+    }
+    assert_int_equal(host->news_count, 1); /* once a second */
+    assert_int_equal(host->news[0].error, EMFILE);
+    host_free(host);
+}
+
+/* Whoever was answered just now is about to go on. Where room is wanted he is told with his next answer, and
+ * nobody's request is lost for it. */
+static void test_where_room_is_wanted_answers_end_their_connections(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    struct client *first = new_served(host), *second = new_served(host), *third;
+    third = new_saying(host, REQUEST);
+    limit_descriptors(0);
+    assert_silence(third);
+    assert_silence(first);
+    client_say(first, REQUEST);
+    assert_answer(first, 200, "GET / ");
+    assert_string_equal(client_field(first, "Connection"), "close");
+    assert_end(first);
+    assert_silence(third);
+    unlimit_descriptors();
+    client_free(first);
+    assert_answer(third, 200, "GET / "); /* at once */
+    fake_clock_advance(100);
+    client_say(second, REQUEST);
+    assert_answer(second, 200, "GET / ");
+    assert_null(client_field(second, "Connection"));
+    client_free(second);
+    client_free(third);
+    host_free(host);
+}
+
+static void test_with_nobody_idle_it_pauses_and_does_not_spin(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    struct client *uploads[2] = {new_saying(host, UPLOAD), new_saying(host, UPLOAD)};
+    struct client *clients[2] = {new_saying(host, REQUEST), new_saying(host, REQUEST)};
+    limit_descriptors(2);
+    for (int tenth = 0; tenth < 9; tenth++) { /* then lane_slow_test.c's */
+        host_settle(host);
+        assert_int_equal(host_connections(host), 2);
+        assert_true(host->lane->paused);
+        assert_true(would_wait(host));
+        fake_clock_advance(99);
+        host_settle(host);
+        assert_true(host->lane->paused && would_wait(host));
+        fake_clock_advance(1);
+    }
+    assert_int_equal(host->news_count, 1);
+
+    uint64_t since = real_ms();
+    bb_lane_wait(
+        host->lane); /* the pause that is over ends no wait; and a lane that pauses wakes up by itself */
+    assert_true(real_ms() - since < PATIENCE);
+    unlimit_descriptors();
+    for (int i = 0; i < 2; i++) {
+        assert_answer(clients[i], 200, "GET / ");
+        client_free(clients[i]);
+        client_free(uploads[i]);
+    }
+    host_free(host);
+}
+
+/* The queue has been promised an answer: an order to drain that comes meanwhile waits for room. */
+static void test_a_drain_without_descriptors_loses_nobody(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    struct client *queued[3];
+    for (int i = 0; i < 3; i++) queued[i] = new_saying(host, REQUEST);
+    limit_descriptors(0);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    host_settle(host);
+    assert_int_equal(host->last, BB_AGAIN);
+    assert_true(would_wait(host));
+    unlimit_descriptors();
+    limit_descriptors(1);
+    fake_clock_advance(100);
+    for (int i = 0; i < 3; i++) {
+        host_settle(host);
+        assert_int_equal(host->served, i + 1);
+        assert_answer(queued[i], 200, "GET / ");
+        assert_end(queued[i]);
+        assert_true(would_wait(host));
+        fake_clock_advance(1000); /* now it may go for the next one */
+    }
+    unlimit_descriptors();
+    for (int i = 0; i < 3; i++) client_free(queued[i]);
+    host_settle_to(host, 0);
+    assert_int_equal(host->last, BB_DRAINED);
+    host_free(host);
+}
+
+static void app_wants_a_descriptor(struct host *host, const struct bb_request *request)
+{
+    int fd = dup(0);
+    assert_true(fd >= 0);
+    close(fd);
+    app_echo(host, request);
+}
+
+static void test_a_drain_leaves_descriptors_to_the_application(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    struct client *queued[12];
+    for (int i = 0; i < 12; i++)
+        queued[i] = new_saying(host, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    host->app = app_wants_a_descriptor;
+    int limit = limit_descriptors(7);
+    host->worker->reserve = limit - limit / 4;
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    for (uint64_t since = real_ms(); host->served < 12 && real_ms() - since < PATIENCE;
+         fake_clock_advance(10))
+        host_turn(host);
+    assert_int_equal(host->served, 12);
+    unlimit_descriptors();
+    for (int i = 0; i < 12; i++) {
+        assert_answer(queued[i], 200, "GET / ");
+        client_free(queued[i]);
+    }
+    host_free(host);
+}
+
+/* No memory to watch a listener: it is tried again later. */
+static void test_a_listener_that_cannot_be_watched(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    bb_lane_free(host->lane);
+    fail_socket.watch_error = ENOMEM;
+    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_ESYSTEM);
+    fail_socket.watch_error = 0;
+    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
+
+    struct client *uploads[2] = {new_saying(host, UPLOAD), new_saying(host, UPLOAD)};
+    struct client *client = new_saying(host, REQUEST);
+    limit_descriptors(2);
+    host_settle(host);
+    assert_true(host->lane->paused);
+    unlimit_descriptors();
+    fail_socket.watch_error = ENOSPC;
+    for (int tenth = 0; tenth < 5; tenth++) {
+        fake_clock_advance(100);
+        assert_silence(client);
+        assert_true(host->lane->paused && would_wait(host));
+    }
+    fail_socket.watch_error = 0;
+    fake_clock_advance(100);
+    assert_answer(client, 200, "GET / ");
+    for (int i = 0; i < 2; i++) client_free(uploads[i]);
+    client_free(client);
+    host_free(host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_longest_idle_goes),
+        cmocka_unit_test(test_a_new_one_is_never_starved),
+        cmocka_unit_test(test_the_young_are_spared),
+        cmocka_unit_test(test_what_has_been_sent_counts_first),
+        cmocka_unit_test(test_who_was_spared_is_no_younger),
+        cmocka_unit_test(test_one_that_goes_while_its_event_waits),
+        cmocka_unit_test(test_the_idle_ones_of_a_busy_lane_keep_nobody_out),
+        cmocka_unit_test(test_without_descriptors_the_idle_go_and_no_answer_is_lost),
+        cmocka_unit_test(test_where_room_is_wanted_answers_end_their_connections),
+        cmocka_unit_test(test_with_nobody_idle_it_pauses_and_does_not_spin),
+        cmocka_unit_test(test_a_drain_without_descriptors_loses_nobody),
+        cmocka_unit_test(test_a_drain_leaves_descriptors_to_the_application),
+        cmocka_unit_test(test_a_listener_that_cannot_be_watched),
+    };
+    return cmocka_run_group_tests_name("lane_room", tests, NULL, NULL);
+}

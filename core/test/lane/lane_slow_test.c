@@ -1,0 +1,165 @@
+/* lane_slow_test.c: clients that send or read slowly when there is no room for more connections: the slowest
+ * ones go, ten a second, and a new client with a whole request is served within a second. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "accept_case.h"
+#include "support/fake_clock.h"
+#include "support/few_descriptors.h"
+
+#define CROWD 300
+
+static bool is_refused(struct client *client, int status)
+{
+    while (client_receive(client)) continue;
+    return bb__buf_len(&client->in) > 12 && atoi(bb__buf_bytes(&client->in) + 9) == status;
+}
+
+static void test_the_slowest_upload_goes(void **state)
+{
+    (void)state;
+    struct host *host = new_host(3);
+    struct client *uploads[3], *others[3];
+    for (int i = 0; i < 3; i++) uploads[i] = new_saying(host, UPLOAD);
+    host_settle(host);
+    client_say(uploads[0], "something");
+    client_say(uploads[2], "some");
+    fake_clock_advance(1000);
+    host_settle(host);
+    others[0] = new_saying(host, UPLOAD);
+    host_settle(host);
+    assert_true(is_refused(uploads[1], 408));
+    for (int i = 1; i < 3; i++) others[i] = new_saying(host, UPLOAD);
+    fake_clock_advance(100);
+    host_settle(host);
+    assert_true(is_refused(uploads[2], 408));
+    assert_false(is_refused(uploads[0], 408)); /* ten a second */
+    fake_clock_advance(100);
+    client_say(others[0], "something more than that");
+    struct client *quick = new_saying(host, REQUEST); /* for it nobody has to go */
+    assert_answer(quick, 200, "GET / ");
+    assert_false(is_refused(uploads[0], 408));
+    client_free(quick);
+    assert_int_equal(host->news[0].status, 408);
+    assert_int_equal(host->news_count, 1);
+    for (int i = 0; i < 3; i++) client_free(uploads[i]);
+    for (int i = 0; i < 3; i++) client_free(others[i]);
+    host_free(host);
+}
+
+/* They say nothing until they are in. */
+static void test_half_requests_that_come_late(void **state)
+{
+    (void)state;
+    struct host *host = new_host(10);
+    struct client *crowd[CROWD];
+    for (int i = 0; i < CROWD; i++) {
+        crowd[i] = client_new(host);
+        host_settle(host);
+        fake_clock_advance(2);
+        if (send(crowd[i]->fd, UPLOAD, strlen(UPLOAD), MSG_NOSIGNAL) < 0) assert_int_equal(errno, EPIPE);
+        if (i % 50 == 0) fake_clock_advance(100);
+        assert_true(host_connections(host) <= 10 + 2 * 16 + 1);
+    }
+    struct client *client = new_saying(host, REQUEST);
+    for (int tenth = 0; tenth < 10 && host->served == 0; tenth++, fake_clock_advance(100))
+        for (int turn = 0; turn < 50; turn++) host_turn(host);
+    assert_answer(client, 200, "GET / ");
+    for (int i = 0; i < CROWD; i++) client_free(crowd[i]);
+    client_free(client);
+    host_free(host);
+}
+
+/* They wait in the queue before it. */
+static void test_a_new_client_behind_many_half_requests(void **state)
+{
+    (void)state;
+    static const char *const says[] = {UPLOAD, "GET / HTTP/1.1\r\n", ""};
+    for (int kind = 0; kind < 3; kind++) {
+        struct host *host = new_host(10);
+        struct client *crowd[CROWD];
+        for (int i = 0; i < CROWD; i++) crowd[i] = new_saying(host, says[kind]);
+        struct client *client = new_saying(host, REQUEST);
+        for (int tenth = 0; tenth < 10 && host->served == 0; tenth++) {
+            for (int turn = 0; turn < 50; turn++) host_turn(host);
+            fake_clock_advance(100);
+        }
+        assert_int_equal(host->served, 1);
+        assert_true(host_connections(host) <= 10 + 2 * 16 + 1);
+        assert_answer(client, 200, "GET / ");
+        for (int i = 0; i < CROWD; i++) client_free(crowd[i]);
+        client_free(client);
+        host_free(host);
+    }
+}
+
+static void test_uploads_that_have_all_descriptors(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    struct client *uploads[12], *clients[3];
+    for (int i = 0; i < 12; i++) uploads[i] = new_saying(host, UPLOAD);
+    for (int i = 0; i < 3; i++) clients[i] = new_saying(host, REQUEST);
+    limit_descriptors(4);
+    unsigned tenths = 0;
+    for (; tenths < 40 && host->served < 3; tenths++) {
+        for (int i = 0; i < 12; i++)
+            if (send(uploads[i]->fd, "x", 1, MSG_NOSIGNAL) < 0) assert_int_equal(errno, EPIPE);
+        host_settle(host);
+        fake_clock_advance(100);
+    }
+    unlimit_descriptors();
+    assert_int_equal(host->served, 3);
+    for (int i = 0; i < 3; i++) assert_answer(clients[i], 200, "GET / ");
+    for (int i = 0; i < 12; i++) client_free(uploads[i]);
+    for (int i = 0; i < 3; i++) client_free(clients[i]);
+    host_free(host);
+}
+
+static void app_large(struct host *host, const struct bb_request *request)
+{
+    static const char text[900 * 1000];
+    if (request->head.target.len > 1)
+        host_answer(host, 200, text, sizeof text);
+    else
+        app_echo(host, request);
+}
+
+static void test_the_slowest_reader_goes(void **state)
+{
+    (void)state;
+    struct host *host = new_host(2);
+    host->app = app_large;
+    struct client *readers[2];
+    for (int i = 0; i < 2; i++) readers[i] = new_saying(host, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+    host_settle(host);
+    (void)client_receive(readers[1]);
+    fake_clock_advance(1000);
+    host_settle(host);
+    assert_int_equal(host_connections(host), 2);
+    struct client *client = new_saying(host, UPLOAD);
+    host_settle(host);
+    assert_int_equal(host->news_count, 1);
+    while (client_receive(readers[0])) continue;
+    assert_int_not_equal(readers[0]->end, CLIENT_OPEN);
+    assert_answer(readers[1], 200, NULL);
+    for (int i = 0; i < 2; i++) client_free(readers[i]);
+    client_free(client);
+    host_free(host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_slowest_upload_goes),
+        cmocka_unit_test(test_a_new_client_behind_many_half_requests),
+        cmocka_unit_test(test_half_requests_that_come_late),
+        cmocka_unit_test(test_uploads_that_have_all_descriptors),
+        cmocka_unit_test(test_the_slowest_reader_goes),
+    };
+    return cmocka_run_group_tests_name("lane_slow", tests, NULL, NULL);
+}

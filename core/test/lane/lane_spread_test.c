@@ -1,0 +1,150 @@
+/* lane_spread_test.c: when a lane lets others have the next connections. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "accept_case.h"
+#include "support/fail_socket.h"
+
+static unsigned unwatched;
+
+static void count_unwatched(void)
+{
+    unwatched++;
+}
+
+/* A host, and a board with a lane of another process. */
+struct pair {
+    struct bb_board *board;
+    struct bb__board_line *other;
+    struct host *host;
+};
+
+static struct pair new_pair(bool spread)
+{
+    struct pair pair;
+    struct bb_settings settings = host_settings();
+    settings.spread = spread;
+    assert_int_equal(bb_board_new(&pair.board, 8), BB_OK);
+    pair.host = host_new(&settings, AF_UNIX);
+    pair.other = bb__board_claim(pair.board);
+    host_enter_board(pair.host, pair.board);
+    fail_socket.before_unwatching = count_unwatched;
+    return pair;
+}
+
+static void free_pair(struct pair *pair)
+{
+    fail_socket.before_unwatching = NULL;
+    host_free(pair->host);
+    bb_board_free(pair->board);
+}
+
+#define CLOSING "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+
+/* The host serves so many new connections, of which so many come at a time, and with each of them the other
+ * lane so many. Returns how often the host's entered anew: with its listener and the relay. */
+static unsigned turns_at_a_time(struct pair *pair, int count, int at_a_time, unsigned others)
+{
+    struct client *clients[8];
+    unwatched = 0;
+    for (int i = 0; i < count; i += at_a_time) {
+        for (int j = 0; j < at_a_time; j++) clients[j] = new_saying(pair->host, CLOSING);
+        bb_lane_wait(pair->host->lane);
+        host_serve(pair->host);
+        for (int j = 0; j < at_a_time; j++) {
+            assert_answer(clients[j], 200, "GET / ");
+            client_free(clients[j]);
+            atomic_fetch_add(&pair->other->requests, others);
+        }
+    }
+    return unwatched / 2;
+}
+
+static unsigned turns(struct pair *pair, int count, unsigned others)
+{
+    return turns_at_a_time(pair, count, 1, others);
+}
+
+static void test_who_has_more_than_others_is_the_last(void **state)
+{
+    (void)state;
+    struct pair pair = new_pair(true);
+    assert_int_equal(turns(&pair, 30, 0), 0);
+    assert_in_range(turns(&pair, 34, 0), 31, 33);
+    free_pair(&pair);
+}
+
+static void test_even_shares_need_no_turns(void **state)
+{
+    (void)state;
+    struct pair pair = new_pair(true);
+    assert_int_equal(turns(&pair, 200, 1), 0);
+    free_pair(&pair);
+}
+
+static void test_who_had_less_stays_the_first(void **state)
+{
+    (void)state;
+    struct pair pair = new_pair(true);
+    (void)turns(&pair, 40, 0);
+    atomic_fetch_add(&pair.other->requests, 100);
+    assert_int_equal(turns(&pair, 80, 0), 0);
+    free_pair(&pair);
+}
+
+static void test_nobody_else_can_have_any(void **state)
+{
+    (void)state;
+    struct pair pair = new_pair(true);
+    atomic_store(&pair.other->began, 1); /* since this machine was started */
+    assert_int_equal(turns(&pair, 200, 0), 0);
+    free_pair(&pair);
+}
+
+/* The other one was here for long; then it is replaced by one that begins at nought. */
+static void test_who_is_new_has_nothing_to_catch_up(void **state)
+{
+    (void)state;
+    struct pair pair = new_pair(true);
+    atomic_store(&pair.other->requests, 1000000);
+    (void)turns(&pair, 32, 1);
+    assert_in_range(turns(&pair, 64, 0), 31, 33);
+    atomic_store(&pair.other->requests, 0);
+    assert_in_range(turns(&pair, 64, 0), 16, 33);
+    free_pair(&pair);
+}
+
+static void test_those_that_come_at_a_time_are_one_turn(void **state)
+{
+    (void)state;
+    struct pair pair = new_pair(true);
+    assert_in_range(turns(&pair, 64, 0), 32, 33);
+    assert_in_range(turns_at_a_time(&pair, 64, 8, 0), 0, 8); /* once for all that come at a time */
+    free_pair(&pair);
+}
+
+static void test_no_turns_without_spread(void **state)
+{
+    (void)state;
+    struct pair pair = new_pair(false);
+    assert_int_equal(turns(&pair, 200, 0), 0);
+    free_pair(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_has_more_than_others_is_the_last),
+        cmocka_unit_test(test_even_shares_need_no_turns),
+        cmocka_unit_test(test_who_had_less_stays_the_first),
+        cmocka_unit_test(test_nobody_else_can_have_any),
+        cmocka_unit_test(test_who_is_new_has_nothing_to_catch_up),
+        cmocka_unit_test(test_those_that_come_at_a_time_are_one_turn),
+        cmocka_unit_test(test_no_turns_without_spread),
+    };
+    return cmocka_run_group_tests_name("lane_spread", tests, NULL, NULL);
+}

@@ -1,0 +1,341 @@
+/* reply_buffer_test.c: answers that are larger than what the client takes at once: how much waits in memory,
+ * when the host waits, and that every byte arrives. reply_spill_test.c has those for which there is a file.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/client.h"
+#include "support/fake_clock.h"
+
+#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+#define BUFFER  (256 * 1024)
+
+/* Bytes of one send at most. */
+#define RUN (256 * 1024 + 32 * 1024)
+
+/* What may be there beside response_buffer: a run that has filled it, and one for which there was no file. */
+#define RUNS (2 * RUN)
+
+static char letter_at(size_t position)
+{
+    return (char)('a' + position * 31 % 26);
+}
+
+/* ---- what is answered ---- */
+
+#define LARGEST (8 << 20)
+
+static char letters[LARGEST];
+
+static struct {
+    struct bb_slice *parts;
+    size_t count, total;
+    bool chunked;
+    int ended_as;
+    unsigned waits;
+    uint64_t most_pending;
+    sem_t held_up; /* the host has had to wait for the first time, or has ended the answer without that */
+} answer;
+
+/* Cuts `total` letters into parts of one size, with an empty one behind each. */
+static void cut_answer(size_t total, size_t size, bool chunked)
+{
+    answer.count = 2 * ((total + size - 1) / size);
+    answer.parts = calloc(answer.count, sizeof *answer.parts);
+    answer.total = total;
+    answer.chunked = chunked;
+    answer.waits = 0;
+    answer.most_pending = 0;
+    sem_init(&answer.held_up, 0, 0);
+    for (size_t i = 0; i < answer.count; i += 2) {
+        size_t at = i / 2 * size;
+        answer.parts[i] = (struct bb_slice){letters + at, total - at < size ? total - at : size};
+        answer.parts[i + 1] = (struct bb_slice){letters, 0};
+    }
+}
+
+/* Drops what was taken off the front of the parts; an empty part is taken with what is before it. */
+static void drop_taken(struct bb_slice **parts, size_t *count, uint64_t taken)
+{
+    while (*count > 0 && (*parts)->len <= taken) {
+        taken -= (*parts)->len;
+        ++*parts;
+        --*count;
+    }
+    if (*count > 0) {
+        (*parts)->at += taken;
+        (*parts)->len -= taken;
+    }
+}
+
+static size_t bytes_of(const struct bb_slice *parts, size_t count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++) bytes += parts[i].len;
+    return bytes;
+}
+
+/* Writes it all, waiting whenever it is told to. */
+static void app_large(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    struct bb_slice *parts = answer.parts;
+    size_t count = answer.count;
+    uint64_t taken;
+    int code;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, answer.chunked ? BB_LENGTH_UNKNOWN : answer.total), BB_OK);
+    while ((code = bb_reply_write(host->lane, parts, count, true, &taken)) == BB_AGAIN) {
+        drop_taken(&parts, &count, taken);
+        uint64_t pending = bb__conn_owes(host->lane->current);
+        if (pending > answer.most_pending) answer.most_pending = pending;
+        if (!host->lane->reply.spills && bytes_of(parts, count) > BUFFER)
+            assert_true(pending <= RUN); /* nothing is copied that memory has no room for */
+        if (host->lane->reply.spills && answer.waits++ == 0) sem_post(&answer.held_up);
+        if ((code = bb_reply_wait(host->lane)) < 0) break;
+        assert_true(code == BB_AGAIN || !bb__spill_is_full(&host->lane->current->spill));
+    }
+    answer.ended_as = code;
+    code < 0 ? bb_reply_abort(host->lane) : assert_int_equal(bb_reply_end(host->lane), BB_OK);
+    sem_post(&answer.held_up);
+    free(answer.parts);
+}
+
+static struct host *new_host(int family, uint64_t write_timeout)
+{
+    struct bb_settings settings = host_settings();
+    settings.response_buffer = BUFFER;
+    settings.spool_max = 1; /* no file */
+    settings.write_timeout = write_timeout;
+    struct host *host = host_new(&settings, family);
+    host->app = app_large;
+    return host;
+}
+
+/* ---- a client in a thread of its own: the host blocks while it waits ---- */
+
+struct reader {
+    struct client *client;
+    pthread_t thread;
+    size_t piece; /* reads so much at a time */
+    bool late;    /* and nothing before the host has had to wait */
+};
+
+static void *read_on(void *argument)
+{
+    struct reader *reader = argument;
+    struct client *client = reader->client;
+    struct pollfd watched = {.fd = client->fd, .events = POLLIN};
+    char *bytes = malloc(reader->piece);
+    if (reader->late) sem_wait(&answer.held_up);
+    while (poll(&watched, 1, PATIENCE) > 0) {
+        ssize_t got = recv(client->fd, bytes, reader->piece, 0);
+        if (got <= 0) break;
+        if (bb__buf_append(&client->in, bytes, (size_t)got) != BB_OK) break;
+        if (memmem(bytes, (size_t)got, "0\r\n\r\n", 5)) break;
+    }
+    shutdown(client->fd, SHUT_WR); /* it has read the answer: nothing has to linger for it */
+    free(bytes);
+    return NULL;
+}
+
+/* A client that asks, and goes on reading while the host serves. */
+static struct reader start_reader(struct host *host, size_t piece, bool late)
+{
+    struct reader reader = {.client = client_new(host), .piece = piece, .late = late};
+    client_say(reader.client, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    return reader;
+}
+
+static void assert_every_byte(struct reader *reader)
+{
+    struct client *client = reader->client;
+    assert_answer(client, 200, NULL);
+    assert_int_equal(bb__buf_len(&client->body), answer.total + 1);
+    assert_memory_equal(bb__buf_bytes(&client->body), letters, answer.total);
+    assert_int_equal(answer.ended_as, BB_OK);
+    assert_end(client);
+    client_free(client);
+}
+
+static void serve_and_read(struct host *host, size_t piece, bool late)
+{
+    struct reader reader = start_reader(host, piece, late);
+    pthread_create(&reader.thread, NULL, read_on, &reader);
+    while (host->served == 0) {
+        bb_lane_wait(host->lane);
+        host_serve(host);
+    }
+    while (host_connections(host) > 0) {
+        bb_lane_wait(host->lane);
+        host_serve(host);
+    }
+    pthread_join(reader.thread, NULL);
+    assert_every_byte(&reader);
+    host->served = 0;
+}
+
+static void test_every_byte_arrives(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t total, size;
+    } cases[] = {
+        {LARGEST, LARGEST},     /* one huge part */
+        {LARGEST, 1000 * 1000}, /* larger than a run */
+        {4 << 20, 20 * 1000},   /* larger than what is copied */
+        {1000 * 1000, 5},       /* 200,000 tiny ones */
+        {200 * 1000, 1},        /* a byte each */
+        {0, 1},
+    };
+    static const int families[] = {AF_UNIX, AF_INET};
+    for (int family = 0; family < 2; family++) {
+        struct host *host = new_host(families[family], PATIENCE);
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            for (int chunked = 0; chunked < 2; chunked++) {
+                cut_answer(cases[i].total, cases[i].size, chunked);
+                serve_and_read(host, 64 * 1024, false);
+                assert_true(answer.most_pending <= BUFFER + RUNS);
+            }
+        }
+        host_free(host);
+    }
+}
+
+static void test_a_slow_reader_gets_every_byte(void **state)
+{
+    (void)state;
+    for (int chunked = 0; chunked < 2; chunked++) {
+        struct host *host = new_host(AF_UNIX, PATIENCE);
+        cut_answer(4 << 20, 3000, chunked);
+        serve_and_read(host, 700, true);
+        assert_true(answer.waits > 0);
+        assert_true(answer.most_pending >= BUFFER && answer.most_pending <= BUFFER + RUNS);
+        host_free(host);
+    }
+}
+
+/* More milliseconds than poll() takes. */
+static void test_a_patience_of_fifty_days(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX, 1ULL << 32);
+    cut_answer(4 << 20, 3000, true);
+    serve_and_read(host, 700, true);
+    assert_true(answer.waits > 0);
+    host_free(host);
+}
+
+/* ---- clients that do not read ---- */
+
+static void test_a_client_that_reads_nothing_is_reset_in_time(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET, 30);
+    struct client *client = client_new(host);
+    cut_answer(LARGEST, 10000, true);
+    client_say(client, REQUEST);
+    uint64_t since = real_ms();
+    while (host->served == 0) host_turn(host);
+    assert_int_equal(answer.ended_as, BB_EGONE);
+    assert_true(real_ms() - since >= 25);
+    assert_true(answer.most_pending <= BUFFER + RUNS);
+    assert_int_equal(host_connections(host), 0);
+    assert_reset(client);
+    client_free(client);
+    host_free(host);
+}
+
+static void test_a_client_that_leaves_ends_the_wait(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 2; how++) {
+        struct host *host = new_host(how ? AF_UNIX : AF_INET, PATIENCE);
+        struct client *client = client_new(host);
+        cut_answer(LARGEST, 10000, true);
+        client_say(client, REQUEST);
+        bb__sock_reset(client->fd);
+        client->fd = -1;
+        while (host->served == 0) host_turn(host);
+        assert_int_equal(answer.ended_as, BB_EGONE);
+        client_free(client);
+        host_free(host);
+    }
+}
+
+/* ---- waking ---- */
+
+static void app_is_woken(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    struct bb_slice rest = {letters, LARGEST};
+    uint64_t taken;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, LARGEST), BB_OK);
+    while (!bb__spill_is_full(&host->lane->current->spill)) {
+        assert_int_equal(bb_reply_write(host->lane, &rest, 1, true, &taken), BB_AGAIN);
+        assert_true(taken > 0 && taken < rest.len);
+        rest = (struct bb_slice){rest.at + taken, rest.len - taken};
+        if (!host->lane->reply.spills) assert_int_equal(bb_reply_wait(host->lane), BB_OK);
+    }
+    for (int i = 0; i < 3; i++) {
+        bb_lane_wake(host->lane);
+        assert_int_equal(bb_reply_wait(host->lane), BB_AGAIN);
+    }
+    assert_int_equal(bb_reply_write(host->lane, &rest, 1, true, &taken), BB_AGAIN);
+    assert_int_equal(taken, 0);
+    assert_int_equal(bb_reply_wait(host->lane), BB_EGONE); /* a wake-up counts once */
+    assert_int_equal(bb_reply_end(host->lane), BB_ESHORT);
+}
+
+static void test_a_wake_up_ends_the_wait(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX, 20);
+    struct client *client = client_new(host);
+    host->app = app_is_woken;
+    client_say(client, REQUEST);
+    while (host->served == 0) host_turn(host);
+    client_free(client);
+    host_free(host);
+}
+
+/* ---- without a buffer ---- */
+
+static void test_without_a_buffer_hardly_anything_is_pending(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX, PATIENCE);
+    host->worker->settings.response_buffer = 0;
+    cut_answer(4 << 20, 3000, true);
+    serve_and_read(host, 64 * 1024, false);
+    assert_true(answer.most_pending <= RUNS);
+    host_free(host);
+}
+
+static int make_letters(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LARGEST; i++) letters[i] = letter_at(i);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_byte_arrives),
+        cmocka_unit_test(test_a_slow_reader_gets_every_byte),
+        cmocka_unit_test(test_a_client_that_reads_nothing_is_reset_in_time),
+        cmocka_unit_test(test_a_client_that_leaves_ends_the_wait),
+        cmocka_unit_test(test_a_patience_of_fifty_days),
+        cmocka_unit_test(test_a_wake_up_ends_the_wait),
+        cmocka_unit_test(test_without_a_buffer_hardly_anything_is_pending),
+    };
+    return cmocka_run_group_tests_name("reply_buffer", tests, make_letters, NULL);
+}

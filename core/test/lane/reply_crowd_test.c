@@ -1,0 +1,137 @@
+/* reply_crowd_test.c: responses of many clients that read slowly, or not at all: how much memory they take
+ * together, and how slow a client may be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "spill_case.h"
+#include "support/client.h"
+#include "support/fake_clock.h"
+
+#define CROWD      40
+#define TOTAL      (64 * 1024 * 64)
+#define WHOLE_PART (1 << 20)
+
+static uint64_t unsent(const struct host *host)
+{
+    return atomic_load(&host->worker->spool_budget.unsent);
+}
+
+/* Half of the applications write it all at once, half in small parts. */
+static void app_answers(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    size_t step = host->served % 2 ? 20000 : WHOLE_PART;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, WHOLE_PART), BB_OK);
+    for (size_t at = 0, len; at < WHOLE_PART; at += len) {
+        len = WHOLE_PART - at < step ? WHOLE_PART - at : step;
+        write_all(host, letters + at, len);
+    }
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_all_of_them_share_the_memory(void **state)
+{
+    (void)state;
+    struct bb_settings settings = spill_settings();
+    settings.response_buffer = 64 * 1024;
+    struct host *host = host_new(&settings, AF_UNIX);
+    struct client *clients[CROWD];
+    host->app = app_answers;
+    for (int i = 0; i < CROWD; i++) {
+        clients[i] = lazy_client(host);
+        assert_true(unsent(host) <= TOTAL + RUN);
+    }
+    assert_true(unsent(host) > TOTAL / 2);
+    for (int i = 0; i < CROWD; i++) {
+        assert_answer(clients[i], 200, NULL);
+        assert_memory_equal(bb__buf_bytes(&clients[i]->body), letters, WHOLE_PART);
+        assert_true(unsent(host) <= TOTAL + RUN);
+        client_free(clients[i]);
+    }
+    assert_int_equal(unsent(host), 0);
+    assert_int_equal(used(host), 0);
+    host_free(host);
+}
+
+/* A window of a file for each of them would be as much again. */
+static void test_what_waits_in_a_file_takes_no_memory(void **state)
+{
+    (void)state;
+    struct bb_settings settings = spill_settings();
+    settings.response_buffer = 1024;
+    struct host *host = host_new(&settings, AF_UNIX);
+    struct client *clients[CROWD];
+    host->app = app_answers;
+    for (int i = 0; i < CROWD; i++) clients[i] = lazy_client(host);
+    for (int i = 0; i < CROWD; i++) {
+        for (int reads = 0; reads < 5; reads++) {
+            bb__buf_clear(&clients[i]->in);
+            (void)client_receive(clients[i]);
+        }
+        host_settle(host);
+        assert_true(unsent(host) <= RUN + 2 * BB_SPILL_WINDOW);
+    }
+    for (int i = 0; i < CROWD; i++) client_free(clients[i]);
+    host_settle_to(host, 0);
+    assert_int_equal(unsent(host), 0);
+    host_free(host);
+}
+
+/* How many seconds a client is served that takes so much in each, or 60. */
+static int seconds_at(struct host *host, size_t rate)
+{
+    static char bytes[1 << 20];
+    int second = 0;
+    reader = lazy_client(host);
+    for (; second < 60 && host_connections(host) > 0; second++) {
+        for (size_t taken = 0; taken < rate;) {
+            ssize_t got = recv(reader->fd, bytes, rate - taken, 0);
+            if (got <= 0) break;
+            taken += (size_t)got;
+        }
+        fake_clock_advance(1000);
+        host_settle(host);
+    }
+    client_free(reader);
+    host_settle_to(host, 0);
+    return second;
+}
+
+static void app_is_done(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    host_answer(host, 200, letters, LARGE);
+}
+
+/* The lane does not wait for it, and other limits do not hold either. */
+static void test_a_client_that_reads_too_slowly(void **state)
+{
+    (void)state;
+    static const uint64_t timeouts[] = {0, 60000};
+    for (int i = 0; i < 2; i++) {
+        struct bb_settings settings = spill_settings();
+        settings.write_timeout = timeouts[i];
+        settings.min_body_rate = 20000;
+        settings.response_buffer = 2 * LARGE;
+        struct host *host = host_new(&settings, AF_UNIX);
+        host->app = app_is_done;
+        assert_int_equal(seconds_at(host, 60000), 60);
+        assert_in_range(seconds_at(host, 5000), 11, 30);
+        host_free(host);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_of_them_share_the_memory),
+        cmocka_unit_test(test_what_waits_in_a_file_takes_no_memory),
+        cmocka_unit_test(test_a_client_that_reads_too_slowly),
+    };
+    return cmocka_run_group_tests_name("reply_crowd", tests, make_letters, NULL);
+}

@@ -1,0 +1,142 @@
+/* reply_full_test.c: answers for which neither memory nor the spool has room: the lane waits for the client,
+ * and no byte is lost or doubled. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "spill_case.h"
+#include "support/client.h"
+#include "support/fail_file.h"
+#include "support/fake_clock.h"
+#include "support/fake_wait.h"
+
+static unsigned waits;
+
+static unsigned random_below(unsigned limit)
+{
+    static uint64_t seed = 5;
+    seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (unsigned)(seed >> 33) % limit;
+}
+
+static void read_some(void)
+{
+    bool soon = reader->host->lane->reply.spills || random_below(8) == 0;
+    for (unsigned times = soon ? random_below(20) : 0; times > 0 && client_receive(reader); times--) continue;
+}
+
+/* Parts of all sizes, for a client that reads now and then, and while it is waited for. */
+static void app_writes_at_random(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    size_t at = 0;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, BB_LENGTH_UNKNOWN), BB_OK);
+    while (at < LARGE) {
+        size_t len = random_below(4) ? random_below(5000) : random_below(1 << 20);
+        struct bb_slice part = {letters + at, len < LARGE - at ? len : LARGE - at};
+        uint64_t taken;
+        int code = bb_reply_write(host->lane, &part, 1, false, &taken);
+        at += taken;
+        if (random_below(50) == 0) read_some();
+        if (code == BB_OK) continue;
+        assert_int_equal(code, BB_AGAIN);
+        if (host->lane->reply.spills) waits++;
+        assert_int_equal(bb_reply_wait(host->lane), BB_OK);
+    }
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void serve_at_random(struct host *host)
+{
+    waits = 0;
+    fake_wait_client = read_some;
+    reader = client_new(host);
+    leave_little_room(reader);
+    client_say(reader, REQUEST);
+    assert_all_letters(reader);
+    fake_wait_client = NULL;
+    assert_int_equal(used(host), 0);
+    client_free(reader);
+}
+
+static void test_every_byte_arrives_whatever_there_is_room_for(void **state)
+{
+    (void)state;
+    static const uint64_t buffers[] = {0, 100 * 1000, 1 << 20};
+    static const uint64_t budgets[] = {1, 100 * 1000, 1 << 20, 0};
+    for (int i = 0; i < 12; i++) {
+        struct bb_settings settings = spill_settings();
+        settings.response_buffer = buffers[i % 3];
+        settings.spool_max = budgets[i / 3];
+        struct host *host = host_new(&settings, i % 2 ? AF_INET : AF_UNIX);
+        host->app = app_writes_at_random;
+        serve_at_random(host);
+        if (settings.spool_max == 0) assert_int_equal(waits, 0);
+        if (settings.spool_max == 1) assert_true(waits > 0);
+        host_free(host);
+    }
+}
+
+static void test_a_full_disk_makes_the_lane_wait(void **state)
+{
+    (void)state;
+    static const int errors[] = {ENOSPC, EIO};
+    for (int i = 0; i < 4; i++) {
+        struct host *host = new_host(i % 2 ? AF_INET : AF_UNIX, app_writes_at_random);
+        fail_file_full(i < 2 ? 1000000 : 0, errors[i % 2]);
+        serve_at_random(host);
+        assert_true(waits > 0);
+        fail_file_off();
+        fail_file.tmpfile_error = EMFILE;
+        serve_at_random(host);
+        assert_true(waits > 0);
+        fail_file_off();
+        host_free(host);
+    }
+}
+
+/* Room that others give back ends the wait, whether the client has taken something or not. */
+static void app_waits_for_others(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    size_t at = 0;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, LARGE), BB_OK);
+    while (!bb__spill_is_full(&host->lane->current->spill)) {
+        const struct bb_slice part = {letters + at, LARGE - at};
+        uint64_t taken;
+        assert_int_equal(bb_reply_write(host->lane, &part, 1, false, &taken), BB_AGAIN);
+        at += taken;
+        if (!host->lane->reply.spills) assert_int_equal(bb_reply_wait(host->lane), BB_OK);
+    }
+    atomic_store(&host->worker->spool_budget.used, 0);
+    assert_int_equal(bb_reply_wait(host->lane), BB_OK);
+    write_all(host, letters + at, LARGE - at);
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_room_that_others_give_back(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX, app_waits_for_others);
+    atomic_store(&host->worker->spool_budget.used, host->worker->spool_budget.max);
+    struct client *client = lazy_client(host);
+    assert_all_letters(client);
+    assert_int_equal(used(host), 0);
+    client_free(client);
+    host_free(host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_byte_arrives_whatever_there_is_room_for),
+        cmocka_unit_test(test_a_full_disk_makes_the_lane_wait),
+        cmocka_unit_test(test_room_that_others_give_back),
+    };
+    return cmocka_run_group_tests_name("reply_full", tests, make_letters, NULL);
+}

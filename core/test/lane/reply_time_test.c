@@ -1,0 +1,323 @@
+/* reply_time_test.c: for how long the host waits for a client that takes nothing, and what counts as taking.
+ * The clock is the test's, but the kernel waits in its own time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/client.h"
+#include "support/fake_clock.h"
+#include "support/fake_wait.h"
+
+#define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+#define BUFFER  (256 * 1024)
+#define LARGEST (8 << 20)
+
+static char letters[LARGEST];
+
+static struct host *new_host(int family, uint64_t write_timeout, host_app app)
+{
+    struct bb_settings settings = host_settings();
+    settings.response_buffer = BUFFER;
+    settings.spool_max = 1; /* who is ahead of the client waits for it */
+    settings.write_timeout = write_timeout;
+    struct host *host = host_new(&settings, family);
+    host->app = app;
+    return host;
+}
+
+/* Writes such parts until there is room neither in memory nor in the spool. */
+static void fill_up(struct host *host, size_t len)
+{
+    const struct bb_slice part = {letters, len};
+    uint64_t taken;
+    while (!bb__spill_is_full(&host->lane->current->spill)) {
+        int code = bb_reply_write(host->lane, &part, 1, false, &taken);
+        if (code == BB_AGAIN && !host->lane->reply.spills)
+            code = bb_reply_wait(host->lane); /* for a moment */
+        assert_true(code >= 0);
+    }
+}
+
+static int write_part(struct host *host, size_t len)
+{
+    const struct bb_slice part = {letters, len};
+    uint64_t taken;
+    return bb_reply_write(host->lane, &part, 1, false, &taken);
+}
+
+static struct client *late;
+static bool late_reads;
+
+/* The host's own time is not the client's: its patience is counted from when there was something to take. */
+static void app_is_late(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    uint64_t since;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, BB_LENGTH_UNKNOWN), BB_OK);
+    fake_clock_advance(1000);
+    fill_up(host, LARGEST);
+
+    if (late_reads) { /* and anew from when it last took something */
+        fake_clock_advance(29);
+        while (bb__conn_owes(host->lane->current) > 0) {
+            while (client_receive(late)) bb__buf_clear(&late->in);
+            assert_true(write_part(host, 1) >= 0);
+        }
+        fill_up(host, LARGEST);
+    }
+    fake_clock_advance(10);
+    since = real_ms();
+    assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
+    assert_true(real_ms() - since >= 19);
+    bb_reply_abort(host->lane);
+}
+
+static void test_the_wait_is_counted_from_the_last_progress(void **state)
+{
+    (void)state;
+    for (int reads = 0; reads < 2; reads++) {
+        struct host *host = new_host(AF_UNIX, 30, app_is_late);
+        late = client_new(host);
+        late_reads = reads;
+        client_say(late, REQUEST);
+        while (host->served == 0) host_turn(host);
+        client_free(late);
+        host_free(host);
+    }
+}
+
+static void begin(struct host *host)
+{
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, LARGEST), BB_OK);
+}
+
+/* Leaves the socket no room, also when something has been taken. */
+static void shut_room(struct host *host)
+{
+    int least = 4096;
+    assert_int_equal(setsockopt(host->lane->current->fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof least), 0);
+}
+
+/* Less than the socket asks for more after. */
+static void app_is_read_little_by_little(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    const struct bb__conn *conn = host->lane->current;
+    begin(host);
+    fill_up(host, 10000);
+    shut_room(host);
+    for (int round = 0; round < 2; round++) {
+        char bytes[1000];
+        int untaken = bb__sock_untaken(conn->fd);
+        uint64_t pending = bb__conn_owes(conn);
+        while (bb__sock_untaken(conn->fd) == untaken) (void)recv(late->fd, bytes, sizeof bytes, 0);
+        fake_clock_advance(30);
+        bb_lane_wake(host->lane); /* no reason to forget what the client has done */
+        assert_int_equal(bb_reply_wait(host->lane), BB_AGAIN);
+        uint64_t since = real_ms();
+        assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
+        assert_true(real_ms() - since >= 29);
+        assert_int_equal(bb__conn_owes(conn), pending);
+    }
+    bb_reply_abort(host->lane);
+}
+
+/* What the application adds is nothing that the client has done. */
+static void app_goes_on_writing(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    uint64_t progress;
+    begin(host);
+    while (bb__conn_owes(host->lane->current) <= BUFFER / 2) assert_int_equal(write_part(host, 10000), BB_OK);
+    shut_room(host);
+    progress = host->lane->reply.write_progress;
+    fake_clock_advance(20);
+    assert_int_equal(write_part(host, 1000), BB_OK);
+    fake_clock_advance(11);
+    assert_int_equal(host->lane->reply.write_progress, progress);
+    assert_int_equal(write_part(host, 1000), BB_EGONE);
+    bb_reply_abort(host->lane);
+}
+
+static void test_it_is_the_client_who_makes_progress(void **state)
+{
+    (void)state;
+    static const host_app apps[] = {app_is_read_little_by_little, app_goes_on_writing};
+    static const int families[] = {AF_UNIX, AF_INET};
+    for (int i = 0; i < 4; i++) {
+        struct host *host = new_host(families[i / 2], 30, apps[i % 2]);
+        late = client_new(host);
+        client_say(late, REQUEST);
+        while (host->served == 0) host_turn(host);
+        client_free(late);
+        host_free(host);
+    }
+}
+
+/* Bytes that the client takes a second, while the host waits for it. */
+static size_t taken_a_second;
+static unsigned seconds;
+
+/* Whether there is something to read, or comes when the kernel finds time to move it. */
+static bool await_bytes(uint64_t since)
+{
+    struct pollfd watched = {.fd = late->fd, .events = POLLIN};
+    while (poll(&watched, 1, 1) == 0) {
+        if (bb__sock_untaken(late->host->lane->current->fd) == 0) return false;
+        assert_true(real_ms() - since < PATIENCE);
+    }
+    return true;
+}
+
+static void take_some(void)
+{
+    static char bytes[1 << 20];
+    uint64_t since = real_ms();
+    for (size_t taken = 0; taken < taken_a_second && await_bytes(since);) {
+        ssize_t got = recv(late->fd, bytes, taken_a_second - taken, 0);
+        if (got <= 0) break;
+        taken += (size_t)got;
+    }
+    seconds++;
+}
+
+#define RATE 50000
+
+/* A lane that waits serves nobody else: to take a byte now and then is not enough. */
+static void app_waits_for_a_slow_client(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    begin(host);
+    fill_up(host, 10000);
+    fake_wait_client = take_some;
+    seconds = 0;
+    int code = bb_reply_wait(host->lane);
+    fake_wait_client = NULL;
+    assert_int_equal(code, taken_a_second < RATE ? BB_EGONE : BB_OK);
+    if (code != BB_OK) assert_in_range(seconds, 1, 21); /* two looks */
+    bb_reply_abort(host->lane);
+}
+
+static void test_who_is_waited_for_has_to_be_quick(void **state)
+{
+    (void)state;
+    static const int families[] = {AF_INET, AF_UNIX};
+    static const size_t rates[] = {0, 10000, 100000};
+    static const uint64_t timeouts[] = {60000, 0};
+    for (int i = 0; i < 12; i++) {
+        struct host *host = new_host(families[i % 2], timeouts[i / 6], app_waits_for_a_slow_client);
+        host->worker->settings.min_body_rate = RATE;
+        taken_a_second = rates[i / 2 % 3];
+        late = client_new(host);
+        client_say(late, REQUEST);
+        while (host->served == 0) host_turn(host);
+        client_free(late);
+        host_free(host);
+    }
+}
+
+/* The kernel tells in steps what it took: at the usual rate it has as long as if there was none. */
+static void app_waits_for_one_who_pauses(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    begin(host);
+    fill_up(host, 10000);
+    fake_wait_client = take_some;
+    seconds = taken_a_second = 0;
+    assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
+    fake_wait_client = NULL;
+    assert_in_range(seconds, 60, 75);
+    bb_reply_abort(host->lane);
+}
+
+static void test_who_is_behind_a_little_may_pause(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX, 60000, app_waits_for_one_who_pauses);
+    late = client_new(host);
+    client_say(late, REQUEST);
+    while (host->served == 0) host_turn(host);
+    client_free(late);
+    host_free(host);
+}
+
+/* What a unix socket adds to each little part in its count is nothing that the client has given back. */
+static void app_sends_little_parts(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, BB_LENGTH_UNKNOWN), BB_OK);
+    fill_up(host, 1);
+    taken_a_second = 1 << 20;
+    take_some();
+    fake_wait_client = take_some;
+    assert_int_equal(bb_reply_wait(host->lane), BB_OK);
+    fake_wait_client = NULL;
+    fill_up(host, 1);
+    seconds = taken_a_second = 0;
+    fake_wait_client = take_some;
+    assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
+    fake_wait_client = NULL;
+    assert_in_range(seconds, 60, 75);
+    bb_reply_abort(host->lane);
+}
+
+static void test_nobody_has_taken_less_than_nothing(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX, 60000, app_sends_little_parts);
+    host->worker->settings.response_buffer = 1;
+    host->worker->settings.min_body_rate = 0;
+    late = client_new(host);
+    client_say(late, REQUEST);
+    while (host->served == 0) host_turn(host);
+    client_free(late);
+    host_free(host);
+}
+
+/* A worker that is to leave has less patience with a client that takes nothing. */
+static void app_waits_in_a_drain(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    begin(host);
+    fill_up(host, 10000);
+    fake_wait_client = take_some;
+    seconds = taken_a_second = 0;
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
+    fake_wait_client = NULL;
+    assert_in_range(seconds, 2, 3);
+    bb_reply_abort(host->lane);
+}
+
+static void test_a_drain_shortens_the_wait(void **state)
+{
+    (void)state;
+    static const uint64_t timeouts[] = {60000, 0};
+    for (int i = 0; i < 2; i++) {
+        struct host *host = new_host(AF_INET, timeouts[i], app_waits_in_a_drain);
+        late = client_new(host);
+        client_say(late, REQUEST);
+        while (host->served == 0) host_turn(host);
+        client_free(late);
+        host_free(host);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_drain_shortens_the_wait),
+        cmocka_unit_test(test_the_wait_is_counted_from_the_last_progress),
+        cmocka_unit_test(test_who_is_waited_for_has_to_be_quick),
+        cmocka_unit_test(test_who_is_behind_a_little_may_pause),
+        cmocka_unit_test(test_nobody_has_taken_less_than_nothing),
+        cmocka_unit_test(test_it_is_the_client_who_makes_progress),
+    };
+    return cmocka_run_group_tests_name("reply_time", tests, NULL, NULL);
+}

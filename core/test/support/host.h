@@ -1,0 +1,202 @@
+/* host.h: the smallest host, for the tests of what serves: a worker with one lane on a listener of its own,
+ * and an application that is a C function. The test's own thread serves, by turns that never wait, so that
+ * nothing happens but at its word. client.h is the other side; lane_thread.h serves in a thread instead. */
+#ifndef BB_TEST_HOST_H
+#define BB_TEST_HOST_H
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "descriptors.h"
+#include "lane/lane.h"
+
+struct host;
+typedef void (*host_app)(struct host *host, const struct bb_request *request);
+
+#define HOST_NEWS_MAX 16
+
+struct host {
+    struct bb_worker *worker;
+    struct bb_lane *lane;
+    host_app app;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_un local;
+    } address;
+    socklen_t address_len;
+    int family;
+    int descriptors; /* open before */
+    int last;        /* what bb_lane_next() returned last */
+    unsigned served, clients;
+    struct bb_news news[HOST_NEWS_MAX];
+    unsigned news_count;
+};
+
+/* ---- applications ---- */
+
+static inline void host_fields(struct host *host, int status)
+{
+    assert_int_equal(bb_reply_begin(host->lane, status), BB_OK);
+    assert_int_equal(bb_reply_field(host->lane, "content-type", 12, "text/plain", 10), BB_OK);
+}
+
+/* A whole answer with the given body, as far as the client takes it without waiting. */
+static inline void host_answer(struct host *host, int status, const char *body, size_t len)
+{
+    const struct bb_slice part = {body, len};
+    uint64_t taken;
+    host_fields(host, status);
+    assert_int_equal(bb_reply_head(host->lane, len), BB_OK);
+    int code = bb_reply_write(host->lane, &part, 1, true, &taken);
+    if (code == BB_OK)
+        (void)bb_reply_end(host->lane);
+    else
+        bb_reply_abort(host->lane);
+}
+
+static inline void read_body(const struct bb_request *request, char *to)
+{
+    if (request->body_length == 0) return;
+    if (request->body)
+        memcpy(to, request->body, request->body_length);
+    else
+        assert_int_equal(pread(request->body_fd, to, request->body_length, 0), request->body_length);
+}
+
+/* The usual application: says what it was asked, "METHOD target body". */
+static inline void app_echo(struct host *host, const struct bb_request *request)
+{
+    static char text[4 << 20];
+    const struct bb_head *head = &request->head;
+    int len = snprintf(text, sizeof text, "%.*s %.*s ", (int)head->method.len, head->method.at,
+                       (int)head->target.len, head->target.at);
+    assert_true((size_t)len + request->body_length <= sizeof text);
+    read_body(request, text + len);
+    host_answer(host, 200, text, (size_t)len + request->body_length);
+}
+
+/* ---- life ---- */
+
+static inline int host_bind(struct host *host)
+{
+    int fd = socket(host->family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    host->address.any.sa_family = (sa_family_t)host->family;
+    host->address_len = sizeof(sa_family_t); /* unix: the kernel finds an abstract name */
+    if (host->family == AF_INET) {
+        host->address.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        host->address_len = sizeof host->address.v4;
+    }
+    assert_int_equal(bind(fd, &host->address.any, host->address_len), 0);
+    assert_int_equal(listen(fd, 1024), 0);
+    host->address_len = sizeof host->address;
+    assert_int_equal(getsockname(fd, &host->address.any, &host->address_len), 0);
+    return fd;
+}
+
+static inline struct bb_settings host_settings(void)
+{
+    struct bb_settings settings;
+    bb_settings_init(&settings);
+    return settings;
+}
+
+/* family: AF_UNIX, or AF_INET where resets matter. */
+static inline struct host *host_new(const struct bb_settings *settings, int family)
+{
+    struct host *host = calloc(1, sizeof *host);
+    host->descriptors = open_descriptors();
+    host->family = family;
+    host->app = app_echo;
+    assert_int_equal(bb_worker_new(&host->worker, settings), BB_OK);
+    assert_int_equal(bb_worker_listen(host->worker, host_bind(host), 7), BB_OK);
+    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
+    return host;
+}
+
+/* Ends it in whatever state it is. Clients must be gone: then no descriptor may be left. */
+static inline void host_free(struct host *host)
+{
+    bb_lane_free(host->lane);
+    bb_worker_free(host->worker);
+    assert_int_equal(host->clients, 0);
+    assert_int_equal(open_descriptors(), host->descriptors);
+    free(host);
+}
+
+/* ---- serving ---- */
+
+static inline void host_take_news(struct host *host)
+{
+    assert_true(host->news_count < HOST_NEWS_MAX);
+    if (bb_lane_news(host->lane, &host->news[host->news_count]) == BB_OK) host->news_count++;
+}
+
+/* Serves what is there, without asking the kernel for more. False when nothing was. */
+static inline bool host_serve(struct host *host)
+{
+    const struct bb_request *request;
+    bool served = false;
+    while ((host->last = bb_lane_next(host->lane, &request)) == BB_OK || host->last == BB_NEWS) {
+        if (host->last == BB_NEWS) {
+            host_take_news(host);
+            continue;
+        }
+        served = true;
+        host->served++;
+        host->app(host, request);
+    }
+    return served;
+}
+
+/* One turn: asks what has happened, and serves it. Never waits. */
+static inline void host_turn(struct host *host)
+{
+    bb_lane_wake(host->lane);
+    bb_lane_wait(host->lane);
+    host_serve(host);
+}
+
+/* With a lane of its own on a board. */
+static inline void host_enter_board(struct host *host, struct bb_board *board)
+{
+    bb_lane_free(host->lane);
+    bb_worker_board(host->worker, board);
+    assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
+}
+
+/* As many turns as there may be something to do; more events wait than one turn takes. */
+static inline void host_settle(struct host *host)
+{
+    for (int turn = 0; turn < 8; turn++) host_turn(host);
+}
+
+/* Whether bb_lane_wait() would find nothing. */
+static inline bool would_wait(const struct host *host)
+{
+    struct pollfd watched = {.fd = host->lane->set.poller.fd, .events = POLLIN};
+    return poll(&watched, 1, 0) == 0;
+}
+
+static inline unsigned host_connections(const struct host *host)
+{
+    unsigned count = 0;
+    for (const struct bb__conn *conn = host->lane->set.conns; conn; conn = conn->next) count++;
+    return count;
+}
+
+/* Turns until so many connections are left. */
+static inline void host_settle_to(struct host *host, unsigned connections)
+{
+    host_settle(host);
+    for (int turn = 0; turn < 1000 && host_connections(host) != connections; turn++) host_turn(host);
+    assert_int_equal(host_connections(host), connections);
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* access_log_case.h: what the tests of the access log have in common: a folder for the log of each, and a
+ * host that keeps one. Its clock stands still, so that lines are written when the test says so. */
+#ifndef BB_TEST_ACCESS_LOG_CASE_H
+#define BB_TEST_ACCESS_LOG_CASE_H
+
+#include "support/client.h"
+#include "support/fail_file.h"
+#include "support/fake_clock.h"
+#include "support/file_content.h"
+
+#define GET "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static char folder[64], path[100], renamed[100];
+
+static inline int begin(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/bb_access_log_XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/log", folder);
+    snprintf(renamed, sizeof renamed, "%s/log.1", folder);
+    return 0;
+}
+
+static inline int end(void **state)
+{
+    (void)state;
+    fail_file_off();
+    unlink(path);
+    unlink(renamed);
+    assert_int_equal(rmdir(folder), 0);
+    return 0;
+}
+
+static inline struct host *new_host(const char *format, int family)
+{
+    struct bb_settings settings = host_settings();
+    settings.max_body = 1000;
+    settings.max_target = 100;
+    settings.spool_threshold = 10;
+    strcpy(settings.access_log, path);
+    strcpy(settings.access_log_format, format);
+    return host_new(&settings, family);
+}
+
+static inline void assert_log(const char *lines)
+{
+    assert_string_equal(content(path), lines);
+}
+
+/* All that is old enough is written. */
+static inline void let_a_second_pass(struct host *host)
+{
+    fake_clock_advance(BB_LOG_AGE);
+    host_turn(host);
+}
+
+static inline void ask(struct host *host, const char *request, int status)
+{
+    struct client *client = client_new(host);
+    client_say(client, request);
+    assert_answer(client, status, NULL);
+    client_free(client);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+#endif

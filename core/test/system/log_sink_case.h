@@ -1,0 +1,76 @@
+/* log_sink_case.h: what the tests of where an access log goes have in common: a folder with room for a log
+ * and one that was renamed, sinks, and lines for them. */
+#ifndef BB_TEST_LOG_SINK_CASE_H
+#define BB_TEST_LOG_SINK_CASE_H
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/descriptors.h"
+#include "support/fail_file.h"
+#include "support/file_content.h"
+#include "system/log_sink.h"
+
+struct place {
+    char folder[64];
+    char path[100]; /* in it */
+    char other[100];
+    int descriptors;
+};
+
+static inline int begin(void **state)
+{
+    struct place *place = calloc(1, sizeof *place);
+    strcpy(place->folder, "/tmp/bb_log_sink_XXXXXX");
+    assert_non_null(mkdtemp(place->folder));
+    snprintf(place->path, sizeof place->path, "%s/log", place->folder);
+    snprintf(place->other, sizeof place->other, "%s/log.1", place->folder);
+    place->descriptors = open_descriptors();
+    signal(SIGPIPE, SIG_IGN);
+    *state = place;
+    return 0;
+}
+
+static inline int end(void **state)
+{
+    struct place *place = *state;
+    fail_file_off();
+    assert_int_equal(open_descriptors(), place->descriptors);
+    unlink(place->path);
+    unlink(place->other);
+    assert_int_equal(rmdir(place->folder), 0);
+    free(place);
+    return 0;
+}
+
+static inline struct bb__log_sink opened(const char *target)
+{
+    struct bb__log_sink sink;
+    char fault[BB_FAULT_MAX];
+    assert_int_equal(bb__log_sink_open(&sink, target, fault), BB_OK);
+    return sink;
+}
+
+static int write_error;
+
+static inline size_t say(struct bb__log_sink *sink, const char *lines)
+{
+    write_error = 0;
+    return bb__log_sink_write(sink, lines, strlen(lines), &write_error);
+}
+
+/* Lines of 100 bytes, 5000 of them. */
+static inline char *many_lines(void)
+{
+    char *lines = malloc(500001);
+    memset(lines, 'a', 500000);
+    for (int i = 1; i <= 5000; i++) lines[100 * i - 1] = '\n';
+    lines[500000] = '\0';
+    return lines;
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+#endif

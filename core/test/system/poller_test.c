@@ -1,0 +1,192 @@
+/* poller_test.c: the set of descriptors that a lane waits for. */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bontebok.h"
+#include "support/descriptors.h"
+#include "system/poller.h"
+
+static struct {
+    struct bb__poller poller;
+    struct bb__batch batch;
+    int ours, theirs; /* two ends of a socket */
+    int descriptors;
+} fixture;
+
+static int set_up(void **state)
+{
+    int fds[2];
+    (void)state;
+    fixture.descriptors = open_descriptors();
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    fixture.ours = fds[0], fixture.theirs = fds[1];
+    assert_int_equal(bb__poller_open(&fixture.poller), BB_OK);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    bb__poller_close(&fixture.poller);
+    bb__poller_close(&fixture.poller); /* again: no effect */
+    close(fixture.ours);
+    close(fixture.theirs);
+    assert_int_equal(open_descriptors(), fixture.descriptors);
+    return 0;
+}
+
+/* Looks, and returns how many events there were. */
+static int look(void)
+{
+    bb__poller_wait(&fixture.poller, &fixture.batch, 0);
+    return fixture.batch.count;
+}
+
+static void test_reports_what_is_asked_for(void **state)
+{
+    (void)state;
+    int tag;
+    assert_int_equal(bb__poller_add(&fixture.poller, fixture.ours, BB_INTEREST_READ, &tag), BB_OK);
+    assert_int_equal(look(), 0);
+    assert_true(bb__batch_empty(&fixture.batch));
+
+    assert_int_equal(send(fixture.theirs, "x", 1, 0), 1);
+    for (int again = 0; again < 2; again++) { /* level-triggered */
+        assert_int_equal(look(), 1);
+        assert_false(bb__batch_empty(&fixture.batch));
+        assert_ptr_equal(fixture.batch.events[0].data.ptr, &tag);
+        assert_int_equal(fixture.batch.events[0].events, EPOLLIN);
+    }
+    assert_int_equal(bb__poller_change(&fixture.poller, fixture.ours, BB_INTEREST_NONE, &tag), BB_OK);
+    assert_int_equal(look(), 0);
+    assert_int_equal(bb__poller_change(&fixture.poller, fixture.ours, BB_INTEREST_WRITE, &tag), BB_OK);
+    assert_int_equal(look(), 1);
+    assert_int_equal(fixture.batch.events[0].events, EPOLLOUT);
+    bb__poller_remove(&fixture.poller, fixture.ours);
+    assert_int_equal(look(), 0);
+}
+
+static void test_a_hang_up_is_always_reported(void **state)
+{
+    (void)state;
+    int tag;
+    assert_int_equal(bb__poller_add(&fixture.poller, fixture.ours, BB_INTEREST_NONE, &tag), BB_OK);
+    shutdown(fixture.theirs, SHUT_RDWR);
+    assert_int_equal(look(), 1);
+    assert_true(fixture.batch.events[0].events & EPOLLHUP);
+}
+
+static void test_refuses_what_cannot_be_watched(void **state)
+{
+    (void)state;
+    int tag;
+    assert_int_equal(bb__poller_add(&fixture.poller, -1, BB_INTEREST_READ, &tag), BB_ESYSTEM);
+    assert_int_equal(bb__poller_change(&fixture.poller, fixture.ours, BB_INTEREST_READ, &tag), BB_ESYSTEM);
+    bb__poller_remove(&fixture.poller, fixture.ours);
+}
+
+static void test_forgets_a_tag_that_is_freed(void **state)
+{
+    (void)state;
+    int first, second;
+    int raised = eventfd(1, EFD_CLOEXEC);
+    assert_int_equal(bb__poller_add(&fixture.poller, fixture.ours, BB_INTEREST_WRITE, &first), BB_OK);
+    assert_int_equal(bb__poller_add(&fixture.poller, raised, BB_INTEREST_READ, &second), BB_OK);
+    assert_int_equal(look(), 2);
+    bb__batch_forget(&fixture.batch, &first);
+    for (int i = 0; i < 2; i++) assert_ptr_not_equal(fixture.batch.events[i].data.ptr, &first);
+    bb__batch_forget(&fixture.batch, &second);
+    for (int i = 0; i < 2; i++) assert_null(fixture.batch.events[i].data.ptr);
+    close(raised);
+}
+
+static void ignore(int signal_number)
+{
+    (void)signal_number;
+}
+
+static void test_a_signal_ends_the_wait(void **state)
+{
+    (void)state;
+    struct sigaction action = {.sa_handler = ignore};
+    const struct timeval soon = {.tv_usec = 2000}; /* and again, should it not wait by then */
+    const struct itimerval repeated = {.it_value = soon, .it_interval = soon}, never = {.it_value = {0}};
+    fixture.batch.count = 5;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &repeated, NULL);
+    bb__poller_wait(&fixture.poller, &fixture.batch, -1); /* for ever, else */
+    setitimer(ITIMER_REAL, &never, NULL);
+    assert_int_equal(fixture.batch.count, 0);
+}
+
+static void test_an_event_that_is_raised_and_cleared(void **state)
+{
+    (void)state;
+    int tag, event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    assert_int_equal(bb__poller_add(&fixture.poller, event, BB_INTEREST_READ, &tag), BB_OK);
+    bb__event_raise(event);
+    bb__event_raise(event);
+    assert_int_equal(look(), 1);
+    bb__event_clear(event);
+    assert_int_equal(look(), 0);
+    bb__event_clear(event);
+
+    /* One that is full stays as it is, and the errno of what a signal handler interrupts does as well. */
+    assert_int_equal(eventfd_write(event, UINT64_MAX - 1), 0);
+    errno = ENOENT;
+    bb__event_raise(event);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(look(), 1);
+    close(event);
+}
+
+/* That one waiter is woken and no herd is the kernel's affair; that it was asked for shows in what it then
+ * refuses. */
+static void test_a_shared_listener_is_watched_exclusively(void **state)
+{
+    (void)state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    socklen_t len = sizeof(sa_family_t);
+    int tag, listener = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(listen(listener, 8), 0);
+    len = sizeof address;
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
+    assert_int_equal(bb__poller_add_shared(&fixture.poller, listener, &tag), BB_OK);
+    assert_int_equal(look(), 0);
+    assert_int_equal(connect(client, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(look(), 1);
+    assert_ptr_equal(fixture.batch.events[0].data.ptr, &tag);
+    assert_int_equal(bb__poller_change(&fixture.poller, listener, BB_INTEREST_READ, &tag), BB_ESYSTEM);
+    assert_int_equal(errno, EINVAL);
+    close(listener);
+    close(client);
+}
+
+#define IN_FIXTURE(test) cmocka_unit_test_setup_teardown((test), set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FIXTURE(test_reports_what_is_asked_for),
+        IN_FIXTURE(test_a_hang_up_is_always_reported),
+        IN_FIXTURE(test_refuses_what_cannot_be_watched),
+        IN_FIXTURE(test_forgets_a_tag_that_is_freed),
+        IN_FIXTURE(test_a_signal_ends_the_wait),
+        IN_FIXTURE(test_an_event_that_is_raised_and_cleared),
+        IN_FIXTURE(test_a_shared_listener_is_watched_exclusively),
+    };
+    return cmocka_run_group_tests_name("poller", tests, NULL, NULL);
+}

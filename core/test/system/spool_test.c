@@ -1,0 +1,257 @@
+/* spool_test.c: a request body goes to memory, then to a file without a name, within the budget, and leaves
+ * nothing behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bontebok.h"
+#include "support/descriptors.h"
+#include "support/fail_alloc.h"
+#include "support/fail_file.h"
+#include "system/spool.h"
+
+#define THRESHOLD 100
+#define MAX       1000
+
+struct fixture {
+    char directory[32];
+    struct bb__spool_budget budget;
+    struct bb__spool spool;
+    int descriptors;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    fixture->descriptors = open_descriptors();
+    strcpy(fixture->directory, "/tmp/bontebok-spool-XXXXXX");
+    assert_non_null(mkdtemp(fixture->directory));
+    fixture->budget.max = MAX;
+    fixture->budget.threshold = THRESHOLD;
+    fixture->budget.directory = fixture->directory;
+    bb__spool_start(&fixture->spool);
+    *state = fixture;
+    return 0;
+}
+
+/* Whatever a test did: the budget, the descriptors and the directory are as they were. */
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    fail_file_off();
+    bb__spool_drop(&fixture->spool, &fixture->budget);
+    assert_int_equal(atomic_load(&fixture->budget.used), 0);
+    assert_int_equal(rmdir(fixture->directory), 0);
+    assert_int_equal(open_descriptors(), fixture->descriptors);
+    free(fixture);
+    return 0;
+}
+
+static char byte_at(size_t position)
+{
+    return (char)('a' + position * 7 % 26);
+}
+
+/* Appends so many bytes of the pattern, behind those that are there. */
+static int append(struct fixture *fixture, size_t len)
+{
+    char bytes[4096];
+    assert_true(len <= sizeof bytes);
+    for (size_t i = 0; i < len; i++) bytes[i] = byte_at((size_t)fixture->spool.length + i);
+    return bb__spool_append(&fixture->spool, &fixture->budget, bytes, len);
+}
+
+static void assert_in_file(const struct bb__spool *spool, size_t len)
+{
+    char bytes[4096];
+    assert_true(spool->fd >= 0);
+    assert_null(spool->memory.data);
+    assert_int_equal(spool->length, len);
+    assert_int_equal(pread(spool->fd, bytes, sizeof bytes, 0), len);
+    for (size_t i = 0; i < len; i++) assert_int_equal(bytes[i], byte_at(i));
+}
+
+static void test_stays_in_memory_up_to_the_threshold(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int i = 0; i < THRESHOLD; i++) assert_int_equal(append(fixture, 1), BB_OK);
+    assert_int_equal(fixture->spool.fd, -1);
+    assert_int_equal(fixture->spool.length, THRESHOLD);
+    for (size_t i = 0; i < THRESHOLD; i++)
+        assert_int_equal(bb__buf_bytes(&fixture->spool.memory)[i], byte_at(i));
+    assert_int_equal(atomic_load(&fixture->budget.used), THRESHOLD);
+}
+
+static void test_moves_to_a_private_file_without_a_name(void **state)
+{
+    struct fixture *fixture = *state;
+    struct stat status;
+    assert_int_equal(append(fixture, THRESHOLD), BB_OK);
+    assert_int_equal(append(fixture, 1), BB_OK);
+    assert_int_equal(append(fixture, 50), BB_OK);
+    assert_in_file(&fixture->spool, THRESHOLD + 51);
+    assert_int_equal(fstat(fixture->spool.fd, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0600);
+    assert_int_equal(status.st_nlink, 0);
+    assert_true(fcntl(fixture->spool.fd, F_GETFD) & FD_CLOEXEC);
+}
+
+static void test_a_body_that_is_large_at_once(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(append(fixture, THRESHOLD + 1), BB_OK);
+    assert_in_file(&fixture->spool, THRESHOLD + 1);
+}
+
+static void test_a_file_system_without_unnamed_files(void **state)
+{
+    struct fixture *fixture = *state;
+    static const int errors[] = {EOPNOTSUPP, EISDIR, ENOENT};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        struct stat status;
+        fail_file.tmpfile_error = errors[i];
+        assert_int_equal(append(fixture, THRESHOLD + 1), BB_OK);
+        assert_in_file(&fixture->spool, THRESHOLD + 1);
+        assert_int_equal(fstat(fixture->spool.fd, &status), 0);
+        assert_int_equal(status.st_mode & 07777, 0600);
+        assert_int_equal(status.st_nlink, 0);
+        assert_true(fcntl(fixture->spool.fd, F_GETFD) & FD_CLOEXEC);
+        bb__spool_drop(&fixture->spool, &fixture->budget);
+    }
+}
+
+static void test_no_file_can_be_made(void **state)
+{
+    struct fixture *fixture = *state;
+    char long_name[5000];
+    memset(long_name, 'x', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = '\0';
+    const struct {
+        int error;
+        const char *directory;
+        int code;
+    } cases[] = {
+        {EMFILE, fixture->directory, BB_ESYSTEM},
+        {ENOSPC, fixture->directory, BB_ENOSPACE}, /* no inode is left */
+        {ENOENT, "/nonexistent/directory", BB_ESYSTEM},
+        {EOPNOTSUPP, long_name, BB_ESYSTEM},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fail_file.tmpfile_error = cases[i].error;
+        fixture->budget.directory = cases[i].directory;
+        assert_int_equal(append(fixture, THRESHOLD + 1), cases[i].code);
+        bb__spool_drop(&fixture->spool, &fixture->budget);
+    }
+}
+
+static void test_the_budget_is_for_all_spools_together(void **state)
+{
+    struct fixture *fixture = *state;
+    struct bb__spool other;
+    bb__spool_start(&other);
+    assert_int_equal(append(fixture, MAX - 10), BB_OK);
+    assert_int_equal(bb__spool_append(&other, &fixture->budget, "0123456789", 10), BB_OK);
+    errno = EIO;
+    assert_int_equal(bb__spool_append(&other, &fixture->budget, "x", 1), BB_ENOSPACE);
+    assert_int_equal(errno, 0);
+    bb__spool_drop(&fixture->spool, &fixture->budget);
+    assert_int_equal(bb__spool_append(&other, &fixture->budget, "x", 1), BB_OK);
+    bb__spool_drop(&other, &fixture->budget);
+}
+
+static void test_says_beforehand_what_would_fit(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_true(bb__spool_would_fit(&fixture->budget, MAX));
+    assert_false(bb__spool_would_fit(&fixture->budget, MAX + 1));
+    assert_false(bb__spool_would_fit(&fixture->budget, UINT64_MAX));
+    assert_int_equal(append(fixture, MAX), BB_OK);
+    assert_true(bb__spool_would_fit(&fixture->budget, 0));
+    assert_false(bb__spool_would_fit(&fixture->budget, 1));
+}
+
+static void test_without_a_limit(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->budget.max = 0;
+    assert_true(bb__spool_would_fit(&fixture->budget, UINT64_MAX));
+    assert_int_equal(append(fixture, MAX), BB_OK);
+    assert_int_equal(append(fixture, MAX), BB_OK);
+    assert_in_file(&fixture->spool, 2 * MAX);
+}
+
+static void test_the_disk_fills_up(void **state)
+{
+    struct fixture *fixture = *state;
+    static const int errors[] = {ENOSPC, EDQUOT, EFBIG, EIO};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        assert_int_equal(append(fixture, 90), BB_OK);
+        fail_file_full(120, errors[i]);
+        assert_int_equal(append(fixture, 40), BB_ENOSPACE);
+        assert_int_equal(errno, errors[i]);
+        fail_file_off();
+        bb__spool_drop(&fixture->spool, &fixture->budget);
+        assert_int_equal(atomic_load(&fixture->budget.used), 0);
+    }
+    /* And while it moves from memory to the file. */
+    assert_int_equal(append(fixture, 90), BB_OK);
+    fail_file_full(50, ENOSPC);
+    assert_int_equal(append(fixture, 40), BB_ENOSPACE);
+    bb__spool_drop(&fixture->spool, &fixture->budget);
+    fail_file_full(0, EROFS);
+    assert_int_equal(append(fixture, THRESHOLD + 1), BB_ESYSTEM);
+}
+
+static void test_writes_that_are_interrupted_or_partial(void **state)
+{
+    struct fixture *fixture = *state;
+    fail_file.interruptions = 3;
+    fail_file.most = 7;
+    assert_int_equal(append(fixture, THRESHOLD + 1), BB_OK);
+    assert_in_file(&fixture->spool, THRESHOLD + 1);
+}
+
+static void test_without_memory(void **state)
+{
+    struct fixture *fixture = *state;
+    fail_alloc_at(1);
+    assert_int_equal(append(fixture, 10), BB_ENOMEM);
+    assert_true(fail_alloc_off());
+    bb__spool_drop(&fixture->spool, &fixture->budget);
+    assert_int_equal(append(fixture, 10), BB_OK);
+}
+
+static void test_nothing_is_no_body(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(append(fixture, 0), BB_OK);
+    assert_int_equal(fixture->spool.length, 0);
+    bb__spool_drop(&fixture->spool, &fixture->budget);
+    bb__spool_drop(&fixture->spool, &fixture->budget);
+}
+
+#define IN_FIXTURE(test) cmocka_unit_test_setup_teardown((test), set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FIXTURE(test_stays_in_memory_up_to_the_threshold),
+        IN_FIXTURE(test_moves_to_a_private_file_without_a_name),
+        IN_FIXTURE(test_a_body_that_is_large_at_once),
+        IN_FIXTURE(test_a_file_system_without_unnamed_files),
+        IN_FIXTURE(test_no_file_can_be_made),
+        IN_FIXTURE(test_the_budget_is_for_all_spools_together),
+        IN_FIXTURE(test_says_beforehand_what_would_fit),
+        IN_FIXTURE(test_without_a_limit),
+        IN_FIXTURE(test_the_disk_fills_up),
+        IN_FIXTURE(test_writes_that_are_interrupted_or_partial),
+        IN_FIXTURE(test_without_memory),
+        IN_FIXTURE(test_nothing_is_no_body),
+    };
+    return cmocka_run_group_tests_name("spool", tests, NULL, NULL);
+}

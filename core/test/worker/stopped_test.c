@@ -1,0 +1,151 @@
+/* stopped_test.c: the process, or its machine, was stopped while a lane waited: the lost time is no client's
+ * fault. What the porter does about it is porter_stopped_test.c's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "conn/taking.h"
+#include "conn/time_case.h"
+#include "support/fake_clock.h"
+
+#define UPLOAD "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n"
+#define LARGE  (8 << 20)
+
+/* The lane waits, and the clock moves before it is back. */
+static void stop(struct host *host, uint64_t milliseconds)
+{
+    host_settle(host);
+    bb_lane_wake(host->lane);
+    bb_lane_wait(host->lane);
+    fake_clock_advance(milliseconds);
+    host_serve(host);
+}
+
+static struct client *new_saying(struct host *host, const char *text)
+{
+    struct client *client = client_new(host);
+    client_say(client, text);
+    return client;
+}
+
+/* The rate of the whole minute is a tenth of what is wanted. */
+static void test_an_upload(void **state)
+{
+    (void)state;
+    static char bytes[10000];
+    struct host *host = new_host();
+    struct client *client = new_saying(host, UPLOAD);
+    for (int second = 0; second < 30; second++) {
+        client_send(client, bytes, 600);
+        if (second == 5)
+            stop(host, 600 * 1000);
+        else
+            pass(host, 1000);
+        assert_silence(client);
+    }
+    pass(host, 30000); /* but a client that sends nothing is late all the same */
+    assert_late(client);
+    client_free(client);
+    host_free(host);
+}
+
+static void test_half_a_head(void **state)
+{
+    (void)state;
+    struct host *host = new_host();
+    struct client *client = new_saying(host, "GET / HTTP/1.1\r\n");
+    pass(host, 20000);
+    stop(host, 40000);
+    assert_silence(client);
+    pass(host, 9000);
+    assert_silence(client);
+    client_say(client, "Host: x\r\n\r\n");
+    assert_answer(client, 200, "GET / ");
+    client_free(client);
+    host_free(host);
+}
+
+static void app_large(struct host *host, const struct bb_request *request)
+{
+    static char text[LARGE];
+    (void)request;
+    host_answer(host, 200, text, sizeof text);
+}
+
+static void test_a_client_that_reads(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    settings.response_buffer = 2 * LARGE;
+    struct host *host = host_new(&settings, AF_INET);
+    host->app = app_large;
+    struct client *client = new_saying(host, REQUEST);
+    while (host->served == 0) host_turn(host);
+    pass(host, 30000);
+    stop(host, 50000);
+    pass(host, 20000);
+    assert_int_equal(host_connections(host), 1);
+    (void)ms_until_dropped(host);
+    client_free(client);
+    host_free(host);
+}
+
+/* A stop in the middle of a wait shows only if the wait was to be over before. A connection that is idle
+ * wakes nobody. */
+static void test_waits_are_short_in_the_middle_of_a_request(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *says;
+        int wait;
+    } clients[] = {{"", 30000}, {"GET / HT", 1000}, {UPLOAD, 1000}, {REQUEST, 75000}};
+    for (int i = 0; i < 4; i++) {
+        struct host *host = new_host();
+        struct client *client = new_saying(host, clients[i].says);
+        host_settle(host);
+        assert_int_equal(bb__deadline_wait(&host->lane->set.deadlines, fake_clock), clients[i].wait);
+        client_free(client);
+        host_free(host);
+    }
+}
+
+/* The host is back from one request after a long time, and nobody has looked meanwhile. */
+static void app_away(struct host *host, const struct bb_request *request)
+{
+    fake_clock_advance(40000);
+    app_echo(host, request);
+}
+
+static void test_a_lane_that_was_away(void **state)
+{
+    (void)state;
+    struct host *host = new_host();
+    struct client *half = new_saying(host, "GET / HTTP/1.1\r\n"), *other = client_new(host);
+    host_settle(host);
+    host->app = app_away;
+    client_say(other, REQUEST);
+    assert_answer(other, 200, "GET / ");
+    assert_silence(half);
+    pass(host, 29000);
+    assert_silence(half);
+    pass(host, 1000);
+    assert_late(half);
+    client_free(half);
+    client_free(other);
+    host_free(host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_upload),
+        cmocka_unit_test(test_half_a_head),
+        cmocka_unit_test(test_a_client_that_reads),
+        cmocka_unit_test(test_waits_are_short_in_the_middle_of_a_request),
+        cmocka_unit_test(test_a_lane_that_was_away),
+    };
+    return cmocka_run_group_tests_name("stopped", tests, NULL, NULL);
+}
