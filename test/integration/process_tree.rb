@@ -21,7 +21,9 @@ module ProcessTree
   # The workers' pids, oldest first.
   def workers(server)
     parent = master(server)
-    parent ? Support::ProcessTable.children(parent.pid).map(&:pid) : []
+    return [] unless parent
+
+    Support::ProcessTable.children(parent.pid).reject { |child| child.exit_signal.zero? }.map(&:pid)
   end
 
   # Waits until there are so many workers and none of these pids is among them; returns their pids.

@@ -6,7 +6,8 @@ module Support
   # Reads /proc: which processes live, and whose they are. Zombies do not count: in a container whose PID 1 reaps
   # nobody an orphan stays one for ever, and it holds nothing.
   module ProcessTable
-    Entry = Struct.new(:pid, :state, :parent, :group, :session, :started, :command)
+    # exit_signal: what its parent gets when it ends; 0 for the child that Core.check_fork makes and takes away.
+    Entry = Struct.new(:pid, :state, :parent, :group, :session, :started, :exit_signal, :command)
 
     module_function
 
@@ -38,7 +39,7 @@ module Support
 
       command = File.binread("/proc/#{pid}/cmdline").tr("\0", " ").strip
       # started: clock ticks since boot, good for comparison only.
-      Entry.new(pid, fields[0], *fields.values_at(1, 2, 3, 19).map(&:to_i), command)
+      Entry.new(pid, fields[0], *fields.values_at(1, 2, 3, 19, 35).map(&:to_i), command)
     rescue Errno::ENOENT, Errno::ESRCH
       nil
     end
