@@ -6,5 +6,5 @@ module Bontebok
 end
 
 require_relative "bontebok/version"
-require_relative "bontebok/cli"
+require_relative "bontebok/cli/cli"
 require_relative "bontebok/request_timeout"

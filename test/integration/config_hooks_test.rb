@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/hooks"
+require "bontebok/config/hooks"
 require_relative "process_tree"
 
 # The hooks of a configuration file in a server's life: which process runs them, when, and what those do that raise.

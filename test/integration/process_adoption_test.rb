@@ -105,7 +105,7 @@ class ProcessAdoptionTest < Support::TestCase
   # The supervisor would not find it.
   def test_a_worker_for_which_the_board_has_no_room_leaves
     temp_file("board.rb", <<~RUBY)
-      require "bontebok/siblings"
+      require "bontebok/sockets/siblings"
       Bontebok::Siblings.class_eval { remove_const(:LANES) && const_set(:LANES, 1) }
     RUBY
     server = start("-c", "board.rb")
@@ -122,7 +122,7 @@ class ProcessAdoptionTest < Support::TestCase
   # The supervisor may have looked for it before it was on the board of those that serve.
   def test_a_worker_that_begins_to_serve_when_its_master_dies_leaves
     temp_file("lanes.rb", <<~RUBY)
-      require "bontebok/lanes"
+      require "bontebok/workers/lanes"
       Bontebok::Lanes.prepend(Module.new do
         def start
           super

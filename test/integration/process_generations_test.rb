@@ -10,7 +10,7 @@ class ProcessGenerationsTest < Support::TestCase
   # As long as there is a file of that name only the first worker can start. The RestartFile is looked at often.
   BAD = <<~RUBY
     after_fork { |worker| raise "bad code" if File.exist?("bad") && worker.number > 1 }
-    require "bontebok/restart_file"
+    require "bontebok/processes/restart_file"
     Bontebok::RestartFile.singleton_class.prepend(Module.new do
       def watch(path, &block) = super(path, interval: 0.02, &block)
     end)

@@ -44,7 +44,7 @@ class ProcessLoadingTest < Support::TestCase
   # Whoever knows the pid knows it from then on, and may have logs to rotate.
   def test_hup_ends_nobody_who_binds
     temp_file("hup.rb", <<~RUBY)
-      require "bontebok/listeners"
+      require "bontebok/sockets/listeners"
       Bontebok::Listeners.prepend(Module.new { def bind = super.tap { Process.kill("HUP", Process.pid) } })
     RUBY
     [%w[-w 0], %w[-w 1]].each do |args|

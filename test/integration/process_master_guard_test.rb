@@ -65,7 +65,7 @@ class ProcessMasterGuardTest < Support::TestCase
   # The master does something of its own when the thread raises.
   def test_a_thread_that_would_end_the_process_between_two_waits
     temp_file("steps.rb", <<~RUBY)
-      require "bontebok/children"
+      require "bontebok/processes/children"
       Bontebok::Children.prepend(Module.new do
         def mind
           Thread.pass while $breaker&.push(:now) && $thread.alive?

@@ -11,7 +11,7 @@ class ProcessRefusedTest < Support::TestCase
 
   REFUSAL = /cannot be started: the system refuses another process.* Resource temporarily unavailable \(EAGAIN\)$/
   LIMIT = <<~RUBY
-    require "bontebok/child"
+    require "bontebok/processes/child"
     Bontebok::Child.singleton_class.prepend(Module.new do
       def fork(...)
         most = Process.getrlimit(:NPROC).last

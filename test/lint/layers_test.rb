@@ -63,7 +63,7 @@ class LayersTest < Lint::TestCase
     "ext/bontebok/rb_a.c" => "#include \"rb_a.h\"\n#include <bontebok.h>\n",
     "ext/bontebok/rb_a.h" => "#include <ruby.h>\n",
     "ext/bontebok/extconf.rb" => "require \"mkmf\"\n",
-    "lib/bontebok/listener.rb" => "require \"socket\"\nrequire \"rack\"\nrequire \"json\"\n",
-    "lib/bontebok/worker.rb" => "require \"bontebok/bontebok\"\nrequire_relative \"listener\"\n"
+    "lib/bontebok/sockets/listener.rb" => "require \"socket\"\nrequire \"rack\"\nrequire \"json\"\n",
+    "lib/bontebok/workers/worker.rb" => "require \"bontebok/bontebok\"\nrequire_relative \"../sockets/listener\"\n"
   }.freeze
 end

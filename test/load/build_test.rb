@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "support"
-require "bontebok/bench_command"
+require "bontebok/cli/bench_command"
 
 require "fileutils"
 require "rbconfig"
@@ -57,7 +57,7 @@ class BuildTest < LoadTest
 
   # With a copy of the command alone, and without Bundler's load path: the program of this checkout is not meant.
   def run_command(load_path, *arguments)
-    command = temp_file("lib/bench_command.rb", File.read(File.join(ROOT, "lib/bontebok/bench_command.rb")))
+    command = temp_file("lib/cli/command.rb", File.read(File.join(ROOT, "lib/bontebok/cli/bench_command.rb")))
     Support::ChildProcess.run(RbConfig.ruby, "--disable=gems", "-I", load_path, "-r", command,
                               "-e", "exit Bontebok::BenchCommand.run(ARGV)", "--", *arguments,
                               env: { "RUBYOPT" => nil, "RUBYLIB" => nil })

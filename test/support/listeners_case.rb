@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-require "bontebok/config"
-require "bontebok/listeners"
-require "bontebok/log"
+require "bontebok/config/config"
+require "bontebok/sockets/listeners"
+require "bontebok/log/log"
 
 module Support
   # A test of a server's listeners, of configurations of their own. They are closed when it ends.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require "bontebok/option_table"
-require "bontebok/unix_listener"
+require "bontebok/config/option_table"
+require "bontebok/sockets/unix_listener"
 
 module Support
   # A test of listeners on unix sockets, @path unless it says otherwise. They are closed when it ends.

@@ -2,7 +2,7 @@
 
 require "rackup/handler"
 
-require_relative "../../bontebok/rack_handler"
+require_relative "../../bontebok/adapters/rack_handler"
 
 module Rackup
   module Handler

@@ -34,9 +34,7 @@ module Lint
 
     # Ruby files that open, bind or pass on descriptors, or log to one. No other has to do with sockets, and none serves
     # a connection.
-    SOCKET_FILES = %w[lib/bontebok/listener.rb lib/bontebok/tcp_listener.rb lib/bontebok/unix_listener.rb
-                      lib/bontebok/listeners.rb lib/bontebok/siblings.rb lib/bontebok/channel.rb
-                      lib/bontebok/log_stream.rb].freeze
+    SOCKET_FILES = %r{\Alib/bontebok/(sockets/\w+|log/log_stream)\.rb\z}
 
     # What lib/ may require besides itself, its binding and Ruby's standard library.
     GEMS = %w[rack rackup].freeze

@@ -74,7 +74,7 @@ module Lint
     end
 
     def socket_fault(file)
-      "requires socket: not a file of LayerTable::SOCKET_FILES" unless LayerTable::SOCKET_FILES.include?(file)
+      "requires socket: not a file of LayerTable::SOCKET_FILES" unless LayerTable::SOCKET_FILES.match?(file)
     end
 
     def relative_fault(file, name)

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 require "minitest/mock"
-require "bontebok/children"
-require "bontebok/log"
-require "bontebok/signal_queue"
+require "bontebok/processes/children"
+require "bontebok/log/log"
+require "bontebok/system/signal_queue"
 
 # For tests of Children: children that behave as the test wants. A behaviour is given the child's channel and returns
 # the exit status.

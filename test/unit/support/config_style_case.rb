@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require "bontebok/config_file"
-require "bontebok/config_styles"
+require "bontebok/config/config_file"
+require "bontebok/config/config_styles"
 
 # For tests of one style of configuration files: the class's STYLE.
 module ConfigStyleCase

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "io/nonblock"
-require "bontebok/log"
+require "bontebok/log/log"
 
 # For tests of the log: @log writes into a pipe that blocks, as a shell's does.
 module LogCase

@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+require "rack"
+
+require_relative "rackup_options"
+require_relative "rails_options"
+require_relative "../processes/server"
+require_relative "../start_failure"
+
+module Bontebok
+  # What the registries of Rack 2 and of the gem rackup ask of a server, for lib/rack/handler/bontebok.rb and
+  # lib/rackup/handler/bontebok.rb. The process that was started is the supervisor, as with the command; but it has
+  # loaded the application.
+  module RackHandler
+    # Serves until the process is told to end, and ends it. options: those of -O, among what rackup and Rails pass on.
+    def run(app, **options)
+      exit(StartFailure.told { Server.new(RackHandler.config(options), app: app).run })
+    end
+
+    def valid_options
+      RackupOptions.help
+    end
+
+    # Rails says which of its options were typed; rackup knows no such thing.
+    def self.config(options, env: ENV)
+      kind = options.key?(:user_supplied_options) ? RailsOptions : RackupOptions
+      kind.new(options, env: env).config
+    end
+  end
+end

@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+require_relative "command_line"
+require_relative "../config/config"
+require_relative "option_docs"
+require_relative "../start_failure"
+require_relative "../version"
+
+module Bontebok
+  # The command `bontebok`: from argv to the exit status.
+  class CLI
+    # Returns the exit status.
+    def self.run(argv)
+      new(argv).run
+    end
+
+    def initialize(argv)
+      @argv = argv
+    end
+
+    def run
+      StartFailure.told { @argv.first == "bench" ? bench : act }
+    end
+
+    private
+
+    def act
+      command_line = CommandLine.new(@argv)
+      case command_line.action
+      when :help then print_text(OptionDocs.help)
+      when :version then print_text("bontebok #{VERSION}\n")
+      when :check then print_text(check(Config.new(command_line.values)))
+      else serve(Config.new(command_line.values))
+      end
+    end
+
+    def bench
+      require_relative "bench_command"
+      BenchCommand.run(@argv.drop(1))
+    end
+
+    def serve(config)
+      require_relative "../processes/server"
+      Server.new(config).run
+    end
+
+    def check(config)
+      rows = config.report
+      widths = [0, 1].map { |column| rows.map { |row| row[column].size }.max }
+      lines = rows.map { |name, value, source| "#{name.ljust(widths[0])}  #{value.ljust(widths[1])}  #{source}" }
+      [*lines, *config.warnings].map { |line| "#{line}\n" }.join
+    end
+
+    def print_text(text)
+      $stdout.write(text)
+      0
+    rescue Errno::EPIPE
+      0
+    end
+  end
+end

@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+require_relative "../system/file_name"
+
+module Bontebok
+  # An address to listen on, as the command line writes it: HOST:PORT, PORT, [v6]:PORT, unix:/path or unix:@name.
+  # A value only: Listener binds it.
+  class Address
+    FORMS = "HOST:PORT, PORT, [v6]:PORT, unix:/path or unix:@name"
+    # sun_path without its NUL (unix(7)).
+    LONGEST_PATH = 107
+    PATTERN = %r{\A(?:(?:\[(?<v6>[0-9A-Fa-f:.%]+[^\]]*)\]|(?<host>[^\s:/\[\]@*]+)):)?(?<port>\d{1,5})\z}
+
+    attr_reader :host, :port, :path
+
+    class << self
+      # Raises OptionTypes::Invalid.
+      def parse(text)
+        return unix(text) if text.start_with?("unix:")
+
+        match = (PATTERN.match(text) if text.valid_encoding?) or raise OptionTypes::Invalid, FORMS
+        port = Integer(match[:port], 10)
+        raise OptionTypes::Invalid, "a port from 0 to 65535" if port > 65_535
+
+        new(host: match[:v6] || match[:host] || "0.0.0.0", port: port)
+      end
+
+      # Its text, of a host that may be without the brackets of IPv6.
+      def text(host, port)
+        host = host.to_s
+        host.include?(":") && !host.start_with?("[") ? "[#{host}]:#{port}" : "#{host}:#{port}"
+      end
+
+      private
+
+      def unix(text)
+        path = text.delete_prefix("unix:")
+        raise OptionTypes::Invalid, "a path or @name after unix:" if ["", "@"].include?(path) || path.include?("\0")
+
+        path = absolute(path) unless path.start_with?("@")
+        raise OptionTypes::Invalid, "a unix path of at most #{LONGEST_PATH} bytes" if path.bytesize > LONGEST_PATH
+
+        new(path: path)
+      end
+
+      # At once: it is unlinked at exit, wherever the application has changed to by then. Ruby would keep the slashes of
+      # unix:///path, by which others write the same.
+      def absolute(path)
+        path = path.delete_prefix("/") while path.start_with?("//")
+        FileName.absolute(path)
+      rescue ArgumentError # ~name, and nobody has that name
+        raise OptionTypes::Invalid, "a path or @name after unix:"
+      end
+    end
+
+    def initialize(host: nil, port: nil, path: nil)
+      @host = host
+      @port = port
+      @path = path
+      freeze
+    end
+
+    def unix?
+      !path.nil?
+    end
+
+    # A name in Linux's abstract name space (unix(7)): it has no file.
+    def abstract?
+      unix? && path.start_with?("@")
+    end
+
+    # The kernel chooses the port, so that the same text can name several listeners.
+    def any_port?
+      port&.zero? || false
+    end
+
+    def ==(other)
+      other.is_a?(Address) && to_s == other.to_s
+    end
+    alias eql? ==
+
+    def hash
+      to_s.hash
+    end
+
+    def to_s
+      unix? ? "unix:#{path}" : Address.text(host, port)
+    end
+  end
+end

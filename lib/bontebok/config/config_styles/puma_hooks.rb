@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+require_relative "../../request_timeout"
+
+module Bontebok
+  module ConfigStyles
+    # The hooks of a file for puma, under their names of puma 7 and those of before. A worker's index counts from 0.
+    module PumaHooks
+      # What after_worker_shutdown is told.
+      WorkerHandle = Struct.new(:index, :pid, :process_status)
+
+      INDEX = ->(worker) { [worker.number - 1] }
+      NOTHING = ->(*) { [] }
+      HANDLE = ->(worker, status) { [WorkerHandle.new(worker.number - 1, worker.pid, status)] }
+
+      # { ours => [arguments, names there] }
+      WITH_COUNTERPART = {
+        before_fork: [INDEX, %i[before_worker_fork on_worker_fork]],
+        after_worker_fork: [INDEX, %i[after_worker_fork after_worker_boot]],
+        after_fork: [INDEX, %i[before_worker_boot on_worker_boot]],
+        before_worker_exit: [INDEX, %i[before_worker_shutdown on_worker_shutdown]],
+        after_worker_exit: [HANDLE, %i[after_worker_shutdown]],
+        on_booted: [NOTHING, %i[after_booted on_booted]],
+        after_stopped: [NOTHING, %i[after_stopped on_stopped]],
+        before_thread_start: [NOTHING, %i[before_thread_start on_thread_start]],
+        before_thread_exit: [NOTHING, %i[before_thread_exit on_thread_exit]],
+        out_of_band: [NOTHING, %i[out_of_band]]
+      }.freeze
+
+      # Of restarts in place, by exec, and of forks from a worker: there are none.
+      WITHOUT_COUNTERPART = %i[before_restart on_restart before_refork after_refork on_refork].freeze
+
+      WITH_COUNTERPART.each do |name, (arguments, directives)|
+        directives.each do |directive|
+          define_method(directive) do |key = nil, &block|
+            data = data_for(key)
+            @configuration.add_hook(name, block, directive: directive) { |*told| [*arguments.call(*told), *data] }
+          end
+        end
+      end
+
+      WITHOUT_COUNTERPART.each { |directive| define_method(directive) { |_key = nil, &_block| nil } }
+
+      # There it runs once, before the first worker is forked.
+      def before_fork(&block)
+        @configuration.refuse("before_fork wants a block") unless block
+
+        over = false
+        @configuration.add_hook(:before_fork, lambda {
+          block.call unless over
+          over = true
+        })
+      end
+
+      # What it returns, [status, headers, body], is the answer.
+      def lowlevel_error_handler(handler = nil, &block)
+        @configuration.add_hook(:on_error, handler || block, directive: __method__) do |error, env|
+          [error, env, error.is_a?(RequestTimeout) ? 504 : 500]
+        end
+      end
+
+      private
+
+      # Hooks of one key share a Hash, in each process another one.
+      def data_for(key)
+        return [] unless key
+
+        @data ||= Hash.new { |data, name| data[name] = {} }
+        [@data[key.to_sym]]
+      end
+    end
+  end
+end

@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require_relative "log_text"
+
+module Bontebok
+  # What the log tells of an exception. That of an application may do anything when it is asked: .read never raises.
+  class LogFault
+    BACKTRACE_LINES = 20
+    CAUSES = 5
+    # Frames of the server itself, and of Rack on the way to the rackup file, say nothing about an application's fault.
+    OWN_FOLDER = "#{File.expand_path("..", __dir__)}/".freeze
+    # Calls of the application lead through there.
+    COMMANDS = "#{OWN_FOLDER}system/command_limits.rb:".freeze
+    RACK_BUILDER = "/lib/rack/builder.rb:"
+    # Raised in our frames for a reply that is the application's fault: by then it has returned.
+    INVALID_REPLY = "Bontebok::Core::InvalidReply"
+
+    # class_name is nil of one that cannot be described; backtrace and causes are lines.
+    attr_reader :class_name, :message, :backtrace, :causes
+
+    class << self
+      def read(exception)
+        backtrace = shown(frames_of(exception))
+        new(name_of(exception), message_of(exception), backtrace, causes_of(exception))
+      rescue Exception => e # rubocop:disable Lint/RescueException
+        new(nil, "an exception that cannot be described (#{e.class})")
+      end
+
+      private
+
+      def name_of(exception)
+        LogText.clean(exception.class)
+      end
+
+      def message_of(exception)
+        LogText.clean(exception.message).rstrip
+      rescue Exception => e # rubocop:disable Lint/RescueException
+        "its message raised #{e.class}"
+      end
+
+      def shown(frames)
+        lines = frames.first(BACKTRACE_LINES).map { |frame| LogText.clean(frame) }
+        lines << "... #{frames.size - lines.size} more" if frames.size > lines.size
+        lines
+      end
+
+      # A line each, with the place at which it was raised.
+      def causes_of(exception)
+        causes = []
+        causes << exception while causes.size < CAUSES && (exception = exception.cause)
+        causes.map do |cause|
+          place = frames_of(cause).first(1).map { |frame| ", #{LogText.clean(frame)}" }
+          "#{message_of(cause).lines(chomp: true).first} (#{name_of(cause)})#{place.first}"
+        end
+      end
+
+      # All of them when the fault is our own.
+      def frames_of(exception)
+        backtrace = exception.backtrace.to_a.drop_while { |frame| frame.start_with?(COMMANDS) }
+        return backtrace if backtrace.first&.start_with?(OWN_FOLDER) && exception.class.name != INVALID_REPLY
+
+        frames = backtrace.take_while { |frame| !frame.start_with?(OWN_FOLDER) }
+        frames.pop while frames.last&.include?(RACK_BUILDER)
+        frames
+      end
+    end
+
+    def initialize(class_name, message, backtrace = [], causes = [])
+      @class_name = class_name
+      @message = message
+      @backtrace = backtrace
+      @causes = causes
+    end
+  end
+end

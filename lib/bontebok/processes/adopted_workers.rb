@@ -1,0 +1,129 @@
+# frozen_string_literal: true
+
+require_relative "child"
+require_relative "../system/clock"
+
+module Bontebok
+  # Workers whose master has died, as the supervisor sees them: the kernel has made them its children. They serve until
+  # a generation is whole; then they retire. They have no channel and are told by signals (Parent).
+  #
+  # The kernel gives us other processes as well, a daemon of the application for example. Those are left alone.
+  class AdoptedWorkers
+    SIGNALS = { retire: "TERM", drain: "QUIT", quit: "INT", kill_children: "KILL" }.freeze
+
+    Worker = Struct.new(:pid, :told, :deadline)
+    private_constant :Worker
+
+    # siblings: on whose board the workers are. patience: seconds that one may take to finish. stalled: the
+    # StalledWorkers, where one may be.
+    def initialize(siblings, patience:, log:, stalled: nil)
+      @siblings = siblings
+      @patience = patience
+      @log = log
+      @stalled = stalled
+      @workers = []
+    end
+
+    def empty?
+      @workers.empty?
+    end
+
+    # A master has ended. Those of its workers that serve are on the board.
+    def take
+      pids = (@siblings.pids - @workers.map(&:pid)).select { |pid| ours?(pid) }
+      return if pids.empty?
+
+      @workers.concat(pids.map { |pid| Worker.new(pid) })
+      return tell_all(*@stop) if @stop
+
+      note(pids - @siblings.leaving)
+      @workers.each { |worker| retire(worker) if @siblings.leaving.include?(worker.pid) && !worker.told }
+    end
+
+    # most: how many of them serve on. With more, masters that die again and again would fill the memory; those that
+    # came last go first.
+    def keep(most)
+      @workers.reject(&:told).drop(most).each { |worker| retire(worker) }
+    end
+
+    # Nobody serves on: :drain, :quit or :kill_children.
+    def stop(how)
+      @stop = [how, Clock.now + (how == :drain ? @patience : Child::QUIT_SECONDS)]
+      tell_all(*@stop)
+    end
+
+    def reopen_logs
+      @workers.each { |worker| signal(worker, "HUP") }
+    end
+
+    # When #kill_late_ones has something to do; nil: never.
+    def deadline
+      [*@workers.filter_map(&:deadline), (@stalled&.time unless empty?)].compact.min
+    end
+
+    # And those that do not move.
+    def kill_late_ones
+      late = @workers.select { |worker| worker.deadline && worker.deadline <= Clock.now }
+      late.each { |worker| kill(worker, "did not end in time") }
+      stalled = empty? || @stalled.nil? ? {} : @stalled.look
+      @workers.each { |worker| kill(worker, stalled[worker.pid]) if stalled.key?(worker.pid) }
+    end
+
+    # A process has ended, and we have waited for it. It may be one of these, or one that died with its master.
+    def ended(pid, status)
+      @siblings.forget(pid)
+      worker = @workers.find { |one| one.pid == pid } or return
+      @workers.delete(worker)
+      @log.write(status.success? ? :info : :warn, "worker (pid #{pid}) has left: #{Child.ending(status)}")
+    end
+
+    private
+
+    # Only for our own children can we wait.
+    def ours?(pid)
+      _, status = Process.wait2(pid, Process::WNOHANG)
+      ended(pid, status) if status
+      !status
+    rescue Errno::ECHILD
+      false
+    end
+
+    def retire(worker)
+      tell(worker, :retire, Clock.now + @patience)
+    end
+
+    def note(pids)
+      return if pids.empty?
+
+      @log.warn("the workers of a master that died are the supervisor's now: #{pids.join(', ')}")
+    end
+
+    def tell_all(how, deadline)
+      @workers.each { |worker| tell(worker, how, deadline) unless worker.told && how == :drain }
+    end
+
+    def tell(worker, how, deadline)
+      return if worker.told == :killed
+
+      worker.told = how
+      worker.deadline = deadline unless how == :kill_children
+      signal(worker, SIGNALS.fetch(how))
+    end
+
+    def kill(worker, reason)
+      return if worker.told == :killed
+
+      @log.error("worker (pid #{worker.pid}) #{reason}: killed")
+      worker.told = :killed
+      worker.deadline = nil
+      signal(worker, "KILL")
+    end
+
+    # Until we have waited for it the pid cannot have become another's.
+    def signal(worker, name)
+      Process.kill(name, worker.pid)
+    rescue Errno::ESRCH
+      nil
+    end
+  end
+end

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+require_relative "../../config/hooks"
+
+module Bontebok
+  class Children
+    # What the log says of Children's coming and going.
+    class Record
+      # numbers: of all children there must be; a single one is called by its name alone.
+      def initialize(name, numbers, log)
+        @name = name
+        @numbers = numbers
+        @log = log
+      end
+
+      def cannot_start(number, exception)
+        text = "#{@name} #{number} cannot be started"
+        return @log.error("#{text}: #{exception.message}", exception.cause) if exception.is_a?(Hooks::Failed)
+
+        @log.error(text, exception)
+      end
+
+      # Other numbers are not attempted then: one line tells of all.
+      def refused(number, error)
+        reason = SystemCallError.new(nil, error.errno).message
+        @log.error("#{@name} #{number} cannot be started: the system refuses another process " \
+                   "(RLIMIT_NPROC, pids.max): #{reason} (EAGAIN)")
+      end
+
+      # at_once: it has nothing to serve until its replacement is ready.
+      def replaced(child, at_once)
+        how = at_once ? "is replaced before it was ready" : "leaves when its replacement is ready"
+        @log.info("#{describe(child)} #{how}")
+      end
+
+      def incomplete(child, seconds)
+        @log.error("#{describe(child)} did not get all of its workers ready within #{seconds} s: it is stopped, " \
+                   "the former one goes on")
+      end
+
+      # wholly: in all its threads.
+      def hangs(child, wholly)
+        return @log.warn("#{describe(child)} hangs in all its threads: it ends within 1 s") if wholly
+
+        @log.warn("#{describe(child)} hangs in a request: it leaves when its replacement is ready")
+      end
+
+      # So many hang.
+      def crowded(count)
+        limit = "#{count} #{@name}s hang, #{@numbers.size} more than there must be"
+        @log.warn("#{limit}: the next one is started when one of them has ended")
+      end
+
+      def left(child)
+        @log.write(as_told?(child) ? :info : :warn, "#{describe(child)} has left: #{child.ending}")
+      end
+
+      def ended(child)
+        @log.warn("#{describe(child)} ended: #{child.ending}, #{child.seconds_ready.round(1)} s after it was ready")
+      end
+
+      def lost(child)
+        @log.error("#{describe(child)} has closed its channel: it is replaced, and has #{child.patience} s to end")
+      end
+
+      def failed(child)
+        @log.warn("#{describe(child)} ended before it was ready: #{child.ending}")
+      end
+
+      def killed(child, reason)
+        @log.error("#{describe(child)} #{reason}: killed")
+      end
+
+      def resized
+        @log.info("#{@numbers.size} #{@name}#{'s' if @numbers.size > 1}")
+      end
+
+      private
+
+      # By itself, or because we killed it; while it loads the end that it is told to has no better form.
+      def as_told?(child)
+        child.status.nil? || child.status.success? || child.killed? || !child.reached?(:loaded)
+      end
+
+      def describe(child)
+        number = " #{child.number}" if @numbers.size > 1
+        "#{@name}#{number} (pid #{child.pid})"
+      end
+    end
+  end
+end

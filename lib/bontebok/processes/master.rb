@@ -1,0 +1,195 @@
+# frozen_string_literal: true
+
+require_relative "../adapters/app_loader"
+require_relative "../sockets/channel"
+require_relative "../workers/child_loading"
+require_relative "children"
+require_relative "../workers/collector"
+require_relative "../system/exit_limit"
+require_relative "../system/fork_guard"
+require_relative "../config/hooks"
+require_relative "../log/log_files"
+require_relative "../system/main_thread"
+require_relative "master_hooks"
+require_relative "../workers/out_of_band"
+require_relative "out_of_band_turns"
+require_relative "progress"
+require_relative "../system/quiet_signals"
+require_relative "../system/signal_queue"
+require_relative "../workers/worker"
+
+module Bontebok
+  # The master process of one generation, forked by Supervisor: loads the application, keeps the workers, serves
+  # nothing itself. What it is to do it is told through its channel; a signal from outside only makes it ask the
+  # supervisor. When the supervisor is gone, it drains.
+  class Master
+    include MasterHooks
+
+    SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
+
+    # generation: which of the server's masters it is, from 1. workers: how many it is to have. app: what the supervisor
+    # has; nil: it is loaded here, unless each worker does. life_line: the supervisor adopts the workers if this process
+    # dies; nil: it does not.
+    def initialize(config, listeners, generation:, workers:, channel:, log:, app: nil, life_line: nil)
+      @config = config
+      @count = workers
+      @listeners = listeners
+      @generation = generation
+      @channel = channel
+      @log = log
+      @app = app
+      @life_line = life_line
+      @progress = Progress.new(channel)
+    end
+
+    # Returns the exit status.
+    def run
+      @config.account.assume
+      Process.setproctitle("bontebok master")
+      ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log, *@turns, *@life_line].each(&:disown) }
+      MainThread.guard do
+        prepare
+        mind_workers
+      end
+      @failed ? 1 : 0
+    rescue AppLoader::Failed, ThreadError => e
+      @log.error(e.message, e.cause)
+      1
+    ensure
+      ExitLimit.set(@config.seconds(:graceful_timeout), status: 1, log: @log)
+      attempt_hook(:after_stopped) if @progress.ready?
+    end
+
+    private
+
+    def prepare
+      @app ||= load_app if @config[:preload]
+      Collector.new.settle(compact: @config[:compact_before_fork]) if @app
+      @turns = OutOfBandTurns.new(@count) if OutOfBand.wanted?(@config)
+      @events = SignalQueue.new(*SIGNALS)
+      @workers = children
+    end
+
+    def load_app
+      guard_loading do
+        MainThread.unguard { AppLoader.load_anew(@config[:rackup], @log) }
+      end
+    end
+
+    # As long as no worker serves.
+    def guard_loading(&)
+      ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log, orphaned: method(:unlink_orphaned), &)
+    end
+
+    def unlink_orphaned
+      @listeners.take_over
+      @listeners.unlink
+    end
+
+    def children
+      Children.new("worker", @count, **seconds, log: @log, ended: method(:note_end)) do |number|
+        run_before_fork(Hooks::Worker.new(number))
+        lend { Thread.pass } # an exception that still waits would be lost in the fork
+        child = fork_worker(number)
+        attempt_hook(:after_worker_fork, Hooks::Worker.new(number, child.pid))
+        child
+      end
+    end
+
+    def seconds
+      boot = @config.seconds(:worker_boot_timeout)
+      { pause: @config.seconds(:err_respawn_interval), interval: @config.seconds(:spawn_interval),
+        boot: boot.zero? ? Float::INFINITY : boot, patience: @config.seconds(:graceful_timeout),
+        stalled: @listeners.siblings.stalled(@config.seconds(:worker_timeout)) }
+    end
+
+    def fork_worker(number)
+      Child.fork(number, to_close: [@events]) do |channel|
+        @log.worker = number
+        Worker.new(@config, @listeners, number: number, generation: @generation, channel: channel, log: @log,
+                                        turns: @turns, life_line: @life_line).run(@app)
+      end
+    end
+
+    def note_end(child)
+      @listeners.siblings.forget(child.pid)
+      attempt_hook(:after_worker_exit, Hooks::Worker.new(child.number, child.pid), child.status)
+    end
+
+    def mind_workers
+      loop do
+        @workers.mind
+        @progress.tell(@workers) { |step| note(step) } unless @stopping
+        break if @stopping && @workers.empty?
+
+        @workers.wait(@events, *(@channel unless @orphaned)) { |exception| MainThread.survive(exception, @log) }
+        events = @events.take
+        @channel.hear.each { |word| obey(word) } unless @orphaned
+        events.each { |event| handle(event) }
+      end
+    end
+
+    def note(step)
+      case step
+      when :failed then fail_to_start
+      when :ready
+        warn_of_missing_workers if @generation > 1
+        attempt_hook(:on_booted)
+      end
+    end
+
+    def warn_of_missing_workers
+      @log.warn("not all workers are ready: the former ones serve until they are") unless @workers.whole?
+    end
+
+    def fail_to_start
+      @log.error("no worker became ready")
+      @failed = true
+      stop(:quit)
+    end
+
+    # INT comes from a terminal to every process of the group: the supervisor obeys it. When it stops us before it knows
+    # that we hear it, it says so first and sends TERM as well: of what is said before a signal came we have heard.
+    def handle(signal)
+      return if @stopping || !%w[TERM QUIT].include?(signal)
+
+      @log.info("wants to be replaced: SIG#{signal}")
+      @channel.say(:leave)
+    end
+
+    def obey(word)
+      case word
+      when :go then go
+      when :drain, :retire, :quit then stop(word)
+      when :kill then @workers.kill
+      when :reopen then reopen_logs
+      when :renew, :renew_slowly, :more, :fewer then @workers.public_send(word) unless @stopping
+      when :closed then stop_orphaned
+      end
+    end
+
+    def go
+      @listeners.take_note
+      @workers.go
+    end
+
+    # Our copies of the listeners go first: the last ones are the workers', who accept what is queued before they close.
+    def stop(how)
+      @stopping = true
+      @listeners.close
+      @workers.stop(how)
+    end
+
+    def reopen_logs
+      LogFiles.renew(@config, @log)
+      @workers.tell(:reopen)
+    end
+
+    def stop_orphaned
+      @log.warn("the master stops: its supervisor is gone")
+      @orphaned = true
+      @listeners.take_over
+      stop(:drain)
+    end
+  end
+end

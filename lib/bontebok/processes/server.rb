@@ -1,0 +1,137 @@
+# frozen_string_literal: true
+
+require_relative "../sockets/adopted_sockets"
+require_relative "../adapters/app_loader"
+require_relative "../system/command_limits"
+require_relative "../sockets/listeners"
+require_relative "../log/log"
+require_relative "../log/log_files"
+require_relative "pidfile"
+require_relative "../start_failure"
+require_relative "../usage_error"
+
+module Bontebok
+  # A start from the effective configuration to the exit status: finds out what cannot work, prepares the process, and
+  # becomes the supervisor, or with `-w 0` all there is.
+  class Server
+    # app: what the process that calls us has loaded already, under rackup; nil: it is to be loaded.
+    def initialize(config, app: nil, log: Log.new(format: config[:log_format], level: config[:log_level]))
+      @config = config
+      @app = app
+      @log = log
+    end
+
+    # Returns the exit status. Raises StartError.
+    def run
+      @config.account.check
+      @config.account.act { check_files }
+      with_pidfile do
+        prepare_process
+        kind = process
+        @config.account.act { check_access_log }
+        kind.new(@config, listeners, app: @app, log: @log).run
+      end
+    end
+
+    private
+
+    # First, so that a second server is refused before it writes to the log of the one that lives.
+    def with_pidfile
+      path = @config[:pidfile] or return yield
+      pidfile = Pidfile.new(path)
+      pidfile.write
+      begin
+        yield
+      ensure
+        pidfile.remove
+      end
+    end
+
+    # What this process forks need not read it again; what it does not become it need not read at all.
+    def process
+      if @config.workers.zero?
+        require_relative "single_process"
+        SingleProcess
+      else
+        require_relative "supervisor"
+        Supervisor
+      end
+    rescue LoadError => e
+      raise unless e.path == "bontebok/bontebok"
+
+      raise StartError, "its extension is not built; `gem pristine bontebok` builds it, in a checkout bin/setup does"
+    end
+
+    def listeners
+      Listeners.new(@config, log: @log, adopted: AdoptedSockets.take(ENV, log: @log))
+    end
+
+    def check_files
+      AppLoader.new(@config[:rackup], @log).check unless @app
+      check_spool_dir
+    end
+
+    def check_spool_dir
+      folder = @config[:spool_dir]
+      return if File.directory?(folder) && File.writable?(folder)
+
+      raise StartError, "SpoolDir #{folder} is no folder that can be written to"
+    end
+
+    # Whether it can be opened, the workers would only find out when the application is loaded.
+    def check_access_log
+      Core::Worker.check_access_log(@config.core_settings)
+    rescue ArgumentError => e
+      raise UsageError, "access log: #{e.message}"
+    rescue SystemCallError => e
+      raise StartError, "AccessLog #{@config[:access_log]}: #{SystemCallError.new(nil, e.errno).message}"
+    end
+
+    def prepare_process
+      File.umask(@config[:umask]) if @config[:umask]
+      open_logs
+      ENV["RACK_ENV"] = @config[:environment]
+      ENV["TMPDIR"] = @config[:spool_dir] unless @config.source(:spool_dir) == "default"
+      raise_file_limit
+      survive_file_size_limit
+      keep_descriptors_to_ourselves unless @app
+      $stdout.sync = true
+    end
+
+    def open_logs
+      return LogFiles.open(@config) unless @config[:log]
+
+      StartFailure.keep_starter(@config[:log]) { LogFiles.open(@config) }
+      @log.follow
+    end
+
+    # What we were started with beyond the standard streams is not for the commands that the application executes. Once
+    # that is loaded nobody can tell any more what it has opened, and for whom.
+    def keep_descriptors_to_ourselves
+      Dir.children("/proc/self/fd").map(&:to_i).select { |fd| fd > 2 }.each do |fd|
+        IO.for_fd(fd, autoclose: false).close_on_exec = true
+      rescue SystemCallError, ArgumentError
+        next # it was the folder's own, or is one that Ruby reserves
+      end
+    end
+
+    # Connections are descriptors; the soft limit is low only for programs that still use select(2). The kernel may
+    # refuse: a hard limit that was set before fs.nr_open was lowered cannot be set again.
+    def raise_file_limit
+      soft, hard = Process.getrlimit(:NOFILE)
+      return unless soft < hard
+
+      Process.setrlimit(:NOFILE, hard, hard)
+      CommandLimits.install(soft, hard)
+    rescue SystemCallError => e
+      @log.warn("the limit of open files stays #{soft}: #{e.message}")
+    end
+
+    # Past RLIMIT_FSIZE a write is to fail with EFBIG, as on a full disk; the signal would end the process instead. A
+    # handler, which does nothing: what the application executes gets the default back, while "IGNORE" would stay. Ruby
+    # does the same with SIGPIPE.
+    def survive_file_size_limit
+      Signal.trap("XFSZ", proc {})
+    end
+  end
+end

@@ -1,0 +1,181 @@
+# frozen_string_literal: true
+
+require "io/wait"
+
+require_relative "../adapters/app_loader"
+require_relative "child"
+require_relative "../system/clock"
+require_relative "../system/deadline"
+require_relative "../system/exit_limit"
+require_relative "../system/fork_guard"
+require_relative "../config/hooks"
+require_relative "../workers/lanes"
+require_relative "../log/log_files"
+require_relative "../system/main_thread"
+require_relative "../system/signal_queue"
+require_relative "../start_error"
+require_relative "../start_failure"
+require_relative "start_lines"
+
+module Bontebok
+  # `-w 0`: supervisor, master and worker in one process that forks nothing and leaves the terminal alone, for a
+  # debugger and for platforms on which one process is all there should be.
+  class SingleProcess
+    # TTIN and TTOU are job control's: the terminal is ours.
+    SIGNALS = %w[TERM QUIT INT HUP USR1 USR2].freeze
+
+    # app: what was loaded before; nil: it is loaded here.
+    def initialize(config, listeners, log:, app: nil)
+      @config = config
+      @listeners = listeners
+      @log = log
+      @app = app
+      @status = 1
+      @interrupted = false
+      @began = Clock.now
+    end
+
+    # Returns the exit status: 0 only if it was told to end, by a signal or the application. Raises StartError.
+    def run
+      Process.setproctitle("bontebok")
+      ForkGuard.install { [@listeners, StartFailure, @log].each(&:disown) }
+      @events = SignalQueue.new(*SIGNALS)
+      @listeners.bind
+      @config.account.assume
+      app = @app || load_app
+      MainThread.guard { serve(app) }
+      @log.info("stopped")
+      @status
+    rescue AppLoader::Failed => e
+      @log.error(e.message, e.cause)
+      @status
+    rescue ThreadError => e
+      raise StartError, "no room for threads: #{e.message}"
+    ensure
+      @listeners.unlink
+      limit_exit
+      @config.hooks.attempt(:after_stopped, log: @log) if @lanes
+    end
+
+    private
+
+    # Meanwhile there is nothing to finish. It is another thread that obeys: nothing is raised in this one, which the
+    # application could rescue. That thread ends by itself: one that is killed may have taken a signal already.
+    def load_app
+      watch = Thread.new { obey_while_loading until @loaded }
+      AppLoader.new(@config[:rackup], @log).load
+    ensure
+      @loaded = true
+      @events.push(:loaded)
+      watch&.join
+      @events.claim(*SIGNALS)
+    end
+
+    def obey_while_loading
+      @events.to_io.wait_readable
+      @events.take.each do |event|
+        case event
+        when "TERM", "QUIT", "INT" then end_while_loading
+        when "HUP" then stop_at_hup? ? end_while_loading : reopen_logs
+        else handle(event)
+        end
+      end
+    end
+
+    def end_while_loading
+      @log.info("stopped")
+    ensure
+      exit!(0)
+    end
+
+    def stop_at_hup?
+      @config[:signal_hup] == "stop"
+    end
+
+    # There is nobody who could take this process's place.
+    def reopen_logs
+      LogFiles.renew(@config, @log)
+      @lanes&.reopen_logs
+      @log.info("log files are opened anew")
+    end
+
+    def serve(app)
+      @config.account.act { @listeners.listen }
+      @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events)
+      @lanes.start
+      StartLines.write(@log, @config, @listeners)
+      StartLines.write_ready(@log, @began)
+      StartFailure.close
+      @serving = true
+      run_booted_hook
+      wait_for_events while @serving
+    end
+
+    # A thread that the hook starts inherits the guard, under which Timeout could not end anything there.
+    def run_booted_hook
+      MainThread.unguard { @config.hooks.attempt(:on_booted, log: @log) }
+    rescue Exception => e # rubocop:disable Lint/RescueException
+      @lanes.interrupted(e)
+    end
+
+    def itself_for_hooks
+      Hooks::Worker.new(1, Process.pid)
+    end
+
+    def wait_for_events
+      sources = [@events, @lanes.request_limits]
+      ready = MainThread.wait(sources, @deadline&.step) { |exception| @lanes.interrupted(exception) }
+      return (give_up if @deadline.left.zero?) unless ready
+
+      @lanes.request_limits.mind if ready.include?(@lanes.request_limits)
+      @events.take.each { |event| handle(event) }
+    end
+
+    # There is nobody who could replace this process: a number of requests does not end it.
+    def handle(event)
+      case event
+      when :lanes_ended then @serving = false
+      when "TERM", "QUIT" then drain
+      when :leave then drain(@lanes.failed? ? 1 : 0)
+      when "INT" then stop_at_once
+      when "HUP" then stop_at_hup? ? drain : reopen_logs
+      when "USR1" then reopen_logs
+      when "USR2" then @log.info("SIGUSR2 is reserved: nothing happens")
+      end
+    end
+
+    def drain(status = 0)
+      return if @deadline
+
+      @log.info("stopping")
+      told_to_end(@config.seconds(:graceful_timeout), status)
+      @lanes.drain
+    end
+
+    def stop_at_once
+      @interrupted = true
+      @log.info("stopping at once")
+      told_to_end(Child::QUIT_SECONDS)
+      @serving = false
+    end
+
+    def told_to_end(seconds, status = 0)
+      @status = status
+      @deadline = Deadline.new(seconds)
+    end
+
+    # As with a worker that is killed, what it costs is in the log, and the status is that of a stop.
+    def give_up
+      @log.error("requests were not finished in time")
+    ensure
+      exit!(@status)
+    end
+
+    # Nobody takes events any more. INT still ends the process, without waiting for anything, and a second INT does not
+    # change the exit status; to repeat TERM is no sign of impatience.
+    def limit_exit
+      Signal.trap("INT", @interrupted ? proc { exit!(@status) } : "SYSTEM_DEFAULT")
+      ExitLimit.set(@deadline ? @deadline.left : @config.seconds(:graceful_timeout), status: @status, log: @log)
+    end
+  end
+end

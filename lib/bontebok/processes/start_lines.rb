@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+require_relative "../system/clock"
+require_relative "../version"
+
+module Bontebok
+  # The first lines of the log. They are written when all is found good: a start that fails says why, and nothing else.
+  module StartLines
+    SOMAXCONN = "/proc/sys/net/core/somaxconn"
+
+    class << self
+      def write(log, config, listeners)
+        log.info("bontebok #{VERSION}, ruby #{RUBY_VERSION}, #{config[:environment]}: #{size(config)}")
+        config.warnings.each { |warning| log.warn(warning) }
+        listeners.each { |listener| log.info("listening on #{listener}#{origin(listener)}") }
+        warn_of_backlog(log, config[:backlog]) if config.chosen?(:backlog) || !listeners.all?(&:origin)
+      end
+
+      # began: when, by Clock.now.
+      def write_ready(log, began)
+        log.info("ready in #{((Clock.now - began) * 1000).round} ms")
+      end
+
+      private
+
+      def origin(listener)
+        ", adopted from #{listener.origin}" if listener.origin
+      end
+
+      # Then the kernel drops connections that BackLog would have let wait, and nothing else tells so.
+      def warn_of_backlog(log, backlog)
+        limit = File.read(SOMAXCONN).to_i
+        log.warn("BackLog #{backlog} is above net.core.somaxconn: #{limit} holds") if backlog > limit
+      rescue SystemCallError
+        nil
+      end
+
+      def size(config)
+        threads = count(config[:threads], "thread")
+        config.workers.zero? ? "one process, #{threads}" : "#{count(config.workers, 'worker')} of #{threads}"
+      end
+
+      def count(number, noun)
+        "#{number} #{noun}#{'s' unless number == 1}"
+      end
+    end
+  end
+end

@@ -1,0 +1,192 @@
+# frozen_string_literal: true
+
+require_relative "adopted_workers"
+require_relative "../sockets/channel"
+require_relative "../system/exit_fence"
+require_relative "../system/exit_limit"
+require_relative "first_start"
+require_relative "../system/fork_guard"
+require_relative "generations"
+require_relative "life_line"
+require_relative "../log/log_files"
+require_relative "../system/main_thread"
+require_relative "master"
+require_relative "restart_file"
+require_relative "../system/signal_queue"
+require_relative "../start_failure"
+require_relative "../system/working_directory"
+
+module Bontebok
+  # The process that was started, and keeps its pid. It owns the listeners and the master, never loads the application
+  # and serves nothing: so it can do little that would end it. Under rackup the process that was started has loaded it
+  # already; then that is what every master gets.
+  class Supervisor
+    include FirstStart
+
+    SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
+
+    # app: what was loaded before; nil: the masters, or their workers, load it.
+    def initialize(config, listeners, log:, app: nil)
+      @config = config
+      @listeners = listeners
+      @log = log
+      @app = app
+      @workers = config.workers
+      @generation = 0
+      begin_start
+    end
+
+    # Returns the exit status; raises StartError.
+    def run
+      Process.setproctitle("bontebok supervisor")
+      ForkGuard.install { [@listeners, Channel, StartFailure, @log, *@life_line].each(&:disown) }
+      @events = SignalQueue.new(*SIGNALS)
+      @listeners.bind
+      prepare_to_adopt
+      @masters = Generations.of(@config, -> { @workers }, @log, ended: method(:adopt)) { |number| fork_master(number) }
+      watch_restart_file(WorkingDirectory.keep)
+      MainThread.guard { mind_masters }
+      raise @error if @error
+
+      @log.info("stopped") unless @failed
+      @failed ? 1 : 0
+    ensure
+      limit_exit if @app
+    end
+
+    private
+
+    # Only where the application is not: it may wait for children of its own, whose ends we would take away.
+    def prepare_to_adopt
+      @life_line = LifeLine.new if !@app && Core.adopt_orphans
+      siblings = @listeners.siblings
+      @adopted = AdoptedWorkers.new(siblings, patience: @config.seconds(:graceful_timeout), log: @log,
+                                              stalled: siblings.stalled(@config.seconds(:worker_timeout)))
+    end
+
+    def adopt(_master)
+      @adopted.take
+    end
+
+    def fork_master(number)
+      @generation += 1
+      Child.fork(number, to_close: [@events, StartFailure, *@life_line]) do |channel|
+        ExitFence.put if @app
+        @log.generation = @generation
+        Master.new(@config, @listeners, generation: @generation, workers: @workers, channel: channel, log: @log,
+                                        app: @app, life_line: @life_line).run
+      end
+    end
+
+    def watch_restart_file(folder)
+      path = @config[:restart_file] or return
+      RestartFile.watch(File.expand_path(path, folder)) { @events.push(:restart) }
+    rescue ThreadError => e
+      raise StartError, "no room for threads: #{e.message}"
+    end
+
+    def mind_masters
+      loop do
+        @masters.mind
+        mind_adopted
+        follow_start
+        break if @stopping && @masters.empty? && @adopted.empty?
+
+        @masters.wait(@events, until_then: @adopted.deadline) { |exception| MainThread.survive(exception, @log) }
+        @events.take.each { |signal| handle(signal) }
+      end
+    end
+
+    def mind_adopted
+      @adopted.kill_late_ones
+      @adopted.keep(@masters.whole? ? 0 : @workers) unless @stopping
+    end
+
+    def handle(signal)
+      case signal
+      when "TERM", "QUIT" then stop(:drain)
+      when "INT" then interrupt
+      when "HUP" then hang_up
+      when "USR1" then renew_workers(:renew_slowly, "are replaced one after the other")
+      when "USR2" then @log.info("SIGUSR2 is reserved: nothing happens")
+      when "TTIN", "TTOU" then count_workers(signal)
+      when "CHLD" then wait_for_orphans
+      when :restart then restart
+      end
+    end
+
+    # The kernel gives us the processes that have lost their parents: workers of a master that died, daemons of the
+    # application. Nobody else would wait for them. Our own child may be among them.
+    def wait_for_orphans
+      return unless @life_line || Process.pid == 1
+
+      while (pid, status = Process.wait2(-1, Process::WNOHANG))
+        @masters.ended(pid, status)
+        @adopted.ended(pid, status)
+      end
+    rescue Errno::ECHILD
+      nil
+    end
+
+    # Nobody is to find the way here any more: our copies of the listeners go, and the files of unix sockets. The master
+    # does the rest. Only a stop at once changes anything about one that is under way.
+    def stop(how)
+      return if [how, :quit].include?(@stopping)
+
+      @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
+      @stopping = how
+      @listeners.close
+      [@masters, @adopted].each { |children| children.stop(how) }
+    end
+
+    # The second time nobody has any time left.
+    def interrupt
+      return stop(:quit) unless @stopping == :quit
+
+      @log.warn("stopping with SIGKILL")
+      [@masters, @adopted].each { |children| children.stop(:kill_children) }
+    end
+
+    def hang_up
+      @config[:signal_hup] == "stop" ? stop(:drain) : renew_workers(:renew, "are replaced")
+    end
+
+    # Those who are leaving write to the logs as well.
+    def renew_workers(how, told)
+      LogFiles.renew(@config, @log)
+      @masters.tell(:reopen)
+      @adopted.reopen_logs
+      return if @stopping
+
+      @log.info("log files are opened anew, workers #{told}")
+      @masters.tell(how)
+    end
+
+    def restart
+      return if @stopping
+
+      @log.info("#{@config[:restart_file]} has changed: the master is replaced")
+      @masters.renew
+    end
+
+    # A master that comes later gets as many.
+    def count_workers(signal)
+      return change_workers(1, :more) if signal == "TTIN"
+
+      @workers > 1 ? change_workers(-1, :fewer) : @log.info("1 worker, the last one")
+    end
+
+    def change_workers(difference, word)
+      @workers += difference
+      @masters.tell(word)
+    end
+
+    # The application's exit handlers and threads are here as well. INT still ends the process without them; a second
+    # INT does not change the exit status.
+    def limit_exit
+      status = @failed || @error ? 1 : 0
+      Signal.trap("INT", @stopping == :quit ? proc { exit!(status) } : "SYSTEM_DEFAULT")
+      ExitLimit.set(@config.seconds(:graceful_timeout), status: status, log: @log)
+    end
+  end
+end

@@ -1,0 +1,67 @@
+# frozen_string_literal: true
+
+require_relative "../start_error"
+
+module Bontebok
+  # Reads which listening sockets the process that started this one has handed over: start_server's protocol
+  # (SERVER_STARTER_PORT) and systemd's (LISTEN_FDS, sd_listen_fds(3)). Says which descriptors they are and no more:
+  # AdoptedListener finds out what is behind them.
+  module AdoptedSockets
+    # origin: what the log and messages call it.
+    Entry = Struct.new(:fileno, :origin)
+
+    # "ADDRESS=FD;ADDRESS=FD". A path may contain = and ; so that an entry ends where a number follows, then ; or the
+    # end.
+    STARTER_ENTRY = /(.+?)=(\d{1,9})(?:;|\z)/m
+    VARIABLES = %w[SERVER_STARTER_PORT LISTEN_PID LISTEN_FDS LISTEN_FDNAMES].freeze
+    FIRST_OF_SYSTEMD = 3
+    # An entry is made for each, before anything looks whether they are there.
+    COUNT = /\A\d{1,4}\z/
+
+    class << self
+      # Removes the variables: a program that the application executes has not got the sockets. Raises StartError.
+      def take(env, log:)
+        starter, pid, count, names = VARIABLES.map { |name| env.delete(name).to_s.b.strip }
+        entries = of_start_server(starter)
+        entries.concat(of_systemd(count, names)) if meant_for_us?(pid, count, log)
+        entries.uniq(&:fileno)
+      end
+
+      private
+
+      def of_start_server(text)
+        unless text.gsub(STARTER_ENTRY, "").empty?
+          raise StartError, "SERVER_STARTER_PORT wants ADDRESS=DESCRIPTOR;..., not #{text.inspect}"
+        end
+
+        text.scan(STARTER_ENTRY).map do |address, fileno|
+          Entry.new(fileno.to_i, "start_server (#{readable(address)})")
+        end
+      end
+
+      def of_systemd(count, names)
+        raise StartError, "LISTEN_FDS wants a number, not #{count.inspect}" unless COUNT.match?(count)
+
+        names = names.split(":")
+        Array.new(count.to_i) do |index|
+          name = names[index].to_s
+          Entry.new(FIRST_OF_SYSTEMD + index, name.empty? ? "systemd" : "systemd (#{readable(name)})")
+        end
+      end
+
+      # A program in between, a shell that did not exec, inherits the variables: then they are not ours, as
+      # sd_listen_fds(3) sees it.
+      def meant_for_us?(pid, count, log)
+        return false if count.empty?
+        return true if pid == Process.pid.to_s
+
+        log.warn("LISTEN_FDS is not for this process: LISTEN_PID is #{pid.empty? ? 'not set' : pid.inspect}")
+        false
+      end
+
+      def readable(bytes)
+        bytes.dup.force_encoding(Encoding::UTF_8).scrub
+      end
+    end
+  end
+end

@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+require "etc"
+
+require_relative "../start_error"
+
+module Bontebok
+  # Who may connect to a unix socket: its file's mode, owner and group.
+  class SocketAccess
+    # open(2): a handle of the file itself. Ruby has no name for it.
+    O_PATH = 0o10000000
+    private_constant :O_PATH
+
+    # owner, group: a name, a number as text, or nil for what the process is. Raises StartError.
+    def initialize(mode:, owner: nil, group: nil)
+      @mode = mode
+      @owner = id(owner) { |name| Etc.getpwnam(name).uid }
+      @group = id(group) { |name| Etc.getgrnam(name).gid }
+    rescue ArgumentError => e
+      raise StartError, "the owner of unix sockets: #{e.message}"
+    end
+
+    # Through a handle, and only if it is a socket: who may write in the folder could put a link there, to a file that
+    # he wants to own. Raises StartError or SystemCallError.
+    def apply(path)
+      File.open(path, O_PATH | File::NOFOLLOW) do |file|
+        raise Errno::ENOTSOCK unless file.stat.socket?
+
+        handle = "/proc/self/fd/#{file.fileno}"
+        File.chmod(@mode, handle)
+        give_away(handle, path) if @owner || @group
+      end
+    end
+
+    private
+
+    def give_away(handle, path)
+      File.chown(@owner, @group, handle)
+    rescue Errno::EPERM
+      raise StartError, "cannot listen on unix:#{path}: not permitted to set the file's owner and group"
+    end
+
+    def id(name)
+      return if name.nil?
+
+      name.match?(/\A\d+\z/) ? name.to_i : yield(name)
+    end
+  end
+end

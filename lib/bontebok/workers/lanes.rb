@@ -1,0 +1,200 @@
+# frozen_string_literal: true
+
+require "bontebok/bontebok"
+require_relative "../system/main_thread"
+require_relative "out_of_band"
+require_relative "rack_env"
+require_relative "request_limits"
+
+module Bontebok
+  # What serves in a process: the core's worker with its listeners, and its lanes, each in a thread. Made after the last
+  # fork. What happens in the threads is pushed to the events of the process's main thread:
+  #
+  #   :lanes_ended    nothing is left to serve
+  #   :max_requests   the lanes have served as many requests as they should (request_limit)
+  #   :busy           the first request since #rest was true
+  #   :leave          the application asks this process to end, or has damaged it; the lanes go on until they are told
+  class Lanes
+    # 0: they go on for ever.
+    attr_reader :request_limit
+
+    # The RequestLimits, for the main thread.
+    attr_reader :request_limits
+
+    # worker: the Hooks::Worker that hooks are told of. turns: OutOfBandTurns, where there are other workers.
+    # channel: to a parent that is to replace this process if a request takes too long, whatever Ruby is busy with.
+    def initialize(config, listeners, app, worker:, log:, events:, turns: nil, channel: nil)
+      @failed = false
+      @request_limit = config.request_limit
+      @out_of_band = OutOfBand.new(config, worker, log: log, turns: turns)
+      @listeners = listeners
+      @log = log
+      @hooks = config.hooks
+      @events = events
+      @lock = Mutex.new
+      @core = Core::Worker.new(config.core_settings)
+      listeners.siblings.connect(@core)
+      @core.tell(*channel.dictate(:hung, :stuck, :emptied, :leave)) if channel
+      @core.start_porter
+      listeners.each { |listener| @core.listen(listener.descriptor, listener.server_name, listener.server_port) }
+      @lanes = Array.new(config[:threads]) { make_lane(config, app) }
+      @request_limits = RequestLimits.new(@core, @lanes, log: log)
+    end
+
+    # Raises ThreadError when there is no room for all of them; then none has accepted anything.
+    def start
+      # Ruby kills the threads after the exit handlers. The last one that was set runs first: this one before those that
+      # the application set while it loaded, which may kill threads themselves.
+      at_exit { @exiting = true }
+      @core.out_of_band_after(@out_of_band.begin)
+      @left = @lanes.size
+      @threads = []
+      @lock.synchronize { @lanes.each { |lane| @threads << thread(lane) } }
+    rescue ThreadError
+      @threads.each(&:join)
+      raise
+    end
+
+    # Begins the graceful end; :lanes_ended follows. What is queued at the listeners is still accepted.
+    def drain
+      @listeners.close
+      @core.drain
+    end
+
+    # The same, but what is queued is left to others, who go on listening.
+    def retire
+      @listeners.close
+      @core.retire
+    end
+
+    # The access log, by its name; from any thread, also when the end has begun.
+    def reopen_logs
+      @core.reopen_logs
+    rescue SystemCallError => e
+      @log.error("the access log cannot be opened anew", e)
+    end
+
+    # Did something else than a wish to end lead to :leave?
+    def failed?
+      @failed
+    end
+
+    # The application has ended one of its own threads in a way that would end the process (MainThread).
+    def interrupted(exception)
+      return leave(exception) if exception.is_a?(SystemExit)
+      return fail_with("SIG#{Signal.signame(exception.signo)} ends this process") if exception.is_a?(SignalException)
+
+      fail_with("a thread of the application ends this process", exception)
+    end
+
+    # How many they have served.
+    def requests
+      @core.requests
+    end
+
+    # Shows on the board that Ruby moves.
+    def beat
+      @core.beat
+    end
+
+    # Is nothing in hand, and was nothing since this was asked last?
+    def rest
+      @core.rest
+    end
+
+    # Waits for the threads' end.
+    def join
+      @threads.each(&:join)
+    end
+
+    private
+
+    def make_lane(config, app)
+      lane = nil
+      env = RackEnv.fixed(config).merge(RequestLimits.env(config) { lane })
+      lane = Core::Lane.new(@core, app, env: env, **lane_options(config))
+    end
+
+    def lane_options(config)
+      { frozen_env: config[:frozen_env], show_errors: config.development?, max_requests: @request_limit,
+        report: method(:report), on_error: (method(:ask_hooks) if @hooks.any?(:on_error)) }
+    end
+
+    # Waits until all are there. The successor of one that was killed has no hooks: it may be a hook that did it.
+    def thread(lane, successor: false)
+      Thread.new do
+        Thread.current.name = "bontebok #{@lanes.index(lane) + 1}"
+        MainThread.unguard { serve(lane, successor) } if @lock.synchronize { @threads.size == @lanes.size }
+      end
+    end
+
+    # It ends by itself when it has drained.
+    def serve(lane, successor)
+      @hooks.attempt(:before_thread_start, log: @log) unless successor
+      lane.serve
+      @hooks.attempt(:before_thread_exit, log: @log) unless successor
+      ended = true
+    rescue Exception => e # rubocop:disable Lint/RescueException
+      ended = true
+      fail_with("a lane failed", e)
+    ensure
+      ended || @exiting ? note_end : serve_on(lane)
+    end
+
+    def note_end
+      @lock.synchronize { @events.push(:lanes_ended) if (@left -= 1).zero? }
+    end
+
+    # The application has killed the thread: no exception, nothing can rescue that. Its request is lost. The lane's
+    # other connections are not, but what else the thread left undone nobody knows.
+    def serve_on(lane)
+      @lock.synchronize { @threads[@threads.index(Thread.current)] = thread(lane, successor: true) }
+      fail_with("a thread that serves was killed: another takes its place, and this process ends")
+    rescue ThreadError => e
+      fail_with("a thread that serves was killed and has no successor", e)
+      note_end
+    end
+
+    def fail_with(message, exception = nil)
+      @failed = true
+      @events.push(:leave)
+      @log.error(message, exception)
+    end
+
+    def report(level, message, exception)
+      case level
+      when :out_of_band then mind("what was to be done out of band") { go_out_of_band }
+      when :max_requests, :busy then @events.push(level)
+      when :leave then leave(exception)
+      else @log.write(level, message, exception)
+      end
+    end
+
+    # Outside of a request there is no env.
+    def ask_hooks(exception, env)
+      mind("the hook on_error") { @hooks.attempt(:on_error, exception, env || {}, log: @log) }
+    end
+
+    # Whatever becomes of this time, there is to be a next one.
+    def go_out_of_band
+      requests = OutOfBand::SOON
+      requests = @out_of_band.run
+    ensure
+      @core.out_of_band_after(requests)
+    end
+
+    # What Hooks lets pass is not the hook's failure but this process's, as where the application raises it.
+    def mind(what)
+      yield
+    rescue SignalException, NoMemoryError => e
+      fail_with("#{what} ends this process", e)
+      nil
+    end
+
+    def leave(reason)
+      @failed = true unless reason.is_a?(SystemExit) && reason.success?
+      @events.push(:leave)
+      @log.warn("the application ends this process: #{reason.class}")
+    end
+  end
+end

@@ -1,0 +1,194 @@
+# frozen_string_literal: true
+
+require_relative "../adapters/app_loader"
+require_relative "../sockets/channel"
+require_relative "child_loading"
+require_relative "../system/deadline"
+require_relative "../system/exit_limit"
+require_relative "../system/fork_guard"
+require_relative "heartbeat"
+require_relative "../config/hooks"
+require_relative "lanes"
+require_relative "../log/log_files"
+require_relative "../system/main_thread"
+require_relative "parent"
+require_relative "../system/quiet_signals"
+require_relative "recycling"
+require_relative "../system/signal_queue"
+require_relative "worker_life"
+require_relative "worker_title"
+
+module Bontebok
+  # A worker process, forked by Master: loads the application unless the master has, serves, and ends when it is told
+  # to or when nobody is left to tell it. The lanes have threads of their own; this is the main thread.
+  #
+  # A signal from outside does not end a worker by itself: it asks the master, which has it replaced first and knows
+  # in which order listeners are closed. INT comes from a terminal to every process of the group: the master obeys it.
+  class Worker
+    SIGNALS = %w[TERM QUIT INT HUP].freeze
+
+    # turns: OutOfBandTurns; nil: nothing is done out of band. life_line: for Parent.
+    def initialize(config, listeners, number:, generation:, channel:, log:, turns: nil, life_line: nil)
+      @config = config
+      @listeners = listeners
+      @number = number
+      @generation = generation
+      @channel = channel
+      @log = log
+      @turns = turns
+      @life_line = life_line
+    end
+
+    # app: what the master has loaded; nil: it is loaded here. Returns the exit status.
+    def run(app)
+      @title = WorkerTitle.new(@number, @generation, @config[:tag])
+      @life = WorkerLife.new(@log)
+      ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log, *@turns, *@life_line].each(&:disown) }
+      app = prepare(app)
+      @events = SignalQueue.new(*SIGNALS)
+      @channel.say(:loaded)
+      words = ChildLoading.wait_for_go(@channel)
+      words ? serve(app, words) : 0
+    rescue AppLoader::Failed, Hooks::Failed => e
+      @log.error(e.message, e.cause)
+      1
+    rescue StandardError => e
+      @log.error("cannot serve", e)
+      1
+    ensure
+      ExitLimit.set(@deadline ? @deadline.left : @config.seconds(:graceful_timeout), status: 1, log: @log)
+      @config.hooks.attempt(:before_worker_exit, itself_for_hooks, log: @log) if @lanes
+    end
+
+    private
+
+    # Returns the application.
+    def prepare(app)
+      return app unless app.nil? || @config.hooks.any?(:after_fork)
+
+      ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log) do
+        @config.hooks.run(:after_fork, itself_for_hooks)
+        app || AppLoader.load_anew(@config[:rackup], @log)
+      end
+    end
+
+    def itself_for_hooks
+      Hooks::Worker.new(@number, Process.pid)
+    end
+
+    def serve(app, words)
+      @life.go
+      words += run_ready_hook
+      @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events, turns: @turns,
+                                                   channel: @channel)
+      @recycling = Recycling.new(@config, log: @log)
+      MainThread.guard do
+        @lanes.start
+        @life.ready
+        @channel.say(:ready)
+        @heartbeat = Heartbeat.new(@lanes, @title, @config.seconds(:worker_timeout))
+        @serving = true
+        begin_to_obey(words)
+        wait_for_events while @serving
+        @lanes.join unless @quit
+        @life.over(@lanes.requests)
+      end
+      0
+    end
+
+    # If the master has died by now, the supervisor may have looked for us before our lanes were on the board.
+    def begin_to_obey(words)
+      @parent = Parent.new(@channel, @life_line, @listeners.siblings)
+      (words + @channel.hear).each { |word| obey(word) }
+    end
+
+    # Returns the words that came meanwhile.
+    def run_ready_hook
+      return [] unless @config.hooks.any?(:after_worker_ready)
+
+      ChildLoading.attend(@channel, @log) { @config.hooks.run(:after_worker_ready, itself_for_hooks) }
+    end
+
+    def wait_for_events
+      sources = [@events, @lanes.request_limits, *([@parent] unless @deadline)]
+      ready = MainThread.wait(sources, patience) { |exception| @lanes.interrupted(exception) } or return time_is_over
+      events = @events.take
+      events << :late if ready.include?(@lanes.request_limits)
+      @parent.hear.each { |word| obey(word) } unless @deadline
+      events.each { |event| handle(event) }
+    end
+
+    # Until something is to be looked at; nil: nothing will be.
+    def patience
+      [@heartbeat.seconds, @deadline ? @deadline.step : @recycling.wait].compact.min
+    end
+
+    def time_is_over
+      return give_up if @deadline&.left&.zero?
+
+      @heartbeat.look if @heartbeat.seconds
+      reason = @recycling.reason and ask_to_leave(reason)
+    end
+
+    def handle(event)
+      word = @parent.word(event) and return obey(word)
+
+      case event
+      when :lanes_ended then @serving = false
+      when :busy then @heartbeat.busy
+      when :max_requests then ask_to_leave("max requests #{@lanes.request_limit} reached")
+      when :late then @lanes.request_limits.mind
+      when :leave then @channel.say(:leave)
+      when "TERM", "QUIT" then ask_to_leave("SIG#{event}")
+      end
+    end
+
+    # Others may have said why already. Whoever was told to go need not ask: the master says so first and sends TERM as
+    # well, if it has not heard of us.
+    def ask_to_leave(reason)
+      return if @leaving
+
+      @log.info("wants to be replaced: #{reason}")
+      @channel.say(:leave)
+    end
+
+    def obey(word)
+      case word
+      when :drain, :retire then finish(word)
+      when :quit then quit
+      when :reopen then reopen_logs
+      when :adopted then @log.warn("the master is gone: serves on until others are ready") unless @leaving
+      when :closed then leave_orphaned
+      end
+    end
+
+    def finish(how)
+      @leaving = true
+      @title.draining
+      @lanes.public_send(how)
+    end
+
+    def reopen_logs
+      LogFiles.renew(@config, @log)
+      @lanes.reopen_logs
+    end
+
+    def quit
+      @leaving = @quit = true
+      @serving = false
+    end
+
+    # The master is gone, and with it whoever would end us when we take too long.
+    def leave_orphaned
+      @log.warn("leaves: the master is gone")
+      @deadline = Deadline.new(@config.seconds(:graceful_timeout))
+      finish(:drain)
+    end
+
+    def give_up
+      @log.error("did not finish within #{@config.seconds(:graceful_timeout)} s")
+    ensure
+      exit!(1)
+    end
+  end
+end

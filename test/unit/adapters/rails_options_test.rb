@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/adapters/rack_handler"
+
+# What becomes of the options that rails server passes on.
+class RailsOptionsTest < Support::TestCase
+  # As Rails does when nothing is typed.
+  UNTYPED = { environment: "development", pid: "/srv/tmp/pids/server.pid", Port: 3000, Host: "localhost", AccessLog: [],
+              config: "config.ru", user_supplied_options: [], server: "bontebok", log_stdout: true,
+              DoNotReverseLookup: true, daemonize: false, caching: nil, restart_cmd: "bin/rails server --restart",
+              early_hints: nil }.freeze
+
+  def test_one_process_in_development
+    config = config()
+    assert_equal [0, 3, "localhost:3000"], [config.workers, config[:threads], config[:listen].join]
+    assert_equal "default", config.source(:max_workers)
+  end
+
+  def test_the_commands_defaults_elsewhere
+    config = config(environment: "production", Host: "0.0.0.0")
+    assert_equal [:auto, 1, "0.0.0.0:3000"], [config[:max_workers], config[:threads], config[:listen].join]
+    assert_equal [true, 0, 30_000], [config[:chunked_transfer], config[:max_request_per_child], config[:header_timeout]]
+    assert_equal "production", config[:environment]
+  end
+
+  def test_what_was_typed
+    config = config(Port: 4000, user_supplied_options: %i[Port])
+    assert_equal ["localhost:4000", "command line"], [config[:listen].join, config.source(:listen)]
+    assert_equal "[::1]:3000", config(Host: "::1", user_supplied_options: %i[Host pid])[:listen].join
+    error = assert_raises(Bontebok::UsageError) { config(Host: "a b", user_supplied_options: %i[Host]) }
+    assert_match(/\Acommand line: Listen wants HOST:PORT/, error.message)
+  end
+
+  def test_what_rails_adds_some_day_does_not_hurt
+    assert_equal "localhost:3000", config(something_new: 1)[:listen].join
+  end
+
+  private
+
+  def config(**options)
+    Bontebok::RackHandler.config(UNTYPED.merge(options), env: {})
+  end
+end

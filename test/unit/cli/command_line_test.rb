@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/cli/command_line"
+
+# argv by the rules of the usage line.
+class CommandLineTest < Minitest::Test
+  def test_forms_of_a_value
+    [%w[-w 4], %w[-w4], %w[--max-workers 4], %w[--max-workers=4], %w[--workers 4]].each do |argv|
+      assert_equal({ max_workers: ["4"] }, read(*argv), argv.inspect)
+    end
+  end
+
+  def test_listen_adds_up
+    assert_equal({ listen: ["80", "unix:/a"] }, read("-l", "80", "--listen=unix:/a"))
+  end
+
+  def test_values_may_look_like_anything
+    assert_equal({ server: ["-x"], max_workers: ["-1"] }, read("--server", "-x", "--max-workers=-1"))
+    assert_equal({ server: ["a=b"] }, read("--server=a=b"))
+    assert_equal({ server: [""] }, read("--server="))
+  end
+
+  def test_switches
+    { %w[--reuse-port] => "true", %w[--no-reuse-port] => "false", %w[--reuse-port=no] => "no",
+      %w[--reuse-port false] => "false" }.each do |argv, value|
+      assert_equal({ reuse_port: [value] }, read(*argv), argv.inspect)
+    end
+  end
+
+  def test_a_switch_leaves_the_rackup_file_alone
+    assert_equal({ preload: ["true"], rackup: ["app.ru"] }, read("--preload", "app.ru"))
+  end
+
+  def test_rackup_file_anywhere
+    assert_equal({ rackup: ["app.ru"], threads: ["2"] }, read("app.ru", "-t", "2"))
+    assert_equal({ rackup: ["-app.ru"] }, read("--", "-app.ru"))
+  end
+
+  def test_actions
+    assert_equal(%i[serve check help help version version],
+                 [[], %w[--check], %w[--help], %w[-h], %w[--version], %w[-v]].map { |argv| command_line(*argv).action })
+  end
+
+  def test_nothing_is_nothing
+    assert_equal({}, read)
+  end
+
+  def test_unknown_options
+    assert_refused "unknown option --workerz. Did you mean --workers?", "--workerz", "3"
+    assert_refused "unknown option --frobnicate. See bontebok --help.", "--frobnicate=1"
+    assert_refused "unknown option -x. See bontebok --help.", "-x1"
+    assert_refused "unknown option -p. Did you mean -l PORT?", "-p3000"
+    assert_refused "unknown option --bind. Did you mean -l ADDR?", "--bind", "tcp://0.0.0.0:80"
+    assert_refused "unknown option --no-threads. Did you mean --threads?", "--no-threads"
+  end
+
+  def test_no_daemon
+    [%w[-D], %w[--daemonize], %w[--daemonize=true], %w[-w 1 -D config.ru]].each do |argv|
+      error = assert_raises(Bontebok::UsageError) { read(*argv) }
+      assert_match(/\A-(D|-daemonize): the server stays in the foreground.* systemd\z/, error.message)
+      assert_includes error.message, "docs/DEPLOYMENT.md"
+    end
+  end
+
+  def test_missing_and_superfluous_values
+    assert_refused "-w wants a value: -w N|auto", "-w"
+    assert_refused "--listen wants a value: --listen ADDR", "--listen"
+    assert_refused "--no-preload takes no value", "--no-preload=true"
+    assert_refused 'only one rackup file can be served, not "b.ru" as well', "a.ru", "b.ru"
+  end
+
+  # Arguments are bytes: what the locale calls them, US-ASCII under LANG=C, says nothing about a file's name.
+  def test_bytes_that_are_no_text_in_the_locale
+    assert_equal({ rackup: ["Käse.ru"] }, read("Käse.ru".dup.force_encoding(Encoding::US_ASCII)))
+    assert_equal({ rackup: ["\xff.ru"], server: ["\xff"] }, read("\xff.ru", "--server=\xff"))
+    assert_refused "unknown option --\uFFFD. See bontebok --help.", "--\xff=\xfe"
+    assert_refused "unknown option -\uFFFD. See bontebok --help.", "-\xff"
+  end
+
+  private
+
+  def command_line(*argv)
+    Bontebok::CommandLine.new(argv)
+  end
+
+  def read(*argv)
+    command_line(*argv).values
+  end
+
+  def assert_refused(message, *argv)
+    error = assert_raises(Bontebok::UsageError) { command_line(*argv) }
+    assert_equal [message, 2], [error.message, error.exit_status]
+  end
+end

@@ -1,0 +1,186 @@
+# frozen_string_literal: true
+
+require "json"
+require "test_helper"
+require "bontebok/config/account"
+
+# Whom User and Group name, and what a process does as that user. What takes root is done in processes of its own.
+class AccountTest < Support::TestCase
+  NOBODY = Etc.getpwnam("nobody")
+
+  def test_names_and_numbers
+    { ["nobody", nil] => [NOBODY.uid, NOBODY.gid], [NOBODY.uid.to_s, nil] => [NOBODY.uid, NOBODY.gid],
+      %w[nobody daemon] => [NOBODY.uid, Etc.getgrnam("daemon").gid], %w[4711 4712] => [4711, 4712],
+      %w[nobody 4712] => [NOBODY.uid, 4712] }.each do |(user, group), ids|
+      told = as_root { Bontebok::Account.new(user, group).act { [Process.euid, Process.egid] } }
+      assert_equal ids, told
+    end
+  end
+
+  def test_who_is_not_there
+    { ["no-such", nil] => "there is no user no-such", %w[nobody no-such] => "there is no group no-such",
+      ["4711", nil] => "the user 4711 has no group of its own: Group is needed as well",
+      ["4294967295", nil] => "there is no user 4294967295", ["9" * 30, nil] => "there is no user #{'9' * 30}",
+      [nil, "daemon"] => "Group is for User, which is not set" }.each do |(user, group), message|
+      error = assert_raises(Bontebok::UsageError, message) { Bontebok::Account.new(user, group) }
+      assert_equal [message, 2], [error.message, error.exit_status]
+    end
+  end
+
+  def test_nobody_is_named_or_it_is_the_user_already
+    [[nil, nil], [Process.euid.to_s, Process.egid.to_s]].each do |user, group|
+      account = Bontebok::Account.new(user, group)
+      refute_predicate account, :change?
+      account.check
+      account.assume
+      assert_equal [1, "as it is"], [account.act { 1 }, account.described("as it is")]
+      account.append(temp_file("log", "a")).close
+    end
+  end
+
+  def test_for_good
+    told = as_root do
+      Bontebok::Account.new("nobody", "daemon").assume
+      ids + ENV.values_at("HOME", "USER", "LOGNAME")
+    end
+    group = Etc.getgrnam("daemon").gid
+    assert_equal [NOBODY.uid, NOBODY.uid, group, group, [group], NOBODY.dir, "nobody", "nobody"], told
+    told = as_root { Bontebok::Account.new("4711", "4712").assume or ids }
+    assert_equal [4711, 4711, 4712, 4712, [4712]], told
+  end
+
+  def test_root_does_not_come_back
+    assert_equal ["Errno::EPERM"] * 4, (as_root do
+      Bontebok::Account.new("nobody", nil).assume
+      %i[setuid seteuid setgid setegid].map { |call| error_of { Process::Sys.public_send(call, 0) } }
+    end)
+  end
+
+  # Who stays root can take any group again.
+  def test_root_with_another_group
+    group = Etc.getgrnam("daemon").gid
+    told = as_root do
+      Bontebok::Account.new("root", "daemon").assume
+      ids.first(4)
+    end
+    assert_equal [0, 0, group, group], told
+  end
+
+  # As it would be where the kernel left the saved number as it was.
+  def test_that_root_cannot_come_back_is_verified
+    assert_equal "SecurityError", (as_root do
+      Process::Sys.define_singleton_method(:setuid) { |uid| Process::Sys.seteuid(uid) }
+      error_of { Bontebok::Account.new("nobody", nil).assume }
+    end)
+  end
+
+  def test_for_a_while
+    secret = temp_file("secret")
+    File.chmod(0o600, secret)
+    before, during, after, error = as_root do
+      account = Bontebok::Account.new("nobody", nil)
+      [ids, account.act { ids }, ids, error_of { account.act { File.read(secret) } }]
+    end
+    assert_equal [before, "Errno::EACCES"], [after, error]
+    assert_equal [0, NOBODY.uid, 0, NOBODY.gid], during.first(4).values_at(0, 1, 0, 3)
+    assert_equal [NOBODY.gid], during.last
+  end
+
+  def test_a_fault_that_is_the_users
+    message = as_root { message_of { Bontebok::Account.new("nobody", nil).act { raise Bontebok::StartError, "no" } } }
+    assert_equal "as the user nobody: no", message
+  end
+
+  def test_only_root_can
+    message = as_root do
+      Bontebok::Account.new("nobody", nil).assume
+      message_of { Bontebok::Account.new("daemon", nil).check }
+    end
+    assert_equal "only root can become the user daemon: Operation not permitted", message
+  end
+
+  def test_a_file_in_a_folder_of_the_user
+    File.chown(NOBODY.uid, NOBODY.gid, temp_dir)
+    assert_equal NOBODY.uid, owner_of_appended("#{temp_dir}/log")
+  end
+
+  def test_a_file_in_a_folder_of_root
+    File.chmod(0o755, temp_dir)
+    2.times { assert_equal NOBODY.uid, owner_of_appended("#{temp_dir}/log") }
+  end
+
+  # In a container without the capability CHOWN: the next start would find a file that is not the user's to write.
+  def test_a_file_that_cannot_be_given_away_does_not_stay
+    File.chmod(0o755, temp_dir)
+    error = as_root do
+      File.class_eval { define_method(:chown) { |*| raise Errno::EPERM } }
+      error_of { Bontebok::Account.new("nobody", nil).append("#{temp_dir}/log") }
+    end
+    assert_equal ["Errno::EPERM", []], [error, Dir.children(temp_dir)]
+  end
+
+  def test_a_file_that_is_not_the_users_to_write_is_not_given_to_him
+    File.chmod(0o755, temp_dir)
+    path = temp_file("log", "a")
+    assert_equal "Errno::EACCES", owner_of_appended(path)
+    assert_equal [0, "a"], [File.stat(path).uid, File.read(path)]
+  end
+
+  # With the rights of root /etc would have a file more.
+  def test_root_makes_no_file_behind_a_link_of_the_users
+    File.chmod(0o755, temp_dir)
+    Dir.mkdir("#{temp_dir}/roots", 0o755)
+    Dir.mkdir("#{temp_dir}/users")
+    File.chown(NOBODY.uid, NOBODY.gid, "#{temp_dir}/users")
+    File.symlink("#{temp_dir}/roots", "#{temp_dir}/users/logs")
+    Dir.mkdir("#{temp_dir}/users/below", 0o755)
+    ["#{temp_dir}/users/logs/log", "#{temp_dir}/users/below/log"].each do |path|
+      assert_equal "Errno::EACCES", owner_of_appended(path)
+    end
+    File.symlink("#{temp_dir}/roots/none", "#{temp_dir}/roots/log")
+    assert_equal "Errno::EACCES", owner_of_appended("#{temp_dir}/roots/log")
+    assert_equal ["log"], Dir.children("#{temp_dir}/roots")
+  end
+
+  private
+
+  def owner_of_appended(path)
+    as_root do
+      account = Bontebok::Account.new("nobody", nil)
+      error = error_of { account.append(path).close }
+      error == "none" ? File.stat(path).uid : error
+    end
+  end
+
+  def ids
+    [Process.uid, Process.euid, Process.gid, Process.egid, Process.groups]
+  end
+
+  def error_of
+    yield && "none"
+    "none"
+  rescue Exception => e # rubocop:disable Lint/RescueException
+    e.class.name
+  end
+
+  def message_of
+    yield
+  rescue StandardError => e
+    e.message
+  end
+
+  # What the block returns in a process that may become anybody.
+  def as_root(&block)
+    skip "only root can become another user" unless Process.euid.zero?
+    reader, writer = IO.pipe
+    pid = fork do
+      writer.write([block.call].to_json)
+      exit!(0)
+    end
+    writer.close
+    JSON.parse(reader.read).first
+  ensure
+    reader&.close
+    Process.wait(pid) if pid
+  end
+end

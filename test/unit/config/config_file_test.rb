@@ -1,0 +1,146 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/config/config_file"
+require "bontebok/config/config_styles"
+
+# The configuration file: options as methods, faults with file and line.
+class ConfigFileTest < Support::TestCase
+  def test_options_are_methods
+    entries = read("max_workers 4\nlisten '80', 'unix:@a'\nlisten '81'\nheader_timeout 0.5\npreload false\n")
+    assert_equal({ max_workers: 4, listen: ["80", "unix:@a", "81"], header_timeout: 0.5, preload: false },
+                 entries.transform_values(&:value))
+    assert_equal ["#{@path}:1", "#{@path}:5"], [entries[:max_workers].place, entries[:preload].place]
+  end
+
+  def test_nil_is_not_said
+    assert_empty read("threads 2\nmin_request_per_child nil\nthreads nil\nlisten nil\ndirectory nil\n")
+    assert_equal ["80"], read("listen nil, '80'\n")[:listen].value
+  end
+
+  def test_aliases
+    assert_equal({ max_workers: 2 }, read("workers 2\n").transform_values(&:value))
+  end
+
+  def test_it_is_ruby
+    entries = read("2.times { |i|\n threads i + 1\n}\nserver [__FILE__, __dir__].join('|')\n")
+    assert_equal [2, "#{@path}|#{temp_dir}"], [entries[:threads].value, entries[:server].value]
+    assert_equal "#{@path}:2", entries[:threads].place
+  end
+
+  # Applications have constants of such names too, for which hooks ask.
+  def test_its_constants_and_variables_are_not_ours
+    Object.const_set(:Hooks, :of_the_application)
+    assert_equal :of_the_application, read("server Hooks")[:server].value
+    assert_fault 2, /\A:1: uninitialized constant .*UsageError \(NameError\)/, "UsageError"
+    assert_fault 2, ":1: unknown option text; --ignore-unknown goes on without it", "text"
+  ensure
+    Object.send(:remove_const, :Hooks)
+  end
+
+  def test_it_may_end_early
+    assert_equal [1], read("threads 1\nreturn\nthreads 2\n").values.map(&:value)
+  end
+
+  def test_read_as_utf8_with_or_without_bom
+    assert_equal "Käse", read("\uFEFFserver 'Käse'")[:server].value
+  end
+
+  def test_unknown_option
+    { "config_file 'x'" => "config_file", "max_wrokers 3" => "max_wrokers (did you mean max_workers?)",
+      "worker_processes 3" => "worker_processes (--config-style unicorn reads a file for unicorn)",
+      "clear_binds!" => "clear_binds! (--config-style puma reads a file for puma)" }.each do |text, told|
+      assert_fault 2, ":2: unknown option #{told}; --ignore-unknown goes on without it", "threads 1\n#{text}\n"
+    end
+  end
+
+  def test_unknown_options_that_are_ignored
+    path = temp_file("bontebok.rb", "threads 1\nnakayoshi_fork true, x: 1 do\nend\nthreads 2\n")
+    file = open_file(path, ignore_unknown: true)
+    assert_equal [2, ["#{path}:2: unknown option nakayoshi_fork is ignored"]],
+                 [file.entries[:threads].value, file.warnings]
+  end
+
+  def test_hooks
+    path = temp_file("bontebok.rb", "seen = []\nafter_fork { |w| seen << w }\nafter_fork ->(w) { seen << w + 1 }\n")
+    assert_equal [1, 2], open_file(path).hooks.run(:after_fork, 1)
+    assert_fault 2, ":1: after_fork wants a block", "after_fork"
+    assert_fault 2, ":1: on_error wants a block", "on_error 'x'"
+  end
+
+  # A file for Rhebok, with every option that can be used there.
+  def test_names_of_rhebok
+    entries = read("host '127.0.0.1'\nport 9202\npath '/run/a.sock'\nmax_workers 1\ntimeout 300\n" \
+                   "max_request_per_child 9\nmin_request_per_child 3\nspawn_interval 1\noobgc true\n" \
+                   "max_gc_per_request 7\nmin_gc_per_request 2\nerr_respawn_interval 1\nbacklog 64\n" \
+                   "reuseport true\nchunked_transfer true\nbefore_fork {\n}\nafter_fork {\n}\n")
+    assert_equal({ host: "127.0.0.1", port: 9202, path: "/run/a.sock", backlog: 64, reuse_port: true,
+                   oob_gc: true, max_gc_per_request: 7, min_gc_per_request: 2 },
+                 entries.transform_values(&:value).slice(:host, :port, :path, :backlog, :reuse_port, :oob_gc,
+                                                         :max_gc_per_request, :min_gc_per_request))
+  end
+
+  def test_a_folder_is_entered_at_its_line
+    before = Dir.pwd
+    temp_file("here/seen", "text")
+    entries = read("directory '#{temp_dir}/here'\nserver File.read('seen')\n")
+    assert_equal ["text", File.realpath("#{temp_dir}/here")], [entries[:server].value, Dir.pwd]
+    Dir.mkdir("#{temp_dir}/here/too")
+    read("directory '..'\ndirectory 'here/too'\n")
+    assert_equal File.realpath("#{temp_dir}/here/too"), Dir.pwd
+    assert_fault 1, ":1: cannot change to the folder /none: No such file or directory", "directory '/none'"
+  ensure
+    Dir.chdir(before)
+  end
+
+  def test_wrong_number_of_values
+    assert_fault 2, ":1: Threads wants a value", "threads"
+    assert_fault 2, ":1: Threads wants one value", "threads 1, 2"
+  end
+
+  def test_faults_of_ruby
+    assert_fault 2, ":2: boom (RuntimeError)", "\nraise %(boom\\nmore)\n"
+    assert_fault 2, /\A:2: .*syntax error/, "threads 1\nthreads (\n"
+    assert_fault 2, /\A:1: cannot load such file -- no_such_file \(LoadError\)/, "require 'no_such_file'"
+  end
+
+  def test_what_else_ends_it
+    assert_fault 2, ":1: exit (SystemExit)", "exit 5"
+    assert_fault 2, ":1: Exception", "raise Exception"
+    assert_fault 2, ":1: full (NoMemoryError)", "raise NoMemoryError, 'full'"
+    assert_fault 2, ":1: stack level too deep (SystemStackError)", "def again = again\nagain"
+    assert_fault 2, ":1: SyntaxError", "raise SyntaxError, ''"
+    assert_fault 2, /\A:1: .*other\.rb:1: .*syntax error.* \(SyntaxError\)/, "load '#{temp_file('other.rb', '(')}'"
+    assert_raises(Interrupt) { read("raise Interrupt") }
+  end
+
+  def test_a_message_of_whatever_kind
+    assert_fault 2, ":1: RuntimeError", "raise ''"
+    assert_fault 2, ":1: \uFFFDx (RuntimeError)", "raise %(\\xffx)"
+    assert_fault 2, ":1: x (RuntimeError)", "raise %(\\n x \\n).encode('UTF-16')"
+    assert_fault 2, ":1: IOError", "raise IOError.new.tap { |e| def e.message = raise('x') }"
+    assert_fault 2, /\A:1: x{200}\.\.\. \(RuntimeError\)\z/, "raise 'x' * 100_000"
+  end
+
+  def test_missing_file
+    error = assert_raises(Bontebok::StartError) { open_file("/nonexistent/c.rb") }
+    assert_equal ["cannot read the configuration file /nonexistent/c.rb: No such file or directory", 1],
+                 [error.message, error.exit_status]
+  end
+
+  private
+
+  def read(text)
+    open_file(@path = temp_file("bontebok.rb", text)).entries
+  end
+
+  def open_file(path, **options)
+    Bontebok::ConfigFile.new(path, style: Bontebok::ConfigStyles::Native, **options)
+  end
+
+  def assert_fault(exit_status, message, text)
+    error = assert_raises(Bontebok::StartError) { read(text) }
+    assert_equal [exit_status, 1], [error.exit_status, error.message.lines.size]
+    assert_operator message, :===, error.message.delete_prefix(@path)
+  end
+end

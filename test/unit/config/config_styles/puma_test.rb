@@ -1,0 +1,166 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../../support/config_style_case"
+
+# puma's directives, and what they mean here.
+class ConfigStylesPumaTest < Support::TestCase
+  include ConfigStyleCase
+
+  STYLE = Bontebok::ConfigStyles::Puma
+  Worker = Bontebok::Hooks::Worker
+
+  def test_options
+    assert_equal({ max_workers: 2, environment: "production", rackup: "a.ru", graceful_timeout: 9, worker_timeout: 90,
+                   keepalive_timeout: 20, max_body: 100, max_keepalive_requests: 7, header_timeout: 5,
+                   body_timeout: 5, pidfile: "a", tag: "shop", stdout: "b", log: "c" }, values(<<~RUBY))
+                     workers 2
+                     environment "production"
+                     rackup "a.ru"
+                     worker_shutdown_timeout 9
+                     worker_timeout 90
+                     persistent_timeout 20
+                     http_content_length_limit 100
+                     max_keep_alive 7
+                     first_data_timeout 5
+                     pidfile "a"
+                     tag "shop"
+                     stdout_redirect "b", "c", true
+                   RUBY
+    assert_equal({ max_keepalive_requests: 0, keepalive_timeout: 0 },
+                 values("max_fast_inline Float::INFINITY\nenable_keep_alives false\npersistent_timeout 9\n"))
+    assert_equal({ keepalive_timeout: 0 }, values("persistent_timeout 9\nenable_keep_alives false\n"))
+  end
+
+  def test_a_line_for_each_request
+    on = { access_log: "-", access_log_format: "common" }
+    { "log_requests" => on, "quiet false" => on, "log_requests false" => { access_log: "" },
+      "quiet" => { access_log: "" } }.each { |text, expected| assert_equal expected, values(text), text }
+  end
+
+  def test_the_usual_rackup_file
+    assert_equal "config.ru", values("rackup DefaultRackup if defined?(DefaultRackup)")[:rackup]
+  end
+
+  def test_threads
+    assert_equal 5, values("threads 0, 5")[:threads]
+    assert_equal "3", values("threads '3'")[:threads]
+    assert_fault ":1: threads wants the smaller number first", "threads 5, 1"
+  end
+
+  def test_preload
+    assert_equal [{ preload: true }, { preload: false }], [values("preload_app!"), values("preload_app! false")]
+  end
+
+  def test_addresses
+    { "port 3000" => 3000, "port '3000'" => "3000",
+      "port 3000, '[::1]'" => "[::1]:3000", "port 3000, '::1'" => "[::1]:3000", "port 1, :a" => "a:1",
+      "bind 'tcp://0.0.0.0:80'" => "0.0.0.0:80", "bind 'tcp://[::]:80?low_latency=true'" => "[::]:80",
+      "bind 'unix:///run/a.sock'" => "unix:/run/a.sock", "bind 'unix://tmp/a.sock'" => "unix:tmp/a.sock",
+      "bind 'unix://@name'" => "unix:@name",
+      "set_default_host '127.0.0.1'\nport 1" => "127.0.0.1:1" }.each do |text, address|
+      assert_equal [address], values(text)[:listen], text
+    end
+    assert_equal 512, values("bind 'tcp://a:1?backlog=512'\nbind 'tcp://a:2?backlog=16'")[:backlog]
+    assert_equal 2, values("port 1\nbind 'tcp://a:2?low_latency'")[:listen].size
+    assert_equal [2], values("port 1\nclear_binds!\nport 2")[:listen]
+  end
+
+  def test_who_may_connect
+    { "umask=0117" => 0o660, "umask=022" => 0o755, "mode=0660" => 0o660, "mode=600&backlog=5" => 0o600 }
+      .each { |text, mode| assert_equal mode, values("bind 'unix:///a?#{text}'")[:socket_mode], text }
+    assert_equal 0o640, values("bind 'unix:///a?mode=0660'\nbind 'unix:///b?umask=0137'")[:socket_mode]
+    assert_fault ":1: umask of bind wants a number like 0117", "bind 'unix:///a?umask=none'"
+    assert_fault ":1: mode of bind wants a number like 0117", "bind 'unix:///a?mode=0888'"
+  end
+
+  def test_addresses_that_are_not_known
+    assert_fault ":1: bind wants tcp://HOST:PORT or unix://PATH, not ssl://a:1?key=k", "bind 'ssl://a:1?key=k'"
+    assert_unknown "mask of bind", "bind 'unix:///a?mask=0'"
+  end
+
+  def test_a_folder_and_a_further_file
+    before = Dir.pwd
+    temp_file("sub/more.rb", "workers 7\n")
+    assert_equal 7, values("load '#{temp_dir}/sub/more.rb'\n")[:max_workers]
+    temp_file("sub/more.rb", "\nnonsense\n")
+    error = assert_raises(Bontebok::UsageError) { read("load '#{temp_dir}/sub/more.rb'") }
+    assert_equal "#{temp_dir}/sub/more.rb:2: unknown option nonsense", error.message[/\A[^;]*/]
+    assert_equal before, values("directory '#{temp_dir}/sub'\npidfile Dir.pwd\n")[:pidfile]
+    assert_equal File.realpath("#{temp_dir}/sub"), Dir.pwd
+    assert_fault ":1: cannot change to the folder /none: No such file or directory", "directory '/none'", 1
+  ensure
+    Dir.chdir(before)
+  end
+
+  # Old names and new ones; a worker's index counts from 0.
+  def test_hooks
+    { before_fork: [0, %i[before_worker_fork on_worker_fork]],
+      after_worker_fork: [0, %i[after_worker_fork after_worker_boot]],
+      after_fork: [0, %i[before_worker_boot on_worker_boot]],
+      before_worker_exit: [0, %i[before_worker_shutdown on_worker_shutdown]],
+      before_thread_start: [nil, %i[before_thread_start on_thread_start]],
+      before_thread_exit: [nil, %i[before_thread_exit on_thread_exit]],
+      on_booted: [nil, %i[after_booted on_booted]], after_stopped: [nil, %i[after_stopped on_stopped]],
+      out_of_band: [nil, %i[out_of_band]] }
+      .each do |name, (told, directives)|
+        directives.each do |directive|
+          hooks = read("#{directive} { |index, key = 0| [index] }").hooks
+          assert_equal [told], hooks.run(name, Worker.new(1, 9)), directive
+        end
+      end
+  end
+
+  def test_a_hook_with_a_key
+    hooks = read(<<~RUBY).hooks
+      before_worker_boot(:key) { |index, data| data[index] = :begun }
+      before_worker_boot(:other) { |index, data| data[index] = :other }
+      on_worker_shutdown("key") { |index, data| data[index] }
+    RUBY
+    hooks.run(:after_fork, Worker.new(1, 9))
+    assert_equal :begun, hooks.run(:before_worker_exit, Worker.new(1, 9))
+  end
+
+  def test_an_ended_worker_has_a_handle
+    hooks = read("after_worker_shutdown { |worker| [worker.index, worker.pid, worker.process_status] }").hooks
+    assert_equal [0, 9, :status], hooks.run(:after_worker_exit, Worker.new(1, 9), :status)
+  end
+
+  def test_before_fork_runs_once
+    hooks = read("count = 0\nbefore_fork { server count += 1 }\ndef server(count) = $stdout.puts(count)\n").hooks
+    assert_output("1\n") { 2.times { hooks.run(:before_fork, Worker.new(1)) } }
+  end
+
+  def test_errors
+    { "|error, env, status| [status, env, [error]]" => [500, :env, [:error]], "|error| error" => :error }
+      .each do |block, answer|
+        assert_equal answer, read("lowlevel_error_handler { #{block} }").hooks.run(:on_error, :error, :env)
+      end
+    hooks = read("lowlevel_error_handler(->(error) { error })").hooks
+    assert_equal :error, hooks.run(:on_error, :error, :env)
+    hooks = read("lowlevel_error_handler { |_error, _env, status| status }").hooks
+    assert_equal 504, hooks.run(:on_error, Bontebok::RequestTimeout.new, :env)
+    assert_fault ":1: lowlevel_error_handler wants a block", "lowlevel_error_handler"
+  end
+
+  def test_a_file_to_touch
+    assert_equal "tmp/restart.txt", values("plugin :tmp_restart")[:restart_file]
+  end
+
+  def test_what_asks_for_nothing
+    assert_empty values("queue_requests true\nsilence_single_worker_warning\n" \
+                        "on_restart { raise }\nbefore_refork { raise }\nprune_bundler\n" \
+                        "early_hints false\nnakayoshi_fork\nrestart_command 'bundle exec puma'\n")
+  end
+
+  def test_what_is_not_known
+    assert_unknown "plugin solid_queue", "plugin :solid_queue", advice: "start bin/jobs beside the server"
+    assert_unknown "plugin yabeda", "plugin :yabeda"
+    assert_unknown "state_path", "state_path 'tmp/state'", advice: "signals do what pumactl does"
+    assert_unknown "set_remote_address", "set_remote_address header: 'X-Real-IP'",
+                   advice: "REMOTE_ADDR is who connects, X-Forwarded-For tells the client"
+    assert_unknown "wokers", "wokers 2", advice: "did you mean workers?"
+    assert_unknown "tcp_mode", "tcp_mode"
+    assert_fault ":1: on_worker_boot wants a block", "on_worker_boot"
+  end
+end

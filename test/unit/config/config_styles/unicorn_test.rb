@@ -1,0 +1,98 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../../support/config_style_case"
+
+# unicorn's directives, and what they mean here.
+class ConfigStylesUnicornTest < Support::TestCase
+  include ConfigStyleCase
+
+  STYLE = Bontebok::ConfigStyles::Unicorn
+  Worker = Bontebok::Hooks::Worker
+
+  def test_options
+    assert_equal({ max_workers: 4, request_timeout: 30, preload: true, spool_threshold: 2048, pidfile: "a", log: "b",
+                   stdout: "c", check_client_connection: true }, values(<<~RUBY))
+                     worker_processes 4
+                     timeout 30
+                     preload_app true
+                     client_body_buffer_size 2048
+                     pid "a"
+                     stderr_path "b"
+                     stdout_path "c"
+                     check_client_connection true
+                   RUBY
+    assert_equal "#{@path}:2", read("\ntimeout 1").entries[:request_timeout].place
+  end
+
+  def test_every_form_of_an_address
+    { "8080" => "8080", "'8080'" => "8080", "'*:80'" => "80", "':80'" => "80", "'a.example:80'" => "a.example:80",
+      "'127.0.0.1'" => "127.0.0.1:80", "'[::1]'" => "[::1]:80", "'[::1]:8080'" => "[::1]:8080",
+      "'unix:tmp/a.sock'" => "unix:tmp/a.sock", "'/run/a.sock'" => "unix:/run/a.sock", "'~/a.sock'" => "unix:~/a.sock",
+      "'nonsense'" => "nonsense" }.each do |written, spelled|
+      assert_equal [spelled], values("listen #{written}")[:listen].map(&:to_s), written
+    end
+    assert_equal [1, 2], values("listen 1\nlisten 2")[:listen].map(&:to_i)
+  end
+
+  def test_options_of_an_address
+    assert_equal({ backlog: 64, reuse_port: true, listen: ["80", "81"] }, values(<<~RUBY).transform_keys(&:to_sym))
+      listen 80, :backlog => 64, :tcp_nopush => true, tcp_nodelay: false, tries: 5, delay: 0.5, sndbuf: 1, rcvbuf: 1
+      listen "81", backlog: 16, reuseport: true, tcp_defer_accept: 1, accept_filter: "httpready", ipv6only: true
+    RUBY
+    assert_unknown "backlogs of listen", "listen 80, backlogs: 1"
+  end
+
+  def test_who_may_connect
+    assert_equal 0o750, values("listen '/a', umask: 0027\nlisten '/b', umask: 0")[:socket_mode]
+  end
+
+  def test_user
+    assert_equal({ user: "app", group: "www" }, values("user 'app', 'www'"))
+    assert_equal({ user: "app" }, values("user 'app'"))
+  end
+
+  def test_a_logger_is_for_the_hooks
+    file = read("require 'logger'\nlogger(mine = Logger.new(nil))\nafter_fork { |server, _| server.logger == mine }")
+    assert file.hooks.run(:after_fork, Worker.new(1, 2))
+    assert_fault ":1: logger has no debug, info, warn, error, fatal", "logger Object.new"
+  end
+
+  def test_the_working_directory_is_entered_at_once
+    before = Dir.pwd
+    temp_file("sub/seen", "7")
+    assert_equal 7, values("working_directory '#{temp_dir}/sub'\nworker_processes File.read('seen').to_i")[:max_workers]
+  ensure
+    Dir.chdir(before)
+  end
+
+  def test_hooks_are_told_of_the_server_and_the_worker
+    hooks = read(<<~RUBY).hooks
+      worker_processes 3
+      before_fork { |server, worker| [:lost] }
+      before_fork { |server, worker| [server.worker_processes, worker.nr, worker.pid] }
+      after_fork { |server, worker| [server.logger.class, server.pid, *server.config.values_at(:pid, :timeout)] }
+      pid "/run/a.pid"
+      timeout 20
+      after_worker_ready lambda { |server, worker| worker.nr }
+      after_worker_exit { |server, worker, status| [worker.nr, worker.pid, status] }
+      before_exec { |server| raise "never" }
+    RUBY
+    assert_equal [3, 0, nil], hooks.run(:before_fork, Worker.new(1))
+    assert_equal [Logger, "/run/a.pid", "/run/a.pid", 20], hooks.run(:after_fork, Worker.new(1, 9))
+    assert_equal 1, hooks.run(:after_worker_ready, Worker.new(2, 9))
+    assert_equal [2, 9, :status], hooks.run(:after_worker_exit, Worker.new(3, 9), :status)
+  end
+
+  def test_what_asks_for_nothing
+    assert_empty values("rewindable_input true\ndefault_middleware false\n" \
+                        "worker_exec false\nearly_hints false\n")
+  end
+
+  def test_what_is_not_known
+    assert_unknown "worker_proceses", "worker_proceses 4", advice: "did you mean worker_processes?"
+    assert_unknown "worker_exec", "worker_exec true", advice: "workers are forked, none executes a program anew"
+    assert_unknown "Rainbows!", "Rainbows! do\nend"
+    assert_fault ":1: before_fork wants a block", "before_fork 1"
+  end
+end

@@ -1,0 +1,200 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/config/config"
+
+# Effective values, and where they come from.
+class ConfigTest < Support::TestCase
+  def test_defaults
+    config = config()
+    assert_equal [:auto, 1, true, 0, 30_000], values(config, :max_workers, :threads, :preload, :max_request_per_child,
+                                                     :graceful_timeout)
+    assert_equal ["default"], config.report.map(&:last).uniq
+    assert_equal Bontebok::Cpus.new.count, config.workers
+  end
+
+  def test_where_it_listens_by_default_depends_on_the_environment
+    assert_equal "127.0.0.1:9292", config[:listen].join
+    assert_equal "0.0.0.0:9292", config({ environment: ["production"] })[:listen].join
+    assert_equal "0.0.0.0:9292", config(env: { "RACK_ENV" => "test" })[:listen].join
+    assert_equal "0.0.0.0:1", config({ listen: ["1"] })[:listen].join
+  end
+
+  def test_command_line_wins_over_file_over_environment_over_default
+    path = temp_file("bontebok.rb", "environment 'file'\n")
+    env = { "RACK_ENV" => "variable" }
+    assert_equal(%w[line file variable development],
+                 [config({ environment: ["line"], config_file: [path] }, env: env.dup),
+                  config({ config_file: [path] }, env: env), config(env: env), config].map { |one| one[:environment] })
+    assert_equal "#{path}:1", config({ config_file: [path] }).source(:environment)
+    assert_equal "environment RACK_ENV", config(env: env).source(:environment)
+  end
+
+  # It is given to the application later, but the file wants to know already now.
+  def test_the_file_sees_the_environment_of_the_command_line
+    path = temp_file("bontebok.rb", "server ENV.fetch('RACK_ENV')\n")
+    before = ENV.fetch("RACK_ENV", nil)
+    assert_equal "line", config({ environment: ["line"], config_file: [path] }, env: ENV)[:server]
+  ensure
+    ENV["RACK_ENV"] = before
+  end
+
+  # Whatever the file is called.
+  def test_what_somebody_has_asked_for
+    %w[default.rb environment.rb].each do |name|
+      path = temp_file(name, "backlog 7\n")
+      asked = in_folder(temp_dir) { config({ config_file: [name], listen: ["80"] }, env: { "WEB_CONCURRENCY" => "2" }) }
+      assert_equal([true, true, false, false],
+                   %i[backlog listen max_workers threads].map { |key| asked.chosen?(key) }, path)
+    end
+    assert config(given: { listen: ["80"] }).chosen?(:listen)
+    refute config(env: { "PORT" => "80" }, defaults: { backlog: 5 }).chosen?(:listen)
+  end
+
+  def test_a_file_is_found_in_its_usual_place
+    in_folder(File.dirname(temp_file("config/bontebok.rb", "threads 4\n"), 2)) do
+      found = config
+      assert_equal [4, "config/bontebok.rb:1", "config/bontebok.rb", "found"],
+                   [found[:threads], found.source(:threads), found[:config_file], found.source(:config_file)]
+      assert_equal 1, config({ config_file: [temp_file("other.rb", "server 'x'")] })[:threads]
+    end
+  end
+
+  def test_the_style_is_told_or_recognised
+    path = temp_file("puma-production.rb", "workers 3\n")
+    assert_equal [3, 5, true], values(config({ config_file: [path] }), :max_workers, :threads, :preload)
+    path = temp_file("unicorn.conf.rb", "worker_processes 3\n")
+    assert_equal [3, 1, false], values(config({ config_file: [path] }), :max_workers, :threads, :preload)
+    path = temp_file("config/puma/production.rb", "quiet\nworkers 3\n")
+    assert_equal 3, config({ config_file: [path] })[:max_workers]
+    path = temp_file("puma/app.rb", "worker_processes 3\n")
+    assert_equal 3, config({ config_file: [path], config_style: ["unicorn"] })[:max_workers]
+    hint = "--config-style unicorn reads a file for unicorn"
+    assert_usage_error("#{path}:1: unknown option worker_processes (#{hint}); --ignore-unknown goes on without it",
+                       config_file: [path])
+    ignoring = config({ config_file: [path], ignore_unknown: ["true"] })
+    assert_equal ["#{path}:1: unknown option worker_processes is ignored"], ignoring.warnings
+  end
+
+  def test_a_soft_limit_behind_the_hard_one
+    limits = { request_timeout: ["5"], request_timeout_soft: ["5"] }
+    assert_equal ["RequestTimeoutSoft is not below RequestTimeout: it comes when the client has been answered"],
+                 config(limits).warnings
+    assert_empty config(limits.merge(request_timeout: ["6"])).warnings
+    assert_empty config(limits.merge(request_timeout: ["0"])).warnings
+  end
+
+  # What a style says of options that nobody gives comes after the environment.
+  def test_defaults_of_a_style
+    assert_equal "0.0.0.0:8080", config({ config_file: [temp_file("unicorn.rb")] })[:listen].join
+    path = temp_file("puma.rb", "")
+    assert_equal "0.0.0.0:9292", config({ config_file: [path] })[:listen].join
+    one = config({ config_file: [path] }, env: { "RAILS_MAX_THREADS" => "2" })
+    assert_equal [1, 2, false, "default"], [*values(one, :max_workers, :threads, :preload), one.source(:preload)]
+    two = config({ config_file: [path] }, env: { "WEB_CONCURRENCY" => "2" })
+    assert_equal [2, 5, true], values(two, :max_workers, :threads, :preload)
+  end
+
+  def test_the_file_wins_over_what_rackup_is_given
+    given = { max_workers: ["8"], threads: ["3"], listen: ["1"] }
+    path = temp_file("rhebok.rb", "max_workers 2\nport 2\n")
+    config = config({ config_file: [path] }, given: given, env: { "RAILS_MAX_THREADS" => "9" })
+    assert_equal [2, 3, "0.0.0.0:2"], [*values(config, :max_workers, :threads), config[:listen].join]
+    assert_equal ["#{path}:1", "rackup -O", "#{path}:2"], sources(config, :max_workers, :threads, :listen)
+    assert_equal "0.0.0.0:1", config(given: given)[:listen].join
+  end
+
+  def test_defaults_may_be_others
+    config = config(defaults: { max_workers: 5, timeout: 300_000 }, env: { "RAILS_MAX_THREADS" => "2" })
+    assert_equal [5, 2, 300_000, "default"], [*values(config, :max_workers, :threads, :write_timeout),
+                                              config.source(:max_workers)]
+  end
+
+  def test_where_rhebok_listens
+    { "port 81" => "0.0.0.0:81", "host 'a.example'" => "a.example:9292", "path '/a'\nport 1" => "unix:/a",
+      "path nil\nhost nil" => "127.0.0.1:9292", "host '::1'\nport 9202" => "[::1]:9202",
+      "host '[::1]'" => "[::1]:9292", "host :localhost" => "localhost:9292" }.each do |text, address|
+      path = temp_file("rhebok.rb", text)
+      assert_equal address, config({ config_file: [path] })[:listen].join, text
+    end
+  end
+
+  def test_the_folder_of_the_command_line_comes_first_and_last
+    before = Dir.pwd
+    temp_file("app/config/bontebok.rb", "directory 'config'\nlisten 'unix:a.sock'\n")
+    config = config({ directory: ["#{temp_dir}/app"] })
+    assert_equal ["unix:#{File.realpath(temp_dir)}/app/a.sock", "#{temp_dir}/app"],
+                 [config[:listen].join, config[:directory]]
+    Dir.chdir(temp_dir)
+    error = assert_raises(Bontebok::StartError) { config({ directory: ["nowhere"] }) }
+    assert_equal ["command line: cannot change to the folder nowhere: No such file or directory", 1],
+                 [error.message, error.exit_status]
+  ensure
+    Dir.chdir(before)
+  end
+
+  def test_the_last_of_several_values_holds
+    assert_equal 3, config({ max_workers: %w[2 3] })[:max_workers]
+  end
+
+  def test_timeout_is_for_three_unless_they_are_set
+    config = config({ timeout: ["7"], body_timeout: ["9"] })
+    assert_equal [7000, 9000, 7000, 75_000], values(config, :header_timeout, :body_timeout, :write_timeout,
+                                                    :keepalive_timeout)
+    assert_equal "Timeout, command line", config.source(:header_timeout)
+  end
+
+  def test_core_settings
+    settings = config({ server: ["x/1"], spool_dir: ["/var/tmp"], allow_underscore_headers: ["true"] }).core_settings
+    assert_equal [true, "x/1", "/var/tmp", 16_384],
+                 settings.values_at(:allow_underscore_headers, :server_name, :spool_dir, :max_target)
+  end
+
+  def test_a_wrong_value_is_told_with_its_place
+    assert_usage_error('command line: MaxTarget wants a size such as 65536, 64K, 1M or 2G, not "big"',
+                       max_target: ["big"])
+    error = assert_raises(Bontebok::UsageError) { config(env: { "RACK_ENV" => "a b" }) }
+    assert_match(/\Aenvironment RACK_ENV: Environment wants a name/, error.message)
+  end
+
+  def test_long_wrong_values_are_cut
+    error = assert_raises(Bontebok::UsageError) { config({ threads: ["x\n" * 500] }) }
+    assert_operator error.message.size, :<, 200
+    assert_equal 1, error.message.lines.size
+  end
+
+  def test_report_has_a_line_for_each_option
+    report = config({ max_workers: ["2"] }).report
+    assert_equal Bontebok::OptionTable::ALL.map(&:name), report.map(&:first)
+    assert_includes report, ["MaxWorkers", "2", "command line"]
+    assert_includes report, %w[MaxTarget 16K default]
+    assert_includes config.report, ["MaxWorkers", "auto (#{Bontebok::Cpus.new.count})", "default"]
+  end
+
+  private
+
+  def config(written = {}, env: {}, **options)
+    Bontebok::Config.new(written, env: env, **options)
+  end
+
+  def in_folder(path)
+    before = Dir.pwd
+    Dir.chdir(path)
+    yield
+  ensure
+    Dir.chdir(before)
+  end
+
+  def sources(config, *keys)
+    keys.map { |key| config.source(key) }
+  end
+
+  def values(config, *keys)
+    keys.map { |key| config[key] }
+  end
+
+  def assert_usage_error(message, written)
+    error = assert_raises(Bontebok::UsageError) { config(written) }
+    assert_equal message, error.message
+  end
+end

@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/config/config"
+
+# What the variables of the environment say.
+class ConfigVariablesTest < Support::TestCase
+  def test_a_blank_variable_is_not_set
+    blank = { "RACK_ENV" => " ", "PORT" => "", "WEB_CONCURRENCY" => "\n", "RAILS_MAX_THREADS" => "" }
+    assert_equal config.report, config(env: blank).report
+  end
+
+  def test_variables_of_platforms
+    config = config(env: { "PORT" => "3000", "WEB_CONCURRENCY" => "3", "RAILS_MAX_THREADS" => "5" })
+    assert_equal ["127.0.0.1:3000", 3, 5], [config[:listen].join, config[:max_workers], config[:threads]]
+    assert_equal(["environment PORT", "environment WEB_CONCURRENCY", "environment RAILS_MAX_THREADS"],
+                 %i[listen max_workers threads].map { |key| config.source(key) })
+    assert_equal "0.0.0.0:3000", config(env: { "PORT" => "3000", "RACK_ENV" => "production" })[:listen].join
+    assert_equal "0.0.0.0:1", config({ listen: ["1"] }, env: { "PORT" => "3000" })[:listen].join
+    assert_equal :auto, config(env: { "WEB_CONCURRENCY" => "auto" })[:max_workers]
+    error = assert_raises(Bontebok::UsageError) { config(env: { "PORT" => "http" }) }
+    assert_match(/\Aenvironment PORT: Listen wants HOST:PORT/, error.message)
+  end
+
+  # Rails' own images set only the second one.
+  def test_the_environment_has_two_variables
+    config = config(env: { "RACK_ENV" => " ", "RAILS_ENV" => "production" })
+    assert_equal ["production", "environment RAILS_ENV"], [config[:environment], config.source(:environment)]
+    assert_equal "test", config(env: { "RACK_ENV" => "test", "RAILS_ENV" => "production" })[:environment]
+  end
+
+  def test_a_variable_is_bytes
+    folder = Dir.mkdir(File.join(temp_dir, "Käse")) && "#{temp_dir}/Käse"
+    assert_equal folder, config(env: { "TMPDIR" => folder.dup.force_encoding(Encoding::US_ASCII) })[:spool_dir]
+    error = assert_raises(Bontebok::UsageError) { config(env: { "PORT" => "\xff " }) }
+    assert_match(/\Aenvironment PORT: Listen wants HOST:PORT/, error.message)
+  end
+
+  private
+
+  def config(written = {}, env: {})
+    Bontebok::Config.new(written, env: env)
+  end
+end

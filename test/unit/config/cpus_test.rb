@@ -1,0 +1,107 @@
+# frozen_string_literal: true
+
+require "etc"
+require "test_helper"
+require "bontebok/config/cpus"
+
+# CPUs of faked machines: /proc and /sys/fs/cgroup as files in a folder.
+class CpusTest < Support::TestCase
+  V2 = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
+  V1 = "31 23 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n" \
+       "32 23 0:28 / /sys/fs/cgroup/cpu,cpuacct rw shared:9 - cgroup cgroup rw,cpu,cpuacct\n"
+
+  def test_this_machine
+    assert_includes 1..Etc.nprocessors, Bontebok::Cpus.new.count
+  end
+
+  def test_affinity
+    { "0" => 1, "0-3" => 4, "0,2-3,8-15" => 11 }.each do |list, count|
+      assert_equal count, cpus({}, list), list
+    end
+  end
+
+  def test_without_proc_there_is_one
+    assert_equal 1, Bontebok::Cpus.new(root: temp_dir).count
+  end
+
+  def test_quota_of_the_second_version
+    { "max 100000" => 8, "200000 100000" => 2, "250000 100000" => 2, "50000 100000" => 1, "1600000 100000" => 8,
+      "30000 10000" => 3 }.each do |limit, count|
+      assert_equal count, cpus("proc/self/mountinfo" => V2, "proc/self/cgroup" => "0::/app\n",
+                               "sys/fs/cgroup/app/cpu.max" => "#{limit}\n"), limit
+    end
+  end
+
+  def test_the_smallest_quota_of_all_parents
+    files = { "proc/self/mountinfo" => V2, "proc/self/cgroup" => "0::/pods/pod/app\n",
+              "sys/fs/cgroup/pods/cpu.max" => "600000 100000", "sys/fs/cgroup/pods/pod/cpu.max" => "300000 100000",
+              "sys/fs/cgroup/pods/pod/app/cpu.max" => "max 100000" }
+    assert_equal 3, cpus(files)
+  end
+
+  # What is mounted is the container's own group, under a name that leads nowhere in it.
+  def test_the_second_version_in_a_container
+    ["0::/\n", "0::/../../other\n", "0::/docker/1f/app\n"].each do |group|
+      assert_equal 2, cpus("proc/self/mountinfo" => V2, "proc/self/cgroup" => group,
+                           "sys/fs/cgroup/cpu.max" => "200000 100000", "sys/fs/cpu.max" => "100000 100000"), group
+    end
+  end
+
+  # A script's process is called as the first 15 bytes of its name.
+  def test_names_need_not_be_text
+    files = { "proc/self/mountinfo" => "29 23 0:25 / /mnt/\xff rw - tmpfs \xff rw\n#{V2}",
+              "proc/self/cgroup" => "0::/\xff\n", "sys/fs/cgroup/\xff/cpu.max" => "300000 100000\n" }
+    assert_equal 3, cpus(files, "0-7\nSeccomp:\t\xff")
+  end
+
+  def test_files_that_hold_something_else
+    ["", "max", "x y\n", "100000 0\n", "-1 100000\n", "200000"].each do |limit|
+      assert_equal 8, cpus("proc/self/mountinfo" => "#{V2}nonsense - \n\n", "proc/self/cgroup" => "0\n:\n0::/app\n",
+                           "sys/fs/cgroup/app/cpu.max" => limit), limit
+    end
+  end
+
+  # Another container's name that begins as ours does.
+  def test_a_mount_that_does_not_show_our_group
+    mount = "30 23 0:26 /docker/1 /sys/fs/cgroup ro - cgroup2 cgroup2 rw\n"
+    assert_equal 5, cpus("proc/self/mountinfo" => mount, "proc/self/cgroup" => "0::/docker/1f/app\n",
+                         "sys/fs/cgroup/cpu.max" => "500000 100000", "sys/fs/cgroup/f/cpu.max" => "100000 100000")
+  end
+
+  def test_quota_of_the_first_version
+    files = { "proc/self/mountinfo" => V1, "proc/self/cgroup" => "5:memory:/app\n4:cpu,cpuacct:/app\n",
+              "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us" => "-1", "sys/fs/cgroup/memory/app/cpu.cfs_quota_us" => "1",
+              "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us" => "100000",
+              "sys/fs/cgroup/cpu,cpuacct/app/cpu.cfs_quota_us" => "400000\n",
+              "sys/fs/cgroup/cpu,cpuacct/app/cpu.cfs_period_us" => "100000\n" }
+    assert_equal 4, cpus(files)
+    assert_equal 8, cpus(files.merge("sys/fs/cgroup/cpu,cpuacct/app/cpu.cfs_quota_us" => "-1\n"))
+  end
+
+  # The mount shows the hierarchy from the container's group on, the group's name is the machine's.
+  def test_the_first_version_in_a_container
+    mount = "32 23 0:28 /docker/1f /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n"
+    assert_equal 2, cpus("proc/self/mountinfo" => mount, "proc/self/cgroup" => "4:cpu:/docker/1f/app\n",
+                         "sys/fs/cgroup/cpu/cpu.cfs_quota_us" => "500000",
+                         "sys/fs/cgroup/cpu/cpu.cfs_period_us" => "100000",
+                         "sys/fs/cgroup/cpu/app/cpu.cfs_quota_us" => "200000",
+                         "sys/fs/cgroup/cpu/app/cpu.cfs_period_us" => "100000")
+  end
+
+  def test_both_versions_at_once
+    files = { "proc/self/mountinfo" => V1 + V2.sub("cgroup rw", "cgroup/unified rw"),
+              "proc/self/cgroup" => "4:cpu,cpuacct:/\n0::/\n",
+              "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us" => "500000",
+              "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us" => "100000" }
+    assert_equal 5, cpus(files)
+  end
+
+  private
+
+  # The count on a machine with these files and CPUs 0 to 7, unless told otherwise.
+  def cpus(files = {}, list = "0-7")
+    temp_file("proc/self/status", "Name:\truby\nCpus_allowed:\tff\nCpus_allowed_list:\t#{list}\n")
+    files.each { |path, text| temp_file(path, text) }
+    Bontebok::Cpus.new(root: temp_dir).count
+  end
+end

@@ -1,0 +1,67 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/config/hooks"
+require "bontebok/cli/option_docs"
+
+# The table holds together: no name twice, every default a value, the core's settings all there, the page up to date.
+class OptionTableTest < Minitest::Test
+  Table = Bontebok::OptionTable
+
+  def test_no_name_is_taken_twice
+    [Table::ALL.map(&:name), Table::ALL.flat_map(&:flags), Table::ALL.flat_map(&:all_keys),
+     Table::ALL.filter_map(&:short)].each { |names| assert_equal names.uniq, names }
+  end
+
+  def test_the_spellings_of_a_name
+    option = Table[:max_request_per_child]
+    assert_equal ["MaxRequestPerChild", "--max-request-per-child"], [option.name, option.flag]
+    assert_equal [:backlog, "--backlog"], [Table[:backlog].key, Table[:backlog].flag]
+    assert_equal %w[--max-workers --workers], Table[:max_workers].flags
+  end
+
+  def test_flags_of_the_usage_line
+    assert_equal %w[-E -c -l -t -w], Table::BY_SHORT.keys.sort
+  end
+
+  def test_every_default_is_a_value_of_its_type
+    Table::ALL.reject { |option| option.default.nil? }.each do |option|
+      next if option.default == ""
+
+      assert_equal option.default, option.type.read(option.type.show(option.default)), option.name
+    end
+  end
+
+  def test_every_setting_of_the_core_is_an_option_with_the_same_default
+    ours = Table.core.to_h { |option| [option.key.to_s, core_value(option.default)] }
+    assert_equal settings_of_the_header, ours
+  end
+
+  def test_help_is_no_wider_than_a_terminal_is_wide
+    lines = Bontebok::OptionDocs.help.lines(chomp: true)
+    assert_empty(lines.select { |line| line.size > 100 })
+    Table::ALL.each { |option| assert(lines.any? { |line| line.include?(option.flag.sub("--", "")) }, option.name) }
+  end
+
+  def test_configuration_page_is_up_to_date
+    page = File.read(File.join(ROOT, "docs/CONFIGURATION.md"), encoding: "UTF-8")
+    assert_equal Bontebok::OptionDocs.markdown, page, "run: ruby lib/bontebok/cli/option_docs.rb"
+  end
+
+  def test_configuration_page_has_every_hook
+    Bontebok::Hooks::NAMES.each { |name| assert_match(/^\| `#{name} \{/, Bontebok::OptionDocs.markdown) }
+  end
+
+  private
+
+  # { name => default } of BB_SETTINGS, whose defaults are products of numbers.
+  def settings_of_the_header
+    header = File.read(File.join(ROOT, "core/include/bontebok.h"))
+    list = header[/#define BB_SETTINGS\(X\).*?[^\\]$/m]
+    list.scan(/X\((\w+), ([\d *]+)\)/).to_h { |name, product| [name, product.split("*").map(&:to_i).reduce(:*)] }
+  end
+
+  def core_value(value)
+    { true => 1, false => 0 }.fetch(value, value)
+  end
+end

@@ -1,0 +1,97 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "fcntl"
+require "json"
+require "timeout"
+require_relative "../support/log_case"
+
+# The server's own log when nobody reads it.
+class LogLossesTest < Support::TestCase
+  include LogCase
+
+  def test_lines_for_which_a_pipe_has_no_room_are_counted
+    { 1 => "a line is lost", 3 => "a line is lost, and 2 more like it" }.each do |count, said|
+      assert_match(/\A\S+Z warn #{Process.pid} - - log: #{said}\n\S+Z info #{Process.pid} - - next\n\z/,
+                   after_loss_of(count))
+    end
+    @log.info("last")
+    assert_match(/\A\S+Z info #{Process.pid} - - last\n\z/, written)
+  end
+
+  # However many lines there are.
+  def test_a_reader_that_has_stopped_is_waited_for_once
+    waits = []
+    @writer.define_singleton_method(:wait_writable) { |seconds| super(seconds).tap { waits << seconds } }
+    2.times do
+      after_loss_of(5)
+      assert_equal 1, waits.count(&:positive?), waits
+      waits.clear
+    end
+  end
+
+  # What tells of the losses is short: there may be room for it and not for the next line.
+  def test_a_reader_that_has_stopped_is_not_waited_for_again_when_there_is_a_little_room
+    waits = []
+    @writer.define_singleton_method(:wait_writable) { |seconds| super(seconds).tap { waits << seconds } }
+    fill_pipe
+    @log.info("lost")
+    @reader.read(4096) # a page
+    Timeout.timeout(10) { 3.times { @log.info("x" * 4000) } }
+    assert_equal 1, waits.count(&:positive?), waits
+    @reader.read_nonblock(1 << 20)
+    @log.info("next")
+    assert_match(/\A\S+Z warn \d+ - - log: a line is lost\n\S+Z info \d+ - - next\n\z/, written)
+  end
+
+  # Its parent tells of them.
+  def test_a_forked_process_has_lost_no_lines
+    fill_pipe
+    @log.info("lost")
+    @reader.read_nonblock(1 << 20)
+    Process.wait(fork { @log.info("child") })
+    assert_match(/\A\S+Z info \d+ - - child\n\z/, written)
+    @log.info("parent")
+    assert_match(/ log: a line is lost\n.* parent\n\z/, written)
+  end
+
+  # Until a log file with room takes its place, say.
+  def test_lines_for_which_a_disk_has_no_room_are_counted
+    File.open("/dev/full", "w") do |file|
+      log = Bontebok::Log.new(file, format: "json")
+      2.times { log.info("lost") }
+      file.reopen(@writer)
+      log.info("next")
+      messages = written.lines.map { |line| JSON.parse(line)["message"] }
+      assert_equal ["log: a line is lost, and 1 more like it", "next"], messages
+    end
+  end
+
+  # No write is larger than what a pipe surely takes when it is writable.
+  def test_a_large_entry_for_which_a_pipe_has_no_room
+    @writer.fcntl(Fcntl::F_SETPIPE_SZ, 8192)
+    error = StandardError.new("lost")
+    error.set_backtrace(Array.new(20) { |i| "#{i}#{"x" * 3000}" })
+    Timeout.timeout(10) { @log.error("large", error) }
+    assert_match(/large: lost/, @reader.read_nonblock(1 << 20))
+
+    @log.info("next")
+    assert_match(/\A\n\S+Z warn \d+ - - log: a line is lost\n\S+Z info \d+ - - next\n\z/, written,
+                 "lines of their own")
+  end
+
+  private
+
+  # What is in the pipe after so many lines for which it had no room, and one for which it has.
+  def after_loss_of(count)
+    fill_pipe
+    Timeout.timeout(10) { count.times { @log.info("lost") } }
+    refute_includes @reader.read_nonblock(1 << 20), "lost"
+    @log.info("next")
+    written
+  end
+
+  def fill_pipe
+    @writer.syswrite("x" * 4096) while @writer.wait_writable(0)
+  end
+end

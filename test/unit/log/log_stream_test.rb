@@ -1,0 +1,160 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "io/nonblock"
+require "socket"
+require "timeout"
+require "bontebok/log/log_stream"
+
+# Writes that never wait for long, on pipes and sockets that block, as the server gets them from whoever starts it.
+class LogStreamTest < Support::TestCase
+  PATIENCE = 0.01
+
+  def teardown
+    @opened.to_a.each(&:close)
+  end
+
+  # Between the question whether there is room and the write, another process may have taken it.
+  def test_room_that_is_gone_before_the_write
+    [pipe, socket_pair].each do |_, writer|
+      stream = Bontebok::LogStream.new(writer)
+      fill(writer)
+      writer.define_singleton_method(:wait_writable) { |*| self }
+      refute Timeout.timeout(10) { stream.write("x", PATIENCE) }
+    end
+  end
+
+  def test_others_who_share_the_stream_still_have_one_that_blocks
+    [pipe, socket_pair].each do |_, writer|
+      Bontebok::LogStream.new(writer).write("x", PATIENCE)
+      refute_predicate writer, :nonblock?
+    end
+  end
+
+  def test_room_that_comes_within_the_patience
+    [pipe, socket_pair].each do |reader, writer|
+      fill(writer)
+      waited = false
+      writer.define_singleton_method(:wait_writable) do |seconds|
+        reader.read_nonblock(1 << 20) && waited = true if seconds.positive?
+        super(seconds)
+      end
+      assert Bontebok::LogStream.new(writer).write("x", 10)
+      assert waited
+    end
+  end
+
+  # As when it was made by another user.
+  def test_a_pipe_that_cannot_be_opened
+    reader, writer = pipe
+    writer.define_singleton_method(:fileno) { 999_999 }
+    stream = Bontebok::LogStream.new(writer)
+    writer.singleton_class.remove_method(:fileno)
+    assert stream.write("x", PATIENCE)
+    assert_equal "x", reader.readpartial(10)
+
+    fill(writer)
+    refute Timeout.timeout(10) { stream.write("x", PATIENCE) }
+  end
+
+  def test_a_text_for_which_there_is_no_room_at_once
+    [pipe, socket_pair].each do |reader, writer|
+      text = Array.new(100_000, &:to_s).join("\u00e4")
+      read = Thread.new { reader.read(text.bytesize) }
+      assert Bontebok::LogStream.new(writer).write(text, 10)
+      assert_equal text.b, read.value
+    end
+  end
+
+  def test_what_is_written_after_a_part_begins_a_line
+    [pipe, socket_pair].each do |reader, writer|
+      stream = Bontebok::LogStream.new(writer)
+      refute stream.write("cut" * 1_000_000, PATIENCE)
+      refute stream.write("lost\n", 0)
+      assert_match(/\A(cut)+\w*\z/, take(reader))
+      assert stream.write("next\n", 0)
+      assert stream.write("last\n", 0)
+      assert_equal "\nnext\nlast\n", take(reader)
+    end
+  end
+
+  def test_what_is_written_after_nothing_does_not
+    [pipe, socket_pair].each do |reader, writer|
+      stream = Bontebok::LogStream.new(writer)
+      fill(writer)
+      refute stream.write("lost\n", PATIENCE)
+      take(reader)
+      assert stream.write("next\n", 0)
+      assert_equal "next\n", take(reader)
+    end
+  end
+
+  def test_a_stream_that_is_reopened
+    first_reader, writer = pipe
+    stream = Bontebok::LogStream.new(writer)
+    targets = [socket_pair, pipe, socket_pair]
+    targets.map(&:last).each do |target|
+      writer.reopen(target)
+      assert stream.write("x", PATIENCE)
+    end
+    assert_equal(%w[x x x], targets.map { |reader, _| reader.readpartial(10) })
+    # Nobody holds the pipe any longer.
+    assert_nil first_reader.read(1)
+  end
+
+  def test_a_file
+    path = temp_file("log", "")
+    writer = open_for_test(File.open(path, "a"))
+    writes = []
+    writer.define_singleton_method(:syswrite) { |text| super(text).tap { |taken| writes << taken } }
+    assert Bontebok::LogStream.new(writer).write("x" * 10_000, PATIENCE)
+    assert_equal [10_000, [10_000]], [File.size(path), writes], "other processes write as well"
+  end
+
+  def test_a_stream_that_is_gone
+    reader, writer = pipe
+    stream = Bontebok::LogStream.new(writer)
+    reader.close
+    refute stream.write("x", PATIENCE)
+    refute Bontebok::LogStream.new(writer).write("x", PATIENCE), "there was nobody from the beginning"
+    writer.close
+    refute stream.write("x", PATIENCE)
+    refute Bontebok::LogStream.new(writer).write("x", PATIENCE)
+    refute Bontebok::LogStream.new(open_for_test(File.open("/dev/full", "w"))).write("x", PATIENCE)
+  end
+
+  private
+
+  # Reader and writer.
+  def pipe
+    IO.pipe.each { |io| open_for_test(io) }.tap { |_, writer| writer.nonblock = false }
+  end
+
+  # As standard error is: an IO, not a Socket.
+  def socket_pair
+    reader, socket = Socket.pair(:UNIX, :STREAM).each { |io| open_for_test(io) }
+    socket.nonblock = false
+    [reader, open_for_test(IO.for_fd(socket.fileno, "w", autoclose: false))]
+  end
+
+  def open_for_test(stream)
+    (@opened ||= []).push(stream).last
+  end
+
+  # Whole pages, until not a byte more is taken.
+  def fill(writer)
+    File.open("/proc/self/fd/#{writer.fileno}", File::WRONLY | File::NONBLOCK) do |other|
+      nil while other.write_nonblock("x" * 4096, exception: false).is_a?(Integer)
+    end
+  rescue Errno::ENXIO
+    socket = BasicSocket.for_fd(writer.fileno).tap { |io| io.autoclose = false }
+    nil while socket.sendmsg_nonblock("x" * 4096, exception: false).is_a?(Integer)
+  end
+
+  # Everything that is there.
+  def take(reader)
+    text = +""
+    text << reader.read_nonblock(1 << 20) while reader.wait_readable(0)
+    text
+  end
+end

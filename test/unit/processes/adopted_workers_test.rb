@@ -1,0 +1,185 @@
+# frozen_string_literal: true
+
+require "minitest/mock"
+require "test_helper"
+require "bontebok/processes/adopted_workers"
+require "bontebok/log/log"
+
+# What the supervisor does with workers whose master has died: here they are its own children from the start.
+class AdoptedWorkersTest < Support::TestCase
+  # What of Bontebok::Siblings is used.
+  Board = Struct.new(:pids, :forgotten, :leaving) do
+    def forget(pid)
+      forgotten << pid
+    end
+  end
+  PATIENCE = 30
+
+  def setup
+    @board = Board.new([], [], [])
+    @reader, @writer = IO.pipe
+    @adopted = Bontebok::AdoptedWorkers.new(@board, patience: PATIENCE, log: Bontebok::Log.new(@writer))
+    @said, @say = IO.pipe
+    @pids = []
+  end
+
+  def teardown
+    @pids.each do |pid|
+      Process.wait(pid) if Process.kill("KILL", pid)
+    rescue SystemCallError
+      next # it has ended
+    end
+    [@reader, @writer, @said, @say].each(&:close)
+  end
+
+  def test_only_our_own_children_are_adopted
+    @board.pids = [Process.ppid]
+    @adopted.take
+    assert_empty @adopted
+    start(1)
+    @adopted.take
+    refute_empty @adopted
+    assert_nil @adopted.deadline
+  end
+
+  def test_so_many_serve_on_and_the_others_retire
+    first, second = start(2)
+    @adopted.take
+    2.times { @adopted.keep(1) }
+    assert_equal "TERM to #{second}\n", @said.gets
+    assert_in_delta PATIENCE, @adopted.deadline - Bontebok::Clock.now, 1
+    @adopted.keep(0)
+    assert_equal "TERM to #{first}\n", @said.gets
+  end
+
+  def test_those_that_leave_already_are_none_that_serve_on
+    first, second = start(2)
+    @board.leaving = [first]
+    @adopted.take
+    assert_equal "TERM to #{first}\n", @said.gets
+    @adopted.keep(1)
+    @adopted.keep(0)
+    assert_equal "TERM to #{second}\n", @said.gets
+    assert_equal 1, logged.scan(/are the supervisor's now: #{second}$/).size
+  end
+
+  # The next master dies before all workers of the first one have ended.
+  def test_those_that_were_told_to_leave_are_none_that_serve_on
+    first = start(1).last
+    @adopted.take
+    @adopted.keep(0)
+    assert_equal "TERM to #{first}\n", @said.gets
+    start(1)
+    @adopted.take
+    @adopted.keep(1)
+    third = start(1).last
+    @adopted.take
+    @adopted.keep(1)
+    assert_equal "TERM to #{third}\n", @said.gets
+  end
+
+  def test_what_a_stop_tells_them
+    pid = start(1).last
+    @adopted.take
+    { drain: "QUIT", quit: "INT" }.each do |how, signal|
+      @adopted.stop(how)
+      assert_equal "#{signal} to #{pid}\n", @said.gets
+    end
+    @adopted.stop(:kill_children)
+    _, status = Process.wait2(pid)
+    assert_equal 9, status.termsig
+  end
+
+  def test_who_is_adopted_after_the_stop_is_told_at_once_and_has_what_time_is_left
+    @adopted.stop(:drain)
+    later(PATIENCE - 1) do
+      pid = start(1).last
+      @adopted.take
+      assert_equal "QUIT to #{pid}\n", @said.gets
+      assert_in_delta 1, @adopted.deadline - Bontebok::Clock.now, 0.5
+    end
+  end
+
+  # Calls these stalled.
+  Stalled = Struct.new(:look) do
+    def time
+      4711
+    end
+  end
+
+  def test_who_does_not_move_is_killed_once
+    stalled = Stalled.new({})
+    @adopted = Bontebok::AdoptedWorkers.new(@board, patience: PATIENCE, log: Bontebok::Log.new(@writer),
+                                                    stalled: stalled)
+    assert_nil @adopted.deadline
+    first, second = start(2)
+    @adopted.take
+    assert_equal 4711, @adopted.deadline
+    stalled.look = { second => "has not moved", Process.pid => "is no worker" }
+    2.times { @adopted.kill_late_ones }
+    assert_equal 9, Process.wait2(second).last.termsig
+    assert_nil Process.wait(first, Process::WNOHANG)
+    assert_equal 1, @reader.read_nonblock(4096).scan("worker (pid #{second}) has not moved: killed").size
+  end
+
+  def test_who_does_not_end_is_killed_once
+    pid = start(1).last
+    @adopted.take
+    @adopted.keep(0)
+    @adopted.kill_late_ones
+    assert_nil Process.wait(pid, Process::WNOHANG)
+    later(PATIENCE) { 2.times { @adopted.kill_late_ones } }
+    _, status = Process.wait2(pid)
+    assert_equal 9, status.termsig
+    @adopted.ended(pid, status)
+    assert_empty @adopted
+    assert_equal 1, logged.scan("pid #{pid}) did not end in time: killed").size
+    assert_match(/warn .*pid #{pid}\) has left: killed by SIGKILL/, logged)
+  end
+
+  # Whoever it was: the lanes of a worker that died with its master are on the board as well.
+  def test_lanes_of_whoever_has_ended_are_forgotten
+    dead, living = start(2)
+    Process.kill("KILL", dead)
+    eventually { Support::ProcessTable.entry(dead).nil? }
+    @adopted.take
+    assert_equal [dead], @board.forgotten
+    Process.kill("KILL", living)
+    _, status = Process.wait2(living)
+    @adopted.ended(living, status)
+    assert_equal [dead, living], @board.forgotten
+    assert_empty @adopted
+  end
+
+  private
+
+  # Children that tell which signal has come. Returns their pids.
+  def start(count)
+    pids = Array.new(count) do
+      begun, begin_to_wait = IO.pipe
+      pid = fork do
+        %w[TERM QUIT INT].each { |signal| trap(signal) { @say.syswrite("#{signal} to #{Process.pid}\n") } }
+        begin_to_wait.close
+        loop { sleep }
+      end
+      begin_to_wait.close
+      begun.read # its end: the child handles signals
+      begun.close
+      pid
+    end
+    @pids += pids
+    @board.pids = @pids
+    pids
+  end
+
+  def later(seconds, &)
+    now = Bontebok::Clock.now + seconds
+    Bontebok::Clock.stub(:now, -> { now }, &)
+  end
+
+  def logged
+    @logged = "#{@logged}#{@reader.read_nonblock(65_536)}"
+  rescue IO::WaitReadable
+    @logged
+  end
+end

@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/children_case"
+
+# Children that take too long, and what counts of the time.
+class ChildrenLateTest < Support::TestCase
+  include ChildrenCase
+
+  LIMIT = 60
+
+  def test_the_time_for_which_this_process_was_stopped_does_not_count
+    keep(2, patience: LIMIT, boot: LIMIT) { |number| number == 1 ? STUBBORN : LOADING }
+    mind_until { @keeper.any?(:ready) && @started.size == 2 }
+    @started[0].retire(LIMIT)
+    be_stopped(3600)
+    pass_time(LIMIT / 2)
+    @keeper.mind
+    @started.each { |child| assert_alive child }
+    pass_time(LIMIT / 2)
+    mind_until { logged.include?("did not end within #{LIMIT} s: killed") }
+    assert_log(/did not become ready within #{LIMIT} s: killed/)
+  end
+
+  # So of a stop no more can count.
+  def test_while_one_has_a_limit_the_waits_are_short
+    keep(1, boot: LIMIT) { LOADING }
+    mind_until { @started.size == 1 }
+    assert_operator wait_seconds, :<=, 0.25
+    assert_operator wait_seconds(until_then: Bontebok::Clock.now + 0.1), :<=, 0.1
+  end
+
+  def test_without_a_limit_nothing_ends_the_wait
+    keep(1) { LOADING }
+    mind_until { @started.size == 1 }
+    assert_nil wait_seconds
+  end
+
+  def test_while_none_has_a_limit_they_are_as_long_as_can_be
+    stalled = Struct.new(:time, :look).new(Bontebok::Clock.now + LIMIT, {})
+    keep(1, stalled: stalled) { STEADY }
+    mind_until { @keeper.settled?(:ready) }
+    assert_in_delta LIMIT, wait_seconds, LIMIT / 2
+    assert_operator wait_seconds(until_then: Bontebok::Clock.now + LIMIT), :<=, 0.25
+    stalled.time = nil
+    assert_nil wait_seconds
+  end
+
+  private
+
+  # For how long the keeper would wait.
+  def wait_seconds(**options)
+    seconds = nil
+    IO.stub(:select, proc { |*arguments| (seconds = arguments.last) && nil }) { @keeper.wait(@events, **options) }
+    seconds
+  end
+end

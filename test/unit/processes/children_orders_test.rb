@@ -1,0 +1,122 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/children_case"
+
+# What children are told beside their end, how many there are to be, and who is killed.
+class ChildrenOrdersTest < Support::TestCase
+  include ChildrenCase
+
+  # Tells by its exit status how many words have come, when it has heard :quit.
+  COUNTING = lambda do |channel|
+    channel.say(:loaded)
+    words = []
+    words.concat(channel.hear) until words.include?(:quit) || !channel.to_io.wait_readable
+    words.count(:reopen)
+  end
+
+  def test_one_that_loads_is_told_when_it_is_loaded
+    wait, loaded = IO.pipe
+    keep(1) { ->(channel) { wait.read(1) && COUNTING.call(channel) } }
+    mind_until { @started.any? }
+    said = []
+    @started[0].channel.define_singleton_method(:say) { |word| super(word).tap { said << word } }
+    @keeper.tell(:reopen)
+    assert_empty said
+    loaded.write(".")
+    mind_until { @keeper.any?(:loaded) }
+    assert_equal [:reopen], said
+    @keeper.tell(:reopen)
+    @keeper.stop(:quit)
+    mind_until { @keeper.empty? }
+    assert_equal 2, @started[0].status.exitstatus
+  ensure
+    [wait, loaded].each(&:close)
+  end
+
+  def test_there_may_be_more_and_fewer_but_not_less_than_one
+    keep(1) { STEADY }
+    mind_until { @keeper.settled?(:ready) }
+    @keeper.more
+    mind_until { @started.size == 2 && @keeper.settled?(:ready) }
+    2.times { @keeper.fewer }
+    mind_until { gone?(@started[1]) }
+    assert_alive @started[0]
+    assert_equal [1, 2], @started.map(&:number)
+    assert_log(/2 workers$.* 1 worker$/m)
+  end
+
+  # It was about to be replaced: nobody takes its place any more.
+  def test_the_one_that_goes_takes_its_replacement_along
+    keep(2) { @started.size < 2 ? STEADY : LOADING }
+    mind_until { @keeper.settled?(:ready) }
+    @keeper.renew
+    mind_until { @started.size == 4 }
+    @keeper.fewer
+    mind_until { @started.select { |child| child.number == 2 }.all? { |child| gone?(child) } }
+    assert_alive @started[0]
+    assert_equal 4, @started.size
+  end
+
+  def test_who_does_not_become_ready_in_time_has_failed
+    keep(2, boot: 60) { |number| number == 1 ? LOADING : STEADY }
+    mind_until { @keeper.any?(:ready) }
+    refute @keeper.settled?(:ready)
+    pass_time(60)
+    mind_until { @keeper.settled?(:ready) }
+    assert_log(/worker 1 \(pid \d+\) did not become ready within 60 s: killed$.*before it was ready: .*SIGKILL/m)
+    assert @keeper.any?(:ready)
+  end
+
+  def test_who_waits_for_the_others_does_so_without_a_limit
+    keep(1, boot: 60) { WAITING }
+    mind_until { @keeper.any?(:loaded) }
+    assert_nil @started[0].deadline
+    @keeper.go
+    assert @started[0].deadline
+    mind_until { @keeper.any?(:ready) }
+    assert_nil @started[0].deadline
+  end
+
+  def test_between_two_starts_there_is_an_interval
+    keep(3, interval: 60) { STEADY }
+    mind_until { @keeper.settled?(:loaded) && @keeper.any?(:loaded) }
+    assert_starts_after(60, 1, 2)
+    assert_starts_after(60, 2, 3)
+    mind_until { @keeper.settled?(:ready) }
+    @keeper.renew_slowly
+    assert_starts_after(60, 3, 4)
+    mind_until { gone?(@started[0]) }
+    assert_starts_after(60, 4, 5)
+  end
+
+  # As long as none is ready they are waited for.
+  def test_with_an_interval_a_first_one_that_fails_settles_nothing
+    keep(2, interval: 20, pause: 30) { |number| number == 1 ? FAILING : STEADY }
+    mind_until { logged.include?("before it was ready") }
+    refute @keeper.settled?(:loaded)
+    assert_starts_after(20, 1, 2)
+    mind_until { @keeper.settled?(:ready) }
+    assert_equal [1, 2], @started.map(&:number)
+  end
+
+  def test_all_who_are_left_are_killed_and_named
+    keep(2, patience: 60) { STUBBORN }
+    mind_until { @keeper.settled?(:ready) }
+    @keeper.stop(:quit)
+    2.times { @keeper.kill }
+    mind_until { @keeper.empty? }
+    assert_equal([9, 9], @started.map { |child| child.status.termsig })
+    assert_equal @started.map(&:pid), logged.scan(/pid (\d+)\) has not ended: killed/).flatten.map(&:to_i)
+  end
+
+  private
+
+  # There are so many now, and one more when the seconds have passed, not before.
+  def assert_starts_after(seconds, before, after)
+    @keeper.mind
+    assert_equal before, @started.size
+    pass_time(seconds)
+    mind_until { @started.size == after }
+  end
+end

@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/children_case"
+
+# Children that are all replaced at the same time.
+class ChildrenRenewalTest < Support::TestCase
+  include ChildrenCase
+
+  # Ends as one does that has not loaded the application to the end.
+  LOADING_SLOWLY = lambda do |_channel|
+    Signal.trap("TERM") { exit!(1) }
+    sleep
+  end
+
+  def test_all_are_renewed_without_a_gap
+    keep(2) { STEADY }
+    mind_until { @keeper.settled?(:ready) }
+    @keeper.renew
+    assert_empty(@started.first(2).select { |child| gone?(child) })
+    mind_until { @started.first(2).all? { |child| gone?(child) } }
+    assert_equal [1, 2, 1, 2], @started.map(&:number)
+  end
+
+  def test_one_that_is_to_be_replaced_before_it_is_ready_serves_until_then
+    keep(1) { WAITING }
+    mind_until { @keeper.settled?(:loaded) }
+    @keeper.renew
+    @started[0].channel.say(:go)
+    mind_until { @started[0].reached?(:ready) && @keeper.settled?(:loaded) }
+    refute_predicate @started[0], :leaving?
+    @keeper.go
+    mind_until { gone?(@started[0]) }
+    assert_alive @started[1]
+  end
+
+  # However often they are to be replaced, of each number there are one that serves and one that loads.
+  def test_one_that_is_to_be_replaced_before_it_is_loaded_goes_at_once
+    keep(2) { @started.size < 2 ? STEADY : LOADING_SLOWLY }
+    mind_until { @keeper.settled?(:ready) }
+    3.times do |turn|
+      @keeper.renew
+      mind_until { @started.size == 4 + (2 * turn) && @started[2...-2].all? { |child| gone?(child) } }
+    end
+    @started.first(2).each { |child| assert_alive child }
+    mind_until { logged.scan("has left").size == 4 }
+    refute_match(/ warn /, logged)
+    assert_log(/worker 1 \(pid #{@started[2].pid}\) is replaced before it was ready$/)
+  end
+
+  def test_also_when_there_is_nobody_who_serves
+    keep(1) { LOADING_SLOWLY }
+    mind_until { @started.size == 1 }
+    @keeper.renew
+    mind_until { gone?(@started[0]) && @started.size == 2 }
+    assert_alive @started[1]
+  end
+
+  def test_one_that_may_serve_goes_when_another_of_its_number_may
+    keep(1) { WAITING }
+    mind_until { @keeper.settled?(:loaded) }
+    2.times do |turn|
+      @keeper.renew
+      mind_until { @started.size == 2 + turn && @started.last.reached?(:loaded) }
+    end
+    mind_until { gone?(@started[1]) }
+    assert_alive @started[0]
+    @keeper.go
+    mind_until { gone?(@started[0]) }
+    assert_alive @started[2]
+  end
+end

@@ -1,0 +1,136 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/processes/generations"
+require_relative "../support/children_case"
+
+# Which generation serves.
+class GenerationsTest < Support::TestCase
+  include ChildrenCase
+
+  # Some of its workers are ready; all of them when the test says so.
+  PARTIAL = lambda do |channel|
+    Signal.trap("USR1") { channel.say(:whole) }
+    STEADY.call(channel)
+  end
+  WHOLE = lambda do |channel|
+    %i[loaded ready whole].each { |word| channel.say(word) }
+    channel.to_io.wait_readable
+    0
+  end
+  LIMIT = 60
+
+  def test_the_former_one_serves_until_the_next_one_is_whole
+    begin_with(WHOLE, PARTIAL)
+    mind_until { @started[1].reached?(:ready) }
+    refute_predicate @started[0], :leaving?
+    Process.kill("USR1", @started[1].pid)
+    mind_until { gone?(@started[0]) }
+    pass_time(LIMIT)
+    @keeper.mind
+    refute_predicate @started[1], :leaving?
+  end
+
+  def test_one_that_is_not_whole_in_time_is_stopped_and_the_former_one_stays
+    begin_with(WHOLE, PARTIAL)
+    mind_until { @started[1].reached?(:ready) }
+    pass_time(LIMIT - 1)
+    @keeper.mind
+    refute_predicate @started[1], :leaving?
+    pass_time(1)
+    mind_until { gone?(@started[1]) && logged.include?("has left") }
+    assert_log(/error .* master \(pid #{@started[1].pid}\) did not get all of its workers ready within #{LIMIT} s/)
+    pass_time(LIMIT)
+    @keeper.mind
+    assert_equal 2, @started.size
+    assert_alive @started[0]
+  end
+
+  def test_the_time_for_which_this_process_was_stopped_does_not_count
+    begin_with(WHOLE, PARTIAL)
+    mind_until { @started[1].reached?(:ready) }
+    be_stopped(3600)
+    pass_time(LIMIT / 2)
+    @keeper.mind
+    refute_predicate @started[1], :leaving?
+    pass_time(LIMIT / 2)
+    mind_until { gone?(@started[1]) }
+  end
+
+  def test_one_that_does_not_load_in_time_as_well
+    begin_with(WHOLE, LOADING)
+    pass_time(LIMIT)
+    mind_until { gone?(@started[1]) }
+    assert_alive @started[0]
+  end
+
+  # At once: what was stopped is no failure.
+  def test_the_next_renewal_tries_again
+    begin_with(WHOLE, PARTIAL, WHOLE)
+    pass_time(LIMIT)
+    mind_until { @started[1].leaving? }
+    @keeper.renew
+    mind_until { @started.size == 3 && gone?(@started[0]) }
+    assert_alive @started[2]
+  end
+
+  def test_a_renewal_meanwhile_replaces_the_one_that_is_not_whole
+    begin_with(WHOLE, PARTIAL, PARTIAL)
+    mind_until { @started[1].reached?(:ready) }
+    @keeper.renew
+    mind_until { gone?(@started[1]) && @started.size == 3 && @started[2].reached?(:ready) }
+    refute_predicate @started[0], :leaving?
+    Process.kill("USR1", @started[2].pid)
+    mind_until { gone?(@started[0]) }
+  end
+
+  def test_one_that_was_given_up_leaves_a_former_one_that_is_replaced_when_it_ends
+    begin_with(WHOLE, PARTIAL, WHOLE)
+    pass_time(LIMIT)
+    mind_until { gone?(@started[1]) }
+    Process.kill("KILL", @started[0].pid)
+    mind_until { @started.size == 3 && @started[2].reached?(:whole) }
+  end
+
+  def test_without_a_former_one_there_is_no_limit
+    begin_with(WHOLE, PARTIAL)
+    mind_until { @started[1].reached?(:ready) }
+    Process.kill("KILL", @started[0].pid)
+    mind_until { gone?(@started[0]) && logged.include?("has left") }
+    pass_time(LIMIT)
+    2.times { @keeper.mind }
+    refute_predicate @started[1], :leaving?
+    assert_alive @started[1]
+  end
+
+  def test_a_stop_meanwhile_ends_both
+    begin_with(WHOLE, PARTIAL)
+    mind_until { @started[1].reached?(:ready) }
+    @keeper.stop(:drain)
+    mind_until { @keeper.empty? }
+  end
+
+  def test_one_worker_may_take_the_whole_time_and_the_others_are_started_later
+    config = Struct.new(:seconds) { def seconds(name) = to_h.fetch(:seconds).fetch(name) }
+    seconds = { err_respawn_interval: 1, graceful_timeout: 30, worker_boot_timeout: 60, spawn_interval: 2 }
+    { 60 => 66, 0 => Float::INFINITY }.each do |boot, expected|
+      settings = config.new(seconds.merge(worker_boot_timeout: boot))
+      generations = Bontebok::Generations.of(settings, -> { 4 }, nil, ended: nil) { flunk }
+      assert_equal expected, generations.instance_variable_get(:@limit).call
+    end
+  end
+
+  private
+
+  # The first generation serves, and the next one is started.
+  def begin_with(*behaviours)
+    @keeper = Bontebok::Generations.new(limit: -> { LIMIT }, pause: 60, patience: 5, log: Bontebok::Log.new(@writer)) do
+      behaviour = behaviours.fetch(@started.size)
+      @started << Bontebok::Child.fork(1, to_close: [@events], &behaviour)
+      @started.last
+    end
+    mind_until { @keeper.any?(:whole) }
+    @keeper.renew
+    mind_until { @started.size == 2 }
+  end
+end

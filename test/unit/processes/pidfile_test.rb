@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "timeout"
+require "bontebok/processes/pidfile"
+
+# Whose number is in the file, and who may replace or remove it.
+class PidfileTest < Support::TestCase
+  def setup
+    @path = File.join(temp_dir, "bontebok.pid")
+    @pidfile = Bontebok::Pidfile.new(@path)
+  end
+
+  def test_written_whole_and_removed
+    @pidfile.write
+    assert_equal ["#{Process.pid}\n", ["bontebok.pid"]], [File.read(@path), Dir.children(temp_dir)]
+    @pidfile.remove
+    assert_empty Dir.children(temp_dir)
+    @pidfile.remove
+  end
+
+  def test_one_of_a_living_process_is_refused
+    [Process.ppid, 1].each do |owner|
+      File.write(@path, "#{owner}\n")
+      error = assert_raises(Bontebok::StartError) { @pidfile.write }
+      assert_equal ["#{@path} has the number of a server that lives: #{owner}", 1], [error.message, error.exit_status]
+      assert_equal "#{owner}\n", File.read(@path)
+    end
+  end
+
+  def test_a_stale_one_is_replaced
+    ended = start_process("true").tap(&:wait).pid
+    [ended, Process.pid, "", "nonsense", -1, 1 << 70].each do |text|
+      File.write(@path, "#{text}\n")
+      @pidfile.write
+      assert_equal "#{Process.pid}\n", File.read(@path), text.to_s
+    end
+  end
+
+  # After a reboot, or a crash long ago, the number is another's.
+  def test_one_whose_number_another_process_has_by_now_is_replaced
+    other = start_process("sleep", "60").pid
+    File.write(@path, "#{other}\n")
+    assert_raises(Bontebok::StartError) { @pidfile.write }
+    File.utime(Time.now - 60, Time.now - 60, @path)
+    @pidfile.write
+    assert_equal "#{Process.pid}\n", File.read(@path)
+  end
+
+  def test_one_of_a_zombie_is_replaced
+    zombie = Process.spawn("true")
+    eventually { File.read("/proc/#{zombie}/stat").include?(") Z ") }
+    File.write(@path, "#{zombie}\n")
+    @pidfile.write
+    assert_equal "#{Process.pid}\n", File.read(@path)
+  ensure
+    Process.wait(zombie)
+  end
+
+  def test_whom_it_lets_write
+    former = File.umask(0)
+    @pidfile.write
+    assert_equal "644", File.stat(@path).mode.to_s(8)[-3..]
+  ensure
+    File.umask(former)
+  end
+
+  def test_what_lies_under_the_temporary_name_is_not_written_to
+    other = temp_file("other", "its own")
+    File.symlink(other, "#{@path}.#{Process.pid}")
+    @pidfile.write
+    assert_equal ["its own", "file"], [File.read(other), File.lstat(@path).ftype]
+  end
+
+  # In a folder where others may write.
+  def test_a_pipe_or_endless_device_under_its_name_is_replaced
+    [-> { File.mkfifo(@path) }, -> { File.symlink("/dev/zero", @path) }].each do |make|
+      make.call
+      Timeout.timeout(10) { @pidfile.write }
+      assert_equal ["#{Process.pid}\n", "file"], [File.read(@path), File.lstat(@path).ftype]
+      @pidfile.remove
+    end
+  end
+
+  def test_one_that_is_no_longer_ours_stays
+    @pidfile.write
+    File.write(@path, "1\n")
+    @pidfile.remove
+    assert_path_exists @path
+  end
+
+  def test_a_folder_that_is_not_there
+    error = assert_raises(Bontebok::StartError) { Bontebok::Pidfile.new("/none/a.pid").write }
+    assert_equal "cannot write the file /none/a.pid: No such file or directory", error.message
+    Dir.mkdir(@path)
+    assert_raises(Bontebok::StartError) { @pidfile.write }
+    assert_equal ["bontebok.pid"], Dir.children(temp_dir)
+  end
+end

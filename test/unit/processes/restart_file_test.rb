@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/processes/restart_file"
+
+# A file that is made or touched calls for a restart, once.
+class RestartFileTest < Support::TestCase
+  def test_each_change_is_told_once
+    told = Queue.new
+    path = File.join(temp_dir, "restart.txt")
+    watch = Bontebok::RestartFile.watch(path, interval: 0.001) { told.push(:changed) }
+    [1, 2, 3].each do |second|
+      put(path, second)
+      assert_equal :changed, told.pop
+    end
+    File.unlink(path)
+    put(path, 3) # as it was
+    put(path, 4)
+    assert_equal :changed, told.pop
+    assert_empty told
+  ensure
+    watch&.kill&.join
+  end
+
+  private
+
+  # Whole, and with its time.
+  def put(path, second)
+    File.write("#{path}.new", "")
+    File.utime(second, second, "#{path}.new")
+    File.rename("#{path}.new", path)
+  end
+end

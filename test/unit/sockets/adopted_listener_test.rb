@@ -1,0 +1,143 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/sockets/adopted_sockets"
+require "bontebok/config/config"
+require "bontebok/sockets/listeners"
+require "bontebok/log/log"
+
+# Sockets that listened before are served beside those that were asked for, and stay their owner's.
+class AdoptedListenerTest < Support::TestCase
+  def setup
+    @handed_over = []
+    @log = File.open(File::NULL, "w")
+  end
+
+  def teardown
+    @listeners&.close
+    [*@handed_over, @log].each(&:close)
+  end
+
+  def test_beside_them_no_default_address_is_opened
+    tcp = hand_over(TCPServer.new("127.0.0.1", 0))
+    named = hand_over(UNIXServer.new(path = File.join(temp_dir, "a=1.sock")))
+    abstract = hand_over(UNIXServer.new("\0bontebok-test-#{Process.pid}"))
+    start
+    assert_equal [tcp.connect_address.inspect_sockaddr, "unix:#{path}", "unix:@bontebok-test-#{Process.pid}"],
+                 @listeners.map(&:to_s)
+    assert_equal([["127.0.0.1", tcp.local_address.ip_port], ["localhost", 80], ["localhost", 80]],
+                 @listeners.map { |listener| [listener.server_name, listener.server_port] })
+    assert_equal 3, [tcp, named, abstract].map(&:closed?).count(false)
+  end
+
+  def test_ipv6
+    server = hand_over(TCPServer.new("::1", 0))
+    start
+    listener = @listeners.first
+    assert_equal ["[::1]:#{server.local_address.ip_port}", "[::1]"], [listener.to_s, listener.server_name]
+  end
+
+  def test_an_address_that_is_asked_for_is_opened_unless_it_was_handed_over
+    port = hand_over(TCPServer.new("127.0.0.1", 0)).local_address.ip_port
+    hand_over(UNIXServer.new(path = File.join(temp_dir, "a.sock")))
+    start("unix:#{temp_dir}/b.sock", "127.0.0.1:#{port}", "unix:#{path}", "127.0.0.1:0")
+    assert_equal ["the test", "the test", nil, nil], @listeners.map(&:origin)
+    assert_equal "unix:#{temp_dir}/b.sock", @listeners.to_a[2].to_s
+  end
+
+  # As systemd opens a port that has no address, and as a configuration file asks for one.
+  def test_all_of_ipv6_is_all_of_ipv4_too_unless_it_says_otherwise
+    { false => ["the test"], true => ["the test", nil] }.each do |v6_only, origins|
+      socket = hand_over(socket_of_ipv6(v6_only: v6_only))
+      start(socket.local_address.ip_port.to_s)
+      assert_equal(origins, @listeners.map(&:origin))
+      @handed_over.delete(socket).close
+    end
+  end
+
+  def test_a_path_that_is_not_ascii
+    hand_over(UNIXServer.new(path = File.join(temp_dir, "Käse.sock")))
+    start("unix:#{path}")
+    assert_equal([["the test", "unix:#{path}"]], @listeners.map { |listener| [listener.origin, listener.to_s] })
+  end
+
+  def test_what_connections_inherit
+    socket = hand_over(TCPServer.new("127.0.0.1", 0))
+    start(defer_accept: ["5"])
+    %i[NODELAY DEFER_ACCEPT].each { |name| assert_operator socket.getsockopt(:TCP, name).int, :>, 0, name }
+    assert_predicate @listeners.first.socket, :close_on_exec?
+  end
+
+  # tcpi_sacked of a listener is the length of its queue.
+  def test_the_queue_keeps_its_length_unless_it_is_asked_for
+    socket = hand_over(TCPServer.new("127.0.0.1", 0).tap { |server| server.listen(17) })
+    start
+    assert_equal 17, queue_length(socket)
+    start(backlog: ["23"])
+    assert_equal 23, queue_length(socket)
+  end
+
+  def test_its_file_is_not_ours
+    hand_over(UNIXServer.new(path = File.join(temp_dir, "a.sock")))
+    start
+    @listeners.take_note
+    @listeners.take_over
+    @listeners.close
+    assert_path_exists path
+    UNIXSocket.new(path).close
+  end
+
+  def test_what_is_no_stream_that_listens
+    others = [Socket.new(:INET, :STREAM), UDPSocket.new, Socket.new(Socket::AF_NETLINK, :RAW), File.open(File::NULL)]
+    others.each { |other| assert_refused(hand_over(other).fileno) }
+    assert_refused(1_000_000)
+  end
+
+  # A virtual machine's, say, which systemd can listen on as well.
+  def test_what_is_of_another_family
+    server = hand_over(TCPServer.new("127.0.0.1", 0))
+    server.define_singleton_method(:local_address) { Addrinfo.new([40, *[0] * 14].pack("SC*")) }
+    Socket.stub(:for_fd, server) { assert_refused(server.fileno) }
+  end
+
+  private
+
+  def hand_over(socket)
+    @handed_over.push(socket).last
+  end
+
+  # What was handed over is ours to close: the test keeps a copy. A platform that sets $PORT asks for no second address.
+  def start(*listen, **written)
+    @listeners&.close
+    entries = @handed_over.map { |socket| entry(socket.dup.tap { |copy| copy.autoclose = false }.fileno) }
+    written[:listen] = listen unless listen.empty?
+    config = Bontebok::Config.new(written, env: { "PORT" => "1" })
+    @listeners = Bontebok::Listeners.new(config, log: Bontebok::Log.new(@log), adopted: entries)
+    @listeners.bind
+    @listeners.listen
+  end
+
+  def entry(fileno)
+    Bontebok::AdoptedSockets::Entry.new(fileno, "the test")
+  end
+
+  def socket_of_ipv6(v6_only:)
+    Socket.new(:INET6, :STREAM).tap do |socket|
+      socket.setsockopt(:IPV6, :V6ONLY, v6_only)
+      socket.setsockopt(:SOCKET, :REUSEADDR, true)
+      socket.bind(Addrinfo.tcp("::", held_port("::")))
+      socket.listen(5)
+    end
+  end
+
+  def queue_length(socket)
+    socket.getsockopt(:TCP, :INFO).data.unpack("C8L*")[8 + 5]
+  end
+
+  def assert_refused(fileno)
+    error = assert_raises(Bontebok::StartError) do
+      Bontebok::AdoptedListener.new(entry(fileno), backlog: nil, defer_accept: 0)
+    end
+    assert_equal "the test: descriptor #{fileno} is no TCP or unix socket that listens", error.message
+  end
+end

@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/sockets/adopted_sockets"
+require "bontebok/log/log"
+
+# Which descriptors the environment hands over, by both protocols.
+class AdoptedSocketsTest < Minitest::Test
+  def test_all_entries_of_start_server
+    assert_equal({ 4 => "start_server (8080)", 5 => "start_server ([::1]:80)", 12 => "start_server (/run/a.sock)" },
+                 take("SERVER_STARTER_PORT" => "8080=4;[::1]:80=5;/run/a.sock=12"))
+  end
+
+  def test_a_path_may_hold_what_separates_entries
+    assert_equal({ 4 => "start_server (/a=1=2)", 5 => "start_server (/b;c)", 6 => "start_server (\u{fffd})" },
+                 take("SERVER_STARTER_PORT" => "/a=1=2=4;/b;c=5;\xff=6"))
+  end
+
+  def test_what_start_server_would_not_write
+    %w[8080 8080= 8080=x =4 8080=4;9 8080=4;;x 8080=-1].each do |text|
+      error = assert_raises(Bontebok::StartError, text) { take("SERVER_STARTER_PORT" => text) }
+      assert_equal "SERVER_STARTER_PORT wants ADDRESS=DESCRIPTOR;..., not #{text.inspect}", error.message
+    end
+  end
+
+  def test_systemd_counts_from_three
+    assert_equal({ 3 => "systemd (web)", 4 => "systemd", 5 => "systemd (app)" },
+                 take(systemd("3", "LISTEN_FDNAMES" => "web::app")))
+    assert_equal({ 3 => "systemd" }, take(systemd("1")))
+    assert_empty take(systemd("0"))
+  end
+
+  def test_what_systemd_would_not_write
+    %w[all -1 99999999].each do |count|
+      error = assert_raises(Bontebok::StartError) { take(systemd(count)) }
+      assert_equal "LISTEN_FDS wants a number, not #{count.inspect}", error.message
+    end
+  end
+
+  # A shell in between did not exec: descriptors of these numbers may be anything.
+  def test_what_is_meant_for_another_process_is_not_taken
+    assert_empty take("LISTEN_FDS" => "1", "LISTEN_PID" => "1")
+    assert_match(/ warn \d+ \S+ \S+ LISTEN_FDS is not for this process: LISTEN_PID is "1"$/, @log)
+    assert_empty take("LISTEN_FDS" => "1", "LISTEN_PID" => "\xff")
+    assert_empty take("LISTEN_FDS" => "1")
+    assert_match(/ LISTEN_PID is not set$/, @log)
+  end
+
+  def test_both_at_once_and_no_descriptor_twice
+    assert_equal [3, 9], take(systemd("1", "SERVER_STARTER_PORT" => "80=3;81=9")).keys.sort
+  end
+
+  def test_nothing_is_handed_over
+    assert_empty take({})
+    assert_empty take("SERVER_STARTER_PORT" => " ", "LISTEN_FDS" => "", "LISTEN_PID" => "1")
+    assert_equal :wait_readable, @log
+  end
+
+  # Whatever the application executes must not think that it has them.
+  def test_the_variables_go
+    environment = systemd("1", "LISTEN_FDNAMES" => "a", "SERVER_STARTER_PORT" => "80=4", "HOME" => "/")
+    take(environment)
+    assert_equal({ "HOME" => "/" }, environment)
+    take(environment = { "LISTEN_FDS" => "1", "LISTEN_PID" => "1" })
+    assert_empty environment
+  end
+
+  private
+
+  def systemd(count, others = {})
+    { "LISTEN_FDS" => count, "LISTEN_PID" => Process.pid.to_s, **others }
+  end
+
+  # { descriptor => origin }
+  def take(environment)
+    reader, writer = IO.pipe
+    entries = Bontebok::AdoptedSockets.take(environment, log: Bontebok::Log.new(writer))
+    entries.to_h { |entry| [entry.fileno, entry.origin] }
+  ensure
+    @log = reader.read_nonblock(4096, exception: false)
+    [reader, writer].each(&:close)
+  end
+end

@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/sockets/channel"
+
+# The line between a process and its child.
+class ChannelTest < Minitest::Test
+  def setup
+    @parent, @child = Bontebok::Channel.pair
+  end
+
+  def teardown
+    [@parent, @child].each(&:close)
+  end
+
+  def test_words_go_both_ways_in_order
+    %i[go drain retire quit].each { |word| @parent.say(word) }
+    %i[loaded ready leave].each { |word| @child.say(word) }
+    assert_equal [%i[loaded ready leave], %i[go drain retire quit]], [@parent.hear, @child.hear]
+  end
+
+  def test_hear_does_not_block
+    assert_equal [], @child.hear
+  end
+
+  def test_the_other_ends_end_is_heard_after_its_last_words
+    @child.say(:ready)
+    @child.close
+    assert_equal [[:ready], [:closed], [:closed]], Array.new(3) { @parent.hear }
+  end
+
+  def test_saying_something_to_nobody_is_no_error
+    @child.close
+    @parent.say(:drain)
+    @parent.close
+    @parent.say(:drain)
+  end
+
+  def test_a_forked_process_keeps_none_or_its_own
+    assert_empty [@parent, @child] - Bontebok::Channel.all
+    kept = [nil, @child].map do |own|
+      pid = fork do
+        Bontebok::Channel.disown(except: own)
+        exit!([@parent, @child].count { |channel| !channel.to_io.closed? })
+      end
+      Process.wait2(pid).last.exitstatus
+    end
+    assert_equal [0, 1], kept
+    [@parent, @child].each(&:close)
+    assert_equal [@parent, @child], [@parent, @child] - Bontebok::Channel.all
+  end
+
+  def test_no_executed_command_has_it
+    assert_predicate @parent.to_io, :close_on_exec?
+    assert_predicate @child.to_io, :close_on_exec?
+  end
+end

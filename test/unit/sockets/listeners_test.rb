@@ -1,0 +1,97 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../../support/listeners_case"
+
+# Sockets are bound early, listen late, are named in the log as they are, and leave no file behind.
+class ListenersTest < Support::ListenersCase
+  def test_as_many_as_the_core_takes
+    assert_equal 64, listeners(*["127.0.0.1:0"] * 64).to_a.size
+    assert_fails("cannot listen on more than 64 addresses") { listeners(*["127.0.0.1:0"] * 65) }
+  end
+
+  def test_the_core_gets_a_descriptor_of_its_own
+    listener = listening("127.0.0.1:0").first
+    copy = Socket.for_fd(listener.descriptor)
+    listener.close
+    assert_equal listener.server_port, copy.local_address.ip_port
+    assert_predicate copy, :close_on_exec?
+  ensure
+    copy&.close
+  end
+
+  def test_disowned_the_core_has_nothing_either
+    listener = listening("127.0.0.1:0").first
+    descriptor = listener.descriptor
+    listener.disown
+    assert_raises(Errno::EBADF) { IO.for_fd(descriptor) }
+    assert_raises(Errno::ECONNREFUSED) { Support::Client.open(listener.to_s) }
+  end
+
+  def test_disowning_spares_a_number_that_is_something_elses_by_now
+    listener = listening("127.0.0.1:0").first
+    IO.for_fd(descriptor = listener.descriptor).close
+    other, writer = IO.pipe
+    assert_equal descriptor, other.fileno
+    listener.disown
+    writer.write("still here")
+    assert_equal "still here", other.readpartial(100)
+  ensure
+    [other, writer].compact.each(&:close)
+  end
+
+  def test_all_or_none
+    taken = listening("127.0.0.1:0").first.to_s
+    both = listeners("unix:#{temp_dir}/a.sock", taken)
+    assert_fails("cannot listen on #{taken}: Address already in use") { both.bind }
+    assert_equal [], Dir.children(temp_dir)
+    assert(both.all? { |listener| listener.socket.closed? })
+  end
+
+  def test_without_descriptors_there_is_no_start
+    require "bontebok/bontebok"
+    failures = (0..9).map { |room| with_descriptors(room) { failure_to_bind } }
+    assert_includes failures, "no room for what workers share: Too many open files"
+    assert_nil failures.last
+    assert(@opened[..-2].any? { |all| all.first.socket&.closed? })
+  end
+
+  def test_closed_they_leave_no_file
+    both = listening("unix:#{temp_dir}/a.sock", "unix:#{temp_dir}/b.sock")
+    Process.wait(fork { exit!(both.close.nil?) })
+    assert_equal ["a.sock", "b.sock"], Dir.children(temp_dir).sort
+    both.close
+    assert_equal [], Dir.children(temp_dir)
+  end
+
+  # Which is a server's end: nothing may come in between.
+  def test_a_file_that_cannot_be_removed_is_told
+    folder = File.join(temp_dir, "run")
+    Dir.mkdir(folder)
+    both = listening("unix:#{folder}/a.sock", "unix:#{temp_dir}/b.sock")
+    File.rename(folder, "#{folder}.was")
+    File.symlink(folder, folder)
+    both.unlink
+    assert_match(/ warn \d+ \S+ \S+ cannot remove unix:#{folder}.a.sock: Too many levels of symbolic links$/,
+                 @log.first.readline)
+    refute_path_exists File.join(temp_dir, "b.sock")
+  end
+
+  private
+
+  # nil: there is none.
+  def failure_to_bind
+    listeners("127.0.0.1:0").bind && nil
+  rescue Bontebok::StartError => e
+    e.message
+  end
+
+  # With so few that can be opened.
+  def with_descriptors(room)
+    limit = Process.getrlimit(:NOFILE)
+    Process.setrlimit(:NOFILE, File.open(File::NULL, &:fileno) + room, limit.last)
+    yield
+  ensure
+    Process.setrlimit(:NOFILE, *limit)
+  end
+end

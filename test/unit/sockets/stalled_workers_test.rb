@@ -1,0 +1,120 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/sockets/stalled_workers"
+
+# Which workers do not move, as a board shows it.
+class StalledWorkersTest < Support::TestCase
+  Board = Struct.new(:lanes)
+  Clock = Struct.new(:now, :lost)
+
+  def setup
+    @board = Board.new([])
+    @clock = Clock.new(1000, 0)
+    @stops = {}
+    @stalled = Bontebok::StalledWorkers.new(@board, 60, clock: @clock, stops: @stops.method(:[]))
+  end
+
+  def test_one_that_does_not_move
+    show(lane(1, taken: 60_000, silent: 60_000, label: "GET /a"), lane(1, taken: 61_000, silent: 60_000),
+         lane(2, taken: 59_000, silent: 70_000, label: "GET /b"), lane(3))
+    assert_equal({ 1 => "has not moved for 60 s, with these requests: GET /a, 1 without a name" }, watch_for(60))
+  end
+
+  def test_one_that_has_never_moved
+    show(lane(1, taken: 60_000))
+    assert_equal({ 1 => "has not moved for 60 s, with these requests: 1 without a name" }, watch_for(60))
+  end
+
+  def test_one_that_moves
+    show(lane(1, taken: 600_000, silent: 1000), lane(2, silent: 600_000))
+    assert_empty watch_for(60)
+  end
+
+  # The oldest request counts, whatever else the process takes.
+  def test_one_that_takes_more
+    show(lane(1, taken: 60_000, silent: 60_000, label: "GET /a"), lane(1, taken: 1000, silent: 60_000, label: "PUT /b"))
+    assert_equal({ 1 => "has not moved for 60 s, with these requests: GET /a, PUT /b" }, watch_for(60))
+  end
+
+  def test_it_looks_from_time_to_time
+    show(lane(1, taken: 60_000))
+    watch_for(60)
+    assert_empty @stalled.look
+    assert_equal @clock.now + 15, @stalled.time
+  end
+
+  STOPPED = "has not moved for 60 s: its process is stopped, without a request"
+
+  def test_one_that_is_stopped_without_a_request
+    show(lane(1), lane(1), lane(2))
+    @stops[1] = "a stop"
+    assert_empty watch_for(60)
+    assert_equal({ 1 => STOPPED }, watch_for(15))
+  end
+
+  def test_a_stop_that_has_not_lasted
+    show(lane(1))
+    @stops[1] = "a stop"
+    assert_empty watch_for(60)
+    @stops[1] = "another stop"
+    assert_empty watch_for(60)
+    assert_equal({ 1 => STOPPED }, watch_for(15))
+    @stops.clear
+    assert_empty watch_for(15)
+    @stops[1] = "another stop"
+    assert_empty watch_for(60)
+  end
+
+  def test_who_watches_was_stopped_as_well
+    show(lane(1))
+    @stops[1] = "a stop"
+    assert_empty watch_for(60)
+    @clock.lost += 16
+    assert_empty watch_for(60)
+    assert_equal({ 1 => STOPPED }, watch_for(15))
+  end
+
+  # Maybe everybody was.
+  def test_who_watches_was_stopped
+    show(lane(1, taken: 90_000))
+    @clock.lost += 61
+    assert_empty watch_for(60)
+    refute_empty watch_for(15)
+  end
+
+  def test_nobody_has_watched_for_long
+    show(lane(1, taken: 90_000))
+    @clock.now += 3600
+    assert_empty @stalled.look
+    assert_empty watch_for(45)
+    refute_empty watch_for(15)
+  end
+
+  def test_who_watches_is_a_little_late
+    show(lane(1, taken: 90_000))
+    assert_empty @stalled.look
+    @clock.lost += 14
+    refute_empty watch_for(60)
+  end
+
+  private
+
+  def lane(pid, taken: nil, silent: nil, label: nil)
+    { pid: pid, taken: taken, silent: silent, label: label }
+  end
+
+  def show(*lanes)
+    @board.lanes = lanes
+  end
+
+  # What the last look in that time finds.
+  def watch_for(seconds)
+    found = nil
+    (seconds / 15).times do
+      @clock.now += 15
+      found = @stalled.look
+    end
+    found
+  end
+end

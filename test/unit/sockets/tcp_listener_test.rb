@@ -1,0 +1,116 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../../support/listeners_case"
+
+# Ports and names: what an address stands for, and whose the port is.
+class TcpListenerTest < Support::ListenersCase
+  def test_port_0_becomes_the_port_that_the_kernel_chose
+    listener = listening("127.0.0.1:0").first
+    assert_match(/\A127\.0\.0\.1:[1-9]\d*\z/, listener.to_s)
+    assert_equal ["127.0.0.1", listener.to_s[/\d+\z/].to_i], [listener.server_name, listener.server_port]
+    Support::Client.open(listener.to_s) { |client| assert client }
+  end
+
+  def test_ipv6
+    listener = listening("[::1]:0").first
+    assert_match(/\A\[::1\]:\d+\z/, listener.to_s)
+    assert_equal "[::1]", listener.server_name
+    Support::Client.open(listener.to_s) { |client| assert client }
+  end
+
+  def test_the_wildcard_of_ipv6_serves_both_families
+    listener = listening("[::]:0").first
+    assert_equal "localhost", listener.server_name
+    ["127.0.0.1", "[::1]"].each do |host|
+      Support::Client.open("#{host}:#{listener.server_port}") { |client| assert client }
+    end
+  end
+
+  # As files for other servers say it, in either order.
+  def test_both_wildcards
+    port = held_port("::")
+    [["[::]:#{port}", port.to_s], [port.to_s, "[0::0]:#{port}"]].each do |addresses|
+      both = listening(*addresses)
+      assert_equal ["0.0.0.0:#{port}", "[::]:#{port}"], both.map(&:to_s).sort
+      %w[127.0.0.1 [::1]].each { |host| Support::Client.open("#{host}:#{port}") { |client| assert client } }
+      both.close
+    end
+    assert_equal(2, listening("[::]:0", "0.0.0.0:0").count)
+  end
+
+  def test_an_ipv4_address_in_the_form_of_ipv6
+    listener = listening("[::ffff:127.0.0.1]:0").first
+    Support::Client.open("127.0.0.1:#{listener.server_port}") { |client| assert client }
+  end
+
+  # As where /etc/hosts says that localhost is ::1 as well, and there is no IPv6.
+  def test_of_a_name_only_addresses_that_this_machine_has
+    known = %w[127.0.0.1 192.0.2.1].map { |address| Addrinfo.tcp(address, 0) }
+    named = ->(host, *) { host == "name" ? known : raise(SocketError) }
+    Addrinfo.stub(:getaddrinfo, ->(host, _, _, _, _, flag) { flag == 4 ? raise(SocketError) : named.call(host) }) do
+      assert_equal ["127.0.0.1"], listening("name:0").map(&:server_name)
+      known.shift
+      assert_fails("cannot listen on name:0: Cannot assign requested address") { listeners("name:0").bind }
+    end
+  end
+
+  def test_a_name_is_all_its_addresses
+    addresses = Addrinfo.getaddrinfo("localhost", 0, nil, :STREAM, nil, Socket::AI_ADDRCONFIG).map(&:ip_address).uniq
+    assert_equal(addresses, listening("localhost:0").map { |listener| listener.server_name.delete("[]") })
+  end
+
+  def test_options_of_the_socket
+    socket = listening("127.0.0.1:0", reuse_port: ["true"]).first.socket
+    assert_equal [1, 1], [socket.getsockopt(:TCP, :NODELAY).int, socket.getsockopt(:SOCKET, :REUSEPORT).int]
+    assert_predicate socket, :close_on_exec?
+    assert_equal 0, listening("127.0.0.1:0").first.socket.getsockopt(:SOCKET, :REUSEPORT).int
+  end
+
+  def test_the_kernel_keeps_a_silent_connection_only_when_asked
+    defer = ->(**options) { listening("127.0.0.1:0", **options).first.socket.getsockopt(:TCP, :DEFER_ACCEPT).int }
+    assert_equal [true, 0], [defer.call(defer_accept: ["5"]).positive?, defer.call]
+  end
+
+  def test_a_port_in_use_is_found_by_bind
+    taken = listening("127.0.0.1:0").first.to_s
+    assert_fails("cannot listen on #{taken}: Address already in use") { listeners(taken).bind }
+  end
+
+  # As another server does whose application loads.
+  def test_a_port_that_is_bound_is_in_use_before_it_listens
+    first = listeners("127.0.0.1:0").tap(&:bind)
+    address = first.first.to_s
+    assert_fails("cannot listen on #{address}: Address already in use") { listeners(address).bind }
+    first.listen
+    Support::Client.open(address) { |client| assert client }
+  end
+
+  # Those that the former server has closed are in TIME_WAIT for a minute.
+  def test_connections_of_a_former_server_do_not_keep_the_port
+    address = leave_connections
+    next_one = listeners(address).tap(&:bind)
+    assert_fails("cannot listen on #{address}: Address already in use") { listeners(address).bind }
+    next_one.listen
+    Support::Client.open(address) { |client| assert client }
+  end
+
+  def test_an_unknown_name_and_a_foreign_address
+    assert_fails(/\Acannot listen on name\.invalid:80: /) { listeners("name.invalid:80") }
+    assert_fails("cannot listen on 192.0.2.1:80: Cannot assign requested address") { listeners("192.0.2.1:80").bind }
+  end
+
+  private
+
+  # The address of a server that is gone.
+  def leave_connections
+    former = listening("127.0.0.1:0")
+    listener = former.first
+    Support::Client.open(listener.to_s) do |client|
+      listener.socket.accept.first.close
+      assert_empty client.read_to_end
+    end
+    former.close
+    listener.to_s
+  end
+end

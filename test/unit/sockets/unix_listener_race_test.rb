@@ -1,0 +1,59 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../../support/unix_listener_case"
+
+# Of servers that start at the same moment on the same unix socket one listens, the others are refused.
+class UnixListenerRaceTest < Support::UnixListenerCase
+  def test_of_two_that_bind_at_the_same_time_the_later_one_is_refused
+    first = listener.tap(&:bind)
+    second = listener.tap(&:bind)
+    first.listen
+    assert refused?(second)
+    second.unlink
+    assert_equal ["a.sock"], Dir.children(temp_dir)
+  end
+
+  # At each call that the first one makes, another thread's listener comes and goes as far as it can.
+  def test_of_two_that_listen_at_the_same_time_one_is_refused
+    moments = (1..).take_while { |moment| one_listens_when_a_rival_comes_at(moment) }
+    assert_operator moments.size, :>, 10
+  end
+
+  def test_a_folder_that_somebody_keeps_locked_or_that_cannot_be_read
+    File.open(temp_dir) do |folder|
+      folder.flock(File::LOCK_EX)
+      listener.tap(&:bind).tap(&:listen).unlink
+    end
+    File.stub(:new, ->(*) { raise Errno::EACCES }) { listener.tap(&:bind).listen }
+    assert_path_exists @path
+  end
+
+  private
+
+  # Returns nil when the first one was done before its so many-th call.
+  def one_listens_when_a_rival_comes_at(moment)
+    UNIXServer.new(path = File.join(temp_dir, "#{moment}.sock")).close
+    both = Array.new(2) { listener(path).tap(&:bind) }
+    rival = nil
+    calls = 0
+    here = Thread.current
+    at_the_moment = TracePoint.new(:c_call) do
+      next unless Thread.current == here && (calls += 1) == moment
+
+      rival = Thread.new { refused?(both.last) }
+      Thread.pass until rival.stop?
+    end
+    refused = at_the_moment.enable { refused?(both.first) }
+    assert_equal [true, false], [refused, rival.value].sort_by(&:to_s).reverse, "call #{moment}" if rival
+    both.each(&:close)
+    rival
+  end
+
+  def refused?(listener)
+    listener.listen
+    false
+  rescue Bontebok::StartError
+    true
+  end
+end

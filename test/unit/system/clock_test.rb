@@ -1,0 +1,93 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "minitest/mock"
+require "bontebok/system/clock"
+require "bontebok/system/deadline"
+
+# What counts of the time that passes.
+class ClockTest < Support::TestCase
+  Clock = Bontebok::Clock
+
+  # No time passes but where a test says so.
+  def run
+    @passed = @computed = 0.0
+    lost = Clock.lost
+    Clock.stub(:monotonic, -> { 1000 + @passed }) do
+      Clock.stub(:processor, -> { 10 + @computed }) { super }
+    end
+  ensure
+    Clock.instance_variable_set(:@lost, lost)
+  end
+
+  def setup
+    Clock.instance_variable_set(:@lost, 0)
+    @began = Clock.now
+  end
+
+  def test_time_passes
+    let_pass(3)
+    assert_counts 3
+  end
+
+  def test_a_wait_that_ends_in_time
+    assert_equal(:result, Clock.wait(5) { let_pass(5) && :result })
+    Clock.wait(5) { let_pass(2) }
+    assert_counts 7
+    assert_equal 0, Clock.lost
+  end
+
+  def test_of_a_stop_no_more_counts_than_the_wait
+    Clock.wait(5) { let_pass(65) }
+    assert_counts 5
+    assert_equal 60, Clock.lost
+  end
+
+  def test_a_wait_that_ends_with_an_exception
+    assert_raises(IOError) { Clock.wait(5) { let_pass(65) && raise(IOError) } }
+    assert_counts 5
+  end
+
+  # Then nobody knows when it was to end.
+  def test_a_wait_for_any_time
+    Clock.wait(nil) { let_pass(65) }
+    assert_counts 65
+  end
+
+  def test_a_thread_that_computes_is_no_stop
+    Clock.wait(5) { let_pass(9, computed: 3) }
+    assert_counts 8
+    Clock.wait(5) { let_pass(9, computed: 30) }
+    assert_counts 17
+  end
+
+  def test_a_deadline_is_waited_for_in_steps
+    deadline = Bontebok::Deadline.new(1)
+    waits = []
+    met = deadline.wait do |seconds|
+      waits << seconds
+      let_pass(seconds + 60) && nil
+    end
+    assert_nil met
+    assert_equal [0.25] * 4, waits
+    assert_equal 0, deadline.left
+  end
+
+  def test_a_deadline_that_is_met
+    deadline = Bontebok::Deadline.new(0.3)
+    assert_equal(:met, deadline.wait { |seconds| let_pass(seconds) && (:met if @passed > 0.26) })
+    assert_equal(:met, Bontebok::Deadline.new(1).wait { :met })
+    assert_nil(Bontebok::Deadline.new(0).wait { flunk })
+  end
+
+  private
+
+  def let_pass(seconds, computed: 0)
+    @passed += seconds
+    @computed += computed
+  end
+
+  def assert_counts(seconds)
+    assert_in_delta seconds, Clock.now - @began, 1e-6
+  end
+end

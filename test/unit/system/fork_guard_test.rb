@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/system/fork_guard"
+
+# What happens in processes that the application forks. Each case in a Ruby of its own, since the guard stays.
+class ForkGuardTest < Support::TestCase
+  def test_it_acts_in_a_fork_of_the_application_and_not_in_the_parent
+    assert_equal "guard\nchild\nparent\n", run_ruby(<<~RUBY)
+      Process.wait(fork { puts "child" })
+      puts "parent"
+    RUBY
+  end
+
+  def test_it_acts_at_every_fork_and_once_on_the_way_down
+    assert_equal "guard\nguard\nchild\ngrandchild\n", run_ruby(<<~RUBY)
+      Process.wait(fork {})
+      Process.wait(fork { puts "child"; Process.wait(fork { puts "grandchild" }) })
+    RUBY
+  end
+
+  def test_a_fork_of_our_own_is_let_pass_and_may_guard_itself
+    assert_equal "ours\nnew guard\ntheirs\n", run_ruby(<<~RUBY)
+      Process.wait(Bontebok::ForkGuard.pass do
+        fork do
+          puts "ours"
+          Bontebok::ForkGuard.install { puts "new guard" }
+          Process.wait(fork { puts "theirs" })
+        end
+      end)
+    RUBY
+  end
+
+  def test_what_another_thread_forks_meanwhile_is_not_our_own
+    assert_equal "guard\nchild\n", run_ruby(<<~RUBY)
+      Bontebok::ForkGuard.pass { Thread.new { Process.wait(fork { puts "child" }) }.join }
+    RUBY
+  end
+
+  def test_it_stands_again_after_a_fork_of_our_own
+    assert_equal "guard\nchild\n", run_ruby(<<~RUBY)
+      Process.wait(Bontebok::ForkGuard.pass { fork { exit!(0) } })
+      Process.wait(fork { puts "child" })
+    RUBY
+  end
+
+  private
+
+  def run_ruby(text)
+    script = "require 'bontebok/system/fork_guard'\n$stdout.sync = true\n" \
+             "Bontebok::ForkGuard.install { puts 'guard' }\n#{text}"
+    child = Support::ChildProcess.run(RbConfig.ruby, "-I#{ROOT}/lib", "-e", script)
+    assert_equal "", child.output.text(:stderr)
+    child.output.text(:stdout)
+  end
+end

@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/system/process_stop"
+
+# How long a process is stopped, as the kernel shows it.
+class ProcessStopTest < Support::TestCase
+  def test_each_stop_differs
+    pid = fork { sleep }
+    assert_nil Bontebok::ProcessStop.of(pid)
+    first = stop(pid)
+    assert_equal first, Bontebok::ProcessStop.of(pid)
+    Process.kill("CONT", pid)
+    refute_equal first, stop(pid)
+  ensure
+    Process.kill("KILL", pid)
+    Process.wait(pid)
+    assert_nil Bontebok::ProcessStop.of(pid)
+  end
+
+  private
+
+  def stop(pid)
+    Process.kill("STOP", pid)
+    Process.wait(pid, Process::WUNTRACED)
+    Bontebok::ProcessStop.of(pid)
+  end
+end

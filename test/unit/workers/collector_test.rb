@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/workers/collector"
+
+# What is asked of the garbage collector, on Rubies that can do more and less than this one.
+class CollectorTest < Support::TestCase
+  # Notes what it is asked for. config: what GC.config returns; nil: there is no such method.
+  class StandIn
+    attr_reader :calls
+    attr_accessor :major_due
+
+    def initialize(config: nil, compacts: true)
+      @calls = []
+      return unless config
+
+      define_singleton_method(:config) do |change = nil|
+        @calls << change if change
+        config
+      end
+      define_singleton_method(:compact) { @calls << :compact } if compacts
+    end
+
+    def start(full_mark: true)
+      @calls << (full_mark ? :all : :young)
+    end
+
+    def latest_gc_info(key)
+      @major_due if key == :need_major_by
+    end
+
+    def taken
+      @calls.dup.tap { @calls.clear }
+    end
+  end
+
+  CONFIG = { rgengc_allow_full_mark: true, implementation: "default" }.freeze
+  ALLOW = { rgengc_allow_full_mark: true }.freeze
+  FORBID = { rgengc_allow_full_mark: false }.freeze
+
+  def test_old_objects_wait_for_their_time
+    gc = StandIn.new(config: CONFIG)
+    collector = Bontebok::Collector.new(collector: gc)
+    collector.postpone_major
+    assert_equal [FORBID], gc.taken
+    collector.collect
+    assert_equal [:young], gc.taken
+    gc.major_due = :oldmalloc
+    collector.collect
+    assert_equal [ALLOW, :all, FORBID], gc.taken
+  end
+
+  def test_it_is_forbidden_again_whatever_happens
+    gc = StandIn.new(config: CONFIG)
+    collector = Bontebok::Collector.new(collector: gc)
+    collector.postpone_major
+    gc.major_due = :nofree
+    def gc.start(**) = raise(NoMemoryError)
+    assert_raises(NoMemoryError) { collector.collect }
+    assert_equal [FORBID, ALLOW, FORBID], gc.taken
+  end
+
+  # No GC.config, or a collector that knows nothing of old objects.
+  def test_where_it_cannot_be_postponed_everything_is_collected
+    [StandIn.new, StandIn.new(config: { implementation: "mmtk" })].each do |gc|
+      collector = Bontebok::Collector.new(collector: gc)
+      collector.postpone_major
+      collector.collect
+      assert_equal [:all], gc.taken
+    end
+  end
+
+  def test_warmup_is_all_before_a_fork_where_it_exists
+    gc = StandIn.new
+    process = Object.new.tap { |one| def one.warmup = @warm = true }
+    Bontebok::Collector.new(collector: gc, process: process).settle(compact: true)
+    assert process.instance_variable_get(:@warm)
+    assert_empty gc.taken
+  end
+
+  def test_elsewhere_objects_are_made_old_and_moved_if_asked_for
+    gc = StandIn.new(config: CONFIG)
+    collector = Bontebok::Collector.new(collector: gc, process: Object.new)
+    collector.settle
+    assert_equal [:all] * 3, gc.taken
+    collector.settle(compact: true)
+    assert_equal [*[:all] * 3, :compact], gc.taken
+    gc = StandIn.new(config: CONFIG, compacts: false)
+    Bontebok::Collector.new(collector: gc, process: Object.new).settle(compact: true)
+    assert_equal [:all] * 3, gc.taken
+  end
+
+  # In a process of its own: what it allows is not taken back.
+  def test_with_this_ruby
+    program = <<~RUBY
+      require "bontebok/workers/collector"
+      collector = Bontebok::Collector.new
+      collector.settle(compact: true)
+      collector.postpone_major
+      before = GC.count
+      3.times { collector.collect }
+      abort "no collection" unless GC.count >= before + 3
+    RUBY
+    assert system(Gem.ruby, *$LOAD_PATH.flat_map { |folder| ["-I", folder] }, "-e", program)
+  end
+end

@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/workers/heartbeat"
+
+# When the main thread shows that it moves.
+class HeartbeatTest < Support::TestCase
+  # Lanes that rest, or not, and a title.
+  class Double
+    attr_accessor :resting
+    attr_reader :beats, :shown
+
+    def initialize
+      @beats = 0
+      @shown = []
+    end
+
+    def beat = @beats += 1
+    def rest = resting
+    def busy = @shown << :busy
+    def idle = @shown << :idle
+  end
+
+  def setup
+    @double = Double.new
+    @double.resting = true
+  end
+
+  def test_a_worker_that_rests_and_has_requests_again
+    heart = Bontebok::Heartbeat.new(@double, @double, 60)
+    assert_nil heart.seconds
+    heart.busy
+    assert_equal 1, heart.seconds
+    @double.resting = false
+    3.times { heart.look }
+    assert_equal 1, heart.seconds
+    @double.resting = true
+    heart.look
+    assert_nil heart.seconds
+    assert_equal 5, @double.beats
+    assert_equal %i[idle busy busy busy busy idle], @double.shown
+  end
+
+  def test_a_short_limit
+    @double.resting = false
+    assert_in_delta 0.25, Bontebok::Heartbeat.new(@double, @double, 1.0).seconds
+    assert_equal 1, Bontebok::Heartbeat.new(@double, @double, 0).seconds
+  end
+end

@@ -1,0 +1,93 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/config/config"
+require "bontebok/workers/out_of_band"
+
+# What is done between two requests, and when it is done again.
+class OutOfBandTest < Support::TestCase
+  # Notes what it is asked for.
+  class Collector
+    def initialize(calls) = @calls = calls
+    def postpone_major = @calls << :postpone_major
+    def collect = @calls << :collect
+  end
+
+  def setup
+    @calls = []
+    @logged = +""
+  end
+
+  def test_never_if_nobody_has_asked
+    assert_equal 0, out_of_band.begin
+    assert_empty @calls
+  end
+
+  def test_garbage
+    subject = out_of_band("oob_gc true\nmax_gc_per_request 7\n")
+    assert_includes 1..7, subject.begin
+    assert_equal 7, subject.run
+    assert_equal %i[postpone_major collect], @calls
+  end
+
+  def test_a_hook_without_garbage
+    subject = out_of_band("out_of_band { |worker| worker << :hook }\n")
+    assert_includes 1..5, subject.begin
+    assert_equal 5, subject.run
+    assert_equal [:hook], @calls
+  end
+
+  def test_the_hook_comes_first_and_may_fail
+    subject = out_of_band("oob_gc true\nout_of_band { raise 'no time' }\n")
+    subject.begin
+    assert_equal 5, subject.run
+    assert_equal %i[postpone_major collect], @calls
+    assert_match(/the hook out_of_band failed.*no time/m, @logged)
+  end
+
+  def test_at_random
+    subject = out_of_band("oob_gc true\nmax_gc_per_request 1000\nmin_gc_per_request 900\n")
+    assert_operator Array.new(20) { subject.begin }.uniq.size, :>, 5
+    numbers = Array.new(20) { subject.run }
+    assert_operator numbers.uniq.size, :>, 5
+    assert(numbers.all? { |number| (900..1000).cover?(number) })
+  end
+
+  def test_without_a_turn_it_waits_and_asks_again_soon
+    subject = out_of_band("oob_gc true\nmax_gc_per_request 7\n", turns: self)
+    @turn = false
+    assert_equal [1, %i[take]], [subject.run, @calls]
+    @turn = true
+    assert_equal [7, %i[take take collect give_back]], [subject.run, @calls]
+  end
+
+  def test_a_turn_is_given_back_whatever_happens
+    subject = out_of_band("out_of_band { raise Interrupt }\n", turns: self)
+    @turn = true
+    assert_raises(Interrupt) { subject.run }
+    assert_equal %i[take give_back], @calls
+  end
+
+  # Of the log.
+  def error(message, cause)
+    @logged << "#{message}: #{cause.message}"
+  end
+
+  # ---- of the turns ----
+
+  def take
+    @calls << :take
+    @turn
+  end
+
+  def give_back
+    @calls << :give_back
+  end
+
+  private
+
+  def out_of_band(text = "", turns: nil)
+    config = Bontebok::Config.new({ config_file: [temp_file("bontebok.rb", text)] }, env: {})
+    Bontebok::OutOfBand.new(config, @calls, log: self, turns: turns, collector: Collector.new(@calls))
+  end
+end

@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "minitest/mock"
+require "rack"
+require "bontebok/config/config"
+require "bontebok/workers/rack_env"
+
+# The fixed part of env, by the Rack that is loaded.
+class RackEnvTest < Minitest::Test
+  def test_rack_3_has_only_what_its_specification_names
+    as_rack("3.1.0") do
+      assert_equal %w[SCRIPT_NAME SERVER_SOFTWARE rack.errors rack.url_scheme], env.keys.sort
+    end
+  end
+
+  def test_rack_2_wants_to_know_of_threads_and_processes
+    as_rack("2.2.9", [1, 3]) do
+      assert_includes env, "HTTP_VERSION"
+      assert_equal [[1, 3], false, true, false], rack2_values(env)
+      assert_equal [[1, 3], true, false, false], rack2_values(env(threads: ["2"], max_workers: ["0"]))
+    end
+  end
+
+  def test_values
+    assert_equal ["", "http", "Bontebok/#{Bontebok::VERSION}"],
+                 env.values_at("SCRIPT_NAME", "rack.url_scheme", "SERVER_SOFTWARE")
+    assert_same $stderr, env["rack.errors"]
+    assert(env.values.grep(String).all?(&:frozen?))
+  end
+
+  private
+
+  def env(written = { max_workers: ["2"] })
+    Bontebok::RackEnv.fixed(Bontebok::Config.new(written, env: {}))
+  end
+
+  def rack2_values(env)
+    env.values_at("rack.version", "rack.multithread", "rack.multiprocess", "rack.run_once")
+  end
+
+  def as_rack(release, version = nil, &)
+    former = Rack.const_get(:VERSION) if (had_version = Rack.const_defined?(:VERSION))
+    Rack.send(:remove_const, :VERSION) if had_version
+    Rack.const_set(:VERSION, version) if version
+    Rack.stub(:release, release, &)
+  ensure
+    Rack.send(:remove_const, :VERSION) if version
+    Rack.const_set(:VERSION, former) if had_version
+  end
+end

@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/config/config"
+require "bontebok/workers/recycling"
+
+# When a worker has served long enough.
+class RecyclingTest < Support::TestCase
+  MEGABYTE = 1 << 20
+
+  def setup
+    @now = 0.0
+    @warnings = []
+    @memory = [Bontebok::ProcessMemory.new(10 * MEGABYTE, 5 * MEGABYTE)]
+  end
+
+  def test_never_if_nobody_has_asked
+    at(0) { assert_nil recycling.wait }
+  end
+
+  def test_age
+    subject = recycling(max_worker_age: ["100"])
+    wait = at(0) { subject.wait }
+    assert_includes 75.0..100.0, wait
+    assert_nil(at(wait - 1) { subject.reason })
+    assert_equal([0, "age"], at(wait) { [subject.wait, subject.reason] })
+    assert_equal([nil, nil], at(wait + 1000) { [subject.wait, subject.reason] })
+  end
+
+  def test_workers_do_not_become_equally_old
+    ages = Array.new(20) { recycling(max_worker_age: ["100"]).wait }
+    assert_operator ages.uniq.size, :>, 5
+  end
+
+  def test_memory
+    @memory.push(@memory.first, Bontebok::ProcessMemory.new(312 * MEGABYTE, 140 * MEGABYTE))
+    subject = recycling(max_worker_memory: ["300M"])
+    assert_equal(10, at(0) { subject.wait })
+    assert_nil(at(9) { subject.reason })
+    assert_nil(at(10) { subject.reason })
+    assert_equal(7, at(13) { subject.wait })
+    assert_nil(at(19) { subject.reason })
+    assert_equal("memory 312 MB, PSS 140 MB", at(20) { subject.reason })
+    assert_nil(at(20) { subject.wait })
+  end
+
+  # As much as it may have is not too much.
+  def test_exactly_the_limit
+    subject = recycling(max_worker_memory: ["10M"])
+    assert_nil(at(10) { subject.reason })
+    assert_empty @warnings
+  end
+
+  def test_a_limit_that_is_too_low_from_the_start
+    recycling(max_worker_memory: ["9M"])
+    assert_equal ["MaxWorkerMemory is less than a worker has when it begins: memory 10 MB, PSS 5 MB"], @warnings
+  end
+
+  # It has told at the start, and does not any more.
+  def test_where_the_system_stops_to_tell
+    @memory << nil
+    subject = recycling(max_worker_memory: ["10M"])
+    assert_equal([nil, nil], at(10) { [subject.reason, subject.wait] })
+    assert_match(/MaxWorkerMemory has no effect/, @warnings.join)
+  end
+
+  def test_the_first_of_both
+    subject = recycling(max_worker_memory: ["9M"], max_worker_age: ["1h"])
+    assert_equal(10, at(0) { subject.wait })
+    assert_equal("memory 10 MB, PSS 5 MB", at(10) { subject.reason })
+    assert_nil(at(10_000) { subject.wait })
+  end
+
+  def test_where_the_system_does_not_tell
+    @memory = [nil]
+    subject = recycling(max_worker_memory: ["9M"])
+    assert_nil(at(0) { subject.wait })
+    assert_match(/MaxWorkerMemory has no effect/, @warnings.join)
+  end
+
+  # ---- stands for the clock, the memory and the log ----
+
+  attr_reader :now
+
+  def read
+    @memory.size > 1 ? @memory.shift : @memory.first
+  end
+
+  def warn(message)
+    @warnings << message
+  end
+
+  private
+
+  def recycling(written = {})
+    Bontebok::Recycling.new(Bontebok::Config.new(written, env: {}), log: self, memory: self, clock: self)
+  end
+
+  def at(seconds)
+    @now = seconds
+    yield
+  end
+end
