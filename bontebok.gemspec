@@ -14,7 +14,7 @@ Gem::Specification.new do |spec|
 
   # Globs, not git's index: the gem is also built from a source archive. test/lint checks what they catch.
   spec.files = Dir.chdir(__dir__) do
-    Dir["lib/**/*.rb", "exe/*", "ext/**/*.{rb,c,h}", "core/include/*.h", "core/src/**/*.{c,h}", "load/src/*.{c,h}",
+    Dir["lib/**/*.rb", "exe/*", "ext/**/*.{rb,c,h}", "core/include/*.h", "core/src/**/*.{c,h}", "load/src/**/*.{c,h}",
         "docs/**/*.md", "README.md", "CHANGELOG.md", "LICENSE"]
   end
   spec.bindir = "exe"

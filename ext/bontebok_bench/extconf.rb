@@ -13,8 +13,8 @@ abort "bontebok bench needs Linux: it is built on epoll" unless RbConfig::CONFIG
 
 # Relative: make knows no path with a space, and a checkout's may have one.
 source_folder = Pathname(__dir__).join("../../load/src").relative_path_from(Dir.pwd).to_s
-sources = Dir[File.join(source_folder, "*.c")]
-headers = Dir[File.join(source_folder, "*.h")]
+sources = Dir[File.join(source_folder, "**/*.c")]
+headers = Dir[File.join(source_folder, "**/*.h")]
 abort "No sources in #{source_folder}" if sources.empty?
 
 File.write("Makefile", <<~MAKEFILE)
@@ -32,8 +32,8 @@ File.write("Makefile", <<~MAKEFILE)
   all: $(PROGRAM)
 
   $(PROGRAM): $(SOURCES) $(HEADERS) Makefile
-  \t$(CC) -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -fstack-protector-strong $(CFLAGS) $(SOURCES) \\
-  \t  $(LDFLAGS) -pthread -lm -o $@
+  \t$(CC) -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -fstack-protector-strong -I#{source_folder} $(CFLAGS) \\
+  \t  $(SOURCES) $(LDFLAGS) -pthread -lm -o $@
 
   install install-so: $(PROGRAM)
   \tmkdir -p $(FOLDER)

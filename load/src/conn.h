@@ -4,8 +4,8 @@
 #ifndef CONN_H
 #define CONN_H
 
-#include "fate.h"
 #include "list.h"
+#include "report/fate.h"
 #include "request.h"
 #include "response.h"
 #include "target.h"

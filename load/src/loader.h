@@ -3,7 +3,7 @@
 #define LOADER_H
 
 #include "conn.h"
-#include "histogram.h"
+#include "report/histogram.h"
 #include "schedule.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* main.c: bontebok-bench, the program behind `bontebok bench`: reads the command line, then one run for each
  * URL. */
 #include "options.h"
-#include "report.h"
+#include "report/report.h"
 #include "request.h"
 #include "run.h"
 #include "target.h"

@@ -3,9 +3,9 @@
 #ifndef RUN_H
 #define RUN_H
 
-#include "fate.h"
-#include "histogram.h"
 #include "options.h"
+#include "report/fate.h"
+#include "report/histogram.h"
 #include "request.h"
 #include "target.h"
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "histogram.h"
+#include "report/histogram.h"
 
 #include <stdlib.h>
 #include <string.h>

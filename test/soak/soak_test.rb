@@ -2,7 +2,7 @@
 
 require "json"
 require "test_helper"
-require_relative "../integration/process_tree"
+require_relative "../integration/support/process_tree"
 
 # 100,000 requests while workers come and go, for each way in which they do: over TCP and a unix socket, kept alive and
 # with a new connection for each, all at once. Not one of them is refused, reset or cut short. StartServerSoakTest has

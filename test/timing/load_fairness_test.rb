@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../integration/process_tree"
+require_relative "../integration/support/process_tree"
 
 # Clients that never let go. One worker with one lane serves them, and everybody else as well.
 class LoadFairnessTest < Support::TestCase

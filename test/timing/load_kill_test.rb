@@ -2,7 +2,7 @@
 
 require "json"
 require "test_helper"
-require_relative "../integration/process_tree"
+require_relative "../integration/support/process_tree"
 
 # kill -9 of a worker under load, a new connection for each request: at most the request in its hands is lost.
 class LoadKillTest < Support::TestCase

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../integration/asking_crowd"
+require_relative "../integration/support/asking_crowd"
 
 # kill -9 of a worker at random, again and again, while more is asked than the workers have time for, so that most
 # requests wait in the queue that they share. What was in the dead ones' hands is lost, and nothing else.

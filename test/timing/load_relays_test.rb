@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../integration/asking_crowd"
+require_relative "../integration/support/asking_crowd"
 
 # Ten thousand connections that are passed on leave nothing behind, in no process.
 class LoadRelaysTest < Support::TestCase

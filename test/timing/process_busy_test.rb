@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../integration/busy_worker"
+require_relative "../integration/support/busy_worker"
 
 # A worker that is busy keeps nobody waiting while another is idle.
 class ProcessBusyTest < Support::TestCase

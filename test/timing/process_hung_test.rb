@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../integration/process_tree"
+require_relative "../integration/support/process_tree"
 
 # Requests that hang for ever, of a server with RequestTimeout: others are served.
 class ProcessHungTest < Support::TestCase

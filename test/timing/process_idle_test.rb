@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../integration/process_tree"
+require_relative "../integration/support/process_tree"
 
 # A worker that has nothing to do sleeps.
 class ProcessIdleTest < Support::TestCase

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../integration/busy_worker"
+require_relative "../integration/support/busy_worker"
 
 # A worker whose threads wait for Ruby's lock keeps nobody waiting while another worker is idle.
 class ProcessLockTest < Support::TestCase

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../integration/busy_worker"
+require_relative "../integration/support/busy_worker"
 
 # Servers all of whose processes are stopped for longer than anybody has time to become ready or to end.
 class ProcessPausedTest < Support::TestCase

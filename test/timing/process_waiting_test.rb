@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../integration/busy_worker"
+require_relative "../integration/support/busy_worker"
 
 # How long a request waits beside a busy worker while another one is idle: what users of other servers have reported
 # (the numbers are those of puma's issues), and the moments at which a wake-up could go to the wrong one.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../integration/busy_worker"
+require_relative "../integration/support/busy_worker"
 
 # QueueTimeout and MaxQueue: who waits while all workers are busy.
 class QueueLimitsTest < Support::TestCase

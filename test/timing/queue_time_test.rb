@@ -2,7 +2,7 @@
 
 require "json"
 require "test_helper"
-require_relative "../integration/busy_worker"
+require_relative "../integration/support/busy_worker"
 
 # How long requests have waited, as the application and the access log are told.
 class QueueTimeTest < Support::TestCase

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../integration/process_tree"
+require_relative "../integration/support/process_tree"
 
 # RequestTimeoutSoft: an application is asked to end a request, and can ask for more time.
 class RequestTimeoutSoftTest < Support::TestCase

@@ -3,7 +3,7 @@
 require "json"
 require "test_helper"
 require "time"
-require_relative "../integration/process_tree"
+require_relative "../integration/support/process_tree"
 
 # RequestTimeout: an application that does not come back.
 class RequestTimeoutTest < Support::TestCase

@@ -51,7 +51,7 @@ module Lint
     end
 
     def load_tool
-      each_include("load/src/*.{c,h}") do |_, kind, header|
+      each_include("load/src/**/*.{c,h}") do |_, kind, header|
         next "includes #{header}: the load tool knows no host language" if ruby?(header)
         next if kind == "<" || exist?("load/src/#{header}")
 

@@ -5,7 +5,7 @@ require "open3"
 module Lint
   # What the gemspec packs: everything that a build and a run need, nothing that was built.
   class Manifest
-    NEEDED = "{lib/**/*.rb,exe/*,ext/**/*.{rb,c,h},core/include/*.h,core/src/**/*.{c,h},load/src/*.{c,h},LICENSE}"
+    NEEDED = "{lib/**/*.rb,exe/*,ext/**/*.{rb,c,h},core/include/*.h,core/src/**/*.{c,h},load/src/**/*.{c,h},LICENSE}"
     BUILT = /\.(so|o|a|log)\z|Makefile\z|bontebok-bench\z/
 
     # files: what is packed; by default what the gemspec says.

@@ -18,7 +18,7 @@ module Lint
 
     def faults
       COMPILERS.product(PARTS.to_a).flat_map do |compiler, (folder, includes)|
-        files = Dir.glob("#{folder}/*.c", base: @root).sort
+        files = Dir.glob("#{folder}/**/*.c", base: @root).sort
         files.empty? ? [] : compile(compiler, "-I#{folder}", *includes, *files)
       end
     end

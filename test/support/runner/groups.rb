@@ -9,7 +9,7 @@ module Runner
     WAITING = 0.25
     HALF = 0.5
     # What differs under Rack 2 is the environment, and what Rack's own classes ask of body and fields.
-    RACK2_FILES = "{env*,lint,body*,reply}"
+    RACK2_FILES = "{request/env*,response/{lint,body*,reply}}"
     RACK2 = { "BUNDLE_GEMFILE" => File.expand_path("../../../gemfiles/rack2.gemfile", __dir__) }.freeze
     VALGRIND = { "BONTEBOK_TEST_PATIENCE" => "20" }.freeze
     KILLING = { "BONTEBOK_TEST_KILLING" => "30" }.freeze
@@ -29,12 +29,12 @@ module Runner
       Group.new("interop", "proxies in front, frameworks behind, start_server and systemd around",
                 jobs: -> { files("interop/*", processes: 2, cores: WAITING) }),
       Group.new("integration", "the executable, over the wire",
-                jobs: -> { files("integration/*", processes: 2, cores: WAITING) }),
+                jobs: -> { files("integration/**/*", processes: 2, cores: WAITING) }),
       Group.new("core", "the core in C: unit tests under ASan and UBSan, plain and vector scanners",
                 jobs: -> { [make("core", "test")] }),
       Group.new("threads", "those of them that have threads under ThreadSanitizer; with --full all of them",
                 jobs: -> { [make("core", "tsan")] }, full: -> { [make("core", "tsan-all")] }),
-      Group.new("ext", "the binding, under the newest Rack", jobs: -> { files("ext/*", cores: HALF) }),
+      Group.new("ext", "the binding, under the newest Rack", jobs: -> { files("ext/**/*", cores: HALF) }),
       Group.new("lint", "the rules of the tree: layers, sizes, paths in docs, packaging, style",
                 jobs: -> { files("lint/*") + [Job.new("bundle", "exec", "rubocop")] }),
       Group.new("conform", "Rack and HTTP, as tables of cases", jobs: -> { files("conform/*", cores: WAITING) }),
@@ -44,7 +44,7 @@ module Runner
                 jobs: -> { [fuzz(20_000)] }, full: -> { [fuzz(2_000_000)] }),
       Group.new("unit", "Ruby classes, and the tests' harness", jobs: -> { files("unit/**/*", cores: HALF) }),
       Group.new("ext-rack2", "the binding under Rack 2.2, where that can differ; with --full all of it",
-                jobs: -> { files("ext/#{RACK2_FILES}", env: RACK2) }, full: -> { files("ext/*", env: RACK2) }),
+                jobs: -> { files("ext/#{RACK2_FILES}", env: RACK2) }, full: -> { files("ext/**/*", env: RACK2) }),
       Group.new("arm64", "the bytes layer built for arm64, run emulated", jobs: -> { [make("core", "test-arm64")] }),
       Group.new("warnings", "gcc, clang and musl-gcc have nothing to say",
                 jobs: -> { [make("core", "warnings"), make("load", "warnings")] }),

@@ -34,7 +34,7 @@ class RunTest < Support::TestCase
   # Each test file of a group is in one of its jobs, once.
   def test_every_test_file_runs
     files = groups_of("--full").flat_map(&:jobs).flat_map { |job| job.command.grep(/_test\.rb\z/) }
-    twice = Dir.glob("test/ext/*_test.rb", base: ROOT)
+    twice = Dir.glob("test/ext/**/*_test.rb", base: ROOT)
     assert_equal (Dir.glob("test/**/*_test.rb", base: ROOT) + twice).sort, files.sort
   end
 

@@ -1,0 +1,162 @@
+/* report.c: see report.h. */
+#include "report/report.h"
+#include "clock.h"
+#include "schedule.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    double fraction;
+    bool in_table;
+} percentiles[] = {
+    {"p50", 0.5, true}, {"p90", 0.9, false}, {"p99", 0.99, true}, {"p999", 0.999, true}, {"max", 1.0, false},
+};
+
+#define PERCENTILES (sizeof percentiles / sizeof *percentiles)
+
+static double latency_us(const struct result *result, double fraction)
+{
+    return (double)histogram_percentile(&result->latency, fraction) / (double)NS_PER_US;
+}
+
+static double per_second(const struct result *result)
+{
+    return result->seconds > 0 ? (double)result->fates[FATE_OK] / result->seconds : 0;
+}
+
+static double cpu_per_request(const struct result *result)
+{
+    return result->requests > 0 ? result->cpu_us / (double)result->requests : 0;
+}
+
+/* "short 3, local 12 (Too many open files)"; prints nothing when nothing failed. */
+static void print_failures(FILE *out, const struct result *result)
+{
+    const char *separator = "  ";
+    for (int fate = FATE_OK + 1; fate < FATE_COUNT; fate++) {
+        if (result->fates[fate] == 0) continue;
+        fprintf(out, "%s%s %" PRIu64, separator, fate_names[fate], result->fates[fate]);
+        if (result->first_error[fate]) fprintf(out, " (%s)", strerror(result->first_error[fate]));
+        separator = ", ";
+    }
+}
+
+void report_text(FILE *out, const struct options *options, const char *url, const struct result *result)
+{
+    fprintf(out, "%s %s\n", options->method, url);
+    fprintf(out, "  %u connection%s%s, %u thread%s, ", options->connections,
+            options->connections == 1 ? "" : "s", options->close ? ", a new one for each request" : "",
+            options->threads, options->threads == 1 ? "" : "s");
+    if (options->rate > 0) {
+        fprintf(out, "%g requests due per second%s\n", options->rate,
+                options->is_poisson ? ", at random" : "");
+    } else {
+        fputs("as fast as answers come\n", out);
+    }
+    for (size_t i = 0; i < options->also_count; i++) {
+        fprintf(out, "  %g %% of them to %s\n", 100 * options->also[i].share, options->also[i].resource);
+    }
+    fprintf(out, "\n  requests    %" PRIu64 "\n", result->requests);
+    fprintf(out, "  ok          %" PRIu64 "  %.1f per second\n", result->fates[FATE_OK], per_second(result));
+    fprintf(out, "  failed      %" PRIu64, result->requests - result->fates[FATE_OK]);
+    print_failures(out, result);
+    fputs("\n", out);
+    if (result->latency.count > 0) {
+        fputs("  latency", out);
+        for (size_t i = 0; i < PERCENTILES; i++) {
+            fprintf(out, "%s%s %.1f", i > 0 ? "  " : "     ", percentiles[i].name,
+                    latency_us(result, percentiles[i].fraction));
+        }
+        fputs("  us\n", out);
+    }
+    fprintf(out, "  this tool   %.2f us of CPU per request\n", cpu_per_request(result));
+    if (result->resent > 0) {
+        fprintf(out, "  sent again  %" PRIu64 ", a kept-alive connection had ended before they arrived\n",
+                result->resent);
+    }
+    if (result->is_interrupted) {
+        fprintf(out, "  interrupted, %" PRIu64 " in flight are not counted\n", result->abandoned);
+    }
+}
+
+static void print_us(FILE *out, const struct result *result, double us)
+{
+    if (result->latency.count > 0) {
+        fprintf(out, "%.1f", us);
+    } else {
+        fputs("null", out);
+    }
+}
+
+void report_json(FILE *out, const struct result *result)
+{
+    fprintf(out, "{\"requests\":%" PRIu64 ",\"ok\":%" PRIu64 ",\"errors\":{", result->requests,
+            result->fates[FATE_OK]);
+    for (int fate = FATE_OK + 1; fate < FATE_COUNT; fate++) {
+        fprintf(out, "%s\"%s\":%" PRIu64, fate > FATE_OK + 1 ? "," : "", fate_names[fate],
+                result->fates[fate]);
+    }
+    fprintf(out, "},\"requests_per_second\":%.1f,\"latency_us\":{\"mean\":", per_second(result));
+    print_us(out, result, histogram_mean(&result->latency) / (double)NS_PER_US);
+    for (size_t i = 0; i < PERCENTILES; i++) {
+        fprintf(out, ",\"%s\":", percentiles[i].name);
+        print_us(out, result, latency_us(result, percentiles[i].fraction));
+    }
+    fprintf(out, "},\"resent\":%" PRIu64 "}\n", result->resent);
+}
+
+void report_table_head(FILE *out, int url_width)
+{
+    fprintf(out, "%-*s %10s %10s", url_width, "URL", "req/s", "CPU us/req");
+    for (size_t i = 0; i < PERCENTILES; i++) {
+        if (percentiles[i].in_table) fprintf(out, " %6s us", percentiles[i].name);
+    }
+    fputs("  errors\n", out);
+}
+
+void report_table_row(FILE *out, int url_width, const char *url, const struct result *result)
+{
+    fprintf(out, "%-*s %10.1f %10.2f", url_width, url, per_second(result), cpu_per_request(result));
+    for (size_t i = 0; i < PERCENTILES; i++) {
+        if (!percentiles[i].in_table) continue;
+        if (result->latency.count > 0) {
+            fprintf(out, " %9.1f", latency_us(result, percentiles[i].fraction));
+        } else {
+            fprintf(out, " %9s", "-");
+        }
+    }
+    if (result->fates[FATE_OK] == result->requests) fputs("  0", out);
+    print_failures(out, result);
+    if (result->resent > 0) fprintf(out, ", sent again %" PRIu64, result->resent);
+    fputs(result->is_interrupted ? "  interrupted\n" : "\n", out);
+}
+
+void report_table_failure(FILE *out, int url_width, const char *url, const char *reason)
+{
+    fprintf(out, "%-*s %10s %10s", url_width, url, "-", "-");
+    for (size_t i = 0; i < PERCENTILES; i++) {
+        if (percentiles[i].in_table) fprintf(out, " %9s", "-");
+    }
+    fprintf(out, "  %s\n", reason);
+}
+
+void report_plan(FILE *out, const struct options *options, const struct target *target)
+{
+    struct plan plan;
+    struct schedule schedule;
+    uint64_t due_ns;
+    plan_init(&plan, options, 0);
+    plan.threads = 1; /* it is the same for any number of them, and here all of it comes in order */
+    schedule_init(&schedule, &plan, 0);
+    while (schedule_draw(&schedule, UINT64_MAX, &due_ns) == SCHEDULE_DUE) {
+        fprintf(out, "%.3f\t", (double)due_ns / (double)NS_PER_US);
+        if (schedule.which > 0) {
+            fprintf(out, "%s\n", options->also[schedule.which - 1].resource);
+        } else {
+            fprintf(out, "%s%.*s\n", *target->resource == '/' ? "" : "/", target->resource_len,
+                    target->resource);
+        }
+    }
+}

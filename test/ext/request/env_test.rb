@@ -1,0 +1,161 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+
+# The env of a request, by Rack's SPEC, in the default form.
+class EnvTest < Support::LaneCase
+  def test_request_line
+    env = env_of(http(line: "PUT /a%2Fb;c?x=%20&y HTTP/1.1"))
+
+    assert_equal ["PUT", "", "/a%2Fb;c", "x=%20&y", "/a%2Fb;c?x=%20&y", "HTTP/1.1"],
+                 env.values_at("REQUEST_METHOD", "SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "REQUEST_URI",
+                               "SERVER_PROTOCOL")
+  end
+
+  def test_no_query_is_an_empty_string
+    assert_equal ["", ""], [env_of(http)["QUERY_STRING"], env_of(http(line: "GET /? HTTP/1.1"))["QUERY_STRING"]]
+  end
+
+  def test_a_method_nobody_knows_keeps_its_case
+    assert_equal "pUrGe", env_of(http(line: "pUrGe / HTTP/1.1"))["REQUEST_METHOD"]
+  end
+
+  def test_server_is_what_host_says
+    assert_equal ["example.org", "8080", "example.org:8080"], server_of(env_of(http("Host: example.org:8080")))
+    assert_equal ["[::1]", "81", "[::1]:81"], server_of(env_of(http("Host: [::1]:81")))
+    assert_equal ["example.org", "80", "example.org"], server_of(env_of(http("Host: example.org"), port: 9292))
+  end
+
+  def test_without_host_server_is_the_listener
+    env = env_of("GET / HTTP/1.0\r\n\r\n", name: "listener.test", port: 9292)
+
+    assert_equal ["listener.test", "9292", nil], server_of(env)
+  end
+
+  def test_an_absolute_target_wins_over_host
+    env = env_of(http("Host: evil.test", line: "GET http://good.test:81/p?q HTTP/1.1"))
+
+    assert_equal ["good.test", "81", "good.test:81"], server_of(env)
+    assert_equal ["/p", "q", "http://good.test:81/p?q"], env.values_at("PATH_INFO", "QUERY_STRING", "REQUEST_URI")
+  end
+
+  def test_options_asterisk
+    base = Support::LaneServer::BASE_ENV
+
+    assert_equal "*", env_of(http(line: "OPTIONS * HTTP/1.1"), env: base)["PATH_INFO"]
+    assert_equal "", env_of(http(line: "OPTIONS * HTTP/1.1"), env: base.merge("rack.version" => [1, 3]))["PATH_INFO"]
+  end
+
+  def test_http10
+    env = env_of("GET / HTTP/1.0\r\n\r\n")
+
+    assert_equal "HTTP/1.0", env["SERVER_PROTOCOL"]
+    refute_includes env, "HTTP_VERSION"
+  end
+
+  def test_http_version_is_set_where_it_is_wanted_and_never_by_the_client
+    base = Support::LaneServer.base_env.merge("HTTP_VERSION" => "HTTP/1.1")
+
+    assert_equal "HTTP/1.1", env_of(http("Version: 9"), env: base)["HTTP_VERSION"]
+    assert_equal "HTTP/1.0", env_of("GET / HTTP/1.0\r\nVersion: 9\r\n\r\n", env: base)["HTTP_VERSION"]
+    refute_includes env_of(http("Version: 9")), "HTTP_VERSION"
+  end
+
+  def test_remote_addr
+    assert_equal "127.0.0.1", env_of(http)["REMOTE_ADDR"]
+    assert_equal "127.0.0.1", env_of(http, tcp: true)["REMOTE_ADDR"]
+  end
+
+  def test_fields
+    env = env_of(http("X-Forwarded-For: 10.0.0.1", "aCCept:*/*", "Content-Type: text/plain", "X-Empty:"))
+
+    assert_equal ["10.0.0.1", "*/*", "text/plain", ""],
+                 env.values_at("HTTP_X_FORWARDED_FOR", "HTTP_ACCEPT", "CONTENT_TYPE", "HTTP_X_EMPTY")
+    refute_includes env, "HTTP_CONTENT_TYPE"
+  end
+
+  def test_more_names_than_a_lane_learns
+    seen = nil
+    server = serve { |env| (seen = env) && OK }
+    (0...500).each_slice(100) do |numbers|
+      server.raw(http(*numbers.map { |n| "N-#{n}: #{n}" }))
+
+      assert_equal numbers.map { |n| ["HTTP_N_#{n}", n.to_s] }, seen.select { |key, _| key.start_with?("HTTP_N") }.to_a
+    end
+  end
+
+  def test_a_long_name
+    name = "X-#{"long-" * 400}end"
+
+    assert_equal "1", env_of(http("#{name}: 1"))["HTTP_#{name.upcase.tr("-", "_")}"]
+  end
+
+  def test_repeats_are_joined
+    env = env_of(http("Accept: a", "Cookie: x=1", "ACCEPT: b", "Cookie: y=2", "Accept:", "X-Once: 1"))
+
+    assert_equal ["a, b, ", "x=1; y=2", "1"], env.values_at("HTTP_ACCEPT", "HTTP_COOKIE", "HTTP_X_ONCE")
+  end
+
+  def test_a_repeated_field_takes_the_place_of_a_fixed_value
+    base = Support::LaneServer.base_env.merge("HTTP_X_A" => "fixed", "HTTP_X_B" => :fixed)
+
+    assert_equal ["1, 2", "3, 4"],
+                 env_of(http("X-A: 1", "X-A: 2", "X-B: 3", "X-B: 4"), env: base).values_at("HTTP_X_A", "HTTP_X_B")
+  end
+
+  def test_names_with_an_underscore_are_dropped
+    env = env_of(http("X_A: 1", "X-B: 2"))
+
+    assert_equal [nil, "2"], env.values_at("HTTP_X_A", "HTTP_X_B")
+  end
+
+  def test_allowed_underscores_make_twins
+    [%w[X-A X_A], %w[X_A X-A], %w[X_A-B X-A_B]].each do |first, second|
+      env = env_of(http("#{first}: 1", "#{second}: 2"), settings: { allow_underscore_headers: true })
+
+      assert_equal "1, 2", env["HTTP_#{first.tr("-", "_")}"]
+    end
+  end
+
+  def test_allowed_underscores_make_no_twin_of_a_field_that_frames
+    env = env_of(http("Content_Length: 7", "Content_Type: a", "Transfer_Encoding: gzip", "X: 1"),
+                 settings: { allow_underscore_headers: true })
+
+    assert_equal "1", env["HTTP_X"]
+    assert_empty env.keys.grep(/CONTENT|TRANSFER/)
+  end
+
+  def test_a_client_cannot_set_the_proxy
+    assert_empty env_of(http("Proxy: evil:3128", "PROXY: b")).keys.grep(/PROXY\z/)
+  end
+
+  def test_a_chunked_body_is_told_by_its_decoded_length
+    env = env_of(http("Transfer-Encoding: chunked", line: "POST / HTTP/1.1",
+                                                    body: "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n"))
+
+    assert_equal "5", env["CONTENT_LENGTH"]
+    refute_includes env, "HTTP_TRANSFER_ENCODING"
+  end
+
+  def test_content_length
+    env = env_of(http("Content-Length: 3", line: "POST / HTTP/1.1", body: "abc"))
+
+    assert_equal "3", env["CONTENT_LENGTH"]
+    refute_includes env, "HTTP_CONTENT_LENGTH"
+    refute_includes env_of(http), "CONTENT_LENGTH"
+  end
+
+  def test_what_was_given_is_in_it
+    errors = Object.new
+    env = env_of(http, env: { "rack.errors" => errors, "SERVER_SOFTWARE" => "me" })
+
+    assert_same errors, env["rack.errors"]
+    assert_equal "me", env["SERVER_SOFTWARE"]
+  end
+
+  private
+
+  def server_of(env)
+    env.values_at("SERVER_NAME", "SERVER_PORT", "HTTP_HOST")
+  end
+end

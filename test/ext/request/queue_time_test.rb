@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+
+# What env says of how long a request has waited.
+class QueueTimeTest < Support::LaneCase
+  KEY = "bontebok.queue_time"
+  PROXY_KEY = "bontebok.proxy_queue_time"
+  SIOCOUTQ = 0x5411
+  WAIT = 20 # ms
+
+  { copied: {}, frozen: { frozen_env: true } }.each do |kind, options|
+    define_method("test_who_waits_is_told_in_an_env_that_is_#{kind}") do
+      serve_with_gate(**options)
+      @kept.request("GET", "/")
+      eventually { unread(@kept).zero? } # the porter has read it
+      read = now
+      eventually { now - read > WAIT }
+      @leave.push(:now)
+      [@gated, @kept].each { |client| assert_equal 200, client.read_response.status }
+
+      assert_nil @envs.pop[KEY]
+      assert_includes WAIT..(now - @gated_at), @envs.pop.fetch(KEY) # the porter's look may have begun before it came
+    ensure
+      @leave.push(:now)
+      [@gated, @kept].each { |client| client&.close }
+    end
+  end
+
+  def test_how_long_a_proxy_has_waited
+    started = Time.now.to_f - 100
+    { "unix" => Float, "127.0.0.1" => NilClass }.each do |trusted, kind|
+      env = env_of(http("X-Request-Start: t=#{started}"), settings: { trusted_proxies: trusted })
+
+      assert_kind_of kind, env[PROXY_KEY]
+      assert_operator env[PROXY_KEY], :>=, 100_000 if env[PROXY_KEY]
+      assert_equal "t=#{started}", env["HTTP_X_REQUEST_START"]
+    end
+    refute_includes env_of(http("X-Request-Start: t=#{started + 1000}")), PROXY_KEY
+  end
+
+  def test_networks_that_are_none
+    assert_raises(ArgumentError) { Bontebok::Core::Worker.new({ trusted_proxies: "everybody" }) }
+  end
+
+  private
+
+  # One lane, with a request that does not end before @leave, and a connection that was served before.
+  def serve_with_gate(**options)
+    @envs, entered, @leave = Array.new(3) { Queue.new }
+    server = serve(**options) do |env|
+      env["PATH_INFO"] == "/first" || @envs.push(env)
+      entered.push(:now) && @leave.pop if env["PATH_INFO"] == "/gate"
+      OK
+    end
+    @gated, @kept = Array.new(2) { server.connect }
+    3.times do
+      @kept.request("GET", "/first")
+      @kept.read_response
+    end
+    server.await_requests(3) # else the porter might read the next one
+    @gated_at = now
+    @gated.request("GET", "/gate")
+    entered.pop
+  end
+
+  def now
+    Process.clock_gettime(Process::CLOCK_MONOTONIC, :float_millisecond)
+  end
+
+  def unread(client)
+    count = [0].pack("i")
+    client.socket.ioctl(SIOCOUTQ, count)
+    count.unpack1("i")
+  end
+end

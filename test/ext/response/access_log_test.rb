@@ -1,0 +1,70 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+
+# The access log as the binding has it: its settings, what is wrong with them, the order to open it anew. What is in its
+# lines, the core's own tests know.
+class AccessLogTest < Support::LaneCase
+  Worker = Bontebok::Core::Worker
+
+  def test_requests_are_logged
+    server = serve(settings: { access_log: log, access_log_format: "%m %U %>s %b %{x-b}o" }) do |env|
+      raise "broken" if env["PATH_INFO"] == "/broken"
+
+      [200, { "x-b" => "c" }, env["REQUEST_METHOD"] == "HEAD" ? [] : ["ok"]]
+    end
+    server.get("/a")
+    server.raw("HEAD /b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    server.get("/broken")
+    server.reports
+    server.stop
+
+    assert_equal ["GET /a 200 2 c", "HEAD /b 200 - c"], lines.first(2)
+    assert_match(%r{\AGET /broken 500 \d+ -\z}, lines.last)
+  end
+
+  def test_a_renamed_file_is_opened_anew
+    server = serve(settings: { access_log: log, access_log_format: "%U" }) { OK }
+    server.get("/first")
+    eventually { lines.any? }
+    File.rename(log, "#{log}.1")
+    server.worker.reopen_logs
+    server.get("/second")
+    server.stop
+
+    assert_equal(["/first\n", "/second\n"], ["#{log}.1", log].map { |path| File.read(path) })
+  end
+
+  def test_what_cannot_be_opened_anew_goes_on
+    worker = Worker.new({ access_log: log })
+    File.delete(log)
+    Dir.mkdir(log)
+
+    assert_raises(Errno::EISDIR) { worker.reopen_logs }
+    assert_nil Worker.new.reopen_logs
+  end
+
+  def test_says_what_is_wrong
+    assert_nil Worker.check_access_log({})
+    assert_nil Worker.check_access_log({ access_log: log })
+    { { access_log_format: "%h %Z" } => "format: unknown directive %Z",
+      { access_log: "syslog:severity=x" } => 'syslog: unknown severity "x"' }.each do |wrong, message|
+      settings = { access_log: log }.merge(wrong)
+      assert_equal(message, assert_raises(ArgumentError) { Worker.check_access_log(settings) }.message)
+      assert_equal(message, assert_raises(ArgumentError) { Worker.new(settings) }.message)
+    end
+    missing = { access_log: File.join(temp_dir, "none/log") }
+    assert_raises(Errno::ENOENT) { Worker.check_access_log(missing) }
+    assert_raises(ArgumentError) { Worker.new({ access_log_format: "x" * 1024 }) }
+  end
+
+  private
+
+  def log
+    File.join(temp_dir, "access.log")
+  end
+
+  def lines
+    File.readlines(log, chomp: true)
+  end
+end

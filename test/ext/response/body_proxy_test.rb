@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+require_relative "../support/failing"
+require "rack/events"
+
+# Rack::BodyProxy, which most bodies come in: its to_ary closes it, and it runs its block once.
+class BodyProxyTest < Support::LaneCase
+  Body = Support::Failing::Body
+
+  def test_around_a_body_with_close
+    [Body.new(->(out) { out.call("x") }, closed?: -> { true }), Body.new(->(out) { out.call("x") })].each do |body|
+      ended = 0
+      server = serve { [200, {}, Rack::BodyProxy.new(body) { ended += 1 }] }
+
+      assert_equal "x", server.get.body
+      server.await_requests(1)
+      assert_equal [1, 1], [body.closed, ended]
+    end
+  end
+
+  def test_a_proxy_of_an_array_leaves_with_its_length
+    ended = 0
+    server = serve { [200, {}, Rack::BodyProxy.new(%w[a b]) { ended += 1 }] }
+
+    assert_equal "2", server.get["content-length"]
+    server.await_requests(1)
+    assert_equal 1, ended
+  end
+
+  # Rack::Events has one: tracing is built on it.
+  def test_a_subclass_of_a_proxy
+    ended = Queue.new
+    handler = Object.new.extend(Rack::Events::Abstract)
+    handler.define_singleton_method(:on_finish) { |*| ended << true }
+    app = ->(_) { [200, {}, Rack::BodyProxy.new(%w[a b]) { ended << true }] }
+    server = serve(Rack::Events.new(app, [handler]))
+
+    assert_equal "2", server.get["content-length"]
+    server.await_requests(1)
+    assert_equal 2, ended.size
+  end
+
+  def test_a_subclass_that_counts_its_closings
+    ended = 0
+    proxy = Class.new(Rack::BodyProxy) { define_method(:close) { super().then { ended += 1 } } }
+    server = serve { [200, {}, proxy.new(%w[a b]) { nil }] }
+
+    assert_equal "ab", server.get.body
+    server.await_requests(1)
+    assert_equal 1, ended
+  end
+end

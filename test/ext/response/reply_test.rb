@@ -1,0 +1,131 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+
+# Status and fields: what an application may answer, and how what it may not answer is told.
+class ReplyTest < Support::LaneCase
+  class ToS
+    def to_s
+      "g"
+    end
+  end
+
+  # Headers as Rack 2 allows them: anything with each.
+  class Pairs
+    def initialize(*pairs, splat: false)
+      @pairs = pairs
+      @splat = splat
+    end
+
+    def each(&block)
+      @pairs.each { |pair| @splat ? block.call(*pair) : block.call(pair) }
+    end
+  end
+
+  # A Hash that shows other values than it holds.
+  class Louder < Hash
+    def each
+      super { |name, value| yield name, value.upcase }
+    end
+  end
+
+  def test_status
+    { 200 => 200, "201" => 201, "404 Not Found" => 404, 299.0 => 299, 999 => 999 }.each do |given, sent|
+      assert_equal sent, response_to([given, {}, []]).status
+    end
+  end
+
+  def test_an_invalid_status
+    [99, 1000, -200, 1 << 40, 1 << 80, nil, "", "x", :ok, Object.new, [200]].each do |given|
+      assert_fault(/status/, [given, {}, []])
+    end
+  end
+
+  def test_field_values
+    fields = { "x-string" => "a", "x-array" => %w[b c], "x-lines" => "d\ne", "x-number" => 7, "x-nil" => nil,
+               "x-symbol" => :f, "x-object" => ToS.new, "x-none" => [], "x-mixed" => [1, :two], :"x-name" => "h" }
+    response = response_to([200, fields, []])
+
+    assert_equal([%w[a], %w[b c], %w[d e], %w[7], [""], %w[f], %w[g], [], %w[1 two], %w[h]],
+                 fields.keys.map { |name| response.all(name.to_s) })
+  end
+
+  def test_headers_with_each
+    pairs = [%w[x-a 1], %w[x-a 2]]
+    [pairs, Pairs.new(*pairs), Pairs.new(*pairs, splat: true)].each do |headers|
+      assert_equal %w[1 2], response_to([200, headers, []]).all("x-a")
+    end
+    assert_equal %w[LOUD], response_to([200, Louder["x-a", "loud"], []]).all("x-a")
+  end
+
+  def test_invalid_headers
+    pairs = [Pairs.new([]), Pairs.new(%w[a b c]), Pairs.new("x: y"), Pairs.new(nil)]
+    [nil, 1, "x: y", Object.new, *pairs].each { |headers| assert_fault(/headers/, [200, headers, []]) }
+  end
+
+  def test_an_invalid_name_is_told
+    ["x y", "x:y", "", "x\r\ny", "x\0", "\u00e4", "a".encode("UTF-16LE")].each do |name|
+      assert_fault(/field #{Regexp.escape(name.inspect)}/, [200, { "x-ok" => "1", name => "v" }, ["body"]])
+    end
+  end
+
+  def test_an_invalid_value_is_told_by_its_name_alone
+    ["secret\r\nx: y", "secret\0", "secret\x7f", ["ok", "secret\r"]].each do |value|
+      report = assert_fault(/field "x-bad"/, [200, { "x-bad" => value }, ["body"]])
+
+      refute_match(/secret/, report.error.message)
+    end
+  end
+
+  def test_an_invalid_content_length_is_told
+    ["", "-1", "1x", "x", "9" * 30].each do |value|
+      assert_fault(/content-length/i, [200, { "content-length" => value }, ["body"]])
+    end
+  end
+
+  def test_no_triplet
+    [nil, 200, [], [200, {}], [200, {}, [], 1], "200", { status: 200 }].each { |answer| assert_fault(/Array/, answer) }
+  end
+
+  def test_anything_that_becomes_an_array
+    answer = Object.new.tap { |object| object.define_singleton_method(:to_ary) { [200, {}, ["ok"]] } }
+
+    assert_equal "ok", response_to(answer).body
+  end
+
+  def test_names_for_the_server_are_not_sent
+    fields = response_to([200, { "rack.protocol" => "x", "x-a" => "1" }, []]).fields
+
+    assert_empty fields.map(&:first).grep(/rack/)
+  end
+
+  def test_a_field_that_changes_the_hash_while_it_is_walked
+    headers = { "x-a" => "1" }
+    headers["x-b"] = Object.new.tap { |o| o.define_singleton_method(:to_s) { headers.delete("x-c") && "2" } }
+    headers["x-c"] = "3"
+
+    response = response_to([200, headers, []])
+
+    assert_equal([%w[1], %w[2], []], %w[x-a x-b x-c].map { |name| response.all(name) })
+  end
+
+  private
+
+  def response_to(answer)
+    serve { answer }.get
+  end
+
+  # The answer is a 500 that tells the client nothing; the log is told what was wrong.
+  def assert_fault(pattern, answer)
+    server = serve { answer }
+    response = server.get("/faulty?secret")
+    report = server.next_report
+
+    assert_equal [500, "500 Internal Server Error\n"], [response.status, response.body], answer.inspect
+    assert_equal [:error, Bontebok::Core::InvalidReply], [report.level, report.error.class]
+    assert_equal "GET /faulty", report.message
+    assert_match(pattern, report.error.message)
+    assert_equal 500, server.get.status, "the lane goes on"
+    server.next_report
+  end
+end

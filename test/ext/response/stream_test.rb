@@ -1,0 +1,124 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+
+# Rack 3's streaming body: call is given the writing end of the reply.
+class StreamTest < Support::LaneCase
+  def test_what_is_written_is_the_body
+    response = response_to do |stream|
+      stream << "a" << :b
+      stream.write("c", 1, nil)
+      stream.flush.write
+      stream.close
+    end
+
+    assert_equal ["abc1", :chunked], [response.body, response.framing]
+  end
+
+  def test_write_returns_bytes_and_the_rest_what_io_returns
+    seen = nil
+    response_to do |stream|
+      seen = [stream.write("\u00e4", 12), stream.write(""), stream.write, stream.equal?(stream << "x"),
+              stream.equal?(stream.flush), stream.close_write, stream.close]
+    end
+
+    assert_equal [4, 0, 0, true, true, nil, nil], seen
+  end
+
+  def test_nothing_written
+    assert_equal "", response_to { |stream| stream }.body
+    assert_equal "", response_to(&:close).body
+  end
+
+  def test_the_head_leaves_before_the_call
+    go_on = Queue.new
+    server = serve { [200, { "x-a" => "1" }, ->(stream) { go_on.pop && stream.write("late") }] }
+    server.connect do |client|
+      client.request("GET", "/")
+      head = client.read_line until head == "\r\n"
+      go_on << true
+
+      assert_equal "4\r\nlate\r\n0\r\n\r\n", client.read(14)
+    end
+  end
+
+  def test_the_client_has_its_end_when_the_stream_is_closed
+    go_on = Queue.new
+    server = serve { [200, {}, ->(stream) { (stream << "x").close && go_on.pop }] }
+    server.connect do |client|
+      client.request("GET", "/")
+
+      assert_equal "x", client.read_response.body
+    ensure
+      go_on << true
+    end
+  end
+
+  def test_closed
+    states = nil
+    response_to do |stream|
+      states = [stream.closed?, stream.close_read, stream.closed?, stream.close_write, stream.closed?, stream.close]
+      assert_raises(IOError) { stream.write("x") }
+      assert_raises(IOError) { stream << "x" }
+      assert_raises(IOError) { stream.flush }
+      assert_raises(IOError) { stream.read }
+    end
+
+    assert_equal [false, nil, false, nil, true, nil], states
+  end
+
+  def test_read_reads_the_request_body
+    server = serve { [200, {}, ->(stream) { stream.write(stream.read(2), "-", stream.read, stream.read(1).inspect) }] }
+
+    assert_equal "ab-cdnil", server.request("POST", "/", {}, "abcd").body
+    assert_equal "-nil", server.get.body
+  end
+
+  def test_it_ends_with_its_reply
+    kept = nil
+    response_to { |stream| (kept = stream) << "x" }
+
+    assert_raises(IOError) { kept << "y" }
+    assert_raises(IOError) { kept.read }
+    assert_nil kept.close
+    assert_predicate kept, :closed?
+  end
+
+  def test_a_block_of_each_ends_with_its_reply
+    kept = nil
+    body = Object.new
+    body.define_singleton_method(:each) { |&block| (kept = block).call("x") }
+    stale = Enumerator.new { |parts| kept.call("stale") && (parts << "y") }
+    server = serve { |env| [200, {}, env["PATH_INFO"] == "/" ? body : stale] }
+
+    assert_equal "x", server.get.body
+    server.await_requests(1)
+    assert_raises(IOError) { kept.call("y") }
+    assert_equal 500, server.get("/second").status
+    assert_kind_of IOError, server.next_report.error
+  end
+
+  def test_another_thread_may_not_write
+    error = nil
+    response = response_to do |stream|
+      Thread.new { stream << "x" }.tap { |thread| thread.report_on_exception = false }.join
+    rescue ThreadError => e
+      error = e
+      stream << "mine"
+    end
+
+    assert_match(/thread/, error.message)
+    assert_equal "mine", response.body
+  end
+
+  def test_nobody_else_makes_one
+    assert_raises(TypeError) { Bontebok::Core::Stream.allocate }
+  end
+
+  private
+
+  def response_to(&streaming)
+    server = serve { [200, {}, streaming] }
+    server.get.tap { server.await_requests(1) }
+  end
+end

@@ -1,0 +1,140 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+require_relative "../support/failing"
+
+# Whatever the application raises, wherever: the client can tell, the log is told, the body is closed once, and the lane
+# goes on.
+class ErrorTest < Support::LaneCase
+  Failing = Support::Failing
+
+  # What nobody rescues by accident.
+  class NotStandard < Exception # rubocop:disable Lint/InheritException
+  end
+
+  SURVIVED = { StandardError => -> { raise "boom" }, ScriptError => -> { raise NotImplementedError, "boom" },
+               SystemStackError => -> { SURVIVED.fetch(SystemStackError).call.to_s },
+               UncaughtThrowError => -> { throw :boom }, NotStandard => -> { raise NotStandard, "boom" } }.freeze
+
+  Failing::STEPS.each do |step|
+    define_method(:"test_#{step}") do
+      SURVIVED.each { |kind, failure| assert_survives(step, kind, failure) }
+    end
+
+    next if VALGRIND
+
+    define_method(:"test_#{step}_under_gc_stress") do
+      assert_survives(step, StandardError, -> { raise "boom" }, stress: true)
+    end
+  end
+
+  def test_the_log_names_the_request_without_its_query
+    server = serve { raise ArgumentError, "because" }
+    server.request("PATCH", "/a%20b?token=secret")
+    report = server.next_report
+
+    assert_equal [:error, "PATCH /a%20b", "because"], [report.level, report.message, report.error.message]
+    assert_includes report.error.backtrace.first, __FILE__
+  end
+
+  def test_the_client_is_told_nothing
+    response = failing_response(RuntimeError.new("secret"))
+
+    assert_equal ["500 Internal Server Error\n", "text/plain; charset=utf-8"], [response.body, response["content-type"]]
+    assert_predicate response, :keep_alive?
+  end
+
+  def test_show_errors
+    response = failing_response(RuntimeError.new("shown \u00e4 \xff"), show_errors: true)
+
+    assert_includes response.body, "shown \u00e4 \xff (RuntimeError)".b
+    assert_includes response.body, __FILE__
+    refute_includes response.body, "\e["
+  end
+
+  def test_show_errors_in_full_though_the_client_waits
+    error = RuntimeError.new("x" * 3_000_000)
+    response = failing_response(error, show_errors: true, settings: { response_buffer: 1000, spool_max: 1 })
+
+    assert_operator response.body.bytesize, :>, 3_000_000
+  end
+
+  def test_an_error_without_a_usable_message
+    errors = [Class.new(StandardError) { define_method(:message) { raise "no" } }.new,
+              Class.new(StandardError) { define_method(:message) { nil } }.new,
+              Class.new(StandardError) { define_method(:full_message) { |**| raise "no" } }.new,
+              RuntimeError.new("\xff\xfe"), RuntimeError.new("\u00e4".encode("UTF-16LE"))]
+    errors.product([false, true]) do |error, show_errors|
+      assert_equal 500, failing_response(error, show_errors: show_errors) { |report|
+        assert_same error, report.error
+      }.status
+    end
+  end
+
+  def test_a_raising_report_is_swallowed
+    server = serve(report: ->(*) { raise NotStandard, "no" }) { raise "boom" }
+
+    2.times { assert_equal 500, server.get.status }
+  end
+
+  def test_what_is_rescued_in_the_application_is_no_failure
+    body = Failing::Body.new(lambda { |out|
+      begin
+        raise "inside"
+      rescue RuntimeError
+        out.call("rescued")
+      end
+    })
+
+    server = serve { [200, {}, body] }
+
+    assert_equal "rescued", server.get.body
+    server.await_requests(1)
+    assert_equal 1, body.closed
+  end
+
+  private
+
+  def failing_response(error, **options)
+    server = serve(**options) { raise error }
+    response = server.get
+    report = server.next_report
+    yield report if block_given?
+    response
+  end
+
+  # stress: from the call of the application on.
+  def assert_survives(step, kind, failure, stress: false)
+    apps = []
+    server = serve do |env|
+      next OK unless env["PATH_INFO"] == "/"
+
+      apps << Failing.new(step, &failure)
+      GC.stress = stress ? STRESS : false
+      apps.last.call(env)
+    end
+    server.connect { |client| assert_answer(step, client) }
+    report = server.next_report
+    GC.stress = false
+
+    assert_equal [:error, true], [report.level, report.error.is_a?(kind)], "#{step}: #{report}"
+    assert_equal "GET /", report.message
+    assert_equal "ok", server.get("/ok").body # the same lane: what belongs to the first request is done
+    assert_equal(%i[call triplet].include?(step) ? 0 : 1, apps.first.body.closed, "closed")
+  ensure
+    GC.stress = false
+  end
+
+  def assert_answer(step, client)
+    client.request("GET", "/")
+    case step
+    when :close then assert_equal [200, "whole"], client.read_response.to_h.values_at(:status, :body)
+    when *Failing::STEPS_AFTER then assert_aborted(client)
+    else assert_equal 500, client.read_response.status
+    end
+  end
+
+  def assert_aborted(client)
+    assert_raises(Support::Client::Closed) { client.read_response } # no last chunk
+  end
+end

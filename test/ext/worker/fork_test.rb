@@ -1,0 +1,144 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+require_relative "../support/failing"
+require_relative "../support/limited_lanes"
+
+# A child process that the application forks has nothing to say to the server's clients.
+class ForkTest < Support::LaneCase
+  include Support::LimitedLanes
+
+  def test_a_child_that_returns_from_the_application_ends_without_a_word
+    pid = nil
+    server = serve do
+      pid = fork
+      [200, {}, [pid ? "parent" : "child"]]
+    end
+
+    assert_only_the_parent_answers(server) { pid }
+  end
+
+  def test_a_child_that_raises
+    parent = Process.pid
+    pid = nil
+    server = serve do
+      pid = fork
+      raise "in the child" unless Process.pid == parent
+
+      [200, {}, ["parent"]]
+    end
+
+    assert_only_the_parent_answers(server, status: 1) { pid }
+  end
+
+  def test_a_child_that_exits_has_its_status_and_runs_no_exit_handler
+    reader, writer = IO.pipe
+    parent = Process.pid
+    at_exit { writer.write("exit handler") unless Process.pid == parent }
+    pid = nil
+    server = serve do
+      exit(7) unless (pid = fork)
+      [200, {}, ["parent"]]
+    end
+
+    assert_only_the_parent_answers(server, status: 7) { pid }
+    assert_equal :wait_readable, reader.read_nonblock(1, exception: false)
+  ensure
+    reader.close
+  end
+
+  # Who is about to raise it there stays in the parent: nobody waits for him.
+  def test_a_child_that_is_forked_while_its_request_times_out
+    raising, forked = Array.new(2) { Queue.new }
+    trace = TracePoint.new(:c_call) do |call|
+      raising.push(true) && forked.pop if call.method_id == :raise && @watches.include?(Thread.current)
+    end
+    pid = ended = nil
+    server = limited do
+      raising.pop
+      (pid = fork) || exit(7)
+      forked.push(true)
+      sleep
+    end
+    trace.enable
+
+    assert_equal 504, server.get("/slow").status
+    ended = eventually { Process.wait2(pid, Process::WNOHANG) }
+    assert_equal 7, ended.last.exitstatus
+  ensure
+    trace&.disable
+    Process.kill("KILL", pid) && Process.wait(pid) if pid && !ended
+  end
+
+  def test_a_child_that_goes_on_in_each
+    reader, writer = IO.pipe
+    parent = Process.pid
+    pid = nil
+    body = Support::Failing::Body.new(->(out) { out.call((pid = fork) ? "parent" : "child") },
+                                      close: -> { writer.write("closed") unless Process.pid == parent })
+    server = serve { [200, {}, body] }
+
+    assert_only_the_parent_answers(server) { pid }
+    assert_equal :wait_readable, reader.read_nonblock(1, exception: false)
+  ensure
+    [reader, writer].each(&:close)
+  end
+
+  def test_a_child_that_goes_on_in_close
+    pid = nil
+    server = serve { [200, {}, Support::Failing::Body.new(->(out) { out.call("parent") }, close: -> { pid = fork })] }
+
+    assert_only_the_parent_answers(server) { pid }
+  end
+
+  def test_a_forked_block_runs_to_its_end
+    reader, writer = IO.pipe
+    pid = nil
+    server = serve do
+      pid = fork do
+        GC.start
+        writer.write("done")
+        exit!(true)
+      end
+      [200, {}, ["parent"]]
+    end
+
+    assert_only_the_parent_answers(server) { pid }
+    assert_equal "done", reader.readpartial(4)
+  ensure
+    [reader, writer].each(&:close)
+  end
+
+  def test_objects_are_inert_in_a_child
+    server = serve { OK }
+    server.get
+    pid = fork do
+      server.worker.drain
+      server.lanes.clear
+      server.threads.clear
+      server.instance_variable_set(:@worker, nil)
+      GC.start
+      exit!(true)
+    end
+
+    assert_predicate Process.wait2(pid).last, :success?
+    assert_equal "ok", server.get.body
+  end
+
+  private
+
+  # The client gets one whole answer and the connection stays open; the block tells the child's pid afterwards.
+  def assert_only_the_parent_answers(server, status: 0, &block)
+    server.connect do |client|
+      client.request("GET", "/")
+
+      assert_equal "parent", client.read_response.body
+      first = eventually(&block) # the answer may be here before its body is closed
+      assert_equal status, Process.wait2(first).last.exitstatus
+      client.request("GET", "/")
+
+      assert_equal "parent", client.read_response.body
+      Process.wait(eventually { yield.then { |pid| pid unless pid == first } })
+    end
+  end
+end

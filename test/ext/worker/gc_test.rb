@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+
+# The whole life of requests while the GC runs at every allocation, and while everything that may move does move.
+class GcTest < Support::LaneCase
+  # Answers with what it was asked, in every way that there is.
+  APP = lambda do |env|
+    text = [env["REQUEST_METHOD"], env["PATH_INFO"], env["HTTP_X_REPEATED"], env["rack.input"].gets,
+            env["rack.input"].read].join(" ")
+    parts = text.each_char.to_a
+    body = case env["PATH_INFO"]
+           when "/array" then parts
+           when "/to_ary" then Class.new(Array).new(parts)
+           when "/each" then parts.each
+           when "/call" then ->(stream) { parts.each { |part| stream << part } }
+           end
+    [200, { "x-array" => %w[a b], :symbol => 1, "x-text" => text.tr("\n", " ") }, body]
+  end
+  PATHS = %w[/array /to_ary /each /call].freeze
+
+  [{}, { frozen_env: true }].each do |options|
+    name = options.keys.first || :plain
+
+    define_method(:"test_compaction_#{name}") do
+      exchange = exchanges(serve(APP, **options))
+      3.times do
+        move_objects
+        exchange.call(PATHS)
+      end
+    end
+
+    define_method(:"test_automatic_compaction_#{name}") do
+      under_automatic_compaction do
+        exchange = exchanges(serve(APP, **options))
+        3.times do
+          exchange.call(PATHS)
+          GC.start
+        end
+      end
+    end
+    next if VALGRIND
+
+    define_method(:"test_stress_#{name}") do
+      exchange = exchanges(serve(APP, **options))
+      exchange.call(PATHS)
+      under_gc_stress { exchange.call(PATHS) }
+    end
+  end
+
+  def test_the_empty_input_survives_compaction
+    server = serve { |env| [200, {}, ->(stream) { stream << stream.read.inspect << env["rack.input"].read.inspect }] }
+    3.times do
+      move_objects
+
+      assert_equal '""""', server.get.body
+    end
+  end
+
+  # What a request leaves behind is collected.
+  def test_nothing_is_kept
+    server = serve(APP, frozen_env: true)
+    exchange = exchanges(server)
+    sizes = Array.new(2) do
+      60.times { exchange.call(PATHS) }
+      GC.start
+      ObjectSpace.each_object(Bontebok::Core::Input).count + ObjectSpace.each_object(Bontebok::Core::Stream).count
+    end
+
+    assert_operator sizes.max, :<, 100
+  end
+
+  private
+
+  # Sends a request for each path, in memory and spooled, new names each time, and checks the answers.
+  def exchanges(server)
+    serial = 0
+    lambda do |paths|
+      paths.each do |path|
+        body = "first\n#{"second" * 10}"
+        repeated = ["X-Repeated: 1", "X-Repeated: 2", "X-Name-#{serial += 1}: x"]
+        response = server.raw(http(*repeated, "Content-Length: #{body.bytesize}", line: "POST #{path} HTTP/1.1",
+                                                                                  body: body))
+
+        assert_equal "POST #{path} 1, 2 #{body.sub("\n", "\n ")}", response.body
+        assert_equal %w[a b], response.all("x-array")
+      end
+    end
+  end
+end

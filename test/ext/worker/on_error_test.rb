@@ -1,0 +1,111 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+require_relative "../support/failing"
+
+# on_error: what it is told, and what becomes of its answer.
+class OnErrorTest < Support::LaneCase
+  Body = Support::Failing::Body
+  PLAIN = "500 Internal Server Error\n"
+
+  def test_it_gives_the_text_of_the_answer
+    asked = []
+    server = failing(show_errors: true, on_error: ->(*all) { asked.concat(all) && "sorry \xff" })
+    response = server.get
+
+    assert_equal [500, "sorry \xff".b, "text/plain; charset=utf-8"],
+                 [response.status, response.body, response["content-type"]]
+    assert_equal [server.next_report.error, "/"], [asked.first, asked.last["PATH_INFO"]]
+  end
+
+  def test_it_gives_a_whole_answer
+    body = Body.new(->(out) { out.call("page") })
+    server = failing(on_error: ->(*) { [503, { "content-type" => "text/html" }, body] })
+    response = server.get
+    server.await_requests(1)
+
+    assert_equal [503, "page", "text/html", 1], [response.status, response.body, response["content-type"], body.closed]
+    assert_equal "boom", server.next_report.error.message
+  end
+
+  def test_what_was_meant_as_no_answer
+    [-> {}, -> { 7 }, -> { Object.new }, -> { raise NotImplementedError }].each do |hook|
+      server = failing(on_error: ->(*) { hook.call })
+      response = server.get
+
+      assert_equal [500, PLAIN], [response.status, response.body]
+      assert_equal "boom", server.next_report.error.message
+    end
+  end
+
+  # Then it is the hook that is to blame.
+  def test_an_answer_that_cannot_be_sent
+    [[], [200], [200, {}, nil], ["no", {}, []], [500, { "x" => "a\0" }, []]].each do |answer|
+      server = failing(on_error: ->(*) { answer })
+
+      assert_equal PLAIN, server.get.body
+      assert_equal "boom", server.next_report.error.message
+      assert_told_of_the_answer Bontebok::Core::InvalidReply, server
+    end
+  end
+
+  def test_an_answer_whose_body_fails
+    body = Body.new(->(out) { out.call("part").then { raise IndexError } })
+    server = failing(on_error: ->(*) { [500, {}, body] })
+
+    assert_raises(Support::Client::Closed) { server.get }
+    assert_equal "boom", server.next_report.error.message
+    assert_told_of_the_answer IndexError, server
+    assert_equal 1, body.closed
+  end
+
+  # The body that failed is still to be closed: a second one is not taken on.
+  def test_beside_a_body
+    body = Body.new(->(_) { raise "boom" })
+    { "text" => "text", [200, {}, ["no"]] => PLAIN }.each do |answer, text|
+      server = serve(on_error: ->(*) { answer }) { [200, {}, body] }
+
+      assert_equal text, server.get.body
+      assert_equal "boom", server.next_report.error.message
+      server.await_requests(1)
+    end
+    assert_equal 2, body.closed
+  end
+
+  # Nobody else would close the body of an answer that is not sent.
+  def test_the_body_of_an_answer_that_is_not_sent
+    { ->(out) { out.call("sent") || raise("boom") } => nil, ->(_) { raise "boom" } => nil,
+      ->(out) { out.call("whole") } => -> { raise "boom" } }.each do |each, close|
+      given = Body.new(->(out) { out.call("page") })
+      server = serve(on_error: ->(*) { [500, {}, given] }) { [200, {}, Body.new(each, close: close)] }
+      server.connect do |client|
+        client.request("GET", "/")
+        server.await_requests(1)
+      end
+
+      assert_equal "boom", server.next_report.error.message
+      assert_equal 1, given.closed
+    end
+  end
+
+  def test_it_is_told_what_happens_after_the_answer
+    asked = Queue.new
+    body = Body.new(->(out) { out.call("whole") }, close: -> { raise "late" })
+    server = serve(on_error: ->(error, _) { asked.push(error.message) && "ignored" }) { [200, {}, body] }
+
+    assert_equal %w[whole late], [server.get.body, asked.pop]
+    assert_equal "late", server.next_report.error.message
+  end
+
+  private
+
+  def failing(**options)
+    serve(**options) { raise "boom" }
+  end
+
+  def assert_told_of_the_answer(kind, server)
+    report = server.next_report
+
+    assert_equal ["GET /: the answer of on_error", kind], [report.message, report.error.class]
+  end
+end

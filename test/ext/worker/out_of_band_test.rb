@@ -1,0 +1,173 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+
+# Worker#out_of_band_after: when it is told that it is time, and who takes the connections that come meanwhile.
+class ExtOutOfBandTest < Support::LaneCase
+  def test_after_so_many_requests_and_once
+    server = serve { OK }
+    server.worker.out_of_band_after(3)
+    2.times { server.get }
+    assert_empty server.reports
+    server.get
+    assert_equal [:out_of_band, nil, nil], server.next_report.to_a
+    5.times { server.get }
+    assert_empty server.reports
+    server.worker.out_of_band_after(1)
+    server.get
+    assert_equal :out_of_band, server.next_report.level
+  end
+
+  def test_never
+    server = serve { OK }
+    server.worker.out_of_band_after(1)
+    server.worker.out_of_band_after(0)
+    20.times { server.get }
+    assert_empty server.reports
+    [-1, 1 << 40].each { |number| assert_raises(ArgumentError) { server.worker.out_of_band_after(number) } }
+  end
+
+  # As long as it takes its siblings have the connections; all lanes of the worker leave them.
+  def test_siblings_serve_meanwhile
+    [1, 3].each do |count|
+      aside, sibling, entered, leave = pair(count: count)
+      aside.worker.out_of_band_after(1)
+      eventually { aside.get && !entered.empty? } # a lane that is about to wait is not seen to wait yet
+      entered.pop
+      assert_equal ["sibling"] * 30, Array.new(30) { aside.get.body }
+      leave.push(:now)
+      sibling.worker.retire
+      assert_equal "aside", aside.get.body
+    end
+  end
+
+  # Whichever lane of the worker has them: the one that is aside, or one that waits.
+  def test_siblings_serve_those_that_are_kept_alive
+    aside, _, entered, leave = pair(count: 3)
+    kept = Array.new(12) { aside.connect.tap { |client| ask(client) } }
+    aside.worker.out_of_band_after(1)
+    eventually { aside.get && !entered.empty? }
+    assert_equal(["sibling"] * 12, kept.map { |client| ask(client) })
+  ensure
+    leave.push(:now)
+    kept&.each(&:close)
+  end
+
+  def test_without_siblings_it_is_waited_for
+    entered, leave = Array.new(2) { Queue.new }
+    server = serve(report: ->(*) { entered.push(:now) && leave.pop }) { OK }
+    server.worker.out_of_band_after(1)
+    server.get
+    entered.pop
+    server.connect do |client|
+      client.request("GET", "/")
+      assert client.quiet?(0.2)
+      leave.push(:now)
+      assert_equal 200, client.read_response.status
+    end
+  end
+
+  def test_not_while_another_lane_serves
+    server, entered, leave = two_lanes
+    server.worker.out_of_band_after(50)
+    gated = server.connect.tap { |client| client.request("GET", "/gate") }
+    entered.pop
+    100.times { server.get }
+    assert_empty server.reports
+    leave.push(:now)
+    gated.read_response
+    eventually { @board.lanes.all? { |lane| lane[:state] == :idle } }
+    server.get
+    assert_equal :out_of_band, server.next_report.level
+  ensure
+    gated&.close
+  end
+
+  def test_after_ten_times_as_many_whatever_others_do
+    server, entered, leave = two_lanes
+    server.worker.out_of_band_after(2)
+    gated = server.connect.tap { |client| client.request("GET", "/gate") }
+    entered.pop
+    19.times { server.get }
+    assert_empty server.reports
+    server.get
+    assert_equal :out_of_band, server.next_report.level
+  ensure
+    leave.push(:now)
+    gated&.close
+  end
+
+  # Always more is in hand: there is no moment without anything to do.
+  def test_pipelined_without_an_end
+    seen = []
+    server = serve(report: ->(level, *) { seen << level }) { [200, {}, [seen.size.to_s]] }
+    server.worker.out_of_band_after(1)
+    server.connect do |client|
+      client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n" * 16)
+      assert_equal [*["0"] * 10, *["1"] * 6], Array.new(16) { client.read_response.body }
+    end
+    assert_equal [:out_of_band], seen
+  end
+
+  def test_what_it_raises_harms_nobody
+    server = serve(report: ->(*) { raise "no" }) { OK }
+    server.worker.out_of_band_after(1)
+    2.times { assert_equal 200, server.get.status }
+  end
+
+  # The thread is unwound. The lane can be served again, and accepts.
+  def test_killed_meanwhile
+    worker, lane, address = by_hand(->(_) { OK }, report: ->(level, *) { Thread.current.kill if level == :out_of_band })
+    worker.out_of_band_after(1)
+    thread = Thread.new { lane.serve }
+    assert_equal 200, get(address)
+    thread.join
+    thread = Thread.new { lane.serve }
+    assert_equal 200, get(address)
+  ensure
+    worker.drain
+    thread&.join
+  end
+
+  private
+
+  # Two workers with one listener and one queue; the first waits when it is out of band.
+  def pair(count:)
+    entered, leave = Array.new(2) { Queue.new }
+    listener, address = unix_listener
+    other = listener.dup
+    queue = Socket.pair(:UNIX, :SEQPACKET)
+    report = ->(level, *) { entered.push(:now) && leave.pop if level == :out_of_band }
+    [server_on(listener, address, "aside", queue, count: count, report: report),
+     server_on(other, address, "sibling", queue), entered, leave]
+  end
+
+  def server_on(listener, address, name, queue, **options)
+    app = ->(_) { [200, {}, [name]] }
+    siblings = [queue.map { |socket| lent(socket) }, Bontebok::Core::Board.new(4)]
+    Support::LaneServer.new(app, listener, address, siblings: siblings, **options).tap { |server| servers << server }
+  end
+
+  def two_lanes
+    entered, leave = Array.new(2) { Queue.new }
+    @board = Bontebok::Core::Board.new(2)
+    queue = Socket.pair(:UNIX, :SEQPACKET).map { |socket| lent(socket) }
+    server = serve(count: 2, siblings: [queue, @board]) do |env|
+      entered.push(:now) && leave.pop if env["PATH_INFO"] == "/gate"
+      OK
+    end
+    [server, entered, leave]
+  end
+
+  def ask(client)
+    client.request("GET", "/")
+    client.read_response.body
+  end
+
+  def get(address)
+    Support::Client.open(address) do |client|
+      client.request("GET", "/")
+      client.read_response.status
+    end
+  end
+end

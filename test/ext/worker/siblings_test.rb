@@ -1,0 +1,116 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+
+# What workers have in common (Worker#relay, Worker#board, Core::Board), and what the porter has to tell.
+class ExtSiblingsTest < Support::LaneCase
+  Core = Bontebok::Core
+
+  # Two workers of one process, on a listener each. Both listeners have been bound under one name: workers of a server
+  # have the same ones.
+  def siblings
+    ends = Socket.pair(:UNIX, :SEQPACKET)
+    @board = Core::Board.new(8)
+    entered, leave = Array.new(2) { Queue.new }
+    servers = %w[one other].map do |name|
+      app = lambda do |env|
+        entered.push(name) && leave.pop if env["PATH_INFO"] == "/gate"
+        [200, {}, [name]]
+      end
+      serve(listener: listener(name), siblings: [ends.map { |socket| lent(socket) }, @board], &app)
+    end
+    [*servers, entered, leave]
+  end
+
+  def test_whoever_is_idle_serves
+    one, other, entered, leave = siblings
+    gated, kept = Array.new(2) { one.connect }
+    [gated, kept].each.with_index(1) do |client, count|
+      assert_equal "one", ask(client, "/")
+      one.await_requests(count) # else the next one might be passed on
+    end
+    gated.request("GET", "/gate")
+    assert_equal "one", entered.pop
+    20.times { assert_equal "other", ask(kept, "/") }
+    leave.push(:now)
+    assert_equal "one", gated.read_response.body
+    assert_equal 200, other.get.status
+  ensure
+    [gated, kept].each { |client| client&.close }
+  end
+
+  def test_what_lanes_do
+    assert_empty Core::Board.new(8).lanes
+    one, _other, entered, leave = siblings
+    one.get
+    one.connect do |gated|
+      gated.request("GET", "/gate")
+      entered.pop
+      eventually { @board.lanes.map { |lane| lane[:state] } == %i[request idle] }
+      busy, idle = @board.lanes
+      assert_equal [Process.pid, false, 2], busy.values_at(:pid, :leaves, :requests)
+      assert_kind_of Float, busy[:queue_time]
+      assert_equal [Process.pid, false, 0, 0.0, nil], idle.values_at(:pid, :leaves, :requests, :queue_time, :taken)
+      eventually { @board.lanes.first[:taken] > busy[:taken] }
+      leave.push(:now)
+      gated.read_response
+    end
+    servers.each(&:stop)
+    assert_equal([true, true], @board.lanes.map { |lane| lane[:leaves] })
+    assert_equal({ readers: 0, senders: 0 }, @board.slow)
+  end
+
+  def test_a_board
+    board = Core::Board.new(1)
+    board.clear(Process.pid, -1)
+    assert_raises(RuntimeError) { board.send(:initialize, 1) }
+    assert_raises(RuntimeError) { Core::Board.allocate.clear(1, -1) }
+    assert_raises(TypeError) { Core::Worker.new.board(Object.new) }
+    assert_raises(TypeError) { Core::Board.new("many") }
+  end
+
+  def test_a_queue_that_is_none
+    assert_raises(SystemCallError) { Core::Worker.new.relay(-1, -1) }
+    streams = Socket.pair(:UNIX, :STREAM)
+    assert_raises(Errno::EPROTOTYPE) { Core::Worker.new.relay(*streams.map(&:fileno)) }
+  ensure
+    streams&.each(&:close)
+  end
+
+  def test_a_request_that_takes_too_long
+    entered, leave = Array.new(2) { Queue.new }
+    server = serve(settings: { request_timeout: 50 }) { |_| entered.push(:now) && leave.pop && OK }
+    server.connect do |client|
+      client.request("GET", "/")
+      entered.pop
+      assert_equal 504, client.read_response.status
+      alarm = IO.for_fd(server.worker.alarm, autoclose: false)
+      assert alarm.wait_readable(Support::Deadline.new.left)
+      text = "127.0.0.1: the application has not answered within RequestTimeout (504)"
+      assert_equal [:warn, text], server.worker.news
+      assert_nil server.worker.news
+    end
+  ensure
+    leave.push(:now)
+  end
+
+  def test_who_is_told
+    worker = Core::Worker.new
+    assert_raises(ArgumentError) { worker.tell(1, "two") }
+    assert_raises(TypeError) { worker.tell(1, nil) }
+  end
+
+  private
+
+  def listener(name)
+    path, file = %W[siblings #{name}].map { |text| File.join(temp_dir, "#{text}.sock") }
+    socket = UNIXServer.new(path)
+    File.rename(path, file)
+    [socket, Support::Address.new("unix:#{file}")]
+  end
+
+  def ask(client, target)
+    client.request("GET", target)
+    client.read_response.body
+  end
+end

@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+require_relative "../support/limited_lanes"
+
+# RequestTimeoutSoft: requests that end at the moment at which they are to be ended.
+class TimeOutRacesTest < Support::LaneCase
+  include Support::LimitedLanes
+
+  REQUESTS = VALGRIND ? 20 : 300
+
+  # Where the thread hears of it only when it waits: it must not outlive its request.
+  def test_one_that_arrives_too_late_is_gone
+    server = Thread.handle_interrupt(Bontebok::RequestTimeout => :on_blocking) do
+      limited { Thread.pass while @places.empty? }
+    end
+
+    assert_equal 200, server.get("/slow").status
+    assert_equal 200, server.get("/quick").status
+  end
+
+  # Ruby may switch threads between the last look at a request and the moment at which it is raised there.
+  def test_one_that_ends_while_it_is_raised
+    ending = false
+    go_on = Queue.new
+    trace = TracePoint.new(:c_call) do |call|
+      next unless call.method_id == :raise && @watches.include?(Thread.current)
+
+      ending = true
+      go_on.pop
+    end
+    server = limited { Thread.pass until ending }
+
+    trace.enable
+
+    server.connect do |client|
+      client.request("GET", "/slow")
+      assert_equal 200, client.read_response.status
+      client.request("GET", "/quick")
+      assert client.quiet?(0.1) # the lane waits for who raises
+      go_on << true
+      assert_equal 200, client.read_response.status
+    end
+  ensure
+    trace&.disable
+  end
+
+  # Who raises is killed at it: nobody waits for him.
+  def test_one_that_ends_while_who_raises_is_killed
+    ended = false
+    trace = TracePoint.new(:c_call) do |call|
+      next unless call.method_id == :raise && @watches.include?(Thread.current)
+
+      ended = true
+      Thread.current.kill
+    end
+    server = limited { Thread.pass until ended }
+
+    trace.enable
+
+    assert_equal 200, server.get("/slow").status
+  ensure
+    trace&.disable
+  end
+
+  # Ends and limits of requests meet, in whichever order.
+  def test_none_is_meant_for_another
+    early = []
+    server = limited(count: 2, soft: 2) do |env|
+      sleep(rand(0.001..0.004))
+    rescue Bontebok::RequestTimeout
+      took = Support::Deadline.now - Float(env["HTTP_X_SENT"])
+      early << took if took < 0.001
+      raise
+    end
+    clients = Array.new(2) do
+      Thread.new { Array.new(REQUESTS) { server.get("/slow", "X-Sent" => Support::Deadline.now).status } }
+    end
+
+    assert_empty clients.flat_map(&:value).uniq - [200, 504]
+    assert_empty early
+  end
+end

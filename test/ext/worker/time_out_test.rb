@@ -1,0 +1,165 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+require_relative "../support/failing"
+require_relative "../support/limited_lanes"
+
+# RequestTimeoutSoft: an exception in the thread of a request that takes too long, and in no other.
+class TimeOutTest < Support::LaneCase
+  include Support::LimitedLanes
+
+  def test_the_request_ends
+    server = limited { sleep }
+    response = server.get("/slow")
+
+    assert_equal [504, "504 Gateway Timeout\n"], [response.status, response.body]
+    label, backtrace = @places.pop
+    assert_equal "GET /slow", label
+    assert_match(/in [`'].*sleep'/, backtrace.first)
+    assert_equal 200, server.get("/quick").status
+  end
+
+  def test_ensure_runs_and_a_plain_rescue_lets_it_pass
+    seen = []
+    server = limited do
+      sleep
+    rescue StandardError
+      seen << :rescued
+    ensure
+      seen << :ensured
+    end
+
+    assert_equal 504, server.get("/slow").status
+    assert_equal [:ensured], seen
+  end
+
+  def test_an_application_that_rescues_it_answers
+    server = limited do
+      sleep
+    rescue Bontebok::RequestTimeout => e
+      [503, {}, [e.message]]
+    end
+    response = server.get("/slow")
+
+    assert_equal [503, "the request has taken longer than RequestTimeoutSoft"], [response.status, response.body]
+    assert_equal 200, server.get("/quick").status
+  end
+
+  def test_on_error_is_told_and_answers
+    told = []
+    server = limited(on_error: ->(error, env) { [504, {}, [(told << error.class << env["PATH_INFO"]).to_s]] }) { sleep }
+
+    assert_equal 504, server.get("/slow").status
+    assert_equal [Bontebok::RequestTimeout, "/slow"], told
+  end
+
+  def test_on_error_gives_the_text_alone
+    response = limited(on_error: ->(*) { "too long" }) { sleep }.get("/slow")
+
+    assert_equal [504, "too long"], [response.status, response.body]
+  end
+
+  def test_an_answer_that_has_begun_breaks_off
+    body = Support::Failing::Body.new(->(out) { out.call("x") || sleep })
+    server = limited { [200, {}, body] }
+    server.connect do |client|
+      client.request("GET", "/slow")
+
+      assert_includes %i[eof reset], client.wait_for_end
+    end
+    assert_equal 1, body.closed
+  end
+
+  # A close that is cut short does not give back a database connection or a lock.
+  def test_a_close_that_takes_too_long_goes_on
+    closed = nil
+    body = Support::Failing::Body.new(->(out) { out.call("x") }, close: -> { closed = @looks.pop })
+    server = limited { [200, {}, body] }
+    server.connect do |client|
+      client.request("GET", "/slow")
+
+      assert_equal "x", client.read_response.body
+      client.request("GET", "/quick")
+
+      assert_equal "ok", client.read_response.body
+    end
+    assert closed
+    assert_empty @places
+  end
+
+  # SPEC has to_ary close the body.
+  def test_a_to_ary_that_takes_too_long_goes_on
+    body = Object.new
+    looks = @looks
+    body.define_singleton_method(:to_ary) { looks.pop && ["whole"] }
+
+    assert_equal "whole", limited { [200, {}, body] }.get("/slow").body
+    assert_empty @places
+  end
+
+  def test_what_comes_after_to_ary_has_the_limit
+    body = Object.new
+    looks = @looks
+    body.define_singleton_method(:to_ary) { looks.pop && nil }
+    body.define_singleton_method(:each) { |&_block| sleep }
+
+    assert_equal 504, limited { [200, {}, body] }.get("/slow").status
+  end
+
+  # Nothing raises in the answer of on_error, whatever its body is made of.
+  def test_the_close_of_an_answer_of_on_error_goes_on
+    closed = Queue.new
+    body = Support::Failing::Body.new(->(out) { out.call("sorry") })
+    answer = -> { [500, {}, Rack::BodyProxy.new(body) { closed << @looks.pop }] }
+    server = limited(on_error: ->(*) { answer.call }) { raise "boom" }
+
+    assert_equal "sorry", server.get("/slow").body
+    assert closed.pop
+    assert_equal 200, server.get("/quick").status
+    assert_empty @places
+    assert_equal "boom", server.next_report.error.message
+  end
+
+  def test_only_the_one_that_is_late
+    extended = Queue.new
+    go_on = Queue.new
+    server = limited(count: 2, soft: 2 * SOFT) do # so that the one that asks for more is in time
+      next sleep unless go_on.num_waiting.zero? && extended.empty?
+
+      server.lanes.each { |lane| extend_if_mine(lane) }
+      extended << true
+      go_on.pop
+    end
+    other = Thread.new { server.get("/slow").status }
+    eventually { go_on.num_waiting == 1 }
+
+    assert_equal 504, server.get("/slow").status
+    go_on << true
+    assert_equal 200, other.value
+  end
+
+  def test_while_objects_are_collected
+    server = limited { sleep }
+    statuses = under_gc_stress { Array.new(3) { server.get("/slow").status } }
+
+    assert_equal [504] * 3, statuses
+    assert_equal 200, server.get("/quick").status
+  end
+
+  def test_more_time_is_for_the_thread_that_serves
+    lane = limited { OK }.lanes.first
+
+    assert_raises(ThreadError) { lane.extend_timeout(1) }
+    [-1, Float::NAN, Float::INFINITY].each { |bad| assert_raises(ArgumentError) { lane.extend_timeout(bad) } }
+    assert_raises(TypeError) { lane.extend_timeout("1") }
+    assert_nil lane.time_out
+  end
+
+  private
+
+  def extend_if_mine(lane)
+    lane.extend_timeout(3600)
+  rescue ThreadError
+    nil
+  end
+end

@@ -1,0 +1,119 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/small_disk"
+require_relative "../support/worker_watch"
+
+# No room for a body: the disk is full, or SpoolMax is reached. The client is told 507, the application nothing, and the
+# room is there again.
+class FaultsSpoolTest < Support::TestCase
+  include SmallDisk
+  include WorkerWatch
+
+  APPLICATION = <<~RUBY
+    run(lambda do |env|
+      $stderr.puts "called" if env["REQUEST_METHOD"] == "POST"
+      [200, {}, [env["rack.input"].read.bytesize.to_s]]
+    end)
+  RUBY
+  TOO_MUCH = 6 * 1024 * 1024
+  MIB = "x" * (1024 * 1024)
+
+  def test_a_full_disk
+    with_small_disk do |disk|
+      start_watched(listen: :tcp, args: ["--spool-threshold", "64K", "--spool-dir", disk], rackup: APPLICATION)
+      free = free_bytes(disk)
+      [by_length, in_chunks].each do |request|
+        assert_refused(request, "No space left")
+        assert_equal free, free_bytes(disk)
+        assert_unharmed
+      end
+      assert_served
+      eventually { free == free_bytes(disk) } # the answer is here before the body is forgotten
+    end
+  end
+
+  # Another upload that is under way keeps what it has, and ends well when there is room again.
+  def test_a_disk_that_is_full_for_a_while
+    with_small_disk do |disk|
+      start_watched(listen: :tcp, args: ["--spool-threshold", "64K", "--spool-dir", disk], rackup: APPLICATION)
+      @server.connect do |patient|
+        patient.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: #{2 * MIB.bytesize}\r\n\r\n#{MIB}")
+        assert_refused(by_length, "No space left")
+        patient.write(MIB)
+        assert_equal (2 * MIB.bytesize).to_s, patient.read_response.body
+      end
+      assert_unharmed
+    end
+  end
+
+  def test_spool_max
+    start_watched(listen: :tcp, args: ["--spool-threshold", "64K", "--spool-max", "4M"], rackup: APPLICATION)
+    [by_length, in_chunks].each do |request|
+      assert_refused(request, "SpoolMax")
+      assert_unharmed
+    end
+    assert_served
+  end
+
+  def test_what_is_not_told_is_counted
+    start_watched(listen: :tcp, args: ["--spool-max", "4M"], rackup: APPLICATION)
+    eventually do
+      assert_equal 507, @server.request("POST", "/", { "Content-Length" => TOO_MUCH.to_s }).status
+      @server.output.text.match?(/SpoolMax reached \(507\), and [1-9]\d* more like it$/)
+    end
+  end
+
+  # ulimit -f: the kernel sends XFSZ to who writes past it, which would end the worker.
+  def test_a_limit_of_the_file_size
+    start_watched(listen: :tcp, args: %w[--spool-threshold 64K], rlimit_fsize: 4 * MIB.bytesize, rackup: APPLICATION)
+    [by_length, in_chunks].each do |request|
+      assert_refused(request, "File too large")
+      assert_unharmed
+    end
+    assert_served
+  end
+
+  def test_a_limit_of_the_file_size_of_a_single_process
+    @server = start_bontebok(listen: :tcp, args: %w[-w 0 --spool-threshold 64K], rlimit_fsize: 4 * MIB.bytesize,
+                             rackup: APPLICATION)
+    assert_refused(by_length, "File too large")
+    assert_served
+  end
+
+  private
+
+  def by_length
+    ["POST / HTTP/1.1\r\nHost: a\r\nContent-Length: #{TOO_MUCH}\r\n\r\n", *([MIB] * 6)]
+  end
+
+  def in_chunks
+    chunk = "#{MIB.bytesize.to_s(16)}\r\n#{MIB}\r\n"
+    ["POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", *([chunk] * 6), "0\r\n\r\n"]
+  end
+
+  # 507, a line in the log that says why (one a second), and not a word to the application.
+  def assert_refused(request, reason)
+    seen = @server.output.text.size
+    @server.connect do |client|
+      write_what_it_takes(client, request)
+      response = client.read_response
+      assert_equal [507, false], [response.status, response.keep_alive?]
+      client.wait_for_end
+    end
+    @server.wait_for_output(/spool: .*#{reason}/)
+    assert_operator @server.output.text[seen..].lines.grep(/spool/).size, :<=, 1
+    refute_match(/called/, @server.output.text[seen..])
+  end
+
+  # The server stops reading some time after it has answered.
+  def write_what_it_takes(client, parts)
+    parts.each { |part| client.write(part) }
+  rescue Support::Client::Reset
+    nil
+  end
+
+  def assert_served
+    assert_equal (3 * MIB.bytesize).to_s, @server.request("POST", "/", {}, MIB * 3).body
+  end
+end

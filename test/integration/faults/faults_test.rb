@@ -1,0 +1,150 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/worker_watch"
+
+# Uploads that break off: at every stage, by close, by reset and by half a close, of known length and in chunks. A stage
+# is reached when the worker has read what was sent: a reset before that would take the bytes away again.
+class FaultsTest < Support::TestCase
+  include WorkerWatch
+
+  # /calls tells how often the application was called for anything else.
+  APPLICATION = <<~RUBY
+    calls = 0
+    run(lambda do |env|
+      next [200, {}, [calls.to_s]] if env["PATH_INFO"] == "/calls"
+
+      calls += 1 if env["REQUEST_METHOD"] == "POST"
+      [200, {}, [env["rack.input"].read.bytesize.to_s]]
+    end)
+  RUBY
+  HEAD = "POST / HTTP/1.1\r\nHost: a\r\n"
+  LENGTH = "#{HEAD}Content-Length: 900000\r\n\r\n".freeze
+  CHUNKED = "#{HEAD}Transfer-Encoding: chunked\r\n\r\n".freeze
+  # Past SpoolThreshold: a file is open.
+  SPOOLED = "x" * 600_000
+  STAGES = {
+    "connected" => "",
+    "in the method" => "PO",
+    "in the target" => "POST /abc",
+    "after the request line" => "POST / HTTP/1.1\r\n",
+    "in a field" => "#{HEAD}Content-Le",
+    "before the empty line" => HEAD,
+    "after the head" => LENGTH,
+    "in the body" => "#{LENGTH}abc",
+    "in a spooled body" => LENGTH + SPOOLED,
+    "asked to go on" => "#{HEAD}Expect: 100-continue\r\nContent-Length: 900000\r\n\r\n",
+    "before the first chunk" => CHUNKED,
+    "in a size" => "#{CHUNKED}1",
+    "after a size" => "#{CHUNKED}1000\r\n",
+    "in an extension" => "#{CHUNKED}1000;a",
+    "in a chunk" => "#{CHUNKED}1000\r\nabc",
+    "in a spooled chunk" => "#{CHUNKED}c0000\r\n#{SPOOLED}",
+    "after a chunk's bytes" => "#{CHUNKED}3\r\nabc",
+    "after a chunk" => "#{CHUNKED}3\r\nabc\r\n",
+    "in the last size" => "#{CHUNKED}3\r\nabc\r\n0",
+    "after the last size" => "#{CHUNKED}3\r\nabc\r\n0\r\n",
+    "in a trailer" => "#{CHUNKED}3\r\nabc\r\n0\r\nA: b",
+    "before the end" => "#{CHUNKED}3\r\nabc\r\n0\r\nA: b\r\n\r"
+  }.freeze
+  ENDINGS = %i[close reset half_close].freeze
+  # linux/sockios.h; Ruby knows no name for it.
+  SIOCOUTQ = 0x5411
+
+  # A client at this stage.
+  def reach(bytes)
+    client = Support::Client.new(@server.address)
+    client.write(bytes)
+    eventually(10, "the worker to read all of #{bytes[0, 100].inspect}") { read_by_worker?(client) }
+    assert_equal 200, @server.get.status if bytes.empty? # who came later was answered: it was accepted
+    client
+  end
+
+  # A unix socket has a byte in its send queue until the other side has read it, TCP until it has arrived there.
+  def read_by_worker?(client)
+    return false unless send_queue(client).zero?
+
+    @server.address.unix? || receive_queue_of_worker(client)&.zero?
+  end
+
+  def send_queue(client)
+    count = [0].pack("i")
+    client.socket.ioctl(SIOCOUTQ, count)
+    count.unpack1("i")
+  end
+
+  # As /proc/net/tcp shows it: number, own address, the other's, state, tx_queue:rx_queue, all hexadecimal. nil when it
+  # does not: the kernel hands the table out in pieces, and a row is missed when others go in between.
+  def receive_queue_of_worker(client)
+    ports = [client.socket.remote_address.ip_port, client.socket.local_address.ip_port]
+    row = format('\h:%04X \h+:%04X \h+ \h+:(\h+)', *ports)
+    File.read("/proc/net/tcp")[Regexp.new(row), 1]&.hex
+  end
+
+  # A unix socket has no reset that a client could ask for: it is a close.
+  def break_off(client, ending)
+    return client.public_send(ending) unless ending == :half_close
+
+    client.finish_writing
+    client.wait_for_end
+    client.close
+  end
+
+  # SpoolMax is less than what all of them together would hold, had they not given it back.
+  %i[tcp unix].each do |transport|
+    define_method("test_at_every_stage_over_#{transport}") do
+      start_watched(listen: transport, args: %w[--spool-threshold 64K --spool-max 2M], rackup: APPLICATION)
+      STAGES.each_value do |bytes|
+        ENDINGS.each do |ending|
+          break_off(reach(bytes), ending)
+        end
+      end
+      assert_unharmed
+      assert_equal "0", @server.get("/calls").body
+      assert_equal "1500000", @server.request("POST", "/", {}, "x" * 1_500_000).body
+    end
+  end
+
+  # All at once: each still there when the next one comes.
+  def test_many_at_the_same_time
+    start_watched(listen: :tcp, args: %w[--spool-threshold 64K --spool-max 16M], rackup: APPLICATION)
+    ENDINGS.each do |ending|
+      clients = STAGES.values.map { |bytes| reach(bytes) }
+      assert_equal 200, @server.get.status
+      clients.each { |client| break_off(client, ending) }
+      assert_unharmed
+    end
+    assert_equal "0", @server.get("/calls").body
+  end
+
+  # The request is whole, but nobody is there for the answer.
+  def test_before_the_answer
+    start_watched(listen: :tcp, args: %w[--spool-threshold 64K], rackup: APPLICATION)
+    %i[close reset].each do |ending|
+      ["#{HEAD}Content-Length: 3\r\n\r\nabc", "#{HEAD}Content-Length: 600000\r\n\r\n#{SPOOLED}",
+       "#{CHUNKED}3\r\nabc\r\n0\r\n\r\n"].each do |bytes|
+        10.times do
+          client = Support::Client.new(@server.address)
+          client.write(bytes)
+          client.public_send(ending)
+        end
+      end
+      assert_unharmed
+    end
+  end
+
+  # While a good one is under way on another connection.
+  def test_a_good_upload_is_not_disturbed
+    start_watched(listen: :tcp, args: %w[--spool-threshold 64K], rackup: APPLICATION)
+    @server.connect do |good|
+      good.write(LENGTH)
+      STAGES.each_value do |bytes|
+        good.write("x" * 1000)
+        reach(bytes).reset
+      end
+      good.write("x" * (900_000 - (STAGES.size * 1000)))
+      assert_equal "900000", good.read_response.body
+    end
+    assert_unharmed
+  end
+end

@@ -1,0 +1,117 @@
+# frozen_string_literal: true
+
+require "json"
+require "open3"
+require "test_helper"
+require_relative "../support/worker_watch"
+
+# More clients than the process may have descriptors: nobody's answer is lost, nothing spins, and all is well when they
+# have gone.
+class LoadDescriptorsTest < Support::TestCase
+  include WorkerWatch
+
+  LIMIT = 64
+  CLIENTS = 200
+  APPLICATION = "run ->(env) { [200, {}, [env['PATH_INFO']]] }"
+  REQUEST = "GET /%d HTTP/1.1\r\nHost: a\r\n%s\r\n"
+
+  def setup
+    start_watched(listen: :tcp, rlimit_nofile: [LIMIT, LIMIT], rackup: APPLICATION)
+    @clients = []
+  end
+
+  def teardown
+    @clients.each(&:close)
+  end
+
+  # One request in each client's name, all sent before the first answer is read.
+  def ask(field)
+    @clients = Array.new(CLIENTS) { Support::Client.new(@server.address) }
+    @clients.each_with_index { |client, number| client.write(format(REQUEST, number, field)) }
+  end
+
+  def last_answer_to(client)
+    response = client.read_response
+    client.close
+    [response.status, response.body]
+  end
+
+  def answer_to(client, target)
+    client.request("GET", target)
+    client.read_response
+  end
+
+  def assert_all_answered
+    answers = @clients.map { |client| client.read_response.body }
+    assert_equal Array.new(CLIENTS) { |number| "/#{number}" }, answers
+  end
+
+  def test_a_connection_for_each_request
+    ask("Connection: close\r\n")
+    assert_all_answered
+    assert_unharmed
+  end
+
+  # Each answered one is idle after a while and goes when a new one comes.
+  def test_connections_that_are_kept
+    ask("")
+    assert_all_answered
+    @clients.each(&:close)
+    assert_unharmed
+  end
+
+  # Idle to look at, but their next request is there already: they are not the ones to be sent away.
+  def test_kept_connections_that_have_asked_again
+    make_gate
+    @server.stop
+    start_watched(listen: :tcp, rlimit_nofile: [LIMIT, LIMIT], rackup: GATED_APP)
+    @clients = Array.new(LIMIT / 4) { Support::Client.new(@server.address) }
+    @clients.each { |client| assert_equal 200, answer_to(client, "/").status }
+    @clients.first.request("GET", "/gate")
+    @server.wait_for_output(/at the gate/)
+    @clients += Array.new(CLIENTS) { Support::Client.new(@server.address) }
+    @clients.drop(1).each { |client| client.request("GET", "/") }
+    open_gate
+    assert_equal({ 200 => @clients.size }, @clients.map { |client| client.read_response.status }.tally)
+  end
+
+  # A client that goes on at once is not idle: a response tells it that its connection ends.
+  def test_kept_connections_that_go_on_and_on
+    url = "http://#{@server.address}/"
+    executable = File.join(ROOT, "exe/bontebok")
+    output, = Open3.capture2(RbConfig.ruby, executable, "bench", "--json", "-c", CLIENTS.to_s, "-n", "20000", url)
+    result = JSON.parse(output)
+    assert_equal [20_000, 20_000], result.values_at("requests", "ok"), output
+    assert_unharmed
+  end
+
+  # None of them is idle, so that nobody may be sent away: the new ones wait until some of the old ones go.
+  def test_requests_that_do_not_end
+    @clients = Array.new(CLIENTS) { Support::Client.new(@server.address) }
+    @clients.each { |client| client.write("GET / HTTP/1.1\r\n") }
+    new_one = Support::Client.new(@server.address)
+    new_one.write(format(REQUEST, 1, ""))
+    @server.wait_for_output(/Too many open files/i)
+    assert_at_rest
+    @clients.each(&:reset)
+    assert_equal "/1", new_one.read_response.body
+    new_one.close
+    assert_unharmed
+    assert_operator @server.output.lines.grep(/Too many open files/).size, :<=, 5
+  ensure
+    @clients = []
+  end
+
+  # The bodies of uploads want descriptors as well.
+  def test_uploads_into_files
+    @server.stop
+    start_watched(listen: :tcp, rlimit_nofile: [LIMIT, LIMIT], args: %w[--spool-threshold 1K],
+                  rackup: "run ->(env) { [200, {}, [env['rack.input'].read.bytesize.to_s]] }")
+    @clients = Array.new(CLIENTS) { Support::Client.new(@server.address) }
+    @clients.each { |client| client.request("POST", "/", { "Connection" => "close" }, "x" * 5000) }
+    answers = @clients.map { |client| last_answer_to(client) }
+    assert_empty(answers.reject { |status, body| status == 503 || [status, body] == [200, "5000"] })
+    assert_includes answers, [200, "5000"]
+    assert_unharmed
+  end
+end

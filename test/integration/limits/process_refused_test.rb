@@ -1,0 +1,122 @@
+# frozen_string_literal: true
+
+require "etc"
+require "test_helper"
+require_relative "../support/process_tree"
+
+# The kernel refuses another process (RLIMIT_NPROC, pids.max of a cgroup), for as long as there is a file "full". The
+# limit is none for root: such a test runs the server as another user.
+class ProcessRefusedTest < Support::TestCase
+  include ProcessTree
+
+  REFUSAL = /cannot be started: the system refuses another process.* Resource temporarily unavailable \(EAGAIN\)$/
+  LIMIT = <<~RUBY
+    require "bontebok/processes/child"
+    Bontebok::Child.singleton_class.prepend(Module.new do
+      def fork(...)
+        most = Process.getrlimit(:NPROC).last
+        Process.setrlimit(:NPROC, File.exist?("full") ? 1 : most, most)
+        super
+      end
+    end)
+  RUBY
+  # The whole server as another user, if the test is root's.
+  UNDER = [RbConfig.ruby, "-e", <<~RUBY].freeze
+    if Process.euid.zero?
+      Process::Sys.setgid(#{Etc.getpwnam('nobody').gid})
+      Process::Sys.setuid(#{Etc.getpwnam('nobody').uid})
+    end
+    exec(*ARGV)
+  RUBY
+
+  def setup
+    File.chmod(0o777, temp_dir)
+    temp_file("limit.rb", LIMIT)
+  end
+
+  def test_a_first_start_without_any_process_fails
+    full
+    { %w[--preload true] => / error .* can't create Thread: /, %w[--preload false] => REFUSAL }.each do |args, reason|
+      assert_start_fails reason, args: args + user
+    end
+    assert_start_fails REFUSAL, args: [], under: UNDER
+    temp_file("limit.rb", "Process.setrlimit(:NPROC, 1)\n")
+    assert_start_fails(/no room for threads: /, args: %w[--restart-file restart.txt], under: UNDER)
+  end
+
+  def test_a_worker_that_ended_is_replaced_when_there_is_room_again
+    server = start(args: user)
+    former = workers(server)
+    full
+    former.each { |pid| Process.kill("KILL", pid) }
+    server.wait_for_output(REFUSAL)
+    server.wait_for_output(REFUSAL)
+    free
+    wait_for_workers(server, 2, without: former)
+    assert_equal 200, server.get.status
+  end
+
+  def test_there_is_one_line_for_each_pause
+    server = start(args: [*user, "--err-respawn-interval", "60"])
+    full
+    workers(server).each { |pid| Process.kill("KILL", pid) }
+    server.wait_for_output(/ended: .* ended: /m)
+    server.wait_for_output(REFUSAL)
+    assert_equal 0, server.stop("TERM").exitstatus
+    assert_equal 1, server.output.text.scan(REFUSAL).size
+  end
+
+  def test_hup_leaves_the_workers_that_there_are
+    %w[TERM INT].each do |signal|
+      free
+      server = start(args: user)
+      former = workers(server)
+      full
+      server.signal("HUP")
+      server.wait_for_output(REFUSAL)
+      assert_equal former, workers(server)
+      assert_includes former, server.get.body.to_i
+      assert_equal 0, server.stop(signal).exitstatus
+    end
+  end
+
+  def test_a_stop_while_no_master_can_be_started
+    %w[TERM INT].each do |signal|
+      free
+      server = start(under: UNDER, args: [])
+      full
+      Process.kill("KILL", master(server).pid)
+      server.wait_for_output(REFUSAL)
+      assert_equal 0, server.stop(signal).exitstatus
+    end
+  end
+
+  private
+
+  # Not after a pause, and with one line that says why.
+  def assert_start_fails(reason, args:, **options)
+    server = start(ready: false, args: [*args, "--err-respawn-interval", "60"], **options)
+    assert_equal 1, server.wait.exitstatus
+    server.output.wait_for_end
+    assert_equal 1, server.output.text.scan(reason).size, server.output.text
+    refute_match(/listening|\.rb:/, server.output.text)
+  end
+
+  def start(args:, ready: true, **options)
+    server = start_bontebok(ready: false, args: %w[-w 2 -c limit.rb] + args, rackup: GATED_APP, **options)
+    server.wait_for_output(/ ready in \d+ ms$/) if ready
+    server
+  end
+
+  def user
+    Process.euid.zero? ? %w[--user nobody] : []
+  end
+
+  def full
+    temp_file("full")
+  end
+
+  def free
+    FileUtils.rm_f(temp_file("full"))
+  end
+end

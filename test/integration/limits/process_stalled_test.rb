@@ -1,0 +1,141 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/process_tree"
+
+# WorkerTimeout: workers that have a request and do not move.
+class ProcessStalledTest < Support::TestCase
+  include ProcessTree
+
+  # What a C extension does that keeps Ruby's lock.
+  APPLICATION = <<~RUBY
+    require "fiddle"
+
+    LIBC_SLEEP = Fiddle::Function.new(Fiddle::Handle::DEFAULT["sleep"], [Fiddle::TYPE_INT], Fiddle::TYPE_INT,
+                                      need_gvl: true)
+    run(lambda do |env|
+      case env["PATH_INFO"]
+      when "/lock" then LIBC_SLEEP.call(60)
+      when "/gate" then $stderr.puts("at the gate: \#{Process.pid}") || File.read("gate")
+      when "/compute"
+        till = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 3
+        nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < till
+      end
+      [200, {}, [Process.pid.to_s]]
+    end)
+  RUBY
+
+  def start(*args)
+    make_gate
+    start_bontebok(args: ["--worker-timeout", "1s", "--graceful-timeout", "60s", *args], rackup: APPLICATION)
+  end
+
+  def test_one_whose_lock_is_kept
+    [["-w", "1"], ["-w", "1", "-t", "2"], ["-w", "1", "--preload", "false"]].each do |args|
+      server = start(*args)
+      former = wait_for_workers(server, 1)
+      ask_in_vain(server, "/lock?secret")
+      assert_replaced(server, former, "GET /lock")
+      server.stop
+      File.unlink(gate)
+    end
+  end
+
+  # Also when it was at rest.
+  def test_the_first_request_after_a_rest
+    server = start("-w", "1")
+    former = wait_for_workers(server, 1)
+    assert_equal 200, server.get.status
+    eventually(10, "the worker to be at rest") { Support::ProcessTable.asleep?(former.first) }
+    ask_in_vain(server, "/lock")
+    assert_replaced(server, former, "GET /lock")
+  end
+
+  def test_one_that_is_stopped
+    server = start("-w", "2")
+    wait_for_workers(server, 2)
+    server.connect do |client|
+      client.request("GET", "/gate")
+      pid = Integer(server.wait_for_output(/at the gate: (\d+)/)[1])
+      stop_process(pid)
+      assert_includes %i[eof reset], client.wait_for_end
+      server.wait_for_output(/worker \d \(pid #{pid}\) has not moved for 1.0 s, with these requests: .*: killed$/)
+      wait_for_workers(server, 2, without: [pid])
+    end
+    assert_equal 200, server.get.status
+  end
+
+  # What the kernel gives it waits, and nobody else sees that.
+  def test_one_that_is_stopped_without_a_request
+    server = start("-w", "1")
+    former = wait_for_workers(server, 1)
+    server.connect do |client|
+      client.request("GET", "/")
+      assert_equal 200, client.read_response.status
+      eventually(10, "the worker to be done with it") { Support::ProcessTable.asleep?(former.first) }
+      stop_process(former.first)
+      client.request("GET", "/")
+      assert_includes %i[eof reset], client.wait_for_end
+    end
+    told = "worker (pid #{former.first}) has not moved for 1.0 s: its process is stopped, without a request: killed\n"
+    server.wait_for_output(/ error .* #{Regexp.escape(told)}/)
+    wait_for_workers(server, 1, without: former)
+    assert_equal 200, server.get.status
+  end
+
+  # Whatever a request does in Ruby is no fault.
+  def test_one_that_computes_or_waits_for_long
+    server = start("-w", "1", "-t", "2")
+    former = wait_for_workers(server, 1)
+    server.connect do |client|
+      client.request("GET", "/gate")
+      assert_equal 200, server.get("/compute").status
+      open_gate
+      assert_equal 200, client.read_response.status
+    end
+    assert_equal former, workers(server)
+  end
+
+  # Nobody could have moved.
+  def test_after_a_stop_of_all
+    server = start("-w", "1")
+    former = wait_for_workers(server, 1)
+    server.connect do |client|
+      client.request("GET", "/gate")
+      server.wait_for_output(/at the gate/)
+      all = [*former, master(server).pid]
+      all.each { |pid| stop_process(pid) }
+      assert client.quiet?(2)
+      all.reverse_each { |pid| Process.kill("CONT", pid) }
+      assert client.quiet?(0.5)
+      open_gate
+      assert_equal 200, client.read_response.status
+    end
+    assert_equal former, workers(server)
+  end
+
+  def test_none_in_development
+    server = start_bontebok(args: ["-w", "1", "--check"], ready: false)
+    server.wait
+    assert_match(/^WorkerTimeout +0 /, server.output.text)
+    server = start_bontebok(args: ["-w", "1", "-E", "production", "--check"], ready: false)
+    server.wait
+    assert_match(/^WorkerTimeout +60s? /, server.output.text)
+  end
+
+  private
+
+  def ask_in_vain(server, target)
+    server.connect do |client|
+      client.request("GET", target)
+      assert_includes %i[eof reset], client.wait_for_end
+    end
+  end
+
+  def assert_replaced(server, former, request)
+    told = "worker (pid #{former.first}) has not moved for 1.0 s, with these requests: #{request}: killed\n"
+    server.wait_for_output(/ error .* #{Regexp.escape(told)}/)
+    wait_for_workers(server, 1, without: former)
+    assert_equal 200, server.get.status
+  end
+end

@@ -1,0 +1,101 @@
+# frozen_string_literal: true
+
+require "socket"
+require "test_helper"
+require_relative "../support/process_tree"
+
+# An access log that cannot be opened any more: its directory or the socket of syslog is gone. No worker needs it to
+# serve, and its lines are written when it can be opened again.
+class AccessLogGoneTest < Support::TestCase
+  include ProcessTree
+
+  def test_the_directory
+    [%w[-w 1], %w[-w 1 -t 3], %w[-w 2 --preload false]].each do |args|
+      Dir.mkdir(folder)
+      server = start("#{folder}/access.log", *args)
+      FileUtils.rm_r(folder)
+      replace_workers(server)
+      server.wait_for_output(/warn .* the access log cannot be opened yet: No such file or directory/)
+      assert_equal 200, server.get("/waits").status
+      Dir.mkdir(folder)
+      eventually(10) { server.get("/again") && lines.include?("/waits") }
+      assert_equal 0, server.stop.exitstatus
+      assert_operator lines.count("/again"), :>, 0
+      FileUtils.rm_r(folder)
+    end
+  end
+
+  def test_the_socket_of_syslog
+    path = "#{temp_dir}/syslog"
+    receiver = syslog(path)
+    server = start("syslog:socket=#{path}", "-w", "1")
+    receiver.close
+    File.unlink(path)
+    replace_workers(server)
+    assert_equal 200, server.get("/waits").status
+    receiver = syslog(path)
+    received = Thread.new { receiver.recvfrom(4096).first }
+    eventually(10) { server.get("/again") && !received.alive? }
+    assert_match(%r{: /waits\z}, received.value)
+  ensure
+    receiver&.close
+  end
+
+  # What does not fit into memory meanwhile is lost, and counted.
+  def test_lines_are_lost
+    Dir.mkdir(folder)
+    server = start("#{folder}/access.log", "-w", "1", format: "%U#{"x" * 1000}")
+    FileUtils.rm_r(folder)
+    replace_workers(server)
+    server.connect do |client|
+      100.times do
+        client.request("GET", "/")
+        assert_equal 200, client.read_response.status
+      end
+    end
+    server.wait_for_output(/access log: a line is lost: No such file or directory/)
+  end
+
+  def test_hup_opens_it_at_once
+    Dir.mkdir(folder)
+    server = start("#{folder}/access.log", "-w", "1")
+    FileUtils.rm_r(folder)
+    replace_workers(server)
+    Dir.mkdir(folder)
+    replace_workers(server)
+    assert_path_exists "#{folder}/access.log"
+  end
+
+  def test_a_first_start_needs_it
+    server = start("#{folder}/access.log", "-w", "1", ready: false)
+    assert_equal 1, server.wait.exitstatus
+    assert_match(/AccessLog .*access.log: No such file or directory/, server.output.text)
+  end
+
+  private
+
+  def start(target, *args, format: "%U", ready: true)
+    server = start_bontebok(rackup: GATED_APP, ready: ready,
+                            args: [*args, "--access-log", target, "--access-log-format", format])
+    server.wait_for_output(/ ready in /) if ready
+    server
+  end
+
+  def replace_workers(server)
+    former = workers(server)
+    server.signal("HUP")
+    wait_for_workers(server, former.size, without: former)
+  end
+
+  def syslog(path)
+    Socket.new(:UNIX, :DGRAM).tap { |socket| socket.bind(Socket.pack_sockaddr_un(path)) }
+  end
+
+  def folder
+    "#{temp_dir}/logs"
+  end
+
+  def lines
+    File.exist?("#{folder}/access.log") ? File.readlines("#{folder}/access.log", chomp: true) : []
+  end
+end

@@ -1,0 +1,136 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/process_tree"
+
+# Log files that are moved away (logrotate), and HUP, which makes every process of the tree write to new ones.
+class ProcessReopeningTest < Support::TestCase
+  include ProcessTree
+
+  LOGGING_APP = <<~RUBY
+    run(lambda do |env|
+      $stdout.puts "out \#{env["PATH_INFO"]}"
+      $stderr.puts "err \#{env["PATH_INFO"]}"
+      if env["PATH_INFO"] == "/gate"
+        File.read("gate")
+        $stderr.puts "err after the gate"
+      end
+      [200, {}, []]
+    end)
+  RUBY
+  FILES = %w[log stdout access].freeze
+
+  def test_all_processes_write_to_the_new_files
+    [%w[HUP -w 0], %w[HUP -w 2], %w[HUP -w 2 --preload false], %w[USR1 -w 2]].each do |signal, *args|
+      server = start_logging(args)
+      server.get("/before")
+      wait_for("access", "/before")
+      rotate
+      server.signal(signal)
+      wait_for("log", "opened anew")
+      wait_for_workers(server, 2, without: @former) unless args.include?("0")
+      server.get("/after")
+      wait_for("access", "/after")
+      assert_equal ["out /after", "/after"], [text("stdout"), text("access")].map(&:strip)
+      assert_match(%r{opened anew.*err /after$}m, text("log"))
+      FILES.each { |name| refute_match(%r{/after|opened anew|stopp}, text("#{name}.1")) }
+      stop_and_clear(server)
+    end
+  end
+
+  # The worker that has the request is leaving when the files are moved.
+  def test_who_is_leaving_writes_to_the_new_files_as_well
+    make_gate
+    server = start_logging(%w[-w 1])
+    server.connect do |client|
+      client.request("GET", "/gate")
+      wait_for("log", "err /gate")
+      server.signal("HUP")
+      wait_for_workers(server, 2)
+      rotate
+      server.signal("HUP")
+      wait_for("log", "opened anew")
+      eventually { !files_of(@former.first).intersect?([path("log.1"), path("access.1")]) }
+      open_gate
+      client.read_response
+    end
+    wait_for("access", "/gate")
+    wait_for("log", "err after the gate")
+    refute_match(/gate/, text("access.1"))
+  end
+
+  def test_what_cannot_be_opened_stays_as_it_is
+    %w[0 1].each do |workers|
+      folder = File.join(temp_dir, "logs")
+      Dir.mkdir(folder)
+      server = start_bontebok(ready: false, rackup: LOGGING_APP,
+                              args: ["-w", workers, "--log", "#{folder}/log", "--access-log", "#{folder}/access"])
+      eventually { File.exist?("#{folder}/log") && File.read("#{folder}/log").include?(" ready in ") }
+      File.rename(folder, "#{folder}.1")
+      with_address(server).signal("HUP")
+      eventually { File.read("#{folder}.1/log").include?("cannot write to #{folder}/log: No such") }
+      assert_equal 200, server.get("/on").status
+      assert_includes File.read("#{folder}.1/log"), "err /on"
+      server.stop
+      FileUtils.rm_rf("#{folder}.1")
+    end
+  end
+
+  def test_the_others_are_opened_all_the_same
+    folder = File.join(temp_dir, "logs")
+    Dir.mkdir(folder)
+    server = start_bontebok(ready: false, rackup: LOGGING_APP,
+                            args: ["-w", "1", "--log", "#{folder}/log", "--stdout", path("stdout")])
+    eventually { File.exist?("#{folder}/log") && File.read("#{folder}/log").include?(" ready in ") }
+    former = workers(server)
+    File.rename(folder, "#{folder}.1")
+    File.rename(path("stdout"), path("stdout.1"))
+    with_address(server).signal("HUP")
+    wait_for_workers(server, 1, without: former)
+    server.get("/on")
+    wait_for("stdout", "out /on")
+    server.stop
+  end
+
+  private
+
+  def start_logging(args)
+    server = start_bontebok(ready: false, rackup: LOGGING_APP,
+                            args: [*args, "--log", path("log"), "--stdout", path("stdout"), "--access-log",
+                                   path("access"), "--access-log-format", "%U"])
+    wait_for("log", " ready in ")
+    @former = workers(server)
+    with_address(server)
+  end
+
+  # It is in a file.
+  def with_address(server)
+    server.define_singleton_method(:address) { Support::Address.new("unix:#{@folder}/bontebok.sock") }
+    server
+  end
+
+  def files_of(pid)
+    Support::ProcessTable.descriptors(pid).values
+  end
+
+  def stop_and_clear(server)
+    server.stop
+    FILES.each { |name| File.unlink(path(name), path("#{name}.1")) }
+  end
+
+  def rotate
+    FILES.each { |name| File.rename(path(name), path("#{name}.1")) }
+  end
+
+  def wait_for(name, text)
+    eventually(10, "#{text.inspect} in #{name}") { File.exist?(path(name)) && text(name).include?(text) }
+  end
+
+  def text(name)
+    File.read(path(name))
+  end
+
+  def path(name)
+    File.join(temp_dir, name)
+  end
+end

@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/orphaned_workers"
+
+# How workers end whose master has died: when others are ready, when the server stops, and when the supervisor dies.
+class ProcessAdoptionEndTest < Support::TestCase
+  include OrphanedWorkers
+
+  def test_a_request_in_flight_is_finished
+    make_gate
+    server = start
+    with_request_at_gate(server) do
+      former = orphan_workers(server)
+      release
+      eventually { (former - living(former)).size == 1 }
+    end
+    eventually { children_of(server).size == 1 }
+  end
+
+  def test_one_that_does_not_finish_is_killed
+    make_gate
+    server = start("--graceful-timeout", "200ms")
+    server.connect do |client|
+      client.request("GET", "/gate")
+      server.wait_for_output(/at the gate/)
+      former = orphan_workers(server)
+      release
+      assert_left(server, former)
+    end
+    server.wait_for_output(/ error .* worker \(pid (\d+)\) did not end in time: killed$.*pid \1\) has left/m)
+  end
+
+  def test_a_stop_before_the_next_generation_is_whole
+    make_gate
+    server = start
+    with_request_at_gate(server) do
+      former = orphan_workers(server)
+      server.signal("TERM")
+      eventually { former.all? { |pid| Support::ProcessTable.entry(pid)&.command.to_s.include?("draining") } }
+      refute_path_exists File.join(temp_dir, "bontebok.sock")
+    end
+    assert_equal 0, server.wait.exitstatus
+    server.wait_for_group
+    refute_match(/killed$/, server.output.text)
+  end
+
+  def test_int_ends_them_at_once_and_the_second_one_kills
+    make_gate
+    2.times do |stopped|
+      server = start
+      server.connect do |client|
+        client.request("GET", "/gate")
+        server.wait_for_output(/at the gate/)
+        former = orphan_workers(server)
+        stop_process(former.first) if stopped == 1
+        server.signal("INT")
+        server.wait_for_output(/stopping at once/)
+        server.signal("INT") if stopped == 1
+        server.wait_for_output(/stopping with SIGKILL/) if stopped == 1
+        assert_equal 0, server.wait.exitstatus
+        server.wait_for_group
+      end
+      release
+    end
+  end
+
+  def test_a_stop_kills_one_that_does_not_finish
+    server = start("--graceful-timeout", "200ms")
+    former = orphan_workers(server)
+    former.each { |pid| stop_process(pid) }
+    assert_equal 0, server.stop("TERM").exitstatus
+    former.each { |pid| server.wait_for_output(/worker \(pid #{pid}\) did not end in time: killed$/) }
+  end
+
+  def test_they_leave_when_the_supervisor_dies_as_well
+    make_gate
+    server = start
+    server.connect do |client|
+      client.request("GET", "/gate")
+      server.wait_for_output(/at the gate/)
+      orphan_workers(server)
+      server.signal("KILL")
+      server.wait_for_output(/leaves: the master is gone|its supervisor is gone/)
+      open_gate
+      assert_equal 200, client.read_response.status
+    end
+    server.wait_for_group
+  end
+end

@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/process_tree"
+
+# A new master and its workers beside the former ones, when the RestartFile has changed: docs/DEPLOYMENT.md.
+class ProcessGenerationsTest < Support::TestCase
+  include ProcessTree
+
+  # As long as there is a file of that name only the first worker can start. The RestartFile is looked at often.
+  BAD = <<~RUBY
+    after_fork { |worker| raise "bad code" if File.exist?("bad") && worker.number > 1 }
+    require "bontebok/processes/restart_file"
+    Bontebok::RestartFile.singleton_class.prepend(Module.new do
+      def watch(path, &block) = super(path, interval: 0.02, &block)
+    end)
+  RUBY
+
+  def test_a_bad_generation_is_stopped_and_the_former_one_serves_until_a_good_one_comes
+    server = start("--worker-boot-timeout", "3s")
+    former = workers(server)
+    temp_file("bad")
+    change_restart_file
+    server.wait_for_output(/not all workers are ready/)
+    server.wait_for_output(/master \(pid \d+\) did not get all of its workers ready within 3\.0 s: it is stopped/)
+    server.wait_for_output(/master \(pid \d+\) has left/)
+    assert_equal former, workers(server)
+    File.unlink(temp_file("bad"))
+    change_restart_file
+    wait_for_next_generation(server, former)
+    assert_equal 200, server.get.status
+  end
+
+  def test_without_a_limit_the_former_one_serves_as_long_as_it_takes
+    server = start("--worker-boot-timeout", "0")
+    former = workers(server)
+    temp_file("bad")
+    change_restart_file
+    server.wait_for_output(/g2 not all workers are ready: the former ones serve until they are/)
+    eventually(10, "one worker that is ready") { next_workers(server).size == 1 }
+    assert_equal former, workers(server)
+    2.times { server.signal("TTOU") } # signals of one kind may become one
+    server.wait_for_output(/ 2 workers$/)
+    server.signal("TTOU")
+    wait_for_next_generation(server, former, 1)
+    assert_equal workers(server).join, server.get.body
+  end
+
+  def test_another_change_meanwhile_replaces_the_one_that_is_not_whole
+    server = start("--worker-boot-timeout", "0")
+    former = workers(server)
+    temp_file("bad")
+    change_restart_file
+    server.wait_for_output(/g2 not all workers are ready/)
+    File.unlink(temp_file("bad"))
+    change_restart_file
+    wait_for_next_generation(server, former)
+    server.wait_for_output(/w1 g3 ready after/)
+  end
+
+  def test_a_stop_meanwhile_ends_both
+    %w[TERM INT].each do |signal|
+      server = start("--worker-boot-timeout", "0")
+      temp_file("bad")
+      change_restart_file
+      server.wait_for_output(/g2 not all workers are ready/)
+      assert_equal 0, server.stop(signal).exitstatus
+      refute_match(/killed/, server.output.text)
+      File.unlink(temp_file("bad"))
+    end
+  end
+
+  # There is no limit for the next one any more: nobody else starts workers.
+  def test_the_former_one_dies_meanwhile
+    server = start("--worker-boot-timeout", "10s")
+    former = [master(server).pid, *workers(server)]
+    temp_file("bad")
+    change_restart_file
+    server.wait_for_output(/g2 not all workers are ready/)
+    Process.kill("KILL", former.first)
+    eventually { gone?(former.first) }
+    File.unlink(temp_file("bad"))
+    wait_for_next_generation(server, former)
+    refute_match(/did not get all/, server.output.text)
+  end
+
+  private
+
+  def start(*args)
+    temp_file("restart.txt")
+    temp_file("hooks.rb", BAD)
+    args += %w[-c hooks.rb -w 3 --restart-file restart.txt --err-respawn-interval 200ms]
+    server = start_bontebok(args: args, rackup: GATED_APP)
+    server.wait_for_output(/ ready in \d+ ms$/)
+    server
+  end
+
+  def change_restart_file
+    @changes = @changes.to_i + 1
+    File.utime(@changes, @changes, temp_file("restart.txt"))
+  end
+
+  def next_workers(server)
+    next_master = Support::ProcessTable.children(server.pid)[1]
+    Support::ProcessTable.children(next_master.pid).map(&:pid)
+  end
+
+  # There are its workers, so many, and none of the former processes.
+  def wait_for_next_generation(server, former, count = 3)
+    eventually(20, "the next generation", seen: -> { server.output.text }) { former.all? { |pid| gone?(pid) } }
+    wait_for_workers(server, count)
+  end
+end

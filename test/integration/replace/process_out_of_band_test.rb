@@ -1,0 +1,153 @@
+# frozen_string_literal: true
+
+require "json"
+require "test_helper"
+require_relative "../support/process_tree"
+
+# What a worker does between two requests costs its clients nothing: its siblings take the requests meanwhile.
+class ProcessOutOfBandTest < Support::TestCase
+  include ProcessTree
+
+  PID_APP = "run ->(_) { [200, {}, [Process.pid.to_s]] }"
+
+  # The first that comes to it waits at the gate.
+  SLOW_HOOK = <<~RUBY
+    out_of_band do |worker|
+      next unless File.open("first", File::CREAT | File::EXCL) rescue next
+      $stderr.puts "worker \#{worker.number} (\#{worker.pid}) out of band"
+      File.read("gate")
+      $stderr.puts "back"
+    end
+  RUBY
+
+  def test_no_request_waits_for_a_worker_that_is_out_of_band
+    [1, 3].each do |threads|
+      server, busy = start_with_slow_hook("-w", "2", "-t", threads.to_s)
+      sibling = (workers(server) - [busy]).map(&:to_s)
+      assert_equal sibling * 100, Array.new(100) { server.get.body }
+      Process.kill("TERM", workers(server).find { |pid| pid != busy }) # who is back takes its place
+      open_gate
+      server.wait_for_output(/^back/)
+      eventually { server.get.body == busy.to_s }
+      server.stop
+      File.unlink(File.join(temp_dir, "first"), File.join(temp_dir, "gate"))
+    end
+  end
+
+  # Their connections were accepted by the one that is out of band, or by a sibling.
+  def test_nor_does_one_on_a_connection_that_is_kept
+    [1, 3].each do |threads|
+      server, busy = start_with_slow_hook("-w", "2", "-t", threads.to_s) { |started| keep_connections(started) }
+      sibling = (workers(server) - [busy]).first
+      3.times { @kept.each { |client| assert_equal sibling, ask(client) } }
+      open_gate
+      @kept.each(&:close)
+      server.stop
+      File.unlink(File.join(temp_dir, "first"), File.join(temp_dir, "gate"))
+    end
+  end
+
+  # The sibling wants it as well, after every request.
+  def test_one_of_two_at_a_time
+    make_gate
+    config = temp_file("bontebok.rb", "out_of_band { |one| $stderr.puts \"out \#{one.pid}\"; File.read('gate') }\n")
+    server = start_bontebok(args: ["-c", config, "-w", "2", "--max-gc-per-request", "1"], rackup: PID_APP)
+    server.wait_for_output(/ ready in \d+ ms$/)
+    server.get
+    first = server.wait_for_output(/^out (\d+)/)[1]
+    sibling = workers(server).map(&:to_s) - [first]
+    assert_equal sibling * 50, Array.new(50) { server.get.body }
+    assert_equal [first], server.output.text.scan(/^out (\d+)/).flatten
+    open_gate
+    eventually { server.get && server.output.text.scan(/^out/).size == 2 }
+    open_gate
+  end
+
+  def test_where_there_is_no_other_worker_it_is_waited_for
+    server, = start_with_slow_hook("-w", "1")
+    server.connect do |client|
+      client.request("GET", "/")
+      assert client.quiet?(0.2)
+      open_gate
+      assert_equal 200, client.read_response.status
+    end
+  end
+
+  def test_in_one_process
+    server, pid = start_with_slow_hook("-w", "0")
+    assert_equal server.pid, pid
+    open_gate
+    server.wait_for_output(/^back/)
+    assert_equal 200, server.get.status
+  end
+
+  # A stop does not wait for it any longer than for requests.
+  def test_a_stop_while_it_is_under_way
+    server, = start_with_slow_hook("-w", "1", "--graceful-timeout", "0.5")
+    assert_equal 0, server.stop("TERM").exitstatus
+    assert_match(/did not end within 0.5 s: killed/, server.output.text)
+  end
+
+  def test_garbage_is_collected_between_requests
+    collections = [[], ["--oob-gc", "--max-gc-per-request", "1"]].map do |options|
+      server = start_bontebok(args: ["-w", "1", *options], rackup: "run ->(_) { [200, {}, [GC.count.to_s]] }")
+      Array.new(200) { Integer(server.get.body) }.minmax.reverse.reduce(:-).tap { server.stop }
+    end
+    assert_operator collections.first, :<, 10
+    assert_operator collections.last, :>=, 19 # every ten at the latest
+  end
+
+  # A timeout of the application's that comes late may hit it, for example.
+  def test_one_that_fails_is_not_the_last_one
+    config = temp_file("bontebok.rb", <<~RUBY)
+      after_fork { GC.define_singleton_method(:start) { |**| $stderr.puts("tried") || raise(IOError) } }
+    RUBY
+    server = start_bontebok(args: ["-c", config, "-w", "1", "--oob-gc", "--max-gc-per-request", "1"], rackup: PID_APP)
+    eventually { server.get && server.output.text.scan(/^tried/).size >= 3 }
+  end
+
+  # With all of it on: garbage, a hook, numbers of requests, age.
+  def test_nothing_is_lost
+    config = temp_file("bontebok.rb", "out_of_band { GC.start }\n")
+    server = start_bontebok(args: ["-c", config, "-w", "3", "-t", "2", "--oob-gc", "--max-gc-per-request", "50",
+                                   "--max-request-per-child", "1500", "--min-request-per-child", "500",
+                                   "--max-worker-age", "2"], rackup: PID_APP)
+    [[], ["--close"]].each do |options|
+      assert_equal 10_000, bench(server, "-n", "10000", "-c", "8", *options)
+    end
+    assert_operator server.output.text.scan("has left: exit status 0").size, :>, 5
+  end
+
+  private
+
+  # Returns the server and the pid of the worker that is at the gate.
+  def start_with_slow_hook(*args)
+    make_gate
+    config = temp_file("bontebok.rb", SLOW_HOOK)
+    server = start_bontebok(args: ["-c", config, *args, "--max-gc-per-request", "1"], rackup: PID_APP)
+    server.wait_for_output(/ ready in \d+ ms$/)
+    block_given? ? yield(server) : server.get
+    [server, Integer(server.wait_for_output(/\((\d+)\) out of band/)[1])]
+  end
+
+  # Asked at the same time: each worker has some of them.
+  def keep_connections(server)
+    @kept = Array.new(20) { Support::Client.new(server.address) }
+    @kept.each { |client| client.request("GET", "/") }
+    @kept.each(&:read_response)
+  end
+
+  def ask(client)
+    client.request("GET", "/")
+    client.read_response.body.to_i
+  end
+
+  # The answers that were whole.
+  def bench(server, *arguments)
+    load = start_process(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "bench", "--json", *arguments,
+                         "#{server.address}:/")
+    load.wait(60)
+    load.output.wait_for_end
+    JSON.parse(load.output.text(:stdout))["ok"]
+  end
+end

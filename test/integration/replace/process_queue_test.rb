@@ -1,0 +1,55 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/process_tree"
+
+# Connections that nobody has accepted yet, when workers go: of one that leaves they are the others', of a server that
+# stops they are shared by its workers.
+class ProcessQueueTest < Support::TestCase
+  include ProcessTree
+
+  WORKERS = 3
+  QUEUED = 60
+  SLOW_APP = <<~RUBY
+    run ->(_) { sleep 0.05; [200, { "connection" => "close" }, [Process.pid.to_s]] }
+  RUBY
+
+  def test_a_worker_that_leaves_takes_none_of_the_others_work
+    server, old = start
+    clients = queue_up(server)
+    Process.kill("TERM", old.first)
+    server.wait_for_output(/ info #{old.first} w\d g1 wants to be replaced: SIGTERM$/)
+    served = answers(clients)
+    assert_operator served.fetch(old.first.to_s, 0), :<, QUEUED * 2 / 3, served.inspect
+    wait_for_workers(server, WORKERS, without: old.first(1))
+  end
+
+  def test_workers_that_stop_share_what_is_queued
+    server, old = start
+    clients = queue_up(server)
+    server.signal("TERM")
+    served = answers(clients)
+    assert_equal old.map(&:to_s).sort, served.keys.sort
+    assert_operator served.values.max, :<, QUEUED * 2 / 3, served.inspect
+    assert_equal 0, server.wait.exitstatus
+  end
+
+  private
+
+  def start
+    server = start_bontebok(args: ["-w", WORKERS.to_s], rackup: SLOW_APP)
+    server.wait_for_output(/ ready in \d+ ms$/)
+    [server, workers(server)]
+  end
+
+  def queue_up(server)
+    Array.new(QUEUED) { server.connect.tap { |client| client.request("GET", "/") } }
+  end
+
+  # { pid => number of answers }
+  def answers(clients)
+    clients.map { |client| client.read_response.body }.tally
+  ensure
+    clients.each(&:close)
+  end
+end

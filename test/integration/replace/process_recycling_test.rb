@@ -1,0 +1,145 @@
+# frozen_string_literal: true
+
+require "json"
+require "test_helper"
+require_relative "../support/process_tree"
+
+# Workers that are replaced while requests come: nobody is refused, nobody waits for a worker to boot.
+class ProcessRecyclingTest < Support::TestCase
+  include ProcessTree
+
+  def test_a_worker_is_replaced_after_so_many_requests
+    server = start_bontebok(args: ["-w", "1", "--max-request-per-child", "5"], rackup: GATED_APP)
+    pids = []
+    eventually { pids.push(server.get.body).uniq.size == 3 }
+    pids.tally.values.first(2).each { |requests| assert_operator requests, :>=, 5 }
+    server.wait_for_output(/ w1 g1 wants to be replaced: max requests 5 reached$/)
+    server.wait_for_output(/worker \(pid #{pids.first}\) leaves when its replacement is ready/)
+    server.wait_for_output(/worker \(pid #{pids.first}\) has left: exit status 0/)
+  end
+
+  def test_the_old_one_serves_until_the_new_one_is_ready
+    make_gate
+    server = start_bontebok(args: ["-w", "1", "--preload", "false", "--max-request-per-child", "1"], rackup: <<~RUBY)
+      File.open("first", File::CREAT | File::EXCL).close rescue File.read("gate")
+      #{GATED_APP}
+    RUBY
+    server.wait_for_output(/ ready in \d+ ms$/)
+    old = server.get.body
+    server.wait_for_output(/leaves when its replacement is ready/)
+    assert_equal [old] * 3, Array.new(3) { server.get.body }
+    eventually { workers(server).size == 2 }
+    open_gate
+    wait_for_workers(server, 1, without: [old.to_i])
+    refute_equal old, server.get.body
+  end
+
+  def test_a_worker_is_replaced_when_it_is_old
+    server = start_bontebok(args: ["-w", "2", "--max-worker-age", "1"], rackup: GATED_APP)
+    server.wait_for_output(/ ready in \d+ ms$/)
+    old = workers(server)
+    wait_for_workers(server, 2, without: old)
+    server.wait_for_output(/ w[12] g1 wants to be replaced: age$/)
+    assert_equal 200, server.get.status
+  end
+
+  # It is looked at every 10 s.
+  def test_a_worker_is_replaced_when_it_has_too_much_memory
+    server = start_bontebok(args: ["-w", "1", "--max-worker-memory", "1M"], rackup: GATED_APP)
+    old = server.get.body.to_i
+    server.wait_for_output(/ w1 g1 wants to be replaced: memory \d+ MB, PSS \d+ MB$/, 20)
+    wait_for_workers(server, 1, without: [old])
+  end
+
+  def test_never_without_the_option
+    server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
+    assert_equal 1, Array.new(50) { server.get.body }.uniq.size
+  end
+
+  def test_a_signal_to_a_worker_has_it_replaced
+    %w[TERM QUIT].each do |signal|
+      server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
+      old = server.get.body.to_i
+      Process.kill(signal, old)
+      wait_for_workers(server, 1, without: [old])
+      refute_equal old, server.get.body.to_i
+      server.stop
+    end
+  end
+
+  def test_a_signal_to_the_master_has_it_replaced
+    server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
+    server.wait_for_output(/ ready in \d+ ms$/)
+    old = [master(server).pid, *workers(server)]
+    Process.kill("TERM", old.first)
+    server.wait_for_output(/ info #{old.first} - g1 wants to be replaced: SIGTERM$/)
+    eventually { old.all? { |pid| gone?(pid) } }
+    assert_includes wait_for_workers(server, 2), server.get.body.to_i
+  end
+
+  def test_an_application_that_exits_has_its_worker_replaced
+    server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
+      run ->(env) { env["PATH_INFO"] == "/exit" ? exit : [200, {}, [Process.pid.to_s]] }
+    RUBY
+    old = server.get.body.to_i
+    assert_equal 500, server.get("/exit").status
+    wait_for_workers(server, 1, without: [old])
+    refute_equal old, server.get.body.to_i
+    server.wait_for_output(%r{GET /exit: exit \(SystemExit\).*the application ends this process}m)
+  end
+
+  # Thread#kill cannot be rescued. What the other lane has in hand is finished.
+  def test_an_application_that_kills_its_thread_has_its_worker_replaced
+    make_gate
+    server = start_bontebok(args: ["-w", "1", "-t", "2"], rackup: <<~RUBY)
+      use(Class.new do
+        define_method(:initialize) { |app| @app = app }
+        define_method(:call) { |env| env["PATH_INFO"] == "/kill" ? Thread.current.kill : @app.call(env) }
+      end)
+      #{GATED_APP}
+    RUBY
+    in_flight = server.connect.tap { |client| client.request("GET", "/gate") }
+    server.wait_for_output(/at the gate/)
+    assert_raises(Support::Client::Closed) { server.get("/kill") }
+    server.wait_for_output(/error \d+ \S+ \S+ a thread that serves was killed/)
+    open_gate
+    old = in_flight.read_response.body.to_i
+    in_flight.close
+    wait_for_workers(server, 1, without: [old])
+    refute_equal old, server.get.body.to_i
+    server.wait_for_output(/worker \(pid #{old}\) has left: exit status 0/)
+    assert_equal 1, server.output.text.scan("killed").size
+  end
+
+  def test_nothing_is_lost_while_workers_are_recycled
+    server = start_bontebok(args: ["-w", "2", "--max-request-per-child", "20"], rackup: GATED_APP)
+    threads = Array.new(4) do
+      Thread.new do
+        statuses = []
+        eventually(30) { statuses.push(server.get.status) && server.output.text.scan("has left").size >= 5 }
+        statuses
+      end
+    end
+    assert_equal [200], threads.flat_map(&:value).uniq
+  end
+
+  # The load is a program of its own. With DeferAccept nobody is accepted before he has asked: else a client that pauses
+  # between connecting and asking may be in the killed worker's hands as well.
+  def test_a_killed_worker_costs_one_request_at_most
+    server = start_bontebok(args: ["-w", "2", "--defer-accept", "5"], listen: :tcp, rackup: <<~RUBY)
+      count = 0
+      run ->(_) { sleep(0.001); $stderr.puts "busy" if (count += 1) == 500; [200, {}, [Process.pid.to_s]] }
+    RUBY
+    server.wait_for_output(/ ready in \d+ ms$/)
+    killed = workers(server).first
+    load = start_process(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "bench", "--json", "-n", "4000",
+                         "-c", "16", "--close", "http://#{server.address}/")
+    server.wait_for_output(/busy/)
+    Process.kill("KILL", killed)
+    load.wait(60)
+    load.output.wait_for_end
+    result = JSON.parse(load.output.text(:stdout))
+    assert_operator result["ok"], :>=, 3999, result.inspect
+    server.wait_for_output(/\(pid #{killed}\) ended: killed by SIGKILL/)
+  end
+end

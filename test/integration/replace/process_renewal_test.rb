@@ -1,0 +1,174 @@
+# frozen_string_literal: true
+
+require "json"
+require "test_helper"
+require_relative "../support/process_tree"
+
+# Signals that replace workers or change their number, under load: docs/SIGNALS.md.
+class ProcessRenewalTest < Support::TestCase
+  include ProcessTree
+
+  REQUESTS = 8000
+  # Of each of the two loads, a second: it leaves time for several renewals.
+  RATE = 2000
+  PID_APP = "run ->(_) { [200, {}, [Process.pid.to_s]] }\n"
+
+  %w[HUP USR1].each do |signal|
+    define_method("test_#{signal.downcase}_loses_nothing") do
+      renewals = under_load do |server|
+        former = workers(server)
+        server.signal(signal)
+        wait_for_workers(server, 3, without: former)
+      end
+      assert_operator renewals, :>=, 2
+    end
+  end
+
+  def test_ttin_and_ttou_lose_nothing
+    changes = under_load do |server|
+      [["TTIN", 4], ["TTOU", 3], ["TTOU", 2], ["TTIN", 3]].each do |signal, count|
+        server.signal(signal)
+        wait_for_workers(server, count)
+      end
+    end
+    assert_operator changes, :>=, 2
+  end
+
+  # The workers serve until those of the next master are ready.
+  def test_killed_masters_lose_nothing
+    kills = under_load do |server|
+      former = workers(server)
+      Process.kill("KILL", master(server).pid)
+      wait_for_workers(server, 3, without: former)
+    end
+    assert_operator kills, :>=, 2
+  end
+
+  # The number of processes is looked at as often as can be: were all replaced at once it would be six.
+  def test_usr1_replaces_one_after_the_other
+    server = start_bontebok(args: %w[-w 3 --preload false], rackup: "sleep 0.05\n#{PID_APP}")
+    former = wait_until_ready(server)
+    server.signal("USR1")
+    most = 0
+    eventually do
+      now = workers(server)
+      most = [most, now.size].max
+      now.size == 3 && !now.intersect?(former)
+    end
+    assert_equal 4, most
+    server.wait_for_output(/log files are opened anew, workers are replaced one after the other/)
+  end
+
+  def test_spawn_interval_is_between_two_starts
+    server = start_bontebok(args: %w[-w 3 --spawn-interval 200ms], rackup: PID_APP)
+    former = wait_until_ready(server)
+    before = start_times(former)
+    server.signal("USR1")
+    after = start_times(wait_for_workers(server, 3, without: former))
+    [before, after].each { |times| times.each_cons(2) { |one, next_one| assert_operator next_one - one, :>, 0.18 } }
+  end
+
+  def test_with_spawn_interval_the_first_worker_serves_before_the_second_is_started
+    server = start_bontebok(args: %w[-w 2 --spawn-interval 1h], rackup: PID_APP)
+    assert_equal wait_for_workers(server, 1).join, server.get.body
+    server.signal("TTOU")
+    server.wait_for_output(/ 1 worker$.* ready in \d+ ms$/m)
+  end
+
+  def test_a_new_worker_is_ready_before_the_old_one_goes
+    make_gate
+    server = start_bontebok(args: %w[-w 1 --preload false], rackup: <<~RUBY)
+      File.open("first", File::CREAT | File::EXCL).close rescue File.read("gate")
+      #{GATED_APP}
+    RUBY
+    former = wait_until_ready(server, 1)
+    server.signal("HUP")
+    eventually { workers(server).size == 2 }
+    assert_equal former * 3, Array.new(3) { server.get.body.to_i }
+    open_gate
+    wait_for_workers(server, 1, without: former)
+  end
+
+  def test_one_worker_is_the_least
+    server = start_bontebok(args: %w[-w 2], rackup: PID_APP)
+    wait_until_ready(server, 2)
+    server.signal("TTOU")
+    server.wait_for_output(/ 1 worker$/)
+    server.signal("TTOU")
+    server.wait_for_output(/1 worker, the last one/)
+    assert_equal wait_for_workers(server, 1).join, server.get.body
+  end
+
+  # Also the death of the master, who is told of it by his.
+  def test_the_number_survives_hup_and_a_new_master
+    server = start_bontebok(args: %w[-w 1], rackup: PID_APP)
+    former = wait_until_ready(server, 1)
+    server.signal("TTIN")
+    former |= wait_for_workers(server, 2)
+    server.signal("HUP")
+    former |= wait_for_workers(server, 2, without: former)
+    Process.kill("TERM", master(server).pid)
+    eventually { former.all? { |pid| gone?(pid) } }
+    wait_for_workers(server, 2, without: former)
+  end
+
+  def test_a_worker_that_goes_finishes
+    make_gate
+    server = start_bontebok(args: %w[-w 2], rackup: GATED_APP)
+    wait_until_ready(server, 2)
+    clients = Array.new(2) { server.connect.tap { |client| client.request("GET", "/gate") } }
+    eventually { server.output.text.scan("at the gate").size == 2 }
+    server.signal("TTOU")
+    leaving = eventually { workers(server).find { |pid| title(pid).include?("draining") } }
+    Process.kill("TERM", leaving)
+    open_gate_for(2)
+    assert_equal([200, 200], clients.map { |client| client.read_response.status })
+    clients.each(&:close)
+    wait_for_workers(server, 1, without: [leaving])
+    refute_match(/wants to be replaced/, server.output.text)
+  end
+
+  private
+
+  def title(pid)
+    File.read("/proc/#{pid}/cmdline")
+  end
+
+  # The workers of a server that is ready.
+  def wait_until_ready(server, count = 3)
+    server.wait_for_output(/ ready in \d+ ms$/)
+    wait_for_workers(server, count)
+  end
+
+  # In seconds since the machine was started, to a hundredth.
+  def start_times(pids)
+    pids.map { |pid| Support::ProcessTable.entry(pid).started.fdiv(Etc.sysconf(Etc::SC_CLK_TCK)) }.sort
+  end
+
+  # Repeats the block while clients ask, some with a connection for each request and some with kept-alive ones, and
+  # ends when they do. Nothing may go wrong. Returns how often.
+  def under_load
+    server = start_bontebok(listen: :tcp, args: %w[-w 3], rackup: PID_APP)
+    wait_until_ready(server)
+    loads = [["--close"], []].map { |arguments| start_load(server, arguments) }
+    count = 0
+    while loads.any?(&:running?)
+      yield server
+      count += 1
+    end
+    loads.each { |load| assert_all_answered(load) }
+    count
+  end
+
+  def start_load(server, arguments)
+    start_process(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "bench", "--json", "-n", REQUESTS.to_s,
+                  "--rate", RATE.to_s, "-c", "4", *arguments, "http://#{server.address}/")
+  end
+
+  def assert_all_answered(load)
+    load.wait(60)
+    load.output.wait_for_end
+    result = JSON.parse(load.output.text(:stdout))
+    assert_equal REQUESTS, result["ok"], result.inspect
+  end
+end

@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/process_tree"
+
+# Signals that end nobody, and what the application's commands inherit of all that: docs/SIGNALS.md.
+class ProcessDispositionsTest < Support::TestCase
+  include ProcessTree
+
+  # Answers with the signals that a command of the application ignores, and tells those of one while it loads.
+  IGNORED_APP = <<~'RUBY'
+    ignored = lambda do
+      bits = `cat /proc/self/status`[/^SigIgn:\s*(\h+)/, 1].to_i(16)
+      Signal.list.select { |_, number| number.positive? && bits[number - 1] == 1 }.keys.join(" ")
+    end
+    $stderr.puts "ignored while loading: #{ignored.call}"
+    run ->(_) { [200, { "content-type" => "text/plain" }, [ignored.call]] }
+  RUBY
+
+  def test_the_operators_signals_do_nothing_to_master_and_workers
+    server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
+    server.wait_for_output(/ ready in \d+ ms$/)
+    before = server.group.map(&:pid)
+    (before - [server.pid]).product(%w[HUP USR1 USR2 TTIN TTOU PIPE XFSZ]).each { |pid, name| Process.kill(name, pid) }
+    %w[PIPE XFSZ USR2].each { |name| server.signal(name) }
+    server.wait_for_output(/SIGUSR2 is reserved/)
+    assert_equal 200, server.get.status
+    assert_equal before, server.group.map(&:pid)
+  end
+
+  def test_usr2_is_reserved_with_w_0_too
+    server = start_bontebok(args: ["-w", "0"], rackup: GATED_APP)
+    server.signal("USR2")
+    server.wait_for_output(/SIGUSR2 is reserved/)
+    assert_equal 200, server.get.status
+  end
+
+  # The configuration file is read before anybody handles signals. A signal would interrupt the open of a gate.
+  def test_the_operators_signals_end_no_server_that_starts
+    temp_file("bontebok.rb", "$stderr.puts('starts')\nsleep(0.01) until File.exist?('go')\n")
+    %w[0 1].each do |workers|
+      server = start_bontebok(args: ["-w", workers, "-c", "bontebok.rb"], rackup: GATED_APP, ready: false)
+      server.wait_for_output(/starts/)
+      %w[HUP USR1 USR2].each { |name| server.signal(name) }
+      go = temp_file("go")
+      server.wait_until_ready
+      assert_equal 200, server.get.status
+      server.stop
+      File.unlink(go)
+    end
+  end
+
+  # nohup: the application's commands are to outlive the terminal as well.
+  def test_hup_that_is_ignored_at_the_start_stays_so
+    %w[0 1].each do |workers|
+      server = start_bontebok(args: ["-w", workers], rackup: IGNORED_APP, under: "nohup")
+      server.wait_for_output(/ ready in \d+ ms$/)
+      Process.kill("HUP", -server.pid)
+      server.signal("USR2")
+      server.wait_for_output(/SIGUSR2/)
+      assert_equal ["HUP"], server.get.body.split
+      refute_match(/opened anew/, server.output.text)
+      server.stop
+    end
+  end
+
+  def test_commands_of_the_application_have_default_dispositions
+    [%w[-w 0], %w[-w 1], %w[-w 1 --preload false]].each do |args|
+      server = start_bontebok(args: args, rackup: IGNORED_APP)
+      assert_empty server.get.body.split
+      assert_empty server.output.text.scan(/ignored while loading: (.+)/)
+      server.stop
+    end
+  end
+end

@@ -1,0 +1,79 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/busy_worker"
+
+# A graceful stop while one of the lanes is busy for long: the others go on for the clients of its connections.
+class ProcessStopBusyTest < Support::TestCase
+  include BusyWorker
+
+  KEPT = 12
+  # A drain that no test waits for.
+  LONG = %w[--keepalive-drain 10m --graceful-timeout 10m].freeze
+
+  [%w[-w 1 -t 3], %w[-w 3 -t 1], %w[-w 2 -t 2], %w[-w 0 -t 2]].each do |args|
+    define_method(:"test_kept_alive_connections_are_served_with#{args.join("_").tr("-", "_")}") do
+      server = start(*args, *LONG, listen: :tcp)
+      kept = Array.new(KEPT) { connect(server).tap { |client| ask(client) } }
+      busy = connect(server)
+      block(server, busy)
+      server.signal("TERM")
+      server.wait_for_output(/ stopping/)
+      kept.each { |client| assert_last_response(client) }
+      temp_file("gate")
+
+      assert_equal 200, busy.read_response.status
+      @clients.each(&:close)
+      assert_predicate server.wait, :success?
+    end
+  end
+
+  # Both workers are busy, so nobody accepts the connections before the stop.
+  def test_those_that_are_queued_are_served
+    server = start("-w", "2", "-t", "1", *LONG, listen: :tcp)
+    busy = Array.new(2) { |number| connect(server).tap { |client| block(server, client, "gate#{number}") } }
+    queued = Array.new(KEPT) { connect(server).tap { |client| client.request("GET", "/") } }
+    server.signal("TERM")
+    server.wait_for_output(/ stopping/)
+    eventually { refused?(server) }
+    temp_file("gate0")
+    queued.each { |client| assert_equal 200, client.read_response.status }
+    temp_file("gate1")
+    busy.each { |client| assert_equal 200, client.read_response.status }
+    @clients.each(&:close)
+
+    assert_predicate server.wait, :success?
+  end
+
+  # The worker with the long request is killed; the other one has ended by then.
+  def test_a_worker_that_does_not_finish_takes_nobody_along
+    server = start("-w", "2", "-t", "1", "--graceful-timeout", "1s", listen: :tcp)
+    busy = block(server, connect(server))
+    other = other_than(server, busy)
+    server.signal("TERM")
+
+    assert_predicate server.wait, :success?
+    killed = server.output.text.lines.grep(/did not end|killed/)
+    assert(killed.any? { |line| line.include?(busy.to_s) }, killed)
+    assert(killed.none? { |line| line.include?(other.to_s) }, killed)
+  end
+
+  private
+
+  # The order reaches each worker at a time of its own: until then a connection stays.
+  def assert_last_response(client)
+    eventually do
+      client.request("GET", "/")
+      response = client.read_response
+      assert_equal 200, response.status
+      response["connection"] == "close"
+    end
+  end
+
+  def refused?(server)
+    server.connect(&:close)
+    false
+  rescue SystemCallError
+    true
+  end
+end

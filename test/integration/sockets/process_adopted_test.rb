@@ -1,0 +1,77 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/process_tree"
+
+# A listener that somebody else keeps outlives the server: here it is the test that keeps one. test/interop has the
+# programs that do so.
+class ProcessAdoptedTest < Support::TestCase
+  include ProcessTree
+
+  def setup
+    @keeper = UNIXServer.new(@path = File.join(temp_dir, "app.sock"))
+    temp_file("config.ru", GATED_APP)
+  end
+
+  def teardown
+    @keeper.close
+  end
+
+  def test_who_connects_while_no_server_runs_waits_for_the_next_one
+    %w[0 1].each do |workers|
+      start(workers).tap(&:stop)
+      Support::Client.open("unix:#{@path}") do |client|
+        client.request("GET", "/")
+        start(workers)
+        assert_equal 200, client.read_response.status
+      end
+    end
+  end
+
+  # As start_server has it: the former one is told to stop while the next one loads.
+  def test_two_servers_at_a_time
+    make_gate
+    former = start("1")
+    Support::Client.open("unix:#{@path}") do |client|
+      client.request("GET", "/gate")
+      former.wait_for_output(/at the gate/)
+      successor = start("1")
+      former.signal("TERM")
+      former.wait_for_output(/stopping/)
+      assert_includes workers(successor).map(&:to_s), successor.get.body
+      open_gate
+      assert_equal 200, client.read_response.status
+    end
+    assert_equal 0, former.wait.exitstatus
+  end
+
+  def test_its_file_stays_however_the_server_ends
+    start("1").stop("INT")
+    start("0").stop
+    server = start("1")
+    Process.kill("KILL", server.pid)
+    server.wait_for_group
+    assert_path_exists @path
+  end
+
+  def test_its_address_is_not_opened_again
+    server = start("0", "-l", "unix:#{@path}")
+    assert_equal ["unix:#{@path}"], server.addresses.map(&:to_s)
+    assert_match(/adopted from start_server \(app\)$/, server.output.text)
+  end
+
+  def test_a_descriptor_that_is_none
+    server = start_bontebok(ready: false, listen: nil, env: { "SERVER_STARTER_PORT" => "80=99" })
+    assert_equal 1, server.wait.exitstatus
+    assert_equal "bontebok: start_server (80): descriptor 99 is no TCP or unix socket that listens",
+                 server.output.text.chomp
+  end
+
+  private
+
+  def start(workers, *args)
+    number = @keeper.fileno
+    start_bontebok(listen: nil, args: ["-w", workers, *args], env: { "SERVER_STARTER_PORT" => "app=#{number}" },
+                   **{ number => number })
+  end
+end

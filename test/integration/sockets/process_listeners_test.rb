@@ -1,0 +1,178 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/process_tree"
+
+# Where a started server listens, and what is left of it afterwards.
+class ProcessListenersTest < Support::TestCase
+  include ProcessTree
+
+  def test_several_addresses_serve_the_same_application
+    name = "unix:@bontebok-test-#{Process.pid}"
+    path = "unix:#{temp_dir}/a.sock"
+    listen = ["127.0.0.1:0", path, name, "[::1]:0"].flat_map { |address| ["-l", address] }
+    server = start_bontebok(listen: nil, args: ["-w", "1", *listen], rackup: GATED_APP)
+    server.wait_for_output(/ ready in \d+ ms$/)
+    assert_match(/127\.0\.0\.1:\d+ #{path} #{name} \[::1\]:\d+/, server.addresses.join(" "))
+    server.addresses.each do |address|
+      Support::Client.open(address) do |client|
+        client.request("GET", "/")
+        assert_equal workers(server).join, client.read_response.body, address.to_s
+      end
+    end
+  end
+
+  def test_what_a_request_without_host_is_told
+    server = start_bontebok(listen: nil, args: ["-w", "1", "-l", "127.0.0.1:0", "-l", "unix:#{temp_dir}/a.sock"],
+                            rackup: "run ->(env) { [200, {}, env.values_at('SERVER_NAME', 'SERVER_PORT')] }")
+    server.wait_for_output(/ ready in \d+ ms$/)
+    told = server.addresses.map do |address|
+      Support::Client.open(address) do |client|
+        client.write("GET / HTTP/1.0\r\n\r\n")
+        client.read_response.body
+      end
+    end
+    assert_equal ["127.0.0.1#{server.address.port}", "localhost80"], told
+  end
+
+  def test_nobody_can_connect_before_the_application_is_loaded
+    make_gate
+    server = start_bontebok(ready: false, args: ["-w", "1"],
+                            rackup: "$stderr.puts 'loading'\nFile.read('gate')\n#{GATED_APP}")
+    server.wait_for_output(/loading/)
+    refute_path_exists socket_path
+    open_gate
+    server.wait_until_ready
+    assert_equal 200, server.get.status
+  end
+
+  # A second server, started by mistake, costs the first one nothing: it does not get as far as to its application.
+  def test_what_another_server_listens_on_is_found_before_the_application_loads
+    first = start_bontebok(listen: nil, args: ["-w", "1", "-l", "127.0.0.1:0", "-l", "unix:#{socket_path}"],
+                           rackup: GATED_APP)
+    refused = "unix:#{socket_path}: Address already in use by process #{first.pid}"
+    { first.address.to_s => "#{first.address}: Address already in use", "unix:#{socket_path}" => refused }
+      .each do |address, message|
+        second = start_bontebok(ready: false, listen: nil, args: ["-w", "1", "-l", address], rackup: "warn :loading")
+        assert_equal 1, second.wait.exitstatus
+        assert_equal "bontebok: cannot listen on #{message}\n", second.output.text
+      end
+    assert_equal 200, first.get.status
+  end
+
+  def test_who_may_connect_to_a_unix_socket
+    start_bontebok(args: ["-w", "0", "--socket-mode", "0600"], rackup: GATED_APP)
+    assert_equal 0o600, File.stat(socket_path).mode & 0o777
+  end
+
+  def test_a_unix_socket_goes_with_its_server
+    { "TERM" => "1", "INT" => "1", "QUIT" => "0" }.each do |signal, workers|
+      server = start_bontebok(args: ["-w", workers], rackup: GATED_APP)
+      assert File.socket?(socket_path)
+      server.stop(signal)
+      assert_equal ["config.ru"], Dir.children(temp_dir), signal
+    end
+  end
+
+  def test_a_unix_socket_goes_with_a_single_process_that_ends_by_itself
+    server = start_bontebok(args: ["-w", "0"], rackup: "run ->(_) { Thread.current.kill }\n")
+    server.connect { |client| client.request("GET", "/") }
+    server.wait
+    assert_equal ["config.ru"], Dir.children(temp_dir)
+  end
+
+  def test_a_stale_unix_socket_is_replaced
+    server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
+    server.wait_for_output(/ ready in \d+ ms$/)
+    server.kill
+    assert_path_exists socket_path
+    assert_equal 200, start_bontebok(args: ["-w", "1"]).get.status
+  end
+
+  def test_a_unix_socket_that_is_another_servers_by_now_stays
+    server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
+    File.unlink(socket_path)
+    other = UNIXServer.new(socket_path)
+    server.stop
+    assert_path_exists socket_path
+  ensure
+    other&.close
+  end
+
+  # As when the number of the file that was removed is another server's by now: here it is the same file.
+  def test_a_unix_socket_is_removed_once
+    make_gate
+    %w[0 1].each do |workers|
+      server = start_bontebok(args: ["-w", workers], rackup: GATED_APP)
+      File.link(socket_path, "#{socket_path}.spare")
+      server.connect do |client|
+        client.request("GET", "/gate")
+        server.wait_for_output(/at the gate/)
+        server.signal("TERM")
+        server.wait_for_output(/stopping/)
+        eventually { !File.exist?(socket_path) }
+        File.rename("#{socket_path}.spare", socket_path)
+        server.stop("INT")
+      end
+      assert File.socket?(socket_path), "with #{workers} workers"
+    end
+  end
+
+  def test_a_unix_socket_that_cannot_be_removed_does_not_keep_the_server_from_finishing
+    make_gate
+    folder = File.join(temp_dir, "run").tap { |path| Dir.mkdir(path) }
+    server = start_bontebok(listen: nil, args: ["-w", "1", "-l", "unix:#{folder}/a.sock"], rackup: GATED_APP)
+    server.connect do |client|
+      client.request("GET", "/gate")
+      server.wait_for_output(/at the gate/)
+      File.rename(folder, "#{folder}.was")
+      File.symlink(folder, folder)
+      server.signal("TERM")
+      server.wait_for_output(%r{ warn #{server.pid} \S+ \S+ cannot remove unix:#{folder}/a\.sock: Too many levels})
+      open_gate
+      assert_equal 200, client.read_response.status
+    end
+    assert_equal 0, server.wait.exitstatus
+  end
+
+  def test_a_server_that_is_killed_while_it_loads_leaves_no_file
+    make_gate
+    %w[0 1].each do |workers|
+      server = start_bontebok(ready: false, args: ["-w", workers], rackup: "warn :loading\nFile.read('gate')\n")
+      server.wait_for_output(/loading/)
+      server.kill
+      assert_equal ["config.ru", "gate"], Dir.children(temp_dir).sort
+    end
+  end
+
+  def test_a_server_can_start_while_the_former_one_finishes
+    make_gate
+    former = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
+    former.connect do |client|
+      client.request("GET", "/gate")
+      former.wait_for_output(/at the gate/)
+      former.signal("TERM")
+      former.wait_for_output(/stopping/)
+      assert_equal 200, start_bontebok(args: ["-w", "1"]).get.status
+      open_gate
+      assert_equal 200, client.read_response.status
+    end
+    assert_equal 0, former.wait.exitstatus
+    assert_path_exists socket_path
+  end
+
+  def test_reuse_port_lets_two_serve_and_only_when_asked
+    first = start_bontebok(listen: :tcp, args: ["-w", "1", "--reuse-port"], rackup: GATED_APP)
+    address = first.address.to_s
+    second = start_bontebok(listen: nil, args: ["-w", "1", "--reuse-port", "-l", address])
+    assert_equal address, second.address.to_s
+    third = start_bontebok(ready: false, listen: nil, args: ["-w", "1", "-l", address])
+    assert_equal 1, third.wait.exitstatus
+  end
+
+  private
+
+  def socket_path
+    File.join(temp_dir, "bontebok.sock")
+  end
+end

@@ -1,0 +1,182 @@
+# frozen_string_literal: true
+
+require "shellwords"
+require "test_helper"
+require_relative "../support/process_tree"
+
+# Starts that fail: the exit status, a message of at most three lines on both streams together, no process left (the
+# harness sees to that), no file left.
+class CLIStartTest < Support::TestCase
+  include ProcessTree
+
+  APP = "run ->(_) { [200, {}, []] }\n"
+
+  def test_wrong_options
+    { %w[--frobnicate] => "unknown option --frobnicate", %w[-x] => "unknown option -x", %w[-w] => "-w wants a value",
+      %w[-w many] => "MaxWorkers wants auto or a whole number", %w[-t 0] => "Threads wants a whole number from 1 to 64",
+      %w[--max-target big] => "MaxTarget wants a size", %w[--timeout soon] => "Timeout wants a time",
+      %w[--chunked-transfer=perhaps] => "ChunkedTransfer wants true or",
+      %w[-l nowhere] => "Listen wants HOST:PORT",
+      %w[-E a/b] => "Environment wants a name", %w[a.ru b.ru] => "only one rackup file",
+      %w[--min-request-per-child 1] => "MinRequestPerChild (1) must not be above" }.each do |args, message|
+      assert_fails 2, message, args: args, rackup: APP
+    end
+  end
+
+  def test_wrong_access_log
+    { %w[--access-log-format %Z] => "access log: format: unknown directive %Z",
+      %w[--access-log syslog:facility=x] => 'access log: syslog: unknown facility "x"' }.each do |args, message|
+      assert_fails 2, message, args: ["--access-log", File.join(temp_dir, "log"), *args], rackup: APP
+    end
+    assert_fails 2, "AccessLogFormat wants a line of", args: ["--access-log-format", "a\nb"], rackup: APP
+  end
+
+  # Nothing that was said to nobody may change the exit status.
+  def test_without_standard_error
+    { %w[--frobnicate] => 2, %w[/nonexistent.ru] => 1, %w[--version] => 0 }.each do |args, status|
+      command = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, *args].shelljoin
+      assert_equal status, start_process("sh", "-c", "exec #{command} >&- 2>&-").wait.exitstatus, args.join
+    end
+  end
+
+  def test_arguments_that_are_no_text
+    %w[C C.UTF-8].each do |locale|
+      env = { "LC_ALL" => locale }
+      assert_fails 1, "cannot read the rackup file", args: ["\xff.ru"], env: env
+      assert_fails 2, "Listen wants HOST:PORT", args: ["-l", "\xff"], env: env
+      assert_fails 2, "unknown option", args: ["--\xff"], env: env
+      assert_fails 2, "BackLog wants", args: ["--backlog=\xff"], env: env
+    end
+  end
+
+  def test_wrong_configuration_file
+    path = temp_file("bontebok.rb", "threads 2\nthread 2\n")
+    assert_fails 2, "#{path}:2: unknown option thread", args: ["-c", path], rackup: APP
+    { "raise ''" => "RuntimeError", "exit 5" => "exit (SystemExit)", "raise Exception" => "Exception",
+      "def again = again\nagain" => "stack level too deep" }.each do |text, message|
+      temp_file("bontebok.rb", text)
+      assert_fails 2, "#{path}:1: #{message}", args: ["-c", path], rackup: APP
+    end
+    assert_fails 1, "cannot read the configuration file /nonexistent.rb", args: ["-c", "/nonexistent.rb"], rackup: APP
+  end
+
+  def test_missing_rackup_file_or_folder
+    assert_fails 1, "cannot read the rackup file #{temp_dir}/config.ru: No such file or directory"
+    assert_fails 1, "cannot read the rackup file /nonexistent/a.ru: No such file", args: ["/nonexistent/a.ru"]
+    assert_fails 1, "cannot read the rackup file #{temp_dir}: Is a directory", args: [temp_dir]
+    assert_fails 1, "cannot listen on unix:/nonexistent/a.sock: No such file or directory",
+                 args: ["-l", "unix:/nonexistent/a.sock"], rackup: APP
+    assert_fails 1, "AccessLog /nonexistent/log: No such file or directory",
+                 args: %w[--access-log /nonexistent/log], rackup: "raise 'the application was loaded'"
+    assert_fails 1, "SpoolDir /nonexistent is no folder", args: ["--spool-dir", "/nonexistent"], rackup: APP
+  end
+
+  def test_a_port_in_use_is_found_before_the_application_loads
+    taken = TCPServer.new("127.0.0.1", 0)
+    address = "127.0.0.1:#{taken.local_address.ip_port}"
+    %w[0 1].each do |workers|
+      assert_fails 1, "cannot listen on #{address}: Address already in use", args: ["-w", workers, "-l", address],
+                                                                             rackup: "File.write('loaded', '')\n#{APP}"
+    end
+    refute_path_exists File.join(temp_dir, "loaded")
+  ensure
+    taken&.close
+  end
+
+  # Which listens when the application is there.
+  def test_a_port_is_in_use_while_its_server_loads
+    address = "127.0.0.1:#{held_port}"
+    make_gate
+    first = start_bontebok(ready: false, listen: nil, args: ["-w", "1", "-l", address],
+                           rackup: "warn :loading\nFile.read('gate')\n#{APP}")
+    first.wait_for_output(/loading/)
+    assert_fails 1, "cannot listen on #{address}: Address already in use", args: ["-w", "1", "-l", address]
+    open_gate
+    first.wait_until_ready
+  end
+
+  # Such a socket has no file before.
+  def test_of_two_that_start_with_one_unix_socket_the_first_to_listen_wins
+    address = "unix:#{temp_dir}/a.sock"
+    make_gate
+    both = Array.new(2) do
+      start_bontebok(ready: false, listen: nil, args: ["-w", "1", "-l", address],
+                     rackup: "File.read('gate')\n#{APP}")
+    end
+    open_gate_for(2)
+    loser = eventually { both.find { |server| !server.running? } }
+    (winner = (both - [loser]).first).wait_until_ready
+    assert_failed loser, 1, "cannot listen on #{address}: Address already in use by process #{winner.pid}"
+  end
+
+  def test_a_living_unix_socket_is_found_before_the_application_loads
+    start_bontebok(args: ["-w", "1"], rackup: "File.write(\"loaded-\#{Process.ppid}\", '')\n#{APP}")
+    assert_fails 1, "cannot listen on unix:#{temp_dir}/bontebok.sock: Address already in use", args: ["-w", "1"]
+    assert_equal 1, Dir.glob(File.join(temp_dir, "loaded-*")).size
+  end
+
+  def test_an_application_that_raises_while_loading
+    [%w[-w 0], %w[-w 2], %w[-w 2 --preload false]].each do |args|
+      server = failed_start(args: args, rackup: "\ndef setup = raise(IndexError, 'no such shelf')\nsetup\n")
+      assert_equal 1, server.status.exitstatus, args.inspect
+      assert_match(/ error \d+ .*config\.ru cannot be loaded: no such shelf \(IndexError\)$/, server.output.text)
+      assert_match(%r{^  #{temp_dir}/config\.ru:2:in .*setup.*\n  #{temp_dir}/config\.ru:3:in }, server.output.text)
+      refute_match(%r{lib/bontebok|listening}, server.output.text)
+      assert_equal ["config.ru"], Dir.children(temp_dir)
+    end
+  end
+
+  def test_an_application_that_ends_the_process_while_loading
+    { "exit 0" => "exit (SystemExit)", "abort 'enough'" => "enough (SystemExit)",
+      "run 1 +" => "(SyntaxError)", "require 'no_such_file'" => "no_such_file (LoadError)" }.each do |rackup, text|
+      server = failed_start(args: ["-w", "1"], rackup: rackup)
+      assert_equal 1, server.status.exitstatus, rackup
+      assert_includes server.output.text, text
+    end
+    assert_equal 1, failed_start(args: ["-w", "1"], rackup: "exit! 0").status.exitstatus
+  end
+
+  # As from a checkout before bin/setup; without Bundler, which would find this one's.
+  def test_an_extension_that_is_not_built
+    %w[exe lib].each { |folder| FileUtils.cp_r(File.join(ROOT, folder), temp_dir) }
+    FileUtils.rm_f(File.join(temp_dir, "lib/bontebok/bontebok.so"))
+    rackup = temp_file("config.ru", APP)
+    bare = { "RUBYOPT" => nil, "BUNDLE_GEMFILE" => nil, "RUBYLIB" => nil,
+             "GEM_PATH" => Gem.path.join(File::PATH_SEPARATOR) }
+    %w[0 1].each do |workers|
+      server = start_process(RbConfig.ruby, "exe/bontebok", "-w", workers, rackup, chdir: temp_dir, env: bare)
+      assert_failed server, 1, "its extension is not built"
+    end
+  end
+
+  def test_help_and_version_of_the_executable
+    { "--help" => "Usage: bontebok", "--version" => /\Abontebok \d+\.\d+/,
+      "--check" => /^Listen +unix:.* command line$/ }.each do |flag, text|
+      server = failed_start(args: [flag])
+      assert_equal [0, ""], [server.status.exitstatus, server.output.text(:stderr)]
+      assert_operator text, :===, server.output.text(:stdout)[text]
+    end
+  end
+
+  private
+
+  def failed_start(**options)
+    server = start_bontebok(ready: false, **options)
+    server.wait
+    server.output.wait_for_end
+    server
+  end
+
+  def assert_fails(exit_status, message, **options)
+    assert_failed failed_start(**options), exit_status, message
+  end
+
+  def assert_failed(server, exit_status, message)
+    server.output.wait_for_end
+    text = server.output.text
+    assert_includes text, "bontebok: "
+    assert_includes text, message
+    assert_equal exit_status, server.wait.exitstatus, text
+    assert_operator text.lines.size, :<=, 3, text
+  end
+end

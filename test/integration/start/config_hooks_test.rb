@@ -1,0 +1,142 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/config/hooks"
+require_relative "../support/process_tree"
+
+# The hooks of a configuration file in a server's life: which process runs them, when, and what those do that raise.
+class ConfigHooksTest < Support::TestCase
+  include ProcessTree
+
+  APP = "run ->(env) { env['PATH_INFO'] == '/raise' ? raise(IndexError, 'no shelf') : [200, {}, [Process.pid.to_s]] }\n"
+
+  # Each says its name, its process and its arguments.
+  TELLING = Bontebok::Hooks::NAMES.map do |name|
+    "#{name} { |*all| $stderr.puts ['hook', :#{name}, Process.pid, *all.map(&:inspect)].join(' ') }\n"
+  end.join
+
+  def test_every_hook_runs_in_its_process_and_in_order
+    server = start(TELLING, args: ["-w", "1"], rackup: "$stderr.puts %(hook loaded \#{Process.pid})\n#{APP}")
+    server.wait_for_output(/hook on_booted/)
+    master = master(server).pid
+    worker = workers(server).first
+    server.stop
+    text = server.output.text
+    told = text.scan(/^hook (\w+) (\d+)/).map { |name, pid| [name, pid.to_i] }
+    by_process = told.group_by(&:last).transform_values { |all| all.map(&:first) }
+    assert_equal({ master => %w[loaded before_fork after_worker_fork on_booted after_worker_exit after_stopped],
+                   worker => %w[after_fork after_worker_ready before_thread_start before_thread_exit
+                                before_worker_exit] }, by_process)
+    assert_match(/^hook after_worker_exit .*number=1, pid=#{worker}> #<Process::Status: pid #{worker} exit 0>/, text)
+  end
+
+  def test_with_one_process_there_is_no_worker
+    server = start(TELLING, args: ["-w", "0"])
+    server.wait_for_output(/hook on_booted/)
+    server.stop
+    assert_equal %w[after_stopped before_thread_exit before_thread_start on_booted],
+                 server.output.text.scan(/^hook (\w+) #{server.pid}/).flatten.sort
+  end
+
+  def test_after_fork_comes_before_an_application_that_is_not_preloaded
+    server = start("after_fork { $connected = true }\n", args: %w[-w 1 --preload false],
+                                                         rackup: "run ->(_) { [200, {}, [$early.to_s]] }.tap { " \
+                                                                 "$early = $connected.inspect }\n")
+    assert_equal "true", server.get.body
+  end
+
+  def test_a_hook_that_raises_ends_a_first_start
+    %w[before_fork after_fork after_worker_ready].each do |name|
+      server = start("\n#{name} { raise IOError, 'no database' }\n", ready: false, args: ["-w", "2"])
+      assert_equal 1, server.wait.exitstatus, name
+      server.output.wait_for_end
+      assert_match(/the hook #{name} failed.*no database \(IOError\).*bontebok\.rb:2/m, server.output.text)
+      assert_match(/no worker became ready/, server.output.text)
+      refute_match(%r{lib/bontebok/}, server.output.text)
+    end
+  end
+
+  def test_threads_begin_and_end_with_hooks
+    server = start("before_thread_start { Thread.current[:name] = 'antelope'; raise IOError, 'no name' }\n" \
+                   "before_thread_exit { $stderr.puts Thread.current[:name] }\n",
+                   args: %w[-w 1 -t 2], rackup: "run ->(_) { [200, {}, [Thread.current[:name]]] }\n")
+    assert_equal "antelope", server.get.body
+    assert_equal 0, server.stop.exitstatus
+    assert_equal 2, server.output.text.scan(/^antelope$/).size
+    assert_equal 2, server.output.text.scan("the hook before_thread_start failed: no name (IOError)").size
+  end
+
+  # Each costs a thread, and none costs a request.
+  def test_hooks_that_kill_their_thread
+    %w[before_thread_start before_thread_exit].each do |name|
+      server = start("#{name} { Thread.current.kill }\n", args: %w[-w 0])
+      server.stop
+      assert_match(/ stopped$/, server.output.text)
+      assert_equal 1, server.output.text.scan("a thread that serves was killed").size, name
+    end
+  end
+
+  def test_a_hook_that_raises_where_nothing_can_be_stopped_is_logged
+    server = start("on_booted { raise 'boom' }\nafter_worker_exit { raise 'bang' }\nbefore_worker_exit { exit 3 }\n",
+                   args: ["-w", "1"])
+    server.wait_for_output(/ error \d+ \S+ \S+ the hook on_booted failed: boom \(RuntimeError\)/)
+    assert_equal [200, 0], [server.get.status, server.stop.exitstatus]
+    assert_match(/the hook before_worker_exit failed: exit \(SystemExit\)/, server.output.text)
+    assert_match(/the hook after_worker_exit failed: bang \(RuntimeError\)/, server.output.text)
+  end
+
+  def test_on_error_is_told_and_gives_the_answer
+    server = start("on_error { |error, env| $stderr.puts('told ' + env['PATH_INFO']); error.message }\n",
+                   args: ["-w", "1", "-E", "production"])
+    response = server.get("/raise")
+    assert_equal [500, "no shelf"], [response.status, response.body]
+    server.wait_for_output(%r{told /raise})
+    assert_equal 200, server.get.status
+  end
+
+  # As where the application raises it: no failure of the hook's, the process is to go.
+  def test_a_hook_between_requests_that_ends_its_process
+    { "on_error" => "the hook on_error", "out_of_band" => "what was to be done out of band" }.each do |name, what|
+      server = start("#{name} { raise NoMemoryError, 'no room' }\n", args: %w[-w 1 --max-gc-per-request 1])
+      old = server.get.body.to_i
+      assert_equal 500, server.get("/raise").status
+      wait_for_workers(server, 1, without: [old])
+      assert_equal 200, server.get.status
+      server.wait_for_output(/ error #{old} w1 g1 #{what} ends this process: no room \(NoMemoryError\)/)
+      server.stop
+    end
+  end
+
+  def test_a_signal_ends_a_start_whose_hook_waits
+    %w[before_fork after_fork].each do |name|
+      server = start("#{name} { |worker| $stderr.puts('waiting') || sleep if worker.number == 2 }\n",
+                     ready: false, args: ["-w", "2"])
+      server.wait_for_output(/waiting/)
+      assert_equal 0, server.stop("TERM").exitstatus, name
+      refute_match(/killed$/, server.output.text)
+    end
+  end
+
+  # Once workers are there, the master goes on: it has to tell them.
+  def test_a_signal_does_not_cut_a_later_hook_short
+    make_gate
+    server = start(<<~RUBY, args: ["-w", "1"])
+      count = 0
+      before_fork { $stderr.puts(File.read('gate') + 'passed') if (count += 1) == 2 && warn('waiting').nil? }
+    RUBY
+    Process.kill("TERM", server.get.body.to_i)
+    server.wait_for_output(/^waiting/)
+    server.signal("TERM")
+    server.wait_for_output(/ stopping$/)
+    open_gate
+    assert_equal 0, server.wait.exitstatus
+    assert_match(/^passed$/, server.output.text)
+  end
+
+  private
+
+  def start(text, rackup: APP, args: [], **options)
+    path = temp_file("bontebok.rb", text)
+    start_bontebok(args: ["-c", path, *args], rackup: rackup, **options)
+  end
+end
