@@ -66,48 +66,12 @@ static enum bb__conn_next serve(struct bb__conn *conn, struct bb__conn_context *
     return BB_CONN_REQUEST;
 }
 
-/* ---- what the log hears of ---- */
-
-static const struct {
-    int status;
-    const char *text;
-} faults[] = {
-    [BB_FAULT_SPOOL_FULL] = {507, "spool: SpoolMax reached"},
-    [BB_FAULT_SPOOL_UNWRITABLE] = {507, "spool: a request body cannot be written"},
-    [BB_FAULT_SPOOL_NONE] = {503, "spool: no memory or no file for a request body"},
-    [BB_FAULT_UNKNOWN] = {501, "CONNECT, a method of more than 32 bytes, or an unknown transfer coding"},
-    [BB_FAULT_VERSION] = {505, "a version of HTTP other than 1"},
-    [BB_FAULT_DESERTED] = {BB_STATUS_DESERTED, "the client has gone before its turn: nothing is done for it"},
-    [BB_FAULT_CROWDED] = {503, "no room for more connections: a request that is not whole is refused"},
-    [BB_FAULT_QUEUE_FULL] = {503, "MaxQueue: as many requests wait for a worker"},
-    [BB_FAULT_UNWATCHED] = {0, "epoll: a connection cannot be watched, and is reset"},
-    [BB_FAULT_UNSENT] = {0, "relay: a request cannot be passed on"},
-    [BB_FAULT_USELESS] = {503, "a request was passed on by a worker of another version or configuration"},
-    [BB_FAULT_QUEUE_TIME] = {503, "QueueTimeout: no worker has had time for a request"},
-};
-
-int bb__conn_tell_fault(const struct bb__conn *conn, struct bb__conn_context *context, enum bb__fault fault,
-                        int error)
-{
-    struct bb_news news = {.status = faults[fault].status, .error = error, .text = faults[fault].text};
-    memcpy(news.peer, conn->peer, sizeof news.peer);
-    bb__news_add_paced(&context->news, &context->fault_news[fault], context->now, &news);
-    return news.status;
-}
+/* ---- refusals ---- */
 
 static enum bb__conn_next refuse_fault(struct bb__conn *conn, struct bb__conn_context *context,
                                        enum bb__fault fault, int error)
 {
     return bb__conn_refuse(conn, context, bb__conn_tell_fault(conn, context, fault, error));
-}
-
-bool bb__conn_is_deserted(struct bb__conn *conn, struct bb__conn_context *context)
-{
-    if (!bb__sock_is_deserted(conn->fd, context->settings->check_client_connection > 0)) return false;
-    const struct bb__h1_error none = {.status = bb__conn_tell_fault(conn, context, BB_FAULT_DESERTED, 0),
-                                      .head_method = conn->head_method};
-    if (context->log) bb__conn_log_refusal(conn, context, &none);
-    return true;
 }
 
 /* ---- body ---- */
@@ -236,6 +200,14 @@ static int parse_head(struct bb__conn *conn, struct bb__conn_context *context)
     conn->head_parsed = len;
     return bb__head_parse(bytes, len, &context->head_limits, context->names, context->fields, &context->head,
                           &conn->head_len);
+}
+
+/* The head is still in the buffer; context->head is another connection's by now. */
+bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    size_t len = conn->head_len > 0 ? conn->head_len : bb__buf_len(&conn->in);
+    return bb__head_parse(bb__buf_bytes(&conn->in), len, &context->head_limits, context->names,
+                          context->fields, &context->head, &conn->head_len) == BB_OK;
 }
 
 static enum bb__conn_next refuse_head(struct bb__conn *conn, struct bb__conn_context *context, int status)

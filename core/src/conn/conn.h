@@ -232,11 +232,8 @@ enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_conte
 /* The deadline is over; it is not set any more. */
 enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* Has the host log why it never sees a request; error: errno, or 0. Returns the status to answer. */
-int bb__conn_tell_fault(const struct bb__conn *conn, struct bb__conn_context *context, enum bb__fault fault,
-                        int error);
-
-/* conn_request.c */
+/* Makes context->head that of a request whose head is whole. False: it is none. */
+bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* context->head is its head. */
 static inline void bb__conn_note_method(struct bb__conn *conn, const struct bb__conn_context *context)
@@ -245,12 +242,11 @@ static inline void bb__conn_note_method(struct bb__conn *conn, const struct bb__
     conn->head_method = method->at && method->len == 4 && memcmp(method->at, "HEAD", 4) == 0;
 }
 
-/* Makes context->head that of a request whose head is whole. False: it is none. */
-bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *context);
+/* conn_fault.c */
 
-/* Goes on with one that has come from elsewhere, or whose request nobody could serve when it was complete, if
- * its client still waits. */
-enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_context *context);
+/* Has the host log why it never sees a request; error: errno, or 0. Returns the status to answer. */
+int bb__conn_tell_fault(const struct bb__conn *conn, struct bb__conn_context *context, enum bb__fault fault,
+                        int error);
 
 /* SERVED: nobody waits for the answer any more; the log hears of it. Close it. */
 bool bb__conn_is_deserted(struct bb__conn *conn, struct bb__conn_context *context);
@@ -258,12 +254,15 @@ bool bb__conn_is_deserted(struct bb__conn *conn, struct bb__conn_context *contex
 /* For the logs, as those of nginx have it. No answer. */
 #define BB_STATUS_DESERTED 499
 
+/* conn_request.c */
+
+/* Goes on with one that has come from elsewhere, or whose request nobody could serve when it was complete, if
+ * its client still waits. */
+enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_context *context);
+
 /* SERVED: fills in what the host sees. */
 void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *context,
                            struct bb_request *request);
-
-/* SERVED, and the whole answer is sent or in `out`: forgets the request, goes on as conn->keep_alive says. */
-enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* conn_start.c: us, since the proxy has had a request that has_start, whose head is in the context; 0: there
  * is nobody to be believed who tells. */
@@ -306,8 +305,16 @@ bool bb__conn_is_taking(struct bb__conn *conn, struct bb__conn_context *context)
 /* FLUSH, or an answer that is sent already: what follows once `out` is empty. */
 enum bb__conn_next bb__conn_after_answer(struct bb__conn *conn, struct bb__conn_context *context);
 
+/* SERVED, and the whole answer is sent or in `out`: forgets the request, goes on as conn->keep_alive says. */
+enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_context *context);
+
 /* LINGER: reads what came, and throws it away. */
 enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_context *context);
+
+/* "100 Continue", RFC 9110 10.1.1. BB_OK or BB_EGONE. */
+int bb__conn_say_continue(struct bb__conn *conn, struct bb__conn_context *context);
+
+/* conn_refuse.c */
 
 /* Answers a request that the host never sees, then closes so that the client can read the answer (RFC
  * 9112 9.6). Bytes behind it are never a request. */
@@ -326,8 +333,5 @@ void bb__conn_log_refusal(const struct bb__conn *conn, struct bb__conn_context *
 void bb__conn_log_overdue(const struct bb__conn *conn, struct bb__conn_context *context,
                           const struct bb__h1_error *error, const struct bb_request *request,
                           uint64_t duration);
-
-/* "100 Continue", RFC 9110 10.1.1. BB_OK or BB_EGONE. */
-int bb__conn_say_continue(struct bb__conn *conn, struct bb__conn_context *context);
 
 #endif

@@ -1,7 +1,6 @@
-/* conn_out.c: the sending side of a connection: what the client has not taken yet, refusals, the way out. See
- * conn.h. */
+/* conn_out.c: the sending side of a connection: what the client has not taken yet, what follows an answer,
+ * the way out. See conn.h. */
 #include "conn/conn.h"
-#include "http/h1_reply.h"
 
 /* At most so many times in a row `out` is filled from `spill`: others wait. */
 #define WINDOWS_MAX 4
@@ -166,26 +165,23 @@ enum bb__conn_next bb__conn_after_answer(struct bb__conn *conn, struct bb__conn_
     return BB_CONN_WAIT;
 }
 
-enum bb__conn_next bb__conn_refuse(struct bb__conn *conn, struct bb__conn_context *context, int status)
+enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    const struct bb__h1_error error = {.status = status, .head_method = conn->head_method};
-    return bb__conn_refuse_with(conn, context, &error);
-}
+    size_t used = conn->head_len;
+    if (conn->body_in_buffer) used += context->head.content_length;
+    bb__buf_consume(&conn->in, used);
+    conn->body_in_buffer = false;
+    conn->head_seen = 0;
+    conn->head_method = false;
+    if (conn->spool.length > 0) bb__spool_drop(&conn->spool, context->spool_budget);
 
-enum bb__conn_next bb__conn_refuse_with(struct bb__conn *conn, struct bb__conn_context *context,
-                                        const struct bb__h1_error *error)
-{
-    if (context->log) bb__conn_log_refusal(conn, context, error);
-    conn->keep_alive = false;
-    conn->linger = true;
-    bb__blocks_take_back(&context->blocks, &conn->in);
-    bb__spool_drop(&conn->spool, context->spool_budget);
-    if (bb__h1_reply_error(&conn->out, error, &context->date, context->settings->server_name) != BB_OK)
-        return BB_CONN_CLOSE;
-
-    int code = bb__conn_flush(conn, context);
-    if (code == BB_EGONE) return BB_CONN_CLOSE;
-    return code == BB_AGAIN ? bb__conn_await_taking(conn, context) : bb__conn_after_answer(conn, context);
+    /* A client that does not know of the end may be sending its next request, one that has sent a body an
+     * empty line behind it: closing at once could reset the connection before it has read the answer (RFC
+     * 9112 9.6). */
+    conn->linger = context->head.keep_alive || context->head.chunked || context->head.has_length ||
+                   bb__buf_len(&conn->in) > 0;
+    if (!bb__conn_owes_some(conn)) return bb__conn_after_answer(conn, context);
+    return bb__conn_await_taking(conn, context);
 }
 
 int bb__conn_say_continue(struct bb__conn *conn, struct bb__conn_context *context)

@@ -1,6 +1,5 @@
 /* conn_queue.c: see conn_queue.h. */
 #include "conn/conn_queue.h"
-#include "http/h1_reply.h"
 
 /* us. A lane that is free takes what is in the queue sooner. Until then nobody can tell whether the first
  * that waits has to wait at all: the lane for it may have been woken, and is not idle any more. */
@@ -110,41 +109,4 @@ enum bb__conn_turn bb__conn_turn(struct bb__conn *conn, struct bb__conn_context 
     if (is_health_check(context)) return turn_of_health_check(conn, context, now);
     if (!is_full(context, now, 0, &settled)) return BB_TURN_GO;
     return settled || is_longer(since(conn), now, SETTLED) ? BB_TURN_AWAY : BB_TURN_HOLD;
-}
-
-/* ---- no more ---- */
-
-/* s. What waits now has been answered by then. */
-static uint32_t retry_after(const struct bb_settings *settings)
-{
-    uint64_t seconds = (settings->queue_timeout + 999) / 1000;
-    return seconds < 1 ? 1 : seconds < UINT32_MAX ? (uint32_t)seconds : UINT32_MAX;
-}
-
-/* What is here of a body is thrown away; what is not would be read for nobody, so the connection ends (RFC
- * 9112 9.3). */
-static bool may_keep_alive(const struct bb__conn *conn, const struct bb__conn_context *context)
-{
-    const struct bb_settings *settings = context->settings;
-    if (conn->state != BB_CONN_SERVED || !context->head.keep_alive || context->draining) return false;
-    return settings->keepalive_timeout > 0 &&
-           (settings->max_keepalive_requests == 0 || conn->served < settings->max_keepalive_requests);
-}
-
-enum bb__conn_next bb__conn_turn_away(struct bb__conn *conn, struct bb__conn_context *context,
-                                      enum bb__fault fault)
-{
-    struct bb__h1_error error = {.status = bb__conn_tell_fault(conn, context, fault, 0),
-                                 .head_method = conn->head_method,
-                                 .keep_alive = may_keep_alive(conn, context),
-                                 .minor_version = context->head.minor_version,
-                                 .retry_after = retry_after(context->settings)};
-    if (conn->state != BB_CONN_SERVED) return bb__conn_refuse_with(conn, context, &error);
-
-    if (context->log) bb__conn_log_refusal(conn, context, &error);
-    conn->keep_alive = error.keep_alive;
-    conn->large = false;
-    if (bb__h1_reply_error(&conn->out, &error, &context->date, context->settings->server_name) != BB_OK)
-        return BB_CONN_CLOSE;
-    return bb__conn_flush(conn, context) == BB_EGONE ? BB_CONN_CLOSE : bb__conn_answered(conn, context);
 }

@@ -31,7 +31,8 @@ bool bb__conn_queue_is_full_with(const struct bb__conn_context *context, uint64_
 /* SERVED, and context->head is its head: whether it has waited for too long. */
 bool bb__conn_is_overdue(struct bb__conn *conn, const struct bb__conn_context *context);
 
-/* 503 with Retry-After. The connection stays, if all of the request is here and the client does. */
+/* conn_refuse.c: 503 with Retry-After. The connection stays, if all of the request is here and the client
+ * does. */
 enum bb__conn_next bb__conn_turn_away(struct bb__conn *conn, struct bb__conn_context *context,
                                       enum bb__fault fault);
 

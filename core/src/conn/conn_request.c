@@ -2,14 +2,6 @@
  * conn.h. */
 #include "conn/conn_queue.h"
 
-/* The head is still in the buffer; context->head is another connection's by now. */
-bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *context)
-{
-    size_t len = conn->head_len > 0 ? conn->head_len : bb__buf_len(&conn->in);
-    return bb__head_parse(bb__buf_bytes(&conn->in), len, &context->head_limits, context->names,
-                          context->fields, &context->head, &conn->head_len) == BB_OK;
-}
-
 /* The worker that has passed it on could serve it, this one cannot. If it was idle, it just ends. */
 static enum bb__conn_next refuse_useless(struct bb__conn *conn, struct bb__conn_context *context)
 {
@@ -56,23 +48,4 @@ void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *conte
         request->body = in_memory ? bb__buf_bytes(&conn->spool.memory) : NULL;
         request->body_length = conn->spool.length;
     }
-}
-
-enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_context *context)
-{
-    size_t used = conn->head_len;
-    if (conn->body_in_buffer) used += context->head.content_length;
-    bb__buf_consume(&conn->in, used);
-    conn->body_in_buffer = false;
-    conn->head_seen = 0;
-    conn->head_method = false;
-    if (conn->spool.length > 0) bb__spool_drop(&conn->spool, context->spool_budget);
-
-    /* A client that does not know of the end may be sending its next request, one that has sent a body an
-     * empty line behind it: closing at once could reset the connection before it has read the answer (RFC
-     * 9112 9.6). */
-    conn->linger = context->head.keep_alive || context->head.chunked || context->head.has_length ||
-                   bb__buf_len(&conn->in) > 0;
-    if (!bb__conn_owes_some(conn)) return bb__conn_after_answer(conn, context);
-    return bb__conn_await_taking(conn, context);
 }
