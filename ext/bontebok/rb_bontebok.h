@@ -20,7 +20,7 @@
 
 #define BBR_LISTENERS_MAX 64
 
-/* ---- rb_bontebok.c ---- */
+/* ---- rb_util.c ---- */
 
 extern VALUE bbr_eInvalidReply; /* what the application answered is no answer */
 extern VALUE bbr_eClientGone;   /* what each, or a stream's write, raises when nobody reads any more */
@@ -56,6 +56,14 @@ static inline VALUE bbr_class_name(VALUE object)
     return rb_class_path(rb_obj_class(object));
 }
 
+/* Calls a function that may unwind. nil, or the exception it raised; any other way out (the thread is killed,
+ * a throw to a catch outside of Lane#serve) goes on, to the ensure there. */
+VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument);
+
+/* What the log is to say, as a String, and how loud: the name of a level. */
+VALUE bbr_news_text(const struct bb_news *news);
+const char *bbr_news_level(const struct bb_news *news);
+
 /* ---- rb_worker.c ---- */
 
 /* The core's worker and who holds it. The GC frees objects in any order, the core wants the lanes to go
@@ -76,10 +84,6 @@ struct bbr_worker {
 #define BBR_NEVER UINT64_MAX
 
 void bbr_worker_release(struct bbr_worker *worker);
-
-/* rb_lane.c: what the log is to say, as a String, and how loud: the name of a level. */
-VALUE bbr_news_text(const struct bb_news *news);
-const char *bbr_news_level(const struct bb_news *news);
 
 /* The core's board of a Board; raises if it has none. Whoever uses it keeps the object. */
 struct bb_board *bbr_board(VALUE object);
@@ -139,8 +143,14 @@ struct bbr_exchange {
 /* Of a Lane; raises unless it was initialized. */
 struct bbr_lane *bbr_lane_of(VALUE self);
 
-/* Waits until the client has taken some of the reply; other threads run meanwhile. */
-void bbr_lane_wait_for_client(struct bbr_exchange *exchange);
+/* rb_util.c: tells lib; what the callable raises is swallowed. */
+void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message, VALUE error);
+
+/* ---- rb_process.c ---- */
+
+/* Ends a process that the application has forked, as Ruby's exit would, but for exit handlers: they are the
+ * server's. */
+NORETURN(void bbr_leave_child(int status));
 
 /* Is this a process that the application has forked inside of a request? */
 bool bbr_lane_is_child(const struct bbr_lane *lane);
@@ -148,24 +158,31 @@ bool bbr_lane_is_child(const struct bbr_lane *lane);
 /* Ends such a process, without a word to the client. */
 void bbr_lane_leave_if_child(const struct bbr_lane *lane);
 
+/* ---- rb_wait.c ---- */
+
+/* Waits for a request, or until the lane is woken; other threads run meanwhile. */
+void bbr_wait_for_request(struct bbr_lane *lane);
+
+/* Waits until the client has taken some of the reply; other threads run meanwhile. Returns what
+ * bb_reply_wait() does.
+ */
+int bbr_wait_for_client(struct bbr_lane *lane);
+
 /* ---- rb_error.c ---- */
 
-/* Calls a function that may unwind. nil, or the exception it raised; any other way out (the thread is killed,
- * a throw to a catch outside of Lane#serve) goes on, to the ensure there. */
-VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument);
+/* Logs a failure of the application. text follows the request's method and path. */
+void bbr_log_failure(struct bbr_exchange *exchange, const char *text, VALUE error);
 
-/* Ends a process that the application has forked, as Ruby's exit would, but for exit handlers: they are the
- * server's. */
-NORETURN(void bbr_leave_child(int status));
+/* Logs it, reports "leave" if the application asked this process to end, and returns what on_error does. */
+VALUE bbr_tell_failure(struct bbr_exchange *exchange, VALUE error);
 
-/* Tells lib; what the callable raises is swallowed. */
-void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message, VALUE error);
+/* Whether it is the RequestTimeout that was raised in this request. */
+bool bbr_is_timeout(const struct bbr_exchange *exchange, VALUE error);
 
-/* The application failed: logs it, answers with what on_error returns, else with 500, if nothing has been
- * sent, and reports "leave" if it asked this process to end. */
-void bbr_failed(struct bbr_exchange *exchange, VALUE error);
+/* Closes the body of an answer of on_error that is not sent. */
+void bbr_drop_answer(struct bbr_exchange *exchange, VALUE answer);
 
-/* The same where no answer can be saved or spoilt: after it, or between two requests. */
+/* The application failed where no answer can be saved or spoilt: after it, or between two requests. */
 void bbr_failed_late(struct bbr_exchange *exchange, VALUE error);
 
 /* The body ended before its Content-Length; the core has aborted the reply. */
@@ -192,7 +209,7 @@ static inline VALUE bbr_attempt_in_time(VALUE (*function)(VALUE), struct bbr_exc
     return bbr_attempt(function, (VALUE)exchange);
 }
 
-/* ---- rb_env.c, rb_env_names.c, rb_env_shape.c ---- */
+/* ---- rb_env_keys.c, rb_env_names.c, rb_env_shape.c, rb_env.c ---- */
 
 /* What the env of every request to a listener has in common, with room for the rest. */
 VALUE bbr_env_template(VALUE base, const struct bbr_endpoint *endpoint, VALUE no_input);
@@ -253,16 +270,21 @@ VALUE bbr_input_new(const struct bb_request *request);
 VALUE bbr_input_empty(void);
 void bbr_input_detach(VALUE input);
 
-/* ---- rb_reply.c, rb_stream.c ---- */
+/* ---- rb_send.c ---- */
 
-/* Answers the current request with what the application returned. */
-void bbr_reply(struct bbr_exchange *exchange, VALUE triplet);
-
-/* The binding's own answer: a text. */
-void bbr_reply_text(struct bbr_exchange *exchange, int status, VALUE text);
+/* Raises what the code, a failure, means. */
+NORETURN(void bbr_reply_fail(struct bbr_exchange *exchange, int code));
 
 /* Raises if the code is a failure. */
-void bbr_reply_check(struct bbr_exchange *exchange, int code);
+static inline void bbr_reply_check(struct bbr_exchange *exchange, int code)
+{
+    if (RB_UNLIKELY(code < 0)) bbr_reply_fail(exchange, code);
+}
+
+/* Sends one run of slices. True: the core took all; false: *taken says how much, and the client has taken
+ * something since. Pointers into Strings are stale then: other threads ran. */
+bool bbr_send_slices(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,
+                     uint64_t *taken);
 
 /* Sends one part of the body, waiting for the client where it must. */
 void bbr_reply_part(struct bbr_exchange *exchange, VALUE part);
@@ -273,13 +295,39 @@ void bbr_reply_flush(struct bbr_exchange *exchange, bool last);
 /* The String that a body part is; else raises. */
 VALUE bbr_reply_string(VALUE part);
 
+/* ---- rb_reply.c, rb_stream.c, rb_failed.c ---- */
+
+/* The application failed: logs it, answers with what on_error returns, else with 500, if nothing has been
+ * sent, and reports "leave" if it asked this process to end. */
+void bbr_failed(struct bbr_exchange *exchange, VALUE error);
+
+/* Answers the current request with what the application returned. */
+void bbr_reply(struct bbr_exchange *exchange, VALUE triplet);
+
+/* The binding's own answer: a text. */
+void bbr_reply_text(struct bbr_exchange *exchange, int status, VALUE text);
+
 /* The writing end of the current reply: the block that each yields to, or what call is given. */
 VALUE bbr_stream_new(struct bbr_exchange *exchange);
 VALUE bbr_stream_yielded(RB_BLOCK_CALL_FUNC_ARGLIST(part, stream));
 void bbr_stream_finish(VALUE stream);
 void bbr_stream_detach(VALUE stream);
 
+/* ---- rb_serve.c ---- */
+
+/* Serves until the worker has drained; argument: the exchange. */
+VALUE bbr_serve(VALUE argument);
+
+/* What is due when that was left, whichever way. */
+VALUE bbr_stop_serving(VALUE argument);
+
 /* Each file's part of Init. */
+void bbr_init_util(VALUE bontebok, VALUE core);
+void bbr_init_env_keys(void);
+void bbr_init_failed(void);
+void bbr_init_serve(void);
+void bbr_init_lane_time(VALUE core);
+void bbr_init_input_lines(VALUE core);
 void bbr_init_board(VALUE core);
 void bbr_init_worker(VALUE core);
 void bbr_init_lane(VALUE core);
@@ -288,7 +336,6 @@ void bbr_init_input(VALUE core);
 void bbr_init_reply(void);
 void bbr_init_stream(VALUE core);
 void bbr_init_error(void);
-void bbr_init_time(VALUE bontebok, VALUE core);
 void bbr_init_process(VALUE core);
 
 #endif

@@ -309,5 +309,4 @@ void bbr_init_input(VALUE core)
     rb_define_alias(input_class, "sysread", "readpartial");
     rb_define_alias(input_class, "isatty", "tty?");
     rb_define_alias(input_class, "sync", "binmode?");
-    bbr_init_input_lines(input_class);
 }

@@ -33,6 +33,5 @@ static inline uint64_t bbr_input_left(const struct input *input)
 }
 
 /* rb_input_lines.c's methods. */
-void bbr_init_input_lines(VALUE class);
 
 #endif

@@ -202,8 +202,9 @@ static VALUE input_each_char(VALUE self)
     return self;
 }
 
-void bbr_init_input_lines(VALUE class)
+void bbr_init_input_lines(VALUE core)
 {
+    VALUE class = rb_const_get(core, rb_intern("Input"));
     id_chomp = rb_intern("chomp");
     rb_define_method(class, "gets", input_gets, -1);
     rb_define_method(class, "readline", input_readline, -1);

@@ -1,11 +1,14 @@
-/* rb_process.c: what Bontebok::Core can do for the processes of the server, beside serving. Not for lanes. */
+/* rb_process.c: what Bontebok::Core can do for the processes of the server, beside serving; and how a process
+ * ends that the application has forked. */
 #include "rb_bontebok.h"
 
 #include <errno.h>
+#include <ruby/io.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* Bytes. The attempt's child only returns. */
 #define STACK 16384
@@ -47,6 +50,35 @@ static VALUE check_fork(VALUE core)
 static VALUE adopt_orphans(VALUE core)
 {
     return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 ? Qtrue : Qfalse;
+}
+
+/* ---- processes that the application forks inside of a request ---- */
+
+static VALUE flush(RB_BLOCK_CALL_FUNC_ARGLIST(io, data))
+{
+    (void)bbr_attempt(rb_io_flush, io); /* it may be closed, or have no reader any more */
+    return Qnil;
+}
+
+static VALUE flush_all(VALUE space)
+{
+    return rb_block_call(space, rb_intern("each_object"), 1, &rb_cIO, flush, Qnil);
+}
+
+void bbr_leave_child(int status)
+{
+    (void)bbr_attempt(flush_all, rb_const_get(rb_cObject, rb_intern("ObjectSpace")));
+    _exit(status); /* the exit handlers are the server's */
+}
+
+bool bbr_lane_is_child(const struct bbr_lane *lane)
+{
+    return getpid() != lane->pid;
+}
+
+void bbr_lane_leave_if_child(const struct bbr_lane *lane)
+{
+    if (bbr_lane_is_child(lane)) bbr_leave_child(EXIT_SUCCESS);
 }
 
 void bbr_init_process(VALUE core)

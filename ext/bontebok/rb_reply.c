@@ -9,17 +9,6 @@
 
 static ID id_to_i, id_each, id_call, id_close, id_closed_p, id_owner, id_to_ary;
 
-void bbr_reply_check(struct bbr_exchange *exchange, int code)
-{
-    if (code >= 0) return;
-    if (code == BB_EGONE) {
-        bbr_lane_leave_if_child(exchange->lane); /* to a child the parent's clients are gone */
-        exchange->gone = true;
-        rb_raise(bbr_eClientGone, "%s", bb_code_text(code));
-    }
-    bbr_raise(code);
-}
-
 /* ---- status and fields ---- */
 
 static void begin(struct bbr_exchange *exchange, VALUE status)
@@ -100,51 +89,6 @@ static bool end_head(struct bbr_exchange *exchange, uint64_t body_length)
     return !bb_reply_bodyless(exchange->lane->core);
 }
 
-/* ---- sending ---- */
-
-VALUE bbr_reply_string(VALUE part)
-{
-    VALUE string = rb_check_string_type(part);
-    if (NIL_P(string))
-        rb_raise(bbr_eInvalidReply, "a part of the body is no String, but of %" PRIsVALUE,
-                 bbr_class_name(part));
-    return string;
-}
-
-/* Sends one run of slices. True: the core took all; false: *taken says how much, and the client has taken
- * something since. Pointers into Strings are stale then: other threads ran. */
-static bool send_slices(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,
-                        uint64_t *taken)
-{
-    /* If the application rescued that the client is gone: bytes are missing, and nothing may follow them. */
-    int code = exchange->gone ? BB_EGONE : bb_reply_write(exchange->lane->core, slices, count, last, taken);
-    if (RB_LIKELY(code == BB_OK)) return true;
-    if (code == BB_AGAIN)
-        bbr_lane_wait_for_client(exchange);
-    else
-        bbr_reply_check(exchange, code);
-    return false;
-}
-
-void bbr_reply_flush(struct bbr_exchange *exchange, bool last)
-{
-    uint64_t taken;
-    while (!send_slices(exchange, NULL, 0, last, &taken)) continue;
-}
-
-void bbr_reply_part(struct bbr_exchange *exchange, VALUE part)
-{
-    size_t sent = 0, len;
-    while ((len = (size_t)RSTRING_LEN(part)) > sent) {
-        struct bb_slice slice = {RSTRING_PTR(part) + sent, len - sent};
-        uint64_t taken = 0;
-        bool all = send_slices(exchange, &slice, 1, false, &taken);
-        if (all) break;
-        sent += (size_t)taken;
-    }
-    RB_GC_GUARD(part);
-}
-
 /* ---- Array bodies ---- */
 
 /* Where a body stands: the first part that is not all sent, and how much of it is. */
@@ -187,7 +131,7 @@ static void send_array(struct bbr_exchange *exchange, VALUE parts)
         uint64_t taken = 0;
         size_t count = take_slices(slices, parts, cursor);
         bool last = cursor.part + (long)count >= RARRAY_LEN(parts);
-        if (!send_slices(exchange, slices, count, last, &taken)) {
+        if (!bbr_send_slices(exchange, slices, count, last, &taken)) {
             advance(&cursor, slices, count, taken);
             continue;
         }

@@ -35,9 +35,6 @@
  * wait it would know nothing. */
 #define COUNTED_WAIT 1000
 
-/* A disk that stalls may keep the porter in one step. Whoever ends the process waits for so long. */
-#define STOP_SECONDS 1
-
 #define STACK_SIZE (256 * 1024)
 
 /* ---- looking ---- */
@@ -59,12 +56,12 @@ static bool is_taken(unsigned word)
 
 static void remember(struct bb__porter *porter, struct bb_lane *lane, unsigned request)
 {
-    pthread_mutex_lock(&porter->time_lock);
+    pthread_mutex_lock(&porter->link.time_lock);
     lane->minded.word = request;
     lane->minded.since = bb__clock_us();
     lane->minded.overdue = lane->minded.untold = lane->minded.warned = lane->minded.late = false;
     lane->minded.labelled = false;
-    pthread_mutex_unlock(&porter->time_lock);
+    pthread_mutex_unlock(&porter->link.time_lock);
 }
 
 /* A request that was there a tick ago, too. Else it is remembered, with a time that is not before it: this
@@ -132,7 +129,7 @@ static void withdraw(struct bb__porter *porter)
     struct bb_worker *worker = porter->worker;
     bool busy = false;
     if (!worker->board || atomic_load(&worker->lane_count) < 2) return;
-    for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
+    for (struct bb_lane *lane = bb__first_lane(worker); lane; lane = bb__next_lane(lane))
         busy = busy || is_taken(bb__own_look(&lane->own));
     if (busy) porter->quiet = 0;
     bool idle = has_idle_sibling(porter);
@@ -151,9 +148,9 @@ static uint64_t time_lost(const struct bb__porter *porter)
 
 static void excuse(struct bb__porter *porter, struct bb_lane *lane, uint64_t lost)
 {
-    pthread_mutex_lock(&porter->time_lock);
+    pthread_mutex_lock(&porter->link.time_lock);
     lane->minded.since += lost;
-    pthread_mutex_unlock(&porter->time_lock);
+    pthread_mutex_unlock(&porter->link.time_lock);
 }
 
 static void look(struct bb__porter *porter)
@@ -164,15 +161,15 @@ static void look(struct bb__porter *porter)
     porter->context.now = bb__clock_ms();
     porter->context.seen = bb__clock_us();
     uint64_t lost = time_lost(porter);
-    pthread_mutex_lock(&porter->lock);
-    for (struct bb_lane *lane = porter->worker->lanes; lane; lane = lane->next) {
+    pthread_mutex_lock(&porter->link.lock);
+    for (struct bb_lane *lane = bb__first_lane(porter->worker); lane; lane = bb__next_lane(lane)) {
         if (lost > 0) excuse(porter, lane, lost);
         look_at(porter, lane);
     }
     withdraw(porter);
     bb__porter_mind_overdue(porter);
     bb__porter_mind_readers(porter);
-    pthread_mutex_unlock(&porter->lock);
+    pthread_mutex_unlock(&porter->link.lock);
     bb__porter_tell(porter);
 }
 
@@ -184,13 +181,13 @@ static bool has_new(struct bb__porter *porter, uint64_t *due)
 {
     bool found = false;
     *due = UINT64_MAX;
-    pthread_mutex_lock(&porter->lock);
-    for (struct bb_lane *lane = porter->worker->lanes; lane; lane = lane->next) {
+    pthread_mutex_lock(&porter->link.lock);
+    for (struct bb_lane *lane = bb__first_lane(porter->worker); lane; lane = bb__next_lane(lane)) {
         unsigned word = bb__own_look(&lane->own);
         found = found || is_busy(word);
         if (bb__own_state_of(word) == BB_OWN_HELD) *due = bb__sooner(*due, bb__porter_until(porter, lane));
     }
-    pthread_mutex_unlock(&porter->lock);
+    pthread_mutex_unlock(&porter->link.lock);
     return found;
 }
 
@@ -226,16 +223,16 @@ static int patience(struct bb__porter *porter)
 {
     uint64_t due;
     if (porter->quiet < QUIET_LOOKS) return tick(porter);
-    atomic_store(&porter->asleep, true);
+    atomic_store(&porter->link.asleep, true);
     if (!has_new(porter, &due)) return until(porter, due);
-    atomic_store(&porter->asleep, false);
+    atomic_store(&porter->link.asleep, false);
     return tick(porter);
 }
 
 static void clear_kick(struct bb__porter *porter)
 {
     for (int i = 0; i < porter->batch.count; i++)
-        if (porter->batch.events[i].data.ptr == &porter->kick_source) bb__event_clear(porter->kick_fd);
+        if (porter->batch.events[i].data.ptr == &porter->kick_source) bb__event_clear(porter->link.kick_fd);
 }
 
 /* The application may have closed a descriptor that is not its own. */
@@ -253,8 +250,8 @@ static void *run(void *argument)
         look(porter);
         int wait = patience(porter);
         porter->due_back = wait < 0 ? UINT64_MAX : bb__clock_us() + (uint64_t)wait * 1000;
-        if (bb__poller_wait(&porter->queue, &porter->batch, wait) != BB_OK) rest(porter, errno);
-        atomic_store(&porter->asleep, false);
+        if (bb__poller_wait(&porter->link.queue, &porter->batch, wait) != BB_OK) rest(porter, errno);
+        atomic_store(&porter->link.asleep, false);
         clear_kick(porter);
     }
     look(porter);
@@ -282,17 +279,18 @@ static int prepare(struct bb__porter *porter)
 {
     int code = bb__context_open(&porter->context, porter->worker);
     if (code != BB_OK) return code;
-    porter->kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (porter->kick_fd < 0 || bb__poller_open(&porter->queue) != BB_OK ||
-        bb__poller_add(&porter->queue, porter->kick_fd, BB_INTEREST_READ, &porter->kick_source) != BB_OK)
+    porter->link.kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (porter->link.kick_fd < 0 || bb__poller_open(&porter->link.queue) != BB_OK ||
+        bb__poller_add(&porter->link.queue, porter->link.kick_fd, BB_INTEREST_READ, &porter->kick_source) !=
+            BB_OK)
         return BB_ESYSTEM;
     return BB_OK;
 }
 
 static void release(struct bb__porter *porter)
 {
-    bb__poller_close(&porter->queue);
-    if (porter->kick_fd >= 0) (void)close(porter->kick_fd);
+    bb__poller_close(&porter->link.queue);
+    if (porter->link.kick_fd >= 0) (void)close(porter->link.kick_fd);
     free(porter);
 }
 
@@ -301,12 +299,12 @@ int bb__porter_start(struct bb_worker *worker)
     struct bb__porter *porter = calloc(1, sizeof *porter);
     if (!porter) return BB_ENOMEM;
     porter->worker = worker;
-    porter->kick_fd = porter->queue.fd = -1;
+    porter->link.kick_fd = porter->link.queue.fd = -1;
     porter->kick_source.kind = BB_SOURCE_WAKE;
     porter->tick = TICK;
     porter->due_back = UINT64_MAX;
-    (void)pthread_mutex_init(&porter->lock, NULL); /* of this kind it cannot fail */
-    (void)pthread_mutex_init(&porter->time_lock, NULL);
+    (void)pthread_mutex_init(&porter->link.lock, NULL); /* of this kind it cannot fail */
+    (void)pthread_mutex_init(&porter->link.time_lock, NULL);
     int code = prepare(porter);
     if (code == BB_OK) code = start_thread(porter);
     if (code != BB_OK) {
@@ -314,25 +312,8 @@ int bb__porter_start(struct bb_worker *worker)
         release(porter);
         return code;
     }
-    worker->porter = porter;
+    worker->io = &porter->link;
     return BB_OK;
-}
-
-static struct timespec end_of_patience(void)
-{
-    struct timespec end = {0};
-    (void)clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += STOP_SECONDS;
-    return end;
-}
-
-bool bb__porter_hangs(struct bb__porter *porter)
-{
-    struct timespec end = end_of_patience();
-    if (!porter || porter->hangs) return porter;
-    porter->hangs = pthread_mutex_timedlock(&porter->lock, &end) != 0;
-    if (!porter->hangs) pthread_mutex_unlock(&porter->lock);
-    return porter->hangs;
 }
 
 bool bb__porter_stop(struct bb__porter *porter)
@@ -340,9 +321,10 @@ bool bb__porter_stop(struct bb__porter *porter)
     if (!porter) return true;
     if (!bb__worker_is_inert(porter->worker)) {
         atomic_store(&porter->ends, true);
-        bb__event_raise(porter->kick_fd);
-        struct timespec end = end_of_patience();
-        if (bb__porter_hangs(porter) || pthread_timedjoin_np(porter->thread, NULL, &end) != 0) return false;
+        bb__event_raise(porter->link.kick_fd);
+        struct timespec end = bb__io_end_of_patience();
+        if (bb__io_hangs(&porter->link) || pthread_timedjoin_np(porter->thread, NULL, &end) != 0)
+            return false;
         bb__context_close(&porter->context); /* in a child it may be left halfway */
     }
     release(porter);

@@ -8,23 +8,18 @@
 #include "worker/worker.h"
 
 struct bb__porter {
+    struct bb__io_link link; /* the worker's and the lanes' */
     struct bb_worker *worker;
     pthread_t thread;
     struct bb__conn_context context;
-    struct bb__poller queue; /* the kick, and the sets that it holds, edge-triggered */
     struct bb__batch batch;
     struct bb__source kick_source;
-    int kick_fd;
-    atomic_bool asleep; /* it waits for a kick, for as long as it takes */
     atomic_bool ends;
-    bool hangs;                /* whoever frees its worker has waited for it in vain */
-    pthread_mutex_t time_lock; /* guards what lane_time.c looks at; never held for long */
-    pthread_mutex_t lock;      /* it looks at lanes: one that begins or ends waits */
-    bool fresh;                /* the last look has found a new request */
-    bool closely;              /* the wait behind the last look is a short one */
-    unsigned quiet;            /* looks in a row without a new request */
-    unsigned brief;            /* looks in a row at new requests only */
-    unsigned none_idle;        /* looks in a row at which no other process was idle */
+    bool fresh;         /* the last look has found a new request */
+    bool closely;       /* the wait behind the last look is a short one */
+    unsigned quiet;     /* looks in a row without a new request */
+    unsigned brief;     /* looks in a row at new requests only */
+    unsigned none_idle; /* looks in a row at which no other process was idle */
     uint64_t
         waits_since; /* ms, when something was first seen to wait although lanes are idle; 0: nothing does */
     uint64_t left_since; /* ms, when something was first seen to be left to those that are; 0: nothing is */
@@ -42,21 +37,16 @@ struct bb__porter {
     uint64_t due_back;            /* us, when it is to look again, whatever happens */
 };
 
+/* NULL: there is none. */
+static inline struct bb__porter *bb__porter_of(const struct bb_worker *worker)
+{
+    return (struct bb__porter *)worker->io; /* its first member */
+}
+
 /* BB_OK; BB_ENOMEM or BB_ESYSTEM: there is none. Before the first lane. */
 int bb__porter_start(struct bb_worker *worker);
 
-/* Whether it has not come back from a step within a second: nothing that it may use is to be freed. NULL is
- * allowed. */
-bool bb__porter_hangs(struct bb__porter *porter);
-
 /* There are no lanes any more. NULL is allowed. False: it hangs, and goes on using its worker. */
 bool bb__porter_stop(struct bb__porter *porter);
-
-/* A lane has begun a request, and others may be waiting for it. */
-static inline void bb__porter_notice(struct bb__porter *porter)
-{
-    if (atomic_load(&porter->asleep) && atomic_exchange(&porter->asleep, false))
-        bb__event_raise(porter->kick_fd);
-}
 
 #endif

@@ -29,14 +29,15 @@ static uint64_t hard_end(const struct bb_lane *lane)
 
 static uint64_t label_due(const struct bb_lane *lane)
 {
-    return lane->line ? end_of(lane, bb__porter_watch_time(lane->worker), lane->minded.labelled) : UINT64_MAX;
+    return lane->intake.line ? end_of(lane, bb__porter_watch_time(lane->worker), lane->minded.labelled)
+                             : UINT64_MAX;
 }
 
 uint64_t bb__porter_until(struct bb__porter *porter, const struct bb_lane *lane)
 {
-    pthread_mutex_lock(&porter->time_lock);
+    pthread_mutex_lock(&porter->link.time_lock);
     uint64_t limit = bb__sooner(label_due(lane), bb__sooner(soft_end(lane), hard_end(lane)));
-    pthread_mutex_unlock(&porter->time_lock);
+    pthread_mutex_unlock(&porter->link.time_lock);
     uint64_t due = bb__sooner(lane->minded.due, limit);
     return bb__porter_minds_reader(lane) ? bb__sooner(due, bb__clock_ms() + BB_READERS_LOOK) : due;
 }
@@ -97,13 +98,13 @@ static enum bb__answer take(struct bb_lane *lane)
 static bool note_limits(struct bb__porter *porter, struct bb_lane *lane)
 {
     uint64_t time = porter->context.now;
-    pthread_mutex_lock(&porter->time_lock);
+    pthread_mutex_lock(&porter->link.time_lock);
     bool soft = time >= soft_end(lane), hard = time >= hard_end(lane), labels = time >= label_due(lane);
     if (soft) lane->minded.warned = lane->minded.late = true;
     if (hard) lane->minded.overdue = lane->minded.untold = true;
-    pthread_mutex_unlock(&porter->time_lock);
+    pthread_mutex_unlock(&porter->link.time_lock);
     if (soft) bb__event_raise(lane->worker->alarm_fd);
-    if (labels) bb__board_label(lane->line, lane->request.head.method, lane->request.head.path);
+    if (labels) bb__board_label(lane->intake.line, lane->request.head.method, lane->request.head.path);
     lane->minded.labelled = lane->minded.labelled || labels;
     return hard;
 }
@@ -129,7 +130,7 @@ static bool hangs(struct bb_lane *lane)
 
 static bool all_hang(const struct bb_worker *worker)
 {
-    for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
+    for (struct bb_lane *lane = bb__first_lane(worker); lane; lane = bb__next_lane(lane))
         if (!hangs(lane)) return false;
     return worker->lanes;
 }

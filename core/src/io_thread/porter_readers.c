@@ -25,7 +25,7 @@ static bool waits(const struct bb_lane *lane)
 static struct bb_lane *slowest_lane(const struct bb_worker *worker)
 {
     struct bb_lane *slowest = NULL;
-    for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
+    for (struct bb_lane *lane = bb__first_lane(worker); lane; lane = bb__next_lane(lane))
         if (waits(lane) && (!slowest || rate_of(lane) < rate_of(slowest))) slowest = lane;
     return slowest;
 }
@@ -34,8 +34,8 @@ static struct bb_lane *slowest_lane(const struct bb_worker *worker)
 static struct bb__board_waits count(const struct bb_worker *worker, const struct bb_lane *own)
 {
     struct bb__board_waits found = {0};
-    if (own->line) return bb__board_waits(worker->board, own->line);
-    for (const struct bb_lane *lane = worker->lanes; lane; lane = lane->next) {
+    if (own->intake.line) return bb__board_waits(worker->board, own->intake.line);
+    for (const struct bb_lane *lane = bb__first_lane(worker); lane; lane = bb__next_lane(lane)) {
         found.lanes++;
         found.waiting += waits(lane);
     }
@@ -89,7 +89,7 @@ static struct bb__conn *slowest_reader(const struct bb__set *set, uint64_t now)
 static struct bb_lane *lane_of_slower(const struct bb__porter *porter, uint64_t rate)
 {
     struct bb_lane *found = NULL;
-    for (struct bb_lane *lane = porter->worker->lanes; lane; lane = lane->next) {
+    for (struct bb_lane *lane = bb__first_lane(porter->worker); lane; lane = bb__next_lane(lane)) {
         if (!hold_on(lane)) continue;
         const struct bb__conn *conn = slowest_reader(&lane->set, porter->context.now);
         uint64_t taking = conn ? bb__conn_taking_rate(conn, porter->context.now) : UINT64_MAX;
@@ -137,7 +137,7 @@ static void reset_slowest(struct bb__porter *porter, struct bb_lane *waiting)
     else
         reset_current(porter, waiting);
     bb__porter_let_go(lane ? lane : waiting);
-    if (lane) bb__event_raise(waiting->wake_fd);
+    if (lane) bb__event_raise(waiting->intake.wake_fd);
 }
 
 /* A request that has waited for one lane does not have to wait as long for the next one: there may be many

@@ -1,21 +1,10 @@
 /* porter_work.c: see porter_work.h. */
 #include "io_thread/porter_work.h"
-#include "conn/conn_pass.h"
-#include "system/access_log.h"
 
 #include <errno.h>
 
 /* Reads in a row of what has come to one set. */
 #define TURNS 4
-
-/* ---- one connection ---- */
-
-void bb__porter_settle(struct bb__porter *porter, struct bb_lane *lane, struct bb__conn *conn,
-                       enum bb__conn_next next)
-{
-    if (bb__set_settle(&lane->set, &porter->context, conn, next))
-        bb__set_pass(&lane->set, &porter->context, conn, &porter->worker->relay);
-}
 
 /* ---- all of a set ---- */
 
@@ -79,7 +68,7 @@ static void take_due(struct bb__porter *porter, struct bb_lane *lane)
 static void watch(struct bb__porter *porter, struct bb_lane *lane)
 {
     static struct bb__source held = {BB_SOURCE_SET};
-    lane->minded.unheard = bb__poller_add_edge(&porter->queue, lane->set.poller.fd, &held) != BB_OK;
+    lane->minded.unheard = bb__poller_add_edge(&porter->link.queue, lane->set.poller.fd, &held) != BB_OK;
     if (lane->minded.unheard) bb__porter_note_trouble(porter, errno);
 }
 
@@ -105,14 +94,6 @@ static uint64_t next_due(const struct bb__porter *porter, const struct bb_lane *
     int wait = bb__deadline_wait(&lane->set.deadlines, now);
     if (again >= 0 && (wait < 0 || wait > again)) wait = again;
     return wait < 0 ? UINT64_MAX : now + (uint64_t)wait;
-}
-
-/* The lane sleeps until the porter tells it. It cannot be freed before: the porter has its lock. */
-void bb__porter_let_go(struct bb_lane *lane)
-{
-    if (bb__own_hold(&lane->own)) return;
-    bb__own_give(&lane->own);
-    bb__event_raise(lane->wake_fd);
 }
 
 void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
@@ -141,8 +122,8 @@ void bb__porter_go_on(struct bb__porter *porter, struct bb_lane *lane)
 static void leave_sources(struct bb_worker *worker, struct bb_lane *lane)
 {
     pthread_mutex_lock(&worker->lock);
-    lane->lent = true;
-    bb__lane_remove_sources(lane);
+    lane->intake.lent = true;
+    bb__intake_remove_sources(&lane->intake, worker);
     bb__worker_nudge(worker);
     pthread_mutex_unlock(&worker->lock);
 }
@@ -156,34 +137,4 @@ void bb__porter_begin(struct bb__porter *porter, struct bb_lane *lane)
     if (current) bb__set_unwatch(&lane->set, current);
     lane->minded.unheard = true;
     bb__porter_go_on(porter, lane);
-}
-
-/* ---- telling ---- */
-
-void bb__porter_note_trouble(struct bb__porter *porter, int error)
-{
-    struct bb__conn_context *context = &porter->context;
-    const struct bb_news news = {.error = error, .text = "epoll: clients of a busy thread may have to wait"};
-    bb__news_add_paced(&context->news, &porter->trouble, context->now, &news);
-}
-
-static void mind_log(struct bb__porter *porter)
-{
-    struct bb__conn_context *context = &porter->context;
-    struct bb__access_log *log = context->log;
-    if (log->len > 0 && (!log->stuck || context->now >= log->due)) bb__access_log_flush(log, context->now);
-    bb__log_tell_losses(context, &porter->log_losses);
-    bb__news_tell_rest(&context->news, &porter->log_losses, context->now);
-}
-
-void bb__porter_tell(struct bb__porter *porter)
-{
-    struct bb__conn_context *context = &porter->context;
-    if (context->log) mind_log(porter);
-    for (int fault = 0; fault < BB_FAULTS; fault++)
-        bb__news_tell_rest(&context->news, &context->fault_news[fault], context->now);
-    bb__news_tell_rest(&context->news, &porter->lost, context->now);
-    bb__news_tell_rest(&context->news, &porter->trouble, context->now);
-    bb__news_tell_rest(&context->news, &porter->slow, context->now);
-    if (context->news.count > 0) bb__worker_give_news(porter->worker, &context->news);
 }

@@ -5,7 +5,6 @@
  * the poller only when it has to wait. A kept-alive one stays in the poller, level-triggered, and is never
  * touched between requests. */
 #include "lane/lane.h"
-#include "io_thread/porter.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,82 +13,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-/* ---- birth and end ---- */
-
-static int prepare_set(struct bb_lane *lane)
-{
-    lane->wake_source.kind = BB_SOURCE_WAKE;
-    lane->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (lane->wake_fd < 0 ||
-        bb__set_open(&lane->set, &lane->worker->settings, &lane->worker->connections) != BB_OK ||
-        bb__poller_add(&lane->set.poller, lane->wake_fd, BB_INTEREST_READ, &lane->wake_source) != BB_OK ||
-        bb__poller_add(&lane->set.poller, lane->worker->drain_fd, BB_INTEREST_READ,
-                       &lane->worker->drain_source) != BB_OK)
-        return BB_ESYSTEM;
-    return BB_OK;
-}
-
-int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
-{
-    if (bb__worker_is_inert(worker)) return BB_DRAINED;
-    struct bb_lane *lane = calloc(1, sizeof *lane);
-    if (!lane) return BB_ENOMEM;
-    lane->worker = worker;
-    lane->wake_fd = lane->set.poller.fd = -1;
-    int code = bb__context_open(&lane->context, worker);
-    lane->attends = lane->context.log || worker->settings.check_client_connection > 0;
-    lane->context.deadlines = &lane->set.deadlines;
-    if (code == BB_OK) code = prepare_set(lane);
-    if (code != BB_OK) {
-        bb_lane_free(lane);
-        return code;
-    }
-    if (worker->board) lane->line = bb__board_claim(worker->board);
-    bb__worker_add_lane(worker, lane);
-    bb__lane_listen(lane);
-    *created = lane;
-    return BB_OK;
-}
-
-/* In a child there is no porter to finish what it was doing when the process was forked. */
-static bool is_left_halfway(struct bb_lane *lane)
-{
-    enum bb__own_state state = bb__own_state_of(bb__own_look(&lane->own));
-    return bb__worker_is_inert(lane->worker) && (state == BB_OWN_WORK || state == BB_OWN_WANT);
-}
-
-void bb_lane_free(struct bb_lane *lane)
-{
-    if (!lane) return;
-    bool inert = bb__worker_is_inert(lane->worker);
-    bb_reply_abort(lane);
-    bb_lane_step_back(lane);
-    if (!inert && bb__porter_hangs(lane->worker->porter)) return;
-    while (!inert && !bb__lane_has_returned(lane)) bb__lane_await_set(lane);
-    if (lane->context.log && !inert) bb__lane_log_flush(lane);
-    while (lane->set.conns && !is_left_halfway(lane)) {
-        enum bb__conn_end end = inert ? BB_CONN_END_ABANDON : bb__conn_end_of(lane->set.conns);
-        bb__set_end(&lane->set, &lane->context, lane->set.conns, end);
-    }
-    if (lane->listening && !inert) bb__worker_lane_stops(lane->worker);
-    if (lane->was_added && !inert) bb__worker_remove_lane(lane->worker, lane);
-    if (!inert) bb__board_give_back(lane->line);
-    bb__set_close(&lane->set);
-    if (lane->wake_fd >= 0) (void)close(lane->wake_fd);
-    bb__buf_free(&lane->reply.staged);
-    bb__context_close(&lane->context);
-    free(lane);
-}
-
-/* ---- connections of the lane ---- */
-
-bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_next next)
-{
-    return bb__set_settle(&lane->set, &lane->context, conn, next);
-}
-
-/* ---- the loop ---- */
 
 static struct bb__conn *take_event(struct bb_lane *lane)
 {
@@ -253,7 +176,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->in_a_row++;
         lane->shares.requests++;
         lane->looked = false;
-        atomic_store_explicit(&lane->on_call, false, memory_order_relaxed);
+        atomic_store_explicit(&lane->intake.on_call, false, memory_order_relaxed);
         lane->handed_out = lane->context.now;
         lane->reply.sent = lane->reply.ended = false;
         lane->reply.failed = BB_OK;
@@ -265,14 +188,15 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->reply.given = 0;
         lane->request.queue_time = has_waited(lane, conn) ? bb__clock_us() - conn->came : 0;
         if (lane->attends && !attend(lane)) return BB_NEWS;
-        if (lane->line) bb__board_begin(lane->line, lane->context.now, lane->request.queue_time);
+        if (lane->intake.line)
+            bb__board_begin(lane->intake.line, lane->context.now, lane->request.queue_time);
         bb__conn_fill_request(conn, &lane->context, &lane->request);
         bb__lane_leaves(lane);
         *request = &lane->request;
         return BB_OK;
     }
     if (lane->context.news.count > 0) return BB_NEWS;
-    atomic_store_explicit(&lane->on_call, false, memory_order_relaxed);
+    atomic_store_explicit(&lane->intake.on_call, false, memory_order_relaxed);
     if (!lane->context.draining || !bb__lane_has_drained(lane)) return BB_AGAIN;
     if (lane->context.log && !bb__lane_log_last(lane)) return BB_AGAIN;
     return lane->context.news.count > 0 ? BB_NEWS : BB_DRAINED;
@@ -297,7 +221,7 @@ static int patience(struct bb_lane *lane)
 /* The application may have closed a descriptor that is not its own. */
 static void rest(struct bb_lane *lane, int error)
 {
-    struct pollfd wake = {.fd = lane->wake_fd, .events = POLLIN};
+    struct pollfd wake = {.fd = lane->intake.wake_fd, .events = POLLIN};
     const struct bb_news news = {.error = error, .text = "epoll: a thread hears of no client"};
     bb__news_add_paced(&lane->context.news, &lane->lost, lane->context.now, &news);
     (void)poll(&wake, 1, BB_RETRY);
@@ -316,16 +240,17 @@ int bb_lane_wait(struct bb_lane *lane)
         bb__lane_await_set(lane);
         return BB_OK;
     }
-    if (atomic_load_explicit(&lane->unwatched, memory_order_relaxed)) bb__lane_watch_again(lane);
-    atomic_store(&lane->on_call, true);
-    bb__board_set_idle(lane->line, true);
+    if (atomic_load_explicit(&lane->intake.unwatched, memory_order_relaxed)) bb__lane_watch_again(lane);
+    atomic_store(&lane->intake.on_call, true);
+    bb__board_set_idle(lane->intake.line, true);
     do wait_for_events(lane);
-    while (bb__worker_stands_back(lane->worker) && lane->worker->aside != lane && bb__lane_pass_all(lane));
-    bb__board_set_idle(lane->line, false);
+    while (bb__worker_stands_back(lane->worker) && lane->worker->aside != &lane->intake &&
+           bb__lane_pass_all(lane));
+    bb__board_set_idle(lane->intake.line, false);
     bb__lane_looked(lane);
     if (lane->context.log && lane->set.batch.count == 0) bb__lane_log_idle(lane);
     for (int i = 0; i < lane->set.batch.count; i++)
-        if (lane->set.batch.events[i].data.ptr == &lane->wake_source) bb__event_clear(lane->wake_fd);
+        if (lane->set.batch.events[i].data.ptr == &lane->wake_source) bb__event_clear(lane->intake.wake_fd);
     lane->busy = lane->set.batch.count >= 2;
     lane->looked = false;
     bb__lane_is_woken(lane);
@@ -334,7 +259,7 @@ int bb_lane_wait(struct bb_lane *lane)
 
 void bb_lane_wake(struct bb_lane *lane)
 {
-    if (!bb__worker_is_inert(lane->worker)) bb__event_raise(lane->wake_fd);
+    if (!bb__worker_is_inert(lane->worker)) bb__event_raise(lane->intake.wake_fd);
 }
 
 int bb_lane_news(struct bb_lane *lane, struct bb_news *news)

@@ -10,9 +10,6 @@
 #include "system/own.h"
 #include "worker/worker.h"
 
-/* After this many answers in a row on one connection, or accepts in a row, others come first. */
-#define BB_IN_A_ROW 16
-
 /* us. To pass a request on costs some; so much a request takes that gains by it. */
 #define BB_SHARE_WORTH 100
 
@@ -69,16 +66,13 @@ enum bb__then {
 };
 
 struct bb_lane {
+    struct bb__intake intake; /* what the worker knows of it */
     struct bb_worker *worker;
     struct bb__conn_context context;
     struct bb__set set;
-    struct bb__own own;          /* whose the set is */
-    atomic_uint answer;          /* enum bb__answer */
-    struct bb__board_line *line; /* NULL: there is none */
+    struct bb__own own; /* whose the set is */
+    atomic_uint answer; /* enum bb__answer */
     struct bb__source wake_source;
-    atomic_bool on_call;  /* it waits, or was woken and has not looked at what for */
-    int wake_fd;          /* eventfd */
-    struct bb_lane *next; /* of the worker's; its lock guards it */
     bool was_added;
 
     struct bb__conn *again;   /* goes on at once: more was pipelined behind its last request */
@@ -98,13 +92,10 @@ struct bb_lane {
     uint64_t handed_out;   /* ms, when the host got the current request */
 
     /* lane_accept.c */
-    bool watching;         /* the sources are to be in the set; the worker's lock guards it */
-    bool lent;             /* but the porter has the set; the worker's lock guards it */
-    atomic_bool unwatched; /* but could not be put there */
-    bool listening;        /* the listeners are in the set, or will be again after a pause */
-    bool paused;           /* no room: not in the set until there is some, or `resume` */
-    bool sweeps; /* a pause was over, and the queue was not empty since then: it is emptied without another
-                    one */
+    bool listening; /* the listeners are in the set, or will be again after a pause */
+    bool paused;    /* no room: not in the set until there is some, or `resume` */
+    bool sweeps;    /* a pause was over, and the queue was not empty since then: it is emptied without another
+                       one */
     uint64_t resume;                      /* ms */
     uint64_t crowded_until;               /* ms; till then answers end their connections, to make room */
     const struct bb__listener *accepting; /* had an event; its queue is not known to be empty */
@@ -156,8 +147,28 @@ struct bb_lane {
     } extended;
 };
 
-/* lane.c: does what a connection's last step asks for. True when it has a request to serve. */
-bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_next next);
+/* The lane that an intake of the worker's list is part of; NULL: there is none. */
+static inline struct bb_lane *bb__lane_of(struct bb__intake *intake)
+{
+    return (struct bb_lane *)intake; /* its first member */
+}
+
+/* The worker's lanes, one after the other. Whoever goes along them has one of the worker's locks. */
+static inline struct bb_lane *bb__first_lane(const struct bb_worker *worker)
+{
+    return bb__lane_of(worker->lanes);
+}
+
+static inline struct bb_lane *bb__next_lane(const struct bb_lane *lane)
+{
+    return bb__lane_of(lane->intake.next);
+}
+
+/* Does what a connection's last step asks for. True when it has a request to serve. */
+static inline bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_next next)
+{
+    return bb__set_settle(&lane->set, &lane->context, conn, next);
+}
 
 /* lane_log.c: where there is an access log. The lane has nothing to do; the host is about to get the
  * request, has made the head of its answer, is done with it. */
@@ -172,20 +183,31 @@ bool bb__lane_log_last(struct bb_lane *lane); /* nothing more will come. False: 
 /* lane_log.c, for the porter as well: tells of lines that were lost. */
 void bb__log_tell_losses(struct bb__conn_context *context, struct bb__news_pace *pace);
 
+/* lane_watch.c: which sources are in the set */
+void bb__lane_watch_sources(struct bb_lane *lane);
+void bb__lane_unwatch_sources(struct bb_lane *lane);
+void bb__lane_pause(struct bb_lane *lane);             /* there is no room: no sources for a while */
+uint64_t bb__lane_resumes(const struct bb_lane *lane); /* ms: when a pause is over */
+void bb__lane_look_anew(
+    struct bb_lane *lane); /* what is there, of which the set may not know; others come first */
+
+/* For the lane's own thread, which has the worker's lock: puts the sources there, or all of them out for a
+ * while where there is no room. Unlocks. */
+void bb__lane_watch_and_unlock(struct bb_lane *lane);
+
+/* A lane that drains hears of connections that others pass on. */
+void bb__lane_watch_relay(struct bb_lane *lane);
+
 /* lane_accept.c */
 void bb__lane_listen(struct bb_lane *lane);
 void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener, uint32_t events,
                           bool others_wait); /* at other sources: takes one connection, not several */
 struct bb__conn *bb__lane_accept(struct bb_lane *lane); /* one that has a request, or NULL */
-void bb__lane_pause(struct bb_lane *lane);              /* there is no room: no sources for a while */
 struct bb__conn *bb__lane_adopt(struct bb_lane *lane);  /* the same, of those queued when the drain began */
 void bb__lane_make_room(struct bb_lane *lane,
                         int newest);          /* for others, if that descriptor is one too many */
 bool bb__lane_may_take(struct bb_lane *lane); /* else it would be lost for want of a descriptor: a pause */
-uint64_t bb__lane_resumes(const struct bb_lane *lane); /* ms: when a pause is over */
 void bb__lane_resume_accepting(struct bb_lane *lane);
-void bb__lane_look_anew(
-    struct bb_lane *lane); /* what is there, of which the set may not know; others come first */
 void bb__lane_stop_accepting(struct bb_lane *lane);
 
 /* lane_room.c */
@@ -255,18 +277,6 @@ bool bb__lane_pass_all(struct bb_lane *lane);
  * NULL. BB_OK; BB_AGAIN: there is none. */
 int bb__lane_take_relayed(struct bb_lane *lane, struct bb__conn **served);
 
-/* lane_accept.c, for any thread that holds the worker's lock: listeners and relay, as far as they are to be
- * in the set. False: there was no room for all of them. */
-bool bb__lane_add_sources(struct bb_lane *lane);
-void bb__lane_remove_sources(struct bb_lane *lane);
-
-/* lane_accept.c, for the lane's own thread, which has locked: puts them there, or all of them out for a while
- * where there is no room. Unlocks. */
-void bb__lane_watch_and_unlock(struct bb_lane *lane);
-
-/* lane_accept.c: a lane that drains hears of connections that others pass on. */
-void bb__lane_watch_relay(struct bb_lane *lane);
-
 /* lane_drain.c: the worker drains. */
 void bb__lane_begin_drain(struct bb_lane *lane);
 void bb__lane_mind_drain(struct bb_lane *lane); /* from time to time */
@@ -277,10 +287,7 @@ bool bb__lane_has_drained(struct bb_lane *lane);
  * none. *conn: see bb__lane_take_relayed(). */
 bool bb__lane_take_left(struct bb_lane *lane, struct bb__conn **conn);
 
-/* lane_aside.c: the rest of bb_lane_step_back(): the set is the lane's. */
-void bb__lane_step_back(struct bb_lane *lane);
-
-/* lane_aside.c: the one that was to go on at once waits for its turn: the porter may have the set meanwhile.
+/* lane_turn.c: the one that was to go on at once waits for its turn: the porter may have the set meanwhile.
  */
 void bb__lane_keep_again(struct bb_lane *lane);
 

@@ -19,83 +19,11 @@
 /* ms. What is less may be the kernel's ticks. */
 #define QUEUED_MIN 5
 
-void bb__lane_remove_sources(struct bb_lane *lane)
-{
-    struct bb_worker *worker = lane->worker;
-    int open_count = bb__worker_count_open(worker);
-    for (int i = 0; i < open_count; i++) bb__poller_remove(&lane->set.poller, worker->listeners[i].fd);
-    bb__poller_remove(&lane->set.poller, worker->relay.out);
-}
-
-static void unwatch_sources(struct bb_lane *lane)
-{
-    pthread_mutex_lock(&lane->worker->lock);
-    lane->watching = false;
-    bb__lane_remove_sources(lane);
-    bb__worker_nudge(lane->worker);
-    pthread_mutex_unlock(&lane->worker->lock);
-    lane->accepting = NULL;
-    for (int i = lane->set.batch.next; i < lane->set.batch.count; i++) {
-        const struct bb__source *source = lane->set.batch.events[i].data.ptr;
-        if (source && (source->kind == BB_SOURCE_LISTENER || source->kind == BB_SOURCE_RELAY))
-            lane->set.batch.events[i].data.ptr = NULL;
-    }
-}
-
-void bb__lane_pause(struct bb_lane *lane)
-{
-    unwatch_sources(lane);
-    lane->paused = true;
-    bb__board_set_paused(lane->line, true);
-    lane->set.has_room = false;
-    lane->resume = lane->crowded_until = lane->context.now + BB_PAUSE_TIME;
-}
-
-/* What a drain still has to take comes slowly: at once, it would take what is left for the application. */
-uint64_t bb__lane_resumes(const struct bb_lane *lane)
-{
-    return lane->set.has_room && !lane->context.draining ? 0 : lane->resume;
-}
-
-static bool add_listeners(struct bb_lane *lane)
-{
-    struct bb_worker *worker = lane->worker;
-    int open_count = bb__worker_count_open(worker);
-    for (int i = 0; i < open_count; i++) {
-        struct bb__listener *listener = &worker->listeners[i];
-        if (listener->useless) continue;
-        if (bb__poller_add_shared(&lane->set.poller, listener->fd, &listener->source) != BB_OK) return false;
-    }
-    return true;
-}
-
-bool bb__lane_add_sources(struct bb_lane *lane)
-{
-    struct bb_worker *worker = lane->worker;
-    if (!lane->watching || lane->lent || bb__worker_stands_back(worker)) return true;
-    return add_listeners(lane) &&
-           bb__poller_add_shared(&lane->set.poller, worker->relay.out, &worker->relay_source) == BB_OK;
-}
-
-void bb__lane_watch_and_unlock(struct bb_lane *lane)
-{
-    bool added = bb__lane_add_sources(lane);
-    pthread_mutex_unlock(&lane->worker->lock);
-    if (!added) bb__lane_pause(lane); /* no memory for it now */
-}
-
-static void watch_sources(struct bb_lane *lane)
-{
-    pthread_mutex_lock(&lane->worker->lock);
-    lane->watching = true;
-    bb__lane_watch_and_unlock(lane);
-}
-
 void bb__lane_listen(struct bb_lane *lane)
 {
     lane->listening = true;
     bb__worker_lane_listens(lane->worker);
-    watch_sources(lane);
+    bb__lane_watch_sources(lane);
 }
 
 /* Somebody has shut it down, say: it would be ready for ever, with nothing in its queue. */
@@ -122,13 +50,6 @@ void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *liste
     lane->try_more = may && (lane->last_streak >= 2 || ++lane->probe % PROBE_EVERY == 0);
 }
 
-void bb__lane_look_anew(struct bb_lane *lane)
-{
-    pthread_mutex_lock(&lane->worker->lock);
-    bb__lane_remove_sources(lane);
-    bb__lane_watch_and_unlock(lane);
-}
-
 static void end_streak(struct bb_lane *lane)
 {
     bb__lane_take_turns(lane);
@@ -140,11 +61,11 @@ void bb__lane_resume_accepting(struct bb_lane *lane)
 {
     lane->paused = false;
     lane->sweeps = true;
-    bb__board_set_paused(lane->line, false);
+    bb__board_set_paused(lane->intake.line, false);
     if (lane->context.draining)
         bb__lane_stop_accepting(lane);
     else
-        watch_sources(lane);
+        bb__lane_watch_sources(lane);
 }
 
 /* Nothing can be closed for a new connection: other programs of the process have all descriptors. */
@@ -267,13 +188,8 @@ void bb__lane_stop_accepting(struct bb_lane *lane)
         return;
     }
     lane->paused = false;
-    unwatch_sources(lane);
+    bb__lane_unwatch_sources(lane);
     lane->listening = false;
     bb__worker_lane_stops(lane->worker);
-    if (atomic_load(&lane->worker->drain_queue) == BB_QUEUE_TAKE) watch_sources(lane);
-}
-
-void bb__lane_watch_relay(struct bb_lane *lane)
-{
-    if (!lane->watching) watch_sources(lane);
+    if (atomic_load(&lane->worker->drain_queue) == BB_QUEUE_TAKE) bb__lane_watch_sources(lane);
 }

@@ -25,7 +25,8 @@ bool bb__lane_take_left(struct bb_lane *lane, struct bb__conn **conn)
 /* The porter calls this, too, for a set that it has. */
 void bb__lane_show_done(struct bb_lane *lane)
 {
-    bb__board_set_done(lane->line, !bb__set_may_be_asked(&lane->set) && !bb__worker_has_queued(lane->worker));
+    bb__board_set_done(lane->intake.line,
+                       !bb__set_may_be_asked(&lane->set) && !bb__worker_has_queued(lane->worker));
 }
 
 /* Other workers go on serving: they take the idle connections. */
@@ -47,7 +48,7 @@ static bool others_are_done(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;
     bool all = drains_for(lane) < worker->settings.keepalive_drain;
-    return bb__board_others_are_done(worker->board, lane->line, all);
+    return bb__board_others_are_done(worker->board, lane->intake.line, all);
 }
 
 /* A porter passes the last connection on before it shows that its lane is done. */

@@ -30,7 +30,7 @@ void bb__lane_looked(struct bb_lane *lane)
     /* What is unsent leaves before the host gets another request. */
     if (lane->set.unsent > 0) bb__batch_put_first(&lane->set.batch, BB_INTEREST_WRITE);
     uint64_t now = lane->context.seen = bb__clock_us();
-    if (!lane->line) return;
+    if (!lane->intake.line) return;
     measure(lane, now);
     if (lane->shares.crowded == 0) lane->shares.crowded = now;
     lane->shares.began = now;

@@ -20,7 +20,8 @@ static void forget(struct bb_lane *lane, uint64_t own, uint64_t all)
  * away for long, or is new, has nothing to catch up. */
 static int64_t lead(struct bb_lane *lane, const struct bb__board_sum *sum)
 {
-    uint64_t own = atomic_load_explicit(&lane->line->requests, memory_order_relaxed) - lane->spread.own;
+    uint64_t own =
+        atomic_load_explicit(&lane->intake.line->requests, memory_order_relaxed) - lane->spread.own;
     uint64_t all = sum->requests - lane->spread.all; /* lanes that are gone count no more: huge */
     uint64_t lanes = sum->lanes > 0 ? sum->lanes : 1;
     if (all > 2 * MEMORY * lanes) {
@@ -44,7 +45,8 @@ void bb__lane_take_turns(struct bb_lane *lane)
         lane->spread.look -= lane->accepted;
         return;
     }
-    if (!lane->line || !lane->worker->settings.spread || lane->context.draining || !waits(lane)) return;
+    if (!lane->intake.line || !lane->worker->settings.spread || lane->context.draining || !waits(lane))
+        return;
     struct bb__board_sum sum = bb__board_sum(lane->worker->board, lane->context.now);
     int64_t more = lead(lane, &sum);
     lane->spread.look = (more >= LEAD ? 1 : LEAD - (more > 0 ? (unsigned)more : 0)) + sum.lanes / 8;

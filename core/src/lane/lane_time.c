@@ -2,7 +2,6 @@
  * knows which request that is; the porter, which counts the time, does not wait for them, nor they for
  * what it does with a set. See porter_limit.c.
  */
-#include "io_thread/porter.h"
 #include "lane/lane.h"
 
 /* The request's number, as the porter notes it; 0: there is none, or nobody minds it. */
@@ -12,9 +11,9 @@ static unsigned request_of(struct bb_lane *lane)
     return bb__own_state_of(word) == BB_OWN_IDLE ? 0 : bb__own_with_state(word, BB_OWN_BUSY);
 }
 
-static struct bb__porter *porter_of(const struct bb_lane *lane)
+static struct bb__io_link *io_of(const struct bb_lane *lane)
 {
-    return bb__worker_is_inert(lane->worker) ? NULL : lane->worker->porter;
+    return bb__worker_is_inert(lane->worker) ? NULL : lane->worker->io;
 }
 
 static bool is_late(struct bb_lane *lane)
@@ -24,47 +23,47 @@ static bool is_late(struct bb_lane *lane)
 
 bool bb_lane_take_late(struct bb_lane *lane)
 {
-    struct bb__porter *porter = porter_of(lane);
-    if (!porter) return false;
-    pthread_mutex_lock(&porter->time_lock);
+    struct bb__io_link *io = io_of(lane);
+    if (!io) return false;
+    pthread_mutex_lock(&io->time_lock);
     bool late = is_late(lane);
     lane->minded.late = false;
-    pthread_mutex_unlock(&porter->time_lock);
+    pthread_mutex_unlock(&io->time_lock);
     return late;
 }
 
 void bb_lane_remind(struct bb_lane *lane)
 {
-    struct bb__porter *porter = porter_of(lane);
-    if (!porter) return;
-    pthread_mutex_lock(&porter->time_lock);
+    struct bb__io_link *io = io_of(lane);
+    if (!io) return;
+    pthread_mutex_lock(&io->time_lock);
     if (is_late(lane)) bb__event_raise(lane->worker->alarm_fd);
-    pthread_mutex_unlock(&porter->time_lock);
+    pthread_mutex_unlock(&io->time_lock);
 }
 
 bool bb_lane_take_overdue(struct bb_lane *lane, uint64_t *ms)
 {
-    struct bb__porter *porter = porter_of(lane);
-    if (!porter) return false;
-    pthread_mutex_lock(&porter->time_lock);
+    struct bb__io_link *io = io_of(lane);
+    if (!io) return false;
+    pthread_mutex_lock(&io->time_lock);
     bool overdue = lane->minded.untold && lane->minded.word == request_of(lane);
     lane->minded.untold = false;
     *ms = (bb__clock_us() - lane->minded.since) / 1000;
-    pthread_mutex_unlock(&porter->time_lock);
+    pthread_mutex_unlock(&io->time_lock);
     return overdue;
 }
 
 void bb_lane_extend_time(struct bb_lane *lane, uint64_t ms)
 {
-    struct bb__porter *porter = porter_of(lane);
-    if (!porter) return;
-    pthread_mutex_lock(&porter->time_lock);
+    struct bb__io_link *io = io_of(lane);
+    if (!io) return;
+    pthread_mutex_lock(&io->time_lock);
     unsigned request = request_of(lane);
     if (lane->extended.word != request) lane->extended.ms = 0;
     lane->extended.word = request;
     lane->extended.ms += ms;
     bool told = lane->minded.word == request && lane->minded.warned;
     if (told) lane->minded.warned = lane->minded.late = false;
-    pthread_mutex_unlock(&porter->time_lock);
-    if (told) bb__porter_notice(porter); /* it sleeps without a thought of that limit */
+    pthread_mutex_unlock(&io->time_lock);
+    if (told) bb__io_notice(io); /* it sleeps without a thought of that limit */
 }

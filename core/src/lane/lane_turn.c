@@ -1,6 +1,5 @@
 /* lane_turn.c: how a lane leaves its set for the time in which the host has a request, and takes it back. See
  * own.h and porter.h. */
-#include "io_thread/porter.h"
 #include "lane/lane.h"
 
 #include <poll.h>
@@ -22,8 +21,8 @@ static bool is_alone(const struct bb_lane *lane)
 /* Costs no system call as long as the porter is awake, and two atomic steps. */
 void bb__lane_leaves(struct bb_lane *lane)
 {
-    struct bb__porter *porter = lane->worker->porter;
-    if (!porter) return;
+    struct bb__io_link *io = lane->worker->io;
+    if (!io) return;
     if (is_alone(lane)) {
         if (lane->told == 0) {
             if (lane->worker->settings.worker_timeout > 0) bb__own_begin_alone(&lane->own);
@@ -33,28 +32,34 @@ void bb__lane_leaves(struct bb_lane *lane)
     }
     atomic_store_explicit(&lane->answer, BB_ANSWER_OPEN, memory_order_relaxed);
     bb__own_begin(&lane->own);
-    bb__porter_notice(porter);
+    bb__io_notice(io);
 }
 
 /* The lane is never alone here: it may be the only one that knows of what has come. */
 void bb__lane_is_woken(struct bb_lane *lane)
 {
-    struct bb__porter *porter = lane->worker->porter;
-    if (!porter) return;
+    struct bb__io_link *io = lane->worker->io;
+    if (!io) return;
     lane->then = BB_THEN_WAKE;
     lane->wanted_since = 0;
     atomic_fetch_add_explicit(&lane->worker->lanes_woken, 1, memory_order_relaxed);
     bb__own_begin(&lane->own);
-    bb__porter_notice(porter);
+    bb__io_notice(io);
 }
 
 /* A lane that was alone has left nothing behind; new connections come all the same. */
 void bb__lane_waits(struct bb_lane *lane)
 {
-    struct bb__porter *porter = lane->worker->porter;
-    if (!porter) return;
+    struct bb__io_link *io = lane->worker->io;
+    if (!io) return;
     bb__own_join(&lane->own);
-    bb__event_raise(porter->kick_fd);
+    bb__event_raise(io->kick_fd);
+}
+
+void bb__lane_keep_again(struct bb_lane *lane)
+{
+    if (lane->again) (void)bb__lane_settle(lane, lane->again, BB_CONN_AGAIN);
+    lane->again = NULL;
 }
 
 bool bb_lane_gives_way(struct bb_lane *lane, bool others_have_requests)
@@ -76,7 +81,7 @@ bool bb_lane_gives_way(struct bb_lane *lane, bool others_have_requests)
 static void watch_again(struct bb_lane *lane)
 {
     pthread_mutex_lock(&lane->worker->lock);
-    lane->lent = false;
+    lane->intake.lent = false;
     bb__lane_watch_and_unlock(lane);
 }
 
@@ -85,11 +90,11 @@ static void watch_again(struct bb_lane *lane)
 static bool take_back(struct bb_lane *lane)
 {
     if (!bb__own_return(&lane->own)) return false;
-    bb__poller_remove(&lane->worker->porter->queue, lane->set.poller.fd);
+    bb__poller_remove(&lane->worker->io->queue, lane->set.poller.fd);
     lane->accepting = NULL;
     lane->busy = true;
     watch_again(lane);
-    if (atomic_load(&lane->worker->withdrawn)) bb__event_raise(lane->worker->porter->kick_fd);
+    if (atomic_load(&lane->worker->withdrawn)) bb__event_raise(lane->worker->io->kick_fd);
     return true;
 }
 
@@ -110,7 +115,7 @@ static void end_otherwise(struct bb_lane *lane, enum bb__then then)
     struct bb__conn *conn = lane->current;
     lane->current = NULL;
     if (then == BB_THEN_STEP_BACK)
-        bb__lane_step_back(lane);
+        bb__worker_step_back(lane->worker, &lane->intake);
     else if (then != BB_THEN_LOOK)
         bb__set_end(&lane->set, &lane->context, conn,
                     then == BB_THEN_CLOSE ? BB_CONN_END_CLOSE : BB_CONN_END_RESET);
@@ -124,7 +129,7 @@ static void do_later(struct bb_lane *lane, enum bb__then then)
 
 void bb__lane_returns(struct bb_lane *lane, enum bb__then then)
 {
-    bb__board_end(lane->line);
+    bb__board_end(lane->intake.line);
     if (!bb__own_end(&lane->own) && !take_back(lane))
         do_later(lane, then);
     else if (then == BB_THEN_GO_ON)
@@ -154,8 +159,8 @@ bool bb__lane_has_returned(struct bb_lane *lane)
 
 void bb__lane_await_set(struct bb_lane *lane)
 {
-    struct pollfd given = {.fd = lane->wake_fd, .events = POLLIN};
-    if (poll(&given, 1, -1) > 0) bb__event_clear(lane->wake_fd);
+    struct pollfd given = {.fd = lane->intake.wake_fd, .events = POLLIN};
+    if (poll(&given, 1, -1) > 0) bb__event_clear(lane->intake.wake_fd);
 }
 
 bool bb__lane_may_send(struct bb_lane *lane)

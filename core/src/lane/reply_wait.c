@@ -91,10 +91,10 @@ static bool is_too_slow(struct bb_lane *lane)
 static int wait_for_room(struct bb_lane *lane, int look)
 {
     uint64_t since = bb__clock_ms();
-    int code = bb__sock_wait_writable(lane->current->fd, lane->wake_fd, look);
+    int code = bb__sock_wait_writable(lane->current->fd, lane->intake.wake_fd, look);
     uint64_t time = bb__clock_ms() - since;
     atomic_fetch_add(&lane->reply.waited, time < (uint64_t)look ? time : (uint64_t)look);
-    if (code == BB_AGAIN) bb__event_clear(lane->wake_fd);
+    if (code == BB_AGAIN) bb__event_clear(lane->intake.wake_fd);
     return code;
 }
 
@@ -122,7 +122,7 @@ static void show_rate(struct bb_lane *lane)
 {
     uint64_t taking = 1 + bb__conn_taking_rate(lane->current, bb__clock_ms());
     atomic_store(&lane->reply.taking, taking);
-    if (lane->line) atomic_store(&lane->line->taking, taking);
+    if (lane->intake.line) atomic_store(&lane->intake.line->taking, taking);
 }
 
 static int wait_for_client(struct bb_lane *lane)
@@ -157,7 +157,7 @@ int bb_reply_wait(struct bb_lane *lane)
     if (is_first) bb__lane_waits(lane);
     int code = wait_for_client(lane);
     bb__conn_count_memory(lane->current, &lane->context);
-    if (lane->line) atomic_store(&lane->line->taking, 0);
+    if (lane->intake.line) atomic_store(&lane->intake.line->taking, 0);
     atomic_store(&lane->reply.waits, false);
     return code;
 }

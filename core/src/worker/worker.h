@@ -8,10 +8,15 @@
 #include "system/board.h"
 #include "system/log_sink.h"
 #include "system/relay.h"
+#include "worker/io_link.h"
+#include "worker/worker_intake.h"
 
 #include <pthread.h>
 
 #define BB_LISTENERS_MAX 64
+
+/* After this many answers in a row on one connection, or accepts in a row, others come first. */
+#define BB_IN_A_ROW 16
 
 /* Clients may connect faster than they are taken: an end to what is taken of one queue. */
 #define BB_TAKEN_MAX 16384
@@ -63,12 +68,12 @@ struct bb_worker {
     struct bb__spool_budget spool_budget;
     struct bb__relay relay; /* in no set that is not watched for listeners, too */
     struct bb__source relay_source;
-    struct bb__porter *porter; /* NULL: there is none */
-    bool counts_time;          /* of requests, or how many wait: it is limited, if only softly */
-    atomic_int overdue;        /* enum bb__overdue */
-    atomic_bool watched;       /* requests are in hand, or were of late: the porter looks from time to time */
-    atomic_bool stuck;         /* all lanes have requests that have had all of it: who replaces us is told */
-    int alarm_fd;              /* an eventfd */
+    struct bb__io_link *io; /* the porter's; NULL: there is none */
+    bool counts_time;       /* of requests, or how many wait: it is limited, if only softly */
+    atomic_int overdue;     /* enum bb__overdue */
+    atomic_bool watched;    /* requests are in hand, or were of late: the porter looks from time to time */
+    atomic_bool stuck;      /* all lanes have requests that have had all of it: who replaces us is told */
+    int alarm_fd;           /* an eventfd */
     atomic_uint_fast64_t
         starved; /* ms, since when it has no connection and no descriptor for one; 0: it has */
     int tell_fd; /* -1: nobody is told */
@@ -89,11 +94,11 @@ struct bb_worker {
     atomic_uint_fast64_t connections; /* of all lanes, for max_connections */
     unsigned process_generation;      /* bb__process_generation when it was made */
 
-    pthread_mutex_t lock;            /* guards the listeners, the sets that they are in, and what follows */
-    atomic_int listeners_state;      /* read without it only when an accept4 has failed */
-    struct bb_lane *lanes;           /* all that live */
-    _Atomic(struct bb_lane *) aside; /* for it the sources have left every set; NULL */
-    atomic_bool withdrawn;           /* they have, as a lane is busy and another process is not */
+    pthread_mutex_t lock;       /* guards the listeners, the sets that they are in, and what follows */
+    atomic_int listeners_state; /* read without it only when an accept4 has failed */
+    struct bb__intake *lanes;   /* all that live */
+    _Atomic(struct bb__intake *) aside; /* for it the sources have left every set; NULL */
+    atomic_bool withdrawn;              /* they have, as a lane is busy and another process is not */
     atomic_uint lane_count;
     atomic_uint lanes_woken;                 /* whose hosts wait for their lock */
     struct bb__queued *queued, *queued_last; /* the oldest first */
@@ -163,10 +168,6 @@ static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
 int bb__context_open(struct bb__conn_context *context, struct bb_worker *worker);
 void bb__context_close(struct bb__conn_context *context);
 
-/* A lane begins, and ends. */
-void bb__worker_add_lane(struct bb_worker *worker, struct bb_lane *lane);
-void bb__worker_remove_lane(struct bb_worker *worker, struct bb_lane *lane);
-
 /* Takes what the listeners' queues hold, for the lanes, and closes the listeners. 0, also when they were
  * closed before; else the errno for which some are still queued, and nothing is closed. */
 int bb__worker_take_queues(struct bb_worker *worker);
@@ -207,16 +208,16 @@ static inline bool bb__worker_stands_back(const struct bb_worker *worker)
     return atomic_load_explicit(&worker->withdrawn, memory_order_relaxed) || worker->aside;
 }
 
-/* lane_aside.c: has every lane leave the listeners' queues and the relay to other processes, which are idle,
- * or go back there. Lanes of one host may have to share a lock, and run one at a time. */
-void bb__worker_withdraw(struct bb_worker *worker, bool withdraw);
-
 /* What the porter has to tell, for a lane or whoever asks first; and what of it a ring has room for. */
 void bb__worker_give_news(struct bb_worker *worker, struct bb__news_ring *ring);
 void bb__worker_take_news(struct bb_worker *worker, struct bb__news_ring *ring);
 
 /* To the parent, if there is one. */
 void bb__worker_tell_parent(const struct bb_worker *worker, enum bb_tell what);
+
+/* Closes the listeners, or what stands in their place, unless that is done. The caller has the lock, or there
+ * is no lane any more. */
+void bb__worker_give_numbers_back(struct bb_worker *worker);
 
 /* A lane has taken the listeners into its set, or out of it for good. */
 void bb__worker_lane_listens(struct bb_worker *worker);

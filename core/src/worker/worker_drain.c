@@ -1,7 +1,8 @@
 /* worker_drain.c: the order to drain. Whoever gives it closes the listeners, whatever the lanes are busy
  * with: a server that is to take the place finds it free, and nobody connects to one that is leaving. What
  * was queued is taken first, unless it is left to others. See bontebok.h for the contract. */
-#include "lane/lane.h"
+#include "conn/conn_pass.h"
+#include "worker/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,19 +28,11 @@ static void queue_up(struct bb_worker *worker, struct bb__queued *queued)
     atomic_fetch_add_explicit(&worker->queued_count, 1, memory_order_release);
 }
 
-/* A connection wakes one of all the lanes that wait for it (EPOLLEXCLUSIVE). If that is one of ours, nobody
- * else comes for it. */
-static int count_on_call(const struct bb_worker *worker)
-{
-    int count = 0;
-    for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next) count += atomic_load(&lane->on_call);
-    return count;
-}
-
 /* If all lanes of this worker are busy, another worker may have an idle one. */
 static bool pass_on(const struct bb_worker *worker, const struct bb__queued *queued)
 {
-    if (count_on_call(worker) > 0 || !bb__board_has_others(worker->board, worker->pid)) return false;
+    if (bb__worker_count_on_call(worker) > 0 || !bb__board_has_others(worker->board, worker->pid))
+        return false;
     struct bb__conn conn = {.fd = queued->fd,
                             .state = BB_CONN_HEAD,
                             .listener = queued->listener->number,
@@ -106,9 +99,9 @@ static void close_listeners(struct bb_worker *worker, enum bb_queue queue)
     atomic_store(&worker->listeners_state, BB_LISTENERS_CLOSED);
     for (int i = 0; i < worker->listener_count; i++) {
         int fd = worker->listeners[i].fd;
-        for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
-            bb__poller_remove(&lane->set.poller, fd);
-        int most = queue == BB_QUEUE_LEAVE ? count_on_call(worker) : BB_IN_A_ROW;
+        for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next)
+            bb__poller_remove(lane->poller, fd);
+        int most = queue == BB_QUEUE_LEAVE ? bb__worker_count_on_call(worker) : BB_IN_A_ROW;
         (void)take_queue(worker, &worker->listeners[i], most);
         while (dup3(worker->drain_fd, fd, O_CLOEXEC) < 0 && (errno == EINTR || errno == EBUSY)) continue;
     }
@@ -163,7 +156,7 @@ bool bb__worker_hands_over(const struct bb_worker *worker)
 static void show_on_board(struct bb_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
-    for (struct bb_lane *lane = worker->lanes; lane; lane = lane->next)
+    for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next)
         if (lane->line) atomic_store(&lane->line->leaves, true);
     pthread_mutex_unlock(&worker->lock);
 }

@@ -33,8 +33,8 @@ static struct scene *begin(const char *log)
     client_say(scene->client = client_new(host), "GET /first HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_answer(scene->client, 200, "GET /first ");
     scene->conn = host->lane->set.conns;
-    scene->porter = (struct bb__porter){.worker = host->worker, .kick_fd = -1};
-    assert_int_equal(bb__poller_open(&scene->porter.queue), BB_OK);
+    scene->porter = (struct bb__porter){.worker = host->worker, .link.kick_fd = -1};
+    assert_int_equal(bb__poller_open(&scene->porter.link.queue), BB_OK);
     assert_int_equal(bb__context_open(&scene->porter.context, host->worker), BB_OK);
     scene->porter.context.deadlines = &host->lane->set.deadlines;
     bb__own_begin(&host->lane->own);
@@ -47,7 +47,7 @@ static void end(struct scene *scene)
     assert_true(bb__own_hold(&scene->host->lane->own));
     assert_true(bb__own_return(&scene->host->lane->own));
     bb__context_close(&scene->porter.context);
-    bb__poller_close(&scene->porter.queue);
+    bb__poller_close(&scene->porter.link.queue);
     client_free(scene->client);
     host_free(scene->host);
     free(scene);

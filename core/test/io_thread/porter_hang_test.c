@@ -17,16 +17,16 @@ static void test_the_end_of_its_worker(void **state)
     struct lanes lanes;
     bb_settings_init(&settings);
     lanes_start(&lanes, 1, &settings);
-    struct bb__porter *porter = lanes.worker->porter;
+    struct bb__porter *porter = bb__porter_of(lanes.worker);
     bb_worker_drain(lanes.worker, BB_QUEUE_TAKE);
     lanes_join(&lanes.threads[0]);
-    pthread_mutex_lock(&porter->lock);
+    pthread_mutex_lock(&porter->link.lock);
     bb_lane_free(lanes.threads[0].lane);
     bb_worker_free(lanes.worker);
-    assert_true(porter->hangs);
-    assert_ptr_equal(lanes.worker->lanes, lanes.threads[0].lane);
-    pthread_mutex_unlock(&porter->lock);
-    porter->hangs = false;
+    assert_true(porter->link.hangs);
+    assert_ptr_equal(bb__first_lane(lanes.worker), lanes.threads[0].lane);
+    pthread_mutex_unlock(&porter->link.lock);
+    porter->link.hangs = false;
     assert_int_equal(lanes_finish(&lanes), 0);
 }
 

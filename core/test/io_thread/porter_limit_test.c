@@ -190,10 +190,10 @@ static void test_the_soft_limit_of_one_that_has_ended(void **state)
     int fd = past_the_soft_limit(&lanes);
     sem_post(&lanes.leave);
     assert_true(lanes_read(fd, "/block 0"));
-    pthread_mutex_lock(&lanes.worker->porter->lock); /* it has not looked since */
+    pthread_mutex_lock(&bb__porter_of(lanes.worker)->link.lock); /* it has not looked since */
     assert_true(is_answered_at_once(&lanes, fd, "/next"));
     assert_false(bb_lane_take_late(lanes.threads[0].lane));
-    pthread_mutex_unlock(&lanes.worker->porter->lock);
+    pthread_mutex_unlock(&bb__porter_of(lanes.worker)->link.lock);
     close(fd);
     finish(&lanes, 2);
 }
@@ -213,13 +213,13 @@ static void test_no_limit_is_over_too_soon(void **state)
     struct lanes lanes;
     settings.request_timeout_soft = 200;
     lanes_start(&lanes, 1, &settings);
-    struct bb__porter *porter = lanes.worker->porter;
-    pthread_mutex_lock(&porter->lock);
-    bb__event_raise(porter->kick_fd);
+    struct bb__porter *porter = bb__porter_of(lanes.worker);
+    pthread_mutex_lock(&porter->link.lock);
+    bb__event_raise(porter->link.kick_fd);
     assert_false(is_alarmed(lanes.worker, 300));
     uint64_t began = now_ms();
     int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
-    pthread_mutex_unlock(&porter->lock);
+    pthread_mutex_unlock(&porter->link.lock);
     assert_true(is_alarmed_for_soft(&lanes));
     assert_true(now_ms() - began >= 200);
     sem_post(&lanes.leave);

@@ -27,7 +27,7 @@ static bool is_silent(int fd)
  * meanwhile that its worker stands back. The lane that is blocked does not wait. */
 static bool any_lane_waits(const struct lanes *lanes)
 {
-    return atomic_load(&lanes->threads[0].lane->on_call) || atomic_load(&lanes->threads[1].lane->on_call);
+    return atomic_load(&lanes->threads[0].lane->intake.on_call) || atomic_load(&lanes->threads[1].lane->intake.on_call);
 }
 
 /* The other process is a line on the board, and takes nothing. As time goes by that would be noticed. */

@@ -32,7 +32,7 @@ static bool all_others_sleep(void)
 static void await_rest(struct bb__porter *porter)
 {
     uint64_t end = __real_bb__clock_ms() + PATIENCE * 1000;
-    while (!atomic_load(&porter->asleep) || !all_others_sleep()) {
+    while (!atomic_load(&porter->link.asleep) || !all_others_sleep()) {
         assert_true(__real_bb__clock_ms() < end);
         sched_yield();
     }
@@ -43,8 +43,8 @@ static void pass(struct bb__porter *porter, uint64_t time)
 {
     await_rest(porter);
     atomic_fetch_add(&later, time);
-    atomic_store(&porter->asleep, false);
-    bb__event_raise(porter->kick_fd);
+    atomic_store(&porter->link.asleep, false);
+    bb__event_raise(porter->link.kick_fd);
     await_rest(porter);
 }
 
@@ -58,7 +58,7 @@ static void test_a_request_has_as_long_as_it_was_stopped_on_top(void **state)
     settings.request_timeout = LIMIT;
     struct lanes lanes;
     lanes_start(&lanes, 1, &settings);
-    struct bb__porter *porter = lanes.worker->porter;
+    struct bb__porter *porter = bb__porter_of(lanes.worker);
     int fd = lanes_connect(&lanes);
     assert_true(lanes_say(fd, REQUEST, strlen(REQUEST)));
     assert_int_equal(sem_wait(&lanes.entered), 0);
@@ -89,7 +89,7 @@ static void test_an_upload_that_the_porter_has(void **state)
     settings.keepalive_drain = 50;
     struct lanes lanes;
     lanes_start(&lanes, 1, &settings);
-    struct bb__porter *porter = lanes.worker->porter;
+    struct bb__porter *porter = bb__porter_of(lanes.worker);
     int upload = lanes_connect(&lanes), fd = lanes_connect(&lanes);
     char text[512];
     say(upload, "POST /upload HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");

@@ -258,11 +258,11 @@ static void test_a_porter_that_hears_of_nothing_pauses(void **state)
     struct bb_settings settings = settings_for_tests();
     struct lanes lanes;
     lanes_start(&lanes, 1, &settings);
-    struct bb__porter *porter = lanes.worker->porter;
+    struct bb__porter *porter = bb__porter_of(lanes.worker);
     int other = open("/dev/null", O_RDONLY | O_CLOEXEC), fd = lanes_connect(&lanes);
-    assert_int_equal(dup2(other, porter->queue.fd), porter->queue.fd);
+    assert_int_equal(dup2(other, porter->link.queue.fd), porter->link.queue.fd);
     close(other);
-    bb__event_raise(porter->kick_fd);
+    bb__event_raise(porter->link.kick_fd);
     uint64_t before = cpu_time_ms(porter->thread);
     for (int i = 0; i < 60; i++) assert_true(lanes_ask(fd, "/slow", "", ""));
     assert_in_range(cpu_time_ms(porter->thread) - before, 0, 60 * 3 / 3);

@@ -38,7 +38,7 @@ static struct crew *new_crew(uint64_t queue_timeout)
         assert_answer(crew->clients[i], 200, "GET /first ");
         crew->conns[i] = host->lane->set.conns;
     }
-    crew->porter = (struct bb__porter){.worker = host->worker, .kick_fd = -1, .queue.fd = -1};
+    crew->porter = (struct bb__porter){.worker = host->worker, .link.kick_fd = -1, .link.queue.fd = -1};
     assert_int_equal(bb__context_open(&crew->porter.context, host->worker), BB_OK);
     crew->porter.context.deadlines = &host->lane->set.deadlines;
     bb__own_begin(&host->lane->own);

@@ -317,7 +317,7 @@ static void test_a_lane_that_pauses_is_left_alone(void **state)
     struct bb_board *board;
     assert_int_equal(bb_board_new(&board, 2), BB_OK);
     bb_worker_board(host->worker, board);
-    struct bb__board_line *line = host->lane->line = bb__board_claim(board);
+    struct bb__board_line *line = host->lane->intake.line = bb__board_claim(board);
     struct client *client = client_asks(host);
     fail_socket.accept_errors = no_room;
     host_settle(host);

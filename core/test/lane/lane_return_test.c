@@ -29,7 +29,7 @@ static void porter_takes(struct host *host)
 static void porter_gives(struct host *host)
 {
     bb__own_give(&host->lane->own);
-    bb__event_raise(host->lane->wake_fd);
+    bb__event_raise(host->lane->intake.wake_fd);
 }
 
 static void app_answers_meanwhile(struct host *host, const struct bb_request *request)
@@ -52,10 +52,10 @@ static struct scene *begin(host_app app)
     struct scene *scene = calloc(1, sizeof *scene);
     struct bb_settings settings = host_settings();
     struct host *host = scene->host = host_new(&settings, AF_INET);
-    scene->porter = (struct bb__porter){.worker = host->worker, .kick_fd = -1};
-    assert_int_equal(bb__poller_open(&scene->porter.queue), BB_OK);
-    pthread_mutex_init(&scene->porter.lock, NULL);
-    host->worker->porter = &scene->porter;
+    scene->porter = (struct bb__porter){.worker = host->worker, .link.kick_fd = -1};
+    assert_int_equal(bb__poller_open(&scene->porter.link.queue), BB_OK);
+    pthread_mutex_init(&scene->porter.link.lock, NULL);
+    host->worker->io = &scene->porter.link;
     host->lane->told = 1; /* it leaves its set to the porter, although it has a single connection */
     host->app = app;
     client_say(scene->client = client_new(host), REQUEST);
@@ -67,8 +67,8 @@ static struct scene *begin(host_app app)
 static void end(struct scene *scene)
 {
     client_free(scene->client);
-    scene->host->worker->porter = NULL;
-    bb__poller_close(&scene->porter.queue);
+    scene->host->worker->io = NULL;
+    bb__poller_close(&scene->porter.link.queue);
     host_free(scene->host);
     free(scene);
 }
@@ -119,7 +119,7 @@ static void test_what_was_done_out_of_band_ends_later(void **state)
     bb_lane_step_back(lane);
     bb_lane_step_back(lane);
     assert_int_equal(bb_lane_next(lane, &request), BB_AGAIN);
-    assert_ptr_equal(scene->host->worker->aside, lane);
+    assert_ptr_equal(scene->host->worker->aside, &lane->intake);
     porter_gives(scene->host);
     assert_int_equal(bb_lane_next(lane, &request), BB_AGAIN);
     assert_null(scene->host->worker->aside);
@@ -133,12 +133,12 @@ static void test_what_the_host_asks_of_the_time_does_not_wait(void **state)
     struct scene *scene = begin(app_answers_meanwhile);
     struct bb_lane *lane = scene->host->lane;
     uint64_t ms;
-    pthread_mutex_lock(&scene->porter.lock);
+    pthread_mutex_lock(&scene->porter.link.lock);
     assert_false(bb_lane_take_late(lane));
     assert_false(bb_lane_take_overdue(lane, &ms));
     bb_lane_extend_time(lane, 5);
     bb_lane_remind(lane);
-    pthread_mutex_unlock(&scene->porter.lock);
+    pthread_mutex_unlock(&scene->porter.link.lock);
     porter_gives(scene->host);
     host_settle(scene->host);
     end(scene);
@@ -147,9 +147,9 @@ static void test_what_the_host_asks_of_the_time_does_not_wait(void **state)
 static void *porter_is_slow(void *scene)
 {
     struct scene *it = scene;
-    pthread_mutex_lock(&it->porter.lock);
+    pthread_mutex_lock(&it->porter.link.lock);
     porter_gives(it->host);
-    pthread_mutex_unlock(&it->porter.lock);
+    pthread_mutex_unlock(&it->porter.link.lock);
     return NULL;
 }
 

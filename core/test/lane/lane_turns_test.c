@@ -26,16 +26,16 @@ struct pair {
 
 static void begin(struct pair *pair)
 {
-    *pair = (struct pair){.host = new_host(0), .porter.kick_fd = -1, .porter.queue.fd = -1};
+    *pair = (struct pair){.host = new_host(0), .porter.link.kick_fd = -1, .porter.link.queue.fd = -1};
     pair->lane = pair->host->lane;
-    pair->host->worker->porter = &pair->porter;
+    pair->host->worker->io = &pair->porter.link;
     assert_int_equal(bb_lane_new(&pair->other, pair->host->worker), BB_OK);
 }
 
 static void end(struct pair *pair)
 {
     bb_lane_free(pair->other);
-    pair->host->worker->porter = NULL;
+    pair->host->worker->io = NULL;
     host_free(pair->host);
 }
 

@@ -24,10 +24,10 @@ static struct host *new_minded(const char *format)
     struct host *host = new_host(format, AF_UNIX);
     host->worker->settings.request_timeout = NEVER;
     host->worker->counts_time = true;
-    porter = (struct bb__porter){.worker = host->worker, .kick_fd = -1, .queue.fd = -1};
+    porter = (struct bb__porter){.worker = host->worker, .link.kick_fd = -1, .link.queue.fd = -1};
     assert_int_equal(bb__context_open(&porter.context, host->worker), BB_OK);
-    (void)pthread_mutex_init(&porter.lock, NULL);
-    host->worker->porter = &porter;
+    (void)pthread_mutex_init(&porter.link.lock, NULL);
+    host->worker->io = &porter.link;
     return host;
 }
 
@@ -35,7 +35,7 @@ static void free_minded(struct host *host)
 {
     bb__porter_tell(&porter);
     bb__context_close(&porter.context);
-    host->worker->porter = NULL;
+    host->worker->io = NULL;
     host_free(host);
 }
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../adapters/app_loader"
+require_relative "../workers/app_loader"
 require_relative "../sockets/channel"
 require_relative "../workers/child_loading"
 require_relative "children"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../sockets/adopted_sockets"
-require_relative "../adapters/app_loader"
+require_relative "../workers/app_loader"
 require_relative "../system/command_limits"
 require_relative "../sockets/listeners"
 require_relative "../log/log"

@@ -2,7 +2,7 @@
 
 require "io/wait"
 
-require_relative "../adapters/app_loader"
+require_relative "../workers/app_loader"
 require_relative "child"
 require_relative "../system/clock"
 require_relative "../system/deadline"

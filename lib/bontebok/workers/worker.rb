@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../adapters/app_loader"
+require_relative "app_loader"
 require_relative "../sockets/channel"
 require_relative "child_loading"
 require_relative "../system/deadline"

@@ -18,10 +18,25 @@ module Lint
       log: Layer.new(may: %i[base], libc: PURE_LIBC),
       system: Layer.new(may: %i[base log]),
       conn: Layer.new(may: %i[base http log system], never: %w[system/poller.h]),
-      worker: Layer.new(may: %i[base http log system conn lane io_thread]),
-      lane: Layer.new(may: %i[base http log system conn worker io_thread]),
-      io_thread: Layer.new(may: %i[base http log system conn worker lane])
+      worker: Layer.new(may: %i[base http log system conn]),
+      lane: Layer.new(may: %i[base http log system conn worker]),
+      io_thread: Layer.new(may: %i[base http log system conn worker lane]),
+      api: Layer.new(may: %i[base http log system conn worker lane io_thread])
     }.freeze
+
+    # The directories of lib/bontebok, each with those whose files it may require. Any file may require those that lie
+    # in no directory of it, which are errors and the version.
+    LIB = {
+      system: [],
+      log: %i[system],
+      config: %i[system],
+      sockets: %i[system],
+      workers: %i[system log config sockets],
+      processes: %i[system log config sockets workers],
+      adapters: %i[system log config sockets workers processes],
+      cli: %i[system log config sockets workers processes]
+    }.freeze
+    LIB_TOP = %w[request_timeout start_error start_failure usage_error version].freeze
 
     # Included by every part: it is the contract between them.
     PUBLIC_HEADER = "bontebok.h"

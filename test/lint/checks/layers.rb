@@ -61,7 +61,17 @@ module Lint
     end
 
     def ruby
-      each_match("{lib,ext}/**/*.rb", REQUIRE) { |file, match| require_fault(file, match[:kind], match[:name]) }
+      misplaced + each_match("{lib,ext}/**/*.rb", REQUIRE) do |file, match|
+        require_fault(file, match[:kind], match[:name])
+      end
+    end
+
+    def misplaced
+      Dir.glob("lib/bontebok/**/*.rb", base: @root).sort.filter_map do |file|
+        layer = lib_layer(file)
+        known = layer ? LayerTable::LIB.key?(layer) : LayerTable::LIB_TOP.include?(File.basename(file, ".rb"))
+        "#{file} is in no layer" unless known
+      end
     end
 
     def require_fault(file, kind, name)
@@ -80,8 +90,19 @@ module Lint
     def relative_fault(file, name)
       target = File.expand_path(name, File.dirname(File.join(@root, file)))
       return "requires #{name}, which is not there" unless File.exist?("#{target}.rb")
+      return "requires #{name}, outside of lib/" unless target.start_with?(File.join(@root, "lib/"))
 
-      "requires #{name}, outside of lib/" unless target.start_with?(File.join(@root, "lib/"))
+      "requires #{name} of layer #{lib_layer(target)}" unless lib_allowed?(lib_layer(File.join(@root, file)), target)
+    end
+
+    # The directory of lib/bontebok that a file is in; nil: it is in none.
+    def lib_layer(path)
+      path[%r{lib/bontebok/(\w+)/}, 1]&.to_sym
+    end
+
+    def lib_allowed?(layer, target)
+      wanted = lib_layer(target)
+      wanted.nil? || layer.nil? || layer == wanted || LayerTable::LIB.fetch(layer).include?(wanted)
     end
 
     def own?(name)

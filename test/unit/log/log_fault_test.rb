@@ -52,7 +52,7 @@ class LogFaultTest < Support::TestCase
   def test_a_fault_that_has_no_frames_of_the_application
     error = SyntaxError.new("config.ru:1: unexpected end")
     error.set_backtrace(["/gems/rack/lib/rack/builder.rb:9:in `eval'",
-                         File.join(ROOT, "lib/bontebok/adapters/app_loader.rb:1")])
+                         File.join(ROOT, "lib/bontebok/workers/app_loader.rb:1")])
     @log.error("failed", error)
     assert_equal ["failed: config.ru:1: unexpected end (SyntaxError)"], text_of(written)
   end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/adapters/app_loader"
+require "bontebok/workers/app_loader"
 require "bontebok/log/log"
 
 # Rackup files and other Ruby files become applications; what goes wrong becomes Failed with its cause.

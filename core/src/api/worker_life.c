@@ -1,0 +1,134 @@
+/* worker_life.c: a worker begins and ends, and so does its I/O thread. See bontebok.h for the contracts. */
+#include "io_thread/porter.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static pthread_once_t fork_handlers_once = PTHREAD_ONCE_INIT;
+
+static void in_child(void)
+{
+    atomic_fetch_add_explicit(&bb__process_generation, 1, memory_order_relaxed);
+}
+
+static void install_fork_handlers(void)
+{
+    /* Before the fork: a thread that closes a connection meanwhile must not rely on being the only holder. */
+    (void)pthread_atfork(bb__sock_process_forks, NULL, in_child);
+}
+
+static int open_log(const struct bb_settings *settings, struct bb__log_format *format,
+                    struct bb__log_sink *sink, char *fault)
+{
+    *sink = (struct bb__log_sink){.fd = -1};
+    if (settings->access_log[0] == '\0') return BB_OK;
+    int code = bb__log_format_compile(format, settings->access_log_format, fault);
+    return code == BB_OK ? bb__log_sink_open(sink, settings->access_log, fault) : code;
+}
+
+/* No log keeps a worker from serving: what cannot be opened now is tried again when there are lines. */
+static void tell_no_log(struct bb_worker *worker)
+{
+    bb__news_add(&worker->news, 0, worker->log_sink.error, "the access log cannot be opened yet", NULL);
+    worker->has_news = true;
+}
+
+/* The application wants descriptors, too: so many numbers, or a quarter of all, are left to it. The lowest
+ * one that is free is taken first. */
+#define RESERVE 64
+
+/* Times response_buffer: bytes of responses that may be in memory, of all connections together. */
+#define UNSENT_MAX 64
+
+static int find_reserve(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > INT_MAX) return INT_MAX;
+    rlim_t reserve = limit.rlim_cur / 4 < RESERVE ? limit.rlim_cur / 4 : RESERVE;
+    return (int)(limit.rlim_cur - reserve);
+}
+
+int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings)
+{
+    (void)pthread_once(&fork_handlers_once, install_fork_handlers);
+    struct bb_worker *worker = calloc(1, sizeof *worker);
+    if (!worker) return BB_ENOMEM;
+
+    worker->settings = *settings;
+    worker->pid = (int)getpid();
+    worker->counts_time = settings->request_timeout > 0 || settings->request_timeout_soft > 0 ||
+                          settings->queue_timeout > 0 || settings->max_queue > 0;
+    worker->reserve = find_reserve();
+    bb__worker_set_room(worker, 0);
+    worker->spool_budget.max = settings->spool_max;
+    worker->spool_budget.threshold = settings->spool_threshold;
+    worker->spool_budget.directory = worker->settings.spool_dir;
+    worker->spool_budget.reserve = worker->reserve;
+    worker->spool_budget.unsent_max = UNSENT_MAX * settings->response_buffer;
+    worker->process_generation = atomic_load_explicit(&bb__process_generation, memory_order_relaxed);
+    worker->drain_source.kind = BB_SOURCE_DRAIN;
+    char fault[BB_FAULT_MAX];
+    int code = bb__trust_parse(&worker->trust, worker->settings.trusted_proxies);
+    if (code != BB_OK) goto no_log;
+    code = open_log(&worker->settings, &worker->log_format, &worker->log_sink, fault);
+    if (code == BB_ESYSTEM)
+        tell_no_log(worker);
+    else if (code != BB_OK)
+        goto no_log;
+    worker->drain_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    code = BB_ESYSTEM;
+    if (worker->drain_fd < 0) goto no_event;
+    worker->relay_source.kind = BB_SOURCE_RELAY;
+    if (bb__relay_open(&worker->relay) != BB_OK) goto no_relay;
+    worker->tell_fd = -1;
+    worker->alarm_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (worker->alarm_fd < 0) goto no_alarm;
+    (void)pthread_mutex_init(&worker->lock, NULL); /* of this kind it cannot fail */
+    *created = worker;
+    return BB_OK;
+
+no_alarm:
+    bb__relay_close(&worker->relay);
+no_relay:
+    (void)close(worker->drain_fd);
+no_event:
+    bb__log_sink_close(&worker->log_sink);
+no_log:
+    free(worker);
+    return code;
+}
+
+int bb_access_log_check(const struct bb_settings *settings, char fault[BB_FAULT_MAX])
+{
+    struct bb__log_format format;
+    struct bb__log_sink sink;
+    int code = open_log(settings, &format, &sink, fault);
+    if (code == BB_OK) bb__log_sink_close(&sink);
+    return code;
+}
+
+int bb_worker_start_porter(struct bb_worker *worker)
+{
+    return bb__worker_is_inert(worker) || worker->io ? BB_OK : bb__porter_start(worker);
+}
+
+void bb_worker_free(struct bb_worker *worker)
+{
+    if (!worker) return;
+    bool inert = bb__worker_is_inert(worker);
+    if (!bb__porter_stop(bb__porter_of(worker))) return;
+    for (struct bb__queued *queued; (queued = worker->queued); free(queued)) {
+        worker->queued = queued->next;
+        (inert ? bb__sock_abandon : bb__sock_close)(queued->fd);
+    }
+    bb__worker_give_numbers_back(worker);
+    bb__log_sink_close(&worker->log_sink);
+    bb__relay_close(&worker->relay);
+    (void)close(worker->alarm_fd);
+    (void)close(worker->drain_fd);
+    if (!inert) (void)pthread_mutex_destroy(&worker->lock);
+    free(worker);
+}

@@ -1,0 +1,59 @@
+/* lane_watch.c: which sources are in the lane's set: the listeners and the relay, as long as it has room for
+ * what comes of them. */
+#include "lane/lane.h"
+
+void bb__lane_unwatch_sources(struct bb_lane *lane)
+{
+    pthread_mutex_lock(&lane->worker->lock);
+    lane->intake.watching = false;
+    bb__intake_remove_sources(&lane->intake, lane->worker);
+    bb__worker_nudge(lane->worker);
+    pthread_mutex_unlock(&lane->worker->lock);
+    lane->accepting = NULL;
+    for (int i = lane->set.batch.next; i < lane->set.batch.count; i++) {
+        const struct bb__source *source = lane->set.batch.events[i].data.ptr;
+        if (source && (source->kind == BB_SOURCE_LISTENER || source->kind == BB_SOURCE_RELAY))
+            lane->set.batch.events[i].data.ptr = NULL;
+    }
+}
+
+void bb__lane_pause(struct bb_lane *lane)
+{
+    bb__lane_unwatch_sources(lane);
+    lane->paused = true;
+    bb__board_set_paused(lane->intake.line, true);
+    lane->set.has_room = false;
+    lane->resume = lane->crowded_until = lane->context.now + BB_PAUSE_TIME;
+}
+
+/* What a drain still has to take comes slowly: at once, it would take what is left for the application. */
+uint64_t bb__lane_resumes(const struct bb_lane *lane)
+{
+    return lane->set.has_room && !lane->context.draining ? 0 : lane->resume;
+}
+
+void bb__lane_watch_and_unlock(struct bb_lane *lane)
+{
+    bool added = bb__intake_add_sources(&lane->intake, lane->worker);
+    pthread_mutex_unlock(&lane->worker->lock);
+    if (!added) bb__lane_pause(lane); /* no memory for it now */
+}
+
+void bb__lane_watch_sources(struct bb_lane *lane)
+{
+    pthread_mutex_lock(&lane->worker->lock);
+    lane->intake.watching = true;
+    bb__lane_watch_and_unlock(lane);
+}
+
+void bb__lane_look_anew(struct bb_lane *lane)
+{
+    pthread_mutex_lock(&lane->worker->lock);
+    bb__intake_remove_sources(&lane->intake, lane->worker);
+    bb__lane_watch_and_unlock(lane);
+}
+
+void bb__lane_watch_relay(struct bb_lane *lane)
+{
+    if (!lane->intake.watching) bb__lane_watch_sources(lane);
+}

@@ -1,0 +1,151 @@
+/* worker_intake.c: see worker_intake.h. */
+#include "worker/worker.h"
+
+/* ---- the list ---- */
+
+/* The porter goes along the list with a lock of its own, and may wait for the other one meanwhile. */
+static void lock_lanes(struct bb_worker *worker)
+{
+    if (worker->io) pthread_mutex_lock(&worker->io->lock);
+    pthread_mutex_lock(&worker->lock);
+}
+
+static void unlock_lanes(struct bb_worker *worker)
+{
+    pthread_mutex_unlock(&worker->lock);
+    if (worker->io) pthread_mutex_unlock(&worker->io->lock);
+}
+
+void bb__worker_add_lane(struct bb_worker *worker, struct bb__intake *lane)
+{
+    lock_lanes(worker);
+    lane->next = worker->lanes;
+    worker->lanes = lane;
+    atomic_fetch_add(&worker->lane_count, 1);
+    unlock_lanes(worker);
+}
+
+void bb__worker_remove_lane(struct bb_worker *worker, struct bb__intake *lane)
+{
+    lock_lanes(worker);
+    struct bb__intake **at = &worker->lanes;
+    while (*at != lane) at = &(*at)->next;
+    *at = lane->next;
+    atomic_fetch_sub(&worker->lane_count, 1);
+    unlock_lanes(worker);
+}
+
+int bb__worker_count_on_call(const struct bb_worker *worker)
+{
+    int count = 0;
+    for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next)
+        count += atomic_load(&lane->on_call);
+    return count;
+}
+
+/* ---- the sources ---- */
+
+void bb__intake_remove_sources(struct bb__intake *lane, const struct bb_worker *worker)
+{
+    int open_count = bb__worker_count_open(worker);
+    for (int i = 0; i < open_count; i++) bb__poller_remove(lane->poller, worker->listeners[i].fd);
+    bb__poller_remove(lane->poller, worker->relay.out);
+}
+
+static bool add_listeners(struct bb__intake *lane, struct bb_worker *worker)
+{
+    int open_count = bb__worker_count_open(worker);
+    for (int i = 0; i < open_count; i++) {
+        struct bb__listener *listener = &worker->listeners[i];
+        if (listener->useless) continue;
+        if (bb__poller_add_shared(lane->poller, listener->fd, &listener->source) != BB_OK) return false;
+    }
+    return true;
+}
+
+bool bb__intake_add_sources(struct bb__intake *lane, struct bb_worker *worker)
+{
+    if (!lane->watching || lane->lent || bb__worker_stands_back(worker)) return true;
+    return add_listeners(lane, worker) &&
+           bb__poller_add_shared(lane->poller, worker->relay.out, &worker->relay_source) == BB_OK;
+}
+
+/* Of another thread's lane only that thread can say what is to be done when there is no room in the set. */
+static void put_back(struct bb__intake *lane, struct bb_worker *worker)
+{
+    if (!lane->watching || bb__intake_add_sources(lane, worker)) return;
+    atomic_store(&lane->unwatched, true);
+    bb__event_raise(lane->wake_fd);
+}
+
+static void put_others_back(struct bb__intake *self, struct bb_worker *worker)
+{
+    for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next)
+        if (lane != self) put_back(lane, worker);
+}
+
+void bb__worker_withdraw(struct bb_worker *worker, bool withdraw)
+{
+    pthread_mutex_lock(&worker->lock);
+    atomic_store(&worker->withdrawn, withdraw);
+    for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next) {
+        if (withdraw)
+            bb__intake_remove_sources(lane, worker);
+        else
+            put_back(lane, worker);
+    }
+    if (withdraw) bb__worker_nudge(worker);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+/* ---- stepping aside ---- */
+
+static bool others_serve(const struct bb__intake *self, const struct bb_worker *worker)
+{
+    for (const struct bb__intake *lane = worker->lanes; lane; lane = lane->next)
+        if (lane != self && !atomic_load(&lane->on_call)) return true;
+    return false;
+}
+
+/* A mere look: what it finds stays for bb_lane_wait(). */
+static bool has_come(struct bb__intake *lane)
+{
+    struct bb__batch found;
+    bb__poller_wait(lane->poller, &found, 0);
+    return found.count > 0;
+}
+
+/* The lane's own set goes last: one of the others may have been woken for what is queued, and if so it is
+ * seen there. What comes later wakes none of ours. */
+static bool leave(struct bb__intake *self, struct bb_worker *worker, enum bb_aside when)
+{
+    for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next)
+        if (lane != self) bb__intake_remove_sources(lane, worker);
+    if (when == BB_ASIDE_IDLE && has_come(self)) {
+        put_others_back(self, worker);
+        return false;
+    }
+    bb__intake_remove_sources(self, worker);
+    return true;
+}
+
+bool bb__worker_step_aside(struct bb_worker *worker, struct bb__intake *lane, enum bb_aside when)
+{
+    pthread_mutex_lock(&worker->lock);
+    if (!worker->aside && !bb__worker_drains(worker) &&
+        !(when == BB_ASIDE_IDLE && others_serve(lane, worker)) && leave(lane, worker, when))
+        worker->aside = lane;
+    bool done = worker->aside == lane;
+    if (done) bb__worker_nudge(worker);
+    pthread_mutex_unlock(&worker->lock);
+    return done;
+}
+
+void bb__worker_step_back(struct bb_worker *worker, struct bb__intake *lane)
+{
+    pthread_mutex_lock(&worker->lock);
+    worker->aside = NULL;
+    put_others_back(lane, worker);
+    put_back(lane, worker);
+    pthread_mutex_unlock(&worker->lock);
+}

@@ -1,0 +1,84 @@
+/* rb_failed.c: what the client gets when the application fails. Used by the serve loop. */
+#include "rb_bontebok.h"
+
+static ID id_full_message;
+static VALUE plain_500, plain_504, full_message_options;
+
+struct failure {
+    struct bbr_exchange *exchange;
+    VALUE error;
+    int status;
+    VALUE answer; /* the body, or all of it as an application would return it */
+};
+
+static VALUE backtrace_text(VALUE argument)
+{
+    struct failure *failure = (struct failure *)argument;
+    VALUE text = rb_funcallv_kw(failure->error, id_full_message, 1, &full_message_options, RB_PASS_KEYWORDS);
+    return failure->answer = rb_obj_as_string(text);
+}
+
+static VALUE answer_failure(VALUE argument)
+{
+    struct failure *failure = (struct failure *)argument;
+    if (RB_TYPE_P(failure->answer, T_STRING))
+        bbr_reply_text(failure->exchange, failure->status, failure->answer);
+    else
+        bbr_reply(failure->exchange, failure->answer);
+    return Qnil;
+}
+
+/* A whole answer's body may have to be closed: not while the close of the one that failed is still owed. */
+static bool may_answer(const struct bbr_exchange *exchange, VALUE answer)
+{
+    return RB_TYPE_P(answer, T_STRING) || (RB_TYPE_P(answer, T_ARRAY) && exchange->body == Qundef);
+}
+
+/* No fault of the application. */
+static bool is_gone(const struct bbr_exchange *exchange, VALUE error)
+{
+    return exchange->gone && RTEST(rb_obj_is_kind_of(error, bbr_eClientGone));
+}
+
+/* False: nothing was sent, or not all of it. */
+static bool send_failure(struct failure *failure, const char *blamed)
+{
+    struct bbr_exchange *exchange = failure->exchange;
+    VALUE error = bbr_attempt(answer_failure, (VALUE)failure);
+    exchange->broken = !NIL_P(error);
+    if (exchange->broken && blamed && !is_gone(exchange, error)) bbr_log_failure(exchange, blamed, error);
+    return !exchange->broken;
+}
+
+void bbr_failed(struct bbr_exchange *exchange, VALUE error)
+{
+    exchange->broken = true;
+    if (!NIL_P(exchange->stream)) bbr_stream_detach(exchange->stream); /* a body may write in its close */
+    if (is_gone(exchange, error)) return;
+    VALUE answer = bbr_tell_failure(exchange, error);
+    bool over = exchange->gone || bb_reply_sent(exchange->lane->core);
+    bool given = !over && may_answer(exchange, answer);
+    if (!given) bbr_drop_answer(exchange, answer);
+    if (over) return;
+
+    bool timeout = bbr_is_timeout(exchange, error);
+    VALUE plain = timeout ? plain_504 : plain_500;
+    struct failure failure = {exchange, error, timeout ? 504 : 500, plain};
+    if (given)
+        failure.answer = answer;
+    else if (exchange->lane->show_errors)
+        (void)bbr_attempt(backtrace_text, (VALUE)&failure);
+    if (send_failure(&failure, given ? ": the answer of on_error" : NULL)) return;
+    if (bb_reply_sent(exchange->lane->core)) return;
+    failure.answer = plain;
+    (void)send_failure(&failure, NULL);
+}
+
+void bbr_init_failed(void)
+{
+    id_full_message = rb_intern("full_message");
+    plain_500 = bbr_keep(bbr_fixed(rb_str_new_cstr("500 Internal Server Error\n")));
+    plain_504 = bbr_keep(bbr_fixed(rb_str_new_cstr("504 Gateway Timeout\n")));
+    full_message_options = bbr_keep(rb_hash_new());
+    rb_hash_aset(full_message_options, ID2SYM(rb_intern("highlight")), Qfalse);
+}

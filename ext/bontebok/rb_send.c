@@ -1,0 +1,52 @@
+/* rb_send.c: hands bytes of a reply's body to the core, and waits for the client where it must. Used by
+ * rb_reply.c and rb_stream.c. */
+#include "rb_bontebok.h"
+
+void bbr_reply_fail(struct bbr_exchange *exchange, int code)
+{
+    if (code == BB_EGONE) {
+        bbr_lane_leave_if_child(exchange->lane); /* to a child the parent's clients are gone */
+        exchange->gone = true;
+        rb_raise(bbr_eClientGone, "%s", bb_code_text(code));
+    }
+    bbr_raise(code);
+}
+
+VALUE bbr_reply_string(VALUE part)
+{
+    VALUE string = rb_check_string_type(part);
+    if (NIL_P(string))
+        rb_raise(bbr_eInvalidReply, "a part of the body is no String, but of %" PRIsVALUE,
+                 bbr_class_name(part));
+    return string;
+}
+
+bool bbr_send_slices(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,
+                     uint64_t *taken)
+{
+    /* If the application rescued that the client is gone: bytes are missing, and nothing may follow them. */
+    int code = exchange->gone ? BB_EGONE : bb_reply_write(exchange->lane->core, slices, count, last, taken);
+    if (RB_LIKELY(code == BB_OK)) return true;
+    if (code == BB_AGAIN) code = bbr_wait_for_client(exchange->lane);
+    bbr_reply_check(exchange, code);
+    return false;
+}
+
+void bbr_reply_flush(struct bbr_exchange *exchange, bool last)
+{
+    uint64_t taken;
+    while (!bbr_send_slices(exchange, NULL, 0, last, &taken)) continue;
+}
+
+void bbr_reply_part(struct bbr_exchange *exchange, VALUE part)
+{
+    size_t sent = 0, len;
+    while ((len = (size_t)RSTRING_LEN(part)) > sent) {
+        struct bb_slice slice = {RSTRING_PTR(part) + sent, len - sent};
+        uint64_t taken = 0;
+        bool all = bbr_send_slices(exchange, &slice, 1, false, &taken);
+        if (all) break;
+        sent += (size_t)taken;
+    }
+    RB_GC_GUARD(part);
+}

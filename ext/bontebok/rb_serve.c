@@ -1,0 +1,160 @@
+/* rb_serve.c: the loop in which a request lives its whole life: serve_requests, serve_request, answer. lib
+ * runs each Lane#serve in a thread of its own. */
+#include "rb_bontebok.h"
+
+static ID id_call, id_close, id_closed_p;
+
+static void tell_news(struct bbr_exchange *exchange)
+{
+    struct bb_news news;
+    while (bb_lane_news(exchange->lane->core, &news) == BB_OK)
+        bbr_report(exchange, bbr_news_level(&news), bbr_news_text(&news), Qnil);
+}
+
+/* ---- between two requests ---- */
+
+/* lib does then what would cost a client time inside of a request. The kernel gives new connections to other
+ * processes meanwhile. */
+static void go_out_of_band(struct bbr_exchange *exchange, enum bb_aside when)
+{
+    struct bbr_worker *worker = exchange->lane->worker;
+    if (bb_lane_step_aside(exchange->lane->core, when) != BB_OK) return;
+    worker->out_of_band = worker->out_of_band_latest = BBR_NEVER;
+    bbr_report(exchange, "out_of_band", Qnil, Qnil);
+    bb_lane_step_back(exchange->lane->core);
+}
+
+static void be_idle(struct bbr_exchange *exchange)
+{
+    struct bbr_worker *worker = exchange->lane->worker;
+    if (worker->requests >= worker->out_of_band) go_out_of_band(exchange, BB_ASIDE_IDLE);
+    bbr_wait_for_request(exchange->lane);
+}
+
+/* ---- a request's life ---- */
+
+/* What may unwind of it. */
+static VALUE answer(VALUE argument)
+{
+    struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
+    VALUE env = exchange->env = bbr_env_build(exchange);
+    bbr_reply(exchange, rb_funcallv(exchange->lane->app, id_call, 1, &env));
+    return Qnil;
+}
+
+/* SPEC: close is called when the body is done with, whatever became of it. RequestTimeout is never
+ * raised in it, since it gives back what the request has taken. */
+static VALUE close_body(VALUE argument)
+{
+    struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
+    VALUE body = exchange->body;
+    exchange->body = Qundef;
+    if (exchange->body_tells_closed && RTEST(rb_funcallv(body, id_closed_p, 0, NULL))) return Qnil;
+    return rb_funcallv(body, id_close, 0, NULL);
+}
+
+/* Gives the request back to the core; nothing of the application may point into it any more. */
+static void give_back(struct bbr_exchange *exchange)
+{
+    struct bb_lane *core = exchange->lane->core;
+    if (!NIL_P(exchange->input)) bbr_input_detach(exchange->input);
+    if (!NIL_P(exchange->stream)) bbr_stream_detach(exchange->stream);
+    exchange->input = exchange->stream = Qnil;
+    exchange->request = NULL;
+    exchange->lane->worker->in_hand--;
+    if (exchange->broken)
+        bb_reply_abort(core);
+    else if (bb_reply_end(core) == BB_ESHORT)
+        bbr_failed_short(exchange);
+}
+
+static void take_in_hand(struct bbr_exchange *exchange)
+{
+    struct bbr_worker *worker = exchange->lane->worker;
+    exchange->env = Qnil;
+    exchange->body = Qundef;
+    exchange->gone = exchange->broken = exchange->body_tells_closed = false;
+    worker->in_hand++;
+    if (!worker->resting) return;
+    worker->resting = false;
+    bb_worker_watch(worker->core, true);
+    bbr_report(exchange, "busy", Qnil, Qnil);
+}
+
+static void serve_request(struct bbr_exchange *exchange)
+{
+    struct bbr_lane *lane = exchange->lane;
+    take_in_hand(exchange);
+
+    VALUE error = bbr_attempt_in_time(answer, exchange);
+    if (!NIL_P(error)) bbr_failed(exchange, error);
+    if (exchange->body != Qundef) {
+        error = bbr_attempt(close_body, (VALUE)exchange);
+        if (!NIL_P(error)) bbr_failed_late(exchange, error);
+    }
+    give_back(exchange);
+    exchange->env = Qnil; /* the next request may be long in coming */
+    uint64_t served = ++lane->worker->requests;
+    if (served == lane->max_requests) bbr_report(exchange, "max_requests", Qnil, Qnil);
+    if (served >= lane->worker->out_of_band_latest) go_out_of_band(exchange, BB_ASIDE_ANYWAY);
+    if (bb_lane_gives_way(lane->core, lane->worker->in_hand > 0)) rb_thread_schedule();
+}
+
+static VALUE serve_requests(VALUE argument)
+{
+    struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
+    struct bbr_lane *lane = exchange->lane;
+    int code;
+    while ((code = bb_lane_next(lane->core, &exchange->request)) != BB_DRAINED) {
+        if (code == BB_OK)
+            serve_request(exchange);
+        else if (code == BB_AGAIN)
+            be_idle(exchange);
+        else
+            tell_news(exchange);
+        rb_thread_check_ints(); /* for an application that never runs Ruby code of its own */
+    }
+    return Qnil;
+}
+
+/* Of a request that is in hand although the loop was left. */
+static void abandon(struct bbr_exchange *exchange)
+{
+    if (exchange->request) {
+        exchange->broken = true;
+        give_back(exchange);
+    }
+    if (exchange->body != Qundef) (void)bbr_attempt(close_body, (VALUE)exchange);
+}
+
+/* What other threads raise in this one, a timeout that comes too late for example, may arrive between two
+ * requests: that is no reason to leave the others unserved. */
+VALUE bbr_serve(VALUE argument)
+{
+    struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
+    VALUE error;
+    while (!NIL_P(error = bbr_attempt(serve_requests, argument))) {
+        bbr_failed_late(exchange, error);
+        abandon(exchange);
+        exchange->env = Qnil;
+    }
+    bbr_lane_leave_if_child(exchange->lane);
+    return Qnil;
+}
+
+/* The thread may have been unwound: killed, or by a throw past us. */
+VALUE bbr_stop_serving(VALUE argument)
+{
+    struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
+    exchange->lane->exchange = NULL;
+    bb_lane_step_back(exchange->lane->core);
+    abandon(exchange);
+    return Qnil;
+}
+
+void bbr_init_serve(void)
+{
+    id_call = rb_intern("call");
+    id_close = rb_intern("close");
+    id_closed_p = rb_intern("closed?");
+}

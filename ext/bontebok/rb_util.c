@@ -1,0 +1,108 @@
+/* rb_util.c: what all files of the binding use: exceptions, Strings that are kept, calls that may unwind, and
+ * what is told to lib. */
+#include "rb_bontebok.h"
+
+#include <errno.h>
+#include <ruby/encoding.h>
+#include <string.h>
+
+VALUE bbr_eInvalidReply, bbr_eClientGone, bbr_eTimeout;
+
+static ID id_call;
+
+void bbr_raise(int code)
+{
+    switch (code) {
+    case BB_ENOMEM:
+        rb_memerror();
+    case BB_ESYSTEM:
+        rb_sys_fail("bontebok");
+    case BB_EFORMAT:
+        rb_raise(rb_eArgError, "bontebok: %s", bb_code_text(code));
+    case BB_EGONE:
+        rb_raise(bbr_eClientGone, "%s", bb_code_text(code));
+    default:
+        rb_raise(rb_eRuntimeError, "bontebok: %s", bb_code_text(code));
+    }
+}
+
+VALUE bbr_fixed(VALUE string)
+{
+    VALUE fixed = rb_enc_interned_str(RSTRING_PTR(string), RSTRING_LEN(string), rb_ascii8bit_encoding());
+    RB_GC_GUARD(string);
+    return fixed;
+}
+
+VALUE bbr_key(const char *name, size_t len)
+{
+    return rb_enc_interned_str(name, (long)len, rb_utf8_encoding());
+}
+
+VALUE bbr_keep(VALUE object)
+{
+    rb_gc_register_mark_object(object);
+    return object;
+}
+
+/* ---- how far it may unwind ---- */
+
+/* After a throw or a kill $! is none of Ruby's objects. */
+static bool is_exception(VALUE object)
+{
+    return !RB_SPECIAL_CONST_P(object) && RB_BUILTIN_TYPE(object) != RUBY_T_IMEMO &&
+           RTEST(rb_obj_is_kind_of(object, rb_eException));
+}
+
+VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument)
+{
+    int state;
+    (void)rb_protect(function, argument, &state);
+    if (RB_LIKELY(state == 0)) return Qnil;
+    VALUE error = rb_errinfo();
+    if (!is_exception(error)) rb_jump_tag(state);
+    rb_set_errinfo(Qnil);
+    return error;
+}
+
+/* ---- what lib is told ---- */
+
+static VALUE call_report(VALUE argument)
+{
+    const VALUE *call = (const VALUE *)argument;
+    return rb_funcallv(call[0], id_call, 3, call + 1);
+}
+
+void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message, VALUE error)
+{
+    VALUE call[] = {exchange->lane->report, ID2SYM(rb_intern(level)), message, error};
+    (void)bbr_attempt(call_report, (VALUE)call);
+}
+
+VALUE bbr_news_text(const struct bb_news *news)
+{
+    VALUE text = rb_str_new_cstr(news->peer);
+    if (RSTRING_LEN(text) > 0) rb_str_cat_cstr(text, ": ");
+    rb_str_cat_cstr(text, news->text);
+    if (news->status) rb_str_catf(text, " (%d)", news->status);
+    if (news->error) rb_str_catf(text, ": %s", strerror(news->error));
+    if (news->left_out) rb_str_catf(text, ", and %u more like it", news->left_out);
+    return text;
+}
+
+/* A client that asks for what HTTP/1 servers need not know, or that has gone, is no trouble of ours. */
+const char *bbr_news_level(const struct bb_news *news)
+{
+    return news->status == 499 || news->status == 501 || news->status == 505 ? "info" : "warn";
+}
+
+void bbr_init_util(VALUE bontebok, VALUE core)
+{
+    id_call = rb_intern("call");
+    bbr_eInvalidReply = rb_define_class_under(core, "InvalidReply", rb_eStandardError);
+    bbr_eClientGone = rb_define_class_under(core, "ClientGone", rb_eIOError);
+    /* lib/bontebok/request_timeout.rb says what it is, and may have been there before. */
+    bbr_eTimeout = rb_define_class_under(bontebok, "RequestTimeout", rb_eException);
+    rb_gc_register_address(&bbr_eInvalidReply);
+    rb_gc_register_address(&bbr_eClientGone);
+    rb_gc_register_address(&bbr_eTimeout);
+}

@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+require "open3"
+require "tsort"
+require_relative "layer_table"
+
+module Lint
+  # Calls run downwards. No file of the core calls one of a layer above its own, and no files call each other in a
+  # circle: neither those of the core, nor those of the binding, nor Ruby files that require each other. C files call
+  # what their objects leave undefined.
+  class Circles
+    REQUIRE = /^\s*require_relative\s*\(?\s*"([^"#]+)"/
+
+    # objects: the folder with the object files, as the extension's build leaves them.
+    def initialize(root, objects: File.join(root, "tmp/build/bontebok"))
+      @root = root
+      @objects = objects
+    end
+
+    def faults
+      calls = c_calls
+      upward(calls) + circles(calls.transform_values { |called| called.map(&:first) }) + circles(requires)
+    end
+
+    private
+
+    def upward(calls)
+      calls.flat_map do |file, called|
+        called.filter_map do |other, symbol|
+          "#{file} calls #{symbol} of #{other}, of a layer above" unless allowed?(layer(file), layer(other))
+        end
+      end
+    end
+
+    def allowed?(layer, other)
+      layer == other || LayerTable::CORE.fetch(layer).may.include?(other)
+    end
+
+    # The binding is a layer as well. It calls what bontebok.h declares; Layers sees to that.
+    def layer(file)
+      LayerTable.layer_of(file.delete_prefix("core/src/"))
+    end
+
+    def circles(edges)
+      each_child = ->(file, &block) { edges.fetch(file, []).each(&block) }
+      TSort.strongly_connected_components(->(&block) { edges.each_key(&block) }, each_child)
+           .select { |files| files.size > 1 }.map { |files| "a circle of #{files.sort.join(" ")}" }
+    end
+
+    # File => [other file, symbol] of the same part: core or binding.
+    def c_calls
+      [sources("core/src/**/*.c"), sources("ext/bontebok/*.c")].map { |files| calls_among(files) }.reduce(:merge)
+    end
+
+    # Object => source.
+    def sources(pattern)
+      Dir.glob(pattern, base: @root).sort.to_h { |file| [File.join(@objects, "#{File.basename(file, ".c")}.o"), file] }
+    end
+
+    def calls_among(files)
+      defined = {}
+      used = files.values.to_h { |file| [file, []] }
+      symbols(files.keys).each do |object, name, type|
+        type == "U" ? used[files[object]] << name : defined[name] = files[object]
+      end
+      used.to_h { |file, names| [file, names.filter_map { |name| call(file, defined[name], name) }] }
+    end
+
+    def call(file, other, name)
+      [other, name] if other && other != file
+    end
+
+    # [object, name, type], for each symbol that other objects see. type "U": it is in another object.
+    def symbols(objects)
+      present = objects.select { |object| File.exist?(object) }
+      return [] if present.empty?
+
+      output, status = Open3.capture2("nm", "--extern-only", "--format=posix", "--print-file-name", *present)
+      raise "nm fails" unless status.success?
+
+      output.scan(/^(.*?): (\S+) (\w)\b/)
+    end
+
+    def requires
+      Dir.glob("lib/**/*.rb", base: @root).sort.to_h do |file|
+        names = File.read(File.join(@root, file), encoding: "UTF-8").scan(REQUIRE).flatten
+        [file, names.map { |name| File.join(File.dirname(file), "#{name}.rb") }.map { |path| clean(path) }]
+      end
+    end
+
+    def clean(path)
+      File.expand_path(path, "/").delete_prefix("/")
+    end
+  end
+end
