@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # The application of bench/spread: /sleep/1 sleeps for a millisecond. Each process keeps the number of requests that it
-# has served in a file with its pid for a name, in the folder BENCH_COUNTS.
+# has served in a file with its pid for a name, in the directory BENCH_COUNTS.
 
 served = 0
 file = nil

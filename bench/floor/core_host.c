@@ -2,9 +2,9 @@
  * core_host.c: the core with a host that does nothing: what bench/quick's figure for bontebok is without
  * Ruby, and the smallest complete host there is.
  *
- *   core_host [--porter] unix:/path|PORT          ends with SIGTERM, gracefully
+ *   core_host [--I/O thread] unix:/path|PORT          ends with SIGTERM, gracefully
  *
- * --porter: as Ruby's workers have it, with a board on which it sees no others.
+ * --I/O thread: as Ruby's workers have it, with a scoreboard on which it sees no others.
  */
 #include "bontebok.h"
 
@@ -69,7 +69,7 @@ static void serve(struct bb_worker *worker)
     for (;;) {
         if (told_to_end) bb_worker_drain(worker, BB_QUEUE_TAKE);
         const struct bb_request *request;
-        struct bb_news news;
+        struct bb_event event;
         switch (bb_lane_next(lane, &request)) {
         case BB_OK:
             answer();
@@ -77,8 +77,8 @@ static void serve(struct bb_worker *worker)
         case BB_AGAIN:
             bb_lane_wait(lane);
             break;
-        case BB_NEWS:
-            if (bb_lane_news(lane, &news) == BB_OK) fprintf(stderr, "%s\n", news.text);
+        case BB_EVENT:
+            if (bb_lane_event(lane, &event) == BB_OK) fprintf(stderr, "%s\n", event.text);
             break;
         default:
             return;
@@ -86,19 +86,19 @@ static void serve(struct bb_worker *worker)
     }
 }
 
-static void add_porter(struct bb_worker *worker)
+static void add_io_thread(struct bb_worker *worker)
 {
-    struct bb_board *board;
-    if (bb_board_new(&board, 1) != BB_OK) fail("board");
-    bb_worker_board(worker, board);
-    if (bb_worker_start_porter(worker) != BB_OK) fail("porter");
+    struct bb_scoreboard *scoreboard;
+    if (bb_scoreboard_new(&scoreboard, 1) != BB_OK) fail("scoreboard");
+    bb_worker_scoreboard(worker, scoreboard);
+    if (bb_worker_start_io_thread(worker) != BB_OK) fail("I/O thread");
 }
 
 int main(int argc, char **argv)
 {
-    bool has_porter = argc == 3 && strcmp(argv[1], "--porter") == 0;
-    if (argc != 2 + has_porter) {
-        fprintf(stderr, "usage: core_host [--porter] unix:/path|PORT\n");
+    bool has_io_thread = argc == 3 && strcmp(argv[1], "--io-thread") == 0;
+    if (argc != 2 + has_io_thread) {
+        fprintf(stderr, "usage: core_host [--io-thread] unix:/path|PORT\n");
         return 2;
     }
     struct bb_settings settings;
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
     int fd = listen_on(argv[argc - 1]);
     if (bb_worker_new(&worker, &settings) != BB_OK || bb_worker_listen(worker, fd, 0) != BB_OK)
         fail("worker");
-    if (has_porter) add_porter(worker);
+    if (has_io_thread) add_io_thread(worker);
     if (bb_lane_new(&lane, worker) != BB_OK) fail("lane");
     signal(SIGTERM, on_term);
     serve(worker);

@@ -23,7 +23,7 @@ module Bench
       system("taskset", "-a", "-p", "-c", CORE.to_s, Process.pid.to_s, out: File::NULL)
     end
 
-    # For a server that is about to start: "/path" in the folder, or "127.0.0.1:PORT".
+    # For a server that is about to start: "/path" in the directory, or "127.0.0.1:PORT".
     def address(transport, dir, name)
       return File.join(dir, "#{name}.sock") if transport.to_s == "unix"
 

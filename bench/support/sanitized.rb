@@ -6,7 +6,7 @@ require_relative "build"
 
 module Bench
   # A copy of the gem whose core and binding are built with ASan and UBSan, for a Ruby that is not: the sanitizers are
-  # loaded before it. What they find is in files of a folder.
+  # loaded before it. What they find is in files of a directory.
   class Sanitized
     ROOT = File.join(Build::ROOT, "tmp/sanitized")
     FLAGS = %w[-std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fPIC -shared -fvisibility=hidden
@@ -17,8 +17,8 @@ module Bench
     end
 
     def build
-      %w[exe lib].each { |folder| FileUtils.cp_r(File.join(Build::ROOT, folder), FileUtils.mkdir_p(ROOT).first) }
-      headers = RbConfig::CONFIG.values_at("rubyhdrdir", "rubyarchhdrdir").map { |folder| "-I#{folder}" }
+      %w[exe lib].each { |directory| FileUtils.cp_r(File.join(Build::ROOT, directory), FileUtils.mkdir_p(ROOT).first) }
+      headers = RbConfig::CONFIG.values_at("rubyhdrdir", "rubyarchhdrdir").map { |directory| "-I#{directory}" }
       sources = Dir.glob(["core/src/*/*.c", "ext/bontebok/*.c"], base: Build::ROOT)
       Dir.chdir(Build::ROOT) do
         Build.run!("cc", *FLAGS, *headers, "-Icore/include", "-Icore/src", "-Iext/bontebok", *sources, "-o", library)

@@ -25,10 +25,10 @@ struct outcome {
 };
 
 static struct guard guard;
-static struct bb__names *names;
+static struct bb__field_names *names;
 
 static void parse(const char *bytes, size_t len, const struct bb__head_limits *limits,
-                  struct bb__names *known, struct outcome *outcome)
+                  struct bb__field_names *known, struct outcome *outcome)
 {
     const char *at = guard_put(&guard, bytes, len);
     outcome->code =
@@ -224,8 +224,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static unsigned runs;
     if (size > LONGEST) return 0;
     if (runs++ % 4096 == 0) {
-        bb__names_free(names);
-        names = bb__names_new();
+        bb__field_names_free(names);
+        names = bb__field_names_new();
         assert(names);
     }
     check((const char *)data, size, &wide);

@@ -4,8 +4,8 @@
  * The core is pulled: it never calls the host. A binding creates one worker per process and one lane per host
  * thread, then loops: bb_lane_next() hands out a complete request, the bb_reply_*() calls answer it. Only
  * bb_lane_wait(), bb_reply_wait() and bb_worker_drain() block; a host with a global lock releases it around
- * these and nowhere else. Others wait for the porter, if it has something in its hands just then. No pointer
- * into host memory is kept once a call has returned.
+ * these and nowhere else. Others wait for the I/O thread, if it has something in its hands just then. No
+ * pointer into host memory is kept once a call has returned.
  *
  * Threads: a worker may be shared by threads, a lane and its current request belong to the thread that serves
  * it. A call that may come from any thread says so; bb_lane_wake() also from a signal handler.
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bontebok_board.h"
+#include "bontebok_scoreboard.h"
 #include "bontebok_time.h"
 
 /* ---- codes: 0 done, positive news, negative failure ---- */
@@ -29,7 +29,7 @@
     X(BB_AGAIN, 1, "not now: wait, then call again")                                                         \
     X(BB_EOF, 2, "the peer has sent all it will send")                                                       \
     X(BB_DRAINED, 3, "nothing is left to serve: the lane may end")                                           \
-    X(BB_NEWS, 4, "something happened that the host should log")                                             \
+    X(BB_EVENT, 4, "something happened that the host should log")                                            \
     X(BB_ENOMEM, -1, "out of memory")                                                                        \
     X(BB_ESYSTEM, -2, "a system call failed; errno tells which way")                                         \
     X(BB_EGONE, -3, "the client has gone, or does not read")                                                 \
@@ -47,7 +47,7 @@ enum bb_code {
 };
 
 /* The text of a code, static; "unknown code" for any other number. */
-const char *bb_code_text(int code);
+const char *bb_error_text(int code);
 
 /* ---- what a request looks like ---- */
 
@@ -121,7 +121,7 @@ struct bb_request {
 /* How long a request has waited for a lane, by our own clock: since its last byte was read, its connection
  * was accepted with the whole of it there, or, where it was pipelined, the one before it was answered, as it
  * could not be served sooner. Over TCP the time in a listener's queue is in it, from 5 ms on; on unix
- * sockets nobody tells. Not in it are the milliseconds until a busy lane's porter looked at the socket. 0
+ * sockets nobody tells. Not in it are the milliseconds until a busy lane's I/O thread looked at the socket. 0
  * also for less than the kernel's tick (1 to 4 ms), unless the access log has a time.
  *
  * proxy_time is how long it has waited since a proxy had it, by that one's clock: X-Request-Start, if it
@@ -220,39 +220,40 @@ int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings)
  */
 int bb_worker_listen(struct bb_worker *worker, int fd, unsigned listener);
 
-/* Has the worker's lanes shown on a board, which outlives them, and pass on what they have no time for while
- * lanes of other processes are idle. Call it before bb_worker_start_porter() and the first bb_lane_new(). */
-void bb_worker_board(struct bb_worker *worker, struct bb_board *board);
+/* Has the worker's lanes shown on a scoreboard, which outlives them, and pass on what they have no time for
+ * while lanes of other processes are idle. Call it before bb_worker_start_io_thread() and the first
+ * bb_lane_new(). */
+void bb_worker_scoreboard(struct bb_worker *worker, struct bb_scoreboard *scoreboard);
 
 /* Has the worker share a queue of connections with other processes, which serve the same listeners under the
  * same numbers: in is where they are put in, out where they come out, of a SOCK_SEQPACKET pair. Both become
  * the worker's. Without it the lanes of the worker have one of their own. Call it before the first
  * bb_lane_new(). What comes from a listener that this worker has not is reset. Errors: BB_ESYSTEM (they stay
  * the caller's, also when they are something else). */
-int bb_worker_relay(struct bb_worker *worker, int in, int out);
+int bb_worker_share_queue(struct bb_worker *worker, int in, int out);
 
 /* Starts the thread that minds the connections of lanes whose host is busy with a request for more than a
  * millisecond: it reads, writes and times out, and passes complete requests on to an idle lane. No signal
  * reaches it. Call it before the first bb_lane_new(). Errors: BB_ENOMEM, BB_ESYSTEM. */
-int bb_worker_start_porter(struct bb_worker *worker);
+int bb_worker_start_io_thread(struct bb_worker *worker);
 
-/* A request that the host has had for request_timeout, which takes the porter: the client is answered with
- * 504, or finds its connection closed if it has had a part of the answer; what the host still replies is
+/* A request that the host has had for request_timeout, which takes the I/O thread: the client is answered
+ * with 504, or finds its connection closed if it has had a part of the answer; what the host still replies is
  * thrown away (BB_EGONE). Who has all of it on its way keeps his connection. It is told of as news, and
  * bb_worker_alarm() becomes readable, as after request_timeout_soft: what is wrong with the request's thread
  * only the host can find out, and end. The time in bb_reply_wait() does not count. Once a process that was
  * stopped for some seconds goes on, each request has as long on top, to a second. */
 
-/* While all lanes of all processes are busy, as the board shows, complete requests wait in the relay, and
- * connections that nobody has accepted are accepted by the porter. With max_queue requests waiting one more
- * is answered with 503 and Retry-After, and so is one that has waited for queue_timeout, some 10 ms later at
- * the latest. Its connection is kept alive if all of it has come. Requests for the paths in health_paths are
- * not refused: they wait. Takes porter and board. Refusals are told of as news. */
+/* While all lanes of all processes are busy, as the scoreboard shows, complete requests wait in the shared
+ * queue, and connections that nobody has accepted are accepted by the I/O thread. With max_queue requests
+ * waiting one more is answered with 503 and Retry-After, and so is one that has waited for queue_timeout,
+ * some 10 ms later at the latest. Its connection is kept alive if all of it has come. Requests for the paths
+ * in health_paths are not refused: they wait. Takes I/O thread and board. Refusals are told of as news. */
 
-struct bb_news;
+struct bb_event;
 
-/* bb_lane_news() for what no lane may come to tell, as they are busy; any thread. */
-int bb_worker_news(struct bb_worker *worker, struct bb_news *news);
+/* bb_lane_event() for what no lane may come to tell, as they are busy; any thread. */
+int bb_worker_event(struct bb_worker *worker, struct bb_event *event);
 
 /* What becomes of connections that nobody has accepted when a worker is drained. */
 enum bb_queue {
@@ -277,8 +278,9 @@ void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue);
  * with the one that it has. */
 int bb_worker_reopen_logs(struct bb_worker *worker);
 
-/* Frees the worker and closes its listeners. All lanes must be freed before. NULL is allowed. If the porter
- * has not come back from a step for a second, as a disk stalls, it does nothing: the process is to end. */
+/* Frees the worker and closes its listeners. All lanes must be freed before. NULL is allowed. If the I/O
+ * thread has not come back from a step for a second, as a disk stalls, it does nothing: the process is to
+ * end. */
 void bb_worker_free(struct bb_worker *worker);
 
 /* ---- lane: one host thread, one request at a time ---- */
@@ -289,7 +291,7 @@ struct bb_lane;
 int bb_lane_new(struct bb_lane **lane, struct bb_worker *worker);
 
 /* The next complete request. Never blocks.
- * Returns BB_OK with *request; BB_AGAIN: nothing yet, call bb_lane_wait(); BB_NEWS: call bb_lane_news(),
+ * Returns BB_OK with *request; BB_AGAIN: nothing yet, call bb_lane_wait(); BB_EVENT: call bb_lane_event(),
  * which may have nothing to tell, then again; BB_DRAINED: the worker drains and this lane has nothing left. A
  * request must be ended before the next is asked for. */
 int bb_lane_next(struct bb_lane *lane, const struct bb_request **request);
@@ -316,9 +318,9 @@ enum bb_aside {
 };
 
 /* The worker leaves the listeners' queues: until bb_lane_step_back() a new connection wakes other processes,
- * or waits if there are none. Requests on connections that were accepted are passed on by the porter, if one
- * was started: then this lane is not to be asked for any meanwhile. Never blocks. Returns BB_OK; BB_AGAIN:
- * not now, nothing has changed; also when another lane has stepped aside, or the worker drains. */
+ * or waits if there are none. Requests on connections that were accepted are passed on by the I/O thread, if
+ * one was started: then this lane is not to be asked for any meanwhile. Never blocks. Returns BB_OK;
+ * BB_AGAIN: not now, nothing has changed; also when another lane has stepped aside, or the worker drains. */
 int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when);
 
 /* The worker takes connections again. No effect unless this lane has stepped aside. */
@@ -327,7 +329,7 @@ void bb_lane_step_back(struct bb_lane *lane);
 /* ---- news ---- */
 
 /* What the host should log. */
-struct bb_news {
+struct bb_event {
     int status;        /* the answer that the client was given, or 0 */
     int error;         /* errno, or 0 */
     const char *text;  /* static */
@@ -337,10 +339,10 @@ struct bb_news {
 };
 
 /* Takes the oldest news. Returns BB_OK, or BB_AGAIN when there is none. */
-int bb_lane_news(struct bb_lane *lane, struct bb_news *news);
+int bb_lane_event(struct bb_lane *lane, struct bb_event *event);
 
 /* Closes every connection of the lane (aborting the current request) and frees it. NULL is allowed. May have
- * to wait for the porter, which may be writing to a disk, as bb_worker_free() does. */
+ * to wait for the I/O thread, which may be writing to a disk, as bb_worker_free() does. */
 void bb_lane_free(struct bb_lane *lane);
 
 /* ---- reply: answers the lane's current request ---- */
@@ -381,10 +383,10 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
                    uint64_t *taken);
 
 /* Blocks, for a millisecond or two, to see whether a client is quick; then, if no file has room for what it
- * does not take, until there is some. BB_OK: write again. BB_AGAIN: bb_lane_wake() was called, or the porter
- * has made room. BB_EGONE: reset, nothing taken for write_timeout (once the worker drains: keepalive_drain),
- * or, but for 64 KiB, less than min_body_rate; or other requests wait, half of all lanes wait for clients,
- * and this one is the slowest. */
+ * does not take, until there is some. BB_OK: write again. BB_AGAIN: bb_lane_wake() was called, or the I/O
+ * thread has made room. BB_EGONE: reset, nothing taken for write_timeout (once the worker drains:
+ * keepalive_drain), or, but for 64 KiB, less than min_body_rate; or other requests wait, half of all lanes
+ * wait for clients, and this one is the slowest. */
 int bb_reply_wait(struct bb_lane *lane);
 
 /* Ends the reply; what is still unsent leaves as the client takes it. BB_ESHORT: fewer bytes than announced,

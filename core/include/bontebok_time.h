@@ -16,10 +16,11 @@ int bb_worker_alarm(const struct bb_worker *worker);
 bool bb_worker_take_overdue(struct bb_worker *worker);
 void bb_worker_overdue_is_logged(struct bb_worker *worker);
 
-/* worker_timeout, the time for which a host may have a request and not move, takes porter and board. The host
- * calls bb_worker_beat() some times in it while its lanes have requests, from a thread that needs what a host
- * that hangs does not give up. Who minds the worker looks at `silent` and `taken` on the board, and ends the
- * process. While the worker is watched, the porter writes the labels of requests that take long. Any thread.
+/* worker_timeout, the time for which a host may have a request and not move, takes I/O thread and board. The
+ * host calls bb_worker_beat() some times in it while its lanes have requests, from a thread that needs what a
+ * host that hangs does not give up. Who minds the worker looks at `silent` and `taken` on the scoreboard, and
+ * ends the process. While the worker is watched, the I/O thread writes the labels of requests that take long.
+ * Any thread.
  */
 void bb_worker_beat(struct bb_worker *worker);
 void bb_worker_watch(struct bb_worker *worker, bool watch);
@@ -42,8 +43,8 @@ enum bb_tell {
     BB_TELLS,
 };
 
-/* Has porter and lanes write bytes[tell] to fd: the host may hang. fd stays the caller's, and outlives the
- * worker. Call it before bb_worker_start_porter(). */
+/* Has I/O thread and lanes write bytes[tell] to fd: the host may hang. fd stays the caller's, and outlives
+ * the worker. Call it before bb_worker_start_io_thread(). */
 void bb_worker_tell(struct bb_worker *worker, int fd, const char bytes[BB_TELLS]);
 
 #endif

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Builds the extension bontebok/bontebok: this folder's files, and the core's in the same object. Works in a checkout,
-# in an installed gem and from a build folder elsewhere, because every path hangs on $(srcdir).
+# Builds the extension bontebok/bontebok: this directory's files, and the core's in the same object. Works in a
+# checkout, in an installed gem and from a build directory elsewhere, because every path hangs on $(srcdir).
 #
 #   ruby ext/bontebok/extconf.rb [--enable-werror]      --enable-werror: for the project's own builds
 

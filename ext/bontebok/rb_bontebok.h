@@ -61,8 +61,8 @@ static inline VALUE bbr_class_name(VALUE object)
 VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument);
 
 /* What the log is to say, as a String, and how loud: the name of a level. */
-VALUE bbr_news_text(const struct bb_news *news);
-const char *bbr_news_level(const struct bb_news *news);
+VALUE bbr_event_text(const struct bb_event *event);
+const char *bbr_event_level(const struct bb_event *event);
 
 /* ---- rb_worker.c ---- */
 
@@ -85,8 +85,8 @@ struct bbr_worker {
 
 void bbr_worker_release(struct bbr_worker *worker);
 
-/* The core's board of a Board; raises if it has none. Whoever uses it keeps the object. */
-struct bb_board *bbr_board(VALUE object);
+/* The core's scoreboard of a Scoreboard; raises if it has none. Whoever uses it keeps the object. */
+struct bb_scoreboard *bbr_scoreboard(VALUE object);
 
 /* The core's worker of a Worker, held until released. Raises unless it is one and was initialized. */
 struct bbr_worker *bbr_worker_hold(VALUE object);
@@ -328,7 +328,7 @@ void bbr_init_failed(void);
 void bbr_init_serve(void);
 void bbr_init_lane_time(VALUE core);
 void bbr_init_input_lines(VALUE core);
-void bbr_init_board(VALUE core);
+void bbr_init_scoreboard(VALUE core);
 void bbr_init_worker(VALUE core);
 void bbr_init_lane(VALUE core);
 void bbr_init_env(void);

@@ -7,7 +7,7 @@ void bbr_reply_fail(struct bbr_exchange *exchange, int code)
     if (code == BB_EGONE) {
         bbr_lane_leave_if_child(exchange->lane); /* to a child the parent's clients are gone */
         exchange->gone = true;
-        rb_raise(bbr_eClientGone, "%s", bb_code_text(code));
+        rb_raise(bbr_eClientGone, "%s", bb_error_text(code));
     }
     bbr_raise(code);
 }

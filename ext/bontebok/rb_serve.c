@@ -4,11 +4,11 @@
 
 static ID id_call, id_close, id_closed_p;
 
-static void tell_news(struct bbr_exchange *exchange)
+static void report_events(struct bbr_exchange *exchange)
 {
-    struct bb_news news;
-    while (bb_lane_news(exchange->lane->core, &news) == BB_OK)
-        bbr_report(exchange, bbr_news_level(&news), bbr_news_text(&news), Qnil);
+    struct bb_event event;
+    while (bb_lane_event(exchange->lane->core, &event) == BB_OK)
+        bbr_report(exchange, bbr_event_level(&event), bbr_event_text(&event), Qnil);
 }
 
 /* ---- between two requests ---- */
@@ -111,7 +111,7 @@ static VALUE serve_requests(VALUE argument)
         else if (code == BB_AGAIN)
             be_idle(exchange);
         else
-            tell_news(exchange);
+            report_events(exchange);
         rb_thread_check_ints(); /* for an application that never runs Ruby code of its own */
     }
     return Qnil;

@@ -18,11 +18,11 @@ void bbr_raise(int code)
     case BB_ESYSTEM:
         rb_sys_fail("bontebok");
     case BB_EFORMAT:
-        rb_raise(rb_eArgError, "bontebok: %s", bb_code_text(code));
+        rb_raise(rb_eArgError, "bontebok: %s", bb_error_text(code));
     case BB_EGONE:
-        rb_raise(bbr_eClientGone, "%s", bb_code_text(code));
+        rb_raise(bbr_eClientGone, "%s", bb_error_text(code));
     default:
-        rb_raise(rb_eRuntimeError, "bontebok: %s", bb_code_text(code));
+        rb_raise(rb_eRuntimeError, "bontebok: %s", bb_error_text(code));
     }
 }
 
@@ -78,21 +78,21 @@ void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message,
     (void)bbr_attempt(call_report, (VALUE)call);
 }
 
-VALUE bbr_news_text(const struct bb_news *news)
+VALUE bbr_event_text(const struct bb_event *event)
 {
-    VALUE text = rb_str_new_cstr(news->peer);
+    VALUE text = rb_str_new_cstr(event->peer);
     if (RSTRING_LEN(text) > 0) rb_str_cat_cstr(text, ": ");
-    rb_str_cat_cstr(text, news->text);
-    if (news->status) rb_str_catf(text, " (%d)", news->status);
-    if (news->error) rb_str_catf(text, ": %s", strerror(news->error));
-    if (news->left_out) rb_str_catf(text, ", and %u more like it", news->left_out);
+    rb_str_cat_cstr(text, event->text);
+    if (event->status) rb_str_catf(text, " (%d)", event->status);
+    if (event->error) rb_str_catf(text, ": %s", strerror(event->error));
+    if (event->left_out) rb_str_catf(text, ", and %u more like it", event->left_out);
     return text;
 }
 
 /* A client that asks for what HTTP/1 servers need not know, or that has gone, is no trouble of ours. */
-const char *bbr_news_level(const struct bb_news *news)
+const char *bbr_event_level(const struct bb_event *event)
 {
-    return news->status == 499 || news->status == 501 || news->status == 505 ? "info" : "warn";
+    return event->status == 499 || event->status == 501 || event->status == 505 ? "info" : "warn";
 }
 
 void bbr_init_util(VALUE bontebok, VALUE core)

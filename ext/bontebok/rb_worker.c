@@ -16,7 +16,7 @@
 /* The Worker object. */
 struct face {
     struct bbr_worker *worker; /* NULL until initialized */
-    VALUE listeners, board;
+    VALUE listeners, scoreboard;
 };
 
 /* ---- the object ---- */
@@ -25,14 +25,14 @@ static void face_mark(void *data)
 {
     struct face *face = data;
     rb_gc_mark_movable(face->listeners);
-    rb_gc_mark_movable(face->board);
+    rb_gc_mark_movable(face->scoreboard);
 }
 
 static void face_compact(void *data)
 {
     struct face *face = data;
     face->listeners = rb_gc_location(face->listeners);
-    face->board = rb_gc_location(face->board);
+    face->scoreboard = rb_gc_location(face->scoreboard);
 }
 
 static void face_free(void *data)
@@ -57,7 +57,7 @@ static VALUE worker_allocate(VALUE class)
 {
     struct face *face;
     VALUE self = TypedData_Make_Struct(class, struct face, &worker_type, face);
-    RB_OBJ_WRITE(self, &face->board, Qnil);
+    RB_OBJ_WRITE(self, &face->scoreboard, Qnil);
     RB_OBJ_WRITE(self, &face->listeners, rb_ary_new());
     return self;
 }
@@ -224,22 +224,22 @@ static VALUE worker_listen(VALUE self, VALUE fd, VALUE name, VALUE port)
     return LONG2NUM(number);
 }
 
-/* relay(in, out): the core takes over both ends of a SOCK_SEQPACKET pair, through which this worker and
- * others pass connections on. Before the first lane, as start_porter. */
-static VALUE worker_relay(VALUE self, VALUE in, VALUE out)
+/* shared queue(in, out): the core takes over both ends of a SOCK_SEQPACKET pair, through which this worker
+ * and others pass connections on. Before the first lane, as start_io_thread. */
+static VALUE worker_share_queue(VALUE self, VALUE in, VALUE out)
 {
-    int code = bb_worker_relay(face_of(self)->worker->core, NUM2INT(in), NUM2INT(out));
+    int code = bb_worker_share_queue(face_of(self)->worker->core, NUM2INT(in), NUM2INT(out));
     if (code < 0) bbr_raise(code);
     return Qnil;
 }
 
-/* board(board): shows this worker's lanes there, and has them pass on what they have no time for while lanes
- * of other processes are idle. Before the first lane, too. */
-static VALUE worker_board(VALUE self, VALUE board)
+/* scoreboard(scoreboard): shows this worker's lanes there, and has them pass on what they have no time for
+ * while lanes of other processes are idle. Before the first lane, too. */
+static VALUE worker_scoreboard(VALUE self, VALUE scoreboard)
 {
     struct face *face = face_of(self);
-    bb_worker_board(face->worker->core, bbr_board(board));
-    RB_OBJ_WRITE(self, &face->board, board);
+    bb_worker_scoreboard(face->worker->core, bbr_scoreboard(scoreboard));
+    RB_OBJ_WRITE(self, &face->scoreboard, scoreboard);
     return Qnil;
 }
 
@@ -264,11 +264,11 @@ static VALUE worker_overdue_is_logged(VALUE self)
 }
 
 /* What is to be logged while all lanes may be busy: [level, message], or nil. */
-static VALUE worker_news(VALUE self)
+static VALUE worker_events(VALUE self)
 {
-    struct bb_news news;
-    if (bb_worker_news(face_of(self)->worker->core, &news) != BB_OK) return Qnil;
-    return rb_assoc_new(ID2SYM(rb_intern(bbr_news_level(&news))), bbr_news_text(&news));
+    struct bb_event event;
+    if (bb_worker_event(face_of(self)->worker->core, &event) != BB_OK) return Qnil;
+    return rb_assoc_new(ID2SYM(rb_intern(bbr_event_level(&event))), bbr_event_text(&event));
 }
 
 /* tell(fd, bytes): one of these bytes, a String, is written to fd, even if Ruby hangs: when a request has had
@@ -283,9 +283,9 @@ static VALUE worker_tell(VALUE self, VALUE fd, VALUE bytes)
 }
 
 /* Starts the thread that minds the connections of lanes whose application takes long. It never runs Ruby. */
-static VALUE worker_start_porter(VALUE self)
+static VALUE worker_start_io_thread(VALUE self)
 {
-    int code = bb_worker_start_porter(face_of(self)->worker->core);
+    int code = bb_worker_start_io_thread(face_of(self)->worker->core);
     if (code < 0) bbr_raise(code);
     return Qnil;
 }
@@ -332,7 +332,7 @@ static VALUE worker_out_of_band_after(VALUE self, VALUE requests)
     return Qnil;
 }
 
-/* Shows on the board that Ruby moves: from time to time, while the lanes have requests. */
+/* Shows on the scoreboard that Ruby moves: from time to time, while the lanes have requests. */
 static VALUE worker_beat(VALUE self)
 {
     bb_worker_beat(face_of(self)->worker->core);
@@ -362,13 +362,13 @@ void bbr_init_worker(VALUE core)
     rb_define_alloc_func(class, worker_allocate);
     rb_define_method(class, "initialize", worker_initialize, -1);
     rb_define_method(class, "listen", worker_listen, 3);
-    rb_define_method(class, "relay", worker_relay, 2);
-    rb_define_method(class, "board", worker_board, 1);
-    rb_define_method(class, "start_porter", worker_start_porter, 0);
+    rb_define_method(class, "share_queue", worker_share_queue, 2);
+    rb_define_method(class, "scoreboard", worker_scoreboard, 1);
+    rb_define_method(class, "start_io_thread", worker_start_io_thread, 0);
     rb_define_method(class, "alarm", worker_alarm, 0);
     rb_define_method(class, "overdue?", worker_overdue, 0);
     rb_define_method(class, "overdue_is_logged", worker_overdue_is_logged, 0);
-    rb_define_method(class, "news", worker_news, 0);
+    rb_define_method(class, "event", worker_events, 0);
     rb_define_method(class, "tell", worker_tell, 2);
     rb_define_method(class, "drain", worker_drain, 0);
     rb_define_method(class, "retire", worker_retire, 0);

@@ -12,10 +12,10 @@ require "rbconfig"
 abort "bontebok bench needs Linux: it is built on epoll" unless RbConfig::CONFIG["host_os"].include?("linux")
 
 # Relative: make knows no path with a space, and a checkout's may have one.
-source_folder = Pathname(__dir__).join("../../load/src").relative_path_from(Dir.pwd).to_s
-sources = Dir[File.join(source_folder, "**/*.c")]
-headers = Dir[File.join(source_folder, "**/*.h")]
-abort "No sources in #{source_folder}" if sources.empty?
+source_directory = Pathname(__dir__).join("../../load/src").relative_path_from(Dir.pwd).to_s
+sources = Dir[File.join(source_directory, "**/*.c")]
+headers = Dir[File.join(source_directory, "**/*.h")]
+abort "No sources in #{source_directory}" if sources.empty?
 
 File.write("Makefile", <<~MAKEFILE)
   CC         = #{ENV.fetch("CC", RbConfig::CONFIG["CC"])}
@@ -27,17 +27,17 @@ File.write("Makefile", <<~MAKEFILE)
   PROGRAM    = bontebok-bench
   SOURCES    = #{sources.join(" ")}
   HEADERS    = #{headers.join(" ")}
-  FOLDER     = $(DESTDIR)$(sitearchdir)/bontebok
+  DIRECTORY     = $(DESTDIR)$(sitearchdir)/bontebok
 
   all: $(PROGRAM)
 
   $(PROGRAM): $(SOURCES) $(HEADERS) Makefile
-  \t$(CC) -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -fstack-protector-strong -I#{source_folder} $(CFLAGS) \\
+  \t$(CC) -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -fstack-protector-strong -I#{source_directory} $(CFLAGS) \\
   \t  $(SOURCES) $(LDFLAGS) -pthread -lm -o $@
 
   install install-so: $(PROGRAM)
-  \tmkdir -p $(FOLDER)
-  \t$(INSTALL) -m 755 $(PROGRAM) $(FOLDER)/$(PROGRAM)
+  \tmkdir -p $(DIRECTORY)
+  \t$(INSTALL) -m 755 $(PROGRAM) $(DIRECTORY)/$(PROGRAM)
 
   clean mostlyclean:
   \trm -f $(PROGRAM)

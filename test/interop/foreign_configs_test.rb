@@ -10,7 +10,8 @@ class ForeignConfigsTest < Interop::TestCase
   # What `rails new` writes.
   def test_puma_of_rails
     pidfile = File.join(temp_dir, "server.pid")
-    server = start_bontebok(folder: Interop::RailsApp.prepare, listen: nil, args: %w[-c config/puma.rb -E production],
+    server = start_bontebok(directory: Interop::RailsApp.prepare, listen: nil,
+                            args: %w[-c config/puma.rb -E production],
                             env: Interop::RailsApp.environment.merge("PORT" => "0", "PIDFILE" => pidfile),
                             limit: Interop::RailsApp::BOOT_LIMIT)
     server.wait_for_output(/ ready in \d+ ms$/)
@@ -24,7 +25,7 @@ class ForeignConfigsTest < Interop::TestCase
     assert_operator Interop::UnicornExamples.all.size, :>=, 2
     Interop::UnicornExamples.all.each do |path|
       home = File.join(temp_dir, File.basename(path, ".rb"))
-      %w[current shared/pids shared/log].each { |folder| FileUtils.mkdir_p(File.join(home, "app", folder)) }
+      %w[current shared/pids shared/log].each { |directory| FileUtils.mkdir_p(File.join(home, "app", directory)) }
       File.write(File.join(home, "app/current/config.ru"), "run ->(_) { [200, {}, ['ok']] }\n")
       assert_starts(path, home)
     end
@@ -36,7 +37,7 @@ class ForeignConfigsTest < Interop::TestCase
     config = File.join(home, File.basename(path))
     File.write(config, File.read(path).gsub("/path/to/", "#{home}/"))
     address = "unix:#{home}/app.sock"
-    server = start_bontebok(ready: false, folder: File.join(home, "app/current"), listen: nil,
+    server = start_bontebok(ready: false, directory: File.join(home, "app/current"), listen: nil,
                             args: ["-c", config, "-l", address])
     wait_for_entrance(server, address)
     assert_equal 200, up(address).status

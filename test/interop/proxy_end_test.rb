@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "support/test_case"
 
-# What the tests of this folder make of a proxy that does not end when it is told to: nothing.
+# What the tests of this directory make of a proxy that does not end when it is told to: nothing.
 class ProxyEndTest < Interop::TestCase
   # Listens on no address.
   class Deaf < Interop::Proxy

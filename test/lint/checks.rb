@@ -2,8 +2,8 @@
 
 require "test_helper"
 
-# What the tests of this folder are made of: each check is given the root of a tree and returns its faults as lines of
-# text, so that it can be shown a bad tree as well as this one.
+# What the tests of this directory are made of: each check is given the root of a tree and returns its faults as lines
+# of text, so that it can be shown a bad tree as well as this one.
 module Lint
   Dir[File.join(__dir__, "checks", "*.rb")].each { |file| require file }
 

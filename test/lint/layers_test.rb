@@ -18,11 +18,12 @@ class LayersTest < Lint::TestCase
     "bytes use the system layer" => ["core/src/http/h1_body.h", "#include \"system/sock.h\"\n", "of layer system"],
     "system layer knows HTTP" => ["core/src/system/sock.c", "#include \"http/h1_head.h\"\n", "of layer http"],
     "conn uses the poller" => ["core/src/conn/conn.c", "#include \"system/poller.h\"\n", "includes system/poller.h"],
-    "lane uses the I/O thread" => ["core/src/lane/lane.c", "#include \"io_thread/porter.h\"\n", "of layer io_thread"],
+    "lane uses the I/O thread" => ["core/src/lane/lane.c", "#include \"io_thread/io_thread.h\"\n",
+                                   "of layer io_thread"],
     "conn uses the lane" => ["core/src/conn/conn.c", "# include \"lane/lane.h\"\n", "of layer lane"],
     "core knows Ruby" => ["core/src/lane/lane.c", "#include <ruby.h>\n", "no host language"],
     "core knows the binding" => ["core/src/lane/lane.c", "#include \"rb_lane.h\"\n", "no host language"],
-    "core leaves its folder" => ["core/src/lane/lane.c", "#include \"../x.h\"\n", "not the core's"],
+    "core leaves its directory" => ["core/src/lane/lane.c", "#include \"../x.h\"\n", "not the core's"],
     "a file in no layer" => ["core/src/stray.c", "#include <string.h>\n", "is in no layer"],
     "a directory that is no layer" => ["core/src/misc/a.c", "#include <string.h>\n", "is in no layer"],
     "a socket file among the bytes" => ["core/src/base/sock.c", "#include <sys/socket.h>\n", "includes <sys/socket.h>"],
@@ -44,7 +45,7 @@ class LayersTest < Lint::TestCase
 
   # What the bad files lean on, so that only the layer is wrong.
   GOOD = %w[core/src/system/sock.h core/src/http/h1_head.h core/src/system/poller.h core/src/lane/lane.h
-            core/src/io_thread/porter.h lib/bontebok/workers/worker.rb test/x.rb]
+            core/src/io_thread/io_thread.h lib/bontebok/workers/worker.rb test/x.rb]
          .to_h { |path| [path, "\n"] }.freeze
 
   BAD.each do |what, (path, text, message)|

@@ -10,11 +10,11 @@ class WarningsTest < Lint::TestCase
     assert_clean Lint::Warnings
   end
 
-  %w[ext/bontebok load/src].each do |folder|
-    define_method("test_refuses_a_warning_in_#{folder.tr("/", "_")}") do
-      found = faults(Lint::Warnings, "#{folder}/a.c" => SHADOW)
+  %w[ext/bontebok load/src].each do |directory|
+    define_method("test_refuses_a_warning_in_#{directory.tr("/", "_")}") do
+      found = faults(Lint::Warnings, "#{directory}/a.c" => SHADOW)
       assert_equal(%w[gcc clang], found.map { |fault| fault[/\A\w+/] })
-      found.each { |fault| assert_includes fault, "#{folder}/a.c:2" }
+      found.each { |fault| assert_includes fault, "#{directory}/a.c:2" }
     end
   end
 

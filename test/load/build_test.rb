@@ -8,18 +8,18 @@ require "rbconfig"
 
 # How the program comes into being, and how `bontebok bench` finds it.
 class BuildTest < LoadTest
-  # The calls that RubyGems makes, from a folder that is not the sources'. Theirs is a copy: the path to this checkout
-  # may have a space, which make does not know.
+  # The calls that RubyGems makes, from a directory that is not the sources'. Theirs is a copy: the path to this
+  # checkout may have a space, which make does not know.
   def test_the_extension_installs_where_it_is_told_to
-    %w[ext/bontebok_bench load/src].each { |folder| copy(folder, File.join(temp_dir, "gem")) }
-    run_in_build_folder(RbConfig.ruby, "../gem/ext/bontebok_bench/extconf.rb")
-    run_in_build_folder("make", "clean")
-    run_in_build_folder("make", "sitearchdir=./made")
-    run_in_build_folder("make", "install", "DESTDIR=", "sitearchdir=./made")
-    program = File.join(build_folder, "made/bontebok/bontebok-bench")
+    %w[ext/bontebok_bench load/src].each { |directory| copy(directory, File.join(temp_dir, "gem")) }
+    run_in_build_directory(RbConfig.ruby, "../gem/ext/bontebok_bench/extconf.rb")
+    run_in_build_directory("make", "clean")
+    run_in_build_directory("make", "sitearchdir=./made")
+    run_in_build_directory("make", "install", "DESTDIR=", "sitearchdir=./made")
+    program = File.join(build_directory, "made/bontebok/bontebok-bench")
     assert File.executable?(program)
-    run_in_build_folder("make", "distclean")
-    assert_equal ["made"], Dir.children(build_folder)
+    run_in_build_directory("make", "distclean")
+    assert_equal ["made"], Dir.children(build_directory)
     assert_includes Support::ChildProcess.run(program, "--help").output.text, "Usage: bontebok bench"
   end
 
@@ -41,17 +41,17 @@ class BuildTest < LoadTest
 
   private
 
-  def copy(folder, to)
-    FileUtils.mkdir_p(File.dirname(File.join(to, folder)))
-    FileUtils.cp_r(File.join(ROOT, folder), File.join(to, folder))
+  def copy(directory, to)
+    FileUtils.mkdir_p(File.dirname(File.join(to, directory)))
+    FileUtils.cp_r(File.join(ROOT, directory), File.join(to, directory))
   end
 
-  def build_folder
-    File.join(temp_dir, "build").tap { |folder| FileUtils.mkdir_p(folder) }
+  def build_directory
+    File.join(temp_dir, "build").tap { |directory| FileUtils.mkdir_p(directory) }
   end
 
-  def run_in_build_folder(*command)
-    process = Support::ChildProcess.run(*command, chdir: build_folder, limit: 300)
+  def run_in_build_directory(*command)
+    process = Support::ChildProcess.run(*command, chdir: build_directory, limit: 300)
     assert_predicate process.status, :success?, process.output.text
   end
 

@@ -9,7 +9,7 @@ module Support
   class TestCase < Minitest::Test
     include Eventually
 
-    # A folder of this test, removed after it. Its path is short enough for a unix socket's.
+    # A directory of this test, removed after it. Its path is short enough for a unix socket's.
     def temp_dir
       @temp_dir ||= Dir.mktmpdir("bontebok-test-")
     end
@@ -24,8 +24,8 @@ module Support
 
     # Starts a server (see BontebokProcess) and waits until it is ready, for limit seconds at most; it is stopped at the
     # end of the test. With ready: false it returns at once.
-    def start_bontebok(ready: true, limit: Deadline::DEFAULT_SECONDS, folder: temp_dir, **options)
-      server = BontebokProcess.new(folder, **options)
+    def start_bontebok(ready: true, limit: Deadline::DEFAULT_SECONDS, directory: temp_dir, **options)
+      server = BontebokProcess.new(directory, **options)
       children << server
       server.wait_until_ready(limit) if ready
       server

@@ -41,7 +41,7 @@ class ProcessWaitingTest < Support::TestCase
     end
   end
 
-  # A connection of the busy worker drips, so that its porter wakes up as each new one comes: that is not for it.
+  # A connection of the busy worker drips, so that its I/O thread wakes up as each new one comes: that is not for it.
   def test_a_new_connection_while_the_porter_is_awake
     server = start("-w", "2", "-t", "1", listen: :tcp)
     usual = quartile { Support::Deadline.seconds { ask_once(server) } }
@@ -74,7 +74,7 @@ class ProcessWaitingTest < Support::TestCase
   end
 
   # There is more to do than time for it: those who came by the one listener, those who came by the other, and those who
-  # were passed on. Each is told of as it begins, and takes long enough for the porter to notice.
+  # were passed on. Each is told of as it begins, and takes long enough for the I/O thread to notice.
   def test_everybody_has_a_turn
     server = start("-w", "2", "-t", "1", "-l", "unix:#{temp_dir}/other.sock", listen: :tcp, rackup: <<~RUBY)
       run(lambda do |env|

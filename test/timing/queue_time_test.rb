@@ -23,13 +23,13 @@ class QueueTimeTest < Support::TestCase
   OWN = "bontebok.queue_time"
   PROXYS = "bontebok.proxy_queue_time"
   WAIT = 500 # ms
-  SLACK = 400 # ms: it waits unread for a tick of the porter; a slow machine's ticks are late, the kernel's own, too
+  SLACK = 400 # ms: it waits unread for a tick of the I/O thread; a slow machine's ticks are late, the kernel's own, too
 
-  { porter: %w[-w 1 -t 1], siblings: %w[-w 2 -t 1], threads: %w[-w 1 -t 2] }.each do |name, args|
+  { io_thread: %w[-w 1 -t 1], siblings: %w[-w 2 -t 1], threads: %w[-w 1 -t 2] }.each do |name, args|
     define_method("test_behind_busy_lanes_of_#{name}") do
       server = start(*args, "--access-log", log, "--access-log-format", "json")
       kept = Array.new(3) { connected(server) }
-      waits = waits_behind(server, name == :porter ? 1 : 2) do
+      waits = waits_behind(server, name == :io_thread ? 1 : 2) do
         kept.each { |client| client.request("GET", "/waits") }
       end
 

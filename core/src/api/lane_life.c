@@ -10,7 +10,7 @@ static int prepare_set(struct bb_lane *lane)
     lane->wake_source.kind = BB_SOURCE_WAKE;
     lane->intake.wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (lane->intake.wake_fd < 0 ||
-        bb__set_open(&lane->set, &lane->worker->settings, &lane->worker->connections) != BB_OK ||
+        bb__conn_set_open(&lane->set, &lane->worker->settings, &lane->worker->connections) != BB_OK ||
         bb__poller_add(&lane->set.poller, lane->intake.wake_fd, BB_INTEREST_READ, &lane->wake_source) !=
             BB_OK ||
         bb__poller_add(&lane->set.poller, lane->worker->drain_fd, BB_INTEREST_READ,
@@ -27,15 +27,15 @@ int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
     lane->worker = worker;
     lane->intake.poller = &lane->set.poller;
     lane->intake.wake_fd = lane->set.poller.fd = -1;
-    int code = bb__context_open(&lane->context, worker);
+    int code = bb__conn_context_open(&lane->context, worker);
     lane->attends = lane->context.log || worker->settings.check_client_connection > 0;
-    lane->context.deadlines = &lane->set.deadlines;
+    lane->context.timeouts = &lane->set.timeouts;
     if (code == BB_OK) code = prepare_set(lane);
     if (code != BB_OK) {
         bb_lane_free(lane);
         return code;
     }
-    if (worker->board) lane->intake.line = bb__board_claim(worker->board);
+    if (worker->scoreboard) lane->intake.slot = bb__scoreboard_claim(worker->scoreboard);
     bb__worker_add_lane(worker, &lane->intake);
     lane->was_added = true;
     bb__lane_listen(lane);
@@ -43,11 +43,11 @@ int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
     return BB_OK;
 }
 
-/* In a child there is no porter to finish what it was doing when the process was forked. */
+/* In a child there is no I/O thread to finish what it was doing when the process was forked. */
 static bool is_left_halfway(struct bb_lane *lane)
 {
-    enum bb__own_state state = bb__own_state_of(bb__own_look(&lane->own));
-    return bb__worker_is_inert(lane->worker) && (state == BB_OWN_WORK || state == BB_OWN_WANT);
+    enum bb__owner_state state = bb__owner_state_of(bb__owner_look(&lane->owner));
+    return bb__worker_is_inert(lane->worker) && (state == BB_OWNER_WORKING || state == BB_OWNER_RECLAIMED);
 }
 
 void bb_lane_free(struct bb_lane *lane)
@@ -61,14 +61,14 @@ void bb_lane_free(struct bb_lane *lane)
     if (lane->context.log && !inert) bb__lane_log_flush(lane);
     while (lane->set.conns && !is_left_halfway(lane)) {
         enum bb__conn_end end = inert ? BB_CONN_END_ABANDON : bb__conn_end_of(lane->set.conns);
-        bb__set_end(&lane->set, &lane->context, lane->set.conns, end);
+        bb__conn_set_end(&lane->set, &lane->context, lane->set.conns, end);
     }
     if (lane->listening && !inert) bb__worker_lane_stops(lane->worker);
     if (lane->was_added && !inert) bb__worker_remove_lane(lane->worker, &lane->intake);
-    if (!inert) bb__board_give_back(lane->intake.line);
-    bb__set_close(&lane->set);
+    if (!inert) bb__scoreboard_give_back(lane->intake.slot);
+    bb__conn_set_close(&lane->set);
     if (lane->intake.wake_fd >= 0) (void)close(lane->intake.wake_fd);
     bb__buf_free(&lane->reply.staged);
-    bb__context_close(&lane->context);
+    bb__conn_context_close(&lane->context);
     free(lane);
 }

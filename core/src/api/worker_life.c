@@ -1,5 +1,5 @@
 /* worker_life.c: a worker begins and ends, and so does its I/O thread. See bontebok.h for the contracts. */
-#include "io_thread/porter.h"
+#include "io_thread/io_thread.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -32,8 +32,8 @@ static int open_log(const struct bb_settings *settings, struct bb__log_format *f
 /* No log keeps a worker from serving: what cannot be opened now is tried again when there are lines. */
 static void tell_no_log(struct bb_worker *worker)
 {
-    bb__news_add(&worker->news, 0, worker->log_sink.error, "the access log cannot be opened yet", NULL);
-    worker->has_news = true;
+    bb__event_add(&worker->events, 0, worker->log_sink.error, "the access log cannot be opened yet", NULL);
+    worker->has_events = true;
 }
 
 /* The application wants descriptors, too: so many numbers, or a quarter of all, are left to it. The lowest
@@ -71,7 +71,7 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     worker->process_generation = atomic_load_explicit(&bb__process_generation, memory_order_relaxed);
     worker->drain_source.kind = BB_SOURCE_DRAIN;
     char fault[BB_FAULT_MAX];
-    int code = bb__trust_parse(&worker->trust, worker->settings.trusted_proxies);
+    int code = bb__trusted_proxies_parse(&worker->trusted, worker->settings.trusted_proxies);
     if (code != BB_OK) goto no_log;
     code = open_log(&worker->settings, &worker->log_format, &worker->log_sink, fault);
     if (code == BB_ESYSTEM)
@@ -81,8 +81,8 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     worker->drain_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     code = BB_ESYSTEM;
     if (worker->drain_fd < 0) goto no_event;
-    worker->relay_source.kind = BB_SOURCE_RELAY;
-    if (bb__relay_open(&worker->relay) != BB_OK) goto no_relay;
+    worker->shared_queue_source.kind = BB_SOURCE_SHARED_QUEUE;
+    if (bb__shared_queue_open(&worker->shared_queue) != BB_OK) goto no_shared_queue;
     worker->tell_fd = -1;
     worker->alarm_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (worker->alarm_fd < 0) goto no_alarm;
@@ -91,8 +91,8 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     return BB_OK;
 
 no_alarm:
-    bb__relay_close(&worker->relay);
-no_relay:
+    bb__shared_queue_close(&worker->shared_queue);
+no_shared_queue:
     (void)close(worker->drain_fd);
 no_event:
     bb__log_sink_close(&worker->log_sink);
@@ -110,23 +110,23 @@ int bb_access_log_check(const struct bb_settings *settings, char fault[BB_FAULT_
     return code;
 }
 
-int bb_worker_start_porter(struct bb_worker *worker)
+int bb_worker_start_io_thread(struct bb_worker *worker)
 {
-    return bb__worker_is_inert(worker) || worker->io ? BB_OK : bb__porter_start(worker);
+    return bb__worker_is_inert(worker) || worker->io ? BB_OK : bb__io_start(worker);
 }
 
 void bb_worker_free(struct bb_worker *worker)
 {
     if (!worker) return;
     bool inert = bb__worker_is_inert(worker);
-    if (!bb__porter_stop(bb__porter_of(worker))) return;
+    if (!bb__io_stop(bb__io_of(worker))) return;
     for (struct bb__queued *queued; (queued = worker->queued); free(queued)) {
         worker->queued = queued->next;
         (inert ? bb__sock_abandon : bb__sock_close)(queued->fd);
     }
     bb__worker_give_numbers_back(worker);
     bb__log_sink_close(&worker->log_sink);
-    bb__relay_close(&worker->relay);
+    bb__shared_queue_close(&worker->shared_queue);
     (void)close(worker->alarm_fd);
     (void)close(worker->drain_fd);
     if (!inert) (void)pthread_mutex_destroy(&worker->lock);

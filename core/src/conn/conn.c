@@ -1,22 +1,22 @@
 /* conn.c: the receiving side of a connection: heads, bodies, deadlines. See conn.h for the states. */
-#include "conn/conn_queue.h"
+#include "conn/conn_admission.h"
 #include "http/h1_reply.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-void bb__conn_set_durations(struct bb__deadlines *deadlines, const struct bb_settings *settings)
+void bb__conn_set_durations(struct bb__timeouts *timeouts, const struct bb_settings *settings)
 {
     uint64_t body_tick = settings->body_timeout / 4;
     if (settings->body_timeout == 0 || body_tick > BB_BODY_TICK_MAX) body_tick = BB_BODY_TICK_MAX;
 
-    deadlines->kinds[BB_DEADLINE_FRESH].duration = settings->header_timeout;
-    deadlines->kinds[BB_DEADLINE_HEADER].duration = settings->header_timeout;
-    deadlines->kinds[BB_DEADLINE_BODY].duration = body_tick > 0 ? body_tick : 1;
-    deadlines->kinds[BB_DEADLINE_WRITE].duration = bb__conn_write_tick(settings->write_timeout);
-    deadlines->kinds[BB_DEADLINE_KEEPALIVE].duration = settings->keepalive_timeout;
-    deadlines->kinds[BB_DEADLINE_LINGER].duration = BB_LINGER_TIME;
+    timeouts->kinds[BB_TIMEOUT_FRESH].duration = settings->header_timeout;
+    timeouts->kinds[BB_TIMEOUT_HEADER].duration = settings->header_timeout;
+    timeouts->kinds[BB_TIMEOUT_BODY].duration = body_tick > 0 ? body_tick : 1;
+    timeouts->kinds[BB_TIMEOUT_WRITE].duration = bb__conn_write_tick(settings->write_timeout);
+    timeouts->kinds[BB_TIMEOUT_KEEPALIVE].duration = settings->keepalive_timeout;
+    timeouts->kinds[BB_TIMEOUT_LINGER].duration = BB_LINGER_TIME;
 }
 
 struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context)
@@ -25,8 +25,8 @@ struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context)
     if (!conn) return NULL;
     *conn = (struct bb__conn){.source.kind = BB_SOURCE_CONN, .fd = fd, .want = BB_INTEREST_READ};
     bb__spool_start(&conn->spool);
-    bb__spill_start(&conn->spill);
-    bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_FRESH, context->now);
+    bb__response_spool_start(&conn->response_spool);
+    bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_FRESH, context->now);
     return conn;
 }
 
@@ -48,11 +48,11 @@ static void end_socket(const struct bb__conn *conn, enum bb__conn_end end)
 
 void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_end end)
 {
-    bb__deadline_clear(context->deadlines, &conn->deadline);
+    bb__timeout_clear(context->timeouts, &conn->timeout);
     bb__spool_drop(&conn->spool, context->spool_budget);
-    bb__blocks_take_back(&context->blocks, &conn->in);
+    bb__buf_pool_put(&context->buf_pool, &conn->in);
     bb__buf_free(&conn->out);
-    bb__spill_drop(&conn->spill);
+    bb__response_spool_drop(&conn->response_spool);
     if (conn->counted > 0) bb__conn_count_memory(conn, context);
     end_socket(conn, end);
     free(conn);
@@ -60,7 +60,7 @@ void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum
 
 static enum bb__conn_next serve(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    bb__deadline_clear(context->deadlines, &conn->deadline);
+    bb__timeout_clear(context->timeouts, &conn->timeout);
     conn->state = BB_CONN_SERVED;
     conn->served++;
     return BB_CONN_REQUEST;
@@ -71,7 +71,7 @@ static enum bb__conn_next serve(struct bb__conn *conn, struct bb__conn_context *
 static enum bb__conn_next refuse_fault(struct bb__conn *conn, struct bb__conn_context *context,
                                        enum bb__fault fault, int error)
 {
-    return bb__conn_refuse(conn, context, bb__conn_tell_fault(conn, context, fault, error));
+    return bb__conn_reject(conn, context, bb__conn_report_fault(conn, context, fault, error));
 }
 
 /* ---- body ---- */
@@ -129,17 +129,17 @@ static int take_body(struct bb__conn *conn, struct bb__conn_context *context, ch
 
 static enum bb__conn_next refuse_body(struct bb__conn *conn, struct bb__conn_context *context, int code)
 {
-    return code < 0 ? refuse_spool(conn, context, code) : bb__conn_refuse(conn, context, code);
+    return code < 0 ? refuse_spool(conn, context, code) : bb__conn_reject(conn, context, code);
 }
 
 static enum bb__conn_next await_body(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    if (context->queue && bb__conn_queue_is_full(context))
-        return bb__conn_turn_away(conn, context, BB_FAULT_QUEUE_FULL);
+    if (context->admission && bb__conn_queue_is_full(context))
+        return bb__conn_reject_queued(conn, context, BB_FAULT_QUEUE_FULL);
     conn->state = BB_CONN_BODY;
     conn->body_began = conn->body_progress = context->now;
     conn->body_received = 0;
-    bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
+    bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_BODY, context->now);
     if (context->head.expect_continue && bb__conn_say_continue(conn, context) != BB_OK) return BB_CONN_CLOSE;
     return BB_CONN_WAIT;
 }
@@ -152,7 +152,7 @@ static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_cont
     size_t here = bb__buf_len(&conn->in) - conn->head_len;
 
     if (!head->chunked) {
-        if (over_max_body(context, head->content_length)) return bb__conn_refuse(conn, context, 413);
+        if (over_max_body(context, head->content_length)) return bb__conn_reject(conn, context, 413);
         if (head->content_length <= here) {
             conn->body_in_buffer = head->content_length > 0;
             return serve(conn, context);
@@ -212,7 +212,7 @@ bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *contex
 
 static enum bb__conn_next refuse_head(struct bb__conn *conn, struct bb__conn_context *context, int status)
 {
-    if (status < 500) return bb__conn_refuse(conn, context, status);
+    if (status < 500) return bb__conn_reject(conn, context, status);
     return refuse_fault(conn, context, status == 505 ? BB_FAULT_VERSION : BB_FAULT_UNKNOWN, 0);
 }
 
@@ -220,8 +220,8 @@ enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_conte
 {
     int code = parse_head(conn, context);
     if (code == BB_AGAIN) {
-        if (conn->deadline.kind != BB_DEADLINE_HEADER)
-            bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_HEADER, context->now);
+        if (conn->timeout.kind != BB_TIMEOUT_HEADER)
+            bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_HEADER, context->now);
         return BB_CONN_WAIT;
     }
     bb__conn_note_method(conn, context);
@@ -235,20 +235,21 @@ static enum bb__conn_next read_head(struct bb__conn *conn, struct bb__conn_conte
 {
     int code = BB_OK;
     if (!conn->in.data)
-        code = bb__blocks_lend(&context->blocks, &conn->in);
+        code = bb__buf_pool_get(&context->buf_pool, &conn->in);
     else if (bb__buf_room(&conn->in) == 0)
-        code = bb__buf_reserve(&conn->in, BB_BLOCK_SIZE / 4); /* moves what is left of a pipeline, or grows */
+        code =
+            bb__buf_reserve(&conn->in, BB_BUF_POOL_SIZE / 4); /* moves what is left of a pipeline, or grows */
     if (code != BB_OK) return BB_CONN_CLOSE;
 
     size_t got;
     code = bb__sock_recv(conn->fd, conn->in.data + conn->in.end, bb__buf_room(&conn->in), &got);
     if (code == BB_OK) {
-        conn->came = context->seen;
+        conn->ready_at = context->read_at;
         conn->in.end += got;
         return bb__conn_advance(conn, context);
     }
     if (code != BB_AGAIN) return BB_CONN_CLOSE;
-    if (bb__buf_len(&conn->in) == 0) bb__blocks_take_back(&context->blocks, &conn->in);
+    if (bb__buf_len(&conn->in) == 0) bb__buf_pool_put(&context->buf_pool, &conn->in);
     return BB_CONN_WAIT;
 }
 
@@ -264,7 +265,7 @@ static enum bb__conn_next read_body(struct bb__conn *conn, struct bb__conn_conte
     if (code == BB_AGAIN) return BB_CONN_WAIT;
     if (code != BB_OK) return BB_CONN_CLOSE;
 
-    conn->came = context->seen;
+    conn->ready_at = context->read_at;
     conn->body_received += got;
     conn->body_progress = context->now;
     code = take_body(conn, context, context->scratch, got, &used);
@@ -285,7 +286,7 @@ enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_cont
         if (code == BB_AGAIN)
             return flushing && bb__conn_owes(conn) < owed ? bb__conn_await_taking(conn, context)
                                                           : BB_CONN_WAIT;
-        if (flushing) return bb__conn_after_answer(conn, context);
+        if (flushing) return bb__conn_after_response(conn, context);
     }
     switch (conn->state) {
     case BB_CONN_HEAD:
@@ -312,7 +313,7 @@ static enum bb__conn_next read_whole_head(struct bb__conn *conn, struct bb__conn
 }
 
 /* The lane may have been busy for longer than the deadline: what has come meanwhile counts first. */
-enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_context *context)
+enum bb__conn_next bb__conn_on_timeout(struct bb__conn *conn, struct bb__conn_context *context)
 {
     bool head_begun = conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > 0;
     enum bb__conn_next next = head_begun
@@ -321,11 +322,11 @@ enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_c
     if (next != BB_CONN_WAIT) return next;
 
     /* One byte more does not extend the time of a head. */
-    if (head_begun && conn->state == BB_CONN_HEAD) return bb__conn_refuse(conn, context, 408);
-    if (conn->deadline.kind != BB_DEADLINE_NONE) return BB_CONN_WAIT;
+    if (head_begun && conn->state == BB_CONN_HEAD) return bb__conn_reject(conn, context, 408);
+    if (conn->timeout.kind != BB_TIMEOUT_NONE) return BB_CONN_WAIT;
     if (conn->state == BB_CONN_BODY) {
-        if (body_too_slow(conn, context)) return bb__conn_refuse(conn, context, 408);
-        bb__deadline_set(context->deadlines, &conn->deadline, BB_DEADLINE_BODY, context->now);
+        if (body_too_slow(conn, context)) return bb__conn_reject(conn, context, 408);
+        bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_BODY, context->now);
         return BB_CONN_WAIT;
     }
     if (conn->state == BB_CONN_FLUSH && bb__conn_is_taking(conn, context)) return BB_CONN_WAIT;

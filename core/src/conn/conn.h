@@ -1,6 +1,6 @@
 /* conn.h: one connection and what its client and we still owe each other. Reads and writes its socket, never
  * waits and never touches the poller: every call says what is to happen next, and `want` what to wait for.
- * Used by lane and porter.
+ * Used by lane and I/O thread.
  *
  *            bytes                        whole, body to come
  *   (new) ---------> HEAD ------------------------------------> BODY
@@ -18,24 +18,24 @@
 #ifndef BB_CONN_H
 #define BB_CONN_H
 
-#include "base/blocks.h"
+#include "base/buf_pool.h"
 #include "base/clock.h"
-#include "base/news.h"
+#include "base/event_ring.h"
 #include "bontebok.h"
 #include "http/h1_body.h"
 #include "http/h1_head.h"
-#include "system/deadline.h"
+#include "system/response_spool.h"
 #include "system/sock.h"
-#include "system/spill.h"
 #include "system/spool.h"
-#include "system/trust.h"
+#include "system/timeouts.h"
+#include "system/trusted_proxies.h"
 
 /* The first member of whatever a poller's tag points at. */
 struct bb__source {
     enum {
         BB_SOURCE_CONN,
         BB_SOURCE_LISTENER,
-        BB_SOURCE_RELAY,
+        BB_SOURCE_SHARED_QUEUE,
         BB_SOURCE_WAKE,
         BB_SOURCE_DRAIN,
         BB_SOURCE_SET
@@ -75,20 +75,20 @@ struct bb__conn {
     uint32_t want;       /* enum bb__interest: what to wait for */
     uint32_t interest;   /* what the poller waits for (the lane's) */
 
-    struct bb__deadline deadline;
+    struct bb__timeout timeout;
     struct bb__conn *previous, *next; /* all connections of the lane (the lane's) */
     struct bb__conn *next_ready;      /* those with bytes in hand (the lane's) */
     bool is_ready;
 
     struct bb__buf in;  /* a head, then what came behind it */
     struct bb__buf out; /* what the socket has not taken; behind it: */
-    struct bb__spill spill;
+    struct bb__response_spool response_spool;
     size_t head_len;               /* of the request in hand */
     size_t head_seen, head_parsed; /* how far an incomplete head was looked at, and parsed */
     int untaken;                   /* bb__sock_untaken() when the client last took some of `out` */
     uint64_t served;               /* requests handed out */
-    uint64_t came;                 /* us, since when its request could be served; 0: it is at once */
-    uint64_t waits;                /* us, if it waits since later than that only (conn_queue.c) */
+    uint64_t ready_at;             /* us, since when its request could be served; 0: it is at once */
+    uint64_t queued_at;            /* us, if it waits since later than that only (conn_admission.c) */
     uint64_t linger_began;         /* ms */
     uint64_t write_progress;       /* ms, when it was seen that the client had taken some of `out` */
     uint64_t owes_since;           /* ms, since when bytes of responses wait for the client; 0: none do */
@@ -102,15 +102,15 @@ struct bb__conn {
     char peer[BB_PEER_MAX];
 };
 
-static inline struct bb__conn *bb__conn_of_deadline(struct bb__deadline *deadline)
+static inline struct bb__conn *bb__conn_of_timeout(struct bb__timeout *timeout)
 {
-    return (struct bb__conn *)((char *)deadline - offsetof(struct bb__conn, deadline));
+    return (struct bb__conn *)((char *)timeout - offsetof(struct bb__conn, timeout));
 }
 
-/* Bytes of answers that the socket has not taken: those in `out`, then those in `spill`. */
+/* Bytes of answers that the socket has not taken: those in `out`, then those in `response spool`. */
 static inline uint64_t bb__conn_owes(const struct bb__conn *conn)
 {
-    return bb__buf_len(&conn->out) + bb__spill_len(&conn->spill);
+    return bb__buf_len(&conn->out) + bb__response_spool_len(&conn->response_spool);
 }
 
 /* Whether there are any: a look at one number, with each request. */
@@ -122,7 +122,7 @@ static inline bool bb__conn_owes_some(const struct bb__conn *conn)
 /* Others are served before its request. */
 static inline void bb__conn_has_to_wait(struct bb__conn *conn)
 {
-    if (conn->came == 0) conn->came = bb__clock_us();
+    if (conn->ready_at == 0) conn->ready_at = bb__clock_us();
 }
 
 enum bb__conn_end {
@@ -145,7 +145,7 @@ enum bb__fault {
     BB_FAULT_SPOOL_NONE,       /* no memory, no file */
     BB_FAULT_UNKNOWN,
     BB_FAULT_VERSION,
-    BB_FAULT_DESERTED,
+    BB_FAULT_CLIENT_GONE,
     BB_FAULT_CROWDED,    /* MaxConnections, or no descriptors */
     BB_FAULT_QUEUE_FULL, /* MaxQueue */
     BB_FAULT_QUEUE_TIME, /* QueueTimeout */
@@ -156,31 +156,31 @@ enum bb__fault {
 };
 
 struct bb__access_log;
-struct bb__conn_queue;
+struct bb__conn_admission;
 struct bb__h1_error;
 
-/* What a thread that minds connections has for all of them: a lane, or the porter. */
+/* What a thread that minds connections has for all of them: a lane, or the I/O thread. */
 struct bb__conn_context {
     const struct bb_settings *settings;
-    const struct bb__trust *trust;
+    const struct bb__trusted_proxies *trusted;
     struct bb__spool_budget *spool_budget;
     struct bb__head_limits head_limits;
-    struct bb__names *names;
+    struct bb__field_names *names;
     struct bb_field *fields; /* head_limits.max_fields of them */
     struct bb_head head;     /* the last head that was parsed whole */
-    struct bb__blocks blocks;
+    struct bb__buf_pool buf_pool;
     char *scratch; /* BB_SCRATCH_SIZE: body bytes on their way to the spool, discarded bytes */
     struct bb__date date;
-    struct bb__deadlines *deadlines; /* of the set whose connections are in hand */
-    struct bb__news_ring news;
-    struct bb__news_pace fault_news[BB_FAULTS];
-    uint64_t now;                       /* bb__clock_ms() when the lane last looked */
-    struct bb__access_log *log;         /* NULL: none is kept */
-    const struct bb__conn_queue *queue; /* NULL: whoever waits may do so */
-    const uint16_t *ports;              /* by listener; 0: it has none */
-    const uint64_t *addresses;          /* by listener: bb__sock_address() */
+    struct bb__timeouts *timeouts; /* of the set whose connections are in hand */
+    struct bb__event_ring events;
+    struct bb__event_pace fault_events[BB_FAULTS];
+    uint64_t now;                               /* bb__clock_ms() when the lane last looked */
+    struct bb__access_log *log;                 /* NULL: none is kept */
+    const struct bb__conn_admission *admission; /* NULL: whoever waits may do so */
+    const uint16_t *ports;                      /* by listener; 0: it has none */
+    const uint64_t *addresses;                  /* by listener: bb__sock_address() */
     const uint64_t *listeners; /* a bit for each of those there are; before the first lane more come */
-    uint64_t seen;             /* us, since when what is read now is here; 0: it is served at once */
+    uint64_t read_at;          /* us, since when what is read now is here; 0: it is served at once */
     bool draining;
 };
 
@@ -204,7 +204,7 @@ static inline uint64_t bb__conn_write_tick(uint64_t write_timeout)
 }
 
 /* Sets the durations of all deadlines. */
-void bb__conn_set_durations(struct bb__deadlines *deadlines, const struct bb_settings *settings);
+void bb__conn_set_durations(struct bb__timeouts *timeouts, const struct bb_settings *settings);
 
 /* Takes over fd. Returns NULL when out of memory (fd stays the caller's). */
 struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context);
@@ -230,7 +230,7 @@ enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_cont
 enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* The deadline is over; it is not set any more. */
-enum bb__conn_next bb__conn_on_deadline(struct bb__conn *conn, struct bb__conn_context *context);
+enum bb__conn_next bb__conn_on_timeout(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* Makes context->head that of a request whose head is whole. False: it is none. */
 bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *context);
@@ -245,14 +245,14 @@ static inline void bb__conn_note_method(struct bb__conn *conn, const struct bb__
 /* conn_fault.c */
 
 /* Has the host log why it never sees a request; error: errno, or 0. Returns the status to answer. */
-int bb__conn_tell_fault(const struct bb__conn *conn, struct bb__conn_context *context, enum bb__fault fault,
-                        int error);
+int bb__conn_report_fault(const struct bb__conn *conn, struct bb__conn_context *context, enum bb__fault fault,
+                          int error);
 
 /* SERVED: nobody waits for the answer any more; the log hears of it. Close it. */
-bool bb__conn_is_deserted(struct bb__conn *conn, struct bb__conn_context *context);
+bool bb__conn_check_client_gone(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* For the logs, as those of nginx have it. No answer. */
-#define BB_STATUS_DESERTED 499
+#define BB_STATUS_CLIENT_GONE 499
 
 /* conn_request.c */
 
@@ -264,18 +264,19 @@ enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_contex
 void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *context,
                            struct bb_request *request);
 
-/* conn_start.c: us, since the proxy has had a request that has_start, whose head is in the context; 0: there
- * is nobody to be believed who tells. */
+/* conn_proxy_time.c: us, since the proxy has had a request that has_start, whose head is in the context; 0:
+ * there is nobody to be believed who tells. */
 uint64_t bb__conn_proxy_time(const struct bb__conn *conn, const struct bb__conn_context *context);
 
-/* conn_out.c: the sending side */
+/* conn_send.c: the sending side */
 
 /* Whether no more is to be kept in memory. */
 static inline bool bb__conn_is_behind(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     size_t len = bb__buf_len(&conn->out);
-    return bb__spill_len(&conn->spill) > 0 || (len > 0 && (len >= context->settings->response_buffer ||
-                                                           bb__spool_memory_is_full(context->spool_budget)));
+    return bb__response_spool_len(&conn->response_spool) > 0 ||
+           (len > 0 &&
+            (len >= context->settings->response_buffer || bb__spool_memory_is_full(context->spool_budget)));
 }
 
 /* Tells the worker's total how much of it is in memory now. */
@@ -303,10 +304,10 @@ enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_
 bool bb__conn_is_taking(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* FLUSH, or an answer that is sent already: what follows once `out` is empty. */
-enum bb__conn_next bb__conn_after_answer(struct bb__conn *conn, struct bb__conn_context *context);
+enum bb__conn_next bb__conn_after_response(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* SERVED, and the whole answer is sent or in `out`: forgets the request, goes on as conn->keep_alive says. */
-enum bb__conn_next bb__conn_answered(struct bb__conn *conn, struct bb__conn_context *context);
+enum bb__conn_next bb__conn_response_done(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* LINGER: reads what came, and throws it away. */
 enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_context *context);
@@ -314,20 +315,20 @@ enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_
 /* "100 Continue", RFC 9110 10.1.1. BB_OK or BB_EGONE. */
 int bb__conn_say_continue(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* conn_refuse.c */
+/* conn_reject.c */
 
 /* Answers a request that the host never sees, then closes so that the client can read the answer (RFC
  * 9112 9.6). Bytes behind it are never a request. */
-enum bb__conn_next bb__conn_refuse(struct bb__conn *conn, struct bb__conn_context *context, int status);
-enum bb__conn_next bb__conn_refuse_with(struct bb__conn *conn, struct bb__conn_context *context,
+enum bb__conn_next bb__conn_reject(struct bb__conn *conn, struct bb__conn_context *context, int status);
+enum bb__conn_next bb__conn_reject_with(struct bb__conn *conn, struct bb__conn_context *context,
                                         const struct bb__h1_error *error);
 
-/* conn_queue.c: us, since when its complete request waits; 0: it has none, or nobody asks. */
+/* conn_admission.c: us, since when its complete request waits; 0: it has none, or nobody asks. */
 uint64_t bb__conn_waits_since(const struct bb__conn *conn);
 
 /* conn_log.c: tells the access log, while what came is still in `in`. */
-void bb__conn_log_refusal(const struct bb__conn *conn, struct bb__conn_context *context,
-                          const struct bb__h1_error *error);
+void bb__conn_log_rejected(const struct bb__conn *conn, struct bb__conn_context *context,
+                           const struct bb__h1_error *error);
 
 /* conn_log.c: the same of one that the host has had for too long. duration: us, since it had come. */
 void bb__conn_log_overdue(const struct bb__conn *conn, struct bb__conn_context *context,

@@ -11,29 +11,30 @@ static const struct {
     [BB_FAULT_SPOOL_NONE] = {503, "spool: no memory or no file for a request body"},
     [BB_FAULT_UNKNOWN] = {501, "CONNECT, a method of more than 32 bytes, or an unknown transfer coding"},
     [BB_FAULT_VERSION] = {505, "a version of HTTP other than 1"},
-    [BB_FAULT_DESERTED] = {BB_STATUS_DESERTED, "the client has gone before its turn: nothing is done for it"},
+    [BB_FAULT_CLIENT_GONE] = {BB_STATUS_CLIENT_GONE,
+                              "the client has gone before its turn: nothing is done for it"},
     [BB_FAULT_CROWDED] = {503, "no room for more connections: a request that is not whole is refused"},
     [BB_FAULT_QUEUE_FULL] = {503, "MaxQueue: as many requests wait for a worker"},
     [BB_FAULT_UNWATCHED] = {0, "epoll: a connection cannot be watched, and is reset"},
-    [BB_FAULT_UNSENT] = {0, "relay: a request cannot be passed on"},
+    [BB_FAULT_UNSENT] = {0, "shared queue: a request cannot be passed on"},
     [BB_FAULT_USELESS] = {503, "a request was passed on by a worker of another version or configuration"},
     [BB_FAULT_QUEUE_TIME] = {503, "QueueTimeout: no worker has had time for a request"},
 };
 
-int bb__conn_tell_fault(const struct bb__conn *conn, struct bb__conn_context *context, enum bb__fault fault,
-                        int error)
+int bb__conn_report_fault(const struct bb__conn *conn, struct bb__conn_context *context, enum bb__fault fault,
+                          int error)
 {
-    struct bb_news news = {.status = faults[fault].status, .error = error, .text = faults[fault].text};
-    memcpy(news.peer, conn->peer, sizeof news.peer);
-    bb__news_add_paced(&context->news, &context->fault_news[fault], context->now, &news);
-    return news.status;
+    struct bb_event event = {.status = faults[fault].status, .error = error, .text = faults[fault].text};
+    memcpy(event.peer, conn->peer, sizeof event.peer);
+    bb__event_add_paced(&context->events, &context->fault_events[fault], context->now, &event);
+    return event.status;
 }
 
-bool bb__conn_is_deserted(struct bb__conn *conn, struct bb__conn_context *context)
+bool bb__conn_check_client_gone(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    if (!bb__sock_is_deserted(conn->fd, context->settings->check_client_connection > 0)) return false;
-    const struct bb__h1_error none = {.status = bb__conn_tell_fault(conn, context, BB_FAULT_DESERTED, 0),
+    if (!bb__sock_client_gone(conn->fd, context->settings->check_client_connection > 0)) return false;
+    const struct bb__h1_error none = {.status = bb__conn_report_fault(conn, context, BB_FAULT_CLIENT_GONE, 0),
                                       .head_method = conn->head_method};
-    if (context->log) bb__conn_log_refusal(conn, context, &none);
+    if (context->log) bb__conn_log_rejected(conn, context, &none);
     return true;
 }

@@ -23,7 +23,7 @@ static struct bb_slice first_line(const struct bb__buf *in)
 
 static uint64_t body_length(const struct bb__h1_error *error)
 {
-    return error->head_method || error->status == BB_STATUS_DESERTED
+    return error->head_method || error->status == BB_STATUS_CLIENT_GONE
                ? 0
                : bb__h1_reply_error_length(error->status);
 }
@@ -51,8 +51,8 @@ static struct bb__log_entry entry_of(const struct bb__conn *conn, const struct b
                                   .connection = error->keep_alive ? '+' : '-'};
 }
 
-void bb__conn_log_refusal(const struct bb__conn *conn, struct bb__conn_context *context,
-                          const struct bb__h1_error *error)
+void bb__conn_log_rejected(const struct bb__conn *conn, struct bb__conn_context *context,
+                           const struct bb__h1_error *error)
 {
     struct bb_head head = {0};
     struct bb__log_entry entry = entry_of(conn, context, error);

@@ -1,16 +1,16 @@
 /* conn_request.c: a connection whose request is complete: what the host sees of it, and how it goes on. See
  * conn.h. */
-#include "conn/conn_queue.h"
+#include "conn/conn_admission.h"
 
 /* The worker that has passed it on could serve it, this one cannot. If it was idle, it just ends. */
 static enum bb__conn_next refuse_useless(struct bb__conn *conn, struct bb__conn_context *context)
 {
     bool owes_answer = conn->state == BB_CONN_SERVED;
     if (owes_answer)
-        return bb__conn_refuse(conn, context, bb__conn_tell_fault(conn, context, BB_FAULT_USELESS, 0));
+        return bb__conn_reject(conn, context, bb__conn_report_fault(conn, context, BB_FAULT_USELESS, 0));
     conn->keep_alive = false;
     conn->linger = true;
-    return bb__conn_after_answer(conn, context);
+    return bb__conn_after_response(conn, context);
 }
 
 enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_context *context)
@@ -18,17 +18,17 @@ enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_contex
     if (conn->useless) return refuse_useless(conn, context);
     if (conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > 0) return bb__conn_advance(conn, context);
     if (conn->state == BB_CONN_HEAD) {
-        enum bb__deadline_kind kind = conn->served > 0 ? BB_DEADLINE_KEEPALIVE : BB_DEADLINE_FRESH;
-        bb__deadline_set(context->deadlines, &conn->deadline, kind, context->now);
+        enum bb__timeout_kind kind = conn->served > 0 ? BB_TIMEOUT_KEEPALIVE : BB_TIMEOUT_FRESH;
+        bb__timeout_set(context->timeouts, &conn->timeout, kind, context->now);
         return BB_CONN_WAIT;
     }
-    bb__deadline_clear(context->deadlines, &conn->deadline);
-    if (bb__conn_is_deserted(conn, context)) return BB_CONN_CLOSE;
+    bb__timeout_clear(context->timeouts, &conn->timeout);
+    if (bb__conn_check_client_gone(conn, context)) return BB_CONN_CLOSE;
     if (!bb__conn_parse_again(conn, context)) return refuse_useless(conn, context);
     bb__conn_note_method(conn, context);
     conn->body_in_buffer = context->head.content_length > 0 && conn->spool.length == 0;
-    if (context->queue && bb__conn_is_overdue(conn, context))
-        return bb__conn_turn_away(conn, context, BB_FAULT_QUEUE_TIME);
+    if (context->admission && bb__conn_is_overdue(conn, context))
+        return bb__conn_reject_queued(conn, context, BB_FAULT_QUEUE_TIME);
     return BB_CONN_REQUEST;
 }
 

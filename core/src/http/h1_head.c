@@ -106,7 +106,8 @@ static int parse_request_line(struct input *input, const struct bb__head_limits 
 /* ---- fields (RFC 9112 5) ---- */
 
 /* A name and its colon. Space before the colon, an empty name and a folded line are no tokens: all 400. */
-static int parse_name(struct input *input, struct bb__names *names, uint8_t previous, struct bb_field *field)
+static int parse_name(struct input *input, struct bb__field_names *names, uint8_t previous,
+                      struct bb_field *field)
 {
     const struct bb__guess *guess = names ? &names->after[previous] : NULL;
     struct bb__name name;
@@ -120,7 +121,7 @@ static int parse_name(struct input *input, struct bb__names *names, uint8_t prev
         if (stop == input->end) return input->ran_out;
         if (*stop != ':' || len == 0) return 400;
         if (len > UINT16_MAX) return 431;
-        name = bb__names_find(names, previous, input->at, len);
+        name = bb__field_names_find(names, previous, input->at, len);
         field->name_len = (uint16_t)len;
     }
     field->id = name.id;
@@ -164,8 +165,8 @@ static bool meet(struct met *met, const struct bb_field *field)
     return again || field->kind == BB_FIELD_UNDERSCORE; /* it may be a twin */
 }
 
-static int parse_fields(struct input *whole, const struct bb__head_limits *limits, struct bb__names *names,
-                        struct bb_field *fields, struct bb_head *head)
+static int parse_fields(struct input *whole, const struct bb__head_limits *limits,
+                        struct bb__field_names *names, struct bb_field *fields, struct bb_head *head)
 {
     /* The limit is for the field lines; the empty line behind them comes on top. */
     struct input input = limited(*whole, limits->max_field_bytes, 2, 431);
@@ -195,8 +196,9 @@ static int parse_fields(struct input *whole, const struct bb__head_limits *limit
 
 /* ---- the whole ---- */
 
-int bb__head_parse(const char *buf, size_t len, const struct bb__head_limits *limits, struct bb__names *names,
-                   struct bb_field *fields, struct bb_head *head, size_t *head_len)
+int bb__head_parse(const char *buf, size_t len, const struct bb__head_limits *limits,
+                   struct bb__field_names *names, struct bb_field *fields, struct bb_head *head,
+                   size_t *head_len)
 {
     struct input input = {.at = buf, .end = buf + len, .ran_out = BB_AGAIN};
     static const struct bb_head blank; /* copied: what compilers make of zeroing takes longer than a field */

@@ -4,7 +4,7 @@
 #define BB_H1_HEAD_H
 
 #include "bontebok.h"
-#include "http/h1_names.h"
+#include "http/h1_field_names.h"
 
 struct bb__head_limits {
     size_t max_target;      /* 414 */
@@ -18,8 +18,9 @@ struct bb__head_limits {
  * BB_AGAIN: no mistake so far, but it is not whole.
  * 400..599: the status to answer, as soon as it is certain; head->method is set if it was read.
  * Repeated parsing of a growing buffer gives the same result as parsing it once. */
-int bb__head_parse(const char *buf, size_t len, const struct bb__head_limits *limits, struct bb__names *names,
-                   struct bb_field *fields, struct bb_head *head, size_t *head_len);
+int bb__head_parse(const char *buf, size_t len, const struct bb__head_limits *limits,
+                   struct bb__field_names *names, struct bb_field *fields, struct bb_head *head,
+                   size_t *head_len);
 
 /* Says whether a head that was BB_AGAIN before is worth parsing again. *seen: bytes already looked at, starts
  * with the length at the first parse, is moved on. True when an empty line, or a line end that is not CRLF,

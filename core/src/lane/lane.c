@@ -27,7 +27,7 @@ static struct bb__conn *take_event(struct bb_lane *lane)
                                                                                                    : NULL;
     }
     case BB_SOURCE_LISTENER:
-    case BB_SOURCE_RELAY:
+    case BB_SOURCE_SHARED_QUEUE:
         return bb__lane_take_source(lane, event);
     case BB_SOURCE_WAKE: /* bb_lane_wait()'s: a mere look must not swallow it */
     case BB_SOURCE_DRAIN:
@@ -39,11 +39,11 @@ static struct bb__conn *take_event(struct bb_lane *lane)
 
 /* A connection whose deadline is over. What had come for it by then is read first, so it may have a request.
  */
-static struct bb__conn *take_due(struct bb_lane *lane, struct bb__deadline *due)
+static struct bb__conn *take_due(struct bb_lane *lane, struct bb__timeout *due)
 {
-    struct bb__conn *conn = bb__conn_of_deadline(due);
-    lane->context.seen = 0; /* the last look was before others were served */
-    return bb__lane_settle(lane, conn, bb__conn_on_deadline(conn, &lane->context)) ? conn : NULL;
+    struct bb__conn *conn = bb__conn_of_timeout(due);
+    lane->context.read_at = 0; /* the last look was before others were served */
+    return bb__lane_settle(lane, conn, bb__conn_on_timeout(conn, &lane->context)) ? conn : NULL;
 }
 
 static bool has_queued(const struct bb_lane *lane)
@@ -57,7 +57,7 @@ static struct bb__conn *take_held(struct bb_lane *lane)
 {
     lane->held_turn = false;
     if (!lane->set.ready_first) return bb__lane_adopt(lane);
-    struct bb__conn *conn = bb__set_take_ready(&lane->set);
+    struct bb__conn *conn = bb__conn_set_take_ready(&lane->set);
     return bb__lane_settle(lane, conn, bb__conn_resume(conn, &lane->context)) ? conn : NULL;
 }
 
@@ -86,7 +86,7 @@ static struct bb__conn *pick(struct bb_lane *lane)
 {
     for (;;) {
         struct bb__conn *conn = NULL;
-        struct bb__deadline *due;
+        struct bb__timeout *due;
         if (lane->again) {
             conn = lane->again;
             lane->again = NULL;
@@ -100,7 +100,7 @@ static struct bb__conn *pick(struct bb_lane *lane)
         } else if (!bb__batch_empty(&lane->set.batch)) {
             if (bb__lane_is_to_share(lane) && !bb__lane_share(lane)) continue;
             conn = take_event(lane);
-        } else if ((due = bb__deadline_take_due(&lane->set.deadlines, lane->context.now))) {
+        } else if ((due = bb__timeout_take_due(&lane->set.timeouts, lane->context.now))) {
             conn = take_due(lane, due);
         } else if (!(held && lane->held_turn) && look(lane, held)) {
             continue;
@@ -119,34 +119,34 @@ static struct bb__conn *pick(struct bb_lane *lane)
 static void tell_rest(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
-    if (context->news.left_out == 0) return;
-    bb__news_tell_rest(&context->news, &lane->exhausted, context->now);
-    bb__news_tell_rest(&context->news, &lane->lost, context->now);
+    if (context->events.left_out == 0) return;
+    bb__event_tell_rest(&context->events, &lane->exhausted, context->now);
+    bb__event_tell_rest(&context->events, &lane->lost, context->now);
     for (int sends = 0; sends < 2; sends++)
-        bb__news_tell_rest(&context->news, &lane->slow[sends], context->now);
+        bb__event_tell_rest(&context->events, &lane->slow[sends], context->now);
     for (int fault = 0; fault < BB_FAULTS; fault++)
-        bb__news_tell_rest(&context->news, &context->fault_news[fault], context->now);
+        bb__event_tell_rest(&context->events, &context->fault_events[fault], context->now);
 }
 
-static void mind_the_time(struct bb_lane *lane)
+static void tick(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
     context->now = bb__clock_ms();
-    bb__set_look(&lane->set, context->now);
+    bb__conn_set_look(&lane->set, context->now);
     if (!context->draining && bb__worker_drains(lane->worker)) bb__lane_begin_drain(lane);
     if (lane->paused && context->now >= bb__lane_resumes(lane)) bb__lane_resume_accepting(lane);
-    if (context->draining) bb__lane_mind_drain(lane);
+    if (context->draining) bb__lane_check_drain(lane);
     if (bb__worker_is_over_limit(lane->worker)) bb__lane_keep_to_limit(lane);
     tell_rest(lane);
-    if (context->log) bb__lane_log_mind(lane);
-    if (atomic_load_explicit(&lane->worker->has_news, memory_order_relaxed))
-        bb__worker_take_news(lane->worker, &context->news);
+    if (context->log) bb__lane_log_tick(lane);
+    if (atomic_load_explicit(&lane->worker->has_events, memory_order_relaxed))
+        bb__worker_take_events(lane->worker, &context->events);
 }
 
 /* For long enough that the clock of deadlines shows it: a look at the other one costs more. */
 static bool has_waited(const struct bb_lane *lane, const struct bb__conn *conn)
 {
-    return conn->came > 0 && conn->came < lane->context.now * 1000;
+    return conn->ready_at > 0 && conn->ready_at < lane->context.now * 1000;
 }
 
 /* What only an option asks for. False: nobody is there to be answered. */
@@ -154,9 +154,9 @@ static bool attend(struct bb_lane *lane)
 {
     struct bb__conn *conn = lane->current;
     bool checks = lane->worker->settings.check_client_connection > 0;
-    if (checks && bb__conn_is_deserted(conn, &lane->context)) {
+    if (checks && bb__conn_check_client_gone(conn, &lane->context)) {
         lane->current = NULL;
-        bb__set_end(&lane->set, &lane->context, conn, BB_CONN_END_CLOSE);
+        bb__conn_set_end(&lane->set, &lane->context, conn, BB_CONN_END_CLOSE);
         return false;
     }
     if (lane->context.log) bb__lane_log_begin(lane);
@@ -167,8 +167,8 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
 {
     if (bb__worker_is_inert(lane->worker)) return BB_DRAINED;
     if (lane->then != BB_THEN_NOTHING && !bb__lane_has_returned(lane)) return BB_AGAIN;
-    mind_the_time(lane);
-    if (lane->context.news.count > 0) return BB_NEWS;
+    tick(lane);
+    if (lane->context.events.count > 0) return BB_EVENT;
 
     struct bb__conn *conn = pick(lane);
     if (conn) {
@@ -176,7 +176,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->in_a_row++;
         lane->shares.requests++;
         lane->looked = false;
-        atomic_store_explicit(&lane->intake.on_call, false, memory_order_relaxed);
+        atomic_store_explicit(&lane->intake.waiting, false, memory_order_relaxed);
         lane->handed_out = lane->context.now;
         lane->reply.sent = lane->reply.ended = false;
         lane->reply.failed = BB_OK;
@@ -184,35 +184,35 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->reply.moments = 0;
         atomic_store_explicit(&lane->reply.waited, 0, memory_order_relaxed);
         atomic_store_explicit(&lane->reply.taking, 0, memory_order_relaxed);
-        lane->reply.spills = false;
+        lane->reply.spools = false;
         lane->reply.given = 0;
-        lane->request.queue_time = has_waited(lane, conn) ? bb__clock_us() - conn->came : 0;
-        if (lane->attends && !attend(lane)) return BB_NEWS;
-        if (lane->intake.line)
-            bb__board_begin(lane->intake.line, lane->context.now, lane->request.queue_time);
+        lane->request.queue_time = has_waited(lane, conn) ? bb__clock_us() - conn->ready_at : 0;
+        if (lane->attends && !attend(lane)) return BB_EVENT;
+        if (lane->intake.slot)
+            bb__scoreboard_begin(lane->intake.slot, lane->context.now, lane->request.queue_time);
         bb__conn_fill_request(conn, &lane->context, &lane->request);
         bb__lane_leaves(lane);
         *request = &lane->request;
         return BB_OK;
     }
-    if (lane->context.news.count > 0) return BB_NEWS;
-    atomic_store_explicit(&lane->intake.on_call, false, memory_order_relaxed);
+    if (lane->context.events.count > 0) return BB_EVENT;
+    atomic_store_explicit(&lane->intake.waiting, false, memory_order_relaxed);
     if (!lane->context.draining || !bb__lane_has_drained(lane)) return BB_AGAIN;
     if (lane->context.log && !bb__lane_log_last(lane)) return BB_AGAIN;
-    return lane->context.news.count > 0 ? BB_NEWS : BB_DRAINED;
+    return lane->context.events.count > 0 ? BB_EVENT : BB_DRAINED;
 }
 
-static int patience(struct bb_lane *lane)
+static int wait_time(struct bb_lane *lane)
 {
     uint64_t now = bb__clock_ms();
-    int wait = bb__deadline_wait(&lane->set.deadlines, now);
+    int wait = bb__timeout_wait(&lane->set.timeouts, now);
     if (lane->paused) {
         uint64_t resume = bb__lane_resumes(lane);
         int pause = resume > now ? (int)(resume - now) : 0;
         if (wait < 0 || pause < wait) wait = pause;
     }
     if ((lane->handing_over || lane->standing_by) && (wait < 0 || wait > BB_RETRY)) wait = BB_RETRY;
-    int log = lane->context.log ? bb__access_log_patience(lane->context.log, now) : -1;
+    int log = lane->context.log ? bb__access_log_wait(lane->context.log, now) : -1;
     if (log >= 0 && (wait < 0 || log < wait)) wait = log;
     lane->set.due_back = wait < 0 ? BB_NOT_DUE : now + (uint64_t)wait;
     return wait;
@@ -222,14 +222,14 @@ static int patience(struct bb_lane *lane)
 static void rest(struct bb_lane *lane, int error)
 {
     struct pollfd wake = {.fd = lane->intake.wake_fd, .events = POLLIN};
-    const struct bb_news news = {.error = error, .text = "epoll: a thread hears of no client"};
-    bb__news_add_paced(&lane->context.news, &lane->lost, lane->context.now, &news);
+    const struct bb_event event = {.error = error, .text = "epoll: a thread hears of no client"};
+    bb__event_add_paced(&lane->context.events, &lane->lost, lane->context.now, &event);
     (void)poll(&wake, 1, BB_RETRY);
 }
 
 static void wait_for_events(struct bb_lane *lane)
 {
-    if (bb__poller_wait(&lane->set.poller, &lane->set.batch, patience(lane)) != BB_OK) rest(lane, errno);
+    if (bb__poller_wait(&lane->set.poller, &lane->set.batch, wait_time(lane)) != BB_OK) rest(lane, errno);
 }
 
 int bb_lane_wait(struct bb_lane *lane)
@@ -241,16 +241,16 @@ int bb_lane_wait(struct bb_lane *lane)
         return BB_OK;
     }
     if (atomic_load_explicit(&lane->intake.unwatched, memory_order_relaxed)) bb__lane_watch_again(lane);
-    atomic_store(&lane->intake.on_call, true);
-    bb__board_set_idle(lane->intake.line, true);
+    atomic_store(&lane->intake.waiting, true);
+    bb__scoreboard_set_idle(lane->intake.slot, true);
     do wait_for_events(lane);
-    while (bb__worker_stands_back(lane->worker) && lane->worker->aside != &lane->intake &&
+    while (bb__worker_has_paused_accepting(lane->worker) && lane->worker->aside != &lane->intake &&
            bb__lane_pass_all(lane));
-    bb__board_set_idle(lane->intake.line, false);
+    bb__scoreboard_set_idle(lane->intake.slot, false);
     bb__lane_looked(lane);
     if (lane->context.log && lane->set.batch.count == 0) bb__lane_log_idle(lane);
     for (int i = 0; i < lane->set.batch.count; i++)
-        if (lane->set.batch.events[i].data.ptr == &lane->wake_source) bb__event_clear(lane->intake.wake_fd);
+        if (lane->set.batch.events[i].data.ptr == &lane->wake_source) bb__eventfd_clear(lane->intake.wake_fd);
     lane->busy = lane->set.batch.count >= 2;
     lane->looked = false;
     bb__lane_is_woken(lane);
@@ -259,10 +259,10 @@ int bb_lane_wait(struct bb_lane *lane)
 
 void bb_lane_wake(struct bb_lane *lane)
 {
-    if (!bb__worker_is_inert(lane->worker)) bb__event_raise(lane->intake.wake_fd);
+    if (!bb__worker_is_inert(lane->worker)) bb__eventfd_raise(lane->intake.wake_fd);
 }
 
-int bb_lane_news(struct bb_lane *lane, struct bb_news *news)
+int bb_lane_event(struct bb_lane *lane, struct bb_event *event)
 {
-    return bb__news_take(&lane->context.news, news);
+    return bb__event_take(&lane->context.events, event);
 }

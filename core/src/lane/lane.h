@@ -5,33 +5,34 @@
 
 #include "conn/conn.h"
 #include "http/h1_reply.h"
-#include "lane/set.h"
+#include "lane/conn_set.h"
 #include "system/access_log.h"
-#include "system/own.h"
+#include "system/set_owner.h"
 #include "worker/worker.h"
 
 /* us. To pass a request on costs some; so much a request takes that gains by it. */
 #define BB_SHARE_WORTH 100
 
-/* ms, until what the relay had no room for is tried again. */
+/* ms, until what the shared queue had no room for is tried again. */
 #define BB_RETRY 10
 
-/* Whose the current connection is. Each step is one on an atomic word, so of lane and porter one makes it.
+/* Whose the current connection is. Each step is one on an atomic word, so of lane and I/O thread one makes
+ * it.
  *
  *                  the lane, before the first bytes leave     before the last ones
  *         OPEN ---------------------------------------> SENT ----------------------> ENDED
  *          |  \__________________________________________|___________________________^
- *          v  the porter, as the host takes too long     v        all of it at once
+ *          v  the I/O thread, as the host takes too long     v        all of it at once
  *        TAKEN                                          CUT
  *
- * What the lane replies to one that the porter has is thrown away; of one that is whole the porter keeps off:
- * the host may still be busy, but its client has what it wants, or will have. */
-enum bb__answer {
-    BB_ANSWER_OPEN,
-    BB_ANSWER_SENT,
-    BB_ANSWER_ENDED,
-    BB_ANSWER_TAKEN, /* answered with 504 */
-    BB_ANSWER_CUT,   /* shut down, so that the client can tell that it is not whole */
+ * What the lane replies to one that the I/O thread has is thrown away; of one that is whole the I/O thread
+ * keeps off: the host may still be busy, but its client has what it wants, or will have. */
+enum bb__response_state {
+    BB_RESPONSE_OPEN,
+    BB_RESPONSE_SENT,
+    BB_RESPONSE_ENDED,
+    BB_RESPONSE_BY_IO, /* answered with 504 */
+    BB_RESPONSE_CUT,   /* shut down, so that the client can tell that it is not whole */
 };
 
 /* The reply under construction. */
@@ -49,7 +50,7 @@ struct bb__lane_reply {
     bool sent;            /* something may have reached the client */
     bool ended;           /* the body's end is in staged, or sent */
     int ended_as;         /* BB_OK or BB_ESHORT */
-    bool spills;          /* the client is slow: what is too much for memory goes to a file */
+    bool spools;          /* the client is slow: what is too much for memory goes to a file */
     uint64_t moments;     /* us, for a client that might have been quick */
     int failed;           /* what bb_reply_write() failed with: bytes are missing, none may follow them */
 };
@@ -69,9 +70,9 @@ struct bb_lane {
     struct bb__intake intake; /* what the worker knows of it */
     struct bb_worker *worker;
     struct bb__conn_context context;
-    struct bb__set set;
-    struct bb__own own; /* whose the set is */
-    atomic_uint answer; /* enum bb__answer */
+    struct bb__conn_set set;
+    struct bb__owner owner; /* whose the set is */
+    atomic_uint response;   /* enum bb__response_state */
     struct bb__source wake_source;
     bool was_added;
 
@@ -80,14 +81,14 @@ struct bb_lane {
     unsigned in_a_row;        /* answers on `current` */
     struct bb_request request;
     struct bb__lane_reply reply;
-    enum bb__then then; /* the porter has the set: for as long as it is in the middle of a step */
+    enum bb__then then; /* the I/O thread has the set: for as long as it is in the middle of a step */
 
     uint64_t wanted_since; /* us, when it has found that others wait for the host's lock; 0: it has not */
     bool attends;          /* something is to be done before the host gets a request: attend() */
     bool busy;             /* the last look found something: looking again without waiting is likely to pay */
     bool looked;           /* since the last request was handed out */
     bool held_turn;        /* others were served while one waited that needs no look */
-    bool handing_over;     /* there are idle ones that the relay had no room for */
+    bool handing_over;     /* there are idle ones that the shared queue had no room for */
     bool standing_by;      /* it drains, has no connection, and serves those that others pass on */
     uint64_t handed_out;   /* ms, when the host got the current request */
 
@@ -105,14 +106,14 @@ struct bb_lane {
     uint64_t calm_at;                /* ms, when it was looked at */
     unsigned probe;
     bool try_more;
-    int last_source;                /* lane_source.c: the place of the one that had its turn last */
-    struct bb__news_pace exhausted; /* telling of no descriptors, no memory */
-    struct bb__news_pace slow[2];   /* lane_room.c: telling of readers, and senders, that were ended */
-    struct bb__news_pace lost;      /* lane_relay.c: telling of connections that were */
-    unsigned told;                  /* so many requests more it may be the only one that knows of others */
+    int last_source;                 /* lane_source.c: the place of the one that had its turn last */
+    struct bb__event_pace exhausted; /* telling of no descriptors, no memory */
+    struct bb__event_pace slow[2];   /* lane_room.c: telling of readers, and senders, that were ended */
+    struct bb__event_pace lost;      /* lane_shared.c: telling of connections that were */
+    unsigned told;                   /* so many requests more it may be the only one that knows of others */
 
-    struct bb__news_pace log_losses; /* lane_log.c: telling of lines that were lost */
-    uint64_t log_last;               /* ms, since when nothing more will come; 0: not yet */
+    struct bb__event_pace log_losses; /* lane_log.c: telling of lines that were lost */
+    uint64_t log_last;                /* ms, since when nothing more will come; 0: not yet */
 
     struct {           /* lane_spread.c */
         uint64_t own;  /* requests of this lane that do not count any more */
@@ -128,20 +129,20 @@ struct bb_lane {
         unsigned mean;     /* us, that a request has taken of late */
     } shares;
 
-    struct {              /* the porter's notes */
+    struct {              /* the I/O thread's notes */
         unsigned word;    /* of `own`, when it last looked at a request of this lane */
         uint64_t since;   /* us, when it saw that for the first time */
         uint64_t due;     /* ms, when something is to be done for the set that it holds */
         bool has_request; /* it is the host's, and not something out of band */
         bool overdue;     /* it has had its time */
-        bool labelled;    /* the board has its label */
+        bool labelled;    /* the scoreboard has its label */
         bool untold;      /* and the host has not asked for it */
         bool unheard;     /* of what comes to the set that it holds nobody tells it */
-        bool warned;      /* or its soft time; the porter's lock guards this, and what follows */
+        bool warned;      /* or its soft time; the I/O thread's lock guards this, and what follows */
         bool late;        /* and the host has yet to hear of that */
-    } minded;
+    } watched;
 
-    struct {           /* lane_time.c: what the host has asked for; the porter's lock guards it */
+    struct {           /* lane_time.c: what the host has asked for; the I/O thread's lock guards it */
         unsigned word; /* as above: for which request */
         uint64_t ms;   /* on top of its limits */
     } extended;
@@ -167,7 +168,7 @@ static inline struct bb_lane *bb__next_lane(const struct bb_lane *lane)
 /* Does what a connection's last step asks for. True when it has a request to serve. */
 static inline bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_next next)
 {
-    return bb__set_settle(&lane->set, &lane->context, conn, next);
+    return bb__conn_set_settle(&lane->set, &lane->context, conn, next);
 }
 
 /* lane_log.c: where there is an access log. The lane has nothing to do; the host is about to get the
@@ -177,18 +178,18 @@ void bb__lane_log_begin(struct bb_lane *lane);
 void bb__lane_log_head(struct bb_lane *lane);
 void bb__lane_log_end(struct bb_lane *lane, bool aborted);
 void bb__lane_log_flush(struct bb_lane *lane);
-void bb__lane_log_mind(struct bb_lane *lane); /* from time to time */
+void bb__lane_log_tick(struct bb_lane *lane); /* from time to time */
 bool bb__lane_log_last(struct bb_lane *lane); /* nothing more will come. False: it is not written yet */
 
-/* lane_log.c, for the porter as well: tells of lines that were lost. */
-void bb__log_tell_losses(struct bb__conn_context *context, struct bb__news_pace *pace);
+/* lane_log.c, for the I/O thread as well: tells of lines that were lost. */
+void bb__log_tell_losses(struct bb__conn_context *context, struct bb__event_pace *pace);
 
 /* lane_watch.c: which sources are in the set */
 void bb__lane_watch_sources(struct bb_lane *lane);
 void bb__lane_unwatch_sources(struct bb_lane *lane);
 void bb__lane_pause(struct bb_lane *lane);             /* there is no room: no sources for a while */
 uint64_t bb__lane_resumes(const struct bb_lane *lane); /* ms: when a pause is over */
-void bb__lane_look_anew(
+void bb__lane_rescan(
     struct bb_lane *lane); /* what is there, of which the set may not know; others come first */
 
 /* For the lane's own thread, which has the worker's lock: puts the sources there, or all of them out for a
@@ -196,7 +197,7 @@ void bb__lane_look_anew(
 void bb__lane_watch_and_unlock(struct bb_lane *lane);
 
 /* A lane that drains hears of connections that others pass on. */
-void bb__lane_watch_relay(struct bb_lane *lane);
+void bb__lane_watch_shared_queue(struct bb_lane *lane);
 
 /* lane_accept.c */
 void bb__lane_listen(struct bb_lane *lane);
@@ -217,23 +218,24 @@ void bb__lane_tell_exhausted(struct bb_lane *lane, int error);
 bool bb__lane_close_least_missed(struct bb_lane *lane); /* False: all are of use, or too young */
 bool bb__lane_end_slowest(struct bb_lane *lane); /* ten a second; False: it is not time, or there is none */
 bool bb__lane_has_place(struct bb_lane *lane, const struct bb__conn *conn); /* which has just come */
-void bb__lane_turn_away(struct bb_lane *lane, struct bb__conn *conn);       /* 503 */
+void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn);          /* 503 */
 
 /* lane_spread.c: after a streak of accepts: others may be next. */
 void bb__lane_take_turns(struct bb_lane *lane);
 
-/* lane_source.c: an event of a listener or the relay, or another one's whose turn it is. Returns one that has
- * a request, or NULL. */
+/* lane_source.c: an event of a listener or the shared queue, or another one's whose turn it is. Returns one
+ * that has a request, or NULL. */
 struct bb__conn *bb__lane_take_source(struct bb_lane *lane, struct epoll_event *taken);
 
-/* lane_turn.c: the set is left, to the porter if need be, while the host has the request; and taken back, for
- * what is done to it next. If the porter is in the middle of a step, bb__lane_has_returned() does it later.
+/* lane_turn.c: the set is left, to the I/O thread if need be, while the host has the request; and taken back,
+ * for what is done to it next. If the I/O thread is in the middle of a step, bb__lane_has_returned() does it
+ * later.
  */
 void bb__lane_leaves(struct bb_lane *lane);
 void bb__lane_returns(struct bb_lane *lane, enum bb__then then);
 
-/* lane_turn.c: whether the set is the lane's again. Else bb__lane_await_set() waits for the porter, or for
- * bb_lane_wake(). */
+/* lane_turn.c: whether the set is the lane's again. Else bb__lane_await_set() waits for the I/O thread, or
+ * for bb_lane_wake(). */
 bool bb__lane_has_returned(struct bb_lane *lane);
 void bb__lane_await_set(struct bb_lane *lane);
 
@@ -242,14 +244,15 @@ void bb__lane_await_set(struct bb_lane *lane);
 void bb__lane_is_woken(struct bb_lane *lane);
 
 /* lane_turn.c, where request_timeout is set: the first bytes of the answer may leave, or, if its end is among
- * them, the last. False: the connection is the porter's. */
+ * them, the last. False: the connection is the I/O thread's. */
 bool bb__lane_may_send(struct bb_lane *lane);
 
-/* lane_turn.c: nothing more leaves, of an answer that is not whole. False: the porter has given one, with
+/* lane_turn.c: nothing more leaves, of an answer that is not whole. False: the I/O thread has given one, with
  * 504; else it does not any more. */
 bool bb__lane_gives_up(struct bb_lane *lane);
 
-/* lane_turn.c: the lane waits for its client, for long maybe: the porter is to look whether others need it.
+/* lane_turn.c: the lane waits for its client, for long maybe: the I/O thread is to look whether others need
+ * it.
  */
 void bb__lane_waits(struct bb_lane *lane);
 
@@ -273,21 +276,22 @@ bool bb__lane_share(struct bb_lane *lane);
  * something that only the host can do. */
 bool bb__lane_pass_all(struct bb_lane *lane);
 
-/* lane_relay.c: takes a connection that another lane has passed on. *served: it, if it has a request, else
+/* lane_shared.c: takes a connection that another lane has passed on. *served: it, if it has a request, else
  * NULL. BB_OK; BB_AGAIN: there is none. */
-int bb__lane_take_relayed(struct bb_lane *lane, struct bb__conn **served);
+int bb__lane_take_shared(struct bb_lane *lane, struct bb__conn **served);
 
 /* lane_drain.c: the worker drains. */
 void bb__lane_begin_drain(struct bb_lane *lane);
-void bb__lane_mind_drain(struct bb_lane *lane); /* from time to time */
-void bb__lane_show_done(struct bb_lane *lane);  /* or that it is not, on the board */
+void bb__lane_check_drain(struct bb_lane *lane); /* from time to time */
+void bb__lane_show_done(struct bb_lane *lane);   /* or that it is not, on the scoreboard */
 bool bb__lane_has_drained(struct bb_lane *lane);
 
-/* lane_drain.c: takes a connection of the relay, as no other lane may be left to take it. False: there is
- * none. *conn: see bb__lane_take_relayed(). */
+/* lane_drain.c: takes a connection of the shared queue, as no other lane may be left to take it. False: there
+ * is none. *conn: see bb__lane_take_shared(). */
 bool bb__lane_take_left(struct bb_lane *lane, struct bb__conn **conn);
 
-/* lane_turn.c: the one that was to go on at once waits for its turn: the porter may have the set meanwhile.
+/* lane_turn.c: the one that was to go on at once waits for its turn: the I/O thread may have the set
+ * meanwhile.
  */
 void bb__lane_keep_again(struct bb_lane *lane);
 

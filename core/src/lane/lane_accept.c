@@ -33,7 +33,7 @@ static void give_up(struct bb_lane *lane, const struct bb__listener *listener, i
     pthread_mutex_lock(&worker->lock);
     worker->listeners[listener - worker->listeners].useless = true;
     pthread_mutex_unlock(&worker->lock);
-    bb__news_add(&lane->context.news, 0, error, "accept: a listener is of no use any more", NULL);
+    bb__event_add(&lane->context.events, 0, error, "accept: a listener is of no use any more", NULL);
     bb__poller_remove(&lane->set.poller, listener->fd);
 }
 
@@ -61,7 +61,7 @@ void bb__lane_resume_accepting(struct bb_lane *lane)
 {
     lane->paused = false;
     lane->sweeps = true;
-    bb__board_set_paused(lane->intake.line, false);
+    bb__scoreboard_set_paused(lane->intake.slot, false);
     if (lane->context.draining)
         bb__lane_stop_accepting(lane);
     else
@@ -80,8 +80,8 @@ static void note_starving(struct bb_lane *lane, int error)
     } else if (now - since >= STARVED_TIME && worker->tell_fd >= 0) {
         atomic_store(&worker->starved, now);
         bb__worker_tell_parent(worker, BB_TELL_STARVED);
-        bb__news_add(&lane->context.news, 0, error, "wants to be replaced: no connection can be accepted",
-                     NULL);
+        bb__event_add(&lane->context.events, 0, error, "wants to be replaced: no connection can be accepted",
+                      NULL);
     }
 }
 
@@ -111,7 +111,7 @@ static int accept_with_room(struct bb_lane *lane, const struct bb__listener *lis
 static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb__listener *listener,
                                   const char *peer)
 {
-    struct bb__conn *conn = bb__set_accept(&lane->set, &lane->context, fd, listener->number, peer);
+    struct bb__conn *conn = bb__conn_set_accept(&lane->set, &lane->context, fd, listener->number, peer);
     if (!conn) return NULL;
     conn->tcp = listener->tcp;
     bb__lane_make_room(lane, fd);
@@ -119,15 +119,15 @@ static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb_
 }
 
 /* NULL when there is none, or no request yet. came: us, if it was accepted before; else 0. */
-static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn, uint64_t came)
+static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn, uint64_t ready_at)
 {
     if (!conn) return NULL;
-    uint64_t seen = lane->context.seen;
-    lane->context.seen = came;
+    uint64_t read_at = lane->context.read_at;
+    lane->context.read_at = ready_at;
     enum bb__conn_next next = bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ);
-    lane->context.seen = seen;
+    lane->context.read_at = read_at;
     if (next == BB_CONN_WAIT && !bb__lane_has_place(lane, conn)) {
-        bb__lane_turn_away(lane, conn);
+        bb__lane_reject(lane, conn);
         return NULL;
     }
     return bb__lane_settle(lane, conn, next) ? conn : NULL;
@@ -140,7 +140,7 @@ static void note_queueing(struct bb_lane *lane, const struct bb__listener *liste
     if (lane->calm == listener && lane->calm_at == lane->context.now) return;
     unsigned silence = bb__sock_silence(conn->fd);
     if (silence >= QUEUED_MIN) {
-        conn->came = bb__clock_us() - (uint64_t)silence * 1000;
+        conn->ready_at = bb__clock_us() - (uint64_t)silence * 1000;
         return;
     }
     lane->calm = listener;
@@ -168,11 +168,11 @@ struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
 {
     struct bb__queued *queued = bb__worker_take_queued(lane->worker);
     if (!queued) return NULL;
-    lane->told = BB_IN_A_ROW; /* the porter is to know of the others that are queued */
+    lane->told = BB_IN_A_ROW; /* the I/O thread is to know of the others that are queued */
     struct bb__conn *conn = take_over(lane, queued->fd, queued->listener, queued->peer);
-    uint64_t came = queued->came;
+    uint64_t ready_at = queued->ready_at;
     free(queued);
-    return read_at_once(lane, conn, came);
+    return read_at_once(lane, conn, ready_at);
 }
 
 /* Whoever gave the order has done this already, unless there was no room for all that the queues hold: a lane

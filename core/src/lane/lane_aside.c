@@ -4,7 +4,7 @@
  * A connection wakes one of all the lanes that wait for it (EPOLLEXCLUSIVE), one that sleeps. The lane that
  * steps aside does not sleep and is passed over anyway; but its worker's other lanes would be woken, and
  * could do nothing for as long as the host keeps them (a global lock). So the sources leave every set.
- * Connections that are kept alive the porter has meanwhile, or lanes that wait pass on. */
+ * Connections that are kept alive the I/O thread has meanwhile, or lanes that wait pass on. */
 #include "lane/lane.h"
 
 static void let_go(struct bb_lane *lane)

@@ -14,19 +14,19 @@ void bb__lane_begin_drain(struct bb_lane *lane)
     lane->context.draining = true;
     bb__poller_remove(&lane->set.poller, lane->worker->drain_fd);
     bb__lane_stop_accepting(lane);
-    bb__set_hurry(&lane->set, lane->worker->settings.keepalive_drain, lane->worker->drain_began);
+    bb__conn_set_hurry(&lane->set, lane->worker->settings.keepalive_drain, lane->worker->drain_began);
 }
 
 bool bb__lane_take_left(struct bb_lane *lane, struct bb__conn **conn)
 {
-    return bb__worker_is_last(lane->worker) && bb__lane_take_relayed(lane, conn) == BB_OK;
+    return bb__worker_is_last(lane->worker) && bb__lane_take_shared(lane, conn) == BB_OK;
 }
 
-/* The porter calls this, too, for a set that it has. */
+/* The I/O thread calls this, too, for a set that it has. */
 void bb__lane_show_done(struct bb_lane *lane)
 {
-    bb__board_set_done(lane->intake.line,
-                       !bb__set_may_be_asked(&lane->set) && !bb__worker_has_queued(lane->worker));
+    bb__scoreboard_set_done(lane->intake.slot,
+                            !bb__conn_set_may_be_asked(&lane->set) && !bb__worker_has_queued(lane->worker));
 }
 
 /* Other workers go on serving: they take the idle connections. */
@@ -34,10 +34,10 @@ static void hand_over(struct bb_lane *lane)
 {
     if (lane->again) return;
     lane->handing_over = bb__worker_hands_over(lane->worker) &&
-                         !bb__set_pass_idle(&lane->set, &lane->context, &lane->worker->relay);
+                         !bb__conn_set_pass_idle(&lane->set, &lane->context, &lane->worker->shared_queue);
 }
 
-void bb__lane_mind_drain(struct bb_lane *lane)
+void bb__lane_check_drain(struct bb_lane *lane)
 {
     if (lane->set.conns) hand_over(lane);
     bb__lane_show_done(lane);
@@ -48,24 +48,24 @@ static bool others_are_done(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;
     bool all = drains_for(lane) < worker->settings.keepalive_drain;
-    return bb__board_others_are_done(worker->board, lane->intake.line, all);
+    return bb__scoreboard_others_are_done(worker->scoreboard, lane->intake.slot, all);
 }
 
-/* A porter passes the last connection on before it shows that its lane is done. */
+/* A I/O thread passes the last connection on before it shows that its lane is done. */
 static bool has_left_something(const struct bb_worker *worker)
 {
-    struct bb__relay_stamp first;
-    return bb__relay_look(&worker->relay, &first) == BB_OK;
+    struct bb__shared_stamp first;
+    return bb__shared_queue_look(&worker->shared_queue, &first) == BB_OK;
 }
 
-/* Every lane looks into the relay after its last connection was passed on, so no request stays there. The
- * last quarter of GracefulTimeout is left to the host: a lane that stands by to the end would be killed with
- * the lane that it stands by for. */
+/* Every lane looks into the shared queue after its last connection was passed on, so no request stays there.
+ * The last quarter of GracefulTimeout is left to the host: a lane that stands by to the end would be killed
+ * with the lane that it stands by for. */
 static bool stands_by(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;
     uint64_t longest = worker->settings.graceful_timeout - worker->settings.graceful_timeout / 4;
-    return worker->board && bb__worker_is_last(worker) && drains_for(lane) < longest &&
+    return worker->scoreboard && bb__worker_is_last(worker) && drains_for(lane) < longest &&
            (!others_are_done(lane) || has_left_something(worker));
 }
 
@@ -74,6 +74,6 @@ bool bb__lane_has_drained(struct bb_lane *lane)
     bool has_something = lane->listening || lane->set.conns || bb__worker_has_queued(lane->worker);
     bb__lane_show_done(lane);
     lane->standing_by = !has_something && stands_by(lane);
-    if (lane->standing_by) bb__lane_watch_relay(lane);
+    if (lane->standing_by) bb__lane_watch_shared_queue(lane);
     return !has_something && !lane->standing_by;
 }

@@ -12,8 +12,8 @@ void bb__lane_log_begin(struct bb_lane *lane)
     bb__buf_clear(&log->response);
     if (!log->format->wants_clock) return;
     log->handed_out = bb__clock_us();
-    log->came = lane->current->came > 0 ? lane->current->came : log->handed_out;
-    lane->request.queue_time = log->handed_out - log->came;
+    log->ready_at = lane->current->ready_at > 0 ? lane->current->ready_at : log->handed_out;
+    lane->request.queue_time = log->handed_out - log->ready_at;
 }
 
 void bb__lane_log_head(struct bb_lane *lane)
@@ -55,7 +55,7 @@ static void set_times(const struct bb_lane *lane, struct bb__log_entry *entry)
         return;
     }
     uint64_t now = bb__clock_us();
-    entry->duration = now - log->came;
+    entry->duration = now - log->ready_at;
     entry->time = before(real, entry->duration);
     entry->queued = lane->request.queue_time;
 }
@@ -100,22 +100,22 @@ void bb__lane_log_flush(struct bb_lane *lane)
     bb__access_log_flush(lane->context.log, bb__clock_ms());
 }
 
-void bb__log_tell_losses(struct bb__conn_context *context, struct bb__news_pace *pace)
+void bb__log_tell_losses(struct bb__conn_context *context, struct bb__event_pace *pace)
 {
     struct bb__access_log *log = context->log;
     if (log->lost == 0) return;
-    const struct bb_news news = {.error = log->error, .text = "access log: a line is lost"};
+    const struct bb_event event = {.error = log->error, .text = "access log: a line is lost"};
     pace->left_out += log->lost - 1;
-    bb__news_add_paced(&context->news, pace, context->now, &news);
+    bb__event_add_paced(&context->events, pace, context->now, &event);
     log->lost = 0;
 }
 
 /* Once a second at most, with how many lines there were. */
-void bb__lane_log_mind(struct bb_lane *lane)
+void bb__lane_log_tick(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
-    bb__access_log_mind(context->log, context->now);
-    bb__news_tell_rest(&context->news, &lane->log_losses, context->now);
+    bb__access_log_tick(context->log, context->now);
+    bb__event_tell_rest(&context->events, &lane->log_losses, context->now);
     bb__log_tell_losses(context, &lane->log_losses);
 }
 
@@ -133,6 +133,6 @@ bool bb__lane_log_last(struct bb_lane *lane)
     bb__access_log_drop(log);
     lane->log_losses.told = 0;
     bb__log_tell_losses(context, &lane->log_losses);
-    bb__news_tell_rest(&context->news, &lane->log_losses, context->now);
+    bb__event_tell_rest(&context->events, &lane->log_losses, context->now);
     return true;
 }

@@ -1,6 +1,6 @@
 /* lane_room.c: which connection goes when there is no room for another one, by max_connections or for want of
  * descriptors: one that is missed least, then the slowest client; and which ones are not let in. Used by
- * lane_accept.c and lane_relay.c. */
+ * lane_accept.c and lane_shared.c. */
 #include "http/h1_reply.h"
 #include "lane/lane.h"
 
@@ -28,18 +28,18 @@
 /* ---- who is idle ---- */
 
 /* The longest idle connection often has a request that is not read yet. It stays, and the next one goes. */
-static bool close_oldest(struct bb_lane *lane, enum bb__deadline_kind kind, uint64_t spared_time)
+static bool close_oldest(struct bb_lane *lane, enum bb__timeout_kind kind, uint64_t spared_time)
 {
-    struct bb__deadline *oldest = bb__deadline_oldest(&lane->set.deadlines, kind);
+    struct bb__timeout *oldest = bb__timeout_oldest(&lane->set.timeouts, kind);
     for (int i = 0; i < PEEKS_MAX && oldest; i++, oldest = oldest->next) {
-        struct bb__conn *conn = bb__conn_of_deadline(oldest);
+        struct bb__conn *conn = bb__conn_of_timeout(oldest);
         bool lingers = conn->state == BB_CONN_LINGER;
         if (lane->context.now - (lingers ? conn->linger_began : oldest->since) < spared_time) {
             if (!lingers) return false;
             continue;
         }
         if (lingers || !bb__sock_has_bytes(conn->fd)) {
-            bb__set_end(&lane->set, &lane->context, conn, BB_CONN_END_CLOSE);
+            bb__conn_set_end(&lane->set, &lane->context, conn, BB_CONN_END_CLOSE);
             return true;
         }
     }
@@ -51,10 +51,10 @@ static bool close_oldest(struct bb_lane *lane, enum bb__deadline_kind kind, uint
  */
 bool bb__lane_close_least_missed(struct bb_lane *lane)
 {
-    return close_oldest(lane, BB_DEADLINE_KEEPALIVE, SPARED_TIME_IDLE) ||
-           close_oldest(lane, BB_DEADLINE_LINGER, SPARED_TIME) ||
-           close_oldest(lane, BB_DEADLINE_FRESH, SPARED_TIME) ||
-           close_oldest(lane, BB_DEADLINE_HEADER, SPARED_TIME);
+    return close_oldest(lane, BB_TIMEOUT_KEEPALIVE, SPARED_TIME_IDLE) ||
+           close_oldest(lane, BB_TIMEOUT_LINGER, SPARED_TIME) ||
+           close_oldest(lane, BB_TIMEOUT_FRESH, SPARED_TIME) ||
+           close_oldest(lane, BB_TIMEOUT_HEADER, SPARED_TIME);
 }
 
 /* ---- who is slow ---- */
@@ -67,15 +67,14 @@ static uint64_t sending_rate(const struct bb__conn *conn, uint64_t now)
 
 /* A client of this kind that is slower than *rate and not younger than that, or NULL. *rate: its bytes per
  * second. */
-static struct bb__conn *slower(const struct bb_lane *lane, enum bb__deadline_kind kind, uint64_t age,
+static struct bb__conn *slower(const struct bb_lane *lane, enum bb__timeout_kind kind, uint64_t age,
                                uint64_t *rate)
 {
     struct bb__conn *slowest = NULL;
     uint64_t now = lane->context.now;
-    for (struct bb__deadline *each = bb__deadline_oldest(&lane->set.deadlines, kind); each;
-         each = each->next) {
-        struct bb__conn *conn = bb__conn_of_deadline(each);
-        bool sends = kind == BB_DEADLINE_BODY;
+    for (struct bb__timeout *each = bb__timeout_oldest(&lane->set.timeouts, kind); each; each = each->next) {
+        struct bb__conn *conn = bb__conn_of_timeout(each);
+        bool sends = kind == BB_TIMEOUT_BODY;
         if (now < (sends ? conn->body_began : conn->owes_since) + age) continue;
         uint64_t own = sends ? sending_rate(conn, now) : bb__conn_taking_rate(conn, now);
         if (own >= *rate) continue;
@@ -93,29 +92,29 @@ static bool is_time(struct bb_worker *worker, uint64_t now)
 
 static void tell_slow(struct bb_lane *lane, const struct bb__conn *conn, bool sends)
 {
-    struct bb_board *board = lane->worker->board;
-    struct bb_news news = {.status = sends ? 408 : 0,
-                           .text = sends ? "no room for more connections: the slowest request is ended"
-                                         : "no room for more connections: the slowest reader is reset"};
-    memcpy(news.peer, conn->peer, sizeof news.peer);
-    bb__news_add_paced(&lane->context.news, &lane->slow[sends], lane->context.now, &news);
-    if (board) atomic_fetch_add(sends ? &board->slow_senders : &board->slow_readers, 1);
+    struct bb_scoreboard *scoreboard = lane->worker->scoreboard;
+    struct bb_event event = {.status = sends ? 408 : 0,
+                             .text = sends ? "no room for more connections: the slowest request is ended"
+                                           : "no room for more connections: the slowest reader is reset"};
+    memcpy(event.peer, conn->peer, sizeof event.peer);
+    bb__event_add_paced(&lane->context.events, &lane->slow[sends], lane->context.now, &event);
+    if (scoreboard) atomic_fetch_add(sends ? &scoreboard->slow_senders : &scoreboard->slow_readers, 1);
 }
 
 /* Its descriptor is wanted now, so it does not linger: what has come is read, as a reset could overtake the
  * answer. */
 static void refuse_and_close(struct bb_lane *lane, struct bb__conn *conn, const struct bb__h1_error *error)
 {
-    (void)bb__conn_refuse_with(conn, &lane->context, error);
+    (void)bb__conn_reject_with(conn, &lane->context, error);
     if (conn->state == BB_CONN_LINGER) (void)bb__conn_on_lingering(conn, &lane->context);
-    bb__set_end(&lane->set, &lane->context, conn, bb__conn_end_of(conn));
+    bb__conn_set_end(&lane->set, &lane->context, conn, bb__conn_end_of(conn));
 }
 
 static bool end_slowest(struct bb_lane *lane, uint64_t age)
 {
     uint64_t rate = UINT64_MAX;
-    struct bb__conn *sender = slower(lane, BB_DEADLINE_BODY, age, &rate);
-    struct bb__conn *reader = slower(lane, BB_DEADLINE_WRITE, age, &rate);
+    struct bb__conn *sender = slower(lane, BB_TIMEOUT_BODY, age, &rate);
+    struct bb__conn *reader = slower(lane, BB_TIMEOUT_WRITE, age, &rate);
     struct bb__conn *conn = reader ? reader : sender;
     if (!conn || (age > 0 && !is_time(lane->worker, lane->context.now))) return false;
     tell_slow(lane, conn, conn == sender);
@@ -123,7 +122,7 @@ static bool end_slowest(struct bb_lane *lane, uint64_t age)
     if (conn == sender)
         refuse_and_close(lane, conn, &error);
     else
-        bb__set_end(&lane->set, &lane->context, conn, BB_CONN_END_RESET);
+        bb__conn_set_end(&lane->set, &lane->context, conn, BB_CONN_END_RESET);
     return true;
 }
 
@@ -136,9 +135,9 @@ bool bb__lane_end_slowest(struct bb_lane *lane)
 
 void bb__lane_tell_exhausted(struct bb_lane *lane, int error)
 {
-    const struct bb_news news = {.error = error,
-                                 .text = "accept: closing idle connections, or waiting, to go on"};
-    bb__news_add_paced(&lane->context.news, &lane->exhausted, lane->context.now, &news);
+    const struct bb_event event = {.error = error,
+                                   .text = "accept: closing idle connections, or waiting, to go on"};
+    bb__event_add_paced(&lane->context.events, &lane->exhausted, lane->context.now, &event);
 }
 
 /* Whether one has to go. A lane closes only its own connections. A lane that has less than its share leaves
@@ -184,15 +183,15 @@ bool bb__lane_has_place(struct bb_lane *lane, const struct bb__conn *conn)
         !is_above_limit_by(lane->worker, SLACK))
         return true;
     if (bb__buf_len(&conn->in) > 0) return false;
-    if (bb__deadline_oldest(&lane->set.deadlines, BB_DEADLINE_FRESH) != &conn->deadline)
-        (void)close_oldest(lane, BB_DEADLINE_FRESH, is_above_limit_by(lane->worker, 2 * SLACK) ? 0 : 1);
+    if (bb__timeout_oldest(&lane->set.timeouts, BB_TIMEOUT_FRESH) != &conn->timeout)
+        (void)close_oldest(lane, BB_TIMEOUT_FRESH, is_above_limit_by(lane->worker, 2 * SLACK) ? 0 : 1);
     return true;
 }
 
-void bb__lane_turn_away(struct bb_lane *lane, struct bb__conn *conn)
+void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn)
 {
     struct bb__conn_context *context = &lane->context;
-    const struct bb__h1_error error = {.status = bb__conn_tell_fault(conn, context, BB_FAULT_CROWDED, 0),
+    const struct bb__h1_error error = {.status = bb__conn_report_fault(conn, context, BB_FAULT_CROWDED, 0),
                                        .head_method = conn->head_method,
                                        .retry_after = 1};
     refuse_and_close(lane, conn, &error);

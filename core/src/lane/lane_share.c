@@ -1,5 +1,5 @@
 /* lane_share.c: a lane that finds several requests at a time serves one, and passes others on while lanes of
- * other processes are idle. The porter does not see requests that are shorter than its tick: without this
+ * other processes are idle. The I/O thread does not see requests that are shorter than its tick: without this
  * they would wait behind each other, on whichever lanes their connections happen to be. */
 #include "lane/lane.h"
 
@@ -21,16 +21,16 @@ static void measure(struct bb_lane *lane, uint64_t now)
 /* Several at a time are worth a look at the clock. */
 void bb__lane_looked(struct bb_lane *lane)
 {
-    lane->context.seen = 0;
-    lane->set.relay_is_full = false; /* it may have room again */
+    lane->context.read_at = 0;
+    lane->set.shared_queue_is_full = false; /* it may have room again */
     if (lane->set.batch.count < 2) {
         lane->shares.crowded = lane->shares.began = 0;
         return;
     }
     /* What is unsent leaves before the host gets another request. */
     if (lane->set.unsent > 0) bb__batch_put_first(&lane->set.batch, BB_INTEREST_WRITE);
-    uint64_t now = lane->context.seen = bb__clock_us();
-    if (!lane->intake.line) return;
+    uint64_t now = lane->context.read_at = bb__clock_us();
+    if (!lane->intake.slot) return;
     measure(lane, now);
     if (lane->shares.crowded == 0) lane->shares.crowded = now;
     lane->shares.began = now;
@@ -53,7 +53,7 @@ static unsigned spare(struct bb_lane *lane)
         lane->shares.crowded = lane->shares.began;
         others = 1;
     }
-    return bb__board_idle_elsewhere(lane->worker->board, lane->worker->pid, others);
+    return bb__scoreboard_idle_elsewhere(lane->worker->scoreboard, lane->worker->pid, others);
 }
 
 /* Reads a connection of the batch, and passes its request on. False: it is no connection. */
@@ -65,7 +65,7 @@ static bool pass(struct bb_lane *lane, struct epoll_event *event)
     struct bb__conn *conn = (struct bb__conn *)source;
     if (!conn || conn->is_ready) return true;
     if (bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, event->events)))
-        bb__set_pass(&lane->set, &lane->context, conn, &lane->worker->relay);
+        bb__conn_set_pass(&lane->set, &lane->context, conn, &lane->worker->shared_queue);
     return true;
 }
 
@@ -78,11 +78,11 @@ static bool others_wait(const struct bb_lane *lane)
 {
     const struct bb__batch *batch = &lane->set.batch;
     for (int i = batch->next; i < batch->count; i++)
-        if (batch->events[i].data.ptr == &lane->worker->relay_source) return true;
+        if (batch->events[i].data.ptr == &lane->worker->shared_queue_source) return true;
     return false;
 }
 
-/* Those in the relay came first. */
+/* Those in the shared queue came first. */
 static void queue_up(struct bb_lane *lane)
 {
     struct bb__batch *batch = &lane->set.batch;
@@ -120,7 +120,7 @@ bool bb__lane_pass_all(struct bb_lane *lane)
     struct bb__batch *batch = &lane->set.batch;
     if (batch->count == 0 || lane->context.draining) return false;
     lane->context.now = bb__clock_ms();
-    lane->context.seen = bb__clock_us();
+    lane->context.read_at = bb__clock_us();
     for (; !bb__batch_empty(batch); batch->next++)
         if (!pass(lane, &batch->events[batch->next])) return false;
     return !lane->set.ready_first;

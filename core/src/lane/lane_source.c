@@ -1,19 +1,19 @@
 /* lane_source.c: whose turn it is when more comes from several sources than a lane has time for: from the
- * listeners, each with a queue of its own, and from the relay. None of them tells how long it has waited, and
- * the kernel names them in the same order again and again. */
+ * listeners, each with a queue of its own, and from the shared queue. None of them tells how long it has
+ * waited, and the kernel names them in the same order again and again. */
 #include "lane/lane.h"
 
 static bool is_source(const struct epoll_event *event)
 {
     const struct bb__source *source = event->data.ptr;
-    return source && (source->kind == BB_SOURCE_LISTENER || source->kind == BB_SOURCE_RELAY);
+    return source && (source->kind == BB_SOURCE_LISTENER || source->kind == BB_SOURCE_SHARED_QUEUE);
 }
 
-/* The listeners in their order; then the relay. */
+/* The listeners in their order; then the shared queue. */
 static int place(const struct bb_worker *worker, const struct epoll_event *event)
 {
     const struct bb__source *source = event->data.ptr;
-    if (source->kind == BB_SOURCE_RELAY) return worker->listener_count;
+    if (source->kind == BB_SOURCE_SHARED_QUEUE) return worker->listener_count;
     return (int)((const struct bb__listener *)source - worker->listeners);
 }
 
@@ -52,8 +52,8 @@ struct bb__conn *bb__lane_take_source(struct bb_lane *lane, struct epoll_event *
     bool others_wait = find_next(lane, taken);
     struct bb__source *source = taken->data.ptr;
     struct bb__conn *conn = NULL;
-    if (source->kind == BB_SOURCE_RELAY)
-        (void)bb__lane_take_relayed(lane, &conn);
+    if (source->kind == BB_SOURCE_SHARED_QUEUE)
+        (void)bb__lane_take_shared(lane, &conn);
     else
         bb__lane_on_listener(lane, (struct bb__listener *)source, taken->events, others_wait);
     return conn;

@@ -1,7 +1,7 @@
 /* lane_spread.c: even shares for all lanes that wait for new connections (Spread). The kernel wakes the first
  * of those that wait, again and again; who enters anew waits as the last. Lanes do so for other reasons, too
- * (own.h), some more often than others: turns alone would leave most of the work to the one that never does.
- * So a lane enters anew when it has had more than the others. */
+ * (set_owner.h), some more often than others: turns alone would leave most of the work to the one that never
+ * does. So a lane enters anew when it has had more than the others. */
 #include "lane/lane.h"
 
 /* Requests more than the mean, with which a lane lets the others go first. */
@@ -18,10 +18,10 @@ static void forget(struct bb_lane *lane, uint64_t own, uint64_t all)
 
 /* Requests that the lane had more than the mean of those that could have some; less than 0: fewer. Who was
  * away for long, or is new, has nothing to catch up. */
-static int64_t lead(struct bb_lane *lane, const struct bb__board_sum *sum)
+static int64_t lead(struct bb_lane *lane, const struct bb__scoreboard_sum *sum)
 {
     uint64_t own =
-        atomic_load_explicit(&lane->intake.line->requests, memory_order_relaxed) - lane->spread.own;
+        atomic_load_explicit(&lane->intake.slot->requests, memory_order_relaxed) - lane->spread.own;
     uint64_t all = sum->requests - lane->spread.all; /* lanes that are gone count no more: huge */
     uint64_t lanes = sum->lanes > 0 ? sum->lanes : 1;
     if (all > 2 * MEMORY * lanes) {
@@ -45,10 +45,10 @@ void bb__lane_take_turns(struct bb_lane *lane)
         lane->spread.look -= lane->accepted;
         return;
     }
-    if (!lane->intake.line || !lane->worker->settings.spread || lane->context.draining || !waits(lane))
+    if (!lane->intake.slot || !lane->worker->settings.spread || lane->context.draining || !waits(lane))
         return;
-    struct bb__board_sum sum = bb__board_sum(lane->worker->board, lane->context.now);
+    struct bb__scoreboard_sum sum = bb__scoreboard_sum(lane->worker->scoreboard, lane->context.now);
     int64_t more = lead(lane, &sum);
     lane->spread.look = (more >= LEAD ? 1 : LEAD - (more > 0 ? (unsigned)more : 0)) + sum.lanes / 8;
-    if (more >= LEAD) bb__lane_look_anew(lane);
+    if (more >= LEAD) bb__lane_rescan(lane);
 }

@@ -1,14 +1,14 @@
 /* lane_time.c: what the host asks of the time of the request that it has. Its threads share a lock, so it
- * knows which request that is; the porter, which counts the time, does not wait for them, nor they for
- * what it does with a set. See porter_limit.c.
+ * knows which request that is; the I/O thread, which counts the time, does not wait for them, nor they for
+ * what it does with a set. See io_limit.c.
  */
 #include "lane/lane.h"
 
-/* The request's number, as the porter notes it; 0: there is none, or nobody minds it. */
+/* The request's number, as the I/O thread notes it; 0: there is none, or nobody minds it. */
 static unsigned request_of(struct bb_lane *lane)
 {
-    unsigned word = bb__own_look(&lane->own);
-    return bb__own_state_of(word) == BB_OWN_IDLE ? 0 : bb__own_with_state(word, BB_OWN_BUSY);
+    unsigned word = bb__owner_look(&lane->owner);
+    return bb__owner_state_of(word) == BB_OWNER_IDLE ? 0 : bb__owner_with_state(word, BB_OWNER_BUSY);
 }
 
 static struct bb__io_link *io_of(const struct bb_lane *lane)
@@ -18,7 +18,7 @@ static struct bb__io_link *io_of(const struct bb_lane *lane)
 
 static bool is_late(struct bb_lane *lane)
 {
-    return lane->minded.late && lane->minded.word == request_of(lane);
+    return lane->watched.late && lane->watched.word == request_of(lane);
 }
 
 bool bb_lane_take_late(struct bb_lane *lane)
@@ -27,7 +27,7 @@ bool bb_lane_take_late(struct bb_lane *lane)
     if (!io) return false;
     pthread_mutex_lock(&io->time_lock);
     bool late = is_late(lane);
-    lane->minded.late = false;
+    lane->watched.late = false;
     pthread_mutex_unlock(&io->time_lock);
     return late;
 }
@@ -37,7 +37,7 @@ void bb_lane_remind(struct bb_lane *lane)
     struct bb__io_link *io = io_of(lane);
     if (!io) return;
     pthread_mutex_lock(&io->time_lock);
-    if (is_late(lane)) bb__event_raise(lane->worker->alarm_fd);
+    if (is_late(lane)) bb__eventfd_raise(lane->worker->alarm_fd);
     pthread_mutex_unlock(&io->time_lock);
 }
 
@@ -46,9 +46,9 @@ bool bb_lane_take_overdue(struct bb_lane *lane, uint64_t *ms)
     struct bb__io_link *io = io_of(lane);
     if (!io) return false;
     pthread_mutex_lock(&io->time_lock);
-    bool overdue = lane->minded.untold && lane->minded.word == request_of(lane);
-    lane->minded.untold = false;
-    *ms = (bb__clock_us() - lane->minded.since) / 1000;
+    bool overdue = lane->watched.untold && lane->watched.word == request_of(lane);
+    lane->watched.untold = false;
+    *ms = (bb__clock_us() - lane->watched.since) / 1000;
     pthread_mutex_unlock(&io->time_lock);
     return overdue;
 }
@@ -62,8 +62,8 @@ void bb_lane_extend_time(struct bb_lane *lane, uint64_t ms)
     if (lane->extended.word != request) lane->extended.ms = 0;
     lane->extended.word = request;
     lane->extended.ms += ms;
-    bool told = lane->minded.word == request && lane->minded.warned;
-    if (told) lane->minded.warned = lane->minded.late = false;
+    bool told = lane->watched.word == request && lane->watched.warned;
+    if (told) lane->watched.warned = lane->watched.late = false;
     pthread_mutex_unlock(&io->time_lock);
     if (told) bb__io_notice(io); /* it sleeps without a thought of that limit */
 }

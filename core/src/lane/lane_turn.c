@@ -1,5 +1,5 @@
 /* lane_turn.c: how a lane leaves its set for the time in which the host has a request, and takes it back. See
- * own.h and porter.h. */
+ * set_owner.h and io_thread.h. */
 #include "lane/lane.h"
 
 #include <poll.h>
@@ -18,20 +18,20 @@ static bool is_alone(const struct bb_lane *lane)
            bb__batch_empty(&lane->set.batch) && !lane->accepting;
 }
 
-/* Costs no system call as long as the porter is awake, and two atomic steps. */
+/* Costs no system call as long as the I/O thread is awake, and two atomic steps. */
 void bb__lane_leaves(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;
     if (!io) return;
     if (is_alone(lane)) {
         if (lane->told == 0) {
-            if (lane->worker->settings.worker_timeout > 0) bb__own_begin_alone(&lane->own);
+            if (lane->worker->settings.worker_timeout > 0) bb__owner_begin_alone(&lane->owner);
             return;
         }
         lane->told--;
     }
-    atomic_store_explicit(&lane->answer, BB_ANSWER_OPEN, memory_order_relaxed);
-    bb__own_begin(&lane->own);
+    atomic_store_explicit(&lane->response, BB_RESPONSE_OPEN, memory_order_relaxed);
+    bb__owner_begin(&lane->owner);
     bb__io_notice(io);
 }
 
@@ -43,7 +43,7 @@ void bb__lane_is_woken(struct bb_lane *lane)
     lane->then = BB_THEN_WAKE;
     lane->wanted_since = 0;
     atomic_fetch_add_explicit(&lane->worker->lanes_woken, 1, memory_order_relaxed);
-    bb__own_begin(&lane->own);
+    bb__owner_begin(&lane->owner);
     bb__io_notice(io);
 }
 
@@ -52,8 +52,8 @@ void bb__lane_waits(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;
     if (!io) return;
-    bb__own_join(&lane->own);
-    bb__event_raise(io->kick_fd);
+    bb__owner_join(&lane->owner);
+    bb__eventfd_raise(io->kick_fd);
 }
 
 void bb__lane_keep_again(struct bb_lane *lane)
@@ -81,20 +81,20 @@ bool bb_lane_gives_way(struct bb_lane *lane, bool others_have_requests)
 static void watch_again(struct bb_lane *lane)
 {
     pthread_mutex_lock(&lane->worker->lock);
-    lane->intake.lent = false;
+    lane->intake.held = false;
     bb__lane_watch_and_unlock(lane);
 }
 
-/* The porter has dropped what the last look had found, has looked after all, and left nothing registered that
- * is not to be: only what it took out is to be put back. False: it is in the middle of a step. */
+/* The I/O thread has dropped what the last look had found, has looked after all, and left nothing registered
+ * that is not to be: only what it took out is to be put back. False: it is in the middle of a step. */
 static bool take_back(struct bb_lane *lane)
 {
-    if (!bb__own_return(&lane->own)) return false;
+    if (!bb__owner_return(&lane->owner)) return false;
     bb__poller_remove(&lane->worker->io->queue, lane->set.poller.fd);
     lane->accepting = NULL;
     lane->busy = true;
     watch_again(lane);
-    if (atomic_load(&lane->worker->withdrawn)) bb__event_raise(lane->worker->io->kick_fd);
+    if (atomic_load(&lane->worker->accept_paused)) bb__eventfd_raise(lane->worker->io->kick_fd);
     return true;
 }
 
@@ -103,11 +103,11 @@ static inline void go_on(struct bb_lane *lane)
 {
     struct bb__conn *conn = lane->current;
     lane->current = NULL;
-    enum bb__conn_next next = bb__conn_answered(conn, &lane->context);
+    enum bb__conn_next next = bb__conn_response_done(conn, &lane->context);
     if (next == BB_CONN_AGAIN && lane->in_a_row < BB_IN_A_ROW)
         lane->again = conn;
     else
-        (void)bb__set_settle(&lane->set, &lane->context, conn, next);
+        (void)bb__conn_set_settle(&lane->set, &lane->context, conn, next);
 }
 
 static void end_otherwise(struct bb_lane *lane, enum bb__then then)
@@ -117,8 +117,8 @@ static void end_otherwise(struct bb_lane *lane, enum bb__then then)
     if (then == BB_THEN_STEP_BACK)
         bb__worker_step_back(lane->worker, &lane->intake);
     else if (then != BB_THEN_LOOK)
-        bb__set_end(&lane->set, &lane->context, conn,
-                    then == BB_THEN_CLOSE ? BB_CONN_END_CLOSE : BB_CONN_END_RESET);
+        bb__conn_set_end(&lane->set, &lane->context, conn,
+                         then == BB_THEN_CLOSE ? BB_CONN_END_CLOSE : BB_CONN_END_RESET);
 }
 
 static void do_later(struct bb_lane *lane, enum bb__then then)
@@ -129,8 +129,8 @@ static void do_later(struct bb_lane *lane, enum bb__then then)
 
 void bb__lane_returns(struct bb_lane *lane, enum bb__then then)
 {
-    bb__board_end(lane->intake.line);
-    if (!bb__own_end(&lane->own) && !take_back(lane))
+    bb__scoreboard_end(lane->intake.slot);
+    if (!bb__owner_end(&lane->owner) && !take_back(lane))
         do_later(lane, then);
     else if (then == BB_THEN_GO_ON)
         go_on(lane);
@@ -145,7 +145,7 @@ bool bb__lane_has_returned(struct bb_lane *lane)
     if (lane->then == BB_THEN_WAKE) {
         lane->then = BB_THEN_LOOK;
         atomic_fetch_sub_explicit(&lane->worker->lanes_woken, 1, memory_order_relaxed);
-        ended = bb__own_end(&lane->own);
+        ended = bb__owner_end(&lane->owner);
     }
     if (!ended && !take_back(lane)) return false;
     enum bb__then then = lane->then;
@@ -160,19 +160,19 @@ bool bb__lane_has_returned(struct bb_lane *lane)
 void bb__lane_await_set(struct bb_lane *lane)
 {
     struct pollfd given = {.fd = lane->intake.wake_fd, .events = POLLIN};
-    if (poll(&given, 1, -1) > 0) bb__event_clear(lane->intake.wake_fd);
+    if (poll(&given, 1, -1) > 0) bb__eventfd_clear(lane->intake.wake_fd);
 }
 
 bool bb__lane_may_send(struct bb_lane *lane)
 {
-    unsigned before = atomic_load_explicit(&lane->answer, memory_order_relaxed);
-    unsigned next = lane->reply.ended ? BB_ANSWER_ENDED : BB_ANSWER_SENT;
-    return before < BB_ANSWER_TAKEN && atomic_compare_exchange_strong(&lane->answer, &before, next);
+    unsigned before = atomic_load_explicit(&lane->response, memory_order_relaxed);
+    unsigned next = lane->reply.ended ? BB_RESPONSE_ENDED : BB_RESPONSE_SENT;
+    return before < BB_RESPONSE_BY_IO && atomic_compare_exchange_strong(&lane->response, &before, next);
 }
 
 bool bb__lane_gives_up(struct bb_lane *lane)
 {
     lane->reply.ended = true;
     return lane->worker->settings.request_timeout == 0 || bb__lane_may_send(lane) ||
-           atomic_load_explicit(&lane->answer, memory_order_relaxed) != BB_ANSWER_TAKEN;
+           atomic_load_explicit(&lane->response, memory_order_relaxed) != BB_RESPONSE_BY_IO;
 }

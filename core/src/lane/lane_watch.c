@@ -1,5 +1,5 @@
-/* lane_watch.c: which sources are in the lane's set: the listeners and the relay, as long as it has room for
- * what comes of them. */
+/* lane_watch.c: which sources are in the lane's set: the listeners and the shared queue, as long as it has
+ * room for what comes of them. */
 #include "lane/lane.h"
 
 void bb__lane_unwatch_sources(struct bb_lane *lane)
@@ -12,7 +12,7 @@ void bb__lane_unwatch_sources(struct bb_lane *lane)
     lane->accepting = NULL;
     for (int i = lane->set.batch.next; i < lane->set.batch.count; i++) {
         const struct bb__source *source = lane->set.batch.events[i].data.ptr;
-        if (source && (source->kind == BB_SOURCE_LISTENER || source->kind == BB_SOURCE_RELAY))
+        if (source && (source->kind == BB_SOURCE_LISTENER || source->kind == BB_SOURCE_SHARED_QUEUE))
             lane->set.batch.events[i].data.ptr = NULL;
     }
 }
@@ -21,7 +21,7 @@ void bb__lane_pause(struct bb_lane *lane)
 {
     bb__lane_unwatch_sources(lane);
     lane->paused = true;
-    bb__board_set_paused(lane->intake.line, true);
+    bb__scoreboard_set_paused(lane->intake.slot, true);
     lane->set.has_room = false;
     lane->resume = lane->crowded_until = lane->context.now + BB_PAUSE_TIME;
 }
@@ -46,14 +46,14 @@ void bb__lane_watch_sources(struct bb_lane *lane)
     bb__lane_watch_and_unlock(lane);
 }
 
-void bb__lane_look_anew(struct bb_lane *lane)
+void bb__lane_rescan(struct bb_lane *lane)
 {
     pthread_mutex_lock(&lane->worker->lock);
     bb__intake_remove_sources(&lane->intake, lane->worker);
     bb__lane_watch_and_unlock(lane);
 }
 
-void bb__lane_watch_relay(struct bb_lane *lane)
+void bb__lane_watch_shared_queue(struct bb_lane *lane)
 {
     if (!lane->intake.watching) bb__lane_watch_sources(lane);
 }

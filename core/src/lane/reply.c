@@ -81,8 +81,9 @@ static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
 {
     struct bb__conn *conn = lane->current;
     struct bb__conn_context *context = &lane->context;
-    bool spills = bb__spill_len(&conn->spill) > 0 || bb__spool_memory_is_full(context->spool_budget) ||
-                  (lane->reply.spills && bb__conn_is_behind(conn, context));
+    bool spools = bb__response_spool_len(&conn->response_spool) > 0 ||
+                  bb__spool_memory_is_full(context->spool_budget) ||
+                  (lane->reply.spools && bb__conn_is_behind(conn, context));
     uint64_t before = bb__conn_owes(conn);
     for (size_t i = 0; i <= run->count; i++) {
         const struct iovec *span = &run->spans[i];
@@ -90,7 +91,7 @@ static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
         sent -= skip;
         const char *at = (const char *)span->iov_base + skip;
         size_t len = span->iov_len - skip;
-        int code = spills ? bb__spill_append(&conn->spill, context->spool_budget, at, len)
+        int code = spools ? bb__response_spool_append(&conn->response_spool, context->spool_budget, at, len)
                           : bb__buf_append(&conn->out, at, len);
         if (code != BB_OK) return code;
     }
@@ -198,14 +199,14 @@ static uint64_t bytes_of(const struct bb_slice *parts, size_t count)
 static bool has_to_wait(const struct bb_lane *lane, uint64_t rest)
 {
     const struct bb__conn *conn = lane->current;
-    if (lane->reply.spills) return bb__spill_is_full(&conn->spill);
+    if (lane->reply.spools) return bb__response_spool_is_full(&conn->response_spool);
     return rest > lane->worker->settings.response_buffer || bb__conn_is_behind(conn, &lane->context);
 }
 
 /* All of it is written, and neither memory nor the spool has room for what the client does not take. */
 static bool has_to_wait_at_the_end(const struct bb_lane *lane)
 {
-    return bb__conn_owes_some(lane->current) && bb__spill_is_full(&lane->current->spill) &&
+    return bb__conn_owes_some(lane->current) && bb__response_spool_is_full(&lane->current->response_spool) &&
            bb__spool_memory_is_full(lane->context.spool_budget);
 }
 

@@ -1,6 +1,6 @@
 /* reply_wait.c: how a lane waits for the client of its request: first for a moment, as a file would cost
- * more; then, if neither memory nor the spool has room for the rest, until there is some. The porter ends
- * that wait when others need the lane (porter_readers.c). See bontebok.h for the contracts. */
+ * more; then, if neither memory nor the spool has room for the rest, until there is some. The I/O thread ends
+ * that wait when others need the lane (io_readers.c). See bontebok.h for the contracts. */
 #include "lane/lane.h"
 
 #include <limits.h>
@@ -10,7 +10,7 @@
 #define MOMENT         1
 #define MOMENT_PER_MIB 1000
 
-/* ms between two looks at most: for so long the porter does not know how fast the client is. */
+/* ms between two looks at most: for so long the I/O thread does not know how fast the client is. */
 #define LOOK_EVERY 100
 
 static struct bb__conn *current(const struct bb_lane *lane)
@@ -32,7 +32,7 @@ void bb__reply_note_progress(struct bb_lane *lane)
 }
 
 /* For how long the client may still take nothing; fits poll. */
-static int patience(const struct bb_lane *lane)
+static int wait_time(const struct bb_lane *lane)
 {
     uint64_t limit = lane->worker->settings.write_timeout;
     if (limit == 0) return -1;
@@ -60,10 +60,10 @@ int bb__reply_flush_pending(struct bb_lane *lane)
     uint64_t pending = bb__conn_owes(conn);
     lane->reply.given += (int64_t)(before - pending);
     if (code == BB_EGONE) return BB_EGONE;
-    if (pending == 0) lane->reply.spills = false;
+    if (pending == 0) lane->reply.spools = false;
     if (pending < before)
         bb__reply_note_progress(lane);
-    else if (patience(lane) == 0 && !has_taken_some(lane))
+    else if (wait_time(lane) == 0 && !has_taken_some(lane))
         return BB_EGONE;
     return BB_OK;
 }
@@ -94,7 +94,7 @@ static int wait_for_room(struct bb_lane *lane, int look)
     int code = bb__sock_wait_writable(lane->current->fd, lane->intake.wake_fd, look);
     uint64_t time = bb__clock_ms() - since;
     atomic_fetch_add(&lane->reply.waited, time < (uint64_t)look ? time : (uint64_t)look);
-    if (code == BB_AGAIN) bb__event_clear(lane->intake.wake_fd);
+    if (code == BB_AGAIN) bb__eventfd_clear(lane->intake.wake_fd);
     return code;
 }
 
@@ -106,7 +106,7 @@ static int wait_for_a_moment(struct bb_lane *lane)
     if (code == BB_AGAIN) return BB_AGAIN;
     reply->moments += bb__clock_us() - since;
     uint64_t allowed = MOMENT * 1000 + ((uint64_t)reply->given >> 20) * MOMENT_PER_MIB;
-    reply->spills = code != BB_OK || reply->moments > allowed;
+    reply->spools = code != BB_OK || reply->moments > allowed;
     return code == BB_OK ? bb__reply_flush_pending(lane) : BB_OK;
 }
 
@@ -122,13 +122,13 @@ static void show_rate(struct bb_lane *lane)
 {
     uint64_t taking = 1 + bb__conn_taking_rate(lane->current, bb__clock_ms());
     atomic_store(&lane->reply.taking, taking);
-    if (lane->intake.line) atomic_store(&lane->intake.line->taking, taking);
+    if (lane->intake.slot) atomic_store(&lane->intake.slot->taking, taking);
 }
 
 static int wait_for_client(struct bb_lane *lane)
 {
-    int left = patience(lane);
-    while (!bb__spill_try_again(&lane->current->spill)) {
+    int left = wait_time(lane);
+    while (!bb__response_spool_try_again(&lane->current->response_spool)) {
         left = shortened(lane, left);
         int look = left >= 0 ? smaller(left, LOOK_EVERY) : LOOK_EVERY;
         show_rate(lane);
@@ -136,7 +136,7 @@ static int wait_for_client(struct bb_lane *lane)
         if (code == BB_AGAIN) return BB_AGAIN;
         if (code == BB_OK && bb__reply_flush_pending(lane) != BB_OK) return BB_EGONE;
         if (code == BB_OK || has_taken_some(lane))
-            left = patience(lane);
+            left = wait_time(lane);
         else if (left >= 0 && (left -= look) <= 0)
             return BB_EGONE;
         if (is_too_slow(lane)) return BB_EGONE;
@@ -150,14 +150,14 @@ int bb_reply_wait(struct bb_lane *lane)
     if (lane->context.log) bb__lane_log_flush(lane);
     if (atomic_load_explicit(&lane->reply.waited, memory_order_relaxed) == 0)
         lane->reply.taken_before = taken_so_far(lane);
-    if (!lane->reply.spills) return wait_for_a_moment(lane);
+    if (!lane->reply.spools) return wait_for_a_moment(lane);
     bool is_first = atomic_load_explicit(&lane->reply.taking, memory_order_relaxed) == 0;
-    show_rate(lane); /* first: the porter compares the rates of lanes that wait */
+    show_rate(lane); /* first: the I/O thread compares the rates of lanes that wait */
     atomic_store(&lane->reply.waits, true);
     if (is_first) bb__lane_waits(lane);
     int code = wait_for_client(lane);
     bb__conn_count_memory(lane->current, &lane->context);
-    if (lane->intake.line) atomic_store(&lane->intake.line->taking, 0);
+    if (lane->intake.slot) atomic_store(&lane->intake.slot->taking, 0);
     atomic_store(&lane->reply.waits, false);
     return code;
 }

@@ -89,7 +89,7 @@ void bb__access_log_add(struct bb__access_log *log, const struct bb__log_entry *
     log->len += bb__log_line(log->format, entry, &log->time, log->lines + log->len, log->sink->line_max);
 }
 
-int bb__access_log_patience(const struct bb__access_log *log, uint64_t now)
+int bb__access_log_wait(const struct bb__access_log *log, uint64_t now)
 {
     if (log->len == 0) return -1;
     int left = log->due > now ? (int)(log->due - now) : 0;

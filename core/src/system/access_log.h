@@ -34,7 +34,8 @@ struct bb__access_log {
     unsigned lost;  /* lines; the owner tells of them, and sets it to 0 */
     int error;      /* why */
     int pid;
-    uint64_t came, handed_out; /* microseconds, of the request in hand: bb__clock_us(), when it had come */
+    uint64_t ready_at,
+        handed_out; /* microseconds, of the request in hand: bb__clock_us(), when it had come */
 };
 
 /* NULL when out of memory. */
@@ -51,12 +52,12 @@ void bb__access_log_flush(struct bb__access_log *log, uint64_t now);
 void bb__access_log_drop(struct bb__access_log *log);
 
 /* Writes what is old enough. */
-static inline void bb__access_log_mind(struct bb__access_log *log, uint64_t now)
+static inline void bb__access_log_tick(struct bb__access_log *log, uint64_t now)
 {
     if (log->len > 0 && now >= log->due) bb__access_log_flush(log, now);
 }
 
 /* How long nothing may come, in ms, before it is to be flushed; -1: there is nothing to write. */
-int bb__access_log_patience(const struct bb__access_log *log, uint64_t now);
+int bb__access_log_wait(const struct bb__access_log *log, uint64_t now);
 
 #endif

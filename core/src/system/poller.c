@@ -57,14 +57,14 @@ int bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int time
     return count < 0 && errno != EINTR ? BB_ESYSTEM : BB_OK;
 }
 
-void bb__event_raise(int fd)
+void bb__eventfd_raise(int fd)
 {
     int before = errno;
     (void)eventfd_write(fd, 1); /* EAGAIN: it is readable already */
     errno = before;
 }
 
-void bb__event_clear(int fd)
+void bb__eventfd_clear(int fd)
 {
     eventfd_t count;
     (void)eventfd_read(fd, &count); /* EAGAIN: cleared already */

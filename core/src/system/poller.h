@@ -43,8 +43,8 @@ int bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int time
 
 /* Makes an eventfd readable, and takes that back. The first is for any thread and for signal handlers: it
  * keeps errno. */
-void bb__event_raise(int fd);
-void bb__event_clear(int fd);
+void bb__eventfd_raise(int fd);
+void bb__eventfd_clear(int fd);
 
 /* Puts those first that have one of these events. */
 void bb__batch_put_first(struct bb__batch *batch, uint32_t interest);

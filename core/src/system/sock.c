@@ -163,7 +163,7 @@ bool bb__sock_has_bytes(int fd)
     return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
-bool bb__sock_is_deserted(int fd, bool half_closed)
+bool bb__sock_client_gone(int fd, bool half_closed)
 {
     struct pollfd watched = {.fd = fd, .events = half_closed ? POLLRDHUP : 0};
     return poll(&watched, 1, 0) == 1;

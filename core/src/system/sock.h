@@ -47,7 +47,7 @@ bool bb__sock_has_bytes(int fd);
 /* Whether nobody is there any more who could read: it was reset, or, on a unix socket, closed. half_closed:
  * or who will send no more; over TCP one that has closed looks no different, until something is sent to it.
  */
-bool bb__sock_is_deserted(int fd, bool half_closed);
+bool bb__sock_client_gone(int fd, bool half_closed);
 
 /* Reads up to len bytes. BB_OK with *got > 0; BB_AGAIN; BB_EOF; BB_EGONE (reset, or any other error). */
 int bb__sock_recv(int fd, char *bytes, size_t len, size_t *got);

@@ -1,6 +1,6 @@
 /* spool.h: where a request body waits until it is complete: in memory up to a threshold, then in an unlinked
- * file. One budget for all spools of a process bounds what clients can make it hold; spill.h shares it, for
- * what they do not take. Knows no HTTP. */
+ * file. One budget for all spools of a process bounds what clients can make it hold; response_spool.h shares
+ * it, for what they do not take. Knows no HTTP. */
 #ifndef BB_SPOOL_H
 #define BB_SPOOL_H
 
@@ -47,7 +47,7 @@ void bb__spool_adopt(struct bb__spool *spool, struct bb__spool_budget *budget, i
 /* Gives memory, file and budget back. */
 void bb__spool_drop(struct bb__spool *spool, struct bb__spool_budget *budget);
 
-/* ---- what spill.h needs as well ---- */
+/* ---- what response_spool.h needs as well ---- */
 
 /* False: with so much more than `most` bytes (0: no limit) would be used, and nothing is claimed. */
 bool bb__spool_claim(struct bb__spool_budget *budget, uint64_t len, uint64_t most);

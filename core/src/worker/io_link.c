@@ -5,7 +5,7 @@
 
 #define STOP_SECONDS 1
 
-struct timespec bb__io_end_of_patience(void)
+struct timespec bb__io_wait_end(void)
 {
     struct timespec end = {0};
     (void)clock_gettime(CLOCK_REALTIME, &end);
@@ -15,7 +15,7 @@ struct timespec bb__io_end_of_patience(void)
 
 bool bb__io_hangs(struct bb__io_link *io)
 {
-    struct timespec end = bb__io_end_of_patience();
+    struct timespec end = bb__io_wait_end();
     if (!io || io->hangs) return io;
     io->hangs = pthread_mutex_timedlock(&io->lock, &end) != 0;
     if (!io->hangs) pthread_mutex_unlock(&io->lock);

@@ -1,5 +1,5 @@
-/* io_link.h: what the worker and its lanes need of the worker's I/O thread (io_thread/porter.h). The thread
- * owns it.
+/* io_link.h: what the worker and its lanes need of the worker's I/O thread (io_thread/io_thread.h). The
+ * thread owns it.
  */
 #ifndef BB_IO_LINK_H
 #define BB_IO_LINK_H
@@ -21,7 +21,7 @@ struct bb__io_link {
 /* A lane has begun a request, and others may be waiting for it. */
 static inline void bb__io_notice(struct bb__io_link *io)
 {
-    if (atomic_load(&io->asleep) && atomic_exchange(&io->asleep, false)) bb__event_raise(io->kick_fd);
+    if (atomic_load(&io->asleep) && atomic_exchange(&io->asleep, false)) bb__eventfd_raise(io->kick_fd);
 }
 
 /* Whether it has not come back from a step within a second: nothing that it may use is to be freed. NULL is
@@ -29,6 +29,6 @@ static inline void bb__io_notice(struct bb__io_link *io)
 bool bb__io_hangs(struct bb__io_link *io);
 
 /* A disk that stalls may keep the I/O thread in one step. Whoever ends the process waits until then. */
-struct timespec bb__io_end_of_patience(void);
+struct timespec bb__io_wait_end(void);
 
 #endif

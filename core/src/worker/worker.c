@@ -48,62 +48,63 @@ static bool is_any_ready(const struct bb_worker *worker, int other)
 
 bool bb__worker_is_awaited(struct bb_worker *worker)
 {
-    return is_any_ready(worker, worker->relay.out);
+    return is_any_ready(worker, worker->shared_queue.out);
 }
 
 bool bb__worker_has_waiting(struct bb_worker *worker)
 {
-    struct bb__relay_stamp first;
-    if (bb__relay_look(&worker->relay, &first) == BB_OK &&
-        (first.has_request || bb__relay_waiting(&worker->relay, &first) > 0))
+    struct bb__shared_stamp first;
+    if (bb__shared_queue_look(&worker->shared_queue, &first) == BB_OK &&
+        (first.has_request || bb__shared_queue_waiting(&worker->shared_queue, &first) > 0))
         return true;
     return is_any_ready(worker, -1);
 }
 
 void bb__worker_nudge(struct bb_worker *worker)
 {
-    if (bb__worker_is_awaited(worker)) bb__relay_nudge(&worker->relay);
+    if (bb__worker_is_awaited(worker)) bb__shared_queue_nudge(&worker->shared_queue);
 }
 
-void bb__worker_give_news(struct bb_worker *worker, struct bb__news_ring *ring)
+void bb__worker_give_events(struct bb_worker *worker, struct bb__event_ring *ring)
 {
-    struct bb_news news;
+    struct bb_event event;
     pthread_mutex_lock(&worker->lock);
-    while (bb__news_take(ring, &news) == BB_OK) bb__news_put(&worker->news, &news);
-    atomic_store(&worker->has_news, true);
-    if (worker->lanes) bb__event_raise(worker->lanes->wake_fd);
+    while (bb__event_take(ring, &event) == BB_OK) bb__event_put(&worker->events, &event);
+    atomic_store(&worker->has_events, true);
+    if (worker->lanes) bb__eventfd_raise(worker->lanes->wake_fd);
     pthread_mutex_unlock(&worker->lock);
 }
 
-void bb__worker_take_news(struct bb_worker *worker, struct bb__news_ring *ring)
+void bb__worker_take_events(struct bb_worker *worker, struct bb__event_ring *ring)
 {
-    struct bb_news news;
-    while (ring->count < BB_NEWS_MAX && bb_worker_news(worker, &news) == BB_OK) bb__news_put(ring, &news);
+    struct bb_event event;
+    while (ring->count < BB_EVENT_RING_MAX && bb_worker_event(worker, &event) == BB_OK)
+        bb__event_put(ring, &event);
 }
 
-int bb_worker_relay(struct bb_worker *worker, int in, int out)
+int bb_worker_share_queue(struct bb_worker *worker, int in, int out)
 {
     if (bb__worker_is_inert(worker)) return BB_DRAINED;
-    struct bb__relay own = worker->relay;
-    if (bb__relay_adopt(&worker->relay, in, out) != BB_OK) return BB_ESYSTEM;
-    worker->relay.turns = own.turns;
-    bb__relay_close(&own);
+    struct bb__shared_queue own = worker->shared_queue;
+    if (bb__shared_queue_adopt(&worker->shared_queue, in, out) != BB_OK) return BB_ESYSTEM;
+    worker->shared_queue.turns = own.turns;
+    bb__shared_queue_close(&own);
     return BB_OK;
 }
 
-void bb_worker_board(struct bb_worker *worker, struct bb_board *board)
+void bb_worker_scoreboard(struct bb_worker *worker, struct bb_scoreboard *scoreboard)
 {
-    worker->board = board;
-    worker->relay.turns = &board->turns;
-    worker->queue = (struct bb__conn_queue){&worker->relay, board};
+    worker->scoreboard = scoreboard;
+    worker->shared_queue.turns = &scoreboard->turns;
+    worker->admission = (struct bb__conn_admission){&worker->shared_queue, scoreboard};
 }
 
-int bb_worker_news(struct bb_worker *worker, struct bb_news *news)
+int bb_worker_event(struct bb_worker *worker, struct bb_event *event)
 {
     if (bb__worker_is_inert(worker)) return BB_AGAIN;
     pthread_mutex_lock(&worker->lock);
-    int code = bb__news_take(&worker->news, news);
-    atomic_store(&worker->has_news, worker->news.count > 0);
+    int code = bb__event_take(&worker->events, event);
+    atomic_store(&worker->has_events, worker->events.count > 0);
     pthread_mutex_unlock(&worker->lock);
     return code;
 }
@@ -143,14 +144,14 @@ void bb_worker_beat(struct bb_worker *worker)
     uint64_t now = bb__clock_ms();
     pthread_mutex_lock(&worker->lock);
     for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next)
-        if (lane->line) atomic_store_explicit(&lane->line->beat, now, memory_order_relaxed);
+        if (lane->slot) atomic_store_explicit(&lane->slot->beat, now, memory_order_relaxed);
     pthread_mutex_unlock(&worker->lock);
 }
 
 void bb_worker_watch(struct bb_worker *worker, bool watch)
 {
     if (bb__worker_is_inert(worker) || !worker->io || worker->settings.worker_timeout == 0) return;
-    if (!atomic_exchange(&worker->watched, watch) && watch) bb__event_raise(worker->io->kick_fd);
+    if (!atomic_exchange(&worker->active, watch) && watch) bb__eventfd_raise(worker->io->kick_fd);
 }
 
 /* The listeners may be open still: the worker was not drained, or there was no room for what is queued. */

@@ -3,11 +3,11 @@
 #ifndef BB_WORKER_H
 #define BB_WORKER_H
 
-#include "conn/conn_queue.h"
+#include "conn/conn_admission.h"
 #include "log/log_format.h"
-#include "system/board.h"
 #include "system/log_sink.h"
-#include "system/relay.h"
+#include "system/scoreboard.h"
+#include "system/shared_queue.h"
 #include "worker/io_link.h"
 #include "worker/worker_intake.h"
 
@@ -33,7 +33,7 @@ struct bb__listener {
 struct bb__queued {
     struct bb__queued *next;
     const struct bb__listener *listener;
-    uint64_t came; /* us */
+    uint64_t ready_at; /* us */
     int fd;
     char peer[BB_PEER_MAX];
 };
@@ -55,7 +55,7 @@ enum bb__overdue {
 
 struct bb_worker {
     struct bb_settings settings;
-    struct bb__trust trust; /* trusted_proxies */
+    struct bb__trusted_proxies trusted; /* trusted_proxies */
     struct bb__listener listeners[BB_LISTENERS_MAX];
     uint16_t ports[BB_LISTENERS_MAX];       /* by a listener's number; 0: it has none */
     uint64_t addresses[BB_LISTENERS_MAX];   /* likewise: bb__sock_address() */
@@ -66,20 +66,20 @@ struct bb_worker {
     atomic_uint_fast64_t connections_limit; /* max_connections, or less for want of room; UINT64_MAX: none */
     atomic_uint_fast64_t ended_slow;        /* ms, when a slow client was ended last for want of room */
     struct bb__spool_budget spool_budget;
-    struct bb__relay relay; /* in no set that is not watched for listeners, too */
-    struct bb__source relay_source;
-    struct bb__io_link *io; /* the porter's; NULL: there is none */
+    struct bb__shared_queue shared_queue; /* in no set that is not watched for listeners, too */
+    struct bb__source shared_queue_source;
+    struct bb__io_link *io; /* the I/O thread's; NULL: there is none */
     bool counts_time;       /* of requests, or how many wait: it is limited, if only softly */
     atomic_int overdue;     /* enum bb__overdue */
-    atomic_bool watched;    /* requests are in hand, or were of late: the porter looks from time to time */
-    atomic_bool stuck;      /* all lanes have requests that have had all of it: who replaces us is told */
-    int alarm_fd;           /* an eventfd */
+    atomic_bool active; /* requests are in hand, or were of late: the I/O thread looks from time to time */
+    atomic_bool stuck;  /* all lanes have requests that have had all of it: who replaces us is told */
+    int alarm_fd;       /* an eventfd */
     atomic_uint_fast64_t
         starved; /* ms, since when it has no connection and no descriptor for one; 0: it has */
     int tell_fd; /* -1: nobody is told */
     char tell_bytes[BB_TELLS];
-    struct bb_board *board; /* NULL: there is none */
-    struct bb__conn_queue queue;
+    struct bb_scoreboard *scoreboard; /* NULL: there is none */
+    struct bb__conn_admission admission;
     int pid;
 
     struct bb__log_format log_format;
@@ -98,13 +98,13 @@ struct bb_worker {
     atomic_int listeners_state; /* read without it only when an accept4 has failed */
     struct bb__intake *lanes;   /* all that live */
     _Atomic(struct bb__intake *) aside; /* for it the sources have left every set; NULL */
-    atomic_bool withdrawn;              /* they have, as a lane is busy and another process is not */
+    atomic_bool accept_paused;          /* they have, as a lane is busy and another process is not */
     atomic_uint lane_count;
     atomic_uint lanes_woken;                 /* whose hosts wait for their lock */
     struct bb__queued *queued, *queued_last; /* the oldest first */
     atomic_uint queued_count;
-    struct bb__news_ring news; /* the porter's, which no host asks */
-    atomic_bool has_news;
+    struct bb__event_ring events; /* the I/O thread's, which no host asks */
+    atomic_bool has_events;
 };
 
 /* Counts the forks on the way from the first process to this one. */
@@ -163,10 +163,10 @@ static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
     return newest < worker->reserve;
 }
 
-/* context.c. Its deadlines are those of the set that is minded. BB_OK or BB_ENOMEM; bb__context_close() is
- * due either way. */
-int bb__context_open(struct bb__conn_context *context, struct bb_worker *worker);
-void bb__context_close(struct bb__conn_context *context);
+/* conn_context.c. Its deadlines are those of the set that is minded. BB_OK or BB_ENOMEM;
+ * bb__conn_context_close() is due either way. */
+int bb__conn_context_open(struct bb__conn_context *context, struct bb_worker *worker);
+void bb__conn_context_close(struct bb__conn_context *context);
 
 /* Takes what the listeners' queues hold, for the lanes, and closes the listeners. 0, also when they were
  * closed before; else the errno for which some are still queued, and nothing is closed. */
@@ -180,11 +180,11 @@ static inline bool bb__worker_has_queued(struct bb_worker *worker)
     return atomic_load_explicit(&worker->queued_count, memory_order_acquire) > 0;
 }
 
-/* Whether there is something in the listeners' queues, or in the relay. The caller has the lock. */
+/* Whether there is something in the listeners' queues, or in the shared queue. The caller has the lock. */
 bool bb__worker_is_awaited(struct bb_worker *worker);
 
-/* Whether a request waits in the relay, or a connection in a listener's queue; no nudge counts. The caller
- * has the lock. */
+/* Whether a request waits in the shared queue, or a connection in a listener's queue; no nudge counts. The
+ * caller has the lock. */
 bool bb__worker_has_waiting(struct bb_worker *worker);
 
 /* The wake-up for a connection, or for a message, may have reached a lane that does something else now: has
@@ -203,14 +203,14 @@ static inline bool bb__worker_is_last(const struct bb_worker *worker)
 
 /* Nothing is to wait for a lane of this worker's: the host does something else, or has a lane that is busy.
  */
-static inline bool bb__worker_stands_back(const struct bb_worker *worker)
+static inline bool bb__worker_has_paused_accepting(const struct bb_worker *worker)
 {
-    return atomic_load_explicit(&worker->withdrawn, memory_order_relaxed) || worker->aside;
+    return atomic_load_explicit(&worker->accept_paused, memory_order_relaxed) || worker->aside;
 }
 
-/* What the porter has to tell, for a lane or whoever asks first; and what of it a ring has room for. */
-void bb__worker_give_news(struct bb_worker *worker, struct bb__news_ring *ring);
-void bb__worker_take_news(struct bb_worker *worker, struct bb__news_ring *ring);
+/* What the I/O thread has to tell, for a lane or whoever asks first; and what of it a ring has room for. */
+void bb__worker_give_events(struct bb_worker *worker, struct bb__event_ring *ring);
+void bb__worker_take_events(struct bb_worker *worker, struct bb__event_ring *ring);
 
 /* To the parent, if there is one. */
 void bb__worker_tell_parent(const struct bb_worker *worker, enum bb_tell what);

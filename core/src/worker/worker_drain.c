@@ -1,7 +1,7 @@
 /* worker_drain.c: the order to drain. Whoever gives it closes the listeners, whatever the lanes are busy
  * with: a server that is to take the place finds it free, and nobody connects to one that is leaving. What
  * was queued is taken first, unless it is left to others. See bontebok.h for the contract. */
-#include "conn/conn_pass.h"
+#include "conn/conn_transfer.h"
 #include "worker/worker.h"
 
 #include <errno.h>
@@ -31,16 +31,16 @@ static void queue_up(struct bb_worker *worker, struct bb__queued *queued)
 /* If all lanes of this worker are busy, another worker may have an idle one. */
 static bool pass_on(const struct bb_worker *worker, const struct bb__queued *queued)
 {
-    if (bb__worker_count_on_call(worker) > 0 || !bb__board_has_others(worker->board, worker->pid))
+    if (bb__worker_count_waiting(worker) > 0 || !bb__scoreboard_has_others(worker->scoreboard, worker->pid))
         return false;
     struct bb__conn conn = {.fd = queued->fd,
                             .state = BB_CONN_HEAD,
                             .listener = queued->listener->number,
                             .tcp = queued->listener->tcp,
-                            .came = queued->came};
+                            .ready_at = queued->ready_at};
     bb__spool_start(&conn.spool);
     memcpy(conn.peer, queued->peer, sizeof conn.peer);
-    if (bb__conn_pass(&conn, worker->addresses, &worker->relay) != BB_OK) return false;
+    if (bb__conn_transfer(&conn, worker->addresses, &worker->shared_queue) != BB_OK) return false;
     bb__sock_abandon(queued->fd);
     return true;
 }
@@ -57,7 +57,7 @@ static int take_one(struct bb_worker *worker, const struct bb__listener *listene
         return code;
     }
     queued->listener = listener;
-    queued->came = bb__clock_us();
+    queued->ready_at = bb__clock_us();
     if (pass_on(worker, queued))
         free(queued);
     else
@@ -101,7 +101,7 @@ static void close_listeners(struct bb_worker *worker, enum bb_queue queue)
         int fd = worker->listeners[i].fd;
         for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next)
             bb__poller_remove(lane->poller, fd);
-        int most = queue == BB_QUEUE_LEAVE ? bb__worker_count_on_call(worker) : BB_IN_A_ROW;
+        int most = queue == BB_QUEUE_LEAVE ? bb__worker_count_waiting(worker) : BB_IN_A_ROW;
         (void)take_queue(worker, &worker->listeners[i], most);
         while (dup3(worker->drain_fd, fd, O_CLOEXEC) < 0 && (errno == EINTR || errno == EBUSY)) continue;
     }
@@ -150,21 +150,21 @@ static void take_in_slices(struct bb_worker *worker)
 bool bb__worker_hands_over(const struct bb_worker *worker)
 {
     return bb__worker_drains(worker) && atomic_load(&worker->drain_queue) == BB_QUEUE_LEAVE &&
-           (atomic_load(&worker->stuck) || bb__board_has_siblings(worker->board, worker->pid));
+           (atomic_load(&worker->stuck) || bb__scoreboard_has_siblings(worker->scoreboard, worker->pid));
 }
 
-static void show_on_board(struct bb_worker *worker)
+static void show_on_scoreboard(struct bb_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
     for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next)
-        if (lane->line) atomic_store(&lane->line->leaves, true);
+        if (lane->slot) atomic_store(&lane->slot->leaves, true);
     pthread_mutex_unlock(&worker->lock);
 }
 
 void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue)
 {
     if (bb__worker_is_inert(worker)) return;
-    show_on_board(worker);
+    show_on_scoreboard(worker);
     if (queue == BB_QUEUE_TAKE)
         take_in_slices(worker); /* what there was no room for the lanes take */
     else
@@ -172,7 +172,7 @@ void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue)
     uint_fast64_t never = 0;
     atomic_store(&worker->drain_queue, (int)queue);
     (void)atomic_compare_exchange_strong(&worker->drain_began, &never, bb__clock_ms());
-    bb__event_raise(worker->drain_fd);
+    bb__eventfd_raise(worker->drain_fd);
 }
 
 struct bb__queued *bb__worker_take_queued(struct bb_worker *worker)

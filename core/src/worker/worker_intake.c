@@ -3,7 +3,7 @@
 
 /* ---- the list ---- */
 
-/* The porter goes along the list with a lock of its own, and may wait for the other one meanwhile. */
+/* The I/O thread goes along the list with a lock of its own, and may wait for the other one meanwhile. */
 static void lock_lanes(struct bb_worker *worker)
 {
     if (worker->io) pthread_mutex_lock(&worker->io->lock);
@@ -35,11 +35,11 @@ void bb__worker_remove_lane(struct bb_worker *worker, struct bb__intake *lane)
     unlock_lanes(worker);
 }
 
-int bb__worker_count_on_call(const struct bb_worker *worker)
+int bb__worker_count_waiting(const struct bb_worker *worker)
 {
     int count = 0;
     for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next)
-        count += atomic_load(&lane->on_call);
+        count += atomic_load(&lane->waiting);
     return count;
 }
 
@@ -49,7 +49,7 @@ void bb__intake_remove_sources(struct bb__intake *lane, const struct bb_worker *
 {
     int open_count = bb__worker_count_open(worker);
     for (int i = 0; i < open_count; i++) bb__poller_remove(lane->poller, worker->listeners[i].fd);
-    bb__poller_remove(lane->poller, worker->relay.out);
+    bb__poller_remove(lane->poller, worker->shared_queue.out);
 }
 
 static bool add_listeners(struct bb__intake *lane, struct bb_worker *worker)
@@ -65,9 +65,9 @@ static bool add_listeners(struct bb__intake *lane, struct bb_worker *worker)
 
 bool bb__intake_add_sources(struct bb__intake *lane, struct bb_worker *worker)
 {
-    if (!lane->watching || lane->lent || bb__worker_stands_back(worker)) return true;
-    return add_listeners(lane, worker) &&
-           bb__poller_add_shared(lane->poller, worker->relay.out, &worker->relay_source) == BB_OK;
+    if (!lane->watching || lane->held || bb__worker_has_paused_accepting(worker)) return true;
+    return add_listeners(lane, worker) && bb__poller_add_shared(lane->poller, worker->shared_queue.out,
+                                                                &worker->shared_queue_source) == BB_OK;
 }
 
 /* Of another thread's lane only that thread can say what is to be done when there is no room in the set. */
@@ -75,7 +75,7 @@ static void put_back(struct bb__intake *lane, struct bb_worker *worker)
 {
     if (!lane->watching || bb__intake_add_sources(lane, worker)) return;
     atomic_store(&lane->unwatched, true);
-    bb__event_raise(lane->wake_fd);
+    bb__eventfd_raise(lane->wake_fd);
 }
 
 static void put_others_back(struct bb__intake *self, struct bb_worker *worker)
@@ -84,17 +84,17 @@ static void put_others_back(struct bb__intake *self, struct bb_worker *worker)
         if (lane != self) put_back(lane, worker);
 }
 
-void bb__worker_withdraw(struct bb_worker *worker, bool withdraw)
+void bb__worker_pause_accepting(struct bb_worker *worker, bool pause)
 {
     pthread_mutex_lock(&worker->lock);
-    atomic_store(&worker->withdrawn, withdraw);
+    atomic_store(&worker->accept_paused, pause);
     for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next) {
-        if (withdraw)
+        if (pause)
             bb__intake_remove_sources(lane, worker);
         else
             put_back(lane, worker);
     }
-    if (withdraw) bb__worker_nudge(worker);
+    if (pause) bb__worker_nudge(worker);
     pthread_mutex_unlock(&worker->lock);
 }
 
@@ -103,7 +103,7 @@ void bb__worker_withdraw(struct bb_worker *worker, bool withdraw)
 static bool others_serve(const struct bb__intake *self, const struct bb_worker *worker)
 {
     for (const struct bb__intake *lane = worker->lanes; lane; lane = lane->next)
-        if (lane != self && !atomic_load(&lane->on_call)) return true;
+        if (lane != self && !atomic_load(&lane->waiting)) return true;
     return false;
 }
 

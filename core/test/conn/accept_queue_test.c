@@ -61,12 +61,12 @@ static void test_a_request_that_comes_late_has_not_waited(void **state)
     struct client *first = client_new(host);
     client_say(first, GET);
     late = client_new(host);
-    uint64_t came = 0;
+    uint64_t ready_at = 0;
     while (host->served < 2) {
-        if (host->served == 0) came = real_ms() + EACH_TAKES;
+        if (host->served == 0) ready_at = real_ms() + EACH_TAKES;
         host_turn(host);
     }
-    assert_in_range(times[1], 0, (real_ms() - came + TICK) * 1000);
+    assert_in_range(times[1], 0, (real_ms() - ready_at + TICK) * 1000);
     client_free(first);
     client_free(late);
     host_free(host);

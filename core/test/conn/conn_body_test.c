@@ -80,7 +80,7 @@ static void app_notes_where(struct host *host, const struct bb_request *request)
 static void test_small_in_memory_large_in_a_file(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {1, 1000, BB_BLOCK_SIZE, 99999, 100 * 1000, 100 * 1000 + 1, 400 * 1000};
+    static const size_t sizes[] = {1, 1000, BB_BUF_POOL_SIZE, 99999, 100 * 1000, 100 * 1000 + 1, 400 * 1000};
     struct host *host = new_host(0);
     host->app = app_notes_where;
     for (int chunked = 0; chunked < 2; chunked++) {
@@ -235,13 +235,13 @@ static void test_max_body_in_both_framings(void **state)
     host_free(host);
 }
 
-static void assert_one_news(struct host *host, int status, int error)
+static void assert_one_events(struct host *host, int status, int error)
 {
-    assert_int_equal(host->news_count, 1);
-    assert_int_equal(host->news[0].status, status);
-    assert_int_equal(host->news[0].error, error);
-    assert_string_equal(host->news[0].peer, "127.0.0.1");
-    host->news_count = 0;
+    assert_int_equal(host->event_count, 1);
+    assert_int_equal(host->events[0].status, status);
+    assert_int_equal(host->events[0].error, error);
+    assert_string_equal(host->events[0].peer, "127.0.0.1");
+    host->event_count = 0;
     fake_clock_advance(1000); /* one a second */
 }
 
@@ -259,7 +259,7 @@ static void test_spool_max_is_for_all_together(void **state)
     say_length_head(second, 200 * 1000 + 1); /* known beforehand */
     assert_answer(second, 507, NULL);
     assert_end(second);
-    assert_one_news(host, 507, 0);
+    assert_one_events(host, 507, 0);
     client_free(second);
 
     second = client_new(host);
@@ -267,14 +267,14 @@ static void test_spool_max_is_for_all_together(void **state)
     say_letters(second, 0, 250 * 1000, true);
     assert_answer(second, 507, NULL);
     assert_end(second);
-    assert_one_news(host, 507, 0);
+    assert_one_events(host, 507, 0);
     client_free(second);
 
     second = client_new(host);
     client_say(second, CHUNKED "ffffffffffffffff\r\n"); /* announced */
     assert_answer(second, 507, NULL);
     assert_end(second);
-    assert_one_news(host, 507, 0);
+    assert_one_events(host, 507, 0);
     client_free(second);
 
     assert_int_equal(host->served, 0);
@@ -299,7 +299,7 @@ static void test_a_full_disk(void **state)
             say_length_head(client, 400 * 1000);
         say_letters(client, 0, 400 * 1000, chunked);
         assert_refused(client, 507);
-        assert_one_news(host, 507, ENOSPC);
+        assert_one_events(host, 507, ENOSPC);
         fail_file_off();
     }
     struct client *client = client_new(host); /* there is room again */
@@ -319,7 +319,7 @@ static void test_no_file_for_a_body(void **state)
     say_length_head(client, 200 * 1000);
     say_letters(client, 0, 200 * 1000, false);
     assert_refused(client, 503);
-    assert_one_news(host, 503, EMFILE);
+    assert_one_events(host, 503, EMFILE);
     fail_file_off();
     host_free(host);
 }

@@ -148,7 +148,7 @@ static void test_how_often_a_body_is_looked_at(void **state)
         struct client *client = client_new(host);
         client_say(client, UPLOAD);
         host_settle(host);
-        assert_int_equal(bb__deadline_wait(&host->lane->set.deadlines, fake_clock), cases[i][1]);
+        assert_int_equal(bb__timeout_wait(&host->lane->set.timeouts, fake_clock), cases[i][1]);
         client_free(client);
         host_free(host);
     }

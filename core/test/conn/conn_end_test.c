@@ -1,5 +1,5 @@
 /* conn_end_test.c: connections that we end after an answer: when the client hears of it, and that it can read
- * the answer whatever else it has sent. Refusals are conn_refuse_test.c's. */
+ * the answer whatever else it has sent. Refusals are conn_reject_test.c's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static void app_watches(struct host *host, const struct bb_request *request)
     assert_int_equal(bb_reply_head(host->lane, body.len), BB_OK);
     assert_int_equal(bb_reply_write(host->lane, &body, 1, true, &taken), BB_OK);
     while (bb__buf_len(&watcher->in) == 0 || (ends && watcher->end == CLIENT_OPEN)) {
-        assert_true(real_ms() - since < PATIENCE);
+        assert_true(real_ms() - since < WAIT_LIMIT);
         client_receive(watcher);
     }
     assert_int_equal(watcher->end, ends ? CLIENT_ENDED : CLIENT_OPEN);

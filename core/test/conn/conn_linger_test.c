@@ -93,7 +93,7 @@ static void app_is_read(struct host *host, const struct bb_request *request)
     assert_int_equal(bb_reply_head(host->lane, sizeof body), BB_OK);
     assert_int_equal(bb_reply_write(host->lane, &part, 1, false, &taken), BB_OK);
     while (bb__buf_len(&host->lane->current->out) > 0 || bb__sock_untaken(host->lane->current->fd) > 0) {
-        assert_true(real_ms() - since < PATIENCE);
+        assert_true(real_ms() - since < WAIT_LIMIT);
         (void)client_receive(quick);
         assert_int_equal(bb_reply_write(host->lane, NULL, 0, false, &taken), BB_OK);
     }
@@ -177,7 +177,7 @@ static void test_one_that_goes_on_reading_has_thirty_too(void **state)
         int untaken = bb__sock_untaken(conn->fd);
         uint64_t since = real_ms();
         while (bb__sock_untaken(conn->fd) == untaken) {
-            assert_true(real_ms() - since < PATIENCE);
+            assert_true(real_ms() - since < WAIT_LIMIT);
             (void)client_receive(client);
         }
         pass(host, 3000);

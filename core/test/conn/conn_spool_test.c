@@ -65,15 +65,15 @@ static void assert_refused(struct host *host, const char *request, int status)
     client_free(client);
 }
 
-static void assert_news(struct host *host, int status, int error, const char *text, unsigned left_out)
+static void assert_events(struct host *host, int status, int error, const char *text, unsigned left_out)
 {
-    assert_int_equal(host->news_count, 1);
-    assert_int_equal(host->news[0].status, status);
-    assert_int_equal(host->news[0].error, error);
-    assert_string_equal(host->news[0].text, text);
-    assert_int_equal(host->news[0].left_out, left_out);
-    assert_string_equal(host->news[0].peer, "127.0.0.1");
-    host->news_count = 0;
+    assert_int_equal(host->event_count, 1);
+    assert_int_equal(host->events[0].status, status);
+    assert_int_equal(host->events[0].error, error);
+    assert_string_equal(host->events[0].text, text);
+    assert_int_equal(host->events[0].left_out, left_out);
+    assert_string_equal(host->events[0].peer, "127.0.0.1");
+    host->event_count = 0;
 }
 
 /* A request of a few bytes is enough to be refused: no client fills the log. */
@@ -85,34 +85,34 @@ static void test_one_line_a_second(void **state)
     snprintf(too_large, sizeof too_large, CHUNKED "7d0\r\n%02000d\r\n", 0);
     struct host *host = new_host();
     assert_refused(host, too_much, 507);
-    assert_news(host, 507, 0, "spool: SpoolMax reached", 0);
+    assert_events(host, 507, 0, "spool: SpoolMax reached", 0);
     for (int i = 0; i < 100; i++) assert_refused(host, too_much, 507);
-    assert_int_equal(host->news_count, 0);
+    assert_int_equal(host->event_count, 0);
 
     fail_file.tmpfile_error = EMFILE; /* another fault is not hidden by it */
     assert_refused(host, too_large, 503);
-    assert_news(host, 503, EMFILE, "spool: no memory or no file for a request body", 0);
+    assert_events(host, 503, EMFILE, "spool: no memory or no file for a request body", 0);
     assert_refused(host, too_large, 503);
     fail_file.tmpfile_error = 0;
     fail_file_full(0, EIO);
     assert_refused(host, too_large, 507);
-    assert_news(host, 507, EIO, "spool: a request body cannot be written", 0);
+    assert_events(host, 507, EIO, "spool: a request body cannot be written", 0);
     assert_refused(host, too_large, 507);
     fail_file_off();
 
     fake_clock_advance(999);
     assert_refused(host, too_much, 507);
-    assert_int_equal(host->news_count, 0);
+    assert_int_equal(host->event_count, 0);
     fake_clock_advance(1);
     host_turn(host);
-    assert_int_equal(host->news_count, 3); /* of each fault, how many more there were */
-    assert_int_equal(host->news[0].left_out, 100);
-    assert_int_equal(host->news[1].left_out, 0);
-    assert_int_equal(host->news[2].left_out, 0);
-    host->news_count = 0;
+    assert_int_equal(host->event_count, 3); /* of each fault, how many more there were */
+    assert_int_equal(host->events[0].left_out, 100);
+    assert_int_equal(host->events[1].left_out, 0);
+    assert_int_equal(host->events[2].left_out, 0);
+    host->event_count = 0;
     fake_clock_advance(1000);
     assert_refused(host, too_much, 507);
-    assert_news(host, 507, 0, "spool: SpoolMax reached", 0);
+    assert_events(host, 507, 0, "spool: SpoolMax reached", 0);
     host_free(host);
 }
 
@@ -123,19 +123,19 @@ static void test_every_5xx_has_its_reason(void **state)
     static const char unknown[] = "CONNECT, a method of more than 32 bytes, or an unknown transfer coding";
     struct host *host = new_host();
     assert_refused(host, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505);
-    assert_news(host, 505, 0, "a version of HTTP other than 1", 0);
+    assert_events(host, 505, 0, "a version of HTTP other than 1", 0);
     assert_refused(host, coding, 501);
-    assert_news(host, 501, 0, unknown, 0);
+    assert_events(host, 501, 0, unknown, 0);
     assert_refused(host, "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", 501);
-    assert_int_equal(host->news_count, 0);
+    assert_int_equal(host->event_count, 0);
     fake_clock_advance(1000);
     host_turn(host);
-    assert_news(host, 501, 0, unknown, 0);
+    assert_events(host, 501, 0, unknown, 0);
 
     assert_refused(host, "GET / HTTP/1.1\r\n\r\n", 400); /* a client's fault: the access log has it */
     fake_clock_advance(1000);
     host_turn(host);
-    assert_int_equal(host->news_count, 0);
+    assert_int_equal(host->event_count, 0);
     host_free(host);
 }
 

@@ -1,5 +1,5 @@
-/* queue_time_test.c: how long a request has waited when the host gets it, wherever it has. The porter, which
- * has its own thread, is told of in test/ext. */
+/* queue_time_test.c: how long a request has waited when the host gets it, wherever it has. The I/O thread,
+ * which has its own thread, is told of in test/ext. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -173,7 +173,7 @@ static void test_who_was_passed_on_has_waited_since_it_was_read(void **state)
     struct bb__conn *conn = lane->set.conns;
     client_say(clients[0], GET);
     assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
-    bb__set_pass(&lane->set, &lane->context, conn, &host->worker->relay);
+    bb__conn_set_pass(&lane->set, &lane->context, conn, &host->worker->shared_queue);
     fake_clock_advance(EACH_TAKES);
     assert_times(host, 1, (uint64_t[]){WAITED});
     free_all(host, clients, 1);

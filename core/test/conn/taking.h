@@ -26,7 +26,7 @@ static inline uint64_t ms_until_dropped(struct host *host)
     uint64_t passed = 0, since = real_ms();
     while (host_connections(host) > 0) {
         int before = untaken;
-        assert_true(real_ms() - since < PATIENCE);
+        assert_true(real_ms() - since < WAIT_LIMIT);
         fake_clock_advance(TAKING_STEP);
         host_settle(host);
         untaken = bb__sock_untaken(fd);

@@ -310,7 +310,7 @@ static void test_repeats(void **state)
 static void test_repeats_of_names_that_were_not_learned(void **state)
 {
     (void)state;
-    struct bb__names *names = bb__names_new();
+    struct bb__field_names *names = bb__field_names_new();
     struct bb_field fields[MOST_FIELDS];
     struct bb_head head;
     size_t head_len;
@@ -327,7 +327,7 @@ static void test_repeats_of_names_that_were_not_learned(void **state)
     int len = snprintf(request, sizeof request, "GET / HTTP/1.0\r\n%s: a\r\n%s: b\r\n\r\n", name, name);
     assert_int_equal(bb__head_parse(request, (size_t)len, &limits, names, fields, &head, &head_len), BB_OK);
     assert_true(head.repeats);
-    bb__names_free(names);
+    bb__field_names_free(names);
 }
 
 static void test_ids_and_kinds_of_what_is_handed_out(void **state)

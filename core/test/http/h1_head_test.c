@@ -207,7 +207,7 @@ static void test_names_are_learned_in_their_order(void **state)
 {
     (void)state;
     static const char bytes[] = "GET / HTTP/1.0\r\nX-One: a\r\nX-Two: b\r\nX-three: c\r\n\r\n";
-    struct bb__names *names = bb__names_new();
+    struct bb__field_names *names = bb__field_names_new();
     static struct outcome outcome;
     (void)parse(BYTES(bytes)); /* makes the guard */
     parse_at_guard(BYTES(bytes), names, &outcome);
@@ -219,7 +219,7 @@ static void test_names_are_learned_in_their_order(void **state)
         assert_int_equal(guess->name.id, field->id);
         previous = field->id;
     }
-    bb__names_free(names);
+    bb__field_names_free(names);
 }
 
 static void test_what_follows_is_left_alone(void **state)

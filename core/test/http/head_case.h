@@ -32,7 +32,7 @@ static inline int reset_limits(void **state)
     return 0;
 }
 
-static inline void parse_at_guard(const char *bytes, size_t len, struct bb__names *names,
+static inline void parse_at_guard(const char *bytes, size_t len, struct bb__field_names *names,
                                   struct outcome *outcome)
 {
     const char *at = guard_put(&head_guard, bytes, len);
@@ -83,7 +83,7 @@ static inline void assert_same_outcome(const struct outcome *left, const struct 
 }
 
 /* A prefix is answered like the whole, or needs more. Once answered it stays so. */
-static inline void check_prefixes(const char *bytes, size_t len, struct bb__names *names,
+static inline void check_prefixes(const char *bytes, size_t len, struct bb__field_names *names,
                                   const struct outcome *whole)
 {
     static struct outcome prefix;
@@ -101,7 +101,7 @@ static inline void check_prefixes(const char *bytes, size_t len, struct bb__name
 
 /* The connection's procedure: parse what came first, then only when bb__head_ended() says so. Returns the
  * answer. */
-static inline int drip(const char *bytes, size_t len, size_t first, struct bb__names *names)
+static inline int drip(const char *bytes, size_t len, size_t first, struct bb__field_names *names)
 {
     static struct outcome outcome;
     size_t seen = first;
@@ -123,7 +123,7 @@ static inline bool has_empty_line(const char *bytes, size_t len)
 static inline const struct outcome *parse(const char *bytes, size_t len)
 {
     static struct outcome nameless, whole;
-    struct bb__names *names = bb__names_new();
+    struct bb__field_names *names = bb__field_names_new();
     assert_non_null(names);
     if (!head_guard.map) head_guard = guard_new(LONGEST_HEAD);
 
@@ -141,7 +141,7 @@ static inline const struct outcome *parse(const char *bytes, size_t len)
         }
     }
     parse_at_guard(bytes, len, names, &whole); /* whose slices are at the guard page again */
-    bb__names_free(names);
+    bb__field_names_free(names);
     return &whole;
 }
 

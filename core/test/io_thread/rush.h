@@ -11,7 +11,7 @@
 #include "support/later_clock.h"
 #include "worker/worker.h"
 
-#define LANES 2 /* at most; the board has room for one of another process */
+#define LANES 2 /* at most; the scoreboard has room for one of another process */
 
 /* ms: a time that is over soon, and one that no test sees the end of. */
 #define SOON  300
@@ -44,7 +44,7 @@ static inline int ask(const struct rush *rush, const char *request)
 static inline void begin_with(struct rush *rush, const struct bb_settings *settings, int count)
 {
     rush->count = count;
-    assert_int_equal(bb_board_new(&lanes_board, LANES + 1), BB_OK);
+    assert_int_equal(bb_scoreboard_new(&lanes_scoreboard, LANES + 1), BB_OK);
     lanes_start(&rush->lanes, count, settings);
 }
 
@@ -93,8 +93,8 @@ static inline void end(struct rush *rush, unsigned served)
 {
     bb_worker_drain(rush->lanes.worker, BB_QUEUE_TAKE);
     assert_int_equal(lanes_finish(&rush->lanes), (unsigned)rush->count + served);
-    bb_board_free(lanes_board);
-    lanes_board = NULL;
+    bb_scoreboard_free(lanes_scoreboard);
+    lanes_scoreboard = NULL;
 }
 
 /* One that was connected while nobody was busy. */
@@ -107,19 +107,20 @@ static inline int connect_early(struct rush *rush)
 
 /* Looks until there is what is looked for. */
 static inline void await_first(const struct rush *rush,
-                               bool (*is_it)(const struct bb__relay *, uint64_t count), uint64_t count)
+                               bool (*is_it)(const struct bb__shared_queue *, uint64_t count), uint64_t count)
 {
-    uint64_t end = bb__clock_ms() + PATIENCE * 1000;
-    while (!is_it(&rush->lanes.worker->relay, count)) {
+    uint64_t end = bb__clock_ms() + WAIT_LIMIT * 1000;
+    while (!is_it(&rush->lanes.worker->shared_queue, count)) {
         assert_true(bb__clock_ms() < end);
         sched_yield();
     }
 }
 
-static inline bool has_waiting(const struct bb__relay *relay, uint64_t count)
+static inline bool has_waiting(const struct bb__shared_queue *shared_queue, uint64_t count)
 {
-    struct bb__relay_stamp first;
-    return bb__relay_look(relay, &first) == BB_OK && bb__relay_waiting(relay, &first) == count;
+    struct bb__shared_stamp first;
+    return bb__shared_queue_look(shared_queue, &first) == BB_OK &&
+           bb__shared_queue_waiting(shared_queue, &first) == count;
 }
 
 static inline void await_waiting(const struct rush *rush, uint64_t count)
@@ -127,10 +128,10 @@ static inline void await_waiting(const struct rush *rush, uint64_t count)
     await_first(rush, has_waiting, count);
 }
 
-static inline bool has_word(const struct bb__relay *relay, uint64_t count)
+static inline bool has_word(const struct bb__shared_queue *shared_queue, uint64_t count)
 {
-    struct bb__relay_stamp first;
-    return bb__relay_look(relay, &first) == BB_OK && first.has_request == (count > 0);
+    struct bb__shared_stamp first;
+    return bb__shared_queue_look(shared_queue, &first) == BB_OK && first.has_request == (count > 0);
 }
 
 static inline bool is_silent(int fd)

@@ -28,12 +28,13 @@ static inline struct client *new_served(struct host *host)
     return client;
 }
 
-/* Its request has come and goes into the relay, as other processes put one there, or the porter. */
+/* Its request has come and goes into the shared queue, as other processes put one there, or the I/O thread.
+ */
 static inline void pass_on(struct host *host, struct bb__conn *conn)
 {
     struct bb_lane *lane = host->lane;
     assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
-    bb__set_pass(&lane->set, &lane->context, conn, &host->worker->relay);
+    bb__conn_set_pass(&lane->set, &lane->context, conn, &host->worker->shared_queue);
 }
 
 #endif

@@ -25,9 +25,9 @@ static void test_a_broken_listener_does_not_make_it_spin(void **state)
         shutdown(host->worker->listeners[0].fd, SHUT_RDWR);
         host_settle(host);
         assert_true(would_wait(host));
-        bb__lane_look_anew(host->lane); /* as after each long request */
+        bb__lane_rescan(host->lane); /* as after each long request */
         host_settle(host);
-        assert_int_equal(host->news_count, 1);
+        assert_int_equal(host->event_count, 1);
         pthread_mutex_lock(&host->worker->lock);
         assert_false(bb__worker_is_awaited(host->worker));
         pthread_mutex_unlock(&host->worker->lock);
@@ -56,8 +56,8 @@ static void test_what_is_no_listener(void **state)
     assert_int_equal(send(datagrams[1], "x", 1, 0), 1);
     host_settle(host);
     assert_true(would_wait(host));
-    assert_int_equal(host->news_count, 1);
-    assert_int_equal(host->news[0].error, EOPNOTSUPP);
+    assert_int_equal(host->event_count, 1);
+    assert_int_equal(host->events[0].error, EOPNOTSUPP);
     struct client *client = new_served(host);
     client_free(client);
     close(datagrams[1]);
@@ -75,7 +75,7 @@ static void test_connections_that_failed_in_the_queue(void **state)
     fail_socket.accept_errors = errors;
     struct client *client = new_served(host);
     assert_int_equal(*fail_socket.accept_errors, 0);
-    assert_int_equal(host->news_count, 0);
+    assert_int_equal(host->event_count, 0);
     client_free(client);
     host_free(host);
 }
@@ -90,7 +90,7 @@ static void test_errors_that_pass(void **state)
     fail_socket.accept_errors = once;
     struct client *client = new_saying(host, REQUEST);
     assert_silence(client);
-    assert_int_equal(host->news[0].error, EACCES);
+    assert_int_equal(host->events[0].error, EACCES);
     fake_clock_advance(100);
     assert_answer(client, 200, "GET / ");
     client_free(client);

@@ -194,13 +194,13 @@ static void test_anyway(void **state)
     host_free(host);
 }
 
-/* ---- what the porter has meanwhile ---- */
+/* ---- what the I/O thread has meanwhile ---- */
 
-static struct host *new_host_with_porter(void)
+static struct host *new_host_with_io_thread(void)
 {
     struct host *host = new_host(AF_UNIX);
     bb_lane_free(host->lane);
-    assert_int_equal(bb_worker_start_porter(host->worker), BB_OK);
+    assert_int_equal(bb_worker_start_io_thread(host->worker), BB_OK);
     assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
     return host;
 }
@@ -217,7 +217,7 @@ static void serve_one(struct host *host)
 static void test_what_is_pipelined_is_passed_on(void **state)
 {
     (void)state;
-    struct host *host = new_host_with_porter();
+    struct host *host = new_host_with_io_thread();
     struct client *client = client_asks(host);
     assert_answer(client, 200, "GET / ");
     client_say(client, REQUEST REQUEST);
@@ -238,19 +238,20 @@ static void test_a_nudge_is_handed_on(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
-    struct bb__relay *relay = &host->worker->relay;
-    char bytes[BB_RELAY_BYTES];
-    struct bb__relayed relayed;
+    struct bb__shared_queue *shared_queue = &host->worker->shared_queue;
+    char bytes[BB_SHARED_QUEUE_BYTES];
+    struct bb__shared_message message;
     const struct bb_request *request;
-    bb__relay_nudge(relay);
+    bb__shared_queue_nudge(shared_queue);
     wait_without_events(host->lane);
     struct client *client = client_asks(host);
-    bb__worker_withdraw(host->worker, true);
-    assert_int_equal(bb__relay_take(relay, bytes, &relayed), BB_OK); /* somebody has been quicker */
+    bb__worker_pause_accepting(host->worker, true);
+    assert_int_equal(bb__shared_queue_take(shared_queue, bytes, &message),
+                     BB_OK); /* somebody has been quicker */
     assert_int_equal(bb_lane_next(host->lane, &request), BB_AGAIN);
-    assert_int_equal(bb__relay_take(relay, bytes, &relayed), BB_OK);
-    assert_int_equal(bb__relay_take(relay, bytes, &relayed), BB_AGAIN);
-    bb__worker_withdraw(host->worker, false);
+    assert_int_equal(bb__shared_queue_take(shared_queue, bytes, &message), BB_OK);
+    assert_int_equal(bb__shared_queue_take(shared_queue, bytes, &message), BB_AGAIN);
+    bb__worker_pause_accepting(host->worker, false);
     assert_answered(client);
     host_free(host);
 }
@@ -314,16 +315,16 @@ static void test_a_lane_that_pauses_is_left_alone(void **state)
     (void)state;
     static const int no_room[] = {EMFILE, EMFILE, 0};
     struct host *host = new_host(AF_UNIX);
-    struct bb_board *board;
-    assert_int_equal(bb_board_new(&board, 2), BB_OK);
-    bb_worker_board(host->worker, board);
-    struct bb__board_line *line = host->lane->intake.line = bb__board_claim(board);
+    struct bb_scoreboard *scoreboard;
+    assert_int_equal(bb_scoreboard_new(&scoreboard, 2), BB_OK);
+    bb_worker_scoreboard(host->worker, scoreboard);
+    struct bb__slot *slot = host->lane->intake.slot = bb__scoreboard_claim(scoreboard);
     struct client *client = client_asks(host);
     fail_socket.accept_errors = no_room;
     host_settle(host);
     fail_socket.accept_errors = NULL;
     assert_int_equal(host->served, 0);
-    assert_true(line->paused);
+    assert_true(slot->paused);
     struct bb_lane *second = second_lane(host);
     assert_int_equal(bb_lane_step_aside(second, BB_ASIDE_ANYWAY), BB_OK);
     bb_lane_step_back(second);
@@ -331,10 +332,10 @@ static void test_a_lane_that_pauses_is_left_alone(void **state)
     assert_false(is_told(host->lane));
     fake_clock_advance(200);
     assert_answered(client);
-    assert_false(line->paused);
+    assert_false(slot->paused);
     bb_lane_free(second);
     host_free(host);
-    bb_board_free(board);
+    bb_scoreboard_free(scoreboard);
 }
 
 int main(void)

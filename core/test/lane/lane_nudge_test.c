@@ -35,10 +35,10 @@ static void begin_stranger(struct stranger *stranger, struct host *host)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLEXCLUSIVE};
     assert_true((stranger->poller = epoll_create1(EPOLL_CLOEXEC)) >= 0);
-    const int sources[] = {host->worker->listeners[0].fd, host->worker->relay.out};
+    const int sources[] = {host->worker->listeners[0].fd, host->worker->shared_queue.out};
     for (int i = 0; i < 2; i++)
         assert_int_equal(epoll_ctl(stranger->poller, EPOLL_CTL_ADD, sources[i], &event), 0);
-    bb__lane_look_anew(host->lane); /* behind it */
+    bb__lane_rescan(host->lane); /* behind it */
     assert_int_equal(pthread_create(&stranger->thread, NULL, sleep_once, stranger), 0);
     while (atomic_load(&stranger->id) == 0 || !sleeps(atomic_load(&stranger->id))) sched_yield();
 }
@@ -99,20 +99,20 @@ static void test_who_steps_aside_nudges(void **state)
     struct host *host = host_new(&settings, AF_INET);
     struct client *client = untold_client(host);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_OK);
-    struct pollfd relay = {.fd = host->worker->relay.out, .events = POLLIN};
-    assert_int_equal(poll(&relay, 1, 0), 1);
+    struct pollfd shared_queue = {.fd = host->worker->shared_queue.out, .events = POLLIN};
+    assert_int_equal(poll(&shared_queue, 1, 0), 1);
     bb_lane_step_back(host->lane);
     assert_answer(client, 200, "GET / ");
     client_free(client);
     host_free(host);
 }
 
-static struct host *new_host_with_porter(void)
+static struct host *new_host_with_io_thread(void)
 {
     struct bb_settings settings = host_settings();
     struct host *host = host_new(&settings, AF_INET);
     bb_lane_free(host->lane);
-    assert_int_equal(bb_worker_start_porter(host->worker), BB_OK);
+    assert_int_equal(bb_worker_start_io_thread(host->worker), BB_OK);
     assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
     return host;
 }
@@ -129,7 +129,7 @@ static const struct bb_request *next_request(struct host *host)
 static void test_who_was_nudged_nudges_others(void **state)
 {
     (void)state;
-    struct host *host = new_host_with_porter();
+    struct host *host = new_host_with_io_thread();
     struct stranger strangers[2] = {{0}};
     struct client *clients[2];
     for (int i = 0; i < 2; i++) begin_stranger(&strangers[i], host);
@@ -138,8 +138,8 @@ static void test_who_was_nudged_nudges_others(void **state)
     assert_true(would_wait(host));
     nudge(host);
     const struct bb_request *request = next_request(host);
-    struct pollfd relay = {.fd = host->worker->relay.out, .events = POLLIN};
-    assert_int_equal(poll(&relay, 1, PATIENCE), 1);
+    struct pollfd shared_queue = {.fd = host->worker->shared_queue.out, .events = POLLIN};
+    assert_int_equal(poll(&shared_queue, 1, WAIT_LIMIT), 1);
     app_echo(host, request);
     for (int i = 0; i < 2; i++) {
         assert_answer(clients[i], 200, "GET / ");
@@ -155,26 +155,26 @@ static void test_the_dead_have_nudged(void **state)
     struct bb_settings settings = host_settings();
     struct host *host = host_new(&settings, AF_INET);
     struct client *client = untold_client(host);
-    struct bb_board *board;
-    struct bb__relayed relayed;
-    char bytes[BB_RELAY_BYTES];
-    assert_int_equal(bb_board_new(&board, 4), BB_OK);
-    for (int i = 0; i < 3; i++) atomic_store(&bb__board_claim(board)->pid, i > 0 ? 1 : getppid());
+    struct bb_scoreboard *scoreboard;
+    struct bb__shared_message message;
+    char bytes[BB_SHARED_QUEUE_BYTES];
+    assert_int_equal(bb_scoreboard_new(&scoreboard, 4), BB_OK);
+    for (int i = 0; i < 3; i++) atomic_store(&bb__scoreboard_claim(scoreboard)->pid, i > 0 ? 1 : getppid());
     assert_true(would_wait(host));
-    bb_board_clear(board, 1, host->worker->relay.in);
+    bb_scoreboard_clear(scoreboard, 1, host->worker->shared_queue.in);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(bb__relay_take(&host->worker->relay, bytes, &relayed), BB_OK);
-        assert_int_equal(relayed.fd_count, 0);
+        assert_int_equal(bb__shared_queue_take(&host->worker->shared_queue, bytes, &message), BB_OK);
+        assert_int_equal(message.fd_count, 0);
     }
-    assert_int_equal(bb__relay_take(&host->worker->relay, bytes, &relayed), BB_AGAIN);
-    bb_board_clear(board, getppid(), host->worker->relay.in);
+    assert_int_equal(bb__shared_queue_take(&host->worker->shared_queue, bytes, &message), BB_AGAIN);
+    bb_scoreboard_clear(scoreboard, getppid(), host->worker->shared_queue.in);
     assert_answer(client, 200, "GET / ");
-    bb_board_clear(board, getppid(), host->worker->relay.in);
+    bb_scoreboard_clear(scoreboard, getppid(), host->worker->shared_queue.in);
     host_settle(host);
     assert_true(would_wait(host));
     client_free(client);
     host_free(host);
-    bb_board_free(board);
+    bb_scoreboard_free(scoreboard);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
-/* lane_return_test.c: a lane whose request ends while the porter is in the middle of a step with its set,
+/* lane_return_test.c: a lane whose request ends while the I/O thread is in the middle of a step with its set,
  * which may take as long as a disk does. No call of the host waits for it but bb_lane_wait(). The test does
- * what the porter does. */
+ * what the I/O thread does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,55 +8,55 @@
 
 #include <cmocka.h>
 
-#include "io_thread/porter_work.h"
+#include "io_thread/io_work.h"
 #include "support/client.h"
 
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-/* One lane, and a porter without its thread. */
+/* One lane, and a I/O thread without its thread. */
 struct scene {
     struct host *host;
-    struct bb__porter porter;
+    struct bb__io_thread io;
     struct client *client;
 };
 
-static void porter_takes(struct host *host)
+static void io_thread_takes(struct host *host)
 {
-    struct bb__own *own = &host->lane->own;
-    assert_true(bb__own_take(own, bb__own_look(own)));
+    struct bb__owner *own = &host->lane->owner;
+    assert_true(bb__owner_take(own, bb__owner_look(own)));
 }
 
-static void porter_gives(struct host *host)
+static void io_thread_gives(struct host *host)
 {
-    bb__own_give(&host->lane->own);
-    bb__event_raise(host->lane->intake.wake_fd);
+    bb__owner_give(&host->lane->owner);
+    bb__eventfd_raise(host->lane->intake.wake_fd);
 }
 
 static void app_answers_meanwhile(struct host *host, const struct bb_request *request)
 {
-    porter_takes(host);
+    io_thread_takes(host);
     app_echo(host, request);
 }
 
 static void app_breaks_off_meanwhile(struct host *host, const struct bb_request *request)
 {
     (void)request;
-    porter_takes(host);
+    io_thread_takes(host);
     bb_reply_abort(host->lane);
     bb_reply_abort(host->lane); /* there is none any more */
 }
 
-/* The lane has answered, and the porter is in the middle of a step. */
+/* The lane has answered, and the I/O thread is in the middle of a step. */
 static struct scene *begin(host_app app)
 {
     struct scene *scene = calloc(1, sizeof *scene);
     struct bb_settings settings = host_settings();
     struct host *host = scene->host = host_new(&settings, AF_INET);
-    scene->porter = (struct bb__porter){.worker = host->worker, .link.kick_fd = -1};
-    assert_int_equal(bb__poller_open(&scene->porter.link.queue), BB_OK);
-    pthread_mutex_init(&scene->porter.link.lock, NULL);
-    host->worker->io = &scene->porter.link;
-    host->lane->told = 1; /* it leaves its set to the porter, although it has a single connection */
+    scene->io = (struct bb__io_thread){.worker = host->worker, .link.kick_fd = -1};
+    assert_int_equal(bb__poller_open(&scene->io.link.queue), BB_OK);
+    pthread_mutex_init(&scene->io.link.lock, NULL);
+    host->worker->io = &scene->io.link;
+    host->lane->told = 1; /* it leaves its set to the I/O thread, although it has a single connection */
     host->app = app;
     client_say(scene->client = client_new(host), REQUEST);
     while (host->served == 0) host_turn(host);
@@ -68,12 +68,12 @@ static void end(struct scene *scene)
 {
     client_free(scene->client);
     scene->host->worker->io = NULL;
-    bb__poller_close(&scene->porter.link.queue);
+    bb__poller_close(&scene->io.link.queue);
     host_free(scene->host);
     free(scene);
 }
 
-static void test_an_answer_does_not_wait_for_the_porter(void **state)
+static void test_an_answer_does_not_wait_for_the_io_thread(void **state)
 {
     (void)state;
     struct scene *scene = begin(app_answers_meanwhile);
@@ -88,7 +88,7 @@ static void test_an_answer_does_not_wait_for_the_porter(void **state)
         assert_int_equal(bb_lane_wait(host->lane), BB_OK);
     }
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_AGAIN);
-    porter_gives(host);
+    io_thread_gives(host);
     assert_int_equal(bb_lane_wait(host->lane), BB_OK);
     assert_answer(scene->client, 200, "GET / ");
     client_say(scene->client, REQUEST);
@@ -101,7 +101,7 @@ static void test_a_reply_that_breaks_off_ends_the_connection_later(void **state)
     (void)state;
     struct scene *scene = begin(app_breaks_off_meanwhile);
     assert_false(client_receive(scene->client));
-    porter_gives(scene->host);
+    io_thread_gives(scene->host);
     assert_reset(scene->client);
     assert_int_equal(host_connections(scene->host), 0);
     end(scene);
@@ -115,41 +115,41 @@ static void test_what_was_done_out_of_band_ends_later(void **state)
     const struct bb_request *request;
     lane->told = 1;
     assert_int_equal(bb_lane_step_aside(lane, BB_ASIDE_ANYWAY), BB_OK);
-    porter_takes(scene->host);
+    io_thread_takes(scene->host);
     bb_lane_step_back(lane);
     bb_lane_step_back(lane);
     assert_int_equal(bb_lane_next(lane, &request), BB_AGAIN);
     assert_ptr_equal(scene->host->worker->aside, &lane->intake);
-    porter_gives(scene->host);
+    io_thread_gives(scene->host);
     assert_int_equal(bb_lane_next(lane, &request), BB_AGAIN);
     assert_null(scene->host->worker->aside);
     end(scene);
 }
 
-/* The porter has its lock while it is in the middle of a step. */
+/* The I/O thread has its lock while it is in the middle of a step. */
 static void test_what_the_host_asks_of_the_time_does_not_wait(void **state)
 {
     (void)state;
     struct scene *scene = begin(app_answers_meanwhile);
     struct bb_lane *lane = scene->host->lane;
     uint64_t ms;
-    pthread_mutex_lock(&scene->porter.link.lock);
+    pthread_mutex_lock(&scene->io.link.lock);
     assert_false(bb_lane_take_late(lane));
     assert_false(bb_lane_take_overdue(lane, &ms));
     bb_lane_extend_time(lane, 5);
     bb_lane_remind(lane);
-    pthread_mutex_unlock(&scene->porter.link.lock);
-    porter_gives(scene->host);
+    pthread_mutex_unlock(&scene->io.link.lock);
+    io_thread_gives(scene->host);
     host_settle(scene->host);
     end(scene);
 }
 
-static void *porter_is_slow(void *scene)
+static void *io_thread_is_slow(void *scene)
 {
     struct scene *it = scene;
-    pthread_mutex_lock(&it->porter.link.lock);
-    porter_gives(it->host);
-    pthread_mutex_unlock(&it->porter.link.lock);
+    pthread_mutex_lock(&it->io.link.lock);
+    io_thread_gives(it->host);
+    pthread_mutex_unlock(&it->io.link.lock);
     return NULL;
 }
 
@@ -158,7 +158,7 @@ static void test_the_end_of_a_lane_waits(void **state)
     (void)state;
     struct scene *scene = begin(app_answers_meanwhile);
     pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, porter_is_slow, scene), 0);
+    assert_int_equal(pthread_create(&thread, NULL, io_thread_is_slow, scene), 0);
     bb_lane_free(scene->host->lane);
     pthread_join(thread, NULL);
     assert_int_equal(bb_lane_new(&scene->host->lane, scene->host->worker), BB_OK);
@@ -169,7 +169,7 @@ int main(void)
 {
     (void)alarm(30); /* a call that waits */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_answer_does_not_wait_for_the_porter),
+        cmocka_unit_test(test_an_answer_does_not_wait_for_the_io_thread),
         cmocka_unit_test(test_a_reply_that_breaks_off_ends_the_connection_later),
         cmocka_unit_test(test_what_was_done_out_of_band_ends_later),
         cmocka_unit_test(test_what_the_host_asks_of_the_time_does_not_wait),

@@ -65,12 +65,12 @@ static void test_the_young_are_spared(void **state)
 {
     (void)state;
     static const char *const says[] = {"", "GET / HT", "nonsense\r\n\r\n"};
-    static const int kinds[] = {BB_DEADLINE_FRESH, BB_DEADLINE_HEADER, BB_DEADLINE_LINGER};
+    static const int kinds[] = {BB_TIMEOUT_FRESH, BB_TIMEOUT_HEADER, BB_TIMEOUT_LINGER};
     for (int i = 0; i < 3; i++) {
         struct host *host = new_host(2);
         struct client *upload = new_saying(host, UPLOAD), *young = new_saying(host, says[i]);
         host_settle(host);
-        assert_non_null(bb__deadline_oldest(&host->lane->set.deadlines, kinds[i]));
+        assert_non_null(bb__timeout_oldest(&host->lane->set.timeouts, kinds[i]));
 
         fake_clock_advance(999);
         struct client *second = new_saying(host, UPLOAD);
@@ -187,7 +187,7 @@ static void test_without_descriptors_the_idle_go_and_no_answer_is_lost(void **st
     struct client *clients[MANY];
     for (int i = 0; i < MANY; i++) clients[i] = new_saying(host, REQUEST);
     limit_descriptors(5);
-    for (uint64_t since = real_ms(); host->served < MANY && real_ms() - since < PATIENCE;
+    for (uint64_t since = real_ms(); host->served < MANY && real_ms() - since < WAIT_LIMIT;
          fake_clock_advance(1))
         host_turn(host);
     assert_int_equal(host->served, MANY);
@@ -197,8 +197,8 @@ static void test_without_descriptors_the_idle_go_and_no_answer_is_lost(void **st
         assert_answer(clients[i], 200, "GET / ");
         client_free(clients[i]);
     }
-    assert_int_equal(host->news_count, 1); /* once a second */
-    assert_int_equal(host->news[0].error, EMFILE);
+    assert_int_equal(host->event_count, 1); /* once a second */
+    assert_int_equal(host->events[0].error, EMFILE);
     host_free(host);
 }
 
@@ -247,12 +247,12 @@ static void test_with_nobody_idle_it_pauses_and_does_not_spin(void **state)
         assert_true(host->lane->paused && would_wait(host));
         fake_clock_advance(1);
     }
-    assert_int_equal(host->news_count, 1);
+    assert_int_equal(host->event_count, 1);
 
     uint64_t since = real_ms();
     bb_lane_wait(
         host->lane); /* the pause that is over ends no wait; and a lane that pauses wakes up by itself */
-    assert_true(real_ms() - since < PATIENCE);
+    assert_true(real_ms() - since < WAIT_LIMIT);
     unlimit_descriptors();
     for (int i = 0; i < 2; i++) {
         assert_answer(clients[i], 200, "GET / ");
@@ -311,7 +311,7 @@ static void test_a_drain_leaves_descriptors_to_the_application(void **state)
     int limit = limit_descriptors(7);
     host->worker->reserve = limit - limit / 4;
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
-    for (uint64_t since = real_ms(); host->served < 12 && real_ms() - since < PATIENCE;
+    for (uint64_t since = real_ms(); host->served < 12 && real_ms() - since < WAIT_LIMIT;
          fake_clock_advance(10))
         host_turn(host);
     assert_int_equal(host->served, 12);

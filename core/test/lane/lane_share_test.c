@@ -20,10 +20,10 @@ static void app_notes_order(struct host *host, const struct bb_request *request)
     app_echo(host, request);
 }
 
-/* A host with connections that are kept, and a board with a lane of another process. */
+/* A host with connections that are kept, and a scoreboard with a lane of another process. */
 struct crowd {
-    struct bb_board *board;
-    struct bb__board_line *other;
+    struct bb_scoreboard *scoreboard;
+    struct bb__slot *other;
     struct host *host;
     struct client *clients[CLIENTS];
 };
@@ -31,11 +31,11 @@ struct crowd {
 static struct crowd new_crowd(unsigned mean)
 {
     struct crowd crowd;
-    assert_int_equal(bb_board_new(&crowd.board, 8), BB_OK);
+    assert_int_equal(bb_scoreboard_new(&crowd.scoreboard, 8), BB_OK);
     crowd.host = new_host(0);
-    crowd.other = bb__board_claim(crowd.board);
+    crowd.other = bb__scoreboard_claim(crowd.scoreboard);
     atomic_store(&crowd.other->pid, 1);
-    host_enter_board(crowd.host, crowd.board);
+    host_enter_scoreboard(crowd.host, crowd.scoreboard);
     for (int i = 0; i < CLIENTS; i++) crowd.clients[i] = new_served(crowd.host);
     host_settle(crowd.host);
     crowd.host->lane->shares.mean = mean;
@@ -48,7 +48,7 @@ static void free_crowd(struct crowd *crowd)
 {
     for (int i = 0; i < CLIENTS; i++) client_free(crowd->clients[i]);
     host_free(crowd->host);
-    bb_board_free(crowd->board);
+    bb_scoreboard_free(crowd->scoreboard);
 }
 
 static void ask(struct crowd *crowd, int client, const char *target)
@@ -66,13 +66,14 @@ static void assert_all_answered(struct crowd *crowd)
     }
 }
 
-/* How many of them wait in the relay. */
-static unsigned relayed(const struct crowd *crowd)
+/* How many of them wait in the shared queue. */
+static unsigned message(const struct crowd *crowd)
 {
-    char bytes[BB_RELAY_BYTES];
-    struct bb__relayed message[8];
+    char bytes[BB_SHARED_QUEUE_BYTES];
+    struct bb__shared_message message[8];
     unsigned count = 0;
-    while (count < 8 && bb__relay_take(&crowd->host->worker->relay, bytes, &message[count]) == BB_OK)
+    while (count < 8 &&
+           bb__shared_queue_take(&crowd->host->worker->shared_queue, bytes, &message[count]) == BB_OK)
         for (count++; message[count - 1].fd_count > 0;)
             close(message[count - 1].fds[--message[count - 1].fd_count]);
     return count;
@@ -93,30 +94,30 @@ static void test_as_many_as_others_are_idle(void **state)
     (void)state;
     for (int idle = 0; idle <= 1; idle++) {
         struct crowd crowd = new_crowd(1000);
-        bb__board_set_idle(crowd.other, idle);
+        bb__scoreboard_set_idle(crowd.other, idle);
         for (int i = 0; i < CLIENTS; i++) ask(&crowd, i, "/");
         serve_one(&crowd);
-        assert_int_equal(relayed(&crowd), idle);
+        assert_int_equal(message(&crowd), idle);
         host_settle(crowd.host);
         free_crowd(&crowd);
     }
 }
 
-/* The porter has left one behind for which there was no room. */
-static void test_room_in_the_relay_is_seen(void **state)
+/* The I/O thread has left one behind for which there was no room. */
+static void test_room_in_the_shared_queue_is_seen(void **state)
 {
     (void)state;
     struct crowd crowd = new_crowd(1000);
     struct bb_lane *lane = crowd.host->lane;
     struct bb__conn *conn = lane->set.conns; /* the last one that came */
-    bb__board_set_idle(crowd.other, true);
+    bb__scoreboard_set_idle(crowd.other, true);
     ask(&crowd, CLIENTS - 1, "/");
     assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
     assert_false(bb__lane_settle(lane, conn, BB_CONN_AGAIN));
-    lane->set.relay_is_full = true;
+    lane->set.shared_queue_is_full = true;
     for (int i = 0; i < CLIENTS - 1; i++) ask(&crowd, i, "/");
     serve_one(&crowd);
-    assert_int_equal(relayed(&crowd), 1);
+    assert_int_equal(message(&crowd), 1);
     host_settle(crowd.host);
     free_crowd(&crowd);
 }
@@ -125,10 +126,10 @@ static void test_short_ones_stay(void **state)
 {
     (void)state;
     struct crowd crowd = new_crowd(50);
-    bb__board_set_idle(crowd.other, true);
+    bb__scoreboard_set_idle(crowd.other, true);
     for (int i = 0; i < CLIENTS; i++) ask(&crowd, i, "/");
     serve_one(&crowd);
-    assert_int_equal(relayed(&crowd), 0);
+    assert_int_equal(message(&crowd), 0);
     host_settle(crowd.host);
     assert_all_answered(&crowd);
     free_crowd(&crowd);
@@ -216,7 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_as_many_as_others_are_idle),
-        cmocka_unit_test(test_room_in_the_relay_is_seen),
+        cmocka_unit_test(test_room_in_the_shared_queue_is_seen),
         cmocka_unit_test(test_short_ones_stay),
         cmocka_unit_test(test_who_was_passed_on_comes_first),
         cmocka_unit_test(test_new_ones_and_those_that_were_passed_on_take_turns),

@@ -44,8 +44,8 @@ static void test_the_slowest_upload_goes(void **state)
     assert_answer(quick, 200, "GET / ");
     assert_false(is_refused(uploads[0], 408));
     client_free(quick);
-    assert_int_equal(host->news[0].status, 408);
-    assert_int_equal(host->news_count, 1);
+    assert_int_equal(host->events[0].status, 408);
+    assert_int_equal(host->event_count, 1);
     for (int i = 0; i < 3; i++) client_free(uploads[i]);
     for (int i = 0; i < 3; i++) client_free(others[i]);
     host_free(host);
@@ -143,7 +143,7 @@ static void test_the_slowest_reader_goes(void **state)
     assert_int_equal(host_connections(host), 2);
     struct client *client = new_saying(host, UPLOAD);
     host_settle(host);
-    assert_int_equal(host->news_count, 1);
+    assert_int_equal(host->event_count, 1);
     while (client_receive(readers[0])) continue;
     assert_int_not_equal(readers[0]->end, CLIENT_OPEN);
     assert_answer(readers[1], 200, NULL);

@@ -16,10 +16,10 @@ static void count_unwatched(void)
     unwatched++;
 }
 
-/* A host, and a board with a lane of another process. */
+/* A host, and a scoreboard with a lane of another process. */
 struct pair {
-    struct bb_board *board;
-    struct bb__board_line *other;
+    struct bb_scoreboard *scoreboard;
+    struct bb__slot *other;
     struct host *host;
 };
 
@@ -28,10 +28,10 @@ static struct pair new_pair(bool spread)
     struct pair pair;
     struct bb_settings settings = host_settings();
     settings.spread = spread;
-    assert_int_equal(bb_board_new(&pair.board, 8), BB_OK);
+    assert_int_equal(bb_scoreboard_new(&pair.scoreboard, 8), BB_OK);
     pair.host = host_new(&settings, AF_UNIX);
-    pair.other = bb__board_claim(pair.board);
-    host_enter_board(pair.host, pair.board);
+    pair.other = bb__scoreboard_claim(pair.scoreboard);
+    host_enter_scoreboard(pair.host, pair.scoreboard);
     fail_socket.before_unwatching = count_unwatched;
     return pair;
 }
@@ -40,13 +40,13 @@ static void free_pair(struct pair *pair)
 {
     fail_socket.before_unwatching = NULL;
     host_free(pair->host);
-    bb_board_free(pair->board);
+    bb_scoreboard_free(pair->scoreboard);
 }
 
 #define CLOSING "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
 /* The host serves so many new connections, of which so many come at a time, and with each of them the other
- * lane so many. Returns how often the host's entered anew: with its listener and the relay. */
+ * lane so many. Returns how often the host's entered anew: with its listener and the shared queue. */
 static unsigned turns_at_a_time(struct pair *pair, int count, int at_a_time, unsigned others)
 {
     struct client *clients[8];

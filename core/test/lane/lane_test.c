@@ -162,7 +162,7 @@ static void test_a_wake_up_lasts_until_a_wait(void **state)
     host_free(host);
 }
 
-static void test_a_deadline_ends_the_wait(void **state)
+static void test_a_timeout_ends_the_wait(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -256,7 +256,7 @@ static void test_freed_in_each_state(void **state)
         uint64_t since = real_ms();
         while (clients[i]->end == CLIENT_OPEN) {
             bb__buf_clear(&clients[i]->in);
-            if (!client_receive(clients[i])) assert_true(real_ms() - since < PATIENCE);
+            if (!client_receive(clients[i])) assert_true(real_ms() - since < WAIT_LIMIT);
         }
         assert_int_equal(clients[i]->end, stages[i].end);
         client_free(clients[i]);
@@ -322,7 +322,7 @@ int main(void)
         cmocka_unit_test(test_who_has_had_his_turn_is_not_forgotten),
         cmocka_unit_test(test_alone_it_is_not_held_up),
         cmocka_unit_test(test_a_wake_up_lasts_until_a_wait),
-        cmocka_unit_test(test_a_deadline_ends_the_wait),
+        cmocka_unit_test(test_a_timeout_ends_the_wait),
         cmocka_unit_test(test_a_signal_ends_the_wait),
         cmocka_unit_test(test_freed_in_each_state),
         cmocka_unit_test(test_freed_with_a_request_in_hand),

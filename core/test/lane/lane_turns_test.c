@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "accept_case.h"
-#include "io_thread/porter_work.h"
+#include "io_thread/io_work.h"
 #include "support/fake_clock.h"
 #include "support/fake_micros.h"
 
@@ -17,18 +17,18 @@
 
 /* ---- the host's lock ---- */
 
-/* Two lanes, and a porter without a thread. */
+/* Two lanes, and a I/O thread without a thread. */
 struct pair {
     struct host *host;
     struct bb_lane *lane, *other;
-    struct bb__porter porter;
+    struct bb__io_thread io;
 };
 
 static void begin(struct pair *pair)
 {
-    *pair = (struct pair){.host = new_host(0), .porter.link.kick_fd = -1, .porter.link.queue.fd = -1};
+    *pair = (struct pair){.host = new_host(0), .io.link.kick_fd = -1, .io.link.queue.fd = -1};
     pair->lane = pair->host->lane;
-    pair->host->worker->io = &pair->porter.link;
+    pair->host->worker->io = &pair->io.link;
     assert_int_equal(bb_lane_new(&pair->other, pair->host->worker), BB_OK);
 }
 
@@ -53,7 +53,8 @@ static bool gives_way_after(struct pair *pair, bool others_have_requests, uint64
 
 static void assert_has_set(struct bb_lane *lane, bool has_set)
 {
-    assert_int_equal(bb__own_state_of(bb__own_look(&lane->own)), has_set ? BB_OWN_IDLE : BB_OWN_BUSY);
+    assert_int_equal(bb__owner_state_of(bb__owner_look(&lane->owner)),
+                     has_set ? BB_OWNER_IDLE : BB_OWNER_BUSY);
 }
 
 static void assert_nothing_to_do(struct bb_lane *lane)

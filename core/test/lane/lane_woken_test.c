@@ -8,12 +8,12 @@
 
 #include <cmocka.h>
 
-#include "io_thread/porter_case.h"
+#include "io_thread/io_case.h"
 #include "lane/lane.h"
 
-static enum bb__own_state state_of(struct bb_lane *lane)
+static enum bb__owner_state state_of(struct bb_lane *lane)
 {
-    return bb__own_state_of(bb__own_look(&lane->own));
+    return bb__owner_state_of(bb__owner_look(&lane->owner));
 }
 
 /* Returns when the lane's thread waits for the lock, until unlock(). */
@@ -107,7 +107,7 @@ static void test_an_end_without_the_lock(void **state)
         assert_int_equal(bb_lane_new(&lane, lanes.worker), BB_OK);
         bb_lane_wake(lane);
         assert_int_equal(bb_lane_wait(lane), BB_OK);
-        while (state_of(lane) != BB_OWN_HELD) sched_yield();
+        while (state_of(lane) != BB_OWNER_PARKED) sched_yield();
         if (round == 0) { /* or wait again at once */
             bb_lane_wake(lane);
             assert_int_equal(bb_lane_wait(lane), BB_OK);

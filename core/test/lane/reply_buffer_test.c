@@ -1,5 +1,5 @@
 /* reply_buffer_test.c: answers that are larger than what the client takes at once: how much waits in memory,
- * when the host waits, and that every byte arrives. reply_spill_test.c has those for which there is a file.
+ * when the host waits, and that every byte arrives. reply_spool_test.c has those for which there is a file.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -95,11 +95,11 @@ static void app_large(struct host *host, const struct bb_request *request)
         drop_taken(&parts, &count, taken);
         uint64_t pending = bb__conn_owes(host->lane->current);
         if (pending > answer.most_pending) answer.most_pending = pending;
-        if (!host->lane->reply.spills && bytes_of(parts, count) > BUFFER)
+        if (!host->lane->reply.spools && bytes_of(parts, count) > BUFFER)
             assert_true(pending <= RUN); /* nothing is copied that memory has no room for */
-        if (host->lane->reply.spills && answer.waits++ == 0) sem_post(&answer.held_up);
+        if (host->lane->reply.spools && answer.waits++ == 0) sem_post(&answer.held_up);
         if ((code = bb_reply_wait(host->lane)) < 0) break;
-        assert_true(code == BB_AGAIN || !bb__spill_is_full(&host->lane->current->spill));
+        assert_true(code == BB_AGAIN || !bb__response_spool_is_full(&host->lane->current->response_spool));
     }
     answer.ended_as = code;
     code < 0 ? bb_reply_abort(host->lane) : assert_int_equal(bb_reply_end(host->lane), BB_OK);
@@ -134,7 +134,7 @@ static void *read_on(void *argument)
     struct pollfd watched = {.fd = client->fd, .events = POLLIN};
     char *bytes = malloc(reader->piece);
     if (reader->late) sem_wait(&answer.held_up);
-    while (poll(&watched, 1, PATIENCE) > 0) {
+    while (poll(&watched, 1, WAIT_LIMIT) > 0) {
         ssize_t got = recv(client->fd, bytes, reader->piece, 0);
         if (got <= 0) break;
         if (bb__buf_append(&client->in, bytes, (size_t)got) != BB_OK) break;
@@ -196,7 +196,7 @@ static void test_every_byte_arrives(void **state)
     };
     static const int families[] = {AF_UNIX, AF_INET};
     for (int family = 0; family < 2; family++) {
-        struct host *host = new_host(families[family], PATIENCE);
+        struct host *host = new_host(families[family], WAIT_LIMIT);
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             for (int chunked = 0; chunked < 2; chunked++) {
                 cut_answer(cases[i].total, cases[i].size, chunked);
@@ -212,7 +212,7 @@ static void test_a_slow_reader_gets_every_byte(void **state)
 {
     (void)state;
     for (int chunked = 0; chunked < 2; chunked++) {
-        struct host *host = new_host(AF_UNIX, PATIENCE);
+        struct host *host = new_host(AF_UNIX, WAIT_LIMIT);
         cut_answer(4 << 20, 3000, chunked);
         serve_and_read(host, 700, true);
         assert_true(answer.waits > 0);
@@ -256,7 +256,7 @@ static void test_a_client_that_leaves_ends_the_wait(void **state)
 {
     (void)state;
     for (int how = 0; how < 2; how++) {
-        struct host *host = new_host(how ? AF_UNIX : AF_INET, PATIENCE);
+        struct host *host = new_host(how ? AF_UNIX : AF_INET, WAIT_LIMIT);
         struct client *client = client_new(host);
         cut_answer(LARGEST, 10000, true);
         client_say(client, REQUEST);
@@ -278,11 +278,11 @@ static void app_is_woken(struct host *host, const struct bb_request *request)
     uint64_t taken;
     host_fields(host, 200);
     assert_int_equal(bb_reply_head(host->lane, LARGEST), BB_OK);
-    while (!bb__spill_is_full(&host->lane->current->spill)) {
+    while (!bb__response_spool_is_full(&host->lane->current->response_spool)) {
         assert_int_equal(bb_reply_write(host->lane, &rest, 1, true, &taken), BB_AGAIN);
         assert_true(taken > 0 && taken < rest.len);
         rest = (struct bb_slice){rest.at + taken, rest.len - taken};
-        if (!host->lane->reply.spills) assert_int_equal(bb_reply_wait(host->lane), BB_OK);
+        if (!host->lane->reply.spools) assert_int_equal(bb_reply_wait(host->lane), BB_OK);
     }
     for (int i = 0; i < 3; i++) {
         bb_lane_wake(host->lane);
@@ -311,7 +311,7 @@ static void test_a_wake_up_ends_the_wait(void **state)
 static void test_without_a_buffer_hardly_anything_is_pending(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX, PATIENCE);
+    struct host *host = new_host(AF_UNIX, WAIT_LIMIT);
     host->worker->settings.response_buffer = 0;
     cut_answer(4 << 20, 3000, true);
     serve_and_read(host, 64 * 1024, false);

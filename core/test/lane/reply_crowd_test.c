@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "spill_case.h"
+#include "response_spool_case.h"
 #include "support/client.h"
 #include "support/fake_clock.h"
 
@@ -37,7 +37,7 @@ static void app_answers(struct host *host, const struct bb_request *request)
 static void test_all_of_them_share_the_memory(void **state)
 {
     (void)state;
-    struct bb_settings settings = spill_settings();
+    struct bb_settings settings = response_spool_settings();
     settings.response_buffer = 64 * 1024;
     struct host *host = host_new(&settings, AF_UNIX);
     struct client *clients[CROWD];
@@ -62,7 +62,7 @@ static void test_all_of_them_share_the_memory(void **state)
 static void test_what_waits_in_a_file_takes_no_memory(void **state)
 {
     (void)state;
-    struct bb_settings settings = spill_settings();
+    struct bb_settings settings = response_spool_settings();
     settings.response_buffer = 1024;
     struct host *host = host_new(&settings, AF_UNIX);
     struct client *clients[CROWD];
@@ -74,7 +74,7 @@ static void test_what_waits_in_a_file_takes_no_memory(void **state)
             (void)client_receive(clients[i]);
         }
         host_settle(host);
-        assert_true(unsent(host) <= RUN + 2 * BB_SPILL_WINDOW);
+        assert_true(unsent(host) <= RUN + 2 * BB_RESPONSE_SPOOL_WINDOW);
     }
     for (int i = 0; i < CROWD; i++) client_free(clients[i]);
     host_settle_to(host, 0);
@@ -114,7 +114,7 @@ static void test_a_client_that_reads_too_slowly(void **state)
     (void)state;
     static const uint64_t timeouts[] = {0, 60000};
     for (int i = 0; i < 2; i++) {
-        struct bb_settings settings = spill_settings();
+        struct bb_settings settings = response_spool_settings();
         settings.write_timeout = timeouts[i];
         settings.min_body_rate = 20000;
         settings.response_buffer = 2 * LARGE;

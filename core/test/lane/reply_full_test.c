@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "spill_case.h"
+#include "response_spool_case.h"
 #include "support/client.h"
 #include "support/fail_file.h"
 #include "support/fake_clock.h"
@@ -24,7 +24,7 @@ static unsigned random_below(unsigned limit)
 
 static void read_some(void)
 {
-    bool soon = reader->host->lane->reply.spills || random_below(8) == 0;
+    bool soon = reader->host->lane->reply.spools || random_below(8) == 0;
     for (unsigned times = soon ? random_below(20) : 0; times > 0 && client_receive(reader); times--) continue;
 }
 
@@ -44,7 +44,7 @@ static void app_writes_at_random(struct host *host, const struct bb_request *req
         if (random_below(50) == 0) read_some();
         if (code == BB_OK) continue;
         assert_int_equal(code, BB_AGAIN);
-        if (host->lane->reply.spills) waits++;
+        if (host->lane->reply.spools) waits++;
         assert_int_equal(bb_reply_wait(host->lane), BB_OK);
     }
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
@@ -69,7 +69,7 @@ static void test_every_byte_arrives_whatever_there_is_room_for(void **state)
     static const uint64_t buffers[] = {0, 100 * 1000, 1 << 20};
     static const uint64_t budgets[] = {1, 100 * 1000, 1 << 20, 0};
     for (int i = 0; i < 12; i++) {
-        struct bb_settings settings = spill_settings();
+        struct bb_settings settings = response_spool_settings();
         settings.response_buffer = buffers[i % 3];
         settings.spool_max = budgets[i / 3];
         struct host *host = host_new(&settings, i % 2 ? AF_INET : AF_UNIX);
@@ -106,12 +106,12 @@ static void app_waits_for_others(struct host *host, const struct bb_request *req
     size_t at = 0;
     host_fields(host, 200);
     assert_int_equal(bb_reply_head(host->lane, LARGE), BB_OK);
-    while (!bb__spill_is_full(&host->lane->current->spill)) {
+    while (!bb__response_spool_is_full(&host->lane->current->response_spool)) {
         const struct bb_slice part = {letters + at, LARGE - at};
         uint64_t taken;
         assert_int_equal(bb_reply_write(host->lane, &part, 1, false, &taken), BB_AGAIN);
         at += taken;
-        if (!host->lane->reply.spills) assert_int_equal(bb_reply_wait(host->lane), BB_OK);
+        if (!host->lane->reply.spools) assert_int_equal(bb_reply_wait(host->lane), BB_OK);
     }
     atomic_store(&host->worker->spool_budget.used, 0);
     assert_int_equal(bb_reply_wait(host->lane), BB_OK);

@@ -33,9 +33,9 @@ static void fill_up(struct host *host, size_t len)
 {
     const struct bb_slice part = {letters, len};
     uint64_t taken;
-    while (!bb__spill_is_full(&host->lane->current->spill)) {
+    while (!bb__response_spool_is_full(&host->lane->current->response_spool)) {
         int code = bb_reply_write(host->lane, &part, 1, false, &taken);
-        if (code == BB_AGAIN && !host->lane->reply.spills)
+        if (code == BB_AGAIN && !host->lane->reply.spools)
             code = bb_reply_wait(host->lane); /* for a moment */
         assert_true(code >= 0);
     }
@@ -169,7 +169,7 @@ static bool await_bytes(uint64_t since)
     struct pollfd watched = {.fd = late->fd, .events = POLLIN};
     while (poll(&watched, 1, 1) == 0) {
         if (bb__sock_untaken(late->host->lane->current->fd) == 0) return false;
-        assert_true(real_ms() - since < PATIENCE);
+        assert_true(real_ms() - since < WAIT_LIMIT);
     }
     return true;
 }

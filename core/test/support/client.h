@@ -11,7 +11,7 @@
 
 #include "host.h"
 
-#define PATIENCE 10000 /* ms */
+#define WAIT_LIMIT 10000 /* ms */
 
 enum client_end { CLIENT_OPEN, CLIENT_ENDED, CLIENT_RESET };
 
@@ -59,7 +59,7 @@ static inline uint64_t real_ms(void)
 /* Lets the host serve, then waits until it has something to do or the client's descriptor is ready. */
 static inline void client_wait(struct client *client, short events, uint64_t since)
 {
-    if (real_ms() - since > PATIENCE) fail_msg("the host does not answer");
+    if (real_ms() - since > WAIT_LIMIT) fail_msg("the host does not answer");
     host_turn(client->host);
     struct pollfd watched[2] = {{.fd = client->fd, .events = events},
                                 {.fd = client->host->lane->set.poller.fd, .events = POLLIN}};

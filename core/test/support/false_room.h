@@ -7,14 +7,14 @@
 #include <stdbool.h>
 #include <sys/uio.h>
 
-int __real_poll(struct pollfd *asked, nfds_t count, int patience);
-int __wrap_poll(struct pollfd *asked, nfds_t count, int patience);
+int __real_poll(struct pollfd *asked, nfds_t count, int wait_time);
+int __wrap_poll(struct pollfd *asked, nfds_t count, int wait_time);
 
 static bool false_room;
 
-int __wrap_poll(struct pollfd *asked, nfds_t count, int patience)
+int __wrap_poll(struct pollfd *asked, nfds_t count, int wait_time)
 {
-    if (!false_room) return __real_poll(asked, count, patience);
+    if (!false_room) return __real_poll(asked, count, wait_time);
     for (nfds_t i = 0; i < count; i++) asked[i].revents = asked[i].events;
     return (int)count;
 }

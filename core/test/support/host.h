@@ -19,7 +19,7 @@
 struct host;
 typedef void (*host_app)(struct host *host, const struct bb_request *request);
 
-#define HOST_NEWS_MAX 16
+#define HOST_EVENTS_MAX 16
 
 struct host {
     struct bb_worker *worker;
@@ -35,8 +35,8 @@ struct host {
     int descriptors; /* open before */
     int last;        /* what bb_lane_next() returned last */
     unsigned served, clients;
-    struct bb_news news[HOST_NEWS_MAX];
-    unsigned news_count;
+    struct bb_event events[HOST_EVENTS_MAX];
+    unsigned event_count;
 };
 
 /* ---- applications ---- */
@@ -132,10 +132,10 @@ static inline void host_free(struct host *host)
 
 /* ---- serving ---- */
 
-static inline void host_take_news(struct host *host)
+static inline void host_take_events(struct host *host)
 {
-    assert_true(host->news_count < HOST_NEWS_MAX);
-    if (bb_lane_news(host->lane, &host->news[host->news_count]) == BB_OK) host->news_count++;
+    assert_true(host->event_count < HOST_EVENTS_MAX);
+    if (bb_lane_event(host->lane, &host->events[host->event_count]) == BB_OK) host->event_count++;
 }
 
 /* Serves what is there, without asking the kernel for more. False when nothing was. */
@@ -143,9 +143,9 @@ static inline bool host_serve(struct host *host)
 {
     const struct bb_request *request;
     bool served = false;
-    while ((host->last = bb_lane_next(host->lane, &request)) == BB_OK || host->last == BB_NEWS) {
-        if (host->last == BB_NEWS) {
-            host_take_news(host);
+    while ((host->last = bb_lane_next(host->lane, &request)) == BB_OK || host->last == BB_EVENT) {
+        if (host->last == BB_EVENT) {
+            host_take_events(host);
             continue;
         }
         served = true;
@@ -163,11 +163,11 @@ static inline void host_turn(struct host *host)
     host_serve(host);
 }
 
-/* With a lane of its own on a board. */
-static inline void host_enter_board(struct host *host, struct bb_board *board)
+/* With a lane of its own on a scoreboard. */
+static inline void host_enter_scoreboard(struct host *host, struct bb_scoreboard *scoreboard)
 {
     bb_lane_free(host->lane);
-    bb_worker_board(host->worker, board);
+    bb_worker_scoreboard(host->worker, scoreboard);
     assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
 }
 

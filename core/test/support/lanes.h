@@ -18,17 +18,17 @@
 #include "bontebok.h"
 #include "descriptors.h"
 
-#define LANES_MAX 5
-#define PATIENCE  20 /* s; no test that passes comes near */
+#define LANES_MAX  5
+#define WAIT_LIMIT 20 /* s; no test that passes comes near */
 
 /* Set by the test: lanes do so whenever they wait, and now and then between two requests. */
 static bool lanes_step_aside;
 
 /* Set by the test: where they are shown. */
-static struct bb_board *lanes_board;
+static struct bb_scoreboard *lanes_scoreboard;
 
 /* Set by the test: both ends of the queue that its workers share. */
-static const int *lanes_relay;
+static const int *lanes_shared_queue;
 
 /* Set by the test: who is told of requests that take too long. */
 static int lanes_tell_fd = -1;
@@ -161,7 +161,7 @@ static inline void *lanes_serve(void *argument)
     struct lane_thread *thread = argument;
     for (;;) {
         const struct bb_request *request;
-        struct bb_news news;
+        struct bb_event event;
         switch (bb_lane_next(thread->lane, &request)) {
         case BB_OK:
             thread->served++;
@@ -171,8 +171,8 @@ static inline void *lanes_serve(void *argument)
         case BB_AGAIN:
             lanes_wait(thread);
             break;
-        case BB_NEWS:
-            bb_lane_news(thread->lane, &news);
+        case BB_EVENT:
+            bb_lane_event(thread->lane, &event);
             break;
         default:
             thread->drained = true;
@@ -201,11 +201,13 @@ static inline void lanes_start(struct lanes *lanes, int count, const struct bb_s
     sem_init(&lanes->leave, 0, 0);
     assert_int_equal(bb_worker_new(&lanes->worker, settings), BB_OK);
     assert_int_equal(bb_worker_listen(lanes->worker, lanes_listen(lanes), 0), BB_OK);
-    if (lanes_relay)
-        assert_int_equal(bb_worker_relay(lanes->worker, dup(lanes_relay[0]), dup(lanes_relay[1])), BB_OK);
-    if (lanes_board) bb_worker_board(lanes->worker, lanes_board);
+    if (lanes_shared_queue)
+        assert_int_equal(
+            bb_worker_share_queue(lanes->worker, dup(lanes_shared_queue[0]), dup(lanes_shared_queue[1])),
+            BB_OK);
+    if (lanes_scoreboard) bb_worker_scoreboard(lanes->worker, lanes_scoreboard);
     if (lanes_tell_fd >= 0) bb_worker_tell(lanes->worker, lanes_tell_fd, "huxe");
-    assert_int_equal(bb_worker_start_porter(lanes->worker), BB_OK);
+    assert_int_equal(bb_worker_start_io_thread(lanes->worker), BB_OK);
     for (int i = 0; i < count; i++) {
         struct lane_thread *thread = &lanes->threads[i];
         thread->lanes = lanes;
@@ -242,9 +244,9 @@ static inline unsigned lanes_finish(struct lanes *lanes)
 
 static inline int lanes_connect(const struct lanes *lanes)
 {
-    struct timeval patience = {.tv_sec = PATIENCE};
+    struct timeval wait_time = {.tv_sec = WAIT_LIMIT};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait_time, sizeof wait_time);
     if (connect(fd, (const struct sockaddr *)&lanes->address, sizeof lanes->address) == 0) return fd;
     close(fd);
     return -1;

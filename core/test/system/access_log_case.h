@@ -1,4 +1,4 @@
-/* access_log_case.h: what the tests of the access log have in common: a folder for the log of each, and a
+/* access_log_case.h: what the tests of the access log have in common: a directory for the log of each, and a
  * host that keeps one. Its clock stands still, so that lines are written when the test says so. */
 #ifndef BB_TEST_ACCESS_LOG_CASE_H
 #define BB_TEST_ACCESS_LOG_CASE_H
@@ -10,15 +10,15 @@
 
 #define GET "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-static char folder[64], path[100], renamed[100];
+static char directory[64], path[100], renamed[100];
 
 static inline int begin(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/bb_access_log_XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/log", folder);
-    snprintf(renamed, sizeof renamed, "%s/log.1", folder);
+    strcpy(directory, "/tmp/bb_access_log_XXXXXX");
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/log", directory);
+    snprintf(renamed, sizeof renamed, "%s/log.1", directory);
     return 0;
 }
 
@@ -28,7 +28,7 @@ static inline int end(void **state)
     fail_file_off();
     unlink(path);
     unlink(renamed);
-    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(rmdir(directory), 0);
     return 0;
 }
 

@@ -42,9 +42,9 @@ static void test_lines_are_written_when_nothing_comes(void **state)
     assert_answer(client, 200, NULL);
     host_settle(host);
     assert_log("");
-    assert_int_equal(bb__access_log_patience(host->lane->context.log, fake_clock), BB_LOG_PAUSE);
+    assert_int_equal(bb__access_log_wait(host->lane->context.log, fake_clock), BB_LOG_PAUSE);
     uint64_t since = real_ms();
-    while (*content(path) == '\0' && real_ms() - since < PATIENCE) bb_lane_wait(host->lane);
+    while (*content(path) == '\0' && real_ms() - since < WAIT_LIMIT) bb_lane_wait(host->lane);
     assert_log("/\n");
     client_free(client);
     host_free(host);
@@ -114,16 +114,16 @@ static void test_a_pipe_that_nobody_reads_costs_lines_alone(void **state)
     struct host *host = new_host(format, AF_UNIX);
     unsigned told = 0, read_lines = 0, requests = 300;
     fill(host, requests);
-    assert_int_equal(host->news_count, 1);
+    assert_int_equal(host->event_count, 1);
     fake_clock_advance(1000);
     fill(host, 0);
     host_settle(host);
     fake_clock_advance(1000);
     host_settle(host);
-    for (unsigned i = 0; i < host->news_count; i++) {
-        assert_string_equal(host->news[i].text, "access log: a line is lost");
-        assert_int_equal(host->news[i].error, EAGAIN);
-        told += 1 + host->news[i].left_out;
+    for (unsigned i = 0; i < host->event_count; i++) {
+        assert_string_equal(host->events[i].text, "access log: a line is lost");
+        assert_int_equal(host->events[i].error, EAGAIN);
+        told += 1 + host->events[i].left_out;
     }
     int reader = open(path, O_RDONLY | O_NONBLOCK);
     static char bytes[1000 * 1000];
@@ -179,7 +179,7 @@ static void test_a_full_disk_leaves_no_half_line_in_the_middle(void **state)
     fail_file_off();
     let_a_second_pass(host);
     assert_log("/first\n/se\n/second\n");
-    assert_int_equal(host->news_count, 0);
+    assert_int_equal(host->event_count, 0);
     host_free(host);
 }
 
@@ -193,18 +193,18 @@ static struct host *host_of_a_full_disk(void)
     fail_file_full(0, ENOSPC);
     for (int i = 0; i < 7; i++) ask(host, request, 200);
     host_settle(host);
-    assert_int_equal(host->news_count, 1);
+    assert_int_equal(host->event_count, 1);
     return host;
 }
 
 static void count(struct host *host, unsigned lost)
 {
     assert_int_equal(host->last, BB_DRAINED);
-    assert_int_equal(host->news_count, 2);
-    for (unsigned i = 0; i < host->news_count; i++) {
-        assert_string_equal(host->news[i].text, "access log: a line is lost");
-        assert_int_equal(host->news[i].error, ENOSPC);
-        lost -= 1 + host->news[i].left_out;
+    assert_int_equal(host->event_count, 2);
+    for (unsigned i = 0; i < host->event_count; i++) {
+        assert_string_equal(host->events[i].text, "access log: a line is lost");
+        assert_int_equal(host->events[i].error, ENOSPC);
+        lost -= 1 + host->events[i].left_out;
     }
     assert_int_equal(lost, 0);
     host_free(host);
@@ -307,12 +307,12 @@ static void test_a_child_writes_nothing(void **state)
 static void test_a_log_that_cannot_be_opened_stops_no_worker(void **state)
 {
     (void)state;
-    struct bb_news news;
+    struct bb_event event;
     assert_int_equal(mkdir(path, 0700), 0);
     struct host *host = new_host("%U", AF_UNIX);
-    assert_int_equal(bb_worker_news(host->worker, &news), BB_OK);
-    assert_string_equal(news.text, "the access log cannot be opened yet");
-    assert_int_equal(news.error, EISDIR);
+    assert_int_equal(bb_worker_event(host->worker, &event), BB_OK);
+    assert_string_equal(event.text, "the access log cannot be opened yet");
+    assert_int_equal(event.error, EISDIR);
     ask(host, "GET /waits HTTP/1.1\r\nHost: x\r\n\r\n", 200);
     let_a_second_pass(host);
     assert_int_equal(rmdir(path), 0);
@@ -338,7 +338,7 @@ static void test_what_is_wrong_with_a_log(void **state)
     assert_string_equal(fault, "format: unknown directive %Z");
     assert_int_equal(bb_worker_new(&worker, &settings), BB_EFORMAT);
     strcpy(settings.access_log_format, "json");
-    strcpy(settings.access_log, folder);
+    strcpy(settings.access_log, directory);
     assert_int_equal(bb_access_log_check(&settings, fault), BB_ESYSTEM);
     assert_int_equal(errno, EISDIR);
     assert_int_equal(open_descriptors(), descriptors);

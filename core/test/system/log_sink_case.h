@@ -1,4 +1,4 @@
-/* log_sink_case.h: what the tests of where an access log goes have in common: a folder with room for a log
+/* log_sink_case.h: what the tests of where an access log goes have in common: a directory with room for a log
  * and one that was renamed, sinks, and lines for them. */
 #ifndef BB_TEST_LOG_SINK_CASE_H
 #define BB_TEST_LOG_SINK_CASE_H
@@ -14,7 +14,7 @@
 #include "system/log_sink.h"
 
 struct place {
-    char folder[64];
+    char directory[64];
     char path[100]; /* in it */
     char other[100];
     int descriptors;
@@ -23,10 +23,10 @@ struct place {
 static inline int begin(void **state)
 {
     struct place *place = calloc(1, sizeof *place);
-    strcpy(place->folder, "/tmp/bb_log_sink_XXXXXX");
-    assert_non_null(mkdtemp(place->folder));
-    snprintf(place->path, sizeof place->path, "%s/log", place->folder);
-    snprintf(place->other, sizeof place->other, "%s/log.1", place->folder);
+    strcpy(place->directory, "/tmp/bb_log_sink_XXXXXX");
+    assert_non_null(mkdtemp(place->directory));
+    snprintf(place->path, sizeof place->path, "%s/log", place->directory);
+    snprintf(place->other, sizeof place->other, "%s/log.1", place->directory);
     place->descriptors = open_descriptors();
     signal(SIGPIPE, SIG_IGN);
     *state = place;
@@ -40,7 +40,7 @@ static inline int end(void **state)
     assert_int_equal(open_descriptors(), place->descriptors);
     unlink(place->path);
     unlink(place->other);
-    assert_int_equal(rmdir(place->folder), 0);
+    assert_int_equal(rmdir(place->directory), 0);
     free(place);
     return 0;
 }

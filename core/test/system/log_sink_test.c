@@ -62,10 +62,10 @@ static void test_says_why_it_cannot_be_opened(void **state)
     struct place *place = *state;
     struct bb__log_sink sink;
     char fault[BB_FAULT_MAX], path[200];
-    snprintf(path, sizeof path, "%s/none/log", place->folder);
+    snprintf(path, sizeof path, "%s/none/log", place->directory);
     assert_int_equal(bb__log_sink_open(&sink, path, fault), BB_ESYSTEM);
     assert_int_equal(errno, ENOENT);
-    assert_int_equal(bb__log_sink_open(&sink, place->folder, fault), BB_ESYSTEM);
+    assert_int_equal(bb__log_sink_open(&sink, place->directory, fault), BB_ESYSTEM);
     assert_int_equal(errno, EISDIR);
 }
 
@@ -73,16 +73,16 @@ static void test_is_opened_when_that_is_possible_again(void **state)
 {
     struct place *place = *state;
     struct bb__log_sink sink;
-    char fault[BB_FAULT_MAX], folder[100], path[120];
-    snprintf(folder, sizeof folder, "%s/none", place->folder);
-    snprintf(path, sizeof path, "%s/log", folder);
+    char fault[BB_FAULT_MAX], directory[100], path[120];
+    snprintf(directory, sizeof directory, "%s/none", place->directory);
+    snprintf(path, sizeof path, "%s/log", directory);
     assert_int_equal(bb__log_sink_open(&sink, path, fault), BB_ESYSTEM);
     assert_int_equal(sink.line_max, PIPE_BUF);
     fake_clock_advance(BB_LOG_RETRY);
     assert_int_equal(say(&sink, "lost\n"), 0);
     assert_int_equal(write_error, ENOENT);
 
-    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(mkdir(directory, 0700), 0);
     fake_clock_advance(BB_LOG_RETRY - 1);
     assert_int_equal(say(&sink, "too early\n"), 0);
     assert_int_equal(write_error, ENOENT);
@@ -93,7 +93,7 @@ static void test_is_opened_when_that_is_possible_again(void **state)
     assert_int_equal(sink.line_max, PIPE_BUF); /* some were made for that already */
     bb__log_sink_close(&sink);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(rmdir(directory), 0);
 }
 
 static void test_is_opened_at_once_when_that_is_asked_for(void **state)
@@ -198,7 +198,7 @@ static void test_a_fifo_may_be_for_writing_alone(void **state)
     mode_t mask = umask(0);
     assert_int_equal(mkfifo(place->path, 0622), 0);
     umask(mask);
-    assert_int_equal(chmod(place->folder, 0711), 0);
+    assert_int_equal(chmod(place->directory, 0711), 0);
     int status, reader = open(place->path, O_RDONLY | O_NONBLOCK);
     pid_t child = fork();
     if (child == 0) {

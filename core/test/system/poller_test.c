@@ -136,17 +136,17 @@ static void test_an_event_that_is_raised_and_cleared(void **state)
     (void)state;
     int tag, event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     assert_int_equal(bb__poller_add(&fixture.poller, event, BB_INTEREST_READ, &tag), BB_OK);
-    bb__event_raise(event);
-    bb__event_raise(event);
+    bb__eventfd_raise(event);
+    bb__eventfd_raise(event);
     assert_int_equal(look(), 1);
-    bb__event_clear(event);
+    bb__eventfd_clear(event);
     assert_int_equal(look(), 0);
-    bb__event_clear(event);
+    bb__eventfd_clear(event);
 
     /* One that is full stays as it is, and the errno of what a signal handler interrupts does as well. */
     assert_int_equal(eventfd_write(event, UINT64_MAX - 1), 0);
     errno = ENOENT;
-    bb__event_raise(event);
+    bb__eventfd_raise(event);
     assert_int_equal(errno, ENOENT);
     assert_int_equal(look(), 1);
     close(event);

@@ -59,14 +59,14 @@ static bool every_call_is_inert(struct host *host)
 {
     const struct bb_request *request;
     const struct bb_slice part = {"x", 1};
-    struct bb_news news;
+    struct bb_event event;
     struct bb_lane *lane;
     uint64_t taken;
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     bb_lane_wake(host->lane);
     bb_lane_step_back(host->lane);
     return bb_lane_next(host->lane, &request) == BB_DRAINED && bb_lane_wait(host->lane) == BB_OK &&
-           bb_lane_news(host->lane, &news) == BB_AGAIN && bb_reply_begin(host->lane, 200) == BB_EGONE &&
+           bb_lane_event(host->lane, &event) == BB_AGAIN && bb_reply_begin(host->lane, 200) == BB_EGONE &&
            bb_reply_write(host->lane, &part, 1, true, &taken) == BB_EGONE && taken == 0 &&
            bb_reply_wait(host->lane) == BB_EGONE && bb_reply_end(host->lane) == BB_EGONE &&
            bb_worker_listen(host->worker, 0, 0) == BB_DRAINED &&
@@ -95,13 +95,14 @@ static bool inert_in_its_child(struct host *host)
 
 static bool waits_for_nobody(struct host *host)
 {
-    struct bb_news news;
+    struct bb_event event;
     alarm(10);
-    return bb_worker_news(host->worker, &news) == BB_AGAIN && every_call_is_inert(host) && all_is_freed(host);
+    return bb_worker_event(host->worker, &event) == BB_AGAIN && every_call_is_inert(host) &&
+           all_is_freed(host);
 }
 
-/* In the child there is no porter that would give back what it had in its hands, halfway through. */
-static void test_a_child_of_a_busy_porter(void **state)
+/* In the child there is no I/O thread that would give back what it had in its hands, halfway through. */
+static void test_a_child_of_a_busy_io_thread(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -109,13 +110,13 @@ static void test_a_child_of_a_busy_porter(void **state)
     static char half[1];
     pthread_mutex_lock(&host->worker->lock);
     for (int wanted = 0; wanted < 2; wanted++) {
-        bb__own_begin(&lane->own);
-        assert_true(bb__own_take(&lane->own, bb__own_look(&lane->own)));
+        bb__owner_begin(&lane->owner);
+        assert_true(bb__owner_take(&lane->owner, bb__owner_look(&lane->owner)));
         lane->set.conns = (struct bb__conn *)half;
-        if (wanted) lane->own.word += BB_OWN_WANT - BB_OWN_WORK;
+        if (wanted) lane->owner.word += BB_OWNER_RECLAIMED - BB_OWNER_WORKING;
         assert_true(in_child(waits_for_nobody, host));
         lane->set.conns = NULL;
-        bb__own_give(&lane->own);
+        bb__owner_give(&lane->owner);
     }
     pthread_mutex_unlock(&host->worker->lock);
     host_free(host);
@@ -271,7 +272,7 @@ static void test_a_drain_ends_although_a_child_sleeps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_child_of_a_busy_porter),
+        cmocka_unit_test(test_a_child_of_a_busy_io_thread),
         cmocka_unit_test(test_the_parents_connections_live_on),
         cmocka_unit_test(test_a_sleeping_child_keeps_no_client_waiting),
         cmocka_unit_test(test_no_event_of_a_connection_that_is_gone),

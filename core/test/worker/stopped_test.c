@@ -1,5 +1,5 @@
 /* stopped_test.c: the process, or its machine, was stopped while a lane waited: the lost time is no client's
- * fault. What the porter does about it is porter_stopped_test.c's. */
+ * fault. What the I/O thread does about it is io_stopped_test.c's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,7 +106,7 @@ static void test_waits_are_short_in_the_middle_of_a_request(void **state)
         struct host *host = new_host();
         struct client *client = new_saying(host, clients[i].says);
         host_settle(host);
-        assert_int_equal(bb__deadline_wait(&host->lane->set.deadlines, fake_clock), clients[i].wait);
+        assert_int_equal(bb__timeout_wait(&host->lane->set.timeouts, fake_clock), clients[i].wait);
         client_free(client);
         host_free(host);
     }

@@ -88,11 +88,11 @@ static void test_lanes_step_aside_under_load(void **state)
 
 #define ROTATIONS 50
 
-static char folder[] = "/tmp/bb_worker_test_XXXXXX";
+static char directory[] = "/tmp/bb_worker_test_XXXXXX";
 
 static const char *log_path(char path[64], int rotation)
 {
-    snprintf(path, 64, rotation > 0 ? "%s/log.%d" : "%s/log", folder, rotation);
+    snprintf(path, 64, rotation > 0 ? "%s/log.%d" : "%s/log", directory, rotation);
     return path;
 }
 
@@ -115,7 +115,7 @@ static void test_no_line_is_lost_between_two_logs(void **state)
     struct lanes lanes;
     unsigned lines = 0;
     char path[64], renamed[64];
-    assert_non_null(mkdtemp(folder));
+    assert_non_null(mkdtemp(directory));
     strcpy(settings.access_log, log_path(path, 0));
     strcpy(settings.access_log_format, "json");
     lanes_start(&lanes, 3, &settings);
@@ -133,7 +133,7 @@ static void test_no_line_is_lost_between_two_logs(void **state)
     assert_int_equal(lanes_finish(&lanes), CLIENTS * EACH);
     for (int i = 0; i <= ROTATIONS; i++) lines += lines_in(log_path(path, i));
     assert_int_equal(lines, CLIENTS * EACH);
-    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(rmdir(directory), 0);
 }
 
 /* ---- busy and idle lanes ---- */

@@ -24,11 +24,13 @@ module Bontebok
       1
     end
 
-    # Its path: in lib/bontebok in a checkout, and with RubyGems as it is set by default; else in the gem's folder for
-    # extensions, which is in the load path. nil when it is nowhere.
+    # Its path: in lib/bontebok in a checkout, and with RubyGems as it is set by default; else in the gem's directory
+    # for extensions, which is in the load path. nil when it is nowhere.
     def program
-      @program ||= [File.expand_path("..", __dir__), *@load_path.map { |folder| File.join(folder.to_s, "bontebok") }]
-                   .map { |folder| File.join(folder, PROGRAM) }
+      @program ||= [File.expand_path("..", __dir__), *@load_path.map do |directory|
+        File.join(directory.to_s, "bontebok")
+      end]
+                   .map { |directory| File.join(directory, PROGRAM) }
                    .find { |path| File.file?(path) && File.executable?(path) }
     end
 

@@ -7,7 +7,7 @@ require_relative "../usage_error"
 
 module Bontebok
   # Whom the application runs as: the options User and Group. The supervisor stays what it was started as, root: it has
-  # to remove the pid file and sockets, and to open log files anew in folders that are root's. A master becomes this
+  # to remove the pid file and sockets, and to open log files anew in directories that are root's. A master becomes this
   # user first of all, before it loads anything; so its workers, and whatever they fork, are nobody else from birth.
   # Without User, or where the process is that user already, nothing is changed.
   class Account
@@ -67,7 +67,7 @@ module Bontebok
     end
 
     # Opens a file to append to. Where the user may not make one, it is made for him: after the log was rotated in a
-    # folder of root's as well.
+    # directory of root's as well.
     def append(path)
       act { File.open(path, "a") }
     rescue Errno::EACCES
@@ -136,16 +136,16 @@ module Bontebok
       raise
     end
 
-    # Nowhere on the way to it can the user have put a link to another folder: root would make a file there.
-    def roots_own?(folder)
-      return false unless File.realpath(folder) == folder
+    # Nowhere on the way to it can the user have put a link to another directory: root would make a file there.
+    def roots_own?(directory)
+      return false unless File.realpath(directory) == directory
 
-      act { ways(folder).none? { |way| File.owned?(way) || (File.writable?(way) && !File.sticky?(way)) } }
+      act { ways(directory).none? { |way| File.owned?(way) || (File.writable?(way) && !File.sticky?(way)) } }
     end
 
-    def ways(folder)
-      parent = File.dirname(folder)
-      parent == folder ? [folder] : [folder, *ways(parent)]
+    def ways(directory)
+      parent = File.dirname(directory)
+      parent == directory ? [directory] : [directory, *ways(parent)]
     end
 
     def group_of_user

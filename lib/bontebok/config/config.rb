@@ -30,7 +30,7 @@ module Bontebok
     # written    { key => [strings] } of the command line
     # given      the same of the rackup command's -O, over which a file wins, as in Rhebok
     # defaults   { key => effective value } in place of the table's
-    # Raises UsageError, or StartError for a file or folder that is missing.
+    # Raises UsageError, or StartError for a file or directory that is missing.
     def initialize(written = {}, given: {}, defaults: {}, env: ENV)
       @written = written
       @given = given

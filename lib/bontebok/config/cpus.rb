@@ -6,10 +6,10 @@ module Bontebok
   # its cgroup and of all that this is part of, cgroups(7), version 1 and 2).
   class Cpus
     # One mounted hierarchy: where it is, which of its groups is seen there, and the group that we are in.
-    Hierarchy = Struct.new(:folder, :root, :group)
+    Hierarchy = Struct.new(:directory, :root, :group)
     private_constant :Hierarchy
 
-    # root: for tests, a folder with a proc and a sys of its own.
+    # root: for tests, a directory with a proc and a sys of its own.
     def initialize(root: "/")
       @root = root
     end
@@ -33,7 +33,7 @@ module Bontebok
 
     # Every limit on the way from our group to the root, in CPUs.
     def quotas
-      hierarchies.flat_map { |hierarchy| folders(hierarchy).filter_map { |folder| quota(folder) } }
+      hierarchies.flat_map { |hierarchy| directories(hierarchy).filter_map { |directory| quota(directory) } }
     end
 
     # Lines of mountinfo: id, parent, device, root, mount point, options, any number of fields, "-", type, source,
@@ -65,20 +65,20 @@ module Bontebok
       end
     end
 
-    # Our group's folder and its parents'. In a container the mount shows a part of the hierarchy, and the name of our
-    # group may begin above it, or be one that is not visible at all: then what is mounted is ours.
-    def folders(hierarchy)
+    # Our group's directory and its parents'. In a container the mount shows a part of the hierarchy, and the name of
+    # our group may begin above it, or be one that is not visible at all: then what is mounted is ours.
+    def directories(hierarchy)
       below = hierarchy.group.delete_prefix(hierarchy.root.delete_suffix("/"))
       below = below.start_with?("/") ? below.split("/").reject(&:empty?) : []
       below = [] if below.include?("..")
-      (0..below.size).map { |depth| File.join(hierarchy.folder, *below.first(depth)) }
+      (0..below.size).map { |depth| File.join(hierarchy.directory, *below.first(depth)) }
     end
 
     # nil: no limit here.
-    def quota(folder)
-      time, period = read("#{folder}/cpu.max").split
-      time ||= read("#{folder}/cpu.cfs_quota_us")
-      period ||= read("#{folder}/cpu.cfs_period_us")
+    def quota(directory)
+      time, period = read("#{directory}/cpu.max").split
+      time ||= read("#{directory}/cpu.cfs_quota_us")
+      period ||= read("#{directory}/cpu.cfs_period_us")
       time.to_r / period.to_r if time.to_i.positive? && period.to_i.positive?
     end
 

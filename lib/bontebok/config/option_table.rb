@@ -10,7 +10,7 @@ require_relative "option_table/processes"
 require_relative "option_table/times"
 
 module Bontebok
-  # The one table of options, a section of it in each file of its folder. The command line, the configuration file,
+  # The one table of options, a section of it in each file of its directory. The command line, the configuration file,
   # --help, --check and docs/CONFIGURATION.md are made from it, and so are the core's settings: an option is added there
   # and nowhere else.
   module OptionTable

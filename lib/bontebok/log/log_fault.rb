@@ -8,9 +8,9 @@ module Bontebok
     BACKTRACE_LINES = 20
     CAUSES = 5
     # Frames of the server itself, and of Rack on the way to the rackup file, say nothing about an application's fault.
-    OWN_FOLDER = "#{File.expand_path("..", __dir__)}/".freeze
+    OWN_DIRECTORY = "#{File.expand_path("..", __dir__)}/".freeze
     # Calls of the application lead through there.
-    COMMANDS = "#{OWN_FOLDER}system/command_limits.rb:".freeze
+    COMMANDS = "#{OWN_DIRECTORY}system/command_limits.rb:".freeze
     RACK_BUILDER = "/lib/rack/builder.rb:"
     # Raised in our frames for a reply that is the application's fault: by then it has returned.
     INVALID_REPLY = "Bontebok::Core::InvalidReply"
@@ -57,9 +57,9 @@ module Bontebok
       # All of them when the fault is our own.
       def frames_of(exception)
         backtrace = exception.backtrace.to_a.drop_while { |frame| frame.start_with?(COMMANDS) }
-        return backtrace if backtrace.first&.start_with?(OWN_FOLDER) && exception.class.name != INVALID_REPLY
+        return backtrace if backtrace.first&.start_with?(OWN_DIRECTORY) && exception.class.name != INVALID_REPLY
 
-        frames = backtrace.take_while { |frame| !frame.start_with?(OWN_FOLDER) }
+        frames = backtrace.take_while { |frame| !frame.start_with?(OWN_DIRECTORY) }
         frames.pop while frames.last&.include?(RACK_BUILDER)
         frames
       end

@@ -33,7 +33,7 @@ module Bontebok
       def direct(stream, path, account)
         return if path.nil?
 
-        # Given the path, reopen would have closed the stream before it finds that there is no such folder. What it
+        # Given the path, reopen would have closed the stream before it finds that there is no such directory. What it
         # is already, /dev/stderr for one, another user could not even open.
         explained(path, account) { reopen(stream, path, account) } unless File.identical?(path, stream)
         stream.sync = true

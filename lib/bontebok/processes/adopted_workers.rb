@@ -14,10 +14,10 @@ module Bontebok
     Worker = Struct.new(:pid, :told, :deadline)
     private_constant :Worker
 
-    # siblings: on whose board the workers are. patience: seconds that one may take to finish. stalled: the
+    # worker_links: on whose board the workers are. patience: seconds that one may take to finish. stalled: the
     # StalledWorkers, where one may be.
-    def initialize(siblings, patience:, log:, stalled: nil)
-      @siblings = siblings
+    def initialize(worker_links, patience:, log:, stalled: nil)
+      @worker_links = worker_links
       @patience = patience
       @log = log
       @stalled = stalled
@@ -30,14 +30,14 @@ module Bontebok
 
     # A master has ended. Those of its workers that serve are on the board.
     def take
-      pids = (@siblings.pids - @workers.map(&:pid)).select { |pid| ours?(pid) }
+      pids = (@worker_links.pids - @workers.map(&:pid)).select { |pid| ours?(pid) }
       return if pids.empty?
 
       @workers.concat(pids.map { |pid| Worker.new(pid) })
       return tell_all(*@stop) if @stop
 
-      note(pids - @siblings.leaving)
-      @workers.each { |worker| retire(worker) if @siblings.leaving.include?(worker.pid) && !worker.told }
+      note(pids - @worker_links.leaving)
+      @workers.each { |worker| retire(worker) if @worker_links.leaving.include?(worker.pid) && !worker.told }
     end
 
     # most: how many of them serve on. With more, masters that die again and again would fill the memory; those that
@@ -71,7 +71,7 @@ module Bontebok
 
     # A process has ended, and we have waited for it. It may be one of these, or one that died with its master.
     def ended(pid, status)
-      @siblings.forget(pid)
+      @worker_links.forget(pid)
       worker = @workers.find { |one| one.pid == pid } or return
       @workers.delete(worker)
       @log.write(status.success? ? :info : :warn, "worker (pid #{pid}) has left: #{Child.ending(status)}")

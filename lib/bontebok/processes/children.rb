@@ -7,7 +7,7 @@ require_relative "children/orders"
 require_relative "children/pauses"
 require_relative "children/record"
 require_relative "children/roster"
-require_relative "children/turns"
+require_relative "children/replacement_queue"
 require_relative "../system/clock"
 require_relative "../config/hooks"
 require_relative "../system/main_thread"
@@ -39,7 +39,7 @@ module Bontebok
                    ended: proc {}, stalled: nil, &start)
       @roster = Roster.new(count)
       @pauses = Pauses.new(pause, interval)
-      @turns = Turns.new
+      @replacements = ReplacementQueue.new
       @record = Record.new(name, @roster.numbers, log)
       @seconds = { boot: boot, quit: Child::QUIT_SECONDS + margin, kill_children: Child::KILL_SECONDS }
       @seconds.default = patience + margin
@@ -54,7 +54,7 @@ module Bontebok
       @roster.empty?
     end
 
-    # Waits until something happens to a child, a deadline passes or one of the others is readable. #mind is to follow,
+    # Waits until something happens to a child, a deadline passes or one of the others is readable. #tick is to follow,
     # after the signals were taken: a CHLD that comes later wakes the next wait. The block is given what the application
     # raises here (MainThread). until_then: a deadline of the caller's.
     def wait(*others, until_then: nil, &interrupted)
@@ -63,7 +63,7 @@ module Bontebok
     end
 
     # Hears what the children say, and starts, retires and kills by the rules above.
-    def mind
+    def tick
       @roster.audible.each { |child| child.hear.each { |word| note(child, word) } }
       reap
       @roster.select(&:lost?).each { |child| note_lost(child) }
@@ -71,7 +71,7 @@ module Bontebok
       kill_stalled if watch_time
       return if @stopping
 
-      @turns.next(@roster.to_a)&.then { |child| replace(child) }
+      @replacements.next(@roster.to_a)&.then { |child| replace(child) }
       fill
     end
 
@@ -154,7 +154,7 @@ module Bontebok
 
     def note(child, word)
       case word
-      when :leave then @turns.add(child)
+      when :leave then @replacements.add(child)
       when :hung, :stuck, :emptied then note_hung(child, word)
       when *Child::PROGRESS then note_progress(child, word)
       end

@@ -31,7 +31,7 @@ module Bontebok
       @limits = {}
     end
 
-    def mind
+    def tick
       super
       give_up_late_ones unless @stopping
     end

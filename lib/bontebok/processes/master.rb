@@ -49,7 +49,7 @@ module Bontebok
       ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log, *@turns, *@life_line].each(&:disown) }
       MainThread.guard do
         prepare
-        mind_workers
+        tick_workers
       end
       @failed ? 1 : 0
     rescue AppLoader::Failed, ThreadError => e
@@ -100,7 +100,7 @@ module Bontebok
       boot = @config.seconds(:worker_boot_timeout)
       { pause: @config.seconds(:err_respawn_interval), interval: @config.seconds(:spawn_interval),
         boot: boot.zero? ? Float::INFINITY : boot, patience: @config.seconds(:graceful_timeout),
-        stalled: @listeners.siblings.stalled(@config.seconds(:worker_timeout)) }
+        stalled: @listeners.worker_links.stalled(@config.seconds(:worker_timeout)) }
     end
 
     def fork_worker(number)
@@ -112,13 +112,13 @@ module Bontebok
     end
 
     def note_end(child)
-      @listeners.siblings.forget(child.pid)
+      @listeners.worker_links.forget(child.pid)
       attempt_hook(:after_worker_exit, Hooks::Worker.new(child.number, child.pid), child.status)
     end
 
-    def mind_workers
+    def tick_workers
       loop do
-        @workers.mind
+        @workers.tick
         @progress.tell(@workers) { |step| note(step) } unless @stopping
         break if @stopping && @workers.empty?
 

@@ -41,7 +41,7 @@ module Bontebok
 
     private
 
-    # A new file: in a folder where others may write they could have put a link there.
+    # A new file: in a directory where others may write they could have put a link there.
     def write_temporary
       FileUtils.rm_f(temporary)
       File.write(temporary, "#{Process.pid}\n", mode: File::WRONLY | File::CREAT | File::EXCL, perm: MODE)

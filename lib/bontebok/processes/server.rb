@@ -72,10 +72,10 @@ module Bontebok
     end
 
     def check_spool_dir
-      folder = @config[:spool_dir]
-      return if File.directory?(folder) && File.writable?(folder)
+      directory = @config[:spool_dir]
+      return if File.directory?(directory) && File.writable?(directory)
 
-      raise StartError, "SpoolDir #{folder} is no folder that can be written to"
+      raise StartError, "SpoolDir #{directory} is no directory that can be written to"
     end
 
     # Whether it can be opened, the workers would only find out when the application is loaded.
@@ -111,7 +111,7 @@ module Bontebok
       Dir.children("/proc/self/fd").map(&:to_i).select { |fd| fd > 2 }.each do |fd|
         IO.for_fd(fd, autoclose: false).close_on_exec = true
       rescue SystemCallError, ArgumentError
-        next # it was the folder's own, or is one that Ruby reserves
+        next # it was the directory's own, or is one that Ruby reserves
       end
     end
 

@@ -127,7 +127,7 @@ module Bontebok
       ready = MainThread.wait(sources, @deadline&.step) { |exception| @lanes.interrupted(exception) }
       return (give_up if @deadline.left.zero?) unless ready
 
-      @lanes.request_limits.mind if ready.include?(@lanes.request_limits)
+      @lanes.request_limits.tick if ready.include?(@lanes.request_limits)
       @events.take.each { |event| handle(event) }
     end
 

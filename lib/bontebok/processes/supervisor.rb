@@ -45,7 +45,7 @@ module Bontebok
       prepare_to_adopt
       @masters = Generations.of(@config, -> { @workers }, @log, ended: method(:adopt)) { |number| fork_master(number) }
       watch_restart_file(WorkingDirectory.keep)
-      MainThread.guard { mind_masters }
+      MainThread.guard { tick_masters }
       raise @error if @error
 
       @log.info("stopped") unless @failed
@@ -59,9 +59,9 @@ module Bontebok
     # Only where the application is not: it may wait for children of its own, whose ends we would take away.
     def prepare_to_adopt
       @life_line = LifeLine.new if !@app && Core.adopt_orphans
-      siblings = @listeners.siblings
-      @adopted = AdoptedWorkers.new(siblings, patience: @config.seconds(:graceful_timeout), log: @log,
-                                              stalled: siblings.stalled(@config.seconds(:worker_timeout)))
+      worker_links = @listeners.worker_links
+      @adopted = AdoptedWorkers.new(worker_links, patience: @config.seconds(:graceful_timeout), log: @log,
+                                                  stalled: worker_links.stalled(@config.seconds(:worker_timeout)))
     end
 
     def adopt(_master)
@@ -78,17 +78,17 @@ module Bontebok
       end
     end
 
-    def watch_restart_file(folder)
+    def watch_restart_file(directory)
       path = @config[:restart_file] or return
-      RestartFile.watch(File.expand_path(path, folder)) { @events.push(:restart) }
+      RestartFile.watch(File.expand_path(path, directory)) { @events.push(:restart) }
     rescue ThreadError => e
       raise StartError, "no room for threads: #{e.message}"
     end
 
-    def mind_masters
+    def tick_masters
       loop do
-        @masters.mind
-        mind_adopted
+        @masters.tick
+        tick_adopted
         follow_start
         break if @stopping && @masters.empty? && @adopted.empty?
 
@@ -97,7 +97,7 @@ module Bontebok
       end
     end
 
-    def mind_adopted
+    def tick_adopted
       @adopted.kill_late_ones
       @adopted.keep(@masters.whole? ? 0 : @workers) unless @stopping
     end

@@ -2,7 +2,7 @@
 
 require "socket"
 
-require_relative "lent_descriptor"
+require_relative "duped_descriptor"
 require_relative "../start_error"
 
 module Bontebok
@@ -33,7 +33,7 @@ module Bontebok
 
     # A descriptor for the core, which takes it over and closes it.
     def descriptor
-      @lent = LentDescriptor.new(socket)
+      @lent = DupedDescriptor.new(socket)
       @lent.fileno
     end
 

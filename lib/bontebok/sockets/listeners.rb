@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "adopted_listener"
-require_relative "siblings"
+require_relative "worker_links"
 require_relative "tcp_listener"
 require_relative "unix_listener"
 
@@ -30,12 +30,12 @@ module Bontebok
     end
 
     # What those that serve them share; made by #bind.
-    attr_reader :siblings
+    attr_reader :worker_links
 
     # All or none. Raises StartError.
     def bind
       each(&:bind)
-      @siblings = Siblings.new
+      @worker_links = WorkerLinks.new
     rescue StartError
       close
       raise
@@ -58,13 +58,13 @@ module Bontebok
     def close
       unlink
       each(&:close)
-      @siblings&.close
+      @worker_links&.close
     end
 
     # In a process that has nothing to do with the server.
     def disown
       each(&:disown)
-      @siblings&.disown
+      @worker_links&.disown
     end
 
     # In a process that inherited them, once they listen: takes note of which files are ours.

@@ -20,8 +20,8 @@ module Bontebok
       raise StartError, "the owner of unix sockets: #{e.message}"
     end
 
-    # Through a handle, and only if it is a socket: who may write in the folder could put a link there, to a file that
-    # he wants to own. Raises StartError or SystemCallError.
+    # Through a handle, and only if it is a socket: who may write in the directory could put a link there, to a file
+    # that he wants to own. Raises StartError or SystemCallError.
     def apply(path)
       File.open(path, O_PATH | File::NOFOLLOW) do |file|
         raise Errno::ENOTSOCK unless file.stat.socket?

@@ -17,7 +17,7 @@ module Bontebok
     # board: shows its #lanes. seconds: WorkerTimeout. clock: what stands for ours in tests.
     # stops: returns what ProcessStop.of does.
     def initialize(board, seconds, clock: Clock, stops: ProcessStop.method(:of))
-      @board = board
+      @scoreboard = board
       @seconds = seconds
       @clock = clock
       @stops = stops
@@ -35,7 +35,7 @@ module Bontebok
       begin_anew(now) if late > pause # we were stopped ourselves, and maybe everybody
       @lost = @clock.lost
       @time = now + pause
-      workers = @board.lanes.group_by { |lane| lane[:pid] }
+      workers = @scoreboard.lanes.group_by { |lane| lane[:pid] }
       stopped(workers.keys, now).merge(stalled(workers, now - @since))
     end
 

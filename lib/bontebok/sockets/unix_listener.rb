@@ -9,7 +9,7 @@ module Bontebok
   # when a server starts is therefore either a living one, which is refused, or a stale one, which goes. Why it is not
   # renamed into its place: docs/decisions/0006-a-unix-socket-is-bound-under-its-name.md.
   class UnixListener < Listener
-    # How long somebody else may hold the folder's lock: a start holds it for less than a millisecond.
+    # How long somebody else may hold the directory's lock: a start holds it for less than a millisecond.
     LOCK_ATTEMPTS = 25
     LOCK_INTERVAL = 0.02
 
@@ -30,7 +30,7 @@ module Bontebok
       return super if address.abstract?
 
       explained do
-        alone_in_folder do
+        alone_in_directory do
           vacate
           take_path(socket)
           @identity = identity
@@ -72,7 +72,7 @@ module Bontebok
 
     # What would keep us from the path is found before the application loads.
     def try_path
-      alone_in_folder do
+      alone_in_directory do
         vacate
         Socket.open(Socket::PF_UNIX, Socket::SOCK_STREAM) { |trial| take_path(trial) }
         try_access
@@ -135,27 +135,27 @@ module Bontebok
     end
 
     # One that is bound and does not listen yet looks stale: of servers that start at the same moment, one after the
-    # other looks. Where there is no lock to be had, because we may not read the folder or somebody keeps it, a start is
-    # still right, if it is the only one.
-    def alone_in_folder
-      folder = lock_folder
+    # other looks. Where there is no lock to be had, because we may not read the directory or somebody keeps it, a start
+    # is still right, if it is the only one.
+    def alone_in_directory
+      directory = lock_directory
       yield
     ensure
       # A process that was forked meanwhile has the lock as well: to close our descriptor would not end it.
-      folder&.flock(File::LOCK_UN)
-      folder&.close
+      directory&.flock(File::LOCK_UN)
+      directory&.close
     end
 
-    def lock_folder
-      folder = File.new(File.dirname(path))
+    def lock_directory
+      directory = File.new(File.dirname(path))
       LOCK_ATTEMPTS.times do
-        return folder if folder.flock(File::LOCK_EX | File::LOCK_NB)
+        return directory if directory.flock(File::LOCK_EX | File::LOCK_NB)
 
         sleep(LOCK_INTERVAL)
       end
-      folder
+      directory
     rescue SystemCallError
-      folder
+      directory
     end
 
     def identity

@@ -6,8 +6,8 @@ module Bontebok
   module FileName
     class << self
       # ~ is a home directory. Raises ArgumentError for ~name if nobody has that name.
-      def absolute(name, folder = Dir.pwd)
-        text(File.expand_path(name.b, folder.b))
+      def absolute(name, directory = Dir.pwd)
+        text(File.expand_path(name.b, directory.b))
       end
 
       def text(name)

@@ -4,7 +4,7 @@ require_relative "file_name"
 require_relative "../start_error"
 
 module Bontebok
-  # The folder where relative names of files begin, also for the application: that of the option Directory, or of the
+  # The directory where relative names of files begin, also for the application: that of the option Directory, or of the
   # start. It is known by the name under which it was entered, here or by the shell (PWD). The kernel only knows where
   # that led, while a link on the way, such as /srv/app/current, may lead to another release when the application is
   # loaded anew.
@@ -16,7 +16,8 @@ module Bontebok
         Dir.chdir(path)
         @name = name
       rescue SystemCallError => e
-        raise StartError, "#{place}: cannot change to the folder #{path}: #{SystemCallError.new(nil, e.errno).message}"
+        raise StartError,
+              "#{place}: cannot change to the directory #{path}: #{SystemCallError.new(nil, e.errno).message}"
       end
 
       def name
@@ -29,11 +30,11 @@ module Bontebok
         @kept = name
       end
 
-      # The folder that the name leads to by now. Where there is none we stay.
+      # The directory that the name leads to by now. Where there is none we stay.
       def enter_again(log)
         Dir.chdir(@kept) if @kept
       rescue SystemCallError => e
-        log.error("cannot change to the folder #{@kept} again: #{SystemCallError.new(nil, e.errno).message}")
+        log.error("cannot change to the directory #{@kept} again: #{SystemCallError.new(nil, e.errno).message}")
       end
     end
   end

@@ -14,7 +14,8 @@ module Bontebok
     # Rack 2's way to give options to the rackup command, which is not what runs here. Rack 3 refuses it.
     OPTION_LINE = /^#\\.*/
 
-    # Loads it in a process that does so later than the server was started: the folder's name may lead elsewhere by now.
+    # Loads it in a process that does so later than the server was started: the directory's name may lead elsewhere by
+    # now.
     def self.load_anew(path, log)
       WorkingDirectory.enter_again(log)
       new(path, log).load

@@ -33,9 +33,9 @@ module Bontebok
       @events = events
       @lock = Mutex.new
       @core = Core::Worker.new(config.core_settings)
-      listeners.siblings.connect(@core)
+      listeners.worker_links.connect(@core)
       @core.tell(*channel.dictate(:hung, :stuck, :emptied, :leave)) if channel
-      @core.start_porter
+      @core.start_io_thread
       listeners.each { |listener| @core.listen(listener.descriptor, listener.server_name, listener.server_port) }
       @lanes = Array.new(config[:threads]) { make_lane(config, app) }
       @request_limits = RequestLimits.new(@core, @lanes, log: log)
@@ -163,7 +163,7 @@ module Bontebok
 
     def report(level, message, exception)
       case level
-      when :out_of_band then mind("what was to be done out of band") { go_out_of_band }
+      when :out_of_band then guard("what was to be done out of band") { go_out_of_band }
       when :max_requests, :busy then @events.push(level)
       when :leave then leave(exception)
       else @log.write(level, message, exception)
@@ -172,7 +172,7 @@ module Bontebok
 
     # Outside of a request there is no env.
     def ask_hooks(exception, env)
-      mind("the hook on_error") { @hooks.attempt(:on_error, exception, env || {}, log: @log) }
+      guard("the hook on_error") { @hooks.attempt(:on_error, exception, env || {}, log: @log) }
     end
 
     # Whatever becomes of this time, there is to be a next one.
@@ -184,7 +184,7 @@ module Bontebok
     end
 
     # What Hooks lets pass is not the hook's failure but this process's, as where the application raises it.
-    def mind(what)
+    def guard(what)
       yield
     rescue SignalException, NoMemoryError => e
       fail_with("#{what} ends this process", e)

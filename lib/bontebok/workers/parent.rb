@@ -10,11 +10,11 @@ module Bontebok
     END_SECONDS = 1
     WORDS = { "TERM" => :retire, "QUIT" => :drain, "INT" => :quit, "HUP" => :reopen }.freeze
 
-    # life_line: to the supervisor; nil: it adopts nobody. siblings: on whose board it finds those that it adopts.
-    def initialize(channel, life_line, siblings)
+    # life_line: to the supervisor; nil: it adopts nobody. worker_links: on whose board it finds those that it adopts.
+    def initialize(channel, life_line, worker_links)
       @channel = channel
       @life_line = life_line
-      @siblings = siblings
+      @worker_links = worker_links
       @master = Process.ppid
     end
 
@@ -47,7 +47,7 @@ module Bontebok
     private
 
     def adoptable?
-      @life_line && !@life_line.cut? && @siblings.pids.include?(Process.pid) && master_ends?
+      @life_line && !@life_line.cut? && @worker_links.pids.include?(Process.pid) && master_ends?
     end
 
     # The application may have closed a descriptor of ours: then the channel ends, and the master lives.

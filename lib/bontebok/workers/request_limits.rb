@@ -21,7 +21,7 @@ module Bontebok
       end
     end
 
-    # Readable when there is something to #mind.
+    # Readable when there is something to #tick.
     attr_reader :to_io
 
     # core: the Core::Worker, which keeps the descriptor. lanes: its lanes.
@@ -33,12 +33,12 @@ module Bontebok
     end
 
     # The core tells the parent, which has the process replaced.
-    def mind
+    def tick
       @to_io.read_nonblock(8, exception: false)
       @lanes.each { |lane| time_out(lane) }
       return unless @core.overdue?
 
-      while (news = @core.news)
+      while (news = @core.event)
         @log.write(*news)
       end
       report_overdue

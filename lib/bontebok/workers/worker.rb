@@ -98,7 +98,7 @@ module Bontebok
 
     # If the master has died by now, the supervisor may have looked for us before our lanes were on the board.
     def begin_to_obey(words)
-      @parent = Parent.new(@channel, @life_line, @listeners.siblings)
+      @parent = Parent.new(@channel, @life_line, @listeners.worker_links)
       (words + @channel.hear).each { |word| obey(word) }
     end
 
@@ -137,7 +137,7 @@ module Bontebok
       when :lanes_ended then @serving = false
       when :busy then @heartbeat.busy
       when :max_requests then ask_to_leave("max requests #{@lanes.request_limit} reached")
-      when :late then @lanes.request_limits.mind
+      when :late then @lanes.request_limits.tick
       when :leave then @channel.say(:leave)
       when "TERM", "QUIT" then ask_to_leave("SIG#{event}")
       end

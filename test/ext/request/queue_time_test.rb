@@ -13,14 +13,15 @@ class QueueTimeTest < Support::LaneCase
     define_method("test_who_waits_is_told_in_an_env_that_is_#{kind}") do
       serve_with_gate(**options)
       @kept.request("GET", "/")
-      eventually { unread(@kept).zero? } # the porter has read it
+      eventually { unread(@kept).zero? } # the I/O thread has read it
       read = now
       eventually { now - read > WAIT }
       @leave.push(:now)
       [@gated, @kept].each { |client| assert_equal 200, client.read_response.status }
 
       assert_nil @envs.pop[KEY]
-      assert_includes WAIT..(now - @gated_at), @envs.pop.fetch(KEY) # the porter's look may have begun before it came
+      # The look of the I/O thread may have begun before it came.
+      assert_includes WAIT..(now - @gated_at), @envs.pop.fetch(KEY)
     ensure
       @leave.push(:now)
       [@gated, @kept].each { |client| client&.close }
@@ -58,7 +59,7 @@ class QueueTimeTest < Support::LaneCase
       @kept.request("GET", "/first")
       @kept.read_response
     end
-    server.await_requests(3) # else the porter might read the next one
+    server.await_requests(3) # else the I/O thread might read the next one
     @gated_at = now
     @gated.request("GET", "/gate")
     entered.pop

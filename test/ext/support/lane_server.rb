@@ -32,7 +32,7 @@ module Support
       listener.autoclose = false
       @worker.listen(listener.fileno, name, port)
       connect_with(*siblings) if siblings
-      @worker.start_porter
+      @worker.start_io_thread
       @lanes = Array.new(count) do
         Bontebok::Core::Lane.new(@worker, app, env: self.class.base_env, report: method(:report), **options)
       end
@@ -98,8 +98,8 @@ module Support
     private
 
     def connect_with(queue, board)
-      worker.relay(*queue)
-      worker.board(board)
+      worker.share_queue(*queue)
+      worker.scoreboard(board)
     end
 
     def serve(lane)

@@ -76,7 +76,7 @@ class ExtOutOfBandTest < Support::LaneCase
     assert_empty server.reports
     leave.push(:now)
     gated.read_response
-    eventually { @board.lanes.all? { |lane| lane[:state] == :idle } }
+    eventually { @scoreboard.lanes.all? { |lane| lane[:state] == :idle } }
     server.get
     assert_equal :out_of_band, server.next_report.level
   ensure
@@ -144,15 +144,15 @@ class ExtOutOfBandTest < Support::LaneCase
 
   def server_on(listener, address, name, queue, **options)
     app = ->(_) { [200, {}, [name]] }
-    siblings = [queue.map { |socket| lent(socket) }, Bontebok::Core::Board.new(4)]
+    siblings = [queue.map { |socket| lent(socket) }, Bontebok::Core::Scoreboard.new(4)]
     Support::LaneServer.new(app, listener, address, siblings: siblings, **options).tap { |server| servers << server }
   end
 
   def two_lanes
     entered, leave = Array.new(2) { Queue.new }
-    @board = Bontebok::Core::Board.new(2)
+    @scoreboard = Bontebok::Core::Scoreboard.new(2)
     queue = Socket.pair(:UNIX, :SEQPACKET).map { |socket| lent(socket) }
-    server = serve(count: 2, siblings: [queue, @board]) do |env|
+    server = serve(count: 2, siblings: [queue, @scoreboard]) do |env|
       entered.push(:now) && leave.pop if env["PATH_INFO"] == "/gate"
       OK
     end

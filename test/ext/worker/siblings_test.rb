@@ -2,7 +2,8 @@
 
 require_relative "../support/lane_case"
 
-# What workers have in common (Worker#relay, Worker#board, Core::Board), and what the porter has to tell.
+# What workers have in common (Worker#share_queue, Worker#scoreboard, Core::Scoreboard), and what the I/O thread has to
+# tell.
 class ExtSiblingsTest < Support::LaneCase
   Core = Bontebok::Core
 
@@ -10,14 +11,14 @@ class ExtSiblingsTest < Support::LaneCase
   # have the same ones.
   def siblings
     ends = Socket.pair(:UNIX, :SEQPACKET)
-    @board = Core::Board.new(8)
+    @scoreboard = Core::Scoreboard.new(8)
     entered, leave = Array.new(2) { Queue.new }
     servers = %w[one other].map do |name|
       app = lambda do |env|
         entered.push(name) && leave.pop if env["PATH_INFO"] == "/gate"
         [200, {}, [name]]
       end
-      serve(listener: listener(name), siblings: [ends.map { |socket| lent(socket) }, @board], &app)
+      serve(listener: listener(name), siblings: [ends.map { |socket| lent(socket) }, @scoreboard], &app)
     end
     [*servers, entered, leave]
   end
@@ -40,39 +41,39 @@ class ExtSiblingsTest < Support::LaneCase
   end
 
   def test_what_lanes_do
-    assert_empty Core::Board.new(8).lanes
+    assert_empty Core::Scoreboard.new(8).lanes
     one, _other, entered, leave = siblings
     one.get
     one.connect do |gated|
       gated.request("GET", "/gate")
       entered.pop
-      eventually { @board.lanes.map { |lane| lane[:state] } == %i[request idle] }
-      busy, idle = @board.lanes
+      eventually { @scoreboard.lanes.map { |lane| lane[:state] } == %i[request idle] }
+      busy, idle = @scoreboard.lanes
       assert_equal [Process.pid, false, 2], busy.values_at(:pid, :leaves, :requests)
       assert_kind_of Float, busy[:queue_time]
       assert_equal [Process.pid, false, 0, 0.0, nil], idle.values_at(:pid, :leaves, :requests, :queue_time, :taken)
-      eventually { @board.lanes.first[:taken] > busy[:taken] }
+      eventually { @scoreboard.lanes.first[:taken] > busy[:taken] }
       leave.push(:now)
       gated.read_response
     end
     servers.each(&:stop)
-    assert_equal([true, true], @board.lanes.map { |lane| lane[:leaves] })
-    assert_equal({ readers: 0, senders: 0 }, @board.slow)
+    assert_equal([true, true], @scoreboard.lanes.map { |lane| lane[:leaves] })
+    assert_equal({ readers: 0, senders: 0 }, @scoreboard.slow)
   end
 
   def test_a_board
-    board = Core::Board.new(1)
+    board = Core::Scoreboard.new(1)
     board.clear(Process.pid, -1)
     assert_raises(RuntimeError) { board.send(:initialize, 1) }
-    assert_raises(RuntimeError) { Core::Board.allocate.clear(1, -1) }
-    assert_raises(TypeError) { Core::Worker.new.board(Object.new) }
-    assert_raises(TypeError) { Core::Board.new("many") }
+    assert_raises(RuntimeError) { Core::Scoreboard.allocate.clear(1, -1) }
+    assert_raises(TypeError) { Core::Worker.new.scoreboard(Object.new) }
+    assert_raises(TypeError) { Core::Scoreboard.new("many") }
   end
 
   def test_a_queue_that_is_none
-    assert_raises(SystemCallError) { Core::Worker.new.relay(-1, -1) }
+    assert_raises(SystemCallError) { Core::Worker.new.share_queue(-1, -1) }
     streams = Socket.pair(:UNIX, :STREAM)
-    assert_raises(Errno::EPROTOTYPE) { Core::Worker.new.relay(*streams.map(&:fileno)) }
+    assert_raises(Errno::EPROTOTYPE) { Core::Worker.new.share_queue(*streams.map(&:fileno)) }
   ensure
     streams&.each(&:close)
   end
@@ -87,8 +88,8 @@ class ExtSiblingsTest < Support::LaneCase
       alarm = IO.for_fd(server.worker.alarm, autoclose: false)
       assert alarm.wait_readable(Support::Deadline.new.left)
       text = "127.0.0.1: the application has not answered within RequestTimeout (504)"
-      assert_equal [:warn, text], server.worker.news
-      assert_nil server.worker.news
+      assert_equal [:warn, text], server.worker.event
+      assert_nil server.worker.event
     end
   ensure
     leave.push(:now)

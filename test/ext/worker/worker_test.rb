@@ -76,7 +76,7 @@ class WorkerTest < Support::LaneCase
     program = 'require "bontebok/bontebok"; 100.times { $kept = Array.new(5) { Bontebok::Core::Lane.new(' \
               "Bontebok::Core::Worker.new, nil, report: nil) }; Bontebok::Core::Worker.new; GC.start }"
 
-    assert system(Gem.ruby, *$LOAD_PATH.flat_map { |folder| ["-I", folder] }, "-e", program)
+    assert system(Gem.ruby, *$LOAD_PATH.flat_map { |directory| ["-I", directory] }, "-e", program)
   end
 
   def test_the_descriptors_are_given_back

@@ -11,17 +11,17 @@ class AccessLogGoneTest < Support::TestCase
 
   def test_the_directory
     [%w[-w 1], %w[-w 1 -t 3], %w[-w 2 --preload false]].each do |args|
-      Dir.mkdir(folder)
-      server = start("#{folder}/access.log", *args)
-      FileUtils.rm_r(folder)
+      Dir.mkdir(directory)
+      server = start("#{directory}/access.log", *args)
+      FileUtils.rm_r(directory)
       replace_workers(server)
       server.wait_for_output(/warn .* the access log cannot be opened yet: No such file or directory/)
       assert_equal 200, server.get("/waits").status
-      Dir.mkdir(folder)
+      Dir.mkdir(directory)
       eventually(10) { server.get("/again") && lines.include?("/waits") }
       assert_equal 0, server.stop.exitstatus
       assert_operator lines.count("/again"), :>, 0
-      FileUtils.rm_r(folder)
+      FileUtils.rm_r(directory)
     end
   end
 
@@ -43,9 +43,9 @@ class AccessLogGoneTest < Support::TestCase
 
   # What does not fit into memory meanwhile is lost, and counted.
   def test_lines_are_lost
-    Dir.mkdir(folder)
-    server = start("#{folder}/access.log", "-w", "1", format: "%U#{"x" * 1000}")
-    FileUtils.rm_r(folder)
+    Dir.mkdir(directory)
+    server = start("#{directory}/access.log", "-w", "1", format: "%U#{"x" * 1000}")
+    FileUtils.rm_r(directory)
     replace_workers(server)
     server.connect do |client|
       100.times do
@@ -57,17 +57,17 @@ class AccessLogGoneTest < Support::TestCase
   end
 
   def test_hup_opens_it_at_once
-    Dir.mkdir(folder)
-    server = start("#{folder}/access.log", "-w", "1")
-    FileUtils.rm_r(folder)
+    Dir.mkdir(directory)
+    server = start("#{directory}/access.log", "-w", "1")
+    FileUtils.rm_r(directory)
     replace_workers(server)
-    Dir.mkdir(folder)
+    Dir.mkdir(directory)
     replace_workers(server)
-    assert_path_exists "#{folder}/access.log"
+    assert_path_exists "#{directory}/access.log"
   end
 
   def test_a_first_start_needs_it
-    server = start("#{folder}/access.log", "-w", "1", ready: false)
+    server = start("#{directory}/access.log", "-w", "1", ready: false)
     assert_equal 1, server.wait.exitstatus
     assert_match(/AccessLog .*access.log: No such file or directory/, server.output.text)
   end
@@ -91,11 +91,11 @@ class AccessLogGoneTest < Support::TestCase
     Socket.new(:UNIX, :DGRAM).tap { |socket| socket.bind(Socket.pack_sockaddr_un(path)) }
   end
 
-  def folder
+  def directory
     "#{temp_dir}/logs"
   end
 
   def lines
-    File.exist?("#{folder}/access.log") ? File.readlines("#{folder}/access.log", chomp: true) : []
+    File.exist?("#{directory}/access.log") ? File.readlines("#{directory}/access.log", chomp: true) : []
   end
 end

@@ -61,29 +61,29 @@ class ProcessReopeningTest < Support::TestCase
 
   def test_what_cannot_be_opened_stays_as_it_is
     %w[0 1].each do |workers|
-      folder = File.join(temp_dir, "logs")
-      Dir.mkdir(folder)
+      directory = File.join(temp_dir, "logs")
+      Dir.mkdir(directory)
       server = start_bontebok(ready: false, rackup: LOGGING_APP,
-                              args: ["-w", workers, "--log", "#{folder}/log", "--access-log", "#{folder}/access"])
-      eventually { File.exist?("#{folder}/log") && File.read("#{folder}/log").include?(" ready in ") }
-      File.rename(folder, "#{folder}.1")
+                              args: ["-w", workers, "--log", "#{directory}/log", "--access-log", "#{directory}/access"])
+      eventually { File.exist?("#{directory}/log") && File.read("#{directory}/log").include?(" ready in ") }
+      File.rename(directory, "#{directory}.1")
       with_address(server).signal("HUP")
-      eventually { File.read("#{folder}.1/log").include?("cannot write to #{folder}/log: No such") }
+      eventually { File.read("#{directory}.1/log").include?("cannot write to #{directory}/log: No such") }
       assert_equal 200, server.get("/on").status
-      assert_includes File.read("#{folder}.1/log"), "err /on"
+      assert_includes File.read("#{directory}.1/log"), "err /on"
       server.stop
-      FileUtils.rm_rf("#{folder}.1")
+      FileUtils.rm_rf("#{directory}.1")
     end
   end
 
   def test_the_others_are_opened_all_the_same
-    folder = File.join(temp_dir, "logs")
-    Dir.mkdir(folder)
+    directory = File.join(temp_dir, "logs")
+    Dir.mkdir(directory)
     server = start_bontebok(ready: false, rackup: LOGGING_APP,
-                            args: ["-w", "1", "--log", "#{folder}/log", "--stdout", path("stdout")])
-    eventually { File.exist?("#{folder}/log") && File.read("#{folder}/log").include?(" ready in ") }
+                            args: ["-w", "1", "--log", "#{directory}/log", "--stdout", path("stdout")])
+    eventually { File.exist?("#{directory}/log") && File.read("#{directory}/log").include?(" ready in ") }
     former = workers(server)
-    File.rename(folder, "#{folder}.1")
+    File.rename(directory, "#{directory}.1")
     File.rename(path("stdout"), path("stdout.1"))
     with_address(server).signal("HUP")
     wait_for_workers(server, 1, without: former)
@@ -105,7 +105,7 @@ class ProcessReopeningTest < Support::TestCase
 
   # It is in a file.
   def with_address(server)
-    server.define_singleton_method(:address) { Support::Address.new("unix:#{@folder}/bontebok.sock") }
+    server.define_singleton_method(:address) { Support::Address.new("unix:#{@directory}/bontebok.sock") }
     server
   end
 

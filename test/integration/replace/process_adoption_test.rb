@@ -105,8 +105,8 @@ class ProcessAdoptionTest < Support::TestCase
   # The supervisor would not find it.
   def test_a_worker_for_which_the_board_has_no_room_leaves
     temp_file("board.rb", <<~RUBY)
-      require "bontebok/sockets/siblings"
-      Bontebok::Siblings.class_eval { remove_const(:LANES) && const_set(:LANES, 1) }
+      require "bontebok/sockets/worker_links"
+      Bontebok::WorkerLinks.class_eval { remove_const(:LANES) && const_set(:LANES, 1) }
     RUBY
     server = start("-c", "board.rb")
     former = workers_of(server)

@@ -67,7 +67,7 @@ class ProcessMasterGuardTest < Support::TestCase
     temp_file("steps.rb", <<~RUBY)
       require "bontebok/processes/children"
       Bontebok::Children.prepend(Module.new do
-        def mind
+        def tick
           Thread.pass while $breaker&.push(:now) && $thread.alive?
           super
         end

@@ -20,7 +20,7 @@ class ProcessDescriptorsTest < Support::TestCase
         AT_LOAD = `ls /proc/self/fd`
         run ->(env) { [200, {}, [AT_LOAD, "|", `ls /proc/self/fd`]] }
       RUBY
-      # 3 is the folder that ls itself reads.
+      # 3 is the directory that ls itself reads.
       assert_equal "0\n1\n2\n3\n|0\n1\n2\n3\n", server.get.body
       server.stop
     end

@@ -120,15 +120,15 @@ class ProcessListenersTest < Support::TestCase
 
   def test_a_unix_socket_that_cannot_be_removed_does_not_keep_the_server_from_finishing
     make_gate
-    folder = File.join(temp_dir, "run").tap { |path| Dir.mkdir(path) }
-    server = start_bontebok(listen: nil, args: ["-w", "1", "-l", "unix:#{folder}/a.sock"], rackup: GATED_APP)
+    directory = File.join(temp_dir, "run").tap { |path| Dir.mkdir(path) }
+    server = start_bontebok(listen: nil, args: ["-w", "1", "-l", "unix:#{directory}/a.sock"], rackup: GATED_APP)
     server.connect do |client|
       client.request("GET", "/gate")
       server.wait_for_output(/at the gate/)
-      File.rename(folder, "#{folder}.was")
-      File.symlink(folder, folder)
+      File.rename(directory, "#{directory}.was")
+      File.symlink(directory, directory)
       server.signal("TERM")
-      server.wait_for_output(%r{ warn #{server.pid} \S+ \S+ cannot remove unix:#{folder}/a\.sock: Too many levels})
+      server.wait_for_output(%r{ warn #{server.pid} \S+ \S+ cannot remove unix:#{directory}/a\.sock: Too many levels})
       open_gate
       assert_equal 200, client.read_response.status
     end

@@ -17,9 +17,9 @@ class CLICheckoutTest < Support::TestCase
   private
 
   def copy_to(checkout)
-    SOURCES.each do |folder|
-      FileUtils.mkdir_p(File.dirname(File.join(checkout, folder)))
-      FileUtils.cp_r(File.join(ROOT, folder), File.join(checkout, folder))
+    SOURCES.each do |directory|
+      FileUtils.mkdir_p(File.dirname(File.join(checkout, directory)))
+      FileUtils.cp_r(File.join(ROOT, directory), File.join(checkout, directory))
     end
     BUILT.each { |path| FileUtils.rm_f(File.join(checkout, path)) }
     checkout

@@ -47,10 +47,10 @@ class CLIRackupTest < Support::TestCase
   end
 
   def test_spool_dir_is_for_racks_temporary_files_as_well
-    folder = File.join(temp_dir, "spool").tap { |path| Dir.mkdir(path) }
-    server = start_bontebok(args: ["-w", "1", "--spool-dir", folder],
+    directory = File.join(temp_dir, "spool").tap { |path| Dir.mkdir(path) }
+    server = start_bontebok(args: ["-w", "1", "--spool-dir", directory],
                             rackup: "require 'tmpdir'\nrun ->(_) { [200, {}, [Dir.tmpdir]] }\n")
-    assert_equal folder, server.get.body
+    assert_equal directory, server.get.body
   end
 
   def test_a_spool_dir_is_meant_from_where_the_server_was_started

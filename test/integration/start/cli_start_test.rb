@@ -60,7 +60,7 @@ class CLIStartTest < Support::TestCase
     assert_fails 1, "cannot read the configuration file /nonexistent.rb", args: ["-c", "/nonexistent.rb"], rackup: APP
   end
 
-  def test_missing_rackup_file_or_folder
+  def test_missing_rackup_file_or_directory
     assert_fails 1, "cannot read the rackup file #{temp_dir}/config.ru: No such file or directory"
     assert_fails 1, "cannot read the rackup file /nonexistent/a.ru: No such file", args: ["/nonexistent/a.ru"]
     assert_fails 1, "cannot read the rackup file #{temp_dir}: Is a directory", args: [temp_dir]
@@ -68,7 +68,7 @@ class CLIStartTest < Support::TestCase
                  args: ["-l", "unix:/nonexistent/a.sock"], rackup: APP
     assert_fails 1, "AccessLog /nonexistent/log: No such file or directory",
                  args: %w[--access-log /nonexistent/log], rackup: "raise 'the application was loaded'"
-    assert_fails 1, "SpoolDir /nonexistent is no folder", args: ["--spool-dir", "/nonexistent"], rackup: APP
+    assert_fails 1, "SpoolDir /nonexistent is no directory", args: ["--spool-dir", "/nonexistent"], rackup: APP
   end
 
   def test_a_port_in_use_is_found_before_the_application_loads
@@ -138,7 +138,7 @@ class CLIStartTest < Support::TestCase
 
   # As from a checkout before bin/setup; without Bundler, which would find this one's.
   def test_an_extension_that_is_not_built
-    %w[exe lib].each { |folder| FileUtils.cp_r(File.join(ROOT, folder), temp_dir) }
+    %w[exe lib].each { |directory| FileUtils.cp_r(File.join(ROOT, directory), temp_dir) }
     FileUtils.rm_f(File.join(temp_dir, "lib/bontebok/bontebok.so"))
     rackup = temp_file("config.ru", APP)
     bare = { "RUBYOPT" => nil, "BUNDLE_GEMFILE" => nil, "RUBYLIB" => nil,

@@ -36,7 +36,7 @@ class ConfigFilesTest < Support::TestCase
       stdout_path "#{temp_dir}/out.log"
       after_fork { |server, worker| $stdout.puts "worker \#{worker.nr} of \#{server.worker_processes}" }
     RUBY
-    server = start_bontebok(ready: false, listen: nil, args: ["-c", path], folder: temp_dir)
+    server = start_bontebok(ready: false, listen: nil, args: ["-c", path], directory: temp_dir)
     eventually { File.exist?("#{temp_dir}/err.log") && File.read("#{temp_dir}/err.log").include?(" ready") }
     assert_equal server.pid, File.read("#{temp_dir}/unicorn.pid").to_i
     assert_equal ["worker 0 of 2\n", "worker 1 of 2\n"], File.readlines("#{temp_dir}/out.log").sort
@@ -85,8 +85,8 @@ class ConfigFilesTest < Support::TestCase
     start_bontebok(listen: :tcp, args: %w[-w 0 --pidfile a.pid])
   end
 
-  def test_a_folder_or_file_that_is_not_there
-    { %w[--directory none] => "command line: cannot change to the folder none",
+  def test_a_directory_or_file_that_is_not_there
+    { %w[--directory none] => "command line: cannot change to the directory none",
       %w[--pidfile none/a.pid] => "cannot write the file #{temp_dir}/none/a.pid",
       %w[--log none/a.log] => "cannot write to #{temp_dir}/none/a.log" }.each do |args, message|
       server = start_bontebok(ready: false, rackup: APP, args: args)

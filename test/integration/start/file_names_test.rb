@@ -18,14 +18,14 @@ class FileNamesTest < Support::TestCase
   end
 
   [1, 0].each do |workers|
-    define_method(:"test_a_folder_a_rackup_file_and_a_socket_#{workers}") do
-      { nil => "äpp.ru", folder => "äpp.ru", nil.to_s => "../diré/äpp.ru" }.each do |pwd, rackup|
-        server = start("-w", workers, "-l", "unix:ß.sock", rackup, chdir: folder, pwd: pwd)
+    define_method(:"test_a_directory_a_rackup_file_and_a_socket_#{workers}") do
+      { nil => "äpp.ru", directory => "äpp.ru", nil.to_s => "../diré/äpp.ru" }.each do |pwd, rackup|
+        server = start("-w", workers, "-l", "unix:ß.sock", rackup, chdir: directory, pwd: pwd)
 
-        assert_equal "unix:#{folder}/ß.sock".b, server.address.to_s.b
-        assert_equal "#{folder} #{folder}/äpp.ru 7".b, server.get.body.b
+        assert_equal "unix:#{directory}/ß.sock".b, server.address.to_s.b
+        assert_equal "#{directory} #{directory}/äpp.ru 7".b, server.get.body.b
         assert_equal 0, server.stop.exitstatus
-        refute_path_exists "#{folder}/ß.sock"
+        refute_path_exists "#{directory}/ß.sock"
       end
     end
   end
@@ -33,25 +33,25 @@ class FileNamesTest < Support::TestCase
   def test_options_and_a_configuration_file
     temp_file("diré/config/bontebok.rb", "rackup 'äpp.ru'\npidfile 'pïd'\nlisten 'unix:ß.sock'\nmax_workers 1\n")
     server = start("--directory", "diré", "--log", "lög.txt", "--log-format", "json", "--restart-file", "nëu",
-                   "--access-log", "#{folder}/äccess", chdir: temp_dir, pwd: temp_dir, ready: false)
-    eventually(10) { File.exist?("#{folder}/lög.txt") && File.read("#{folder}/lög.txt").include?("ready in") }
+                   "--access-log", "#{directory}/äccess", chdir: temp_dir, pwd: temp_dir, ready: false)
+    eventually(10) { File.exist?("#{directory}/lög.txt") && File.read("#{directory}/lög.txt").include?("ready in") }
 
-    assert_equal "#{folder} #{folder}/äpp.ru 7", get("unix:#{folder}/ß.sock")
-    assert_path_exists "#{folder}/pïd"
-    entries = File.readlines("#{folder}/lög.txt").map { |line| JSON.parse(line)["message"] }
-    assert_includes entries, "listening on unix:#{folder}/ß.sock"
+    assert_equal "#{directory} #{directory}/äpp.ru 7", get("unix:#{directory}/ß.sock")
+    assert_path_exists "#{directory}/pïd"
+    entries = File.readlines("#{directory}/lög.txt").map { |line| JSON.parse(line)["message"] }
+    assert_includes entries, "listening on unix:#{directory}/ß.sock"
     server.signal("HUP")
-    eventually(10) { File.read("#{folder}/lög.txt").include?("exit status 0") }
-    assert_equal "#{folder} #{folder}/äpp.ru 7", get("unix:#{folder}/ß.sock")
+    eventually(10) { File.read("#{directory}/lög.txt").include?("exit status 0") }
+    assert_equal "#{directory} #{directory}/äpp.ru 7", get("unix:#{directory}/ß.sock")
     assert_equal 0, server.stop.exitstatus
-    assert_match(/GET/, File.read("#{folder}/äccess"))
+    assert_match(/GET/, File.read("#{directory}/äccess"))
   end
 
   def test_a_start_that_fails
-    { ["nöne.ru"] => "#{folder}/nöne.ru: No such file", ["--directory", "nöne"] => "nöne: No such file",
-      ["-c", "nöne.rb"] => "nöne.rb: No such file", ["-l", "unix:nöne/ß"] => "#{folder}/nöne/ß: No such file",
+    { ["nöne.ru"] => "#{directory}/nöne.ru: No such file", ["--directory", "nöne"] => "nöne: No such file",
+      ["-c", "nöne.rb"] => "nöne.rb: No such file", ["-l", "unix:nöne/ß"] => "#{directory}/nöne/ß: No such file",
       ["--log", "nöne/lög"] => "nöne/lög: No such file" }.each do |args, message|
-      server = start("-w", "1", *args, chdir: folder, pwd: folder, ready: false)
+      server = start("-w", "1", *args, chdir: directory, pwd: directory, ready: false)
 
       assert_equal 1, server.wait.exitstatus
       server.output.wait_for_end
@@ -61,7 +61,7 @@ class FileNamesTest < Support::TestCase
 
   private
 
-  def folder
+  def directory
     "#{File.realpath(temp_dir)}/diré"
   end
 

@@ -25,7 +25,7 @@ class ProcessAroundTest < Support::TestCase
     end
   end
 
-  def test_a_title_has_the_generation_and_by_default_the_name_of_the_folder
+  def test_a_title_has_the_generation_and_by_default_the_name_of_the_directory
     server = start_bontebok(args: %w[-w 1 --restart-file restart.txt], rackup: GATED_APP)
     former = workers(server)
     temp_file("restart.txt")

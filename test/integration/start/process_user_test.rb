@@ -40,7 +40,7 @@ class ProcessUserTest < Support::TestCase
     end
   end
 
-  def test_logs_spool_and_pid_file_in_folders_of_root
+  def test_logs_spool_and_pid_file_in_directories_of_root
     server = start_with_files
     assert_equal "#{IDS} 100000 nobody", server.request("POST", "/", {}, "x" * 100_000).body
     assert_equal [NOBODY.uid], owners(LOGS).uniq
@@ -50,7 +50,7 @@ class ProcessUserTest < Support::TestCase
     assert_equal %w[access.log config.ru err.log out.log spool], Dir.children(temp_dir).sort
   end
 
-  # In a folder of root's the user cannot make the new files, nor may what was there be given to him.
+  # In a directory of root's the user cannot make the new files, nor may what was there be given to him.
   def test_rotated_logs_are_the_users_again
     server = start_with_files
     server.get("/before")
@@ -69,14 +69,14 @@ class ProcessUserTest < Support::TestCase
     refute_includes log("err.log"), " error "
   end
 
-  # A folder that the user cannot write to costs nobody but him.
+  # A directory that the user cannot write to costs nobody but him.
   def test_what_the_user_may_not_use_is_found_before_the_application_loads
     rackup = "raise 'loaded'\n"
     log = temp_file("roots.log")
     Dir.mkdir("#{temp_dir}/roots", 0o700)
     { %W[--log #{log}] => "cannot write to #{log}: Permission denied",
       %W[--access-log #{log}] => "AccessLog #{log}: Permission denied",
-      %W[--spool-dir #{temp_dir}/roots] => "SpoolDir #{temp_dir}/roots is no folder that can be written to",
+      %W[--spool-dir #{temp_dir}/roots] => "SpoolDir #{temp_dir}/roots is no directory that can be written to",
       %W[--rackup #{temp_dir}/roots/a.ru] => "cannot read the rackup file #{temp_dir}/roots/a.ru: Permission denied" }
       .each do |args, message|
       assert_fails 1, "as the user nobody: #{message}", ["--user", "nobody", *args], rackup: rackup
@@ -102,7 +102,7 @@ class ProcessUserTest < Support::TestCase
   end
 
   # It binds as root, and has to make the file as the user.
-  def test_a_single_process_and_a_socket_in_a_folder_of_root
+  def test_a_single_process_and_a_socket_in_a_directory_of_root
     assert_fails 1, "as the user nobody: cannot listen on unix:#{temp_dir}/bontebok.sock: Permission denied",
                  %w[-w 0 --user nobody], rackup: APP
   end
@@ -143,7 +143,7 @@ class ProcessUserTest < Support::TestCase
     # No start line comes our way.
     server = start_bontebok(ready: false, args: args, rackup: APP)
     eventually { File.exist?("#{temp_dir}/err.log") && File.read("#{temp_dir}/err.log").match?(/ ready in \d+ ms$/) }
-    server.define_singleton_method(:address) { Support::Address.new("unix:#{@folder}/bontebok.sock") }
+    server.define_singleton_method(:address) { Support::Address.new("unix:#{@directory}/bontebok.sock") }
     server
   end
 

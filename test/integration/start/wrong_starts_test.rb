@@ -39,7 +39,8 @@ class WrongStartsTest < Support::TestCase
   end
 
   def test_a_dead_directory
-    assert_refused 1, "command line: cannot change to the folder none: No such file or directory", "--directory", "none"
+    assert_refused 1, "command line: cannot change to the directory none: No such file or directory", "--directory",
+                   "none"
   end
 
   def test_a_missing_file

@@ -7,7 +7,7 @@ require "sinatra/base"
 # What an ordinary Sinatra application does, each in its smallest form.
 class SinatraApp < Sinatra::Base
   set :raise_errors, true
-  set :public_folder, File.expand_path("public", __dir__)
+  set :public_directory, File.expand_path("public", __dir__)
   use Rack::Session::Cookie, secret: "0123456789abcdef" * 4
 
   get("/hello/:name") { "hello #{params['name']} #{params['greeting']}" }

@@ -12,12 +12,12 @@ module Interop
 
     private
 
-    # Without a user it would change from root to nobody, who may not enter the folder.
+    # Without a user it would change from root to nobody, who may not enter the directory.
     def configuration
       <<~CONFIGURATION
         num-threads: 1
         #{"user: root" if Process.uid.zero?}
-        temp-buffer-path: #{@folder}
+        temp-buffer-path: #{@directory}
         listen:
           type: unix
           port: #{socket(0)}

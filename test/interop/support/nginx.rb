@@ -17,7 +17,7 @@ module Interop
       "nginx, keeping, unbuffered" => KEPT + UNBUFFERED
     }.freeze
 
-    def command = [PROGRAM, "-p", @folder, "-e", "stderr", "-c", configuration_file]
+    def command = [PROGRAM, "-p", @directory, "-e", "stderr", "-c", configuration_file]
 
     private
 

@@ -11,9 +11,9 @@ module Interop
 
   # A proxy with a site for each of SITES, which its class has: each listens on a unix socket of its own.
   class Proxy
-    # folder: for everything it writes. backend: path of the application server's unix socket.
-    def initialize(folder, backend)
-      @folder = folder
+    # directory: for everything it writes. backend: path of the application server's unix socket.
+    def initialize(directory, backend)
+      @directory = directory
       @backend = backend
     end
 
@@ -25,12 +25,12 @@ module Interop
     private
 
     def socket(number)
-      "#{@folder}/#{self.class::PROGRAM}-#{number}.sock"
+      "#{@directory}/#{self.class::PROGRAM}-#{number}.sock"
     end
 
     # The path of a file with the proxy's #configuration.
     def configuration_file
-      File.join(@folder, "#{self.class::PROGRAM}.conf").tap { |path| File.write(path, configuration) }
+      File.join(@directory, "#{self.class::PROGRAM}.conf").tap { |path| File.write(path, configuration) }
     end
   end
 end

@@ -9,9 +9,9 @@ module Interop
   class RailsApp
     TEMPLATE = File.join(ROOT, "test/interop/rails")
     HOME = File.join(ROOT, "tmp/interop")
-    FOLDER = File.join(HOME, "antelopes")
+    DIRECTORY = File.join(HOME, "antelopes")
     STAMP = File.join(HOME, "rails.stamp")
-    GEMFILE = File.join(FOLDER, "Gemfile")
+    GEMFILE = File.join(DIRECTORY, "Gemfile")
     # Without what needs a database, a browser or gems besides.
     OPTIONS = %w[--minimal --skip-active-record --skip-test --skip-docker --skip-ci --skip-rubocop --skip-brakeman
                  --skip-dev-gems --skip-keeps --skip-git --skip-bundle].freeze
@@ -23,14 +23,14 @@ module Interop
                "BONTEBOK_ROOT" => ROOT, "RUBYOPT" => nil, "RUBYLIB" => nil }.freeze
 
     class << self
-      # Makes what is missing and returns the application's folder.
+      # Makes what is missing and returns the application's directory.
       def prepare
         FileUtils.mkdir_p(HOME)
         File.open(File.join(HOME, "rails.lock"), File::RDWR | File::CREAT) do |lock|
           lock.flock(File::LOCK_EX)
           generate unless File.exist?(STAMP) && File.read(STAMP) == fingerprint
         end
-        FOLDER
+        DIRECTORY
       end
 
       # For the process that serves it.
@@ -41,18 +41,18 @@ module Interop
       private
 
       def generate
-        FileUtils.rm_rf([FOLDER, STAMP])
-        FileUtils.mkdir_p(FOLDER)
+        FileUtils.rm_rf([DIRECTORY, STAMP])
+        FileUtils.mkdir_p(DIRECTORY)
         FileUtils.cp(File.join(TEMPLATE, "Gemfile"), GEMFILE)
         run("bundle", "install", "--quiet")
-        run("bundle", "exec", "rails", "new", FOLDER, "--skip", *OPTIONS)
-        FileUtils.cp_r(File.join(TEMPLATE, "."), FOLDER)
+        run("bundle", "exec", "rails", "new", DIRECTORY, "--skip", *OPTIONS)
+        FileUtils.cp_r(File.join(TEMPLATE, "."), DIRECTORY)
         run("bundle", "exec", "rails", "assets:precompile", "RAILS_ENV" => "production")
         File.write(STAMP, fingerprint)
       end
 
       def run(*command, **environment)
-        child = Support::ChildProcess.run(*command, env: BUNDLE.merge(environment), chdir: FOLDER, limit: PATIENCE)
+        child = Support::ChildProcess.run(*command, env: BUNDLE.merge(environment), chdir: DIRECTORY, limit: PATIENCE)
         raise Support::Error, "#{command.join(' ')}:\n#{child.output.text}" unless child.status.success?
       end
 

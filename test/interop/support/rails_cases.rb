@@ -31,7 +31,7 @@ module Interop
     # The server, and its entrances.
     def site
       @site ||= begin
-        start_site(folder: RailsApp.prepare, args: ["-w", "1", "-E", environment], env: RailsApp.environment,
+        start_site(directory: RailsApp.prepare, args: ["-w", "1", "-E", environment], env: RailsApp.environment,
                    limit: RailsApp::BOOT_LIMIT)
         [@server, @entrances]
       end

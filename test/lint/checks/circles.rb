@@ -11,7 +11,7 @@ module Lint
   class Circles
     REQUIRE = /^\s*require_relative\s*\(?\s*"([^"#]+)"/
 
-    # objects: the folder with the object files, as the extension's build leaves them.
+    # objects: the directory with the object files, as the extension's build leaves them.
     def initialize(root, objects: File.join(root, "tmp/build/bontebok"))
       @root = root
       @objects = objects

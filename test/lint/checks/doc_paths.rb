@@ -4,9 +4,9 @@ module Lint
   # Every path of this repository that a document names leads somewhere, and so does every link between documents.
   class DocPaths
     DOCUMENTS = ["*.md", "docs/**/*.md", ".github/**/*.md"].freeze
-    FOLDERS = %w[core ext load lib exe test bench docs bin examples gemfiles].freeze
+    DIRECTORYS = %w[core ext load lib exe test bench docs bin examples gemfiles].freeze
     # Not part of a longer path, address or placeholder; may hold * and end with a slash.
-    PATH = %r{(?<![\w/.~$<@-])(?:#{Regexp.union(FOLDERS)})/[\w.*/{},-]*[\w*/\}]}
+    PATH = %r{(?<![\w/.~$<@-])(?:#{Regexp.union(DIRECTORYS)})/[\w.*/{},-]*[\w*/\}]}
     LINK = /\]\((?!\w+:|#)([^)\s#]+)/
 
     def initialize(root)

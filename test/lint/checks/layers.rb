@@ -110,8 +110,8 @@ module Lint
     end
 
     def standard?(name)
-      [RbConfig::CONFIG["rubylibdir"], RbConfig::CONFIG["rubyarchdir"]].any? do |folder|
-        %w[rb so].any? { |ending| File.exist?(File.join(folder, "#{name}.#{ending}")) }
+      [RbConfig::CONFIG["rubylibdir"], RbConfig::CONFIG["rubyarchdir"]].any? do |directory|
+        %w[rb so].any? { |ending| File.exist?(File.join(directory, "#{name}.#{ending}")) }
       end
     end
 

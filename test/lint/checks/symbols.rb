@@ -12,7 +12,7 @@ module Lint
                  sendmsg|read|readv|pread(64)?|write|writev|pwrite(64)?|open(64)?|openat(64)?|close|fcntl(64)?|ioctl|
                  poll|ppoll|select|epoll_\w+|eventfd|timerfd_\w+|pipe2?|mmap(64)?|fopen(64)?|fread|fwrite|printf)\z/x
 
-    # objects: the folder with the core's object files, as the extension's build leaves them.
+    # objects: the directory with the core's object files, as the extension's build leaves them.
     def initialize(root, objects: File.join(root, "tmp/build/bontebok"))
       @root = root
       @objects = objects

@@ -9,7 +9,9 @@ module Lint
   class Warnings
     COMPILERS = %w[gcc clang].freeze
     FLAGS = %w[-std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror -Wno-unused-parameter -fsyntax-only].freeze
-    RUBY = RbConfig::CONFIG.values_at("rubyhdrdir", "rubyarchhdrdir").flat_map { |folder| ["-isystem", folder] }.freeze
+    RUBY = RbConfig::CONFIG.values_at("rubyhdrdir", "rubyarchhdrdir").flat_map do |directory|
+      ["-isystem", directory]
+    end.freeze
     PARTS = { "ext/bontebok" => ["-Icore/include", *RUBY], "load/src" => ["-Icore/src"] }.freeze
 
     def initialize(root)
@@ -17,9 +19,9 @@ module Lint
     end
 
     def faults
-      COMPILERS.product(PARTS.to_a).flat_map do |compiler, (folder, includes)|
-        files = Dir.glob("#{folder}/**/*.c", base: @root).sort
-        files.empty? ? [] : compile(compiler, "-I#{folder}", *includes, *files)
+      COMPILERS.product(PARTS.to_a).flat_map do |compiler, (directory, includes)|
+        files = Dir.glob("#{directory}/**/*.c", base: @root).sort
+        files.empty? ? [] : compile(compiler, "-I#{directory}", *includes, *files)
       end
     end
 

@@ -6,7 +6,7 @@ module Runner
   # Which groups a change can break.
   module Changes
     SERVERS = %w[integration conform interop timing].freeze
-    # Patterns of paths, and the groups; own: the one that is called as the folder. The first pattern that matches
+    # Patterns of paths, and the groups; own: the one that is called as the directory. The first pattern that matches
     # counts; if none does, every group runs that runs by default.
     TABLE = {
       %r{\Acore/src/(base|http|log)/} =>

@@ -14,8 +14,8 @@ module Runner
 
     class << self
       # A target, with its parts side by side, and the output of each of them together.
-      def make(folder, *arguments, **options)
-        new("make", "-s", "-k", "-Otarget", "-j#{Etc.nprocessors}", "-C", folder, *arguments, **options)
+      def make(directory, *arguments, **options)
+        new("make", "-s", "-k", "-Otarget", "-j#{Etc.nprocessors}", "-C", directory, *arguments, **options)
       end
 
       # Test files, in one process.

@@ -12,7 +12,7 @@ module Runner
     # Signals that end it, and all that it has started.
     ENDING = %w[INT TERM HUP].freeze
     # For the output of its jobs.
-    FOLDER = "tmp/test"
+    DIRECTORY = "tmp/test"
     # Names the file to which a test that runs once more adds its name.
     AGAIN = "BONTEBOK_TEST_AGAIN"
     LEFTOVERS = File.expand_path("../leftovers.rb", __dir__)
@@ -43,16 +43,16 @@ module Runner
       puts "nothing has changed" if groups.empty?
       prepare
       report = Report.new(groups, ENV.fetch(AGAIN))
-      @schedule = Schedule.new(groups, FOLDER) { |group| report.print_group(group) }
+      @schedule = Schedule.new(groups, DIRECTORY) { |group| report.print_group(group) }
       @schedule.run
       report.sum_up
       nothing_left?(groups) && groups.all?(&:passed?) ? 0 : 1
     end
 
     def prepare
-      FileUtils.rm_rf(FOLDER)
-      FileUtils.mkdir_p(FOLDER)
-      ENV[AGAIN] = File.expand_path("again", FOLDER)
+      FileUtils.rm_rf(DIRECTORY)
+      FileUtils.mkdir_p(DIRECTORY)
+      ENV[AGAIN] = File.expand_path("again", DIRECTORY)
     end
 
     # As a shell has it.

@@ -12,10 +12,10 @@ module Runner
     # Seconds that a job has to end when it is told to.
     PATIENCE = 10
 
-    # folder: for the jobs' output. on_end: called with each group when the last of its jobs has ended.
-    def initialize(groups, folder, &on_end)
+    # directory: for the jobs' output. on_end: called with each group when the last of its jobs has ended.
+    def initialize(groups, directory, &on_end)
       @groups = groups
-      @folder = folder
+      @directory = directory
       @on_end = on_end
       @running = {} # job => its group
     end
@@ -56,7 +56,7 @@ module Runner
     end
 
     def start(job, group)
-      job.start(File.join(@folder, group.label(job)))
+      job.start(File.join(@directory, group.label(job)))
       @running[job] = group
     end
 

@@ -99,12 +99,12 @@ class AccountTest < Support::TestCase
     assert_equal "only root can become the user daemon: Operation not permitted", message
   end
 
-  def test_a_file_in_a_folder_of_the_user
+  def test_a_file_in_a_directory_of_the_user
     File.chown(NOBODY.uid, NOBODY.gid, temp_dir)
     assert_equal NOBODY.uid, owner_of_appended("#{temp_dir}/log")
   end
 
-  def test_a_file_in_a_folder_of_root
+  def test_a_file_in_a_directory_of_root
     File.chmod(0o755, temp_dir)
     2.times { assert_equal NOBODY.uid, owner_of_appended("#{temp_dir}/log") }
   end

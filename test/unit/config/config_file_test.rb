@@ -80,7 +80,7 @@ class ConfigFileTest < Support::TestCase
                                                          :max_gc_per_request, :min_gc_per_request))
   end
 
-  def test_a_folder_is_entered_at_its_line
+  def test_a_directory_is_entered_at_its_line
     before = Dir.pwd
     temp_file("here/seen", "text")
     entries = read("directory '#{temp_dir}/here'\nserver File.read('seen')\n")
@@ -88,7 +88,7 @@ class ConfigFileTest < Support::TestCase
     Dir.mkdir("#{temp_dir}/here/too")
     read("directory '..'\ndirectory 'here/too'\n")
     assert_equal File.realpath("#{temp_dir}/here/too"), Dir.pwd
-    assert_fault 1, ":1: cannot change to the folder /none: No such file or directory", "directory '/none'"
+    assert_fault 1, ":1: cannot change to the directory /none: No such file or directory", "directory '/none'"
   ensure
     Dir.chdir(before)
   end

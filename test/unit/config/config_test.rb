@@ -42,17 +42,17 @@ class ConfigTest < Support::TestCase
   # Whatever the file is called.
   def test_what_somebody_has_asked_for
     %w[default.rb environment.rb].each do |name|
-      path = temp_file(name, "backlog 7\n")
-      asked = in_folder(temp_dir) { config({ config_file: [name], listen: ["80"] }, env: { "WEB_CONCURRENCY" => "2" }) }
-      assert_equal([true, true, false, false],
-                   %i[backlog listen max_workers threads].map { |key| asked.chosen?(key) }, path)
+      temp_file(name, "backlog 7\n")
+      given = { config_file: [name], listen: ["80"] }
+      asked = in_directory(temp_dir) { config(given, env: { "WEB_CONCURRENCY" => "2" }) }
+      assert_equal %i[backlog listen], %i[backlog listen max_workers threads].select { |key| asked.chosen?(key) }, name
     end
     assert config(given: { listen: ["80"] }).chosen?(:listen)
     refute config(env: { "PORT" => "80" }, defaults: { backlog: 5 }).chosen?(:listen)
   end
 
   def test_a_file_is_found_in_its_usual_place
-    in_folder(File.dirname(temp_file("config/bontebok.rb", "threads 4\n"), 2)) do
+    in_directory(File.dirname(temp_file("config/bontebok.rb", "threads 4\n"), 2)) do
       found = config
       assert_equal [4, "config/bontebok.rb:1", "config/bontebok.rb", "found"],
                    [found[:threads], found.source(:threads), found[:config_file], found.source(:config_file)]
@@ -119,7 +119,7 @@ class ConfigTest < Support::TestCase
     end
   end
 
-  def test_the_folder_of_the_command_line_comes_first_and_last
+  def test_the_directory_of_the_command_line_comes_first_and_last
     before = Dir.pwd
     temp_file("app/config/bontebok.rb", "directory 'config'\nlisten 'unix:a.sock'\n")
     config = config({ directory: ["#{temp_dir}/app"] })
@@ -127,7 +127,7 @@ class ConfigTest < Support::TestCase
                  [config[:listen].join, config[:directory]]
     Dir.chdir(temp_dir)
     error = assert_raises(Bontebok::StartError) { config({ directory: ["nowhere"] }) }
-    assert_equal ["command line: cannot change to the folder nowhere: No such file or directory", 1],
+    assert_equal ["command line: cannot change to the directory nowhere: No such file or directory", 1],
                  [error.message, error.exit_status]
   ensure
     Dir.chdir(before)
@@ -177,7 +177,7 @@ class ConfigTest < Support::TestCase
     Bontebok::Config.new(written, env: env, **options)
   end
 
-  def in_folder(path)
+  def in_directory(path)
     before = Dir.pwd
     Dir.chdir(path)
     yield

@@ -30,8 +30,8 @@ class ConfigVariablesTest < Support::TestCase
   end
 
   def test_a_variable_is_bytes
-    folder = Dir.mkdir(File.join(temp_dir, "Käse")) && "#{temp_dir}/Käse"
-    assert_equal folder, config(env: { "TMPDIR" => folder.dup.force_encoding(Encoding::US_ASCII) })[:spool_dir]
+    directory = Dir.mkdir(File.join(temp_dir, "Käse")) && "#{temp_dir}/Käse"
+    assert_equal directory, config(env: { "TMPDIR" => directory.dup.force_encoding(Encoding::US_ASCII) })[:spool_dir]
     error = assert_raises(Bontebok::UsageError) { config(env: { "PORT" => "\xff " }) }
     assert_match(/\Aenvironment PORT: Listen wants HOST:PORT/, error.message)
   end

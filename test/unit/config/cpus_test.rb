@@ -4,7 +4,7 @@ require "etc"
 require "test_helper"
 require "bontebok/config/cpus"
 
-# CPUs of faked machines: /proc and /sys/fs/cgroup as files in a folder.
+# CPUs of faked machines: /proc and /sys/fs/cgroup as files in a directory.
 class CpusTest < Support::TestCase
   V2 = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
   V1 = "31 23 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n" \

@@ -7,7 +7,7 @@ require "bontebok/log/log"
 
 # What the supervisor does with workers whose master has died: here they are its own children from the start.
 class AdoptedWorkersTest < Support::TestCase
-  # What of Bontebok::Siblings is used.
+  # What of Bontebok::WorkerLinks is used.
   Board = Struct.new(:pids, :forgotten, :leaving) do
     def forget(pid)
       forgotten << pid
@@ -16,9 +16,9 @@ class AdoptedWorkersTest < Support::TestCase
   PATIENCE = 30
 
   def setup
-    @board = Board.new([], [], [])
+    @scoreboard = Board.new([], [], [])
     @reader, @writer = IO.pipe
-    @adopted = Bontebok::AdoptedWorkers.new(@board, patience: PATIENCE, log: Bontebok::Log.new(@writer))
+    @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, patience: PATIENCE, log: Bontebok::Log.new(@writer))
     @said, @say = IO.pipe
     @pids = []
   end
@@ -33,7 +33,7 @@ class AdoptedWorkersTest < Support::TestCase
   end
 
   def test_only_our_own_children_are_adopted
-    @board.pids = [Process.ppid]
+    @scoreboard.pids = [Process.ppid]
     @adopted.take
     assert_empty @adopted
     start(1)
@@ -54,7 +54,7 @@ class AdoptedWorkersTest < Support::TestCase
 
   def test_those_that_leave_already_are_none_that_serve_on
     first, second = start(2)
-    @board.leaving = [first]
+    @scoreboard.leaving = [first]
     @adopted.take
     assert_equal "TERM to #{first}\n", @said.gets
     @adopted.keep(1)
@@ -109,8 +109,8 @@ class AdoptedWorkersTest < Support::TestCase
 
   def test_who_does_not_move_is_killed_once
     stalled = Stalled.new({})
-    @adopted = Bontebok::AdoptedWorkers.new(@board, patience: PATIENCE, log: Bontebok::Log.new(@writer),
-                                                    stalled: stalled)
+    @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, patience: PATIENCE, log: Bontebok::Log.new(@writer),
+                                                         stalled: stalled)
     assert_nil @adopted.deadline
     first, second = start(2)
     @adopted.take
@@ -143,11 +143,11 @@ class AdoptedWorkersTest < Support::TestCase
     Process.kill("KILL", dead)
     eventually { Support::ProcessTable.entry(dead).nil? }
     @adopted.take
-    assert_equal [dead], @board.forgotten
+    assert_equal [dead], @scoreboard.forgotten
     Process.kill("KILL", living)
     _, status = Process.wait2(living)
     @adopted.ended(living, status)
-    assert_equal [dead, living], @board.forgotten
+    assert_equal [dead, living], @scoreboard.forgotten
     assert_empty @adopted
   end
 
@@ -168,7 +168,7 @@ class AdoptedWorkersTest < Support::TestCase
       pid
     end
     @pids += pids
-    @board.pids = @pids
+    @scoreboard.pids = @pids
     pids
   end
 

@@ -43,7 +43,7 @@ class ChildrenDeafTest < Support::TestCase
       Process.kill("USR1", @started.last.pid)
     end
     mind_until { logged.scan("has closed its channel").size == 2 }
-    3.times { @keeper.mind }
+    3.times { @keeper.tick }
     assert_equal 2, @started.size
     pass_time(30)
     mind_until { @started.size == 3 }
@@ -84,7 +84,7 @@ class ChildrenDeafTest < Support::TestCase
     Process.kill("USR1", @started[0].pid)
     mind_until { @started[0].deaf? }
     pass_time(1)
-    @keeper.mind
+    @keeper.tick
     refute_match(/has closed its channel/, logged)
     pass_time(60)
     mind_until { @keeper.empty? }

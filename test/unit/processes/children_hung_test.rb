@@ -74,7 +74,7 @@ class ChildrenHungTest < Support::TestCase
     newer = @started.last(2)
     newer.each { |child| Process.kill("USR1", child.pid) }
     mind_until { logged.scan("hangs in a request").size == 4 }
-    3.times { @keeper.mind }
+    3.times { @keeper.tick }
     assert_equal 4, @started.size
     assert_equal 1, logged.scan(/ warn .* [34] workers hang, 2 more than there must be: /).size
     Process.kill("KILL", @started.first.pid)

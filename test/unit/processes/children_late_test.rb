@@ -15,7 +15,7 @@ class ChildrenLateTest < Support::TestCase
     @started[0].retire(LIMIT)
     be_stopped(3600)
     pass_time(LIMIT / 2)
-    @keeper.mind
+    @keeper.tick
     @started.each { |child| assert_alive child }
     pass_time(LIMIT / 2)
     mind_until { logged.include?("did not end within #{LIMIT} s: killed") }

@@ -114,7 +114,7 @@ class ChildrenOrdersTest < Support::TestCase
 
   # There are so many now, and one more when the seconds have passed, not before.
   def assert_starts_after(seconds, before, after)
-    @keeper.mind
+    @keeper.tick
     assert_equal before, @started.size
     pass_time(seconds)
     mind_until { @started.size == after }

@@ -81,7 +81,7 @@ class ChildrenPausesTest < Support::TestCase
     all.each do |seconds|
       count = @started.size
       pass_time(seconds / 2)
-      @keeper.mind
+      @keeper.tick
       assert_equal count, @started.size, "after #{seconds / 2} s"
       pass_time(seconds / 2)
       mind_until { @started.size == count + 1 && ends == count + 1 }

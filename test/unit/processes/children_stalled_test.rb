@@ -41,7 +41,7 @@ class ChildrenStalledTest < Support::TestCase
     stalled = Stalled.new
     keep(1, stalled: stalled) { stalled.looks.zero? ? WAITING : STEADY }
     mind_until { @keeper.settled?(:loaded) }
-    3.times { @keeper.mind }
+    3.times { @keeper.tick }
     assert_equal 0, stalled.looks
     @keeper.go
     mind_until { stalled.looks.positive? }

@@ -24,7 +24,7 @@ class ChildrenTurnsTest < Support::TestCase
     mind_until { first.leaving? }
     Process.kill("USR1", second.pid)
     assert second.channel.to_io.wait_readable(10)
-    3.times { @keeper.mind }
+    3.times { @keeper.tick }
     assert_equal [1, 2, 1], @started.map(&:number)
     Process.kill("USR2", first.pid)
     mind_until { second.leaving? }

@@ -27,7 +27,7 @@ class GenerationsTest < Support::TestCase
     Process.kill("USR1", @started[1].pid)
     mind_until { gone?(@started[0]) }
     pass_time(LIMIT)
-    @keeper.mind
+    @keeper.tick
     refute_predicate @started[1], :leaving?
   end
 
@@ -35,13 +35,13 @@ class GenerationsTest < Support::TestCase
     begin_with(WHOLE, PARTIAL)
     mind_until { @started[1].reached?(:ready) }
     pass_time(LIMIT - 1)
-    @keeper.mind
+    @keeper.tick
     refute_predicate @started[1], :leaving?
     pass_time(1)
     mind_until { gone?(@started[1]) && logged.include?("has left") }
     assert_log(/error .* master \(pid #{@started[1].pid}\) did not get all of its workers ready within #{LIMIT} s/)
     pass_time(LIMIT)
-    @keeper.mind
+    @keeper.tick
     assert_equal 2, @started.size
     assert_alive @started[0]
   end
@@ -51,7 +51,7 @@ class GenerationsTest < Support::TestCase
     mind_until { @started[1].reached?(:ready) }
     be_stopped(3600)
     pass_time(LIMIT / 2)
-    @keeper.mind
+    @keeper.tick
     refute_predicate @started[1], :leaving?
     pass_time(LIMIT / 2)
     mind_until { gone?(@started[1]) }
@@ -98,7 +98,7 @@ class GenerationsTest < Support::TestCase
     Process.kill("KILL", @started[0].pid)
     mind_until { gone?(@started[0]) && logged.include?("has left") }
     pass_time(LIMIT)
-    2.times { @keeper.mind }
+    2.times { @keeper.tick }
     refute_predicate @started[1], :leaving?
     assert_alive @started[1]
   end

@@ -72,7 +72,7 @@ class PidfileTest < Support::TestCase
     assert_equal ["its own", "file"], [File.read(other), File.lstat(@path).ftype]
   end
 
-  # In a folder where others may write.
+  # In a directory where others may write.
   def test_a_pipe_or_endless_device_under_its_name_is_replaced
     [-> { File.mkfifo(@path) }, -> { File.symlink("/dev/zero", @path) }].each do |make|
       make.call
@@ -89,7 +89,7 @@ class PidfileTest < Support::TestCase
     assert_path_exists @path
   end
 
-  def test_a_folder_that_is_not_there
+  def test_a_directory_that_is_not_there
     error = assert_raises(Bontebok::StartError) { Bontebok::Pidfile.new("/none/a.pid").write }
     assert_equal "cannot write the file /none/a.pid: No such file or directory", error.message
     Dir.mkdir(@path)

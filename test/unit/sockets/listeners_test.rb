@@ -66,13 +66,13 @@ class ListenersTest < Support::ListenersCase
 
   # Which is a server's end: nothing may come in between.
   def test_a_file_that_cannot_be_removed_is_told
-    folder = File.join(temp_dir, "run")
-    Dir.mkdir(folder)
-    both = listening("unix:#{folder}/a.sock", "unix:#{temp_dir}/b.sock")
-    File.rename(folder, "#{folder}.was")
-    File.symlink(folder, folder)
+    directory = File.join(temp_dir, "run")
+    Dir.mkdir(directory)
+    both = listening("unix:#{directory}/a.sock", "unix:#{temp_dir}/b.sock")
+    File.rename(directory, "#{directory}.was")
+    File.symlink(directory, directory)
     both.unlink
-    assert_match(/ warn \d+ \S+ \S+ cannot remove unix:#{folder}.a.sock: Too many levels of symbolic links$/,
+    assert_match(/ warn \d+ \S+ \S+ cannot remove unix:#{directory}.a.sock: Too many levels of symbolic links$/,
                  @log.first.readline)
     refute_path_exists File.join(temp_dir, "b.sock")
   end

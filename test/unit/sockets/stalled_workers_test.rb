@@ -9,10 +9,10 @@ class StalledWorkersTest < Support::TestCase
   Clock = Struct.new(:now, :lost)
 
   def setup
-    @board = Board.new([])
+    @scoreboard = Board.new([])
     @clock = Clock.new(1000, 0)
     @stops = {}
-    @stalled = Bontebok::StalledWorkers.new(@board, 60, clock: @clock, stops: @stops.method(:[]))
+    @stalled = Bontebok::StalledWorkers.new(@scoreboard, 60, clock: @clock, stops: @stops.method(:[]))
   end
 
   def test_one_that_does_not_move
@@ -105,7 +105,7 @@ class StalledWorkersTest < Support::TestCase
   end
 
   def show(*lanes)
-    @board.lanes = lanes
+    @scoreboard.lanes = lanes
   end
 
   # What the last look in that time finds.

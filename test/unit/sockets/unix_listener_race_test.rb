@@ -20,9 +20,9 @@ class UnixListenerRaceTest < Support::UnixListenerCase
     assert_operator moments.size, :>, 10
   end
 
-  def test_a_folder_that_somebody_keeps_locked_or_that_cannot_be_read
-    File.open(temp_dir) do |folder|
-      folder.flock(File::LOCK_EX)
+  def test_a_directory_that_somebody_keeps_locked_or_that_cannot_be_read
+    File.open(temp_dir) do |directory|
+      directory.flock(File::LOCK_EX)
       listener.tap(&:bind).tap(&:listen).unlink
     end
     File.stub(:new, ->(*) { raise Errno::EACCES }) { listener.tap(&:bind).listen }

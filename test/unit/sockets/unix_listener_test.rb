@@ -15,7 +15,7 @@ class UnixListenerTest < Support::UnixListenerCase
   end
 
   # Whatever the umask is: a proxy has a user of its own.
-  def test_everybody_may_connect_who_may_enter_the_folder
+  def test_everybody_may_connect_who_may_enter_the_directory
     former = File.umask(0o077)
     listening
     assert_equal 0o777, File.stat(@path).mode & 0o777
@@ -46,8 +46,8 @@ class UnixListenerTest < Support::UnixListenerCase
     assert_equal [], Dir.children(temp_dir)
   end
 
-  # Somebody else may write in the folder, and the server is root: a link in the socket's place leads to no file of his
-  # choice.
+  # Somebody else may write in the directory, and the server is root: a link in the socket's place leads to no file of
+  # his choice.
   def test_only_a_socket_is_given_away
     listening(other = File.join(temp_dir, "other.sock"))
     precious = [temp_file("precious"), other].each { |path| File.chmod(0o600, path) }
@@ -95,14 +95,14 @@ class UnixListenerTest < Support::UnixListenerCase
     refute_path_exists @path
   end
 
-  def test_unlink_in_a_folder_that_is_gone_or_is_one_no_more
-    Dir.mkdir(folder = File.join(temp_dir, "run"))
-    listener = listening(File.join(folder, "a.sock"))
-    File.rename(folder, "#{folder}.was")
+  def test_unlink_in_a_directory_that_is_gone_or_is_one_no_more
+    Dir.mkdir(directory = File.join(temp_dir, "run"))
+    listener = listening(File.join(directory, "a.sock"))
+    File.rename(directory, "#{directory}.was")
     listener.unlink
-    Dir.mkdir(folder)
-    listener = listening(File.join(folder, "a.sock"))
-    File.rename(folder, "#{folder}.is")
+    Dir.mkdir(directory)
+    listener = listening(File.join(directory, "a.sock"))
+    File.rename(directory, "#{directory}.is")
     temp_file("run")
     listener.unlink
   end
@@ -145,14 +145,14 @@ class UnixListenerTest < Support::UnixListenerCase
     assert_equal ["cannot listen on unix:#{@path}: File exists", "precious"], [error.message, File.read(@path)]
   end
 
-  def test_missing_folder
+  def test_missing_directory
     error = assert_raises(Bontebok::StartError) { listener("/nonexistent/a.sock").bind }
     assert_equal "cannot listen on unix:/nonexistent/a.sock: No such file or directory", error.message
   end
 
   def test_the_longest_path_and_a_name_of_one_letter
-    folder = File.join(temp_dir, "x" * (105 - temp_dir.size - 1)).tap { |path| Dir.mkdir(path) }
-    longest = File.join(folder, "s")
+    directory = File.join(temp_dir, "x" * (105 - temp_dir.size - 1)).tap { |path| Dir.mkdir(path) }
+    longest = File.join(directory, "s")
     assert_equal 107, longest.bytesize
     listening(longest)
     assert_path_exists longest

@@ -40,7 +40,7 @@ class ChildProcessTest < Support::TestCase
     assert_match(/does not end/, error.message)
   end
 
-  def test_environment_and_folder
+  def test_environment_and_directory
     child = Support::ChildProcess.run("sh", "-c", "pwd; echo $MARK", chdir: temp_dir, env: { "MARK" => "here" })
     assert_equal [File.realpath(temp_dir), "here"], child.output.lines(:stdout)
   end

@@ -87,7 +87,7 @@ module ChildrenCase
   def mind_until(what = "the expected state")
     limit = Thread.new { sleep(Support::Deadline::DEFAULT_SECONDS) && @events.push(:limit) }
     until yield
-      @keeper.mind
+      @keeper.tick
       break if yield
 
       @keeper.wait(@events)

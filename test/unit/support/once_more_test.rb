@@ -40,7 +40,7 @@ class OnceMoreTest < Support::TestCase
   end
 
   # Nobody else's verdict has a second chance.
-  def test_all_of_the_folders_that_run_alone_and_no_others
+  def test_all_of_the_directories_that_run_alone_and_no_others
     Dir.glob("#{ROOT}/test/**/*_test.rb").each do |file|
       next if File.realpath(file) == File.realpath(__FILE__)
 

@@ -101,6 +101,6 @@ class CollectorTest < Support::TestCase
       3.times { collector.collect }
       abort "no collection" unless GC.count >= before + 3
     RUBY
-    assert system(Gem.ruby, *$LOAD_PATH.flat_map { |folder| ["-I", folder] }, "-e", program)
+    assert system(Gem.ruby, *$LOAD_PATH.flat_map { |directory| ["-I", directory] }, "-e", program)
   end
 end

@@ -13,9 +13,9 @@ module Bontebok
 
       OPTIONS = [
         Option.new("Directory", FILE, nil,
-                   "Folder to change to before anything else: where relative names of files begin. In the " \
+                   "Directory to change to before anything else: where relative names of files begin. In the " \
                    "configuration file: those of all its lines; its own code is there from that line on.",
-                   section: TITLE, default_text: "the folder of the start"),
+                   section: TITLE, default_text: "the directory of the start"),
         Option.new("User", ACCOUNT, nil,
                    "Whom the application runs as, a name or a number. The server is started by root then: it binds, " \
                    "the supervisor stays root, masters become this user before they load anything. HOME, USER and " \
@@ -30,7 +30,7 @@ module Bontebok
                    section: TITLE, default_text: "as it is"),
         Option.new("Tag", TAG, nil,
                    "What the titles of workers end with, to tell servers on one machine apart.",
-                   section: TITLE, default_text: "name of the working folder"),
+                   section: TITLE, default_text: "name of the working directory"),
         Option.new("Pidfile", PATH, nil,
                    "File for the number of the process that was started, removed at its end. Where another server " \
                    "that lives has written its own, the start fails.",

@@ -16,7 +16,7 @@ module Bontebok
                    "Bytes of a request body that stay in memory; a longer one goes to a file in SpoolDir.",
                    section: TITLE, core: true),
         Option.new("SpoolDir", DIRECTORY, "/tmp",
-                   "Folder for request bodies past SpoolThreshold, and for answers past ResponseBuffer; on a disk " \
+                   "Directory for request bodies past SpoolThreshold, and for answers past ResponseBuffer; on a disk " \
                    "rather than in memory. When it is set here, TMPDIR is set to it as well, for Rack's own " \
                    "temporary files.",
                    section: TITLE, environment_variables: ["TMPDIR"]),

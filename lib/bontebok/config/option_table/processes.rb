@@ -26,7 +26,7 @@ module Bontebok
         Option.new("ConfigStyle", STYLE, nil,
                    "Whose configuration file it is: bontebok, puma or unicorn.",
                    section: TITLE, in_file: false,
-                   default_text: "puma or unicorn by the file's name (puma.rb, unicorn.conf.rb) or folder " \
+                   default_text: "puma or unicorn by the file's name (puma.rb, unicorn.conf.rb) or directory " \
                                  "(config/puma/), else bontebok"),
         Option.new("IgnoreUnknown", SWITCH, false,
                    "Go on without what the configuration file says and this server does not know; each is logged.",

@@ -5,7 +5,7 @@ require_relative "text"
 
 module Bontebok
   module OptionTypes
-    # A folder, made absolute at once: the application may change to another one.
+    # A directory, made absolute at once: the application may change to another one.
     class Directory < Text
       def read(value)
         text = super

@@ -13,7 +13,7 @@ module Bontebok
       # They are replaced one after the other, as if each had asked to leave.
       def renew_slowly
         @pauses.cut_short
-        @turns.add(*@roster)
+        @replacements.add(*@roster)
       end
 
       # There is to be one more.

@@ -79,7 +79,7 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_unknown "mask of bind", "bind 'unix:///a?mask=0'"
   end
 
-  def test_a_folder_and_a_further_file
+  def test_a_directory_and_a_further_file
     before = Dir.pwd
     temp_file("sub/more.rb", "workers 7\n")
     assert_equal 7, values("load '#{temp_dir}/sub/more.rb'\n")[:max_workers]
@@ -88,7 +88,7 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_equal "#{temp_dir}/sub/more.rb:2: unknown option nonsense", error.message[/\A[^;]*/]
     assert_equal before, values("directory '#{temp_dir}/sub'\npidfile Dir.pwd\n")[:pidfile]
     assert_equal File.realpath("#{temp_dir}/sub"), Dir.pwd
-    assert_fault ":1: cannot change to the folder /none: No such file or directory", "directory '/none'", 1
+    assert_fault ":1: cannot change to the directory /none: No such file or directory", "directory '/none'", 1
   ensure
     Dir.chdir(before)
   end

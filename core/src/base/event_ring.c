@@ -1,0 +1,58 @@
+/* event_ring.c: see event_ring.h. */
+#include "base/event_ring.h"
+
+#include <string.h>
+
+/* ms */
+#define TELL_EVERY 1000
+
+static bool push(struct bb__event_ring *ring, const struct bb_event *event)
+{
+    if (ring->count == BB_EVENT_RING_MAX) return false;
+    ring->items[(ring->first + ring->count++) % BB_EVENT_RING_MAX] = *event;
+    return true;
+}
+
+void bb__event_add(struct bb__event_ring *ring, int status, int error, const char *text, const char *peer)
+{
+    struct bb_event event = {.status = status, .error = error, .text = text};
+    if (peer) strncpy(event.peer, peer, sizeof event.peer - 1);
+    (void)push(ring, &event);
+}
+
+void bb__event_put(struct bb__event_ring *ring, const struct bb_event *event)
+{
+    (void)push(ring, event);
+}
+
+void bb__event_add_paced(struct bb__event_ring *ring, struct bb__event_pace *pace, uint64_t now,
+                         const struct bb_event *event)
+{
+    struct bb_event told = *event;
+    told.left_out = pace->left_out;
+    if ((pace->told > 0 && now - pace->told < TELL_EVERY) || !push(ring, &told)) {
+        pace->left_out++;
+        ring->left_out++;
+        pace->latest = *event;
+    } else {
+        ring->left_out -= pace->left_out;
+        *pace = (struct bb__event_pace){.told = now};
+    }
+}
+
+void bb__event_tell_rest(struct bb__event_ring *ring, struct bb__event_pace *pace, uint64_t now)
+{
+    if (pace->left_out == 0 || now - pace->told < TELL_EVERY) return;
+    pace->left_out--; /* the one that tells */
+    ring->left_out--;
+    bb__event_add_paced(ring, pace, now, &pace->latest);
+}
+
+int bb__event_take(struct bb__event_ring *ring, struct bb_event *event)
+{
+    if (ring->count == 0) return BB_AGAIN;
+    *event = ring->items[ring->first];
+    ring->first = (ring->first + 1) % BB_EVENT_RING_MAX;
+    ring->count--;
+    return BB_OK;
+}

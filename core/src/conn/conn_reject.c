@@ -1,0 +1,62 @@
+/* conn_reject.c: answers to requests that the host never sees. See conn.h and conn_admission.h. */
+#include "conn/conn_admission.h"
+#include "http/h1_reply.h"
+
+enum bb__conn_next bb__conn_reject(struct bb__conn *conn, struct bb__conn_context *context, int status)
+{
+    const struct bb__h1_error error = {.status = status, .head_method = conn->head_method};
+    return bb__conn_reject_with(conn, context, &error);
+}
+
+enum bb__conn_next bb__conn_reject_with(struct bb__conn *conn, struct bb__conn_context *context,
+                                        const struct bb__h1_error *error)
+{
+    if (context->log) bb__conn_log_rejected(conn, context, error);
+    conn->keep_alive = false;
+    conn->linger = true;
+    bb__buf_pool_put(&context->buf_pool, &conn->in);
+    bb__spool_drop(&conn->spool, context->spool_budget);
+    if (bb__h1_reply_error(&conn->out, error, &context->date, context->settings->server_name) != BB_OK)
+        return BB_CONN_CLOSE;
+
+    int code = bb__conn_flush(conn, context);
+    if (code == BB_EGONE) return BB_CONN_CLOSE;
+    return code == BB_AGAIN ? bb__conn_await_taking(conn, context) : bb__conn_after_response(conn, context);
+}
+
+/* ---- MaxQueue, QueueTimeout ---- */
+
+/* s. What waits now has been answered by then. */
+static uint32_t retry_after(const struct bb_settings *settings)
+{
+    uint64_t seconds = (settings->queue_timeout + 999) / 1000;
+    return seconds < 1 ? 1 : seconds < UINT32_MAX ? (uint32_t)seconds : UINT32_MAX;
+}
+
+/* What is here of a body is thrown away; what is not would be read for nobody, so the connection ends (RFC
+ * 9112 9.3). */
+static bool may_keep_alive(const struct bb__conn *conn, const struct bb__conn_context *context)
+{
+    const struct bb_settings *settings = context->settings;
+    if (conn->state != BB_CONN_SERVED || !context->head.keep_alive || context->draining) return false;
+    return settings->keepalive_timeout > 0 &&
+           (settings->max_keepalive_requests == 0 || conn->served < settings->max_keepalive_requests);
+}
+
+enum bb__conn_next bb__conn_reject_queued(struct bb__conn *conn, struct bb__conn_context *context,
+                                          enum bb__fault fault)
+{
+    struct bb__h1_error error = {.status = bb__conn_report_fault(conn, context, fault, 0),
+                                 .head_method = conn->head_method,
+                                 .keep_alive = may_keep_alive(conn, context),
+                                 .minor_version = context->head.minor_version,
+                                 .retry_after = retry_after(context->settings)};
+    if (conn->state != BB_CONN_SERVED) return bb__conn_reject_with(conn, context, &error);
+
+    if (context->log) bb__conn_log_rejected(conn, context, &error);
+    conn->keep_alive = error.keep_alive;
+    conn->large = false;
+    if (bb__h1_reply_error(&conn->out, &error, &context->date, context->settings->server_name) != BB_OK)
+        return BB_CONN_CLOSE;
+    return bb__conn_flush(conn, context) == BB_EGONE ? BB_CONN_CLOSE : bb__conn_response_done(conn, context);
+}

@@ -1,0 +1,194 @@
+/* conn_send.c: the sending side of a connection: what the client has not taken yet, what follows an answer,
+ * the way out. See conn.h. */
+#include "conn/conn.h"
+
+/* At most so many times in a row `out` is filled from `response spool`: others wait. */
+#define WINDOWS_MAX 4
+
+static int send_out(struct bb__conn *conn)
+{
+    while (bb__buf_len(&conn->out) > 0) {
+        size_t sent;
+        int code = bb__sock_send(conn->fd, bb__buf_bytes(&conn->out), bb__buf_len(&conn->out), &sent);
+        if (code != BB_OK) return code;
+        bb__buf_consume(&conn->out, sent);
+    }
+    return BB_OK;
+}
+
+void bb__conn_count_memory(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    size_t now = bb__buf_len(&conn->out) + bb__buf_len(&conn->response_spool.tail);
+    atomic_fetch_add_explicit(&context->spool_budget->unsent, (uint64_t)now - conn->counted,
+                              memory_order_relaxed);
+    conn->counted = now;
+}
+
+static uint64_t untaken(const struct bb__conn *conn)
+{
+    int bytes = bb__sock_untaken(conn->fd);
+    return bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+void bb__conn_note_owed(struct bb__conn *conn, struct bb__conn_context *context, uint64_t more)
+{
+    if (conn->owes_since == 0) {
+        conn->owes_since = bb__clock_ms();
+        conn->owed = untaken(conn);
+    }
+    conn->owed += more;
+    bb__conn_count_memory(conn, context);
+}
+
+/* The kernel counts the bytes in a unix socket with its own overhead. */
+static uint64_t taken(const struct bb__conn *conn)
+{
+    uint64_t left = bb__conn_owes(conn) + untaken(conn);
+    return conn->owed > left ? conn->owed - left : 0;
+}
+
+/* With the credit: a client whose first bytes are still under way has taken nothing, and need not be slow. */
+uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now)
+{
+    uint64_t time = now > conn->owes_since + 1000 ? now - conn->owes_since : 1000;
+    return (taken(conn) + BB_RATE_CREDIT) * 1000 / time;
+}
+
+bool bb__conn_takes_too_slowly(const struct bb__conn *conn, const struct bb__conn_context *context)
+{
+    uint64_t time = context->now > conn->owes_since ? context->now - conn->owes_since : 0;
+    return conn->owes_since > 0 && time > BB_RATE_AFTER &&
+           (taken(conn) + BB_RATE_CREDIT) * 1000 < context->settings->min_body_rate * time;
+}
+
+static int flush(struct bb__conn *conn)
+{
+    int code = send_out(conn);
+    for (int windows = 0; code == BB_OK && bb__response_spool_len(&conn->response_spool) > 0; windows++) {
+        if (bb__response_spool_take(&conn->response_spool, &conn->out) != BB_OK) return BB_EGONE;
+        code = windows < WINDOWS_MAX ? send_out(conn) : BB_AGAIN;
+    }
+    return code;
+}
+
+int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    int code = flush(conn);
+    if (code == BB_AGAIN && bb__spool_memory_is_full(context->spool_budget))
+        bb__response_spool_put_back(&conn->response_spool, &conn->out);
+    if (code == BB_AGAIN && !bb__conn_owes_some(conn)) bb__conn_note_owed(conn, context, bb__conn_owes(conn));
+    if (code == BB_OK) {
+        bb__buf_free(&conn->out);
+        bb__response_spool_drop(&conn->response_spool);
+        conn->owes_since = 0;
+    }
+    bb__conn_count_memory(conn, context);
+    if (code != BB_OK) return code;
+    if (conn->state == BB_CONN_BODY) conn->want = BB_INTEREST_READ;
+    return BB_OK;
+}
+
+enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    conn->state = BB_CONN_FLUSH;
+    conn->want = BB_INTEREST_WRITE;
+    conn->untaken = bb__sock_untaken(conn->fd);
+    conn->write_progress = context->now;
+    bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_WRITE, context->now);
+    return BB_CONN_WAIT;
+}
+
+/* The socket asks for more only when much of its buffer, which may be megabytes, is free: one that takes
+ * little at a time does so for longer than that. */
+bool bb__conn_is_taking(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    uint64_t limit = context->settings->write_timeout;
+    if (bb__sock_untaken(conn->fd) < conn->untaken) {
+        (void)bb__conn_await_taking(conn, context);
+        return true;
+    }
+    if (limit > 0 && context->now - conn->write_progress >= limit) return false;
+    bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_WRITE, context->now);
+    return true;
+}
+
+static void keep_lingering(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    conn->untaken = bb__sock_untaken(conn->fd);
+    bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_LINGER, context->now);
+}
+
+static enum bb__conn_next linger(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    bb__sock_end_sending(conn->fd);
+    bb__buf_pool_put(&context->buf_pool, &conn->in);
+    conn->state = BB_CONN_LINGER;
+    conn->want = BB_INTEREST_READ;
+    conn->linger_began = context->now;
+    keep_lingering(conn, context);
+    return BB_CONN_WAIT;
+}
+
+/* A client that sends or takes something is there, and what is closed now it might not read. */
+enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    size_t got;
+    int code = bb__sock_recv(conn->fd, context->scratch, BB_SCRATCH_SIZE, &got);
+    if (code != BB_OK && code != BB_AGAIN) return BB_CONN_CLOSE;
+    bool alive = code == BB_OK || bb__sock_untaken(conn->fd) < conn->untaken;
+    uint64_t longest = conn->linger_began + BB_LINGER_MAX - BB_LINGER_TIME;
+    if (alive && context->now <= longest && !context->draining) keep_lingering(conn, context);
+    return BB_CONN_WAIT;
+}
+
+/* Who asked for the end has no more to say, as a rule. If all the same it does, say an empty line, while the
+ * kernel still has some of the answer, a connection that is closed would be reset, and the rest be lost. What
+ * left in one small send is not worth the question. */
+static bool has_to_linger(const struct bb__conn *conn)
+{
+    return conn->linger || (conn->tcp && conn->large && bb__sock_untaken(conn->fd) != 0);
+}
+
+enum bb__conn_next bb__conn_after_response(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    if (!conn->keep_alive) return has_to_linger(conn) ? linger(conn, context) : BB_CONN_CLOSE;
+
+    conn->state = BB_CONN_HEAD;
+    conn->want = BB_INTEREST_READ;
+    if (bb__buf_len(&conn->in) > 0) {
+        bb__timeout_clear(context->timeouts, &conn->timeout);
+        conn->ready_at = 0; /* not sooner than now: answers leave in the requests' order, RFC 9112 9.3.2 */
+        return BB_CONN_AGAIN;
+    }
+    bb__buf_pool_put(&context->buf_pool, &conn->in);
+    bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_KEEPALIVE, context->now);
+    return BB_CONN_WAIT;
+}
+
+enum bb__conn_next bb__conn_response_done(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    size_t used = conn->head_len;
+    if (conn->body_in_buffer) used += context->head.content_length;
+    bb__buf_consume(&conn->in, used);
+    conn->body_in_buffer = false;
+    conn->head_seen = 0;
+    conn->head_method = false;
+    if (conn->spool.length > 0) bb__spool_drop(&conn->spool, context->spool_budget);
+
+    /* A client that does not know of the end may be sending its next request, one that has sent a body an
+     * empty line behind it: closing at once could reset the connection before it has read the answer (RFC
+     * 9112 9.6). */
+    conn->linger = context->head.keep_alive || context->head.chunked || context->head.has_length ||
+                   bb__buf_len(&conn->in) > 0;
+    if (!bb__conn_owes_some(conn)) return bb__conn_after_response(conn, context);
+    return bb__conn_await_taking(conn, context);
+}
+
+int bb__conn_say_continue(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    if (bb__buf_append(&conn->out, interim, sizeof interim - 1) != BB_OK) return BB_EGONE;
+    int code = bb__conn_flush(conn, context);
+    conn->want = code == BB_AGAIN ? BB_INTEREST_READ | BB_INTEREST_WRITE : BB_INTEREST_READ;
+    return code == BB_EGONE ? BB_EGONE : BB_OK;
+}

@@ -1,0 +1,159 @@
+/* io_limit.c: what the I/O thread does when the host has had a request for too long. At the soft limit the
+ * host is told, which may end the request as it knows how. At the hard one the client gets its answer, and
+ * the host is told again; what hangs there is not the core's to end. See io_work.h. */
+#include "http/h1_reply.h"
+#include "io_thread/io_work.h"
+#include "system/access_log.h"
+
+#include <sys/socket.h>
+
+/* ms, when it has had so much time, without that for which it has waited for its client; UINT64_MAX: never,
+ * or it is known. */
+static uint64_t end_of(const struct bb_lane *lane, uint64_t limit, bool known)
+{
+    if (limit == 0 || known || !lane->watched.has_request || atomic_load(&lane->reply.waits))
+        return UINT64_MAX;
+    uint64_t extra = lane->extended.word == lane->watched.word ? lane->extended.ms : 0;
+    return lane->watched.since / 1000 + limit + extra + atomic_load(&lane->reply.waited);
+}
+
+static uint64_t soft_end(const struct bb_lane *lane)
+{
+    return end_of(lane, lane->worker->settings.request_timeout_soft, lane->watched.warned);
+}
+
+static uint64_t hard_end(const struct bb_lane *lane)
+{
+    return end_of(lane, lane->worker->settings.request_timeout, lane->watched.overdue);
+}
+
+static uint64_t label_due(const struct bb_lane *lane)
+{
+    return lane->intake.slot ? end_of(lane, bb__io_watch_time(lane->worker), lane->watched.labelled)
+                             : UINT64_MAX;
+}
+
+uint64_t bb__io_until(struct bb__io_thread *io, const struct bb_lane *lane)
+{
+    pthread_mutex_lock(&io->link.time_lock);
+    uint64_t limit = bb__sooner(label_due(lane), bb__sooner(soft_end(lane), hard_end(lane)));
+    pthread_mutex_unlock(&io->link.time_lock);
+    uint64_t due = bb__sooner(lane->watched.due, limit);
+    return bb__io_watches_reader(lane) ? bb__sooner(due, bb__clock_ms() + BB_READERS_LOOK) : due;
+}
+
+/* us, since the request of the host had come. */
+static uint64_t duration_of(const struct bb_lane *lane)
+{
+    return bb__clock_us() - lane->watched.since + lane->request.queue_time;
+}
+
+/* As much of it as the socket takes: it has taken nothing of this answer yet. */
+static void answer(struct bb__io_thread *io, const struct bb_lane *lane)
+{
+    struct bb__conn_context *context = &io->context;
+    struct bb__conn *conn = lane->current;
+    const struct bb__h1_error error = {.status = 504, .head_method = conn->head_method};
+    struct bb__buf out = {0};
+    size_t sent;
+    if (context->log) bb__conn_log_overdue(conn, context, &error, &lane->request, duration_of(lane));
+    if (bb__h1_reply_error(&out, &error, &context->date, context->settings->server_name) == BB_OK)
+        (void)bb__sock_send(conn->fd, bb__buf_bytes(&out), bb__buf_len(&out), &sent);
+    bb__buf_free(&out);
+    bb__sock_end_sending(conn->fd);
+}
+
+/* What was sent is not whole, and its client can tell. */
+static void cut(struct bb__conn *conn)
+{
+    (void)shutdown(conn->fd, SHUT_RDWR);
+}
+
+static void tell(struct bb__io_thread *io, const struct bb__conn *conn, enum bb__response_state now)
+{
+    static const char *const texts[] = {
+        [BB_RESPONSE_BY_IO] = "the application has not answered within RequestTimeout",
+        [BB_RESPONSE_CUT] = "the application has not finished its answer within RequestTimeout: cut",
+        [BB_RESPONSE_ENDED] = "the application has answered, but is still busy after RequestTimeout",
+    };
+    struct bb_worker *worker = io->worker;
+    bb__event_add(&io->context.events, now == BB_RESPONSE_BY_IO ? 504 : 0, 0, texts[now], conn->peer);
+    bb__worker_give_events(worker, &io->context.events);
+    atomic_store(&worker->overdue, BB_OVERDUE_NEW);
+    bb__eventfd_raise(worker->alarm_fd);
+    io->found_overdue = true;
+}
+
+/* What has become of the answer: the I/O thread's now, unless it is whole. */
+static enum bb__response_state take(struct bb_lane *lane)
+{
+    unsigned found = BB_RESPONSE_OPEN;
+    if (atomic_compare_exchange_strong(&lane->response, &found, BB_RESPONSE_BY_IO)) return BB_RESPONSE_BY_IO;
+    if (found == BB_RESPONSE_SENT && atomic_compare_exchange_strong(&lane->response, &found, BB_RESPONSE_CUT))
+        return BB_RESPONSE_CUT;
+    return BB_RESPONSE_ENDED;
+}
+
+/* Whether it has had all of its time. */
+static bool note_limits(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    uint64_t time = io->context.now;
+    pthread_mutex_lock(&io->link.time_lock);
+    bool soft = time >= soft_end(lane), hard = time >= hard_end(lane), labels = time >= label_due(lane);
+    if (soft) lane->watched.warned = lane->watched.late = true;
+    if (hard) lane->watched.overdue = lane->watched.untold = true;
+    pthread_mutex_unlock(&io->link.time_lock);
+    if (soft) bb__eventfd_raise(lane->worker->alarm_fd);
+    if (labels) bb__scoreboard_label(lane->intake.slot, lane->request.head.method, lane->request.head.path);
+    lane->watched.labelled = lane->watched.labelled || labels;
+    return hard;
+}
+
+void bb__io_limit(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    if (!note_limits(io, lane)) return;
+    enum bb__response_state now = take(lane);
+    if (now == BB_RESPONSE_BY_IO) answer(io, lane);
+    if (now == BB_RESPONSE_CUT) cut(lane->current);
+    tell(io, lane->current, now);
+}
+
+/* ---- all of them ---- */
+
+static bool hangs(struct bb_lane *lane)
+{
+    unsigned word = bb__owner_look(&lane->owner);
+    enum bb__owner_state state = bb__owner_state_of(word);
+    return lane->watched.overdue && lane->watched.word == bb__owner_with_state(word, BB_OWNER_BUSY) &&
+           (state == BB_OWNER_WORKING || state == BB_OWNER_PARKED);
+}
+
+static bool all_hang(const struct bb_worker *worker)
+{
+    for (struct bb_lane *lane = bb__first_lane(worker); lane; lane = bb__next_lane(lane))
+        if (!hangs(lane)) return false;
+    return worker->lanes;
+}
+
+/* Beside one connection of each lane. */
+static bool has_others(struct bb_worker *worker)
+{
+    return atomic_load(&worker->connections) > atomic_load(&worker->lane_count) ||
+           bb__worker_has_queued(worker);
+}
+
+/* A worker that nobody replaces waits for its hosts: they may come back. */
+void bb__io_check_overdue(struct bb__io_thread *io)
+{
+    struct bb_worker *worker = io->worker;
+    if (worker->tell_fd < 0) return;
+    bool before = atomic_load(&worker->stuck), now = all_hang(worker);
+    atomic_store(&worker->stuck, now);
+    if (io->found_overdue) bb__worker_tell_parent(worker, now ? BB_TELL_STUCK : BB_TELL_OVERDUE);
+    io->found_overdue = false;
+    if (!now) io->emptied = false;
+    if (!now || io->emptied) return;
+    if (!before && !bb__worker_drains(worker)) bb_worker_drain(worker, BB_QUEUE_LEAVE);
+    io->emptied = !has_others(worker) && atomic_load(&worker->overdue) == BB_OVERDUE_LOGGED;
+    if (io->emptied) bb__worker_tell_parent(worker, BB_TELL_EMPTIED);
+}

@@ -1,0 +1,156 @@
+/* io_queue.c: while no lane of any process is idle nobody looks at those who wait for one: new
+ * connections in the listeners' queues, requests in the shared queue. Where MaxQueue or QueueTimeout says
+ * that they may not wait for ever, the I/O thread of a lane that is busy does. It also takes the connections
+ * that were queued when the worker began to drain. See io_work.h. */
+#include "conn/conn_admission.h"
+#include "io_thread/io_work.h"
+
+#include <stdlib.h>
+
+/* Connections in a row of one listener. */
+#define ACCEPTS_MAX 64
+
+static bool nobody_is_idle(const struct bb_worker *worker)
+{
+    return bb__scoreboard_idle(worker->scoreboard, 1) == 0;
+}
+
+/* ---- new connections ---- */
+
+/* The lock: listeners may be about to be closed. BB_DRAINED: there is no such listener, or none any more. */
+static int accept_from(struct bb_worker *worker, int index, int *fd, char *peer)
+{
+    int code = BB_DRAINED;
+    pthread_mutex_lock(&worker->lock);
+    if (index < bb__worker_count_open(worker)) code = bb__sock_accept(worker->listeners[index].fd, fd, peer);
+    pthread_mutex_unlock(&worker->lock);
+    return code;
+}
+
+static int take_over(struct bb__io_thread *io, struct bb_lane *lane, int fd,
+                     const struct bb__listener *listener, const char *peer)
+{
+    struct bb__conn *conn = bb__conn_set_accept(&lane->set, &io->context, fd, listener->number, peer);
+    if (!conn) return BB_ENOMEM;
+    conn->tcp = listener->tcp;
+    (void)bb__worker_find_room(io->worker, fd);
+    bb__io_settle(io, lane, conn, bb__conn_on_ready(conn, &io->context, BB_INTEREST_READ));
+    return BB_OK;
+}
+
+static int accept_one(struct bb__io_thread *io, struct bb_lane *lane, int index)
+{
+    const struct bb__listener *listener = &io->worker->listeners[index];
+    char peer[BB_PEER_MAX];
+    int fd;
+    int code = accept_from(io->worker, index, &fd, peer);
+    return code == BB_OK ? take_over(io, lane, fd, listener, peer) : code;
+}
+
+/* What cannot be accepted stays where it is, and lanes tell of it. */
+static void accept_all(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    int code = BB_OK;
+    for (int index = 0; index < BB_LISTENERS_MAX && code != BB_DRAINED; index++) {
+        code = BB_OK;
+        for (int count = 0; count < ACCEPTS_MAX && code == BB_OK; count++) {
+            if (!bb__worker_has_room(io->worker) || bb__io_is_wanted(lane)) return;
+            code = accept_one(io, lane, index);
+        }
+    }
+}
+
+void bb__io_take_queued(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    struct bb__queued *queued;
+    while (!bb__io_is_wanted(lane) && (queued = bb__worker_take_queued(io->worker))) {
+        uint64_t read_at = io->context.read_at;
+        io->context.read_at = queued->ready_at;
+        (void)take_over(io, lane, queued->fd, queued->listener, queued->peer);
+        io->context.read_at = read_at;
+        free(queued);
+    }
+}
+
+/* ---- those who wait ---- */
+
+/* Also one without a request, which those behind it must not wait for. */
+static bool is_overdue(const struct bb__io_thread *io, const struct bb__shared_stamp *first)
+{
+    uint64_t limit = io->worker->settings.queue_timeout * 1000, now = bb__clock_us();
+    return now > first->since && now - first->since >= limit;
+}
+
+/* False: there is none. A lane may have taken the one that was looked at, and this is the next: if its time
+ * is not over it goes to the end. */
+static bool take_first(struct bb__io_thread *io, struct bb_lane *lane, bool *nudged)
+{
+    struct bb__conn_context *context = &io->context;
+    struct bb__conn *conn;
+    int code = bb__conn_set_receive(&lane->set, context, &io->worker->shared_queue, &io->lost, &conn);
+    if (code == BB_AGAIN) return false;
+    *nudged = *nudged || code == BB_EVENT;
+    if (!conn) return true;
+    (void)bb__worker_find_room(io->worker, conn->fd);
+    bb__io_settle(io, lane, conn, bb__conn_resume(conn, context));
+    return true;
+}
+
+static void answer_overdue(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    struct bb_worker *worker = io->worker;
+    struct bb__shared_stamp first;
+    bool nudged = false;
+    while (!bb__io_is_wanted(lane) && bb__worker_has_room(worker) &&
+           bb__shared_queue_look(&worker->shared_queue, &first) == BB_OK && is_overdue(io, &first))
+        if (!take_first(io, lane, &nudged)) break;
+    if (nudged) bb__shared_queue_nudge(&worker->shared_queue);
+}
+
+static void queue_reaper(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    struct bb_worker *worker = io->worker;
+    if (!bb__scoreboard_begin_reaping(worker->scoreboard, worker->pid)) return;
+    answer_overdue(io, lane);
+    bb__scoreboard_end_reaping(worker->scoreboard);
+}
+
+/* The wake-up may have gone to a lane that was stopped: another one is to look. */
+static bool is_left_waiting(struct bb_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    bool waits = bb__worker_is_awaited(worker);
+    if (waits) bb__shared_queue_nudge(&worker->shared_queue);
+    pthread_mutex_unlock(&worker->lock);
+    return waits;
+}
+
+/* Lanes that let something wait, although they say that they are idle. */
+static void judge_the_idle(struct bb__io_thread *io)
+{
+    struct bb_worker *worker = io->worker;
+    uint64_t now = io->context.now;
+    if (!is_left_waiting(worker)) {
+        io->waits_since = 0;
+    } else if (io->waits_since == 0) {
+        io->waits_since = now;
+        bb__scoreboard_doubt(worker->scoreboard, worker->pid);
+    } else if (now - io->waits_since >= BB_PROMPT) {
+        io->waits_since = 0;
+        bb__scoreboard_blame(worker->scoreboard, worker->pid);
+    }
+}
+
+int bb__io_check_queue(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    struct bb_worker *worker = io->worker;
+    struct bb__shared_stamp first;
+    if (bb__worker_drains(worker)) return -1;
+    if (!nobody_is_idle(worker)) judge_the_idle(io);
+    bool on_our_own = nobody_is_idle(worker);
+    if (on_our_own) accept_all(io, lane);
+    if (worker->settings.queue_timeout > 0) queue_reaper(io, lane);
+    bool soon =
+        on_our_own || io->waits_since > 0 || bb__shared_queue_look(&worker->shared_queue, &first) == BB_OK;
+    return soon ? BB_RETRY : BB_PROMPT;
+}

@@ -1,0 +1,160 @@
+/* io_readers.c: lanes that wait for clients which read slowly. They may do so while no other request
+ * waits. When one does, half of all lanes of the server go on. For each of the others the I/O thread resets
+ * the slowest reader: the client of a lane, or one whose response takes the room that the lane waits for. See
+ * io_work.h. */
+#include "io_thread/io_work.h"
+
+#include <sys/socket.h>
+
+/* ms: for so long the only lane of a server waits for its client all the same. */
+#define LAST_LANE 1000
+
+/* ---- who waits ---- */
+
+static uint64_t rate_of(const struct bb_lane *lane)
+{
+    return atomic_load(&lane->reply.taking);
+}
+
+static bool waits(const struct bb_lane *lane)
+{
+    return atomic_load(&lane->reply.waits);
+}
+
+/* The one of the process whose client is the slowest, or NULL. */
+static struct bb_lane *slowest_lane(const struct bb_worker *worker)
+{
+    struct bb_lane *slowest = NULL;
+    for (struct bb_lane *lane = bb__first_lane(worker); lane; lane = bb__next_lane(lane))
+        if (waits(lane) && (!slowest || rate_of(lane) < rate_of(slowest))) slowest = lane;
+    return slowest;
+}
+
+/* Without a scoreboard this process is the server. */
+static struct bb__scoreboard_waits count(const struct bb_worker *worker, const struct bb_lane *own)
+{
+    struct bb__scoreboard_waits found = {0};
+    if (own->intake.slot) return bb__scoreboard_waits(worker->scoreboard, own->intake.slot);
+    for (const struct bb_lane *lane = bb__first_lane(worker); lane; lane = bb__next_lane(lane)) {
+        found.lanes++;
+        found.waiting += waits(lane);
+    }
+    return found;
+}
+
+static bool others_wait(struct bb__io_thread *io)
+{
+    struct bb_worker *worker = io->worker;
+    pthread_mutex_lock(&worker->lock);
+    bool found = bb__worker_has_waiting(worker);
+    pthread_mutex_unlock(&worker->lock);
+    return found;
+}
+
+/* Whether the lane is one of those that are too many. */
+static bool is_needed(const struct bb__io_thread *io, const struct bb_lane *lane)
+{
+    struct bb__scoreboard_waits found = count(io->worker, lane);
+    uint64_t time = io->context.now - io->awaited_since;
+    if (time < (found.lanes > 1 ? BB_READERS_LOOK : LAST_LANE)) return false;
+    return found.waiting > found.lanes / 2 && found.slower < found.waiting - found.lanes / 2;
+}
+
+/* ---- who goes ---- */
+
+/* The set is WORK until it is let go. False: its lane is back, or has just begun. */
+static bool hold_on(struct bb_lane *lane)
+{
+    return bb__owner_state_of(bb__owner_look(&lane->owner)) == BB_OWNER_PARKED &&
+           bb__owner_unpark(&lane->owner);
+}
+
+/* The lane waits for room in SpoolDir, so only responses that have a file there matter. */
+static struct bb__conn *slowest_reader(const struct bb__conn_set *set, uint64_t now)
+{
+    struct bb__conn *slowest = NULL;
+    uint64_t least = UINT64_MAX;
+    for (struct bb__timeout *each = bb__timeout_oldest(&set->timeouts, BB_TIMEOUT_WRITE); each;
+         each = each->next) {
+        struct bb__conn *conn = bb__conn_of_timeout(each);
+        if (conn->response_spool.fd < 0) continue;
+        uint64_t rate = bb__conn_taking_rate(conn, now);
+        if (rate >= least) continue;
+        least = rate;
+        slowest = conn;
+    }
+    return slowest;
+}
+
+/* The lane in whose set there is one that is no faster than that. */
+static struct bb_lane *lane_of_slower(const struct bb__io_thread *io, uint64_t rate)
+{
+    struct bb_lane *found = NULL;
+    for (struct bb_lane *lane = bb__first_lane(io->worker); lane; lane = bb__next_lane(lane)) {
+        if (!hold_on(lane)) continue;
+        const struct bb__conn *conn = slowest_reader(&lane->set, io->context.now);
+        uint64_t taking = conn ? bb__conn_taking_rate(conn, io->context.now) : UINT64_MAX;
+        if (taking <= rate) {
+            rate = taking;
+            found = lane;
+        }
+        bb__io_let_go(lane);
+    }
+    return found;
+}
+
+static void note(struct bb__io_thread *io, const struct bb__conn *conn)
+{
+    struct bb_event event = {.text = "a client that reads slowly was reset: other requests wait"};
+    memcpy(event.peer, conn->peer, sizeof event.peer);
+    bb__event_add_paced(&io->context.events, &io->slow, io->context.now, &event);
+    if (io->worker->scoreboard) atomic_fetch_add(&io->worker->scoreboard->slow_readers, 1);
+}
+
+static void reset_in(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    struct bb__conn *conn = slowest_reader(&lane->set, io->context.now);
+    if (!conn) return;
+    note(io, conn);
+    io->context.timeouts = &lane->set.timeouts;
+    bb__conn_set_end(&lane->set, &io->context, conn, BB_CONN_END_RESET);
+}
+
+/* The lane finds it closed, and tells its host. */
+static void reset_current(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    if (!waits(lane)) return;
+    note(io, lane->current);
+    (void)shutdown(lane->current->fd, SHUT_RDWR);
+}
+
+static void reset_slowest(struct bb__io_thread *io, struct bb_lane *waiting)
+{
+    struct bb_lane *lane = lane_of_slower(io, rate_of(waiting) - 1);
+    if (!hold_on(lane ? lane : waiting)) return;
+    io->reset_at = io->context.now;
+    if (lane)
+        reset_in(io, lane);
+    else
+        reset_current(io, waiting);
+    bb__io_let_go(lane ? lane : waiting);
+    if (lane) bb__eventfd_raise(waiting->intake.wake_fd);
+}
+
+/* A request that has waited for one lane does not have to wait as long for the next one: there may be many
+ * slow readers. */
+static void note_awaited(struct bb__io_thread *io)
+{
+    uint64_t now = io->context.now;
+    if (now - io->awaited_at > LAST_LANE) io->awaited_since = now;
+    io->awaited_at = now;
+}
+
+void bb__io_check_readers(struct bb__io_thread *io)
+{
+    struct bb_worker *worker = io->worker;
+    struct bb_lane *lane = slowest_lane(worker);
+    if (!lane || bb__worker_drains(worker) || !others_wait(io)) return;
+    note_awaited(io);
+    if (io->context.now - io->reset_at >= BB_READERS_LOOK && is_needed(io, lane)) reset_slowest(io, lane);
+}

@@ -1,0 +1,50 @@
+/* io_step.c: what each part of the I/O thread does with a connection, with a set, and with what it has to
+ * tell. See io_work.h. */
+#include "io_thread/io_work.h"
+#include "system/access_log.h"
+
+void bb__io_settle(struct bb__io_thread *io, struct bb_lane *lane, struct bb__conn *conn,
+                   enum bb__conn_next next)
+{
+    if (bb__conn_set_settle(&lane->set, &io->context, conn, next))
+        bb__conn_set_pass(&lane->set, &io->context, conn, &io->worker->shared_queue);
+}
+
+/* The lane sleeps until the I/O thread tells it. It cannot be freed before: the I/O thread has its lock. */
+void bb__io_let_go(struct bb_lane *lane)
+{
+    if (bb__owner_park(&lane->owner)) return;
+    bb__owner_give(&lane->owner);
+    bb__eventfd_raise(lane->intake.wake_fd);
+}
+
+/* ---- telling ---- */
+
+void bb__io_note_trouble(struct bb__io_thread *io, int error)
+{
+    struct bb__conn_context *context = &io->context;
+    const struct bb_event event = {.error = error,
+                                   .text = "epoll: clients of a busy thread may have to wait"};
+    bb__event_add_paced(&context->events, &io->trouble, context->now, &event);
+}
+
+static void check_log(struct bb__io_thread *io)
+{
+    struct bb__conn_context *context = &io->context;
+    struct bb__access_log *log = context->log;
+    if (log->len > 0 && (!log->stuck || context->now >= log->due)) bb__access_log_flush(log, context->now);
+    bb__log_tell_losses(context, &io->log_losses);
+    bb__event_tell_rest(&context->events, &io->log_losses, context->now);
+}
+
+void bb__io_tell(struct bb__io_thread *io)
+{
+    struct bb__conn_context *context = &io->context;
+    if (context->log) check_log(io);
+    for (int fault = 0; fault < BB_FAULTS; fault++)
+        bb__event_tell_rest(&context->events, &context->fault_events[fault], context->now);
+    bb__event_tell_rest(&context->events, &io->lost, context->now);
+    bb__event_tell_rest(&context->events, &io->trouble, context->now);
+    bb__event_tell_rest(&context->events, &io->slow, context->now);
+    if (context->events.count > 0) bb__worker_give_events(io->worker, &context->events);
+}

@@ -1,0 +1,330 @@
+/* io_thread.c: when the I/O thread looks, and at which lanes; io_work.c is what it does for one.
+ *
+ * It is awake while lanes have requests: a look every tick, and who has the same request as at the last look
+ * is busy for long. When nothing new has come for two looks it sleeps, and the next lane that leaves a
+ * connection behind kicks it. Announced before the last look, so that one of the two sees the other. */
+#include "io_thread/io_work.h"
+#include "system/access_log.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ms. What takes longer than a tick is long; where all requests are shorter a longer tick does. */
+#define TICK        1
+#define TICK_MAX    4
+#define BRIEF_LOOKS 16
+#define QUIET_LOOKS 2
+
+/* Between two requests of its own a process that has nothing else to do is not idle for a moment. */
+#define BUSY_LOOKS 3
+
+/* ms. Who is idle takes at once what comes. Who does not was stopped, or has been killed, and is not relied
+ * on for a while. */
+#define PROMPT 300
+#define DOUBT  30000
+
+/* us. A I/O thread that comes back so much later than it wanted was stopped. */
+#define STOPPED 1000000
+
+/* ms, at most, for which it waits while the time of requests is limited: of a stop that ends sooner than its
+ * wait it would know nothing. */
+#define COUNTED_WAIT 1000
+
+#define STACK_SIZE (256 * 1024)
+
+/* ---- looking ---- */
+
+static bool is_busy(unsigned word)
+{
+    return bb__owner_state_of(word) == BB_OWNER_BUSY;
+}
+
+static bool is_alone(unsigned word)
+{
+    return bb__owner_state_of(word) == BB_OWNER_ALONE;
+}
+
+static bool is_taken(unsigned word)
+{
+    return !is_busy(word) && !is_alone(word) && bb__owner_state_of(word) != BB_OWNER_IDLE;
+}
+
+static void remember(struct bb__io_thread *io, struct bb_lane *lane, unsigned request)
+{
+    pthread_mutex_lock(&io->link.time_lock);
+    lane->watched.word = request;
+    lane->watched.since = bb__clock_us();
+    lane->watched.overdue = lane->watched.untold = lane->watched.warned = lane->watched.late = false;
+    lane->watched.labelled = false;
+    pthread_mutex_unlock(&io->link.time_lock);
+}
+
+/* A request that was there a tick ago, too. Else it is remembered, with a time that is not before it: this
+ * look may have begun long ago, and its limits are not to be over before their time. */
+static bool is_long(struct bb__io_thread *io, struct bb_lane *lane, unsigned word)
+{
+    if (!is_busy(word)) return false;
+    if (word == lane->watched.word) return io->context.read_at - lane->watched.since >= TICK * 1000;
+    remember(io, lane, word);
+    io->fresh = true;
+    io->quiet = 0;
+    return false;
+}
+
+/* Nothing waits for it: only one that is to be named on the scoreboard is worth the trouble. */
+static bool is_long_alone(struct bb__io_thread *io, struct bb_lane *lane, unsigned word)
+{
+    if (!is_alone(word)) return false;
+    unsigned request = bb__owner_with_state(word, BB_OWNER_BUSY);
+    if (request == lane->watched.word)
+        return io->context.read_at - lane->watched.since >= bb__io_watch_time(lane->worker) * 1000;
+    remember(io, lane, request);
+    return false;
+}
+
+static void look_at(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    unsigned word = bb__owner_look(&lane->owner);
+    bool takes = is_long(io, lane, word) || is_long_alone(io, lane, word);
+    if (takes && bb__owner_take(&lane->owner, word)) {
+        bb__io_begin(io, lane);
+        io->brief = 0;
+    } else if (bb__owner_state_of(word) == BB_OWNER_PARKED && bb__owner_unpark(&lane->owner)) {
+        bb__io_go_on(io, lane);
+    }
+}
+
+/* Something is there that others are to take. */
+static bool leaves_some(struct bb_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    bool awaited = atomic_load(&worker->accept_paused) && bb__worker_is_awaited(worker);
+    pthread_mutex_unlock(&worker->lock);
+    return awaited;
+}
+
+/* Whether what comes may be left to another process. */
+static bool has_idle_sibling(struct bb__io_thread *io)
+{
+    struct bb_worker *worker = io->worker;
+    uint64_t now = io->context.now, since = io->left_since;
+    io->left_since = 0;
+    if (now < io->doubts || !bb__scoreboard_process_is_idle(worker->scoreboard, worker->pid)) return false;
+    if (!leaves_some(worker)) return true;
+    io->left_since = since > 0 ? since : now;
+    if (now - io->left_since < PROMPT) return true;
+    io->doubts = now + DOUBT;
+    return false;
+}
+
+/* Of a process in which a lane is busy for long the others stand back, as long as another process has nothing
+ * to do at all. */
+static void update_accept_pause(struct bb__io_thread *io)
+{
+    struct bb_worker *worker = io->worker;
+    bool busy = false;
+    if (!worker->scoreboard || atomic_load(&worker->lane_count) < 2) return;
+    for (struct bb_lane *lane = bb__first_lane(worker); lane; lane = bb__next_lane(lane))
+        busy = busy || is_taken(bb__owner_look(&lane->owner));
+    if (busy) io->quiet = 0;
+    bool idle = has_idle_sibling(io);
+    bool before = atomic_load(&worker->accept_paused);
+    io->none_idle = idle ? 0 : io->none_idle + 1;
+    bool now = busy && (idle || (before && io->none_idle < BUSY_LOOKS));
+    if (now != before) bb__worker_pause_accepting(worker, now);
+}
+
+/* us, for which the process, or the machine, was stopped while the I/O thread waited: no application's fault.
+ */
+static uint64_t time_lost(const struct bb__io_thread *io)
+{
+    uint64_t late = io->context.read_at > io->due_back ? io->context.read_at - io->due_back : 0;
+    return late > STOPPED ? late : 0;
+}
+
+static void excuse(struct bb__io_thread *io, struct bb_lane *lane, uint64_t lost)
+{
+    pthread_mutex_lock(&io->link.time_lock);
+    lane->watched.since += lost;
+    pthread_mutex_unlock(&io->link.time_lock);
+}
+
+static void look(struct bb__io_thread *io)
+{
+    io->fresh = false;
+    io->quiet++;
+    io->brief++;
+    io->context.now = bb__clock_ms();
+    io->context.read_at = bb__clock_us();
+    uint64_t lost = time_lost(io);
+    pthread_mutex_lock(&io->link.lock);
+    for (struct bb_lane *lane = bb__first_lane(io->worker); lane; lane = bb__next_lane(lane)) {
+        if (lost > 0) excuse(io, lane, lost);
+        look_at(io, lane);
+    }
+    update_accept_pause(io);
+    bb__io_check_overdue(io);
+    bb__io_check_readers(io);
+    pthread_mutex_unlock(&io->link.lock);
+    bb__io_tell(io);
+}
+
+/* ---- waiting ---- */
+
+/* Whether any lane has a request that was not looked at. *due: ms, when something is to be done for the sets
+ * that are held. */
+static bool has_new(struct bb__io_thread *io, uint64_t *due)
+{
+    bool found = false;
+    *due = UINT64_MAX;
+    pthread_mutex_lock(&io->link.lock);
+    for (struct bb_lane *lane = bb__first_lane(io->worker); lane; lane = bb__next_lane(lane)) {
+        unsigned word = bb__owner_look(&lane->owner);
+        found = found || is_busy(word);
+        if (bb__owner_state_of(word) == BB_OWNER_PARKED) *due = bb__sooner(*due, bb__io_until(io, lane));
+    }
+    pthread_mutex_unlock(&io->link.lock);
+    return found;
+}
+
+static int until(const struct bb__io_thread *io, uint64_t due)
+{
+    const struct bb_settings *settings = io->context.settings;
+    uint64_t now = bb__clock_ms();
+    if (atomic_load(&io->worker->stuck) && !io->emptied) due = bb__sooner(due, now + BB_RETRY);
+    if (atomic_load(&io->worker->active)) due = bb__sooner(due, now + bb__io_watch_time(io->worker));
+    int log = io->context.log ? bb__access_log_wait(io->context.log, now) : -1;
+    if (log >= 0) due = bb__sooner(due, now + (uint64_t)log);
+    if (due == UINT64_MAX) return -1;
+    bool counts = settings->request_timeout > 0 || settings->request_timeout_soft > 0;
+    uint64_t latest = now + (counts ? COUNTED_WAIT : INT_MAX);
+    return due <= now ? 0 : (int)(bb__sooner(due, latest) - now);
+}
+
+/* Where ticks are long a new request is looked at once more after a short one: it may be long as well. */
+static int tick(struct bb__io_thread *io)
+{
+    io->closely = io->fresh && !io->closely;
+    if (io->closely) return TICK;
+    if (io->brief == 0) io->tick = TICK;
+    if (io->brief >= BRIEF_LOOKS && io->tick < TICK_MAX) {
+        io->tick *= 2;
+        io->brief = 1;
+    }
+    return io->tick;
+}
+
+static int wait_time(struct bb__io_thread *io)
+{
+    uint64_t due;
+    if (io->quiet < QUIET_LOOKS) return tick(io);
+    atomic_store(&io->link.asleep, true);
+    if (!has_new(io, &due)) return until(io, due);
+    atomic_store(&io->link.asleep, false);
+    return tick(io);
+}
+
+static void clear_kick(struct bb__io_thread *io)
+{
+    for (int i = 0; i < io->batch.count; i++)
+        if (io->batch.events[i].data.ptr == &io->kick_source) bb__eventfd_clear(io->link.kick_fd);
+}
+
+/* The application may have closed a descriptor that is not its own. */
+static void rest(struct bb__io_thread *io, int error)
+{
+    static const struct timespec pause = {.tv_nsec = BB_RETRY * 1000000};
+    bb__io_note_trouble(io, error);
+    (void)nanosleep(&pause, NULL);
+}
+
+static void *run(void *argument)
+{
+    struct bb__io_thread *io = argument;
+    while (!atomic_load(&io->ends)) {
+        look(io);
+        int wait = wait_time(io);
+        io->due_back = wait < 0 ? UINT64_MAX : bb__clock_us() + (uint64_t)wait * 1000;
+        if (bb__poller_wait(&io->link.queue, &io->batch, wait) != BB_OK) rest(io, errno);
+        atomic_store(&io->link.asleep, false);
+        clear_kick(io);
+    }
+    look(io);
+    return NULL;
+}
+
+/* ---- birth and end ---- */
+
+/* Signals are the host's. */
+static int start_thread(struct bb__io_thread *io)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    sigfillset(&all);
+    if (pthread_attr_init(&attributes) != 0) return BB_ENOMEM;
+    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&io->thread, &attributes, run, io);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    (void)pthread_attr_destroy(&attributes);
+    return error ? BB_ESYSTEM : BB_OK;
+}
+
+static int prepare(struct bb__io_thread *io)
+{
+    int code = bb__conn_context_open(&io->context, io->worker);
+    if (code != BB_OK) return code;
+    io->link.kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (io->link.kick_fd < 0 || bb__poller_open(&io->link.queue) != BB_OK ||
+        bb__poller_add(&io->link.queue, io->link.kick_fd, BB_INTEREST_READ, &io->kick_source) != BB_OK)
+        return BB_ESYSTEM;
+    return BB_OK;
+}
+
+static void release(struct bb__io_thread *io)
+{
+    bb__poller_close(&io->link.queue);
+    if (io->link.kick_fd >= 0) (void)close(io->link.kick_fd);
+    free(io);
+}
+
+int bb__io_start(struct bb_worker *worker)
+{
+    struct bb__io_thread *io = calloc(1, sizeof *io);
+    if (!io) return BB_ENOMEM;
+    io->worker = worker;
+    io->link.kick_fd = io->link.queue.fd = -1;
+    io->kick_source.kind = BB_SOURCE_WAKE;
+    io->tick = TICK;
+    io->due_back = UINT64_MAX;
+    (void)pthread_mutex_init(&io->link.lock, NULL); /* of this kind it cannot fail */
+    (void)pthread_mutex_init(&io->link.time_lock, NULL);
+    int code = prepare(io);
+    if (code == BB_OK) code = start_thread(io);
+    if (code != BB_OK) {
+        bb__conn_context_close(&io->context);
+        release(io);
+        return code;
+    }
+    worker->io = &io->link;
+    return BB_OK;
+}
+
+bool bb__io_stop(struct bb__io_thread *io)
+{
+    if (!io) return true;
+    if (!bb__worker_is_inert(io->worker)) {
+        atomic_store(&io->ends, true);
+        bb__eventfd_raise(io->link.kick_fd);
+        struct timespec end = bb__io_wait_end();
+        if (bb__io_hangs(&io->link) || pthread_timedjoin_np(io->thread, NULL, &end) != 0) return false;
+        bb__conn_context_close(&io->context); /* in a child it may be left halfway */
+    }
+    release(io);
+    return true;
+}

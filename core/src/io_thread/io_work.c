@@ -1,0 +1,138 @@
+/* io_work.c: see io_work.h. */
+#include "io_thread/io_work.h"
+
+#include <errno.h>
+
+/* Reads in a row of what has come to one set. */
+#define TURNS 4
+
+/* ---- all of a set ---- */
+
+/* Those that were ready when they came to us, or could not be passed on. Each once: they may come back. Once
+ * the shared queue is full the others are not even looked at, there may be thousands: each goes behind the
+ * one before it, until all are in the order in which they were. */
+static void pass_ready(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    struct bb__conn_set *set = &lane->set;
+    const struct bb__conn *last = set->ready_last;
+    set->shared_queue_is_full = false;
+    while (set->ready_first && (set->shared_queue_is_full || !bb__io_is_wanted(lane))) {
+        struct bb__conn *conn = bb__conn_set_take_ready(set);
+        bool was_last = conn == last;
+        enum bb__conn_next next =
+            set->shared_queue_is_full ? BB_CONN_AGAIN : bb__conn_resume(conn, &io->context);
+        bb__io_settle(io, lane, conn, next);
+        if (was_last) return;
+    }
+}
+
+/* Whether it was a connection's, which may have more. */
+static bool take_event(struct bb__io_thread *io, struct bb_lane *lane, const struct epoll_event *event)
+{
+    struct bb__source *source = event->data.ptr;
+    if (!source || source->kind != BB_SOURCE_CONN) return false;
+    struct bb__conn *conn = (struct bb__conn *)source;
+    if (conn->is_ready) return false;
+    bb__io_settle(io, lane, conn, bb__conn_on_ready(conn, &io->context, event->events));
+    return true;
+}
+
+/* The I/O thread is told once of what has come: it looks until there is nothing more to read, or, if that
+ * does not end, after others had their turn. What is left of the batch when the lane wants its set back comes
+ * again. True: there may be more. */
+static bool take_events(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    struct bb__batch *batch = &lane->set.batch;
+    bool more = true;
+    for (int turn = 0; more && turn < TURNS && !bb__io_is_wanted(lane); turn++) {
+        if (bb__poller_wait(&lane->set.poller, batch, 0) != BB_OK) bb__io_note_trouble(io, errno);
+        more = batch->count == BB_BATCH;
+        while (!bb__batch_empty(batch) && !bb__io_is_wanted(lane))
+            more = take_event(io, lane, &batch->events[batch->next++]) || more;
+    }
+    batch->count = batch->next = 0;
+    return more;
+}
+
+static void take_due(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    struct bb__timeout *due;
+    while (!bb__io_is_wanted(lane) && (due = bb__timeout_take_due(&lane->set.timeouts, io->context.now))) {
+        struct bb__conn *conn = bb__conn_of_timeout(due);
+        bb__io_settle(io, lane, conn, bb__conn_on_timeout(conn, &io->context));
+    }
+}
+
+/* The I/O thread is to hear of what comes. */
+static void watch(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    static struct bb__source held = {BB_SOURCE_SET};
+    lane->watched.unheard = bb__poller_add_edge(&io->link.queue, lane->set.poller.fd, &held) != BB_OK;
+    if (lane->watched.unheard) bb__io_note_trouble(io, errno);
+}
+
+/* False: there are some that could not be passed on now. */
+static bool hand_over(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    struct bb_worker *worker = io->worker;
+    return !io->context.draining || !bb__worker_hands_over(worker) ||
+           bb__conn_set_pass_idle(&lane->set, &io->context, &worker->shared_queue);
+}
+
+static void check_drain(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    const struct bb_worker *worker = io->worker;
+    bb__conn_set_hurry(&lane->set, worker->settings.keepalive_drain, worker->drain_began);
+    bb__io_take_queued(io, lane);
+}
+
+/* again: ms, until something is to be tried again; -1: nothing is. */
+static uint64_t next_due(const struct bb__io_thread *io, const struct bb_lane *lane, int again)
+{
+    uint64_t now = io->context.now;
+    int wait = bb__timeout_wait(&lane->set.timeouts, now);
+    if (again >= 0 && (wait < 0 || wait > again)) wait = again;
+    return wait < 0 ? UINT64_MAX : now + (uint64_t)wait;
+}
+
+void bb__io_go_on(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    struct bb_worker *worker = io->worker;
+    io->context.timeouts = &lane->set.timeouts;
+    io->context.draining = bb__worker_drains(worker);
+    bb__conn_set_look(&lane->set, io->context.now);
+    if (io->context.draining) check_drain(io, lane);
+    if (lane->watched.unheard) watch(io, lane);
+    pass_ready(io, lane);
+    bool more = take_events(io, lane);
+    take_due(io, lane);
+    int again = io->context.admission ? bb__io_check_queue(io, lane) : -1;
+    if (!hand_over(io, lane) || lane->set.ready_first || lane->watched.unheard) again = BB_RETRY;
+    if (!bb__io_is_wanted(lane)) bb__io_limit(io, lane); /* else the host is back: its time is not over */
+    lane->watched.due = more ? io->context.now : next_due(io, lane, again);
+    lane->set.due_back = bb__sooner(lane->watched.due, BB_NOT_DUE);
+    if (io->context.draining) bb__lane_show_done(lane);
+    bb__io_let_go(lane);
+}
+
+/* ---- the beginning ---- */
+
+static void leave_sources(struct bb_worker *worker, struct bb_lane *lane)
+{
+    pthread_mutex_lock(&worker->lock);
+    lane->intake.held = true;
+    bb__intake_remove_sources(&lane->intake, worker);
+    bb__worker_nudge(worker);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+void bb__io_begin(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    struct bb__conn *current = lane->current;
+    lane->watched.has_request = current != NULL;
+    lane->set.batch.count = lane->set.batch.next = 0;
+    leave_sources(io->worker, lane);
+    if (current) bb__conn_set_unwatch(&lane->set, current);
+    lane->watched.unheard = true;
+    bb__io_go_on(io, lane);
+}

@@ -1,0 +1,242 @@
+/* conn_set.c: see conn_set.h. */
+#include "lane/conn_set.h"
+#include "conn/conn_admission.h"
+
+#include <errno.h>
+
+int bb__conn_set_open(struct bb__conn_set *set, const struct bb_settings *settings,
+                      atomic_uint_fast64_t *process_count)
+{
+    *set = (struct bb__conn_set){.poller.fd = -1, .process_count = process_count, .due_back = BB_NOT_DUE};
+    bb__conn_set_durations(&set->timeouts, settings);
+    return bb__poller_open(&set->poller);
+}
+
+void bb__conn_set_excuse(struct bb__conn_set *set, uint64_t now)
+{
+    uint64_t time = now - set->due_back;
+    bb__timeout_put_off(&set->timeouts, time);
+    for (struct bb__conn *conn = set->conns; conn; conn = conn->next) bb__conn_excuse(conn, time);
+}
+
+void bb__conn_set_close(struct bb__conn_set *set)
+{
+    bb__poller_close(&set->poller);
+}
+
+void bb__conn_set_add(struct bb__conn_set *set, struct bb__conn *conn)
+{
+    conn->previous = NULL;
+    conn->next = set->conns;
+    if (conn->next) conn->next->previous = conn;
+    set->conns = conn;
+    set->count++;
+    atomic_fetch_add_explicit(set->process_count, 1, memory_order_relaxed);
+}
+
+struct bb__conn *bb__conn_set_accept(struct bb__conn_set *set, struct bb__conn_context *context, int fd,
+                                     unsigned listener, const char *peer)
+{
+    struct bb__conn *conn = bb__conn_new(fd, context);
+    if (!conn) {
+        bb__sock_close(fd);
+        return NULL;
+    }
+    conn->listener = (uint8_t)listener;
+    memcpy(conn->peer, peer, sizeof conn->peer);
+    bb__conn_set_add(set, conn);
+    return conn;
+}
+
+static void tell_lost(struct bb__conn_context *context, struct bb__event_pace *lost, int error,
+                      const char *text)
+{
+    const struct bb_event event = {.error = error, .text = text};
+    bb__event_add_paced(&context->events, lost, context->now, &event);
+}
+
+/* So often a worker that cannot use a request leaves it to another one. Then it answers. */
+#define SENT_BACK_MAX 3
+
+int bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn_context *context,
+                         const struct bb__shared_queue *shared_queue, struct bb__event_pace *lost,
+                         struct bb__conn **conn)
+{
+    struct bb__shared_message message;
+    *conn = NULL;
+    int code = bb__shared_queue_take(shared_queue, context->scratch, &message);
+    if (code == BB_EGONE)
+        tell_lost(context, lost, 0, "a connection that was passed on is lost: no descriptors are left");
+    if (code == BB_ESYSTEM) tell_lost(context, lost, errno, "shared queue: nothing can be taken from it");
+    if (code != BB_OK) return code == BB_EGONE ? BB_OK : BB_AGAIN;
+    if (message.fd_count == 0) return BB_EVENT;
+    if (!bb__conn_is_for_us(context, context->scratch, &message) && message.stamp.sent_back < SENT_BACK_MAX &&
+        bb__shared_queue_send_back(shared_queue, context->scratch, &message) == BB_OK)
+        return BB_OK;
+    *conn = bb__conn_receive(context, context->scratch, &message);
+    if (*conn)
+        bb__conn_set_add(set, *conn);
+    else
+        tell_lost(context, lost, 0,
+                  "a connection that was passed on is lost: no memory, or it was not whole");
+    return BB_OK;
+}
+
+/* 1: the kernel tells when its client takes something; else 0. */
+static unsigned awaits_taking(const struct bb__conn *conn)
+{
+    return conn->registered && (conn->interest & BB_INTEREST_WRITE);
+}
+
+void bb__conn_set_end(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
+                      enum bb__conn_end end)
+{
+    /* Closing alone does not take it out of the set while a child that was forked, or is about to exec, holds
+     * a duplicate: events would go on coming, for a connection that is freed. In the child the set is the
+     * parent's. */
+    if (conn->registered && end != BB_CONN_END_ABANDON) bb__poller_remove(&set->poller, conn->fd);
+    /* One with bytes in hand has no deadline and takes no events: nothing but the set's end closes it. */
+    bb__batch_forget(&set->batch, conn);
+    if (conn->previous)
+        conn->previous->next = conn->next;
+    else
+        set->conns = conn->next;
+    if (conn->next) conn->next->previous = conn->previous;
+    set->count--;
+    set->unsent -= awaits_taking(conn);
+    set->has_room = true;
+    atomic_fetch_sub_explicit(set->process_count, 1, memory_order_relaxed);
+    bb__conn_free(conn, context, end);
+}
+
+void bb__conn_set_unwatch(struct bb__conn_set *set, struct bb__conn *conn)
+{
+    if (conn->registered) bb__poller_remove(&set->poller, conn->fd);
+    set->unsent -= awaits_taking(conn);
+    conn->registered = false;
+}
+
+/* It is read when it has its turn. A poll until then would find it each time. */
+static void push_ready(struct bb__conn_set *set, struct bb__conn *conn)
+{
+    bb__conn_set_unwatch(set, conn);
+    conn->is_ready = true;
+    conn->next_ready = NULL;
+    if (set->ready_last)
+        set->ready_last->next_ready = conn;
+    else
+        set->ready_first = conn;
+    set->ready_last = conn;
+    set->ready_count++;
+}
+
+struct bb__conn *bb__conn_set_take_ready(struct bb__conn_set *set)
+{
+    struct bb__conn *conn = set->ready_first;
+    set->ready_first = conn->next_ready;
+    if (!set->ready_first) set->ready_last = NULL;
+    set->ready_count--;
+    conn->is_ready = false;
+    return conn;
+}
+
+void bb__conn_set_hurry(struct bb__conn_set *set, uint64_t wait_time, uint64_t began)
+{
+    static const enum bb__timeout_kind idle[] = {BB_TIMEOUT_FRESH, BB_TIMEOUT_HEADER, BB_TIMEOUT_KEEPALIVE,
+                                                 BB_TIMEOUT_LINGER};
+    if (set->hurried) return;
+    set->hurried = true;
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+        bb__timeout_shorten(&set->timeouts, idle[i], wait_time > 0 ? wait_time : 1, began);
+}
+
+static bool watch(struct bb__conn_set *set, struct bb__conn *conn)
+{
+    if (conn->registered && conn->interest == conn->want) return true;
+    set->unsent -= awaits_taking(conn);
+    int code = conn->registered ? bb__poller_change(&set->poller, conn->fd, conn->want, conn)
+                                : bb__poller_add(&set->poller, conn->fd, conn->want, conn);
+    conn->registered = true;
+    conn->interest = conn->want;
+    set->unsent += awaits_taking(conn);
+    return code == BB_OK;
+}
+
+/* Of one that is not watched any more. False: it still is ours. While one waits for room in the shared queue,
+ * those that came later are behind it. */
+static bool hand_on(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
+                    const struct bb__shared_queue *shared_queue)
+{
+    if (set->shared_queue_is_full && set->ready_first) return false;
+    int code = bb__conn_transfer(conn, context->addresses, shared_queue);
+    set->shared_queue_is_full = code == BB_AGAIN;
+    if (code == BB_ESYSTEM) (void)bb__conn_report_fault(conn, context, BB_FAULT_UNSENT, errno);
+    if (code != BB_OK) return false;
+    bb__conn_set_end(set, context, conn, BB_CONN_END_ABANDON);
+    return true;
+}
+
+static void turn_away(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn)
+{
+    (void)bb__conn_set_settle(set, context, conn, bb__conn_reject_queued(conn, context, BB_FAULT_QUEUE_FULL));
+}
+
+void bb__conn_set_pass(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
+                       const struct bb__shared_queue *shared_queue)
+{
+    bb__conn_set_unwatch(set, conn);
+    bb__conn_has_to_wait(conn);
+    enum bb__conn_verdict turn = context->admission ? bb__conn_admit(conn, context) : BB_ADMIT_QUEUE;
+    if (turn == BB_ADMIT_REJECT) {
+        turn_away(set, context, conn);
+        return;
+    }
+    bool can_go = turn == BB_ADMIT_QUEUE && !bb__conn_owes_some(conn);
+    if (can_go && hand_on(set, context, conn, shared_queue)) return;
+    if (can_go && context->admission && bb__conn_queue_is_full_with(context, set->ready_count))
+        turn_away(set, context, conn);
+    else
+        push_ready(set, conn);
+}
+
+/* Or in the middle of a head. */
+static bool is_idle(const struct bb__conn *conn)
+{
+    return conn->state == BB_CONN_HEAD && !conn->is_ready && !bb__conn_owes_some(conn);
+}
+
+bool bb__conn_set_pass_idle(struct bb__conn_set *set, struct bb__conn_context *context,
+                            const struct bb__shared_queue *shared_queue)
+{
+    for (struct bb__conn *conn = set->conns, *next; conn; conn = next) {
+        next = conn->next;
+        if (!is_idle(conn)) continue;
+        bb__conn_set_unwatch(set, conn);
+        if (hand_on(set, context, conn, shared_queue)) continue;
+        (void)bb__conn_set_settle(set, context, conn, BB_CONN_WAIT);
+        return false;
+    }
+    return true;
+}
+
+bool bb__conn_set_settle(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
+                         enum bb__conn_next next)
+{
+    switch (next) {
+    case BB_CONN_REQUEST:
+        return true;
+    case BB_CONN_WAIT:
+        if (watch(set, conn)) return false;
+        (void)bb__conn_report_fault(conn, context, BB_FAULT_UNWATCHED, errno);
+        bb__conn_set_end(set, context, conn, BB_CONN_END_RESET);
+        return false;
+    case BB_CONN_AGAIN:
+        bb__conn_has_to_wait(conn);
+        push_ready(set, conn);
+        return false;
+    case BB_CONN_CLOSE:
+        bb__conn_set_end(set, context, conn, bb__conn_end_of(conn));
+        return false;
+    }
+    return false;
+}

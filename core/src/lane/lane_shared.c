@@ -1,0 +1,55 @@
+/* lane_shared.c: what a lane takes from the shared queue: connections that others have passed on, with the
+ * request that is to be served. */
+#include "lane/lane.h"
+
+/* A nudge (bb__shared_queue_nudge()): the kernel has told one set of what has come, that of another lane;
+ * ours learns of it when the sources are put into it. A lane that stands back hears of nothing; it had been
+ * told before it did. */
+static void hear_nudge(struct bb_lane *lane)
+{
+    struct bb_worker *worker = lane->worker;
+    bb__lane_rescan(lane);
+    pthread_mutex_lock(&worker->lock);
+    if (bb__worker_has_paused_accepting(worker)) bb__worker_nudge(worker);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+/* Nudges are no turn of the shared queue's: while all lanes are busy for long there may be more of them than
+ * requests. */
+static int take(struct bb_lane *lane, struct bb__conn **conn)
+{
+    const struct bb__shared_queue *shared_queue = &lane->worker->shared_queue;
+    bool nudged = false;
+    int code;
+    while ((code = bb__conn_set_receive(&lane->set, &lane->context, shared_queue, &lane->lost, conn)) ==
+           BB_EVENT)
+        nudged = true;
+    if (nudged) hear_nudge(lane);
+    if (nudged || code == BB_OK)
+        lane->told = BB_IN_A_ROW; /* who was told of what else there is may be gone */
+    return code;
+}
+
+/* Lanes that say that they are idle, and have let it wait. Once is chance: they may be idle since just now.
+ */
+static void judge_the_idle(const struct bb_lane *lane, const struct bb__conn *conn)
+{
+    const struct bb_worker *worker = lane->worker;
+    if (!worker->scoreboard || conn->ready_at == 0 || lane->context.now < conn->ready_at / 1000 + BB_PROMPT)
+        return;
+    bb__scoreboard_blame(worker->scoreboard, worker->pid);
+    bb__scoreboard_doubt(worker->scoreboard, worker->pid);
+}
+
+int bb__lane_take_shared(struct bb_lane *lane, struct bb__conn **served)
+{
+    struct bb__conn_context *context = &lane->context;
+    struct bb__conn *conn;
+    *served = NULL;
+    if (!bb__lane_may_take(lane) || take(lane, &conn) != BB_OK) return BB_AGAIN;
+    if (!conn) return BB_OK;
+    judge_the_idle(lane, conn);
+    bb__lane_make_room(lane, conn->fd);
+    if (bb__lane_settle(lane, conn, bb__conn_resume(conn, context))) *served = conn;
+    return BB_OK;
+}

@@ -1,0 +1,307 @@
+/* scoreboard.c: see scoreboard.h, and bontebok.h for the contracts. */
+#include "system/scoreboard.h"
+#include "base/clock.h"
+#include "system/shared_queue.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ms. Who has a request for so long is not there for others. */
+#define LONG 100
+
+static size_t size_of(unsigned count)
+{
+    return sizeof(struct bb_scoreboard) + count * sizeof(struct bb__slot);
+}
+
+int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes)
+{
+    void *memory = mmap(NULL, size_of(lanes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return BB_ENOMEM;
+    *scoreboard = memory;
+    (*scoreboard)->count = lanes;
+    return BB_OK;
+}
+
+void bb_scoreboard_free(struct bb_scoreboard *scoreboard)
+{
+    if (scoreboard) (void)munmap(scoreboard, size_of(scoreboard->count));
+}
+
+void bb_scoreboard_clear(struct bb_scoreboard *scoreboard, int pid, int in)
+{
+    const struct bb__shared_queue shared_queue = {.in = in, .turns = &scoreboard->turns};
+    unsigned used = atomic_load(&scoreboard->used);
+    for (unsigned i = 0; i < used; i++) {
+        struct bb__slot *slot = &scoreboard->slots[i];
+        int dead = pid; /* another process may clear the line as well, and a lane claim it */
+        if (!atomic_compare_exchange_strong(&slot->pid, &dead, (int)getpid())) continue;
+        bb__scoreboard_give_back(slot);
+        bb__shared_queue_nudge(&shared_queue);
+    }
+    (void)atomic_compare_exchange_strong(&scoreboard->queue_reaper, &pid, 0);
+}
+
+static void note_used(struct bb_scoreboard *scoreboard, unsigned count)
+{
+    unsigned used = atomic_load(&scoreboard->used);
+    while (used < count && !atomic_compare_exchange_weak(&scoreboard->used, &used, count)) continue;
+}
+
+static bool is_gone(int pid)
+{
+    return pid != 0 && kill(pid, 0) < 0 && errno == ESRCH;
+}
+
+/* Of processes that were killed together with the one that would have waited for them. */
+static void clear_the_gone(struct bb_scoreboard *scoreboard)
+{
+    unsigned used = atomic_load(&scoreboard->used);
+    for (unsigned i = 0; i < used; i++) {
+        int pid = atomic_load(&scoreboard->slots[i].pid);
+        if (is_gone(pid) && atomic_compare_exchange_strong(&scoreboard->slots[i].pid, &pid, (int)getpid()))
+            bb__scoreboard_give_back(&scoreboard->slots[i]);
+    }
+}
+
+struct bb__slot *bb__scoreboard_claim(struct bb_scoreboard *scoreboard)
+{
+    clear_the_gone(scoreboard);
+    for (unsigned i = 0; i < scoreboard->count; i++) {
+        int nobody = 0;
+        if (!atomic_compare_exchange_strong(&scoreboard->slots[i].pid, &nobody, (int)getpid())) continue;
+        atomic_store(&scoreboard->slots[i].leaves, false);
+        atomic_store(&scoreboard->slots[i].paused, false);
+        atomic_store(&scoreboard->slots[i].done, false);
+        atomic_store(&scoreboard->slots[i].taking, 0);
+        note_used(scoreboard, i + 1);
+        return &scoreboard->slots[i];
+    }
+    return NULL;
+}
+
+void bb__scoreboard_give_back(struct bb__slot *slot)
+{
+    if (!slot) return;
+    atomic_store(&slot->idle, BB_IDLE_NOT);
+    atomic_store(&slot->requests, 0);
+    atomic_store(&slot->began, 0);
+    atomic_store(&slot->taking, 0);
+    atomic_store(&slot->queue_time, 0);
+    atomic_store(&slot->beat, 0);
+    atomic_store(&slot->labelled, 0);
+    atomic_store(&slot->pid, 0);
+}
+
+static size_t append(char *label, size_t len, struct bb_slice text)
+{
+    size_t room = BB_SCOREBOARD_LABEL_MAX - 1 - len, count = text.len < room ? text.len : room;
+    memcpy(label + len, text.at, count);
+    return len + count;
+}
+
+void bb__scoreboard_label(struct bb__slot *slot, struct bb_slice method, struct bb_slice path)
+{
+    if (!slot) return;
+    size_t len = append(slot->label, 0, method);
+    len = append(slot->label, len, (struct bb_slice){" ", 1});
+    slot->label[append(slot->label, len, path)] = '\0';
+    atomic_store(&slot->labelled, atomic_load(&slot->requests));
+}
+
+static void read_label(const struct bb__slot *slot, struct bb_scoreboard_lane *lane)
+{
+    if (!lane->has_request || atomic_load(&slot->labelled) != lane->requests) return;
+    memcpy(lane->label, slot->label, BB_SCOREBOARD_LABEL_MAX - 1);
+}
+
+int bb_scoreboard_look(const struct bb_scoreboard *scoreboard, unsigned number,
+                       struct bb_scoreboard_lane *lane)
+{
+    if (number >= atomic_load(&scoreboard->used)) return BB_EOF;
+    const struct bb__slot *slot = &scoreboard->slots[number];
+    uint64_t began = atomic_load(&slot->began), beat = atomic_load(&slot->beat), now = bb__clock_ms();
+    *lane = (struct bb_scoreboard_lane){
+        .pid = atomic_load(&slot->pid),
+        .idle = atomic_load(&slot->idle) != BB_IDLE_NOT,
+        .leaves = atomic_load(&slot->leaves),
+        .has_request = began > 0,
+        .requests = atomic_load(&slot->requests),
+        .taken = began > 0 && now > began ? now - began : 0,
+        .queue_time = atomic_load(&slot->queue_time),
+        .silent = beat == 0    ? UINT64_MAX
+                  : now > beat ? now - beat
+                               : 0,
+    };
+    read_label(slot, lane);
+    return lane->pid != 0 ? BB_OK : BB_AGAIN;
+}
+
+bool bb__scoreboard_has_others(const struct bb_scoreboard *scoreboard, int own_pid)
+{
+    unsigned used = scoreboard ? atomic_load(&scoreboard->used) : 0;
+    for (unsigned i = 0; i < used; i++) {
+        int pid = atomic_load(&scoreboard->slots[i].pid);
+        if (pid != 0 && pid != own_pid) return true;
+    }
+    return false;
+}
+
+struct bb_scoreboard_slow bb_scoreboard_slow(const struct bb_scoreboard *scoreboard)
+{
+    return (struct bb_scoreboard_slow){atomic_load(&scoreboard->slow_readers),
+                                       atomic_load(&scoreboard->slow_senders)};
+}
+
+bool bb__scoreboard_has_siblings(const struct bb_scoreboard *scoreboard, int own_pid)
+{
+    unsigned used = scoreboard ? atomic_load(&scoreboard->used) : 0;
+    for (unsigned i = 0; i < used; i++) {
+        int pid = atomic_load(&scoreboard->slots[i].pid);
+        if (pid != 0 && pid != own_pid && !atomic_load(&scoreboard->slots[i].leaves)) return true;
+    }
+    return false;
+}
+
+/* If a worker and its master were killed, nobody clears the worker's lines. */
+bool bb__scoreboard_others_are_done(const struct bb_scoreboard *scoreboard, const struct bb__slot *own,
+                                    bool all)
+{
+    unsigned used = atomic_load(&scoreboard->used);
+    for (unsigned i = 0; i < used; i++) {
+        const struct bb__slot *slot = &scoreboard->slots[i];
+        int pid = atomic_load(&slot->pid);
+        if (slot == own || pid == 0 || atomic_load(&slot->done)) continue;
+        if ((all || atomic_load(&slot->leaves)) && !is_gone(pid)) return false;
+    }
+    return true;
+}
+
+static bool takes_more(const struct bb__slot *slot)
+{
+    return !atomic_load_explicit(&slot->leaves, memory_order_relaxed) &&
+           !atomic_load_explicit(&slot->paused, memory_order_relaxed);
+}
+
+static bool would_take(const struct bb__slot *slot)
+{
+    unsigned char idle = atomic_load_explicit(&slot->idle, memory_order_relaxed);
+    return (idle == BB_IDLE || idle == BB_IDLE_DOUBTED) && takes_more(slot);
+}
+
+static void change_idle(struct bb_scoreboard *scoreboard, int own_pid, enum bb__scoreboard_idle from,
+                        enum bb__scoreboard_idle to)
+{
+    unsigned used = atomic_load(&scoreboard->used);
+    for (unsigned i = 0; i < used; i++) {
+        unsigned char idle = (unsigned char)from;
+        if (atomic_load(&scoreboard->slots[i].pid) == own_pid) continue;
+        (void)atomic_compare_exchange_strong(&scoreboard->slots[i].idle, &idle, (unsigned char)to);
+    }
+}
+
+void bb__scoreboard_doubt(struct bb_scoreboard *scoreboard, int own_pid)
+{
+    change_idle(scoreboard, own_pid, BB_IDLE, BB_IDLE_DOUBTED);
+}
+
+void bb__scoreboard_blame(struct bb_scoreboard *scoreboard, int own_pid)
+{
+    change_idle(scoreboard, own_pid, BB_IDLE_DOUBTED, BB_IDLE_SILENT);
+}
+
+static bool all_are_idle(const struct bb_scoreboard *scoreboard, unsigned used, int pid)
+{
+    for (unsigned i = 0; i < used; i++)
+        if (atomic_load_explicit(&scoreboard->slots[i].pid, memory_order_relaxed) == pid &&
+            !would_take(&scoreboard->slots[i]))
+            return false;
+    return true;
+}
+
+bool bb__scoreboard_process_is_idle(const struct bb_scoreboard *scoreboard, int own_pid)
+{
+    unsigned used = atomic_load_explicit(&scoreboard->used, memory_order_relaxed);
+    int looked_at = own_pid;
+    for (unsigned i = 0; i < used; i++) {
+        int pid = atomic_load_explicit(&scoreboard->slots[i].pid, memory_order_relaxed);
+        if (pid == 0 || pid == own_pid || pid == looked_at || !would_take(&scoreboard->slots[i])) continue;
+        if (all_are_idle(scoreboard, used, pid)) return true;
+        looked_at = pid;
+    }
+    return false;
+}
+
+unsigned bb__scoreboard_idle_elsewhere(const struct bb_scoreboard *scoreboard, int own_pid, unsigned most)
+{
+    unsigned used = atomic_load_explicit(&scoreboard->used, memory_order_relaxed), idle = 0;
+    for (unsigned i = 0; i < used && idle < most; i++) {
+        const struct bb__slot *slot = &scoreboard->slots[i];
+        if (!would_take(slot)) continue;
+        int pid = atomic_load_explicit(&slot->pid, memory_order_relaxed);
+        idle += pid != 0 && pid != own_pid;
+    }
+    return idle;
+}
+
+unsigned bb__scoreboard_idle(const struct bb_scoreboard *scoreboard, unsigned most)
+{
+    return bb__scoreboard_idle_elsewhere(scoreboard, 0, most);
+}
+
+static bool could_take(const struct bb__slot *slot, uint64_t now)
+{
+    uint64_t began = atomic_load_explicit(&slot->began, memory_order_relaxed);
+    return atomic_load_explicit(&slot->pid, memory_order_relaxed) != 0 && takes_more(slot) &&
+           (began == 0 || now < began + LONG);
+}
+
+struct bb__scoreboard_sum bb__scoreboard_sum(const struct bb_scoreboard *scoreboard, uint64_t now)
+{
+    unsigned used = atomic_load_explicit(&scoreboard->used, memory_order_relaxed);
+    struct bb__scoreboard_sum sum = {0};
+    for (unsigned i = 0; i < used; i++) {
+        sum.requests += atomic_load_explicit(&scoreboard->slots[i].requests, memory_order_relaxed);
+        sum.lanes += could_take(&scoreboard->slots[i], now);
+    }
+    return sum;
+}
+
+/* If two are equally slow, the first one counts as slower. */
+static bool is_slower(const struct bb__slot *slot, const struct bb__slot *own)
+{
+    uint64_t one = atomic_load(&slot->taking), other = atomic_load(&own->taking);
+    return one < other || (one == other && slot < own);
+}
+
+struct bb__scoreboard_waits bb__scoreboard_waits(const struct bb_scoreboard *scoreboard,
+                                                 const struct bb__slot *own)
+{
+    unsigned used = atomic_load(&scoreboard->used);
+    struct bb__scoreboard_waits found = {0};
+    for (unsigned i = 0; i < used; i++) {
+        const struct bb__slot *slot = &scoreboard->slots[i];
+        if (atomic_load(&slot->pid) == 0 || atomic_load(&slot->leaves)) continue;
+        found.lanes++;
+        if (atomic_load(&slot->taking) == 0) continue;
+        found.waiting++;
+        found.slower += is_slower(slot, own);
+    }
+    return found;
+}
+
+bool bb__scoreboard_begin_reaping(struct bb_scoreboard *scoreboard, int own_pid)
+{
+    int queue_reaper = 0;
+    if (atomic_compare_exchange_strong(&scoreboard->queue_reaper, &queue_reaper, own_pid)) return true;
+    return is_gone(queue_reaper) &&
+           atomic_compare_exchange_strong(&scoreboard->queue_reaper, &queue_reaper, own_pid);
+}
+
+void bb__scoreboard_end_reaping(struct bb_scoreboard *scoreboard)
+{
+    atomic_store(&scoreboard->queue_reaper, 0);
+}

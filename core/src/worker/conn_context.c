@@ -1,0 +1,55 @@
+/* conn_context.c: what a thread that minds connections has for all of them: a lane, or the I/O thread. See
+ * worker.h.
+ */
+#include "system/access_log.h"
+#include "worker/worker.h"
+
+#include <stdlib.h>
+
+/* What is counted in 32 bits: nobody wants a limit beyond. */
+static uint32_t limit32(uint64_t setting)
+{
+    return setting < UINT32_MAX ? (uint32_t)setting : UINT32_MAX;
+}
+
+/* Without a scoreboard nobody knows whether somebody is idle. */
+static bool bounds_queue(const struct bb_worker *worker)
+{
+    return worker->scoreboard && (worker->settings.max_queue > 0 || worker->settings.queue_timeout > 0);
+}
+
+int bb__conn_context_open(struct bb__conn_context *context, struct bb_worker *worker)
+{
+    const struct bb_settings *settings = &worker->settings;
+    *context = (struct bb__conn_context){
+        .settings = settings,
+        .trusted = &worker->trusted,
+        .spool_budget = &worker->spool_budget,
+        .head_limits = {.max_target = settings->max_target,
+                        .max_field_bytes = limit32(settings->max_field_bytes),
+                        .max_fields = limit32(settings->max_fields),
+                        .allow_underscores = settings->allow_underscore_headers != 0},
+        .names = bb__field_names_new(),
+        .scratch = malloc(BB_SCRATCH_SIZE),
+        .admission = bounds_queue(worker) ? &worker->admission : NULL,
+        .ports = worker->ports,
+        .addresses = worker->addresses,
+        .listeners = &worker->numbers,
+        .now = bb__clock_ms(),
+    };
+    context->fields = malloc(context->head_limits.max_fields * sizeof *context->fields);
+    if (worker->settings.access_log[0] != '\0') {
+        context->log = bb__access_log_new(&worker->log_format, &worker->log_sink);
+        if (!context->log) return BB_ENOMEM;
+    }
+    return context->names && context->fields && context->scratch ? BB_OK : BB_ENOMEM;
+}
+
+void bb__conn_context_close(struct bb__conn_context *context)
+{
+    bb__buf_pool_free(&context->buf_pool);
+    bb__field_names_free(context->names);
+    bb__access_log_free(context->log);
+    free(context->fields);
+    free(context->scratch);
+}

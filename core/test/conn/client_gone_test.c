@@ -1,0 +1,160 @@
+/* client_gone_test.c: requests of clients that have gone before their turn: what is seen of that, and when.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/client.h"
+
+#define REQUEST "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
+
+enum way { CLOSES, RESETS, HALF_CLOSES };
+
+static void leave(struct client *client, enum way way)
+{
+    const struct linger at_once = {.l_onoff = 1};
+    if (way == HALF_CLOSES) {
+        shutdown(client->fd, SHUT_WR);
+        return;
+    }
+    if (way == RESETS)
+        assert_int_equal(setsockopt(client->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+    close(client->fd);
+    client->fd = -1;
+}
+
+static struct host *new_host(int family, bool checks)
+{
+    struct bb_settings settings = host_settings();
+    settings.check_client_connection = checks;
+    return host_new(&settings, family);
+}
+
+/* Its request has come, and so has its end. */
+static struct bb__conn *left_by(struct client *client, enum way way)
+{
+    host_settle_to(client->host, 1);
+    struct bb__conn *conn = client->host->lane->set.conns;
+    client_say(client, REQUEST);
+    leave(client, way);
+    struct pollfd watched = {.fd = conn->fd, .events = POLLRDHUP};
+    assert_int_equal(poll(&watched, 1, WAIT_LIMIT), 1);
+    return conn;
+}
+
+/* As a lane that has several does, or the I/O thread. */
+static void pass_on(struct host *host, struct bb__conn *conn)
+{
+    struct bb_lane *lane = host->lane;
+    assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
+    bb__conn_set_pass(&lane->set, &lane->context, conn, &host->worker->shared_queue);
+    assert_int_equal(host_connections(host), 0);
+}
+
+static void assert_not_served(const struct host *host)
+{
+    assert_int_equal(host->served, 0);
+    assert_int_equal(host_connections(host), 0);
+    assert_int_equal(host->event_count, 1);
+    assert_int_equal(host->events[0].status, BB_STATUS_CLIENT_GONE);
+}
+
+static void assert_served(const struct host *host)
+{
+    assert_int_equal(host->served, 1);
+    assert_int_equal(host->event_count, 0);
+}
+
+static void test_what_is_seen(void **state)
+{
+    (void)state;
+    static const struct {
+        int family;
+        enum way way;
+        bool passed, checks, served;
+    } cases[] = {
+        {AF_UNIX, CLOSES, .served = true},
+        {AF_UNIX, CLOSES, .checks = true},
+        {AF_UNIX, CLOSES, .passed = true},
+        {AF_UNIX, CLOSES, .passed = true, .checks = true},
+        {AF_UNIX, HALF_CLOSES, .served = true},
+        {AF_UNIX, HALF_CLOSES, .checks = true},
+        {AF_UNIX, HALF_CLOSES, .passed = true, .served = true},
+        {AF_UNIX, HALF_CLOSES, .passed = true, .checks = true},
+        {AF_INET, CLOSES, .served = true},
+        {AF_INET, CLOSES, .checks = true},
+        {AF_INET, CLOSES, .passed = true, .served = true},
+        {AF_INET, CLOSES, .passed = true, .checks = true},
+        {AF_INET, RESETS, .served = true},
+        {AF_INET, RESETS, .checks = true},
+        {AF_INET, RESETS, .passed = true},
+        {AF_INET, RESETS, .passed = true, .checks = true},
+        {AF_INET, HALF_CLOSES, .served = true},
+        {AF_INET, HALF_CLOSES, .checks = true},
+        {AF_INET, HALF_CLOSES, .passed = true, .served = true},
+        {AF_INET, HALF_CLOSES, .passed = true, .checks = true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        print_message("case %zu\n", i);
+        struct host *host = new_host(cases[i].family, cases[i].checks);
+        struct client *client = client_new(host);
+        struct bb__conn *conn = left_by(client, cases[i].way);
+        if (cases[i].passed) pass_on(host, conn);
+        host_settle(host);
+        if (cases[i].served)
+            assert_served(host);
+        else
+            assert_not_served(host);
+        if (cases[i].served && cases[i].way == HALF_CLOSES) assert_answer(client, 200, "GET /a ");
+        client_free(client);
+        host_free(host);
+    }
+}
+
+/* One that nobody had accepted yet. */
+static void test_a_new_connection(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX, true);
+    struct client *client = client_new(host);
+    client_say(client, REQUEST);
+    leave(client, CLOSES);
+    host_settle(host);
+    assert_not_served(host);
+    client_free(client);
+    host_free(host);
+}
+
+/* The others go on, and the log hears of one in a second. */
+static void test_many_and_one_that_waits(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX, true);
+    struct client *waits = client_new(host);
+    for (int i = 0; i < 50; i++) {
+        struct client *client = client_new(host);
+        client_say(client, REQUEST);
+        client_free(client);
+    }
+    client_say(waits, REQUEST REQUEST);
+    assert_answer(waits, 200, "GET /a ");
+    assert_answer(waits, 200, "GET /a ");
+    assert_int_equal(host->served, 2);
+    host_settle_to(host, 1);
+    assert_true(host->event_count >= 1 && host->event_count < 5);
+    client_free(waits);
+    host_free(host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_seen),
+        cmocka_unit_test(test_a_new_connection),
+        cmocka_unit_test(test_many_and_one_that_waits),
+    };
+    return cmocka_run_group_tests_name("deserted", tests, NULL, NULL);
+}

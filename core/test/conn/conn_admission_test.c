@@ -1,0 +1,238 @@
+/* conn_admission_test.c: what becomes of a complete request that no lane has time for. The lanes' side of it
+ * is io_queue_test.c's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "conn/conn_admission.h"
+#include "conn_transfer_case.h"
+#include "support/fake_clock.h"
+#include "support/fake_micros.h"
+
+#define TIMEOUT 1000 /* ms */
+#define MOST    2
+
+static struct bb_scoreboard *scoreboard;
+static struct bb__slot *slot;
+static struct bb__conn_admission queue;
+
+/* A request that has come, and others in the queue since just now. */
+static struct move *begin_behind(const char *target, int others)
+{
+    static const struct iovec word = {(char *)"", 1};
+    char request[128];
+    struct move *move = begin();
+    assert_int_equal(bb_scoreboard_new(&scoreboard, 1), BB_OK);
+    slot = bb__scoreboard_claim(scoreboard);
+    move->shared_queue.turns = &scoreboard->turns;
+    queue = (struct bb__conn_admission){&move->shared_queue, scoreboard};
+    move->from.worker->settings.queue_timeout = TIMEOUT;
+    move->from.worker->settings.max_queue = MOST;
+    strcpy(move->from.worker->settings.health_paths, "/up /healthz");
+    move->from.context.admission = &queue;
+    for (int i = 0; i < others; i++)
+        assert_int_equal(bb__shared_queue_send(&move->shared_queue, bb__clock_us(), &word, 1, NULL, 0),
+                         BB_OK);
+    snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", target);
+    say_text(move, request, BB_CONN_REQUEST);
+    bb__conn_has_to_wait(move->conn);
+    return move;
+}
+
+static void end_behind(struct move *move)
+{
+    end(move);
+    bb_scoreboard_free(scoreboard);
+}
+
+static enum bb__conn_verdict turn(struct move *move)
+{
+    return bb__conn_admit(move->conn, &move->from.context);
+}
+
+static void pass_ms(uint64_t time)
+{
+    fake_clock += time;
+    fake_micros = 0;
+}
+
+static void test_there_is_room(void **state)
+{
+    (void)state;
+    for (int others = 0; others < MOST; others++) {
+        struct move *move = begin_behind("/", others);
+        pass_ms(TIMEOUT);
+        assert_int_equal(turn(move), BB_ADMIT_QUEUE);
+        end_behind(move);
+    }
+}
+
+/* A lane may be on its way to the first: only time tells. */
+static void test_there_is_none(void **state)
+{
+    (void)state;
+    struct move *move = begin_behind("/", MOST);
+    assert_false(bb__conn_queue_is_full(&move->from.context));
+    assert_int_equal(turn(move), BB_ADMIT_HOLD);
+    pass_ms(11);
+    assert_int_equal(turn(move), BB_ADMIT_REJECT);
+    assert_true(bb__conn_queue_is_full(&move->from.context));
+    end_behind(move);
+}
+
+static void test_the_first_one_waits_for_long_already(void **state)
+{
+    (void)state;
+    struct move *move = begin_behind("/", MOST);
+    pass_ms(11);
+    move->conn->ready_at = bb__clock_us();
+    assert_int_equal(turn(move), BB_ADMIT_REJECT);
+    end_behind(move);
+}
+
+static void test_lanes_that_are_idle_will_take_some(void **state)
+{
+    (void)state;
+    for (int more = 0; more <= 1; more++) {
+        struct move *move = begin_behind("/", MOST + more);
+        pass_ms(11);
+        bb__scoreboard_set_idle(slot, true);
+        assert_int_equal(turn(move), more == 0 ? BB_ADMIT_QUEUE : BB_ADMIT_REJECT);
+        end_behind(move);
+    }
+}
+
+static void test_those_that_are_held_beside_the_queue(void **state)
+{
+    (void)state;
+    struct move *move = begin_behind("/", 1);
+    assert_false(bb__conn_queue_is_full_with(&move->from.context, 0));
+    assert_true(bb__conn_queue_is_full_with(&move->from.context, 1));
+    end_behind(move);
+}
+
+static void test_no_limits(void **state)
+{
+    (void)state;
+    struct move *move = begin_behind("/", 100);
+    move->from.worker->settings.max_queue = move->from.worker->settings.queue_timeout = 0;
+    pass_ms(TIMEOUT);
+    assert_int_equal(turn(move), BB_ADMIT_QUEUE);
+    assert_false(bb__conn_queue_is_full(&move->from.context));
+    assert_false(bb__conn_is_overdue(move->conn, &move->from.context));
+    end_behind(move);
+}
+
+static void test_its_time(void **state)
+{
+    (void)state;
+    struct move *move = begin_behind("/", 0);
+    pass_ms(TIMEOUT - 1);
+    fake_micros = 999;
+    assert_false(bb__conn_is_overdue(move->conn, &move->from.context));
+    pass_ms(1);
+    assert_true(bb__conn_is_overdue(move->conn, &move->from.context));
+    end_behind(move);
+}
+
+/* Through the queue, and from there to another lane. */
+static void test_its_time_goes_with_it(void **state)
+{
+    (void)state;
+    struct move *move = begin_behind("/", 0);
+    pass_ms(TIMEOUT / 2);
+    leave(move);
+    pass_ms(TIMEOUT / 2);
+    move->to.worker->settings.queue_timeout = TIMEOUT;
+    move->to.context.admission = &queue;
+    arrive(move);
+    assert_int_equal(bb__conn_resume(move->conn, &move->to.context), BB_CONN_WAIT);
+    assert_int_equal(move->conn->state, BB_CONN_HEAD);
+    end_behind(move);
+}
+
+/* The next one is served at once. */
+static void test_its_time_is_not_that_of_the_next_one(void **state)
+{
+    (void)state;
+    struct move *move = begin_behind("/", 0);
+    uint64_t began = bb__clock_us();
+    pass_ms(TIMEOUT);
+    leave(move);
+    arrive(move);
+    take_request(move, bb__conn_resume(move->conn, &move->to.context));
+    assert_int_equal(bb__conn_waits_since(move->conn), began);
+    assert_int_equal(answer(move), BB_CONN_WAIT);
+    say_text(move, "GET /next HTTP/1.1\r\nHost: x\r\n\r\n", BB_CONN_REQUEST);
+    assert_int_equal(bb__conn_waits_since(move->conn), 0);
+    end_behind(move);
+}
+
+static void test_which_requests_are_health_checks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *target;
+        bool is_one;
+    } cases[] = {{"/up", true},
+                 {"/healthz", true},
+                 {"/healthz?deep", true},
+                 {"http://x/up", true},
+                 {"/u", false},
+                 {"/upper", false},
+                 {"/up/", false},
+                 {"/UP", false},
+                 {"/%75p", false},
+                 {"/up%20/healthz", false},
+                 {"/", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct move *move = begin_behind(cases[i].target, MOST);
+        pass_ms(11);
+        assert_int_equal(turn(move), cases[i].is_one ? BB_ADMIT_HOLD : BB_ADMIT_REJECT);
+        end_behind(move);
+    }
+}
+
+/* A while with the lane that has it, a while in the queue. */
+static void test_where_a_health_check_waits(void **state)
+{
+    (void)state;
+    struct move *move = begin_behind("/up", MOST);
+    struct bb__conn_context *context = &move->from.context;
+    pass_ms(TIMEOUT - 1);
+    assert_int_equal(turn(move), BB_ADMIT_HOLD);
+    pass_ms(1);
+    assert_int_equal(turn(move), BB_ADMIT_QUEUE);
+    assert_int_equal(bb__conn_waits_since(move->conn), bb__clock_us());
+    pass_ms(TIMEOUT);
+    assert_false(bb__conn_is_overdue(move->conn, context));
+    assert_int_equal(turn(move), BB_ADMIT_HOLD);
+    bb__scoreboard_set_idle(slot, true);
+    assert_int_equal(turn(move), BB_ADMIT_QUEUE);
+    bb__scoreboard_set_idle(slot, false);
+    move->from.worker->settings.queue_timeout = 0;
+    assert_int_equal(turn(move), BB_ADMIT_QUEUE); /* in nobody's way */
+    end_behind(move);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_there_is_room),
+        cmocka_unit_test(test_there_is_none),
+        cmocka_unit_test(test_the_first_one_waits_for_long_already),
+        cmocka_unit_test(test_lanes_that_are_idle_will_take_some),
+        cmocka_unit_test(test_those_that_are_held_beside_the_queue),
+        cmocka_unit_test(test_no_limits),
+        cmocka_unit_test(test_its_time),
+        cmocka_unit_test(test_its_time_goes_with_it),
+        cmocka_unit_test(test_its_time_is_not_that_of_the_next_one),
+        cmocka_unit_test(test_which_requests_are_health_checks),
+        cmocka_unit_test(test_where_a_health_check_waits),
+    };
+    return cmocka_run_group_tests_name("conn_queue", tests, NULL, NULL);
+}

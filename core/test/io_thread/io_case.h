@@ -1,0 +1,72 @@
+/* io_case.h: connections that lanes share, and one of the lanes busy for as long as the test wants. */
+#ifndef BB_TEST_PORTER_CASE_H
+#define BB_TEST_PORTER_CASE_H
+
+#include "support/lanes.h"
+
+#define CONNECTIONS 8
+
+static inline struct bb_settings settings_for_tests(void)
+{
+    struct bb_settings settings;
+    bb_settings_init(&settings);
+    settings.keepalive_drain = 50;
+    settings.spool_threshold = 10;
+    return settings;
+}
+
+/* Connections that all lanes have had a part of. */
+static inline void connect_all(struct lanes *lanes, int fds[CONNECTIONS])
+{
+    for (int i = 0; i < CONNECTIONS; i++) {
+        fds[i] = lanes_connect(lanes);
+        assert_true(lanes_ask(fds[i], "/first", "", ""));
+    }
+}
+
+static inline void close_all(int fds[CONNECTIONS])
+{
+    for (int i = 0; i < CONNECTIONS; i++) close(fds[i]);
+}
+
+/* The lane that has this connection has a request that does not end before unblock(). */
+static inline void block(struct lanes *lanes, int fd)
+{
+    say(fd, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(sem_wait(&lanes->entered), 0);
+}
+
+static inline void unblock(struct lanes *lanes, int fd)
+{
+    sem_post(&lanes->leave);
+    assert_true(lanes_read(fd, "/block 0"));
+}
+
+static inline unsigned finish(struct lanes *lanes)
+{
+    bb_worker_drain(lanes->worker, BB_QUEUE_TAKE);
+    return lanes_finish(lanes);
+}
+
+/* Connections, and the lane that has the first of them is busy until disperse(). */
+struct crowd {
+    struct lanes lanes;
+    int fds[CONNECTIONS];
+};
+
+static inline void gather(struct crowd *crowd, int lanes, const struct bb_settings *settings)
+{
+    lanes_start(&crowd->lanes, lanes, settings);
+    connect_all(&crowd->lanes, crowd->fds);
+    block(&crowd->lanes, crowd->fds[0]);
+}
+
+/* served: how many requests besides those of gather(). */
+static inline void disperse(struct crowd *crowd, unsigned served)
+{
+    unblock(&crowd->lanes, crowd->fds[0]);
+    close_all(crowd->fds);
+    assert_int_equal(finish(&crowd->lanes), CONNECTIONS + 1 + served);
+}
+
+#endif

@@ -1,0 +1,220 @@
+/* io_drain_test.c: a graceful stop while one lane is busy for long: lanes of this worker and of another
+ * one serve the clients of its connections, and all lanes end when nothing is left. Also run under
+ * ThreadSanitizer (make tsan). */
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "io_case.h"
+#include "system/scoreboard.h"
+#include "worker/worker.h"
+
+/* No time limit ends a test. */
+static struct bb_settings patient(void)
+{
+    struct bb_settings settings = settings_for_tests();
+    settings.keepalive_drain = settings.graceful_timeout = 3600 * 1000;
+    return settings;
+}
+
+static void open_scoreboard(void)
+{
+    assert_int_equal(bb_scoreboard_new(&lanes_scoreboard, 8), BB_OK);
+}
+
+static void close_scoreboard(void)
+{
+    bb_scoreboard_free(lanes_scoreboard);
+    lanes_scoreboard = NULL;
+}
+
+/* All but the first one, whose lane is busy. */
+static void ask_all_once_more(int fds[CONNECTIONS])
+{
+    for (int i = 1; i < CONNECTIONS; i++) {
+        char answer[512];
+        say(fds[i], "POST /more HTTP/1.1\r\nHost: x\r\n\r\n");
+        read_until(fds[i], "/more 0", answer, sizeof answer);
+        assert_non_null(strstr(answer, "Connection: close"));
+    }
+}
+
+static void test_drained_lanes_serve_those_of_a_busy_one(void **state)
+{
+    (void)state;
+    struct bb_settings settings = patient();
+    struct crowd crowd;
+    open_scoreboard();
+    gather(&crowd, 2, &settings);
+    bb_worker_drain(crowd.lanes.worker, BB_QUEUE_TAKE);
+    ask_all_once_more(crowd.fds);
+    unblock(&crowd.lanes, crowd.fds[0]);
+    close_all(crowd.fds);
+    assert_int_equal(lanes_finish(&crowd.lanes), 2 * CONNECTIONS);
+    close_scoreboard();
+}
+
+/* Two workers with one lane each. The first one has all connections, and its lane is busy. */
+struct pair_of_workers {
+    struct crowd crowd;
+    struct lanes other;
+    int shared_queue[2];
+};
+
+static void start_two(struct pair_of_workers *pair, const struct bb_settings *settings)
+{
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair->shared_queue), 0);
+    lanes_shared_queue = pair->shared_queue;
+    open_scoreboard();
+    gather(&pair->crowd, 1, settings);
+    lanes_start(&pair->other, 1, settings);
+    pair->other.descriptors = -1;
+    pair->other.worker->pid = 1; /* as if it were in another process, which has the same listener */
+    pair->other.worker->addresses[0] = pair->crowd.lanes.worker->addresses[0];
+}
+
+static void drain_two(struct pair_of_workers *pair)
+{
+    bb_worker_drain(pair->other.worker, BB_QUEUE_TAKE);
+    bb_worker_drain(pair->crowd.lanes.worker, BB_QUEUE_TAKE);
+}
+
+static void end_two(struct pair_of_workers *pair, unsigned by_crowd, unsigned by_other)
+{
+    close_all(pair->crowd.fds);
+    assert_int_equal(lanes_finish(&pair->other), by_other);
+    assert_int_equal(lanes_finish(&pair->crowd.lanes), by_crowd);
+    close_scoreboard();
+    lanes_shared_queue = NULL;
+    for (int i = 0; i < 2; i++) close(pair->shared_queue[i]);
+}
+
+static void test_drained_workers_serve_those_of_another_one(void **state)
+{
+    (void)state;
+    struct bb_settings settings = patient();
+    struct pair_of_workers pair;
+    start_two(&pair, &settings);
+    drain_two(&pair);
+    ask_all_once_more(pair.crowd.fds);
+    unblock(&pair.crowd.lanes, pair.crowd.fds[0]);
+    end_two(&pair, CONNECTIONS + 1, CONNECTIONS - 1);
+}
+
+/* Nobody has accepted them when the order comes. */
+static void test_those_that_are_queued_do_not_wait_for_a_busy_lane(void **state)
+{
+    (void)state;
+    struct bb_settings settings = patient();
+    struct pair_of_workers pair;
+    int queued[4];
+    start_two(&pair, &settings);
+    for (int i = 0; i < 4; i++) {
+        queued[i] = lanes_connect(&pair.crowd.lanes);
+        say(queued[i], "POST /queued HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    drain_two(&pair);
+    for (int i = 0; i < 4; i++) {
+        assert_true(lanes_read(queued[i], "/queued 0"));
+        close(queued[i]);
+    }
+    unblock(&pair.crowd.lanes, pair.crowd.fds[0]);
+    end_two(&pair, CONNECTIONS + 1, 4);
+}
+
+/* A I/O thread does not look after a lane that has a single connection. */
+static void test_those_that_are_queued_do_not_wait_for_a_lane_that_is_alone(void **state)
+{
+    (void)state;
+    struct bb_settings settings = patient();
+    struct pair_of_workers pair;
+    int queued[4];
+    start_two(&pair, &settings);
+    int alone = lanes_connect(&pair.other);
+    block(&pair.other, alone);
+    for (int i = 0; i < 4; i++) {
+        queued[i] = lanes_connect(&pair.other);
+        say(queued[i], "POST /queued HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    drain_two(&pair);
+    unblock(&pair.crowd.lanes, pair.crowd.fds[0]);
+    for (int i = 0; i < 4; i++) {
+        assert_true(lanes_read(queued[i], "/queued 0"));
+        close(queued[i]);
+    }
+    unblock(&pair.other, alone);
+    close(alone);
+    end_two(&pair, CONNECTIONS + 1 + 4, 1);
+}
+
+/* Beside another process, whose lane never ends. */
+static void drains_beside(bool leaves, const struct bb_settings *settings)
+{
+    struct lanes lanes;
+    open_scoreboard();
+    struct bb__slot *slot = bb__scoreboard_claim(lanes_scoreboard);
+    atomic_store(&slot->leaves, leaves);
+    lanes_start(&lanes, 2, settings);
+    int fd = lanes_connect(&lanes);
+    assert_true(lanes_ask(fd, "/one", "", ""));
+    close(fd);
+    assert_int_equal(finish(&lanes), 1);
+    bb__scoreboard_give_back(slot);
+    close_scoreboard();
+}
+
+static void test_a_worker_that_goes_on_serving_is_not_waited_for(void **state)
+{
+    (void)state;
+    struct bb_settings settings = patient();
+    settings.keepalive_drain = 20;
+    drains_beside(false, &settings);
+}
+
+/* It is killed when GracefulTimeout is over. The others have ended by then. */
+static void test_a_worker_that_does_not_finish_is_not_waited_for_to_the_last(void **state)
+{
+    (void)state;
+    struct bb_settings settings = patient();
+    settings.graceful_timeout = 40;
+    drains_beside(true, &settings);
+}
+
+/* A process that was killed, and whose line nobody has cleared. */
+static void test_a_dead_worker_is_not_waited_for(void **state)
+{
+    (void)state;
+    struct bb_settings settings = patient();
+    struct lanes lanes;
+    open_scoreboard();
+    struct bb__slot *slot = bb__scoreboard_claim(lanes_scoreboard);
+    pid_t pid = fork();
+    if (pid == 0) _exit(0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    lanes_start(&lanes, 1, &settings);
+    atomic_store(&slot->pid, pid);
+    assert_int_equal(finish(&lanes), 0);
+    close_scoreboard();
+}
+
+int main(void)
+{
+    (void)alarm(3 * WAIT_LIMIT); /* a lane that never ends */
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_drained_lanes_serve_those_of_a_busy_one),
+        cmocka_unit_test(test_drained_workers_serve_those_of_another_one),
+        cmocka_unit_test(test_those_that_are_queued_do_not_wait_for_a_busy_lane),
+        cmocka_unit_test(test_those_that_are_queued_do_not_wait_for_a_lane_that_is_alone),
+        cmocka_unit_test(test_a_worker_that_goes_on_serving_is_not_waited_for),
+        cmocka_unit_test(test_a_worker_that_does_not_finish_is_not_waited_for_to_the_last),
+        cmocka_unit_test(test_a_dead_worker_is_not_waited_for),
+    };
+    return cmocka_run_group_tests_name("porter_drain", tests, NULL, NULL);
+}

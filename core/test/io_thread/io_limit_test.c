@@ -1,0 +1,398 @@
+/* io_limit_test.c: requests that the host has for too long. Also run under ThreadSanitizer (make tsan).
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "io_thread/io_work.h"
+#include "support/lanes.h"
+#include "support/later_clock.h"
+
+static struct bb_settings limited(uint64_t request_timeout)
+{
+    struct bb_settings settings;
+    bb_settings_init(&settings);
+    settings.keepalive_drain = 50;
+    settings.request_timeout = request_timeout;
+    return settings;
+}
+
+/* Its time begins when the application has it. */
+static int blocked_with(struct lanes *lanes, const char *request)
+{
+    hold_clocks();
+    int fd = lanes_connect(lanes);
+    say(fd, request);
+    assert_int_equal(sem_wait(&lanes->entered), 0);
+    let_clocks_go_on();
+    return fd;
+}
+
+/* The worker has one lane. The request takes no time. */
+static bool is_answered_at_once(const struct lanes *lanes, int fd, const char *target)
+{
+    hold_clocks();
+    bool answered = lanes_ask(fd, target, "", "");
+    while (bb__owner_state_of(bb__owner_look(&lanes->threads[0].lane->owner)) != BB_OWNER_IDLE) sched_yield();
+    let_clocks_go_on();
+    return answered;
+}
+
+/* All that comes until the end of the connection. */
+static const char *read_to_end(int fd)
+{
+    static char text[1024];
+    size_t len = 0;
+    for (ssize_t got; (got = recv(fd, text + len, sizeof text - 1 - len, 0)) > 0;) len += (size_t)got;
+    text[len] = '\0';
+    return text;
+}
+
+static bool is_alarmed(const struct bb_worker *worker, int wait)
+{
+    struct pollfd watched = {.fd = bb_worker_alarm(worker), .events = POLLIN};
+    return poll(&watched, 1, wait) == 1;
+}
+
+static void finish(struct lanes *lanes, unsigned served)
+{
+    bb_worker_drain(lanes->worker, BB_QUEUE_TAKE);
+    assert_int_equal(lanes_finish(lanes), served);
+}
+
+static void test_one_that_is_not_answered(void **state)
+{
+    (void)state;
+    struct bb_settings settings = limited(1000);
+    struct lanes lanes;
+    lanes_start(&lanes, 1, &settings);
+    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    const char *answer = read_to_end(fd);
+    assert_memory_equal(answer, "HTTP/1.1 504 Gateway Timeout\r\n", 30);
+    assert_true(is_alarmed(lanes.worker, WAIT_LIMIT * 1000));
+    assert_true(bb_worker_take_overdue(lanes.worker));
+    assert_false(bb_worker_take_overdue(lanes.worker));
+    sem_post(&lanes.leave); /* what it says now nobody hears */
+    int next = lanes_connect(&lanes);
+    assert_true(is_answered_at_once(&lanes, next, "/next"));
+    close(next);
+    close(fd);
+    finish(&lanes, 2);
+}
+
+static void test_one_that_is_not_finished(void **state)
+{
+    (void)state;
+    struct bb_settings settings = limited(1000);
+    struct lanes lanes;
+    lanes_start(&lanes, 1, &settings);
+    int fd = blocked_with(&lanes, "POST /half HTTP/1.1\r\nHost: x\r\n\r\n");
+    const char *answer = read_to_end(fd);
+    assert_memory_equal(answer, "HTTP/1.1 200 OK\r\n", 17);
+    assert_string_equal(strstr(answer, "\r\n\r\n") + 4, "half");
+    assert_true(is_alarmed(lanes.worker, WAIT_LIMIT * 1000));
+    sem_post(&lanes.leave);
+    close(fd);
+    finish(&lanes, 1);
+}
+
+/* The host is overdue, as its client is not: that has all of its answer, and its connection. */
+static void test_one_that_is_answered_already(void **state)
+{
+    (void)state;
+    static const char *const requests[] = {"POST /stay HTTP/1.1\r\nHost: x\r\n\r\n",
+                                           "POST /each HTTP/1.1\r\nHost: x\r\n\r\n"};
+    struct bb_settings settings = limited(1000);
+    for (int i = 0; i < 2; i++) {
+        struct lanes lanes;
+        lanes_start(&lanes, 1, &settings);
+        int fd = blocked_with(&lanes, requests[i]);
+        assert_true(lanes_read(fd, "all"));
+        assert_true(is_alarmed(lanes.worker, WAIT_LIMIT * 1000));
+        sem_post(&lanes.leave);
+        assert_true(is_answered_at_once(&lanes, fd, "/next"));
+        close(fd);
+        finish(&lanes, 2);
+    }
+}
+
+static void test_one_that_is_quick_enough(void **state)
+{
+    (void)state;
+    struct bb_settings settings = limited(10 * 1000);
+    struct lanes lanes;
+    lanes_start(&lanes, 1, &settings);
+    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    int other = lanes_connect(&lanes);
+    sem_post(&lanes.leave);
+    assert_true(lanes_read(fd, "/block 0"));
+    for (int i = 0; i < 100; i++) assert_true(lanes_ask(fd, i % 10 ? "/quick" : "/slow", "", ""));
+    assert_false(is_alarmed(lanes.worker, 0));
+    close(other);
+    close(fd);
+    finish(&lanes, 101);
+}
+
+static bool is_alarmed_for_soft(const struct lanes *lanes)
+{
+    uint64_t times;
+    if (!is_alarmed(lanes->worker, WAIT_LIMIT * 1000)) return false;
+    return read(bb_worker_alarm(lanes->worker), &times, sizeof times) == sizeof times &&
+           !bb_worker_take_overdue(lanes->worker);
+}
+
+/* The host is told, once, and nothing becomes of the request. */
+static void test_the_soft_limit(void **state)
+{
+    (void)state;
+    struct bb_settings settings = limited(0);
+    struct lanes lanes;
+    settings.request_timeout_soft = 50;
+    lanes_start(&lanes, 2, &settings);
+    struct bb_lane *lane[] = {lanes.threads[0].lane, lanes.threads[1].lane};
+    assert_false(bb_lane_take_late(lane[0]));
+    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_true(is_alarmed_for_soft(&lanes));
+    bool first = bb_lane_take_late(lane[0]), second = bb_lane_take_late(lane[1]);
+    assert_true(first != second);
+    assert_false(bb_lane_take_late(lane[0]) || bb_lane_take_late(lane[1]));
+    sem_post(&lanes.leave);
+    assert_true(lanes_read(fd, "/block 0"));
+    assert_false(is_alarmed(lanes.worker, 0));
+    close(fd);
+    finish(&lanes, 1);
+}
+
+/* One lane, and its request, which goes on. */
+static int past_the_soft_limit(struct lanes *lanes)
+{
+    struct bb_settings settings = limited(0);
+    settings.request_timeout_soft = 50;
+    lanes_start(lanes, 1, &settings);
+    int fd = blocked_with(lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_true(is_alarmed_for_soft(lanes));
+    return fd;
+}
+
+/* Who hears of it late asks about another request. */
+static void test_the_soft_limit_of_one_that_has_ended(void **state)
+{
+    (void)state;
+    struct lanes lanes;
+    int fd = past_the_soft_limit(&lanes);
+    sem_post(&lanes.leave);
+    assert_true(lanes_read(fd, "/block 0"));
+    pthread_mutex_lock(&bb__io_of(lanes.worker)->link.lock); /* it has not looked since */
+    assert_true(is_answered_at_once(&lanes, fd, "/next"));
+    assert_false(bb_lane_take_late(lanes.threads[0].lane));
+    pthread_mutex_unlock(&bb__io_of(lanes.worker)->link.lock);
+    close(fd);
+    finish(&lanes, 2);
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* A look of the I/O thread's that takes its time has begun before the request has. */
+static void test_no_limit_is_over_too_soon(void **state)
+{
+    (void)state;
+    struct bb_settings settings = limited(0);
+    struct lanes lanes;
+    settings.request_timeout_soft = 200;
+    lanes_start(&lanes, 1, &settings);
+    struct bb__io_thread *io = bb__io_of(lanes.worker);
+    pthread_mutex_lock(&io->link.lock);
+    bb__eventfd_raise(io->link.kick_fd);
+    assert_false(is_alarmed(lanes.worker, 300));
+    uint64_t began = now_ms();
+    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    pthread_mutex_unlock(&io->link.lock);
+    assert_true(is_alarmed_for_soft(&lanes));
+    assert_true(now_ms() - began >= 200);
+    sem_post(&lanes.leave);
+    assert_true(lanes_read(fd, "/block 0"));
+    close(fd);
+    finish(&lanes, 1);
+}
+
+/* Both limits move, those of one request; what the host was told of it is told anew. */
+static void test_more_time(void **state)
+{
+    (void)state;
+    struct bb_settings settings = limited(1500);
+    struct lanes lanes;
+    settings.request_timeout_soft = 100;
+    lanes_start(&lanes, 1, &settings);
+    uint64_t began = now_ms();
+    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    struct bb_lane *lane = lanes.threads[0].lane;
+    assert_true(is_alarmed_for_soft(&lanes));
+    assert_true(bb_lane_take_late(lane));
+    bb_lane_extend_time(lane, 400);
+    assert_true(is_alarmed_for_soft(&lanes));
+    assert_true(now_ms() - began >= 500);
+    assert_true(bb_lane_take_late(lane));
+    assert_memory_equal(read_to_end(fd), "HTTP/1.1 504 ", 13);
+    assert_true(now_ms() - began >= 1900);
+    sem_post(&lanes.leave);
+    close(fd);
+    hold_clocks();
+    say(fd = lanes_connect(&lanes), "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(sem_wait(&lanes.entered), 0);
+    bb_lane_extend_time(lane, 10 * WAIT_LIMIT * 1000);
+    let_clocks_go_on();
+    sem_post(&lanes.leave);
+    assert_true(lanes_read(fd, "/block 0"));
+    say(fd, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(sem_wait(&lanes.entered), 0);
+    assert_memory_equal(read_to_end(fd), "HTTP/1.1 504 ", 13);
+    sem_post(&lanes.leave);
+    close(fd);
+    finish(&lanes, 3);
+}
+
+/* Who is told, and nothing else is to come, the I/O thread has no reason to look at again. */
+static void test_more_time_for_one_that_was_told(void **state)
+{
+    (void)state;
+    struct lanes lanes;
+    int fd = past_the_soft_limit(&lanes);
+    assert_true(bb_lane_take_late(lanes.threads[0].lane));
+    assert_false(is_alarmed(lanes.worker, 200));
+    bb_lane_extend_time(lanes.threads[0].lane, 200);
+    assert_true(is_alarmed_for_soft(&lanes));
+    assert_true(bb_lane_take_late(lanes.threads[0].lane));
+    sem_post(&lanes.leave);
+    assert_true(lanes_read(fd, "/block 0"));
+    close(fd);
+    finish(&lanes, 1);
+}
+
+static void start_telling(struct lanes *lanes, int count, int told[2])
+{
+    struct bb_settings settings = limited(50);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, told), 0);
+    lanes_tell_fd = told[1];
+    lanes_start(lanes, count, &settings);
+    lanes_tell_fd = -1;
+}
+
+static char next_word(int fd)
+{
+    char word = '\0';
+    assert_int_equal(recv(fd, &word, 1, 0), 1);
+    return word;
+}
+
+static bool is_silent(int fd, int wait)
+{
+    struct pollfd watched = {.fd = fd, .events = POLLIN};
+    return poll(&watched, 1, wait) == 0;
+}
+
+static void test_another_process_is_told(void **state)
+{
+    (void)state;
+    struct lanes lanes;
+    int told[2];
+    start_telling(&lanes, 2, told);
+    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(next_word(told[0]), 'h');
+    (void)read_to_end(fd);
+    assert_true(is_silent(told[0], 100)); /* there is another lane */
+    int second = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(next_word(told[0]), 'u');
+    (void)read_to_end(second);
+    sem_post(&lanes.leave);
+    sem_post(&lanes.leave);
+    close(second);
+    close(fd);
+    assert_int_equal(lanes_finish(&lanes), 2); /* it drains by itself */
+    close(told[0]);
+    close(told[1]);
+}
+
+/* What another process may serve goes there, and then the host may be killed, when it has said all it knows.
+ */
+static void test_another_process_is_told_when_nothing_else_is_left(void **state)
+{
+    (void)state;
+    struct lanes lanes;
+    int told[2];
+    start_telling(&lanes, 1, told);
+    int idle = lanes_connect(&lanes), half = lanes_connect(&lanes);
+    assert_true(is_answered_at_once(&lanes, idle, "/quick"));
+    say(half, "POST /other HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n1");
+    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(next_word(told[0]), 'u');
+    assert_true(bb_worker_take_overdue(lanes.worker));
+    uint64_t ms;
+    assert_true(bb_lane_take_overdue(lanes.threads[0].lane, &ms));
+    assert_true(ms >= 50);
+    assert_false(bb_lane_take_overdue(lanes.threads[0].lane, &ms));
+    bb_worker_overdue_is_logged(lanes.worker);
+    assert_true(is_silent(told[0], 100));
+    say(half, "2");
+    assert_int_equal(next_word(told[0]), 'x');
+    (void)read_to_end(fd);
+    sem_post(&lanes.leave);
+    close(idle);
+    close(half);
+    close(fd);
+    assert_in_range(lanes_finish(&lanes), 2, 3); /* our lane may take it as well, once it is free */
+    close(told[0]);
+    close(told[1]);
+}
+
+static void test_nobody_is_told_before_it_is_logged(void **state)
+{
+    (void)state;
+    struct lanes lanes;
+    int told[2];
+    start_telling(&lanes, 1, told);
+    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(next_word(told[0]), 'u');
+    assert_true(is_silent(told[0], 100));
+    assert_true(bb_worker_take_overdue(lanes.worker));
+    assert_true(is_silent(told[0], 100));
+    bb_worker_overdue_is_logged(lanes.worker);
+    assert_int_equal(next_word(told[0]), 'x');
+    (void)read_to_end(fd);
+    sem_post(&lanes.leave);
+    close(fd);
+    assert_int_equal(lanes_finish(&lanes), 1);
+    close(told[0]);
+    close(told[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_that_is_not_answered),
+        cmocka_unit_test(test_one_that_is_not_finished),
+        cmocka_unit_test(test_one_that_is_answered_already),
+        cmocka_unit_test(test_one_that_is_quick_enough),
+        cmocka_unit_test(test_the_soft_limit),
+        cmocka_unit_test(test_the_soft_limit_of_one_that_has_ended),
+        cmocka_unit_test(test_no_limit_is_over_too_soon),
+        cmocka_unit_test(test_more_time),
+        cmocka_unit_test(test_more_time_for_one_that_was_told),
+        cmocka_unit_test(test_another_process_is_told),
+        cmocka_unit_test(test_another_process_is_told_when_nothing_else_is_left),
+        cmocka_unit_test(test_nobody_is_told_before_it_is_logged),
+    };
+    return cmocka_run_group_tests_name("porter_limit", tests, NULL, NULL);
+}

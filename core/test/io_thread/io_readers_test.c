@@ -1,0 +1,188 @@
+/* io_readers_test.c: lanes that wait for clients which do not read, and what happens when others need the
+ * lanes. The clock is ahead by what the test says; the kernel waits in its own time. Also run under
+ * ThreadSanitizer (make tsan). */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "io_thread/io_work.h"
+#include "support/lanes.h"
+#include "support/later_clock.h"
+
+#define LARGE "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"
+#define SMALL "GET /small HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static struct lanes lanes;
+
+static struct bb_settings settings_for(uint64_t spool_max)
+{
+    struct bb_settings settings;
+    bb_settings_init(&settings);
+    settings.keepalive_drain = 50;
+    settings.response_buffer = 64 * 1024;
+    settings.write_timeout = 0;
+    settings.spool_max = spool_max;
+    return settings;
+}
+
+static int new_saying(const char *text)
+{
+    int fd = lanes_connect(&lanes);
+    say(fd, text);
+    return fd;
+}
+
+static unsigned waiting(void)
+{
+    unsigned count = 0;
+    for (int i = 0; i < lanes.count; i++) count += atomic_load(&lanes.threads[i].lane->reply.waits);
+    return count;
+}
+
+static void await_waiting(unsigned count)
+{
+    uint64_t end = __real_bb__clock_ms() + WAIT_LIMIT * 1000;
+    while (waiting() != count) {
+        assert_true(__real_bb__clock_ms() < end);
+        sched_yield();
+    }
+}
+
+/* Whole and well, or reset. */
+static bool reads_all(int fd)
+{
+    static char bytes[1 << 20];
+    size_t len = 0;
+    ssize_t got;
+    while (len < LANES_LARGE && (got = recv(fd, bytes, sizeof bytes, 0)) > 0) len += (size_t)got;
+    if (len < LANES_LARGE) assert_int_equal(errno, ECONNRESET);
+    return len >= LANES_LARGE;
+}
+
+static void finish(unsigned served)
+{
+    bb_worker_drain(lanes.worker, BB_QUEUE_TAKE);
+    assert_int_equal(lanes_finish(&lanes), served);
+}
+
+static void test_the_only_lane_goes_on_for_a_second(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for(1);
+    settings.worker_timeout = 60000; /* its set is not only left alone, but watched */
+    lanes_start(&lanes, 1, &settings);
+    int slow = new_saying(LARGE);
+    await_waiting(1);
+    uint64_t since = __real_bb__clock_ms();
+    int other = new_saying(SMALL);
+    assert_true(lanes_read(other, "/small 0"));
+    assert_true(__real_bb__clock_ms() - since >= 1000);
+    assert_false(reads_all(slow));
+    close(slow);
+    close(other);
+    finish(2);
+}
+
+/* The I/O thread looks all the while. The test moves the clock by less than the limit. With the time that the
+ * lane waits it is more than the limit. */
+static void test_while_nobody_else_asks_it_goes_on(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for(1);
+    settings.request_timeout = 2000; /* what the lane waits for is not the application */
+    settings.min_body_rate = 0;
+    lanes_start(&lanes, 1, &settings);
+    int slow = new_saying(LARGE);
+    for (int fifth = 0; fifth < 7; fifth++) { /* of a second */
+        await_waiting(1);
+        uint64_t waited = atomic_load(&lanes.threads[0].lane->reply.waited);
+        atomic_fetch_add(&later, 200);
+        while (atomic_load(&lanes.threads[0].lane->reply.waited) < waited + 200) usleep(1000);
+        assert_false(bb_worker_take_overdue(lanes.worker));
+    }
+    assert_true(reads_all(slow));
+    close(slow);
+    finish(1);
+}
+
+/* One of five computes, three wait for clients, two of them go on. */
+static void test_half_of_the_lanes_go_on(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for(1);
+    assert_int_equal(bb_scoreboard_new(&lanes_scoreboard, 8), BB_OK);
+    lanes_start(&lanes, 4, &settings);
+    int slow[3], others[2];
+    for (int i = 0; i < 3; i++) slow[i] = new_saying(LARGE);
+    int busy = new_saying("GET /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(sem_wait(&lanes.entered), 0);
+    await_waiting(3);
+    assert_int_equal(bb_scoreboard_slow(lanes_scoreboard).readers, 0);
+    for (int i = 0; i < 2; i++) {
+        others[i] = new_saying(SMALL);
+        assert_true(lanes_read(others[i], "/small 0"));
+    }
+    assert_int_equal(bb_scoreboard_slow(lanes_scoreboard).readers, 1);
+    int whole = 0;
+    for (int i = 0; i < 3; i++) whole += reads_all(slow[i]);
+    assert_int_equal(whole, 2);
+    sem_post(&lanes.leave);
+    for (int i = 0; i < 3; i++) close(slow[i]);
+    for (int i = 0; i < 2; i++) close(others[i]);
+    close(busy);
+    finish(6);
+    bb_scoreboard_free(lanes_scoreboard);
+    lanes_scoreboard = NULL;
+}
+
+/* The one that the lane waits for is not the slowest. */
+static void test_those_that_take_the_room_go_first(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for(LANES_LARGE + LANES_LARGE / 3); /* has room for one */
+    lanes_start(&lanes, 1, &settings);
+    int hog = new_saying(LARGE), first = new_saying(SMALL);
+    assert_true(lanes_read(first, "/small 0"));
+    for (int half = 0; half < 20; half++) { /* of a second; a stop for longer would be excused */
+        atomic_fetch_add(&later, 500);
+        assert_true(lanes_ask(first, "/small", "", ""));
+    }
+    int honest = new_saying(LARGE);
+    await_waiting(1);
+    int other = new_saying(SMALL);
+    assert_true(lanes_read(other, "/small 0"));
+    assert_true(reads_all(honest));
+    assert_false(reads_all(hog));
+    close(hog);
+    close(first);
+    close(honest);
+    close(other);
+    finish(24);
+}
+
+/* The first bytes are under way: this says nothing of the client yet. */
+static void test_who_has_just_begun_is_not_the_slowest(void **state)
+{
+    (void)state;
+    const uint64_t now = 1000 * 1000;
+    const struct bb__conn old = {
+        .fd = -1, .response_spool.fd = -1, .owes_since = now - 60000, .owed = 60 * 1000};
+    const struct bb__conn fresh = {.fd = -1, .response_spool.fd = -1, .owes_since = now - 50};
+    assert_true(bb__conn_taking_rate(&old, now) < bb__conn_taking_rate(&fresh, now));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_only_lane_goes_on_for_a_second),
+        cmocka_unit_test(test_while_nobody_else_asks_it_goes_on),
+        cmocka_unit_test(test_half_of_the_lanes_go_on),
+        cmocka_unit_test(test_those_that_take_the_room_go_first),
+        cmocka_unit_test(test_who_has_just_begun_is_not_the_slowest),
+    };
+    return cmocka_run_group_tests_name("porter_readers", tests, NULL, NULL);
+}

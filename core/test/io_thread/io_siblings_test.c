@@ -1,0 +1,186 @@
+/* io_siblings_test.c: a worker with a busy lane, beside those of other processes: for whom it stands
+ * back, and what it leaves to them when it goes. Also run under ThreadSanitizer (make tsan). */
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "io_case.h"
+#include "lane/lane.h"
+#include "support/later_clock.h"
+#include "system/scoreboard.h"
+#include "worker/worker.h"
+
+static bool is_silent(int fd)
+{
+    struct pollfd watched = {.fd = fd, .events = POLLIN};
+    return poll(&watched, 1, 20) == 0;
+}
+
+/* A lane that has just answered may take its client's next request before it waits, and does not see
+ * meanwhile that its worker stands back. The lane that is blocked does not wait. */
+static bool any_lane_waits(const struct lanes *lanes)
+{
+    return atomic_load(&lanes->threads[0].lane->intake.waiting) ||
+           atomic_load(&lanes->threads[1].lane->intake.waiting);
+}
+
+/* The other process is a line on the scoreboard, and takes nothing. As time goes by that would be noticed. */
+static void test_lanes_stand_back_for_an_idle_process(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct lanes lanes;
+    assert_int_equal(bb_scoreboard_new(&lanes_scoreboard, 8), BB_OK);
+    struct bb__slot *other = bb__scoreboard_claim(lanes_scoreboard);
+    atomic_store(&other->pid, 1);
+    lanes_start(&lanes, 2, &settings);
+    for (int round = 0; round < 3; round++) {
+        int blocked = lanes_connect(&lanes);
+        block(&lanes, blocked);
+        int before = lanes_connect(&lanes);
+        assert_true(lanes_ask(before, "/other-is-busy", "", ""));
+        while (!any_lane_waits(&lanes)) sched_yield();
+
+        bb__scoreboard_set_idle(other, true);
+        while (!atomic_load(&lanes.worker->accept_paused)) sched_yield();
+        hold_clocks();
+        int fd = lanes_connect(&lanes);
+        say(fd, "POST /waits HTTP/1.1\r\nHost: x\r\n\r\n");
+        say(before, "POST /waits HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert_true(is_silent(fd));
+        assert_true(is_silent(before));
+        if (round % 2)
+            bb__scoreboard_set_idle(other, false);
+        else
+            unblock(&lanes, blocked);
+        assert_true(lanes_read(fd, "/waits 0"));
+        assert_true(lanes_read(before, "/waits 0"));
+        let_clocks_go_on();
+        if (round % 2) unblock(&lanes, blocked);
+        bb__scoreboard_set_idle(other, false);
+        close(fd);
+        close(before);
+        close(blocked);
+    }
+    assert_int_equal(finish(&lanes), 3 * 4);
+    bb_scoreboard_free(lanes_scoreboard);
+    lanes_scoreboard = NULL;
+}
+
+/* It was stopped, say, or its end is not known yet. */
+static void test_an_idle_process_that_takes_nothing(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct lanes lanes;
+    assert_int_equal(bb_scoreboard_new(&lanes_scoreboard, 8), BB_OK);
+    struct bb__slot *other = bb__scoreboard_claim(lanes_scoreboard);
+    atomic_store(&other->pid, 1);
+    bb__scoreboard_set_idle(other, true);
+    lanes_start(&lanes, 2, &settings);
+    int blocked = lanes_connect(&lanes);
+    block(&lanes, blocked);
+    while (!atomic_load(&lanes.worker->accept_paused)) sched_yield();
+    for (int i = 0; i < 2; i++) {
+        int fd = lanes_connect(&lanes);
+        assert_true(lanes_ask(fd, "/served", "", ""));
+        close(fd);
+    }
+    unblock(&lanes, blocked);
+    close(blocked);
+    assert_int_equal(finish(&lanes), 3);
+    bb_scoreboard_free(lanes_scoreboard);
+    lanes_scoreboard = NULL;
+}
+
+/* Requests have waited for it in the shared queue: nothing is shared with it. */
+static void test_an_idle_process_that_lets_requests_wait(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct lanes lanes;
+    int fds[3];
+    assert_int_equal(bb_scoreboard_new(&lanes_scoreboard, 8), BB_OK);
+    struct bb__slot *other = bb__scoreboard_claim(lanes_scoreboard);
+    atomic_store(&other->pid, 1);
+    bb__scoreboard_set_idle(other, true);
+    lanes_start(&lanes, 1, &settings);
+    for (int i = 0; i < 3; i++) {
+        fds[i] = lanes_connect(&lanes);
+        assert_true(lanes_ask(fds[i], "/served", "", ""));
+    }
+    block(&lanes, fds[0]);
+    say(fds[1], "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+    say(fds[2], "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+    while (atomic_load(&lanes.worker->connections) > 1)
+        sched_yield(); /* the others are in the shared queue */
+    uint64_t since = bb__clock_ms();
+    while (bb__clock_ms() < since + 60) assert_true(is_silent(fds[1]));
+    assert_int_equal(bb__scoreboard_idle_elsewhere(lanes_scoreboard, lanes.worker->pid, 8), 1);
+    unblock(&lanes, fds[0]);
+    assert_true(lanes_read(fds[1], "/late 0"));
+    assert_true(lanes_read(fds[2], "/late 0"));
+    assert_int_equal(bb__scoreboard_idle_elsewhere(lanes_scoreboard, lanes.worker->pid, 8), 0);
+    for (int i = 0; i < 3; i++) close(fds[i]);
+    assert_int_equal(finish(&lanes), 6);
+    bb_scoreboard_free(lanes_scoreboard);
+    lanes_scoreboard = NULL;
+}
+
+/* Takes one of those that were passed on; false: there was none, or it was a nudge. */
+static bool take_relayed(struct lanes *lanes)
+{
+    char bytes[BB_SHARED_QUEUE_BYTES];
+    struct bb__shared_message message;
+    if (bb__shared_queue_take(&lanes->worker->shared_queue, bytes, &message) != BB_OK) return false;
+    bool is_conn = message.fd_count > 0;
+    while (message.fd_count > 0) close(message.fds[--message.fd_count]);
+    return is_conn;
+}
+
+/* A worker that leaves, and for whose connections there is no room at first. */
+static void test_a_full_shared_queue_when_the_worker_leaves(void **state)
+{
+    (void)state;
+    static const struct iovec word = {(char *)"", 1};
+    struct bb_settings settings = settings_for_tests();
+    settings.keepalive_drain = WAIT_LIMIT * 1000;
+    struct lanes lanes;
+    int fds[CONNECTIONS];
+    assert_int_equal(bb_scoreboard_new(&lanes_scoreboard, 8), BB_OK);
+    atomic_store(&bb__scoreboard_claim(lanes_scoreboard)->pid, 1);
+    lanes_start(&lanes, 1, &settings);
+    connect_all(&lanes, fds);
+    block(&lanes, fds[0]);
+    while (bb__shared_queue_send(&lanes.worker->shared_queue, 0, &word, 1, NULL, 0) == BB_OK) continue;
+    bb_worker_drain(lanes.worker, BB_QUEUE_LEAVE);
+    assert_true(is_silent(fds[1]));
+    uint64_t end = bb__clock_ms() + WAIT_LIMIT * 500;
+    for (int arrived = 0; arrived < CONNECTIONS - 1 && bb__clock_ms() < end;) arrived += take_relayed(&lanes);
+    /* The last one has been sent, and is counted a moment later. */
+    while (atomic_load(&lanes.worker->connections) > 1 && bb__clock_ms() < end) sched_yield();
+    assert_int_equal(atomic_load(&lanes.worker->connections), 1);
+    unblock(&lanes, fds[0]);
+    close_all(fds);
+    assert_int_equal(lanes_finish(&lanes), CONNECTIONS + 1);
+    bb_scoreboard_free(lanes_scoreboard);
+    lanes_scoreboard = NULL;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lanes_stand_back_for_an_idle_process),
+        cmocka_unit_test(test_an_idle_process_that_takes_nothing),
+        cmocka_unit_test(test_an_idle_process_that_lets_requests_wait),
+        cmocka_unit_test(test_a_full_shared_queue_when_the_worker_leaves),
+    };
+    return cmocka_run_group_tests_name("porter_siblings", tests, NULL, NULL);
+}

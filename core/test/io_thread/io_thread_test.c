@@ -1,0 +1,289 @@
+/* io_thread_test.c: while the host is busy with a request the I/O thread minds the lane's other connections,
+ * and whoever is idle serves their requests. Also run under ThreadSanitizer (make tsan). */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "io_case.h"
+#include "io_thread/io_thread.h"
+#include "support/fail_socket.h"
+#include "support/later_clock.h"
+
+/* ---- requests ---- */
+
+static void test_nobody_waits_behind_a_busy_lane(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct lanes lanes;
+    int fds[CONNECTIONS];
+    lanes_start(&lanes, 2, &settings);
+    connect_all(&lanes, fds);
+    for (int round = 0; round < CONNECTIONS; round++) {
+        block(&lanes, fds[round]);
+        for (int i = 0; i < CONNECTIONS; i++)
+            if (i != round) assert_true(lanes_ask(fds[i], "/meanwhile", "", ""));
+        unblock(&lanes, fds[round]);
+    }
+    close_all(fds);
+    assert_int_equal(finish(&lanes), CONNECTIONS + CONNECTIONS * CONNECTIONS);
+}
+
+/* In memory, in a file, with trailers; heads that fit a message and heads that do not. */
+static void test_all_of_a_request_moves(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    static char field[40000], body[100000];
+    struct crowd crowd;
+    memset(body, 'b', sizeof body - 1);
+    memset(field, 'f', sizeof field - 1);
+    memcpy(field, "X-Large: ", 9);
+    gather(&crowd, 2, &settings);
+    for (int i = 1; i < CONNECTIONS; i++) {
+        assert_true(lanes_ask(crowd.fds[i], "/small", "", "12345678"));
+        assert_true(lanes_ask(crowd.fds[i], "/spooled", "", "a body for the spool"));
+        say(crowd.fds[i],
+            "POST /chunked HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+        say(crowd.fds[i], "10\r\n0123456789abcdef\r\n0\r\nX-Trailer: x\r\n\r\n");
+        assert_true(lanes_read(crowd.fds[i], "/chunked 19"));
+        say(crowd.fds[i], "POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n");
+        say(crowd.fds[i], field);
+        say(crowd.fds[i], "\r\n\r\n");
+        say(crowd.fds[i], body);
+        assert_true(lanes_read(crowd.fds[i], "/long 99999"));
+    }
+    disperse(&crowd, 4 * (CONNECTIONS - 1));
+}
+
+/* What came at once is more than one read takes, and nothing follows that would tell of the rest. */
+static void test_all_of_what_came_is_read(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    static char request[30000], body[1000000];
+    struct crowd crowd;
+    int len = snprintf(request, sizeof request,
+                       "POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\nX-Large: ", sizeof body);
+    memset(request + len, 'f', sizeof request - (size_t)len);
+    memcpy(request + sizeof request - 4, "\r\n\r\n", 4);
+    gather(&crowd, 2, &settings);
+    for (int i = 1; i < CONNECTIONS; i++) {
+        assert_true(lanes_say(crowd.fds[i], request, sizeof request));
+        assert_true(lanes_say(crowd.fds[i], body, sizeof body));
+        assert_true(lanes_read(crowd.fds[i], "/long 1000000"));
+    }
+    disperse(&crowd, CONNECTIONS - 1);
+}
+
+static void test_what_is_pipelined_comes_in_order(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct lanes lanes;
+    int fds[CONNECTIONS];
+    lanes_start(&lanes, 2, &settings);
+    connect_all(&lanes, fds);
+    block(&lanes, fds[0]);
+    say(fds[0], "POST /behind HTTP/1.1\r\nHost: x\r\n\r\n");
+    for (int i = 1; i < CONNECTIONS; i++) {
+        say(fds[i], "POST /one HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1"
+                    "POST /two HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n22");
+        char answers[1024];
+        read_until(fds[i], "/two 2", answers, sizeof answers);
+        const char *one = strstr(answers, "/one 1");
+        assert_non_null(one);
+        assert_true(one < strstr(answers, "/two 2"));
+    }
+    sem_post(&lanes.leave);
+    char answers[1024];
+    read_until(fds[0], "/behind 0", answers, sizeof answers);
+    close_all(fds);
+    assert_int_equal(finish(&lanes), CONNECTIONS + 2 + 2 * (CONNECTIONS - 1));
+}
+
+/* It looks itself, as long as the kernel has no room to tell it of what comes. */
+static void test_a_set_that_cannot_be_watched(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct crowd crowd;
+    fail_socket.watch_error = ENOSPC;
+    fail_socket.watch_events = EPOLLET;
+    gather(&crowd, 2, &settings);
+    for (int round = 0; round < 3; round++)
+        for (int i = 1; i < CONNECTIONS; i++) assert_true(lanes_ask(crowd.fds[i], "/meanwhile", "", ""));
+    disperse(&crowd, 3 * (CONNECTIONS - 1));
+    fail_socket.watch_error = 0;
+}
+
+static void test_where_all_are_busy_they_wait(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    for (int count = 1; count <= 2; count++) {
+        struct lanes lanes;
+        int fds[CONNECTIONS], blocked[2];
+        lanes_start(&lanes, count, &settings);
+        connect_all(&lanes, fds);
+        for (int i = 0; i < count; i++) block(&lanes, blocked[i] = lanes_connect(&lanes));
+        for (int i = 0; i < CONNECTIONS; i++)
+            say(fds[i], "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
+        for (int i = 0; i < count; i++) sem_post(&lanes.leave);
+        for (int i = 0; i < count; i++) {
+            assert_true(lanes_read(blocked[i], "/block 0"));
+            close(blocked[i]);
+        }
+        for (int i = 0; i < CONNECTIONS; i++) assert_true(lanes_read(fds[i], "/later 3"));
+        close_all(fds);
+        assert_int_equal(finish(&lanes), 2 * CONNECTIONS + (unsigned)count);
+    }
+}
+
+/* ---- the rest of a connection's life ---- */
+
+/* Which begin when all have connected and have been answered. */
+static void test_times_are_kept(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    settings.header_timeout = 300;
+    settings.keepalive_timeout = 500;
+    struct crowd crowd;
+    char answer[256];
+    hold_clocks();
+    gather(&crowd, 1, &settings);
+    say(crowd.fds[1], "POST /never HTTP/1.1\r\nHo");
+    let_clocks_go_on();
+    ssize_t got = recv(crowd.fds[1], answer, sizeof answer - 1, 0);
+    assert_true(got > 0);
+    answer[got] = '\0';
+    assert_memory_equal(answer, "HTTP/1.1 408 ", 13);
+    for (int i = 2; i < CONNECTIONS; i++) assert_int_equal(recv(crowd.fds[i], answer, sizeof answer, 0), 0);
+    disperse(&crowd, 0);
+}
+
+static void test_what_is_wrong_is_refused(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct crowd crowd;
+    gather(&crowd, 1, &settings);
+    for (int i = 1; i < CONNECTIONS; i++) {
+        char answer[256];
+        say(crowd.fds[i], "POST /wrong HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n");
+        ssize_t got = recv(crowd.fds[i], answer, sizeof answer - 1, 0);
+        assert_true(got > 13);
+        assert_memory_equal(answer, "HTTP/1.1 400 ", 13);
+    }
+    disperse(&crowd, 0);
+}
+
+/* Whoever stops serves all that had come, by whichever lane. */
+static void test_a_drain_meanwhile(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    for (int count = 1; count <= 3; count++) {
+        struct lanes lanes;
+        int fds[CONNECTIONS];
+        lanes_start(&lanes, count, &settings);
+        connect_all(&lanes, fds);
+        block(&lanes, fds[0]);
+        for (int i = 1; i < CONNECTIONS; i++) say(fds[i], "POST /last HTTP/1.1\r\nHost: x\r\n\r\n");
+        bb_worker_drain(lanes.worker, BB_QUEUE_TAKE);
+        unblock(&lanes, fds[0]);
+        for (int i = 1; i < CONNECTIONS; i++) assert_true(lanes_read(fds[i], "/last 0"));
+        close_all(fds);
+        assert_int_equal(lanes_finish(&lanes), 2 * CONNECTIONS);
+    }
+}
+
+/* ---- all at once ---- */
+
+#define CLIENTS 12
+#define EACH    200
+
+static void *go_shopping(void *argument)
+{
+    const struct lanes *lanes = argument;
+    uintptr_t answered = 0;
+    int fd = -1;
+    for (unsigned i = 0; i < EACH; i++) {
+        if (fd < 0) fd = lanes_connect(lanes);
+        if (!lanes_ask(fd, i % 20 == 7 ? "/slow" : "/quick", "", i % 3 ? "" : "a body for the spool")) break;
+        answered++;
+        if (i % 50 == 49) close(fd), fd = -1;
+    }
+    if (fd >= 0) close(fd);
+    return (void *)answered;
+}
+
+static void test_all_at_once(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct lanes lanes;
+    pthread_t clients[CLIENTS];
+    lanes_start(&lanes, 3, &settings);
+    for (int i = 0; i < CLIENTS; i++) pthread_create(&clients[i], NULL, go_shopping, &lanes);
+    for (int i = 0; i < CLIENTS; i++) {
+        void *answered;
+        pthread_join(clients[i], &answered);
+        assert_int_equal((uintptr_t)answered, EACH);
+    }
+    assert_int_equal(finish(&lanes), CLIENTS * EACH);
+}
+
+static uint64_t cpu_time_ms(pthread_t thread)
+{
+    clockid_t clock;
+    struct timespec time;
+    assert_int_equal(pthread_getcpuclockid(thread, &clock), 0);
+    assert_int_equal(clock_gettime(clock, &time), 0);
+    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+/* The application has closed a descriptor that was not its own: each wait fails at once. */
+static void test_a_io_thread_that_hears_of_nothing_pauses(void **state)
+{
+    (void)state;
+    struct bb_settings settings = settings_for_tests();
+    struct lanes lanes;
+    lanes_start(&lanes, 1, &settings);
+    struct bb__io_thread *io = bb__io_of(lanes.worker);
+    int other = open("/dev/null", O_RDONLY | O_CLOEXEC), fd = lanes_connect(&lanes);
+    assert_int_equal(dup2(other, io->link.queue.fd), io->link.queue.fd);
+    close(other);
+    bb__eventfd_raise(io->link.kick_fd);
+    uint64_t before = cpu_time_ms(io->thread);
+    for (int i = 0; i < 60; i++) assert_true(lanes_ask(fd, "/slow", "", ""));
+    assert_in_range(cpu_time_ms(io->thread) - before, 0, 60 * 3 / 3);
+    close(fd);
+    assert_int_equal(finish(&lanes), 60);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nobody_waits_behind_a_busy_lane),
+        cmocka_unit_test(test_all_of_a_request_moves),
+        cmocka_unit_test(test_all_of_what_came_is_read),
+        cmocka_unit_test(test_what_is_pipelined_comes_in_order),
+        cmocka_unit_test(test_a_set_that_cannot_be_watched),
+        cmocka_unit_test(test_where_all_are_busy_they_wait),
+        cmocka_unit_test(test_times_are_kept),
+        cmocka_unit_test(test_what_is_wrong_is_refused),
+        cmocka_unit_test(test_a_drain_meanwhile),
+        cmocka_unit_test(test_all_at_once),
+        cmocka_unit_test(test_a_io_thread_that_hears_of_nothing_pauses),
+    };
+    return cmocka_run_group_tests_name("porter", tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+/* io_watch_test.c: what the scoreboard tells of a worker that may not move (worker_timeout). Also run under
+ * ThreadSanitizer (make tsan). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "support/lanes.h"
+
+static void start(struct lanes *lanes, uint64_t worker_timeout)
+{
+    struct bb_settings settings;
+    bb_settings_init(&settings);
+    settings.worker_timeout = worker_timeout;
+    assert_int_equal(bb_scoreboard_new(&lanes_scoreboard, 1), BB_OK);
+    lanes_start(lanes, 1, &settings);
+}
+
+static void finish(struct lanes *lanes, unsigned served)
+{
+    bb_worker_drain(lanes->worker, BB_QUEUE_TAKE);
+    assert_int_equal(lanes_finish(lanes), served);
+    bb_scoreboard_free(lanes_scoreboard);
+    lanes_scoreboard = NULL;
+}
+
+static struct bb_scoreboard_lane shown(void)
+{
+    struct bb_scoreboard_lane lane;
+    assert_int_equal(bb_scoreboard_look(lanes_scoreboard, 0, &lane), BB_OK);
+    return lane;
+}
+
+static int block(struct lanes *lanes, const char *request)
+{
+    int fd = lanes_connect(lanes);
+    say(fd, request);
+    assert_int_equal(sem_wait(&lanes->entered), 0);
+    return fd;
+}
+
+static void leave(struct lanes *lanes, int fd)
+{
+    sem_post(&lanes->leave);
+    assert_true(lanes_read(fd, "/block 0"));
+    close(fd);
+}
+
+static void pause_for(long ms)
+{
+    const struct timespec pause = {.tv_nsec = ms * 1000000};
+    nanosleep(&pause, NULL);
+}
+
+static const char *label(void)
+{
+    static struct bb_scoreboard_lane lane;
+    for (int i = 0; i < WAIT_LIMIT * 100; i++) {
+        lane = shown();
+        if (lane.label[0]) break;
+        pause_for(10);
+    }
+    return lane.label;
+}
+
+/* Nothing else waits for it: the I/O thread is not told of such requests. */
+static void test_one_that_is_alone(void **state)
+{
+    (void)state;
+    struct lanes lanes;
+    start(&lanes, 200);
+    bb_worker_watch(lanes.worker, true);
+    int fd = block(&lanes, "GET /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_string_equal(label(), "GET /block");
+    assert_true(shown().has_request);
+    leave(&lanes, fd);
+    fd = block(&lanes, "PUT /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_string_equal(label(), "PUT /block");
+    leave(&lanes, fd);
+    finish(&lanes, 2);
+}
+
+static void test_one_with_others(void **state)
+{
+    (void)state;
+    struct lanes lanes;
+    start(&lanes, 200);
+    int other = lanes_connect(&lanes);
+    assert_true(lanes_ask(other, "/quick", "", ""));
+    bb_worker_watch(lanes.worker, true);
+    int fd = block(&lanes, "GET /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_string_equal(label(), "GET /block");
+    leave(&lanes, fd);
+    close(other);
+    finish(&lanes, 2);
+}
+
+static void test_where_nobody_asks_for_it(void **state)
+{
+    (void)state;
+    struct lanes lanes;
+    start(&lanes, 0);
+    bb_worker_watch(lanes.worker, true);
+    int fd = block(&lanes, "GET /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    pause_for(100);
+    assert_string_equal(shown().label, "");
+    leave(&lanes, fd);
+    finish(&lanes, 1);
+}
+
+static void test_a_beat(void **state)
+{
+    (void)state;
+    struct lanes lanes;
+    start(&lanes, 200);
+    assert_true(shown().silent == UINT64_MAX);
+    uint64_t before = bb__clock_ms();
+    bb_worker_beat(lanes.worker);
+    uint64_t after = bb__clock_ms();
+    while (bb__clock_ms() - after < 20) pause_for(1);
+    uint64_t least = bb__clock_ms() - after, silent = shown().silent;
+    assert_in_range(silent, least, bb__clock_ms() - before);
+    finish(&lanes, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_that_is_alone),
+        cmocka_unit_test(test_one_with_others),
+        cmocka_unit_test(test_where_nobody_asks_for_it),
+        cmocka_unit_test(test_a_beat),
+    };
+    return cmocka_run_group_tests_name("porter_watch", tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+/* io_work_test.c: what the I/O thread does with one set, step by step: without its thread, which the other
+ * tests of the I/O thread have. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "io_thread/io_work.h"
+#include "support/client.h"
+#include "support/fail_shared_queue.h"
+#include "support/fake_clock.h"
+#include "support/fake_micros.h"
+
+#define CLIENTS       3
+#define QUEUE_TIMEOUT 1000
+
+/* A lane that is busy, and has connections whose clients are about to ask. */
+struct crew {
+    struct bb_scoreboard *scoreboard;
+    struct host *host;
+    struct bb__io_thread io;
+    struct client *clients[CLIENTS];
+    struct bb__conn *conns[CLIENTS];
+};
+
+static struct crew *new_crew(uint64_t queue_timeout)
+{
+    struct crew *crew = calloc(1, sizeof *crew);
+    struct bb_settings settings = host_settings();
+    settings.queue_timeout = queue_timeout;
+    struct host *host = crew->host = host_new(&settings, AF_UNIX);
+    assert_int_equal(bb_scoreboard_new(&crew->scoreboard, 1), BB_OK);
+    host_enter_scoreboard(host, crew->scoreboard);
+    for (int i = 0; i < CLIENTS; i++) {
+        client_say(crew->clients[i] = client_new(host), "GET /first HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert_answer(crew->clients[i], 200, "GET /first ");
+        crew->conns[i] = host->lane->set.conns;
+    }
+    crew->io = (struct bb__io_thread){.worker = host->worker, .link.kick_fd = -1, .link.queue.fd = -1};
+    assert_int_equal(bb__conn_context_open(&crew->io.context, host->worker), BB_OK);
+    crew->io.context.timeouts = &host->lane->set.timeouts;
+    bb__owner_begin(&host->lane->owner);
+    assert_true(bb__owner_take(&host->lane->owner, bb__owner_look(&host->lane->owner)));
+    return crew;
+}
+
+static void free_crew(struct crew *crew)
+{
+    assert_true(bb__owner_park(&crew->host->lane->owner));
+    assert_true(bb__owner_return(&crew->host->lane->owner));
+    bb__conn_context_close(&crew->io.context);
+    for (int i = 0; i < CLIENTS; i++) client_free(crew->clients[i]);
+    host_free(crew->host);
+    bb_scoreboard_free(crew->scoreboard);
+    free(crew);
+}
+
+/* All of them, one after the other: to be passed on. */
+static void ask(struct crew *crew)
+{
+    struct bb_lane *lane = crew->host->lane;
+    for (int i = 0; i < CLIENTS; i++) {
+        char request[64];
+        snprintf(request, sizeof request, "GET /%d HTTP/1.1\r\nHost: x\r\n\r\n", i);
+        client_say(crew->clients[i], request);
+        bb__io_settle(&crew->io, lane, crew->conns[i],
+                      bb__conn_on_ready(crew->conns[i], &crew->io.context, BB_INTEREST_READ));
+    }
+}
+
+static void look(struct crew *crew)
+{
+    struct bb_lane *lane = crew->host->lane;
+    crew->io.context.now = bb__clock_ms();
+    bb__io_go_on(&crew->io, lane);
+    assert_true(bb__owner_unpark(&lane->owner));
+}
+
+/* Which request the next message of the shared queue has; -1: there is none. */
+static int take_message(const struct crew *crew)
+{
+    static char bytes[BB_SHARED_QUEUE_BYTES];
+    struct bb__shared_message message;
+    if (bb__shared_queue_take(&crew->host->worker->shared_queue, bytes, &message) != BB_OK) return -1;
+    while (message.fd_count > 0) close(message.fds[--message.fd_count]);
+    const char *target = memmem(bytes, message.len, "GET /", 5);
+    assert_non_null(target);
+    return target[5] - '0';
+}
+
+/* Nor is it tried for those behind the first one: they might be thousands, at each look. */
+static void test_who_finds_no_room_in_the_shared_queue_keeps_his_turn(void **state)
+{
+    (void)state;
+    struct crew *crew = new_crew(0);
+    fail_shared_queue.tries = 0;
+    fail_shared_queue.failures = 1;
+    ask(crew);
+    assert_int_equal(take_message(crew), -1);
+    assert_int_equal(fail_shared_queue.tries, 1);
+    fail_shared_queue.failures = 1;
+    look(crew);
+    assert_int_equal(take_message(crew), -1);
+    assert_int_equal(fail_shared_queue.tries, 2);
+    look(crew);
+    for (int i = 0; i < CLIENTS; i++) assert_int_equal(take_message(crew), i);
+    assert_int_equal(take_message(crew), -1);
+    assert_null(crew->host->lane->set.ready_first);
+    free_crew(crew);
+}
+
+/* Connections with pipelined requests, while the shared queue is full. Their sockets have more bytes, and a
+ * poll would find them each time. */
+static void test_connections_that_wait_for_room_are_not_polled(void **state)
+{
+    (void)state;
+    struct crew *crew = new_crew(0);
+    struct bb__conn_set *set = &crew->host->lane->set;
+    char request[64];
+    for (int i = 0; i < CLIENTS; i++) {
+        snprintf(request, sizeof request, "GET /%d HTTP/1.1\r\nHost: x\r\n\r\n", i);
+        client_say(crew->clients[i], request);
+        assert_int_equal(bb__conn_on_ready(crew->conns[i], &crew->io.context, BB_INTEREST_READ),
+                         BB_CONN_REQUEST);
+        crew->conns[i]->state = BB_CONN_HEAD;
+        crew->conns[i]->head_seen = 0;
+        (void)bb__conn_set_settle(set, &crew->io.context, crew->conns[i], BB_CONN_AGAIN);
+        client_say(crew->clients[i], "GET /more HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    fail_shared_queue.failures = 2;
+    for (int looks = 0; looks < 2; looks++) {
+        look(crew);
+        assert_true(would_wait(crew->host));
+        assert_true(crew->host->lane->watched.due > crew->io.context.now);
+    }
+    look(crew);
+    for (int i = 0; i < CLIENTS; i++) assert_int_equal(take_message(crew), i);
+    free_crew(crew);
+}
+
+/* A descriptor that was left to the host tells how many connections there is room for. */
+static void test_who_has_waited_too_long_is_taken_as_far_as_there_is_room(void **state)
+{
+    (void)state;
+    struct crew *crew = new_crew(QUEUE_TIMEOUT);
+    ask(crew);
+    fake_clock_advance(QUEUE_TIMEOUT);
+    crew->host->worker->reserve = 0;
+    look(crew);
+    assert_int_equal(host_connections(crew->host), 1);
+    assert_int_equal(take_message(crew), 1);
+    assert_int_equal(take_message(crew), 2);
+    assert_int_equal(take_message(crew), -1);
+    free_crew(crew);
+}
+
+/* The flood may be over. */
+static void test_tells_how_many_more_were_lost(void **state)
+{
+    (void)state;
+    struct crew *crew = new_crew(0);
+    struct bb__conn_context *context = &crew->io.context;
+    const struct bb_event lost = {.text = "lost"};
+    struct bb_event told;
+    for (int i = 0; i < 3; i++) bb__event_add_paced(&context->events, &crew->io.lost, context->now, &lost);
+    bb__io_tell(&crew->io);
+    assert_int_equal(bb_worker_event(crew->host->worker, &told), BB_OK);
+    assert_int_equal(bb_worker_event(crew->host->worker, &told), BB_AGAIN);
+    context->now += 1000;
+    bb__io_tell(&crew->io);
+    assert_int_equal(bb_worker_event(crew->host->worker, &told), BB_OK);
+    assert_int_equal(told.left_out, 1);
+    free_crew(crew);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_finds_no_room_in_the_shared_queue_keeps_his_turn),
+        cmocka_unit_test(test_connections_that_wait_for_room_are_not_polled),
+        cmocka_unit_test(test_who_has_waited_too_long_is_taken_as_far_as_there_is_room),
+        cmocka_unit_test(test_tells_how_many_more_were_lost),
+    };
+    return cmocka_run_group_tests_name("porter_work", tests, NULL, NULL);
+}

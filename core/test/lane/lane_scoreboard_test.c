@@ -1,0 +1,101 @@
+/* lane_scoreboard_test.c: what a lane shows on the scoreboard while it serves, and how it reads what others
+ * show. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "accept_case.h"
+#include "support/fake_clock.h"
+#include "support/fake_micros.h"
+
+static struct bb_scoreboard *scoreboard;
+static struct bb_scoreboard_lane during[8]; /* as the host saw it while it had the request */
+
+static struct bb_scoreboard_lane look(void)
+{
+    struct bb_scoreboard_lane seen;
+    assert_int_equal(bb_scoreboard_look(scoreboard, 0, &seen), BB_OK);
+    return seen;
+}
+
+/* The second one gets no answer. */
+static void app_looks(struct host *host, const struct bb_request *request)
+{
+    fake_clock_advance(7);
+    during[host->served - 1] = look();
+    assert_int_equal(during[host->served - 1].queue_time, request->queue_time);
+    if (host->served == 2)
+        bb_reply_abort(host->lane);
+    else
+        host_answer(host, 200, "", 0);
+}
+
+static struct host *new_shown_host(void)
+{
+    struct bb_settings settings = host_settings();
+    struct host *host = host_new(&settings, AF_UNIX);
+    assert_int_equal(bb_scoreboard_new(&scoreboard, 4), BB_OK);
+    host_enter_scoreboard(host, scoreboard);
+    host->app = app_looks;
+    return host;
+}
+
+static void test_each_request_is_shown(void **state)
+{
+    (void)state;
+    struct client *clients[3];
+    struct host *host = new_shown_host();
+    assert_true(!look().has_request && look().requests == 0);
+    for (int i = 0; i < 3; i++) clients[i] = client_new(host);
+    host_settle(host);
+    for (int i = 0; i < 3; i++) client_say(clients[i], REQUEST);
+    for (unsigned i = 0; i < 3; i++) {
+        while (host->served == i) {
+            const struct bb_request *request;
+            if (bb_lane_next(host->lane, &request) == BB_OK) {
+                host->served++;
+                app_looks(host, request);
+            } else {
+                bb_lane_wait(host->lane);
+            }
+        }
+        assert_true(during[i].has_request && !during[i].idle && during[i].requests == i + 1);
+        assert_int_equal(during[i].taken, 7);
+        assert_int_equal(during[i].queue_time, i * 7000);
+        assert_true(!look().has_request && look().requests == i + 1);
+        assert_int_equal(look().queue_time, i * 7000);
+    }
+    for (int i = 0; i < 3; i++) client_free(clients[i]);
+    host_free(host);
+    bb_scoreboard_free(scoreboard);
+}
+
+/* A lane reads the clock first, and the order to drain comes just behind that. */
+static void test_a_lane_stands_by_whose_clock_is_behind_the_order(void **state)
+{
+    (void)state;
+    struct host *host = new_shown_host();
+    struct bb__slot *busy = bb__scoreboard_claim(scoreboard);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    fake_clock--;
+    host_settle_to(host, 0);
+    assert_int_equal(host->last, BB_AGAIN);
+    assert_true(host->lane->standing_by);
+    bb__scoreboard_set_done(busy, true);
+    host_settle_to(host, 0);
+    assert_int_equal(host->last, BB_DRAINED);
+    host_free(host);
+    bb_scoreboard_free(scoreboard);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_request_is_shown),
+        cmocka_unit_test(test_a_lane_stands_by_whose_clock_is_behind_the_order),
+    };
+    return cmocka_run_group_tests_name("lane_board", tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+/* reply_spool_test.c: answers that the client does not take leave the lane all the same, for a file: every
+ * byte arrives, the lane goes on, and what a client leaves untaken is gone with it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "conn/taking.h"
+#include "response_spool_case.h"
+#include "support/client.h"
+#include "support/fake_clock.h"
+#include "support/fake_wait.h"
+
+/* ---- without waiting ---- */
+
+static bool until_close;
+static struct bb__conn *answered;
+
+/* As HEAD wants it, nothing of it. */
+static void app_never_waits(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    answered = host->lane->current;
+    assert_false(host->lane->reply.spools); /* what was with the last one */
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, until_close ? BB_LENGTH_UNKNOWN : LARGE), BB_OK);
+    if (!bb_reply_bodyless(host->lane)) write_all(host, letters, LARGE);
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_who_takes_nothing_keeps_no_lane(void **state)
+{
+    (void)state;
+    static const int families[] = {AF_UNIX, AF_INET};
+    for (int i = 0; i < 2; i++) {
+        struct host *host = new_host(families[i], app_never_waits);
+        struct client *lazy[5], *other = client_new(host);
+        for (int n = 0; n < 5; n++) {
+            lazy[n] = lazy_client(host);
+            assert_in_range(bb__buf_len(&answered->out), 1, BUFFER + RUN);
+            assert_true(answered->response_spool.fd >= 0);
+            assert_int_equal(bb__buf_len(&answered->response_spool.tail), 0);
+        }
+        assert_in_range(used(host), 5 << 20, 5 * LARGE);
+        for (int n = 0; n < 2; n++) {
+            client_say(other, "HEAD / HTTP/1.1\r\nHost: x\r\n\r\n");
+            assert_true(client_read(other, false));
+        }
+        for (int n = 0; n < 5; n++) assert_all_letters(lazy[n]);
+        assert_int_equal(used(host), 0);
+        client_say(lazy[0], REQUEST); /* kept alive */
+        assert_all_letters(lazy[0]);
+        for (int n = 0; n < 5; n++) client_free(lazy[n]);
+        client_free(other);
+        host_free(host);
+    }
+}
+
+static void pass(struct host *host, uint64_t time)
+{
+    uint64_t tick = bb__conn_write_tick(WRITE_TIMEOUT);
+    for (uint64_t step; time > 0; time -= step) {
+        step = time < tick ? time : tick;
+        fake_clock_advance(step);
+        host_settle(host);
+    }
+}
+
+static void test_what_nobody_takes_is_dropped_in_time(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET, app_never_waits);
+    struct client *client = client_new(host);
+    leave_little_room(client);
+    host_settle(host);
+    keep_little(host->lane->set.conns);
+    ask_lazily(client);
+    pass(host, WRITE_TIMEOUT - 1);
+    take_some(client, answered); /* it is there */
+    assert_int_equal(host_connections(host), 1);
+    assert_true(used(host) > 0);
+    assert_dropped_after(host, WRITE_TIMEOUT);
+    assert_int_equal(used(host), 0);
+    assert_reset(client);
+    client_free(client);
+    host_free(host);
+}
+
+static void test_who_leaves_takes_it_along(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 2; how++) {
+        struct host *host = new_host(how ? AF_UNIX : AF_INET, app_never_waits);
+        struct client *client = lazy_client(host);
+        bb__sock_reset(client->fd);
+        client->fd = -1;
+        host_settle_to(host, 0);
+        assert_int_equal(used(host), 0);
+        client_free(client);
+        host_free(host);
+    }
+}
+
+/* What ends with the connection must not look whole. */
+static void test_a_file_that_cannot_be_read_is_no_end(void **state)
+{
+    (void)state;
+    until_close = true;
+    struct host *host = new_host(AF_INET, app_never_waits);
+    host->worker->settings.chunked_transfer = 0;
+    struct client *client = lazy_client(host);
+    assert_int_equal(ftruncate(answered->response_spool.fd, 100000), 0);
+    assert_false(client_read(client, true));
+    assert_int_equal(client->end, CLIENT_RESET);
+    assert_int_equal(host_connections(host), 0);
+    assert_int_equal(used(host), 0);
+    until_close = false;
+    client_free(client);
+    host_free(host);
+}
+
+/* Who takes all that he gets does not keep the lane from others. */
+static void test_a_quick_client_is_one_of_many(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET, app_never_waits);
+    struct client *client = lazy_client(host);
+    bool more = true;
+    while (more) {
+        while (client_receive(client)) continue;
+        uint64_t owed = bb__conn_owes(answered);
+        more = bb__conn_flush(answered, &host->lane->context) == BB_AGAIN;
+        assert_true(owed - bb__conn_owes(answered) <= BUFFER + RUN + 4 * BB_RESPONSE_SPOOL_WINDOW);
+        assert_int_equal(bb__buf_len(&answered->out) > 0, more);
+    }
+    while (client_receive(client)) continue;
+    assert_int_equal(bb__conn_owes(answered), 0);
+    assert_true(bb__buf_len(&client->in) > LARGE);
+    client_free(client);
+    host_settle(host);
+    host_free(host);
+}
+
+/* What the client can take while a large part is written does not go to the file. */
+static void app_writes_two_parts(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    const size_t rest = 2 << 20;
+    uint64_t taken;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, LARGE), BB_OK);
+    write_all(host, letters, LARGE - rest);
+    while (client_receive(reader)) continue;
+    int64_t given = host->lane->reply.given;
+    const struct bb_slice part = {letters + LARGE - rest, rest};
+    assert_int_equal(bb_reply_write(host->lane, &part, 1, false, &taken), BB_OK);
+    assert_true(host->lane->reply.given - given > BUFFER + RUN + 5 * BB_RESPONSE_SPOOL_WINDOW);
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_the_client_is_asked_between_runs(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET, app_writes_two_parts);
+    reader = client_new(host);
+    client_say(reader, REQUEST);
+    assert_all_letters(reader);
+    client_free(reader);
+    host_free(host);
+}
+
+static void take_all(void)
+{
+    while (client_receive(reader)) continue;
+}
+
+static void take_one(void)
+{
+    (void)client_receive(reader);
+}
+
+static void app_has_a_quick_client(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, LARGE), BB_OK);
+    fake_wait_client = take_all;
+    host->lane->reply.given += 1LL << 30; /* it has been quick so far, and this machine may be slow */
+    write_all(host, letters, LARGE);
+    assert_int_equal(used(host), 0);
+    assert_false(host->lane->reply.spools);
+    host->lane->reply.moments = 2000000; /* and if it had not been that quick: */
+    fake_wait_client = take_one;
+    assert_int_equal(bb_reply_wait(host->lane), BB_OK);
+    fake_wait_client = NULL;
+    assert_true(host->lane->reply.spools);
+    while (bb__conn_owes(host->lane->current) > 0) {
+        uint64_t taken;
+        take_all();
+        assert_int_equal(bb_reply_write(host->lane, NULL, 0, false, &taken), BB_OK);
+    }
+    assert_false(host->lane->reply.spools); /* it may be quick again */
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+/* Nothing but an end is left, and more than enough in memory. */
+static void app_ends_behind(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, BB_LENGTH_UNKNOWN), BB_OK);
+    while (!bb__conn_is_behind(host->lane->current, &host->lane->context)) {
+        const struct bb_slice part = {letters, 1000};
+        uint64_t taken;
+        assert_int_equal(bb_reply_write(host->lane, &part, 1, false, &taken), BB_OK);
+    }
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_an_end_needs_no_file(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX, app_ends_behind);
+    struct client *client = lazy_client(host);
+    assert_int_equal(used(host), 0);
+    assert_answer(client, 200, NULL);
+    client_free(client);
+    host_free(host);
+}
+
+static void test_who_takes_all_at_once_needs_no_file(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX, app_has_a_quick_client);
+    reader = client_new(host);
+    client_say(reader, REQUEST);
+    assert_all_letters(reader);
+    client_free(reader);
+    host_free(host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_takes_nothing_keeps_no_lane),
+        cmocka_unit_test(test_what_nobody_takes_is_dropped_in_time),
+        cmocka_unit_test(test_who_leaves_takes_it_along),
+        cmocka_unit_test(test_a_file_that_cannot_be_read_is_no_end),
+        cmocka_unit_test(test_a_quick_client_is_one_of_many),
+        cmocka_unit_test(test_the_client_is_asked_between_runs),
+        cmocka_unit_test(test_who_takes_all_at_once_needs_no_file),
+        cmocka_unit_test(test_an_end_needs_no_file),
+    };
+    return cmocka_run_group_tests_name("reply_spill", tests, make_letters, NULL);
+}

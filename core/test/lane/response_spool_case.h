@@ -1,0 +1,97 @@
+/* response_spool_case.h: large answers for clients that take them late, for the tests of what becomes of them
+ * until then. */
+#ifndef BB_TEST_SPILL_CASE_H
+#define BB_TEST_SPILL_CASE_H
+
+#include "support/client.h"
+
+#define REQUEST       "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+#define BUFFER        (256 * 1024)
+#define LARGE         (8 << 20)
+#define WRITE_TIMEOUT 60000
+
+/* What may be in memory beside response_buffer: one run to the socket. */
+#define RUN (256 * 1024 + 32 * 1024)
+
+static char letters[LARGE];
+static struct client *reader;
+
+static inline struct bb_settings response_spool_settings(void)
+{
+    struct bb_settings settings = host_settings();
+    settings.response_buffer = BUFFER;
+    settings.write_timeout = WRITE_TIMEOUT;
+    return settings;
+}
+
+static inline struct host *new_host(int family, host_app app)
+{
+    struct bb_settings settings = response_spool_settings();
+    struct host *host = host_new(&settings, family);
+    host->app = app;
+    return host;
+}
+
+static inline uint64_t used(const struct host *host)
+{
+    return atomic_load(&host->worker->spool_budget.used);
+}
+
+/* Writes it all. Once it spills, the lane does not wait. */
+static inline void write_all(struct host *host, const char *bytes, size_t len)
+{
+    uint64_t taken;
+    for (size_t at = 0; at < len; at += taken) {
+        const struct bb_slice part = {bytes + at, len - at};
+        if (bb_reply_write(host->lane, &part, 1, false, &taken) == BB_OK) continue;
+        assert_false(host->lane->reply.spools);
+        assert_int_equal(bb_reply_wait(host->lane), BB_OK);
+    }
+}
+
+/* The client has its answer from here on, and takes nothing. */
+static inline void ask_lazily(struct client *client)
+{
+    struct host *host = client->host;
+    unsigned served = host->served;
+    client_say(client, REQUEST);
+    for (int turn = 0; host->served == served && turn < 1000; turn++) host_turn(host);
+    assert_int_equal(host->served, served + 1);
+}
+
+static inline struct client *lazy_client(struct host *host)
+{
+    struct client *client = client_new(host);
+    ask_lazily(client);
+    return client;
+}
+
+/* TCP gives more and more to a client that reads; not to this one. */
+static inline void leave_little_room(struct client *client)
+{
+    int little = 64 * 1024;
+    assert_int_equal(setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little), 0);
+}
+
+/* Nor has the kernel room for all of an answer. */
+static inline void keep_little(const struct bb__conn *conn)
+{
+    int little = 64 * 1024;
+    assert_int_equal(setsockopt(conn->fd, SOL_SOCKET, SO_SNDBUF, &little, sizeof little), 0);
+}
+
+static inline void assert_all_letters(struct client *client)
+{
+    assert_answer(client, 200, NULL);
+    assert_int_equal(bb__buf_len(&client->body), LARGE + 1);
+    assert_memory_equal(bb__buf_bytes(&client->body), letters, LARGE);
+}
+
+static inline int make_letters(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LARGE; i++) letters[i] = (char)('a' + (i * 31 + i / 1000) % 26);
+    return 0;
+}
+
+#endif

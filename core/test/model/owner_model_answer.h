@@ -1,0 +1,89 @@
+/* owner_model_answer.h: who of lane and I/O thread answers a request whose time is limited, in
+ * owner_model.h's state: the core's own functions, on a lane and a I/O thread made for it. */
+#ifndef BB_TEST_OWN_MODEL_ANSWER_H
+#define BB_TEST_OWN_MODEL_ANSWER_H
+
+#include "io_thread/io_work.h"
+#include "owner_model.h"
+
+static struct {
+    struct bb_worker worker;
+    struct bb_lane lane;
+    struct bb__io_thread io;
+    struct bb__conn conn;
+} stage;
+
+/* A lane with the request, whose time is over. */
+static inline struct bb_lane *on_stage(const struct model *model, const struct lane *lane)
+{
+    stage.worker.settings.request_timeout = model->limited;
+    stage.worker.alarm_fd = stage.worker.tell_fd = stage.conn.fd = -1;
+    stage.io.worker = stage.lane.worker = &stage.worker;
+    stage.io.context.settings = &stage.worker.settings;
+    stage.io.context.now = 1000;
+    stage.lane.current = &stage.conn;
+    stage.lane.watched.has_request = true;
+    stage.lane.watched.overdue = false;
+    atomic_init(&stage.lane.response, lane->response);
+    return &stage.lane;
+}
+
+static inline bool may_send(const struct model *model, struct lane *lane, bool ended)
+{
+    struct bb_lane *real = on_stage(model, lane);
+    real->reply.ended = ended;
+    bool may = bb__lane_may_send(real);
+    lane->response = (uint8_t)atomic_load(&real->response);
+    return may;
+}
+
+/* The first part of an answer, which may be all of it. */
+static inline void reply(struct model *model, struct lane *lane)
+{
+    bool whole = !model->limited || choose(model, 2) == 0;
+    lane->answers += may_send(model, lane, whole);
+    lane->at = whole || lane->response == BB_RESPONSE_BY_IO ? L_ENDS : L_FINISHES;
+}
+
+static inline void finish(const struct model *model, struct lane *lane)
+{
+    if (model->mistake == END_WITHOUT_STEP)
+        lane->response = BB_RESPONSE_ENDED;
+    else
+        (void)may_send(model, lane, true);
+    lane->at = L_ENDS;
+}
+
+/* The I/O thread, which has the lane's set. */
+static inline void limit(struct model *model, struct state *state)
+{
+    struct lane *lane = &state->lanes[state->io.lane];
+    state->io.at = P_HOLDS;
+    if (is_wanted(state) && model->mistake != LATE_LIMIT) return;
+    if (!model->limited || lane->current == NOBODY || lane->overdue || choose(model, 2) == 0) return;
+    if (lane->at == L_WAITS) model->violation = "a host that is back has no time left";
+    lane->overdue = true;
+    if (model->mistake == ANSWER_BY_STORE && lane->response == BB_RESPONSE_OPEN) {
+        state->io.at = P_ANSWERS;
+        return;
+    }
+    if (model->mistake == CUT_WITHOUT_STEP && lane->response != BB_RESPONSE_OPEN) {
+        lane->is_cut = true;
+        return;
+    }
+    struct bb_lane *real = on_stage(model, lane);
+    bb__io_limit(&stage.io, real);
+    lane->response = (uint8_t)atomic_load(&real->response);
+    lane->is_cut = lane->response == BB_RESPONSE_CUT;
+    lane->answers += lane->response == BB_RESPONSE_BY_IO;
+}
+
+static inline void answer_by_store(struct state *state)
+{
+    struct lane *lane = &state->lanes[state->io.lane];
+    lane->response = BB_RESPONSE_BY_IO;
+    lane->answers++;
+    state->io.at = P_HOLDS;
+}
+
+#endif

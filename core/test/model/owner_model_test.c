@@ -1,0 +1,231 @@
+/* owner_model_test.c: all interleavings of lanes, their I/O thread, a lane elsewhere and clients: nothing
+ * goes wrong in any of them, and each of the mistakes that one could make would be found. owner_model.h says
+ * what is modelled; the steps on the word are set_owner.h's and set_owner.c's own.
+ *
+ * Not modelled: deadlines of connections but in a drain, a drain beside other processes, a lane that steps
+ * aside, more than one lane elsewhere, and memory that is weaker than that of x86 for more than the lane's
+ * first step. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "owner_search.h"
+
+struct size {
+    unsigned lanes, conns, new; /* new: of the conns, who connect first */
+    uint8_t requests;           /* of each client */
+    unsigned endless;           /* of the conns, whose first request does not end by itself */
+    bool limited;               /* the time of requests */
+    bool watched;               /* the I/O thread looks from time to time */
+    enum lock lock;
+    bool withdraws; /* lanes stand back for one elsewhere */
+    bool mortal;    /* which is killed at some time */
+    bool drains;    /* they do at some time */
+    bool gathered;  /* the first lane has all connections */
+};
+
+static const struct size
+    two_clients = {.lanes = 1, .conns = 2, .requests = 1, .endless = 1},
+    two_requests = {.lanes = 1, .conns = 2, .requests = 2, .endless = 1},
+    three_clients = {.lanes = 1, .conns = 3, .requests = 1, .endless = 1},
+    alone_limited = {.lanes = 1, .conns = 1, .requests = 1, .endless = 1, .limited = true},
+    alone_watched = {.lanes = 1, .conns = 1, .requests = 2, .endless = 1, .watched = true},
+    watched = {.lanes = 1, .conns = 2, .new = 1, .requests = 2, .endless = 1, .watched = true},
+    limited = {.lanes = 1, .conns = 2, .requests = 2, .endless = 1, .limited = true},
+    two_lanes_limited = {.lanes = 2, .conns = 2, .requests = 2, .endless = 2, .limited = true},
+    shared = {.lanes = 1, .conns = 2, .requests = 2, .endless = 1, .lock = LOCK_SHARED},
+    shared_and_one_new = {.lanes = 1, .conns = 2, .new = 1, .requests = 1, .lock = LOCK_SHARED},
+    held = {.lanes = 1, .conns = 2, .requests = 2, .lock = LOCK_HELD},
+    held_and_one_new = {.lanes = 1, .conns = 2, .new = 1, .requests = 1, .lock = LOCK_HELD},
+    two_lanes_held = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .lock = LOCK_HELD},
+    two_lanes_held_and_one_new = {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .lock = LOCK_HELD},
+    withdrawn_held = {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .withdraws = true, .lock = LOCK_HELD},
+    one_new = {.lanes = 1, .conns = 3, .new = 1, .requests = 1, .endless = 1},
+    two_lanes = {.lanes = 2, .conns = 3, .requests = 1, .endless = 2},
+    drained_alone = {.lanes = 1, .conns = 2, .requests = 1, .drains = true},
+    drained = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .drains = true},
+    gathered = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .drains = true, .gathered = true},
+    accept_paused = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .withdraws = true},
+    withdrawn_and_one_new =
+        {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .endless = 1, .withdraws = true},
+    killed = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .mortal = true},
+    killed_and_one_new = {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .endless = 1, .mortal = true},
+    two_lanes_and_one_new = {.lanes = 2, .conns = 3, .new = 1, .requests = 1, .endless = 2};
+
+/* What is wrong with it; NULL: nothing. *states: how many there are. */
+static const char *find_fault(const struct size *size, enum mistake mistake, unsigned *states)
+{
+    struct search search = {
+        .model = {.lanes = size->lanes,
+                  .conns = size->conns,
+                  .limited = size->limited,
+                  .lock = size->lock,
+                  .watched = size->watched,
+                  .withdraws = size->withdraws,
+                  .drains = size->drains,
+                  .mistake = mistake},
+        .requests = size->requests,
+        .mortal = size->mortal,
+        .gathered = size->gathered,
+    };
+    search_all(&search, size->endless, size->new);
+    const char *fault = search.fault;
+    *states = search.count;
+    search_free(&search);
+    return fault;
+}
+
+static void assert_no_fault(const struct size *size)
+{
+    static const char *const locks[] = {"", ", shared lock", ", held lock"};
+    unsigned states;
+    const char *fault = find_fault(size, NO_MISTAKE, &states);
+    print_message("%u lanes, %u connections (%u new), requests %u%s%s%s%s%s: %u states\n", size->lanes,
+                  size->conns, size->new, size->requests, size->limited ? ", limited" : "", locks[size->lock],
+                  size->withdraws ? ", standing back" : "", size->drains ? ", drained" : "",
+                  size->mortal ? ", one killed" : "", states);
+    if (fault) fail_msg("%s", fault);
+    assert_true(states > 50);
+}
+
+static void test_one_lane(void **state)
+{
+    (void)state;
+    assert_no_fault(&two_clients);
+    assert_no_fault(&two_requests);
+    assert_no_fault(&three_clients);
+    assert_no_fault(&one_new);
+}
+
+static void test_two_lanes(void **state)
+{
+    (void)state;
+    assert_no_fault(&two_lanes);
+    assert_no_fault(&two_lanes_and_one_new);
+}
+
+static void test_hosts_that_wait_for_their_lock(void **state)
+{
+    (void)state;
+    assert_no_fault(&shared);
+    assert_no_fault(&shared_and_one_new);
+    assert_no_fault(&held);
+    assert_no_fault(&held_and_one_new);
+    assert_no_fault(&two_lanes_held);
+    assert_no_fault(&two_lanes_held_and_one_new);
+    assert_no_fault(&withdrawn_held);
+}
+
+static void test_standing_back(void **state)
+{
+    (void)state;
+    assert_no_fault(&accept_paused);
+    assert_no_fault(&withdrawn_and_one_new);
+}
+
+static void test_a_drain(void **state)
+{
+    (void)state;
+    assert_no_fault(&drained_alone);
+    assert_no_fault(&drained);
+    assert_no_fault(&gathered);
+}
+
+static void test_a_killed_lane(void **state)
+{
+    (void)state;
+    assert_no_fault(&killed);
+    assert_no_fault(&killed_and_one_new);
+}
+
+static void test_a_lane_that_is_alone_and_watched(void **state)
+{
+    (void)state;
+    assert_no_fault(&alone_watched);
+    assert_no_fault(&watched);
+}
+
+static void test_a_limited_time(void **state)
+{
+    (void)state;
+    assert_no_fault(&alone_limited);
+    assert_no_fault(&limited);
+    assert_no_fault(&two_lanes_limited);
+}
+
+static void test_each_mistake_is_found(void **state)
+{
+    (void)state;
+    static const char two[] = "two have the set", stuck[] = "there is no way to the end",
+                      gone[] = "the lane reads a connection that it has not any more",
+                      twice[] = "a request is answered twice, or not at all",
+                      whole[] = "an answer is cut that is whole",
+                      lanes_own[] = "the porter reads the connection that the lane has";
+    static const struct {
+        const char *name;
+        enum mistake mistake;
+        const struct size *size;
+        const char *fault;
+    } mistakes[] = {
+        {"no second look before it sleeps", NO_SECOND_LOOK, &two_clients, stuck},
+        {"asleep with a set, unannounced", HELD_UNANNOUNCED, &two_requests, stuck},
+        {"the same, with two lanes", HELD_UNANNOUNCED, &two_lanes, stuck},
+        {"a relaxed begin", RELAXED_BEGIN, &two_clients, stuck},
+        {"the batch kept", BATCH_KEPT, &two_clients, gone},
+        {"the current connection left in the set", CURRENT_LEFT, &two_requests, lanes_own},
+        {"a take by a store", TAKE_BY_STORE, &two_clients, two},
+        {"a hold by a store", HOLD_BY_STORE, &two_clients, stuck},
+        {"no nudge", NO_NUDGE, &two_lanes, stuck},
+        {"no nudge, and a new connection", NO_NUDGE, &one_new, stuck},
+        {"no wake", NO_WAKE, &two_clients, stuck},
+        {"events left", EVENTS_LEFT, &three_clients, stuck},
+        {"an answer by a store", ANSWER_BY_STORE, &limited, twice},
+        {"no time for one that is back", LATE_LIMIT, &limited, "a host that is back has no time left"},
+        {"a cut without a step", CUT_WITHOUT_STEP, &limited, whole},
+        {"an end without a step", END_WITHOUT_STEP, &limited, whole},
+        {"alone, and nobody counts the time", ALONE_AND_UNTIMED, &alone_limited, stuck},
+        {"alone, and back by a store", ALONE_BY_STORE, &alone_watched, two},
+        {"lanes that stand back take wake-ups along", WITHDRAWN_UNTOLD, &withdrawn_and_one_new, stuck},
+        {"they keep a nudge to themselves", WORD_KEPT, &withdrawn_and_one_new, stuck},
+        {"they stand back for good", WITHDRAWN_FOR_GOOD, &accept_paused, stuck},
+        {"nobody nudges for the dead", FORGOTTEN_DEAD, &killed_and_one_new, stuck},
+        {"a lane that was woken, unmarked", WOKEN_UNMARKED, &held, stuck},
+        {"unmarked, and a new connection", WOKEN_UNMARKED, &held_and_one_new, stuck},
+        {"the porter is not told", WOKEN_UNTOLD, &held, stuck},
+        {"a new connection, and no nudge", NO_NUDGE, &held_and_one_new, stuck},
+        {"woken, and back without a step", WOKEN_WITHOUT_STEP, &shared, two},
+        {"drained, though another one is busy", DRAINED_AT_ONCE, &gathered, stuck},
+        {"drained without a look", DRAINED_UNLOOKED, &gathered, stuck},
+        {"a look before the others are done", DRAINED_LOOKED, &gathered, stuck},
+        {"drained, but not shown", DRAINED_UNSHOWN, &drained, stuck},
+        {"shown as done too early", DRAINED_TOO_EARLY, &gathered, stuck},
+        {"nothing passed on in a drain", DRAINED_KEPT, &gathered, stuck},
+        {"deaf to nudges", DEAF_TO_WORDS, &one_new, stuck},
+    };
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        unsigned states;
+        const char *fault = find_fault(mistakes[i].size, mistakes[i].mistake, &states);
+        print_message("%s: %s (%u states)\n", mistakes[i].name, fault ? fault : "not found", states);
+        assert_non_null(fault);
+        assert_string_equal(fault, mistakes[i].fault);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_lane),
+        cmocka_unit_test(test_two_lanes),
+        cmocka_unit_test(test_standing_back),
+        cmocka_unit_test(test_a_lane_that_is_alone_and_watched),
+        cmocka_unit_test(test_a_killed_lane),
+        cmocka_unit_test(test_a_drain),
+        cmocka_unit_test(test_a_limited_time),
+        cmocka_unit_test(test_hosts_that_wait_for_their_lock),
+        cmocka_unit_test(test_each_mistake_is_found),
+    };
+    return cmocka_run_group_tests_name("own_model", tests, NULL, NULL);
+}

@@ -1,0 +1,97 @@
+/* rb_scoreboard.c: Bontebok::Core::Scoreboard: what the lanes of several processes are doing, for each to
+ * see. Made before they are forked, and handed to each of their workers. */
+#include "rb_bontebok.h"
+
+/* Not freed: when a process ends Ruby frees in any order, and lanes are shown there until they are. A process
+ * has one. */
+static const rb_data_type_t scoreboard_type = {
+    .wrap_struct_name = "Bontebok::Core::Scoreboard",
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
+};
+
+static VALUE scoreboard_allocate(VALUE class)
+{
+    return TypedData_Wrap_Struct(class, &scoreboard_type, NULL);
+}
+
+struct bb_scoreboard *bbr_scoreboard(VALUE self)
+{
+    struct bb_scoreboard *scoreboard = rb_check_typeddata(self, &scoreboard_type);
+    if (!scoreboard) rb_raise(rb_eRuntimeError, "uninitialized Bontebok::Core::Scoreboard");
+    return scoreboard;
+}
+
+/* Scoreboard.new(lanes): with room for so many lanes, of all processes. */
+static VALUE scoreboard_initialize(VALUE self, VALUE lanes)
+{
+    struct bb_scoreboard *scoreboard;
+    if (rb_check_typeddata(self, &scoreboard_type)) rb_raise(rb_eRuntimeError, "already initialized");
+    int code = bb_scoreboard_new(&scoreboard, NUM2UINT(lanes));
+    if (code < 0) bbr_raise(code);
+    RTYPEDDATA_DATA(self) = scoreboard;
+    return self;
+}
+
+/* clear(pid, in): the lanes of a process that has ended are there no more, and what they have left is for
+ * others, who are told through the end of Worker#shared queue that is put into. */
+static VALUE scoreboard_clear(VALUE self, VALUE pid, VALUE in)
+{
+    bb_scoreboard_clear(bbr_scoreboard(self), NUM2INT(pid), NUM2INT(in));
+    return Qnil;
+}
+
+static void put(VALUE shown, const char *name, VALUE value)
+{
+    rb_hash_aset(shown, ID2SYM(rb_intern(name)), value);
+}
+
+/* A Hash: pid; state, :idle, :request or :between two; leaves, whether its worker drains; requests that it
+ * was given; taken, ms that the one it has has taken, or nil; queue_time, ms that it, or the last one, has
+ * waited; silent, ms since its process's last Worker#beat, or nil; label, "GET /path" of one that takes long,
+ * or nil. */
+static VALUE show(const struct bb_scoreboard_lane *lane)
+{
+    const char *state = lane->has_request ? "request" : lane->idle ? "idle" : "between";
+    VALUE shown = rb_hash_new();
+    put(shown, "pid", INT2NUM(lane->pid));
+    put(shown, "state", ID2SYM(rb_intern(state)));
+    put(shown, "leaves", lane->leaves ? Qtrue : Qfalse);
+    put(shown, "requests", ULL2NUM(lane->requests));
+    put(shown, "taken", lane->has_request ? ULL2NUM(lane->taken) : Qnil);
+    put(shown, "queue_time", DBL2NUM((double)lane->queue_time / 1000));
+    put(shown, "silent", lane->silent < UINT64_MAX ? ULL2NUM(lane->silent) : Qnil);
+    put(shown, "label", lane->label[0] ? rb_str_new_cstr(lane->label) : Qnil);
+    return shown;
+}
+
+/* lanes: what all of them are doing, an Array; in any process. */
+static VALUE scoreboard_lanes(VALUE self)
+{
+    const struct bb_scoreboard *scoreboard = bbr_scoreboard(self);
+    VALUE lanes = rb_ary_new();
+    struct bb_scoreboard_lane lane;
+    int code;
+    for (unsigned number = 0; (code = bb_scoreboard_look(scoreboard, number, &lane)) != BB_EOF; number++)
+        if (code == BB_OK) rb_ary_push(lanes, show(&lane));
+    return lanes;
+}
+
+/* slow: a Hash: how many readers and senders were ended because they were slow and there was no room. */
+static VALUE scoreboard_slow(VALUE self)
+{
+    struct bb_scoreboard_slow slow = bb_scoreboard_slow(bbr_scoreboard(self));
+    VALUE shown = rb_hash_new();
+    put(shown, "readers", ULL2NUM(slow.readers));
+    put(shown, "senders", ULL2NUM(slow.senders));
+    return shown;
+}
+
+void bbr_init_scoreboard(VALUE core)
+{
+    VALUE class = rb_define_class_under(core, "Scoreboard", rb_cObject);
+    rb_define_alloc_func(class, scoreboard_allocate);
+    rb_define_method(class, "initialize", scoreboard_initialize, 1);
+    rb_define_method(class, "clear", scoreboard_clear, 2);
+    rb_define_method(class, "lanes", scoreboard_lanes, 0);
+    rb_define_method(class, "slow", scoreboard_slow, 0);
+}

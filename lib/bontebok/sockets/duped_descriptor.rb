@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+module Bontebok
+  # A copy of a socket's descriptor, for the core, which takes it over and closes it.
+  class DupedDescriptor
+    attr_reader :fileno
+
+    def initialize(socket)
+      copy = socket.dup
+      copy.autoclose = false
+      @fileno = copy.fileno
+      @inode = copy.stat.ino
+    end
+
+    # In a process that was forked by the application: closes it there, if there is still our socket behind its number.
+    def disown
+      copy = IO.for_fd(@fileno, autoclose: false)
+      copy.autoclose = copy.stat.ino == @inode
+      copy.close
+    rescue SystemCallError
+      nil
+    end
+  end
+end

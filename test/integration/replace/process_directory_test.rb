@@ -1,0 +1,78 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/process_tree"
+
+# A working directory whose name is a link, which leads to another release after a deploy.
+class ProcessFolderTest < Support::TestCase
+  include ProcessTree
+
+  def setup
+    release(1)
+  end
+
+  def test_a_new_master_loads_the_release_that_the_link_leads_to_by_now
+    { %w[--directory current] => temp_dir, [] => "#{temp_dir}/current" }.each do |args, directory|
+      release(1)
+      server = start_in(directory, *args, "-w", "1", "--restart-file", "tmp/restart.txt")
+      assert_release 1, server
+      deploy(2)
+      FileUtils.touch("#{temp_dir}/current/tmp/restart.txt")
+      assert(eventually(10) { server.get.body == "release 2 in #{release_directory(2)}" })
+      assert_equal 0, server.stop.exitstatus
+    end
+  end
+
+  def test_so_do_workers_that_load_it_themselves
+    temp_file("bontebok.rb", "directory '#{temp_dir}/current'\n")
+    server = start_in(temp_dir, "-w", "1", "--preload", "false", "-c", "bontebok.rb")
+    former = workers(server)
+    deploy(2)
+    server.signal("HUP")
+    wait_for_workers(server, 1, without: former)
+    assert_release 2, server
+  end
+
+  def test_a_link_that_leads_nowhere
+    server = start_in(temp_dir, *%w[--directory current -w 1 --preload false])
+    former = workers(server)
+    File.unlink("#{temp_dir}/current")
+    server.signal("HUP")
+    wait_for_workers(server, 1, without: former)
+    server.wait_for_output(%r{ error .* cannot change to the directory #{temp_dir}/current again: No such file})
+    assert_release 1, server
+  end
+
+  private
+
+  # As a shell does it: PWD is the name.
+  def start_in(directory, *args)
+    server = Support::ServerProcess.new(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE,
+                                        "-l", "unix:#{temp_dir}/bontebok.sock", *args, chdir: directory,
+                                                                                       env: { "PWD" => directory })
+    children << server
+    server.wait_until_ready
+  end
+
+  def release(number)
+    temp_file("releases/#{number}/config.ru",
+              "app = ->(_) { [200, {}, [\"release #{number} in \#{Dir.pwd}\"]] }\nrun app\n")
+    FileUtils.mkdir_p("#{release_directory(number)}/tmp")
+    File.symlink("releases/#{number}", "#{temp_dir}/new")
+    File.rename("#{temp_dir}/new", "#{temp_dir}/current")
+  end
+
+  # The former one is cleared away.
+  def deploy(number)
+    release(number)
+    FileUtils.rm_r(release_directory(number - 1))
+  end
+
+  def release_directory(number)
+    "#{File.realpath(temp_dir)}/releases/#{number}"
+  end
+
+  def assert_release(number, server)
+    assert_equal "release #{number} in #{release_directory(number)}", server.get.body
+  end
+end
