@@ -125,28 +125,12 @@ static bool is_left_waiting(struct bb_worker *worker)
     return waits;
 }
 
-/* Lanes that let something wait, although they say that they are idle. */
-static void judge_the_idle(struct bb__io_thread *io)
-{
-    struct bb_worker *worker = io->worker;
-    uint64_t now = io->context.now;
-    if (!is_left_waiting(worker)) {
-        io->waits_since = 0;
-    } else if (io->waits_since == 0) {
-        io->waits_since = now;
-        bb__scoreboard_doubt(worker->scoreboard, worker->pid);
-    } else if (now - io->waits_since >= BB_PROMPT) {
-        io->waits_since = 0;
-        bb__scoreboard_blame(worker->scoreboard, worker->pid);
-    }
-}
-
 int bb__io_check_queue(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb_worker *worker = io->worker;
     struct bb__shared_stamp first;
     if (bb__worker_drains(worker)) return -1;
-    if (!nobody_is_idle(worker)) judge_the_idle(io);
+    if (!nobody_is_idle(worker)) bb__io_judge_idle(io, &io->waits_since, is_left_waiting(worker));
     bool on_our_own = nobody_is_idle(worker);
     if (on_our_own) accept_all(io, lane);
     if (worker->settings.queue_timeout > 0) queue_reaper(io, lane);

@@ -18,6 +18,21 @@ void bb__io_let_go(struct bb_lane *lane)
     bb__eventfd_raise(lane->intake.wake_fd);
 }
 
+void bb__io_judge_idle(struct bb__io_thread *io, uint64_t *since, bool waiting)
+{
+    struct bb_worker *worker = io->worker;
+    uint64_t now = io->context.now;
+    if (!waiting) {
+        *since = 0;
+    } else if (*since == 0) {
+        *since = now;
+        bb__scoreboard_doubt(worker->scoreboard, worker->pid);
+    } else if (now - *since >= BB_PROMPT) {
+        *since = 0;
+        bb__scoreboard_blame(worker->scoreboard, worker->pid);
+    }
+}
+
 /* ---- telling ---- */
 
 void bb__io_note_trouble(struct bb__io_thread *io, int error)

@@ -23,11 +23,6 @@
 /* Between two requests of its own a process that has nothing else to do is not idle for a moment. */
 #define BUSY_LOOKS 3
 
-/* ms. Who is idle takes at once what comes. Who does not was stopped, or has been killed, and is not relied
- * on for a while. */
-#define PROMPT 300
-#define DOUBT  30000
-
 /* us. A I/O thread that comes back so much later than it wanted was stopped. */
 #define STOPPED 1000000
 
@@ -99,44 +94,35 @@ static void look_at(struct bb__io_thread *io, struct bb_lane *lane)
     }
 }
 
-/* Something is there that others are to take. */
-static bool leaves_some(struct bb_worker *worker)
+/* Whether the I/O thread has the set of a lane, because the lane's request takes long. */
+static bool has_taken_a_set(const struct bb_worker *worker)
+{
+    for (struct bb_lane *lane = bb__first_lane(worker); lane; lane = bb__next_lane(lane))
+        if (is_taken(bb__owner_look(&lane->owner))) return true;
+    return false;
+}
+
+static bool is_awaited(struct bb_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
-    bool awaited = atomic_load(&worker->accept_paused) && bb__worker_is_awaited(worker);
+    bool awaited = bb__worker_is_awaited(worker);
     pthread_mutex_unlock(&worker->lock);
     return awaited;
 }
 
-/* Whether what comes may be left to another process. */
-static bool has_idle_sibling(struct bb__io_thread *io)
-{
-    struct bb_worker *worker = io->worker;
-    uint64_t now = io->context.now, since = io->left_since;
-    io->left_since = 0;
-    if (now < io->doubts || !bb__scoreboard_process_is_idle(worker->scoreboard, worker->pid)) return false;
-    if (!leaves_some(worker)) return true;
-    io->left_since = since > 0 ? since : now;
-    if (now - io->left_since < PROMPT) return true;
-    io->doubts = now + DOUBT;
-    return false;
-}
-
-/* Of a process in which a lane is busy for long the others stand back, as long as another process has nothing
- * to do at all. */
+/* While one lane of the worker has a long request, the other lanes stop accepting as long as another process
+ * has nothing to do at all. Lanes of one host may share a lock, so the other process serves sooner. */
 static void update_accept_pause(struct bb__io_thread *io)
 {
     struct bb_worker *worker = io->worker;
-    bool busy = false;
     if (!worker->scoreboard || atomic_load(&worker->lane_count) < 2) return;
-    for (struct bb_lane *lane = bb__first_lane(worker); lane; lane = bb__next_lane(lane))
-        busy = busy || is_taken(bb__owner_look(&lane->owner));
+    bool paused = atomic_load(&worker->accept_paused), busy = has_taken_a_set(worker);
     if (busy) io->quiet = 0;
-    bool idle = has_idle_sibling(io);
-    bool before = atomic_load(&worker->accept_paused);
-    io->none_idle = idle ? 0 : io->none_idle + 1;
-    bool now = busy && (idle || (before && io->none_idle < BUSY_LOOKS));
-    if (now != before) bb__worker_pause_accepting(worker, now);
+    bb__io_judge_idle(io, &io->left_since, paused && is_awaited(worker));
+    bool sibling_is_idle = bb__scoreboard_process_is_idle(worker->scoreboard, worker->pid);
+    io->none_idle = sibling_is_idle ? 0 : io->none_idle + 1;
+    bool pause = busy && (sibling_is_idle || (paused && io->none_idle < BUSY_LOOKS));
+    if (pause != paused) bb__worker_pause_accepting(worker, pause);
 }
 
 /* us, for which the process, or the machine, was stopped while the I/O thread waited: no application's fault.

@@ -23,7 +23,6 @@ struct bb__io_thread {
     uint64_t
         waits_since; /* ms, when something was first seen to wait although lanes are idle; 0: nothing does */
     uint64_t left_since; /* ms, when something was first seen to be left to those that are; 0: nothing is */
-    uint64_t doubts;     /* ms, for how long it does not rely on them */
     bool found_overdue;  /* the last look has found a request that has had its time */
     bool emptied;        /* requests that hang are all that is left, and that was told */
     uint64_t awaited_since;     /* ms, since when requests wait while lanes wait for clients, */

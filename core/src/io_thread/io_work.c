@@ -71,7 +71,24 @@ static void watch(struct bb__io_thread *io, struct bb_lane *lane)
     if (lane->watched.unheard) bb__io_note_trouble(io, errno);
 }
 
-/* False: there are some that could not be passed on now. */
+/* ---- one step ---- */
+
+/* The context is that of this set from here on. */
+static void enter(struct bb__io_thread *io, struct bb_lane *lane)
+{
+    struct bb_worker *worker = io->worker;
+    io->context.timeouts = &lane->set.timeouts;
+    io->context.draining = bb__worker_drains(worker);
+    bb__conn_set_look(&lane->set, io->context.now);
+    if (io->context.draining) {
+        bb__conn_set_hurry(&lane->set, worker->settings.keepalive_drain, worker->drain_began);
+        bb__io_take_queued(io, lane);
+    }
+    if (lane->watched.unheard) watch(io, lane);
+}
+
+/* A worker that drains passes its idle connections to the workers that go on serving. False: some could not
+ * be passed on now. */
 static bool hand_over(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb_worker *worker = io->worker;
@@ -79,38 +96,33 @@ static bool hand_over(struct bb__io_thread *io, struct bb_lane *lane)
            bb__conn_set_pass_idle(&lane->set, &io->context, &worker->shared_queue);
 }
 
-static void check_drain(struct bb__io_thread *io, struct bb_lane *lane)
+/* Returns ms, until something is to be tried again; -1: nothing is. */
+static int pass_on(struct bb__io_thread *io, struct bb_lane *lane)
 {
-    const struct bb_worker *worker = io->worker;
-    bb__conn_set_hurry(&lane->set, worker->settings.keepalive_drain, worker->drain_began);
-    bb__io_take_queued(io, lane);
+    int again = io->context.admission ? bb__io_check_queue(io, lane) : -1;
+    bool all = hand_over(io, lane) && !lane->set.ready_first && !lane->watched.unheard;
+    return all ? again : BB_RETRY;
 }
 
-/* again: ms, until something is to be tried again; -1: nothing is. */
-static uint64_t next_due(const struct bb__io_thread *io, const struct bb_lane *lane, int again)
+/* Notes when the next step is due. again: see pass_on(). */
+static void schedule(const struct bb__io_thread *io, struct bb_lane *lane, bool more, int again)
 {
     uint64_t now = io->context.now;
-    int wait = bb__timeout_wait(&lane->set.timeouts, now);
+    int wait = more ? 0 : bb__timeout_wait(&lane->set.timeouts, now);
     if (again >= 0 && (wait < 0 || wait > again)) wait = again;
-    return wait < 0 ? UINT64_MAX : now + (uint64_t)wait;
+    lane->watched.due = wait < 0 ? UINT64_MAX : now + (uint64_t)wait;
+    lane->set.due_back = bb__sooner(lane->watched.due, BB_NOT_DUE);
 }
 
 void bb__io_go_on(struct bb__io_thread *io, struct bb_lane *lane)
 {
-    struct bb_worker *worker = io->worker;
-    io->context.timeouts = &lane->set.timeouts;
-    io->context.draining = bb__worker_drains(worker);
-    bb__conn_set_look(&lane->set, io->context.now);
-    if (io->context.draining) check_drain(io, lane);
-    if (lane->watched.unheard) watch(io, lane);
+    enter(io, lane);
     pass_ready(io, lane);
     bool more = take_events(io, lane);
     take_due(io, lane);
-    int again = io->context.admission ? bb__io_check_queue(io, lane) : -1;
-    if (!hand_over(io, lane) || lane->set.ready_first || lane->watched.unheard) again = BB_RETRY;
-    if (!bb__io_is_wanted(lane)) bb__io_limit(io, lane); /* else the host is back: its time is not over */
-    lane->watched.due = more ? io->context.now : next_due(io, lane, again);
-    lane->set.due_back = bb__sooner(lane->watched.due, BB_NOT_DUE);
+    int again = pass_on(io, lane);
+    if (!bb__io_is_wanted(lane)) bb__io_limit(io, lane); /* else the host has ended its request in time */
+    schedule(io, lane, more, again);
     if (io->context.draining) bb__lane_show_done(lane);
     bb__io_let_go(lane);
 }

@@ -28,6 +28,11 @@ static inline uint64_t bb__sooner(uint64_t one, uint64_t other)
     return one < other ? one : other;
 }
 
+/* io_step.c: judges lanes of other processes that show that they are idle. waiting: something waits that such
+ * a lane would take. *since: ms, when that was seen first; 0: nothing waits. The scoreboard doubts the lanes
+ * at first. If something still waits BB_PROMPT later, they do not count as idle until they move. */
+void bb__io_judge_idle(struct bb__io_thread *io, uint64_t *since, bool waiting);
+
 /* Does what a connection's last step asks for; if that is a request, it is passed on. */
 void bb__io_settle(struct bb__io_thread *io, struct bb_lane *lane, struct bb__conn *conn,
                    enum bb__conn_next next);

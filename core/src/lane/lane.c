@@ -14,36 +14,82 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-static struct bb__conn *take_event(struct bb_lane *lane)
+/* What a place had in which requests may wait. */
+enum found {
+    NOTHING,
+    PROGRESS, /* something was done there, and no request came of it */
+    REQUEST,
+};
+
+static enum found settle(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_next next,
+                         struct bb__conn **served)
+{
+    if (!bb__lane_settle(lane, conn, next)) return PROGRESS;
+    *served = conn;
+    return REQUEST;
+}
+
+static enum found found_of(const struct bb__conn *conn)
+{
+    return conn ? REQUEST : PROGRESS;
+}
+
+/* The connection that was served last, if another request is in its buffer. */
+static enum found from_same_connection(struct bb_lane *lane, struct bb__conn **served)
+{
+    struct bb__conn *conn = lane->again;
+    if (!conn) return NOTHING;
+    lane->again = NULL;
+    return settle(lane, conn, bb__conn_advance(conn, &lane->context), served);
+}
+
+static enum found from_accept_queue(struct bb_lane *lane, struct bb__conn **served)
+{
+    if (!lane->accepting) return NOTHING;
+    *served = bb__lane_accept(lane);
+    return found_of(*served);
+}
+
+static enum found take_event(struct bb_lane *lane, struct bb__conn **served)
 {
     struct epoll_event *event = &lane->set.batch.events[lane->set.batch.next++];
     struct bb__source *source = event->data.ptr;
-    if (!source) return NULL;
+    if (!source) return PROGRESS;
     switch (source->kind) {
     case BB_SOURCE_CONN: {
         struct bb__conn *conn = (struct bb__conn *)source;
-        if (conn->is_ready) return NULL;
-        return bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, event->events)) ? conn
-                                                                                                   : NULL;
+        if (conn->is_ready) return PROGRESS;
+        return settle(lane, conn, bb__conn_on_ready(conn, &lane->context, event->events), served);
     }
     case BB_SOURCE_LISTENER:
     case BB_SOURCE_SHARED_QUEUE:
-        return bb__lane_take_source(lane, event);
-    case BB_SOURCE_WAKE: /* bb_lane_wait()'s: a mere look must not swallow it */
+        *served = bb__lane_take_source(lane, event);
+        return found_of(*served);
+    case BB_SOURCE_WAKE: /* is for bb_lane_wait(): a mere look must not swallow it */
     case BB_SOURCE_DRAIN:
     case BB_SOURCE_SET:
-        return NULL;
+        return PROGRESS;
     }
-    return NULL;
+    return PROGRESS;
 }
 
-/* A connection whose deadline is over. What had come for it by then is read first, so it may have a request.
- */
-static struct bb__conn *take_due(struct bb_lane *lane, struct bb__timeout *due)
+/* What the last look at the poller found. */
+static enum found from_batch(struct bb_lane *lane, struct bb__conn **served)
 {
+    if (bb__batch_empty(&lane->set.batch)) return NOTHING;
+    if (bb__lane_is_to_share(lane) && !bb__lane_share(lane)) return PROGRESS;
+    return take_event(lane, served);
+}
+
+/* A connection whose timeout is over. What has come for it by then is read first, so it may have a request.
+ */
+static enum found from_timeouts(struct bb_lane *lane, struct bb__conn **served)
+{
+    struct bb__timeout *due = bb__timeout_take_due(&lane->set.timeouts, lane->context.now);
+    if (!due) return NOTHING;
     struct bb__conn *conn = bb__conn_of_timeout(due);
     lane->context.read_at = 0; /* the last look was before others were served */
-    return bb__lane_settle(lane, conn, bb__conn_on_timeout(conn, &lane->context)) ? conn : NULL;
+    return settle(lane, conn, bb__conn_on_timeout(conn, &lane->context), served);
 }
 
 static bool has_queued(const struct bb_lane *lane)
@@ -51,68 +97,77 @@ static bool has_queued(const struct bb_lane *lane)
     return lane->context.draining && bb__worker_has_queued(lane->worker);
 }
 
-/* One of those that need no look: that have had their turn and have more in hand (once a lane drains, hardly
- * any), or were queued when the order to drain came. */
-static struct bb__conn *take_held(struct bb_lane *lane)
+/* Connections that wait in the process and need no look at the poller: see from_waiting(). */
+static bool has_waiting(const struct bb_lane *lane)
 {
-    lane->held_turn = false;
-    if (!lane->set.ready_first) return bb__lane_adopt(lane);
-    struct bb__conn *conn = bb__conn_set_take_ready(&lane->set);
-    return bb__lane_settle(lane, conn, bb__conn_resume(conn, &lane->context)) ? conn : NULL;
+    return lane->set.ready_first || has_queued(lane);
 }
 
-/* Looks, without waiting, whether others have come: before one that is in hand anyway, and when the last look
- * found something. */
-static bool look(struct bb_lane *lane, bool held)
+/* Looks at the poller without waiting: before a connection that waits in the process has its turn, and when
+ * the last look found something. */
+static enum found from_poller(struct bb_lane *lane)
 {
-    if (lane->looked || (!held && !lane->busy)) return false;
+    bool waiting = has_waiting(lane);
+    if (waiting && lane->held_turn) return NOTHING;
+    if (lane->looked || (!waiting && !lane->busy)) return NOTHING;
     lane->looked = true;
     bb__poller_wait(&lane->set.poller, &lane->set.batch, 0);
     bb__lane_looked(lane);
     lane->busy = lane->set.batch.count > 0;
-    return lane->busy;
+    return lane->busy ? PROGRESS : NOTHING;
 }
 
-/* The next connection with a complete request, from
+/* A connection that has more in its buffer and has had its turn, or one that was in an accept queue when the
+ * order to drain came. */
+static enum found from_waiting(struct bb_lane *lane, struct bb__conn **served)
+{
+    if (!has_waiting(lane)) return NOTHING;
+    lane->held_turn = false;
+    if (lane->set.ready_first) {
+        struct bb__conn *conn = bb__conn_set_take_ready(&lane->set);
+        return settle(lane, conn, bb__conn_resume(conn, &lane->context), served);
+    }
+    *served = bb__lane_adopt(lane);
+    return found_of(*served);
+}
+
+/* The lane drains, and other lanes have passed connections on that no worker is left to take. */
+static enum found from_shared_queue(struct bb_lane *lane, struct bb__conn **served)
+{
+    if (!lane->context.draining || !bb__lane_take_left(lane, served)) return NOTHING;
+    return found_of(*served);
+}
+
+/* A place that others may fill again and again. Connections that wait in the process have the next turn. */
+static enum found turn_of_others(struct bb_lane *lane, enum found found)
+{
+    if (found == REQUEST) lane->held_turn = has_waiting(lane);
+    return found;
+}
+
+/* The next connection with a complete request, or NULL. Something may always come to a lane, so each place
+ * has its bound:
  *
- *     again       the one that was served last, if more is in its buffer   BB_IN_A_ROW in a row
- *     accepting   a listener's queue                                       BB_IN_A_ROW in a row
- *     batch       what the last look found                                 each once
- *     due         those whose time is over
- *     held        see take_held()                                          one after each turn of others
- *
- * in this order: a lane to which something always comes must forget nobody. */
+ *     same connection   BB_IN_A_ROW requests in a row
+ *     accept queue      BB_IN_A_ROW connections in a row
+ *     batch             each event once
+ *     waiting           one after each request of the other places
+ */
 static struct bb__conn *pick(struct bb_lane *lane)
 {
     for (;;) {
-        struct bb__conn *conn = NULL;
-        struct bb__timeout *due;
-        if (lane->again) {
-            conn = lane->again;
-            lane->again = NULL;
-            if (bb__lane_settle(lane, conn, bb__conn_advance(conn, &lane->context))) return conn;
-            continue;
+        struct bb__conn *served = NULL;
+        enum found found = from_same_connection(lane, &served);
+        if (found == NOTHING) {
+            lane->in_a_row = 0;
+            found = turn_of_others(lane, from_accept_queue(lane, &served));
         }
-        bool held = lane->set.ready_first || has_queued(lane);
-        lane->in_a_row = 0;
-        if (lane->accepting) {
-            conn = bb__lane_accept(lane);
-        } else if (!bb__batch_empty(&lane->set.batch)) {
-            if (bb__lane_is_to_share(lane) && !bb__lane_share(lane)) continue;
-            conn = take_event(lane);
-        } else if ((due = bb__timeout_take_due(&lane->set.timeouts, lane->context.now))) {
-            conn = take_due(lane, due);
-        } else if (!(held && lane->held_turn) && look(lane, held)) {
-            continue;
-        } else if (held) {
-            conn = take_held(lane);
-            if (conn) return conn;
-        } else if (!lane->context.draining || !bb__lane_take_left(lane, &conn)) {
-            return NULL;
-        }
-        if (!conn) continue;
-        lane->held_turn = lane->set.ready_first || has_queued(lane);
-        return conn;
+        if (found == NOTHING) found = turn_of_others(lane, from_batch(lane, &served));
+        if (found == NOTHING) found = turn_of_others(lane, from_timeouts(lane, &served));
+        if (found == NOTHING) found = from_poller(lane);
+        if (found == NOTHING) found = from_waiting(lane, &served);
+        if (found == NOTHING) found = turn_of_others(lane, from_shared_queue(lane, &served));
+        if (found != PROGRESS) return served;
     }
 }
 

@@ -41,9 +41,9 @@ static int wait_time(const struct bb_lane *lane)
     return limit - stalled > INT_MAX ? INT_MAX : (int)(limit - stalled);
 }
 
-/* The socket asks for more only when much of its buffer, which may be megabytes, is free: a client that takes
- * little at a time needs longer for that, and is not gone. */
-static bool has_taken_some(struct bb_lane *lane)
+/* Looks whether the client has taken something, and notes it. The socket becomes writable only when much of
+ * its buffer, which may be megabytes, is free. A client that takes little at a time needs longer for that. */
+static bool look_for_progress(struct bb_lane *lane)
 {
     if (bb__sock_untaken(lane->current->fd) >= lane->current->untaken) return false;
     bb__reply_note_progress(lane);
@@ -63,7 +63,7 @@ int bb__reply_flush_pending(struct bb_lane *lane)
     if (pending == 0) lane->reply.spools = false;
     if (pending < before)
         bb__reply_note_progress(lane);
-    else if (wait_time(lane) == 0 && !has_taken_some(lane))
+    else if (wait_time(lane) == 0 && !look_for_progress(lane))
         return BB_EGONE;
     return BB_OK;
 }
@@ -75,12 +75,11 @@ static int64_t taken_so_far(const struct bb_lane *lane)
     return lane->reply.given - bb__sock_untaken(lane->current->fd);
 }
 
-static bool is_too_slow(struct bb_lane *lane)
+static bool is_too_slow(const struct bb_lane *lane)
 {
-    struct bb__lane_reply *reply = &lane->reply;
-    int64_t rate = (int64_t)lane->worker->settings.min_body_rate, taken = taken_so_far(lane);
-    if (taken < reply->taken_before) reply->taken_before = taken;
-    return (taken - reply->taken_before + BB_RATE_CREDIT) * 1000 <
+    const struct bb__lane_reply *reply = &lane->reply;
+    int64_t rate = (int64_t)lane->worker->settings.min_body_rate;
+    return (taken_so_far(lane) - reply->taken_before + BB_RATE_CREDIT) * 1000 <
            rate * (int64_t)atomic_load_explicit(&reply->waited, memory_order_relaxed);
 }
 
@@ -125,39 +124,70 @@ static void show_rate(struct bb_lane *lane)
     if (lane->intake.slot) atomic_store(&lane->intake.slot->taking, taking);
 }
 
+/* The kernel may seem to take bytes back: see taken_so_far(). Later the client is not to be slower for that.
+ */
+static void correct_taken_before(struct bb_lane *lane)
+{
+    int64_t taken = taken_so_far(lane);
+    if (taken < lane->reply.taken_before) lane->reply.taken_before = taken;
+}
+
+/* Waits for slice ms at most. *left: ms, for which the client may take nothing from now on; -1: without
+ * limit. BB_OK; BB_AGAIN: bb_lane_wake(); BB_EGONE: the client has gone, has taken nothing for too long, or
+ * is too slow. */
+static int wait_for_slice(struct bb_lane *lane, int slice, int *left)
+{
+    int code = wait_for_room(lane, slice);
+    if (code == BB_AGAIN) return BB_AGAIN;
+    bool has_room = code == BB_OK;
+    if (has_room && bb__reply_flush_pending(lane) != BB_OK) return BB_EGONE;
+    if (has_room || look_for_progress(lane)) {
+        *left = wait_time(lane);
+    } else if (*left >= 0) {
+        *left -= slice;
+        if (*left <= 0) return BB_EGONE;
+    }
+    correct_taken_before(lane);
+    return is_too_slow(lane) ? BB_EGONE : BB_OK;
+}
+
 static int wait_for_client(struct bb_lane *lane)
 {
-    int left = wait_time(lane);
-    while (!bb__response_spool_try_again(&lane->current->response_spool)) {
+    int left = wait_time(lane), code = BB_OK;
+    while (code == BB_OK && !bb__response_spool_try_again(&lane->current->response_spool)) {
         left = shortened(lane, left);
-        int look = left >= 0 ? smaller(left, LOOK_EVERY) : LOOK_EVERY;
         show_rate(lane);
-        int code = wait_for_room(lane, look);
-        if (code == BB_AGAIN) return BB_AGAIN;
-        if (code == BB_OK && bb__reply_flush_pending(lane) != BB_OK) return BB_EGONE;
-        if (code == BB_OK || has_taken_some(lane))
-            left = wait_time(lane);
-        else if (left >= 0 && (left -= look) <= 0)
-            return BB_EGONE;
-        if (is_too_slow(lane)) return BB_EGONE;
+        code = wait_for_slice(lane, left >= 0 ? smaller(left, LOOK_EVERY) : LOOK_EVERY, &left);
     }
-    return BB_OK;
+    return code;
+}
+
+/* From now on the I/O thread may end the wait. It compares the rates of lanes that wait, so the rate is there
+ * first. */
+static void begin_to_wait(struct bb_lane *lane)
+{
+    bool is_first = atomic_load_explicit(&lane->reply.taking, memory_order_relaxed) == 0;
+    show_rate(lane);
+    atomic_store(&lane->reply.waits, true);
+    if (is_first) bb__lane_waits(lane);
+}
+
+static void end_to_wait(struct bb_lane *lane)
+{
+    bb__conn_count_memory(lane->current, &lane->context);
+    if (lane->intake.slot) atomic_store(&lane->intake.slot->taking, 0);
+    atomic_store(&lane->reply.waits, false);
 }
 
 int bb_reply_wait(struct bb_lane *lane)
 {
     if (!current(lane)) return BB_EGONE;
     if (lane->context.log) bb__lane_log_flush(lane);
-    if (atomic_load_explicit(&lane->reply.waited, memory_order_relaxed) == 0)
-        lane->reply.taken_before = taken_so_far(lane);
+    bool has_waited = atomic_load_explicit(&lane->reply.waited, memory_order_relaxed) > 0;
+    if (!has_waited) lane->reply.taken_before = taken_so_far(lane);
     if (!lane->reply.spools) return wait_for_a_moment(lane);
-    bool is_first = atomic_load_explicit(&lane->reply.taking, memory_order_relaxed) == 0;
-    show_rate(lane); /* first: the I/O thread compares the rates of lanes that wait */
-    atomic_store(&lane->reply.waits, true);
-    if (is_first) bb__lane_waits(lane);
+    begin_to_wait(lane);
     int code = wait_for_client(lane);
-    bb__conn_count_memory(lane->current, &lane->context);
-    if (lane->intake.slot) atomic_store(&lane->intake.slot->taking, 0);
-    atomic_store(&lane->reply.waits, false);
+    end_to_wait(lane);
     return code;
 }
