@@ -63,7 +63,7 @@ void bb_lane_free(struct bb_lane *lane)
         enum bb__conn_end end = inert ? BB_CONN_END_ABANDON : bb__conn_end_of(lane->set.conns);
         bb__conn_set_end(&lane->set, &lane->context, lane->set.conns, end);
     }
-    if (lane->listening && !inert) bb__worker_lane_stops(lane->worker);
+    if (lane->accept.listening && !inert) bb__worker_lane_stops(lane->worker);
     if (lane->was_added && !inert) bb__worker_remove_lane(lane->worker, &lane->intake);
     if (!inert) bb__scoreboard_give_back(lane->intake.slot);
     bb__conn_set_close(&lane->set);

@@ -14,15 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ms. What takes longer than a tick is long; where all requests are shorter a longer tick does. */
-#define TICK        1
-#define TICK_MAX    4
-#define BRIEF_LOOKS 16
-#define QUIET_LOOKS 2
-
-/* Between two requests of its own a process that has nothing else to do is not idle for a moment. */
-#define BUSY_LOOKS 3
-
 /* us. A I/O thread that comes back so much later than it wanted was stopped. */
 #define STOPPED 1000000
 
@@ -64,7 +55,7 @@ static void remember(struct bb__io_thread *io, struct bb_lane *lane, unsigned re
 static bool is_long(struct bb__io_thread *io, struct bb_lane *lane, unsigned word)
 {
     if (!is_busy(word)) return false;
-    if (word == lane->watched.word) return io->context.read_at - lane->watched.since >= TICK * 1000;
+    if (word == lane->watched.word) return io->context.read_at - lane->watched.since >= BB_TICK * 1000;
     remember(io, lane, word);
     io->fresh = true;
     io->quiet = 0;
@@ -121,7 +112,7 @@ static void update_accept_pause(struct bb__io_thread *io)
     bb__io_judge_idle(io, &io->left_since, paused && is_awaited(worker));
     bool sibling_is_idle = bb__scoreboard_process_is_idle(worker->scoreboard, worker->pid);
     io->none_idle = sibling_is_idle ? 0 : io->none_idle + 1;
-    bool pause = busy && (sibling_is_idle || (paused && io->none_idle < BUSY_LOOKS));
+    bool pause = busy && (sibling_is_idle || (paused && io->none_idle < BB_BUSY_LOOKS));
     if (pause != paused) bb__worker_pause_accepting(worker, pause);
 }
 
@@ -196,9 +187,9 @@ static int until(const struct bb__io_thread *io, uint64_t due)
 static int tick(struct bb__io_thread *io)
 {
     io->closely = io->fresh && !io->closely;
-    if (io->closely) return TICK;
-    if (io->brief == 0) io->tick = TICK;
-    if (io->brief >= BRIEF_LOOKS && io->tick < TICK_MAX) {
+    if (io->closely) return BB_TICK;
+    if (io->brief == 0) io->tick = BB_TICK;
+    if (io->brief >= BB_BRIEF_LOOKS && io->tick < BB_TICK_MAX) {
         io->tick *= 2;
         io->brief = 1;
     }
@@ -208,7 +199,7 @@ static int tick(struct bb__io_thread *io)
 static int wait_time(struct bb__io_thread *io)
 {
     uint64_t due;
-    if (io->quiet < QUIET_LOOKS) return tick(io);
+    if (io->quiet < BB_QUIET_LOOKS) return tick(io);
     atomic_store(&io->link.asleep, true);
     if (!has_new(io, &due)) return until(io, due);
     atomic_store(&io->link.asleep, false);
@@ -286,7 +277,7 @@ int bb__io_start(struct bb_worker *worker)
     io->worker = worker;
     io->link.kick_fd = io->link.queue.fd = -1;
     io->kick_source.kind = BB_SOURCE_WAKE;
-    io->tick = TICK;
+    io->tick = BB_TICK;
     io->due_back = UINT64_MAX;
     (void)pthread_mutex_init(&io->link.lock, NULL); /* of this kind it cannot fail */
     (void)pthread_mutex_init(&io->link.time_lock, NULL);

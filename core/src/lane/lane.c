@@ -37,15 +37,15 @@ static enum found found_of(const struct bb__conn *conn)
 /* The connection that was served last, if another request is in its buffer. */
 static enum found from_same_connection(struct bb_lane *lane, struct bb__conn **served)
 {
-    struct bb__conn *conn = lane->again;
+    struct bb__conn *conn = lane->pick.again;
     if (!conn) return NOTHING;
-    lane->again = NULL;
+    lane->pick.again = NULL;
     return settle(lane, conn, bb__conn_advance(conn, &lane->context), served);
 }
 
 static enum found from_accept_queue(struct bb_lane *lane, struct bb__conn **served)
 {
-    if (!lane->accepting) return NOTHING;
+    if (!lane->accept.from) return NOTHING;
     *served = bb__lane_accept(lane);
     return found_of(*served);
 }
@@ -108,13 +108,13 @@ static bool has_waiting(const struct bb_lane *lane)
 static enum found from_poller(struct bb_lane *lane)
 {
     bool waiting = has_waiting(lane);
-    if (waiting && lane->held_turn) return NOTHING;
-    if (lane->looked || (!waiting && !lane->busy)) return NOTHING;
-    lane->looked = true;
+    if (waiting && lane->pick.waiting_turn) return NOTHING;
+    if (lane->pick.looked || (!waiting && !lane->pick.busy)) return NOTHING;
+    lane->pick.looked = true;
     bb__poller_wait(&lane->set.poller, &lane->set.batch, 0);
     bb__lane_looked(lane);
-    lane->busy = lane->set.batch.count > 0;
-    return lane->busy ? PROGRESS : NOTHING;
+    lane->pick.busy = lane->set.batch.count > 0;
+    return lane->pick.busy ? PROGRESS : NOTHING;
 }
 
 /* A connection that has more in its buffer and has had its turn, or one that was in an accept queue when the
@@ -122,7 +122,7 @@ static enum found from_poller(struct bb_lane *lane)
 static enum found from_waiting(struct bb_lane *lane, struct bb__conn **served)
 {
     if (!has_waiting(lane)) return NOTHING;
-    lane->held_turn = false;
+    lane->pick.waiting_turn = false;
     if (lane->set.ready_first) {
         struct bb__conn *conn = bb__conn_set_take_ready(&lane->set);
         return settle(lane, conn, bb__conn_resume(conn, &lane->context), served);
@@ -141,7 +141,7 @@ static enum found from_shared_queue(struct bb_lane *lane, struct bb__conn **serv
 /* A place that others may fill again and again. Connections that wait in the process have the next turn. */
 static enum found turn_of_others(struct bb_lane *lane, enum found found)
 {
-    if (found == REQUEST) lane->held_turn = has_waiting(lane);
+    if (found == REQUEST) lane->pick.waiting_turn = has_waiting(lane);
     return found;
 }
 
@@ -159,7 +159,7 @@ static struct bb__conn *pick(struct bb_lane *lane)
         struct bb__conn *served = NULL;
         enum found found = from_same_connection(lane, &served);
         if (found == NOTHING) {
-            lane->in_a_row = 0;
+            lane->pick.in_a_row = 0;
             found = turn_of_others(lane, from_accept_queue(lane, &served));
         }
         if (found == NOTHING) found = turn_of_others(lane, from_batch(lane, &served));
@@ -175,10 +175,10 @@ static void tell_rest(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
     if (context->events.left_out == 0) return;
-    bb__event_tell_rest(&context->events, &lane->exhausted, context->now);
-    bb__event_tell_rest(&context->events, &lane->lost, context->now);
+    bb__event_tell_rest(&context->events, &lane->paces.exhausted, context->now);
+    bb__event_tell_rest(&context->events, &lane->paces.lost, context->now);
     for (int sends = 0; sends < 2; sends++)
-        bb__event_tell_rest(&context->events, &lane->slow[sends], context->now);
+        bb__event_tell_rest(&context->events, &lane->paces.slow[sends], context->now);
     for (int fault = 0; fault < BB_FAULTS; fault++)
         bb__event_tell_rest(&context->events, &context->fault_events[fault], context->now);
 }
@@ -189,7 +189,7 @@ static void tick(struct bb_lane *lane)
     context->now = bb__clock_ms();
     bb__conn_set_look(&lane->set, context->now);
     if (!context->draining && bb__worker_drains(lane->worker)) bb__lane_begin_drain(lane);
-    if (lane->paused && context->now >= bb__lane_resumes(lane)) bb__lane_resume_accepting(lane);
+    if (lane->accept.paused && context->now >= bb__lane_resumes(lane)) bb__lane_resume_accepting(lane);
     if (context->draining) bb__lane_check_drain(lane);
     if (bb__worker_is_over_limit(lane->worker)) bb__lane_keep_to_limit(lane);
     tell_rest(lane);
@@ -221,16 +221,16 @@ static bool attend(struct bb_lane *lane)
 int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
 {
     if (bb__worker_is_inert(lane->worker)) return BB_DRAINED;
-    if (lane->then != BB_THEN_NOTHING && !bb__lane_has_returned(lane)) return BB_AGAIN;
+    if (lane->turn.then != BB_THEN_NOTHING && !bb__lane_has_returned(lane)) return BB_AGAIN;
     tick(lane);
     if (lane->context.events.count > 0) return BB_EVENT;
 
     struct bb__conn *conn = pick(lane);
     if (conn) {
         lane->current = conn;
-        lane->in_a_row++;
+        lane->pick.in_a_row++;
         lane->shares.requests++;
-        lane->looked = false;
+        lane->pick.looked = false;
         atomic_store_explicit(&lane->intake.waiting, false, memory_order_relaxed);
         lane->handed_out = lane->context.now;
         lane->reply.sent = lane->reply.ended = false;
@@ -261,12 +261,13 @@ static int wait_time(struct bb_lane *lane)
 {
     uint64_t now = bb__clock_ms();
     int wait = bb__timeout_wait(&lane->set.timeouts, now);
-    if (lane->paused) {
+    if (lane->accept.paused) {
         uint64_t resume = bb__lane_resumes(lane);
         int pause = resume > now ? (int)(resume - now) : 0;
         if (wait < 0 || pause < wait) wait = pause;
     }
-    if ((lane->handing_over || lane->standing_by) && (wait < 0 || wait > BB_RETRY)) wait = BB_RETRY;
+    if ((lane->drain.handing_over || lane->drain.standing_by) && (wait < 0 || wait > BB_RETRY))
+        wait = BB_RETRY;
     int log = lane->context.log ? bb__access_log_wait(lane->context.log, now) : -1;
     if (log >= 0 && (wait < 0 || log < wait)) wait = log;
     lane->set.due_back = wait < 0 ? BB_NOT_DUE : now + (uint64_t)wait;
@@ -278,7 +279,7 @@ static void rest(struct bb_lane *lane, int error)
 {
     struct pollfd wake = {.fd = lane->intake.wake_fd, .events = POLLIN};
     const struct bb_event event = {.error = error, .text = "epoll: a thread hears of no client"};
-    bb__event_add_paced(&lane->context.events, &lane->lost, lane->context.now, &event);
+    bb__event_add_paced(&lane->context.events, &lane->paces.lost, lane->context.now, &event);
     (void)poll(&wake, 1, BB_RETRY);
 }
 
@@ -290,8 +291,8 @@ static void wait_for_events(struct bb_lane *lane)
 int bb_lane_wait(struct bb_lane *lane)
 {
     if (bb__worker_is_inert(lane->worker)) return BB_OK;
-    if (lane->then == BB_THEN_WAKE) (void)bb__lane_has_returned(lane);
-    if (lane->then != BB_THEN_NOTHING) {
+    if (lane->turn.then == BB_THEN_WAKE) (void)bb__lane_has_returned(lane);
+    if (lane->turn.then != BB_THEN_NOTHING) {
         bb__lane_await_set(lane);
         return BB_OK;
     }
@@ -306,8 +307,8 @@ int bb_lane_wait(struct bb_lane *lane)
     if (lane->context.log && lane->set.batch.count == 0) bb__lane_log_idle(lane);
     for (int i = 0; i < lane->set.batch.count; i++)
         if (lane->set.batch.events[i].data.ptr == &lane->wake_source) bb__eventfd_clear(lane->intake.wake_fd);
-    lane->busy = lane->set.batch.count >= 2;
-    lane->looked = false;
+    lane->pick.busy = lane->set.batch.count >= 2;
+    lane->pick.looked = false;
     bb__lane_is_woken(lane);
     return BB_OK;
 }

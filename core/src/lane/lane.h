@@ -3,15 +3,13 @@
 #ifndef BB_LANE_H
 #define BB_LANE_H
 
+#include "base/tuning.h"
 #include "conn/conn.h"
 #include "http/h1_reply.h"
 #include "lane/conn_set.h"
 #include "system/access_log.h"
 #include "system/set_owner.h"
 #include "worker/worker.h"
-
-/* us. To pass a request on costs some; so much a request takes that gains by it. */
-#define BB_SHARE_WORTH 100
 
 /* ms, until what the shared queue had no room for is tried again. */
 #define BB_RETRY 10
@@ -67,83 +65,95 @@ enum bb__then {
 };
 
 struct bb_lane {
-    struct bb__intake intake; /* what the worker knows of it */
+    struct bb__intake intake; /* what the worker knows of the lane */
     struct bb_worker *worker;
     struct bb__conn_context context;
     struct bb__conn_set set;
-    struct bb__owner owner; /* whose the set is */
-    atomic_uint response;   /* enum bb__response_state */
+    struct bb__owner owner; /* who has the set: the lane or the I/O thread */
     struct bb__source wake_source;
-    bool was_added;
+    bool was_added; /* to the worker's list */
 
-    struct bb__conn *again;   /* goes on at once: more was pipelined behind its last request */
-    struct bb__conn *current; /* the host has its request */
-    unsigned in_a_row;        /* answers on `current` */
+    struct bb__conn *current; /* the host has its request; NULL: the host has none */
     struct bb_request request;
     struct bb__lane_reply reply;
-    enum bb__then then; /* the I/O thread has the set: for as long as it is in the middle of a step */
+    atomic_uint response; /* enum bb__response_state */
+    uint64_t handed_out;  /* ms, when the host got the current request */
+    bool attends;         /* an option asks for something before the host gets a request: attend() */
 
-    uint64_t wanted_since; /* us, when it has found that others wait for the host's lock; 0: it has not */
-    bool attends;          /* something is to be done before the host gets a request: attend() */
-    bool busy;             /* the last look found something: looking again without waiting is likely to pay */
-    bool looked;           /* since the last request was handed out */
-    bool held_turn;        /* others were served while one waited that needs no look */
-    bool handing_over;     /* there are idle ones that the shared queue had no room for */
-    bool standing_by;      /* it drains, has no connection, and serves those that others pass on */
-    uint64_t handed_out;   /* ms, when the host got the current request */
+    struct {                    /* lane.c: which connection is next */
+        struct bb__conn *again; /* its next request is in its buffer already */
+        unsigned in_a_row;      /* responses on the same connection */
+        bool busy;         /* the last look found something, so another look is likely to find something */
+        bool looked;       /* since the last request was handed out */
+        bool waiting_turn; /* another connection was served while one waited that needs no look */
+        int last_source;   /* lane_source.c: the place of the source that had its turn last */
+    } pick;
 
-    /* lane_accept.c */
-    bool listening; /* the listeners are in the set, or will be again after a pause */
-    bool paused;    /* no room: not in the set until there is some, or `resume` */
-    bool sweeps;    /* a pause was over, and the queue was not empty since then: it is emptied without another
-                       one */
-    uint64_t resume;                      /* ms */
-    uint64_t crowded_until;               /* ms; till then answers end their connections, to make room */
-    const struct bb__listener *accepting; /* had an event; its queue is not known to be empty */
-    unsigned accepted;                    /* in this streak */
-    unsigned last_streak;
-    const struct bb__listener *calm; /* whose queue had nobody in it that waits, */
-    uint64_t calm_at;                /* ms, when it was looked at */
-    unsigned probe;
-    bool try_more;
-    int last_source;                 /* lane_source.c: the place of the one that had its turn last */
-    struct bb__event_pace exhausted; /* telling of no descriptors, no memory */
-    struct bb__event_pace slow[2];   /* lane_room.c: telling of readers, and senders, that were ended */
-    struct bb__event_pace lost;      /* lane_shared.c: telling of connections that were */
-    unsigned told;                   /* so many requests more it may be the only one that knows of others */
+    struct {            /* lane_accept.c, lane_watch.c */
+        bool listening; /* the listeners are in the set, or will be again after a pause */
+        bool
+            paused; /* there is no room: the listeners are not in the set until there is, or until `resume` */
+        bool sweeps; /* after a pause: the accept queue is emptied without another pause */
+        bool try_more;
+        unsigned count; /* connections accepted in this streak */
+        unsigned last_streak;
+        unsigned probe;
+        uint64_t resume;                 /* ms */
+        uint64_t crowded_until;          /* ms; until then responses end their connections, to make room */
+        const struct bb__listener *from; /* had an event; its queue is not known to be empty */
+        const struct bb__listener *calm; /* nobody waited in its queue, */
+        uint64_t calm_at;                /* ms, when that was seen */
+    } accept;
 
-    struct bb__event_pace log_losses; /* lane_log.c: telling of lines that were lost */
-    uint64_t log_last;                /* ms, since when nothing more will come; 0: not yet */
+    struct {                /* lane_turn.c */
+        enum bb__then then; /* what to do when the set is the lane's again: the I/O thread is in a step */
+        unsigned told;      /* for so many more requests the I/O thread is told, even if the lane is alone */
+        uint64_t
+            wanted_since; /* us, when the lane saw that other threads wait for the host's lock; 0: none */
+    } turn;
+
+    struct {               /* lane_drain.c */
+        bool handing_over; /* there are idle connections that the shared queue had no room for */
+        bool standing_by;  /* the lane has no connection, and serves those that other lanes pass on */
+        uint64_t log_last; /* lane_log.c: ms, since when no more lines come; 0: more may come */
+    } drain;
+
+    struct {                              /* how often the host is told of each kind of event */
+        struct bb__event_pace exhausted;  /* no descriptors, no memory */
+        struct bb__event_pace slow[2];    /* lane_room.c: readers, and senders, that were ended */
+        struct bb__event_pace lost;       /* connections that were lost */
+        struct bb__event_pace log_losses; /* lines of the access log that were lost */
+    } paces;
 
     struct {           /* lane_spread.c */
         uint64_t own;  /* requests of this lane that do not count any more */
-        uint64_t all;  /* of all lanes */
-        unsigned look; /* so many accepts more until it compares again */
+        uint64_t all;  /* requests of all lanes that do not count any more */
+        unsigned look; /* connections until the next comparison */
     } spread;
 
     struct {               /* lane_share.c */
-        uint64_t crowded;  /* us, since when each look has found several at a time; 0: the last one has not */
-        uint64_t began;    /* us, when what the last look has found began to be served */
+        uint64_t crowded;  /* us, since when each look has found several events; 0: the last look has not */
+        uint64_t began;    /* us, when the lane began to serve what the last look found */
         unsigned requests; /* served since */
-        bool done;         /* of what that look has found as many were passed on as should be */
-        unsigned mean;     /* us, that a request has taken of late */
+        bool done;         /* as many as should be were passed on of what that look found */
+        unsigned mean;     /* us, that a request took of late */
     } shares;
 
-    struct {              /* the I/O thread's notes */
-        unsigned word;    /* of `own`, when it last looked at a request of this lane */
-        uint64_t since;   /* us, when it saw that for the first time */
-        uint64_t due;     /* ms, when something is to be done for the set that it holds */
-        bool has_request; /* it is the host's, and not something out of band */
-        bool overdue;     /* it has had its time */
-        bool labelled;    /* the scoreboard has its label */
-        bool untold;      /* and the host has not asked for it */
-        bool unheard;     /* of what comes to the set that it holds nobody tells it */
-        bool warned;      /* or its soft time; the I/O thread's lock guards this, and what follows */
-        bool late;        /* and the host has yet to hear of that */
+    struct {              /* the I/O thread's notes about the current request, and about the set it holds */
+        unsigned word;    /* of `owner`, when the I/O thread last saw a request of this lane */
+        uint64_t since;   /* us, when the I/O thread saw that request first */
+        uint64_t due;     /* ms, when something is to be done for the set */
+        bool has_request; /* the host has a request; false: it does something out of band */
+        bool labelled;    /* the scoreboard has the request's label */
+        bool overdue;     /* the request is past request_timeout */
+        bool untold;      /* and the host has not asked for that */
+        bool unheard;     /* the I/O thread's poller does not report events of this set */
+        bool warned; /* the request is past request_timeout_soft; the time lock guards this and the next */
+        bool late;   /* and the host has yet to hear of that */
     } watched;
 
-    struct {           /* lane_time.c: what the host has asked for; the I/O thread's lock guards it */
-        unsigned word; /* as above: for which request */
+    struct {           /* lane_time.c: what the host has asked for; the time lock guards it */
+        unsigned word; /* for which request; see `watched` */
         uint64_t ms;   /* on top of its limits */
     } extended;
 };

@@ -21,7 +21,7 @@
 
 void bb__lane_listen(struct bb_lane *lane)
 {
-    lane->listening = true;
+    lane->accept.listening = true;
     bb__worker_lane_listens(lane->worker);
     bb__lane_watch_sources(lane);
 }
@@ -44,23 +44,23 @@ void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *liste
         give_up(lane, listener, 0);
         return;
     }
-    lane->accepting = listener;
-    lane->accepted = 0;
+    lane->accept.from = listener;
+    lane->accept.count = 0;
     bool may = !others_wait && lane->shares.mean < BB_SHARE_WORTH;
-    lane->try_more = may && (lane->last_streak >= 2 || ++lane->probe % PROBE_EVERY == 0);
+    lane->accept.try_more = may && (lane->accept.last_streak >= 2 || ++lane->accept.probe % PROBE_EVERY == 0);
 }
 
 static void end_streak(struct bb_lane *lane)
 {
     bb__lane_take_turns(lane);
-    lane->last_streak = lane->accepted;
-    lane->accepting = NULL;
+    lane->accept.last_streak = lane->accept.count;
+    lane->accept.from = NULL;
 }
 
 void bb__lane_resume_accepting(struct bb_lane *lane)
 {
-    lane->paused = false;
-    lane->sweeps = true;
+    lane->accept.paused = false;
+    lane->accept.sweeps = true;
     bb__scoreboard_set_paused(lane->intake.slot, false);
     if (lane->context.draining)
         bb__lane_stop_accepting(lane);
@@ -137,27 +137,28 @@ static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn
  * if the first one within a millisecond has not waited, the others of that queue have not, either. */
 static void note_queueing(struct bb_lane *lane, const struct bb__listener *listener, struct bb__conn *conn)
 {
-    if (lane->calm == listener && lane->calm_at == lane->context.now) return;
+    if (lane->accept.calm == listener && lane->accept.calm_at == lane->context.now) return;
     unsigned silence = bb__sock_silence(conn->fd);
     if (silence >= QUEUED_MIN) {
         conn->ready_at = bb__clock_us() - (uint64_t)silence * 1000;
         return;
     }
-    lane->calm = listener;
-    lane->calm_at = lane->context.now;
+    lane->accept.calm = listener;
+    lane->accept.calm_at = lane->context.now;
 }
 
 struct bb__conn *bb__lane_accept(struct bb_lane *lane)
 {
-    const struct bb__listener *listener = lane->accepting;
+    const struct bb__listener *listener = lane->accept.from;
     char peer[BB_PEER_MAX];
     int fd;
     if (accept_with_room(lane, listener, &fd, peer) != BB_OK) {
-        lane->sweeps = false;
+        lane->accept.sweeps = false;
         end_streak(lane);
         return NULL;
     }
-    if (++lane->accepted >= BB_IN_A_ROW || !(lane->try_more || lane->sweeps)) end_streak(lane);
+    if (++lane->accept.count >= BB_IN_A_ROW || !(lane->accept.try_more || lane->accept.sweeps))
+        end_streak(lane);
 
     struct bb__conn *conn = read_at_once(lane, take_over(lane, fd, listener, peer), 0);
     if (conn && conn->tcp) note_queueing(lane, listener, conn);
@@ -168,7 +169,7 @@ struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
 {
     struct bb__queued *queued = bb__worker_take_queued(lane->worker);
     if (!queued) return NULL;
-    lane->told = BB_IN_A_ROW; /* the I/O thread is to know of the others that are queued */
+    lane->turn.told = BB_IN_A_ROW; /* the I/O thread is to know of the others that are queued */
     struct bb__conn *conn = take_over(lane, queued->fd, queued->listener, queued->peer);
     uint64_t ready_at = queued->ready_at;
     free(queued);
@@ -179,7 +180,7 @@ struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
  * can close others for it, and wait. */
 void bb__lane_stop_accepting(struct bb_lane *lane)
 {
-    if (!lane->listening) return;
+    if (!lane->accept.listening) return;
     int error;
     while ((error = bb__worker_take_queues(lane->worker))) {
         bb__lane_tell_exhausted(lane, error);
@@ -187,9 +188,9 @@ void bb__lane_stop_accepting(struct bb_lane *lane)
         bb__lane_pause(lane);
         return;
     }
-    lane->paused = false;
+    lane->accept.paused = false;
     bb__lane_unwatch_sources(lane);
-    lane->listening = false;
+    lane->accept.listening = false;
     bb__worker_lane_stops(lane->worker);
     if (atomic_load(&lane->worker->drain_queue) == BB_QUEUE_TAKE) bb__lane_watch_sources(lane);
 }

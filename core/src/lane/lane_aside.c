@@ -16,7 +16,7 @@ static void let_go(struct bb_lane *lane)
 int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when)
 {
     struct bb_worker *worker = lane->worker;
-    if (bb__worker_is_inert(worker) || lane->then != BB_THEN_NOTHING) return BB_AGAIN;
+    if (bb__worker_is_inert(worker) || lane->turn.then != BB_THEN_NOTHING) return BB_AGAIN;
     if (!bb__worker_step_aside(worker, &lane->intake, when)) return BB_AGAIN;
     let_go(lane);
     return BB_OK;
@@ -25,12 +25,12 @@ int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when)
 void bb_lane_step_back(struct bb_lane *lane)
 {
     struct bb_worker *worker = lane->worker;
-    if (bb__worker_is_inert(worker) || lane->then != BB_THEN_NOTHING) return;
+    if (bb__worker_is_inert(worker) || lane->turn.then != BB_THEN_NOTHING) return;
     if (worker->aside == &lane->intake) bb__lane_returns(lane, BB_THEN_STEP_BACK);
 }
 
 void bb__lane_watch_again(struct bb_lane *lane)
 {
     atomic_store(&lane->intake.unwatched, false);
-    if (lane->listening && !lane->paused) bb__lane_resume_accepting(lane);
+    if (lane->accept.listening && !lane->accept.paused) bb__lane_resume_accepting(lane);
 }

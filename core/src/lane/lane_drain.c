@@ -32,9 +32,10 @@ void bb__lane_show_done(struct bb_lane *lane)
 /* Other workers go on serving: they take the idle connections. */
 static void hand_over(struct bb_lane *lane)
 {
-    if (lane->again) return;
-    lane->handing_over = bb__worker_hands_over(lane->worker) &&
-                         !bb__conn_set_pass_idle(&lane->set, &lane->context, &lane->worker->shared_queue);
+    if (lane->pick.again) return;
+    lane->drain.handing_over =
+        bb__worker_hands_over(lane->worker) &&
+        !bb__conn_set_pass_idle(&lane->set, &lane->context, &lane->worker->shared_queue);
 }
 
 void bb__lane_check_drain(struct bb_lane *lane)
@@ -71,9 +72,9 @@ static bool stands_by(const struct bb_lane *lane)
 
 bool bb__lane_has_drained(struct bb_lane *lane)
 {
-    bool has_something = lane->listening || lane->set.conns || bb__worker_has_queued(lane->worker);
+    bool has_something = lane->accept.listening || lane->set.conns || bb__worker_has_queued(lane->worker);
     bb__lane_show_done(lane);
-    lane->standing_by = !has_something && stands_by(lane);
-    if (lane->standing_by) bb__lane_watch_shared_queue(lane);
-    return !has_something && !lane->standing_by;
+    lane->drain.standing_by = !has_something && stands_by(lane);
+    if (lane->drain.standing_by) bb__lane_watch_shared_queue(lane);
+    return !has_something && !lane->drain.standing_by;
 }

@@ -115,8 +115,8 @@ void bb__lane_log_tick(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
     bb__access_log_tick(context->log, context->now);
-    bb__event_tell_rest(&context->events, &lane->log_losses, context->now);
-    bb__log_tell_losses(context, &lane->log_losses);
+    bb__event_tell_rest(&context->events, &lane->paces.log_losses, context->now);
+    bb__log_tell_losses(context, &lane->paces.log_losses);
 }
 
 /* Then there is no other time to tell of what was lost. */
@@ -124,15 +124,15 @@ bool bb__lane_log_last(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
     struct bb__access_log *log = context->log;
-    if (lane->log_last == 0) {
-        lane->log_last = context->now;
+    if (lane->drain.log_last == 0) {
+        lane->drain.log_last = context->now;
         log->stuck = false; /* it is asked at once, and then as often as at first */
     }
     bb__lane_log_idle(lane);
-    if (log->len > 0 && context->now - lane->log_last < BB_LOG_LAST) return false;
+    if (log->len > 0 && context->now - lane->drain.log_last < BB_LOG_LAST) return false;
     bb__access_log_drop(log);
-    lane->log_losses.told = 0;
-    bb__log_tell_losses(context, &lane->log_losses);
-    bb__event_tell_rest(&context->events, &lane->log_losses, context->now);
+    lane->paces.log_losses.told = 0;
+    bb__log_tell_losses(context, &lane->paces.log_losses);
+    bb__event_tell_rest(&context->events, &lane->paces.log_losses, context->now);
     return true;
 }

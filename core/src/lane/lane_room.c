@@ -97,7 +97,7 @@ static void tell_slow(struct bb_lane *lane, const struct bb__conn *conn, bool se
                              .text = sends ? "no room for more connections: the slowest request is ended"
                                            : "no room for more connections: the slowest reader is reset"};
     memcpy(event.peer, conn->peer, sizeof event.peer);
-    bb__event_add_paced(&lane->context.events, &lane->slow[sends], lane->context.now, &event);
+    bb__event_add_paced(&lane->context.events, &lane->paces.slow[sends], lane->context.now, &event);
     if (scoreboard) atomic_fetch_add(sends ? &scoreboard->slow_senders : &scoreboard->slow_readers, 1);
 }
 
@@ -137,7 +137,7 @@ void bb__lane_tell_exhausted(struct bb_lane *lane, int error)
 {
     const struct bb_event event = {.error = error,
                                    .text = "accept: closing idle connections, or waiting, to go on"};
-    bb__event_add_paced(&lane->context.events, &lane->exhausted, lane->context.now, &event);
+    bb__event_add_paced(&lane->context.events, &lane->paces.exhausted, lane->context.now, &event);
 }
 
 /* Whether one has to go. A lane closes only its own connections. A lane that has less than its share leaves
@@ -171,8 +171,8 @@ void bb__lane_make_room(struct bb_lane *lane, int newest)
     if (!has_room) bb__lane_tell_exhausted(lane, EMFILE);
     if (has_room && !over_limit(lane)) return;
     if (bb__lane_close_least_missed(lane) || lane->context.draining) return;
-    lane->crowded_until = lane->context.now + BB_PAUSE_TIME;
-    if (!lane->sweeps) bb__lane_pause(lane);
+    lane->accept.crowded_until = lane->context.now + BB_PAUSE_TIME;
+    if (!lane->accept.sweeps) bb__lane_pause(lane);
 }
 
 /* The request of a new connection is not whole; else it is served at once, and its connection ends. If it has

@@ -3,12 +3,6 @@
  * they would wait behind each other, on whichever lanes their connections happen to be. */
 #include "lane/lane.h"
 
-/* us. Shorter ones are not worth it, but if there are always several, one connection belongs elsewhere. */
-#define CROWDED 5000
-
-/* us, for which what a look has found is not out of date: who comes later is served later. */
-#define STALE 200
-
 /* What it has found last is served by now; a mean over some looks is all that is wanted. */
 static void measure(struct bb_lane *lane, uint64_t now)
 {
@@ -49,7 +43,7 @@ static unsigned spare(struct bb_lane *lane)
     unsigned others = left_in_batch(lane) - 1;
     if (others == 0 || lane->context.draining) return 0;
     if (lane->shares.mean < BB_SHARE_WORTH) {
-        if (lane->shares.began - lane->shares.crowded < CROWDED) return 0;
+        if (lane->shares.began - lane->shares.crowded < BB_SHARE_CROWDED) return 0;
         lane->shares.crowded = lane->shares.began;
         others = 1;
     }
@@ -71,7 +65,7 @@ static bool pass(struct bb_lane *lane, struct epoll_event *event)
 
 static bool is_stale(const struct bb_lane *lane)
 {
-    return lane->shares.requests > 0 && bb__clock_us() - lane->shares.began > STALE;
+    return lane->shares.requests > 0 && bb__clock_us() - lane->shares.began > BB_SHARE_STALE;
 }
 
 static bool others_wait(const struct bb_lane *lane)
@@ -92,8 +86,8 @@ static void queue_up(struct bb_lane *lane)
 static void drop_batch(struct bb_lane *lane)
 {
     lane->set.batch.count = lane->set.batch.next = 0;
-    lane->looked = false;
-    lane->busy = true;
+    lane->pick.looked = false;
+    lane->pick.busy = true;
 }
 
 /* One queue for all lanes, as far as requests are worth it: what has come since the last look is taken into

@@ -21,12 +21,12 @@ static int take(struct bb_lane *lane, struct bb__conn **conn)
     const struct bb__shared_queue *shared_queue = &lane->worker->shared_queue;
     bool nudged = false;
     int code;
-    while ((code = bb__conn_set_receive(&lane->set, &lane->context, shared_queue, &lane->lost, conn)) ==
+    while ((code = bb__conn_set_receive(&lane->set, &lane->context, shared_queue, &lane->paces.lost, conn)) ==
            BB_EVENT)
         nudged = true;
     if (nudged) hear_nudge(lane);
     if (nudged || code == BB_OK)
-        lane->told = BB_IN_A_ROW; /* who was told of what else there is may be gone */
+        lane->turn.told = BB_IN_A_ROW; /* who was told of what else there is may be gone */
     return code;
 }
 

@@ -21,7 +21,7 @@ static int place(const struct bb_worker *worker, const struct epoll_event *event
 static int distance(const struct bb_lane *lane, const struct epoll_event *event)
 {
     int count = lane->worker->listener_count + 1;
-    return (place(lane->worker, event) - lane->last_source - 1 + count) % count;
+    return (place(lane->worker, event) - lane->pick.last_source - 1 + count) % count;
 }
 
 static void swap(struct epoll_event *one, struct epoll_event *other)
@@ -43,7 +43,7 @@ static bool find_next(struct bb_lane *lane, struct epoll_event *taken)
         found = true;
         if (distance(lane, event) < distance(lane, taken)) swap(taken, event);
     }
-    lane->last_source = place(lane->worker, taken);
+    lane->pick.last_source = place(lane->worker, taken);
     return found;
 }
 

@@ -4,12 +4,6 @@
  * does. So a lane enters anew when it has had more than the others. */
 #include "lane/lane.h"
 
-/* Requests more than the mean, with which a lane lets the others go first. */
-#define LEAD 16
-
-/* Requests of each lane, after which half of what they had is forgotten. */
-#define MEMORY 256
-
 static void forget(struct bb_lane *lane, uint64_t own, uint64_t all)
 {
     lane->spread.own += own;
@@ -24,31 +18,32 @@ static int64_t lead(struct bb_lane *lane, const struct bb__scoreboard_sum *sum)
         atomic_load_explicit(&lane->intake.slot->requests, memory_order_relaxed) - lane->spread.own;
     uint64_t all = sum->requests - lane->spread.all; /* lanes that are gone count no more: huge */
     uint64_t lanes = sum->lanes > 0 ? sum->lanes : 1;
-    if (all > 2 * MEMORY * lanes) {
+    if (all > 2 * BB_SPREAD_MEMORY * lanes) {
         forget(lane, own, all);
         return 0;
     }
-    if (all > MEMORY * lanes) forget(lane, own / 2, all / 2);
+    if (all > BB_SPREAD_MEMORY * lanes) forget(lane, own / 2, all / 2);
     return (int64_t)own - (int64_t)(all / lanes);
 }
 
 /* Who finds several at a time, or the next one without waiting, has no place among those that wait. */
 static bool waits(const struct bb_lane *lane)
 {
-    return lane->accepted <= 1 && !lane->busy;
+    return lane->accept.count <= 1 && !lane->pick.busy;
 }
 
 /* Where there are many lanes a comparison costs more, and is made less often. */
 void bb__lane_take_turns(struct bb_lane *lane)
 {
-    if (lane->accepted < lane->spread.look) {
-        lane->spread.look -= lane->accepted;
+    if (lane->accept.count < lane->spread.look) {
+        lane->spread.look -= lane->accept.count;
         return;
     }
     if (!lane->intake.slot || !lane->worker->settings.spread || lane->context.draining || !waits(lane))
         return;
     struct bb__scoreboard_sum sum = bb__scoreboard_sum(lane->worker->scoreboard, lane->context.now);
     int64_t more = lead(lane, &sum);
-    lane->spread.look = (more >= LEAD ? 1 : LEAD - (more > 0 ? (unsigned)more : 0)) + sum.lanes / 8;
-    if (more >= LEAD) bb__lane_rescan(lane);
+    lane->spread.look =
+        (more >= BB_SPREAD_LEAD ? 1 : BB_SPREAD_LEAD - (more > 0 ? (unsigned)more : 0)) + sum.lanes / 8;
+    if (more >= BB_SPREAD_LEAD) bb__lane_rescan(lane);
 }

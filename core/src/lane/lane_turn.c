@@ -4,18 +4,13 @@
 
 #include <poll.h>
 
-/* us, for which a lane goes on although others wait for the host's lock. To change the thread costs: with 0
- * the CPU per hello world of 5 threads is 11.4 us, with 1000 it is 8.4 us, and 8.4 us if no lane ever gives
- * way. The p99 of requests of 1 to 2 ms is the same with 0 and 1000. */
-#define TURN 1000
-
 /* Nothing is left behind that could have to wait, nor another lane that could have to stand back, and nobody
  * counts the time. */
 static bool is_alone(const struct bb_lane *lane)
 {
     return lane->set.count <= (lane->current != NULL) && !lane->worker->counts_time &&
            atomic_load_explicit(&lane->worker->lane_count, memory_order_relaxed) == 1 &&
-           bb__batch_empty(&lane->set.batch) && !lane->accepting;
+           bb__batch_empty(&lane->set.batch) && !lane->accept.from;
 }
 
 /* Costs no system call as long as the I/O thread is awake, and two atomic steps. */
@@ -24,11 +19,11 @@ void bb__lane_leaves(struct bb_lane *lane)
     struct bb__io_link *io = lane->worker->io;
     if (!io) return;
     if (is_alone(lane)) {
-        if (lane->told == 0) {
+        if (lane->turn.told == 0) {
             if (lane->worker->settings.worker_timeout > 0) bb__owner_begin_alone(&lane->owner);
             return;
         }
-        lane->told--;
+        lane->turn.told--;
     }
     atomic_store_explicit(&lane->response, BB_RESPONSE_OPEN, memory_order_relaxed);
     bb__owner_begin(&lane->owner);
@@ -40,8 +35,8 @@ void bb__lane_is_woken(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;
     if (!io) return;
-    lane->then = BB_THEN_WAKE;
-    lane->wanted_since = 0;
+    lane->turn.then = BB_THEN_WAKE;
+    lane->turn.wanted_since = 0;
     atomic_fetch_add_explicit(&lane->worker->lanes_woken, 1, memory_order_relaxed);
     bb__owner_begin(&lane->owner);
     bb__io_notice(io);
@@ -58,21 +53,21 @@ void bb__lane_waits(struct bb_lane *lane)
 
 void bb__lane_keep_again(struct bb_lane *lane)
 {
-    if (lane->again) (void)bb__lane_settle(lane, lane->again, BB_CONN_AGAIN);
-    lane->again = NULL;
+    if (lane->pick.again) (void)bb__lane_settle(lane, lane->pick.again, BB_CONN_AGAIN);
+    lane->pick.again = NULL;
 }
 
 bool bb_lane_gives_way(struct bb_lane *lane, bool others_have_requests)
 {
     struct bb_worker *worker = lane->worker;
     if (!others_have_requests && atomic_load_explicit(&worker->lanes_woken, memory_order_relaxed) == 0) {
-        lane->wanted_since = 0;
+        lane->turn.wanted_since = 0;
         return false;
     }
-    if (bb__worker_is_inert(worker) || lane->then != BB_THEN_NOTHING) return false;
+    if (bb__worker_is_inert(worker) || lane->turn.then != BB_THEN_NOTHING) return false;
     uint64_t now = bb__clock_us();
-    if (lane->wanted_since == 0) lane->wanted_since = now;
-    if (now - lane->wanted_since < TURN) return false;
+    if (lane->turn.wanted_since == 0) lane->turn.wanted_since = now;
+    if (now - lane->turn.wanted_since < BB_TURN) return false;
     bb__lane_keep_again(lane);
     bb__lane_is_woken(lane);
     return true;
@@ -91,8 +86,8 @@ static bool take_back(struct bb_lane *lane)
 {
     if (!bb__owner_return(&lane->owner)) return false;
     bb__poller_remove(&lane->worker->io->queue, lane->set.poller.fd);
-    lane->accepting = NULL;
-    lane->busy = true;
+    lane->accept.from = NULL;
+    lane->pick.busy = true;
     watch_again(lane);
     if (atomic_load(&lane->worker->accept_paused)) bb__eventfd_raise(lane->worker->io->kick_fd);
     return true;
@@ -104,8 +99,8 @@ static inline void go_on(struct bb_lane *lane)
     struct bb__conn *conn = lane->current;
     lane->current = NULL;
     enum bb__conn_next next = bb__conn_response_done(conn, &lane->context);
-    if (next == BB_CONN_AGAIN && lane->in_a_row < BB_IN_A_ROW)
-        lane->again = conn;
+    if (next == BB_CONN_AGAIN && lane->pick.in_a_row < BB_IN_A_ROW)
+        lane->pick.again = conn;
     else
         (void)bb__conn_set_settle(&lane->set, &lane->context, conn, next);
 }
@@ -123,7 +118,7 @@ static void end_otherwise(struct bb_lane *lane, enum bb__then then)
 
 static void do_later(struct bb_lane *lane, enum bb__then then)
 {
-    lane->then = then;
+    lane->turn.then = then;
     lane->reply.failed = BB_EGONE; /* until the next request there is none to reply to */
 }
 
@@ -141,15 +136,15 @@ void bb__lane_returns(struct bb_lane *lane, enum bb__then then)
 bool bb__lane_has_returned(struct bb_lane *lane)
 {
     bool ended = false;
-    if (lane->then == BB_THEN_NOTHING) return true;
-    if (lane->then == BB_THEN_WAKE) {
-        lane->then = BB_THEN_LOOK;
+    if (lane->turn.then == BB_THEN_NOTHING) return true;
+    if (lane->turn.then == BB_THEN_WAKE) {
+        lane->turn.then = BB_THEN_LOOK;
         atomic_fetch_sub_explicit(&lane->worker->lanes_woken, 1, memory_order_relaxed);
         ended = bb__owner_end(&lane->owner);
     }
     if (!ended && !take_back(lane)) return false;
-    enum bb__then then = lane->then;
-    lane->then = BB_THEN_NOTHING;
+    enum bb__then then = lane->turn.then;
+    lane->turn.then = BB_THEN_NOTHING;
     if (then == BB_THEN_GO_ON)
         go_on(lane);
     else

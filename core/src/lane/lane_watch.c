@@ -9,7 +9,7 @@ void bb__lane_unwatch_sources(struct bb_lane *lane)
     bb__intake_remove_sources(&lane->intake, lane->worker);
     bb__worker_nudge(lane->worker);
     pthread_mutex_unlock(&lane->worker->lock);
-    lane->accepting = NULL;
+    lane->accept.from = NULL;
     for (int i = lane->set.batch.next; i < lane->set.batch.count; i++) {
         const struct bb__source *source = lane->set.batch.events[i].data.ptr;
         if (source && (source->kind == BB_SOURCE_LISTENER || source->kind == BB_SOURCE_SHARED_QUEUE))
@@ -20,16 +20,16 @@ void bb__lane_unwatch_sources(struct bb_lane *lane)
 void bb__lane_pause(struct bb_lane *lane)
 {
     bb__lane_unwatch_sources(lane);
-    lane->paused = true;
+    lane->accept.paused = true;
     bb__scoreboard_set_paused(lane->intake.slot, true);
     lane->set.has_room = false;
-    lane->resume = lane->crowded_until = lane->context.now + BB_PAUSE_TIME;
+    lane->accept.resume = lane->accept.crowded_until = lane->context.now + BB_PAUSE_TIME;
 }
 
 /* What a drain still has to take comes slowly: at once, it would take what is left for the application. */
 uint64_t bb__lane_resumes(const struct bb_lane *lane)
 {
-    return lane->set.has_room && !lane->context.draining ? 0 : lane->resume;
+    return lane->set.has_room && !lane->context.draining ? 0 : lane->accept.resume;
 }
 
 void bb__lane_watch_and_unlock(struct bb_lane *lane)

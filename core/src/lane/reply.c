@@ -24,7 +24,7 @@ static bool may_keep_alive(const struct bb_lane *lane)
 {
     const struct bb_settings *settings = &lane->worker->settings;
     if (bb__worker_is_last(lane->worker)) return false;
-    if (settings->keepalive_timeout == 0 || lane->context.now < lane->crowded_until) return false;
+    if (settings->keepalive_timeout == 0 || lane->context.now < lane->accept.crowded_until) return false;
     return settings->max_keepalive_requests == 0 || lane->current->served < settings->max_keepalive_requests;
 }
 
@@ -289,7 +289,7 @@ int bb_reply_end(struct bb_lane *lane)
 
 void bb_reply_abort(struct bb_lane *lane)
 {
-    if (!current(lane) || lane->then != BB_THEN_NOTHING) return;
+    if (!current(lane) || lane->turn.then != BB_THEN_NOTHING) return;
     bb__buf_clear(&lane->reply.staged);
     tidy_staged(lane);
     bool answered = !bb__lane_gives_up(lane);

@@ -5,11 +5,6 @@
 
 #include <limits.h>
 
-/* ms, and us for each MiB: for a client that is quicker than that, as a proxy beside us is, a file would cost
- * more than to wait. */
-#define MOMENT         1
-#define MOMENT_PER_MIB 1000
-
 /* ms between two looks at most: for so long the I/O thread does not know how fast the client is. */
 #define LOOK_EVERY 100
 
@@ -101,10 +96,10 @@ static int wait_for_a_moment(struct bb_lane *lane)
 {
     struct bb__lane_reply *reply = &lane->reply;
     uint64_t since = bb__clock_us();
-    int code = wait_for_room(lane, MOMENT);
+    int code = wait_for_room(lane, BB_MOMENT);
     if (code == BB_AGAIN) return BB_AGAIN;
     reply->moments += bb__clock_us() - since;
-    uint64_t allowed = MOMENT * 1000 + ((uint64_t)reply->given >> 20) * MOMENT_PER_MIB;
+    uint64_t allowed = BB_MOMENT * 1000 + ((uint64_t)reply->given >> 20) * BB_MOMENT_PER_MIB;
     reply->spools = code != BB_OK || reply->moments > allowed;
     return code == BB_OK ? bb__reply_flush_pending(lane) : BB_OK;
 }

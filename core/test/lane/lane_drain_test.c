@@ -78,7 +78,7 @@ static void test_the_number_of_a_listener_is_anothers(void **state)
     assert_int_equal(dup2(host->worker->alarm_fd, number), number);
     assert_int_equal(bb__poller_add(&host->lane->set.poller, number, BB_INTEREST_READ, &other), BB_OK);
     bb__lane_rescan(host->lane);
-    assert_false(host->lane->paused); /* as it would be if the set had refused the number: EEXIST */
+    assert_false(host->lane->accept.paused); /* as it would be if the set had refused the number: EEXIST */
     assert_true(would_wait(host));
     bb__eventfd_raise(number);
     assert_false(would_wait(host));

@@ -25,7 +25,7 @@ static void test_a_lane_with_few_connections_keeps_off_as_well(void **state)
     struct client *upload = new_saying(host, UPLOAD), *next = new_saying(host, REQUEST);
     host_settle(host);
     assert_int_equal(host_connections(host), 1);
-    assert_true(host->lane->paused);
+    assert_true(host->lane->accept.paused);
     host->worker->reserve = reserve;
     fake_clock_advance(100);
     assert_answer(next, 200, "GET / ");
@@ -50,7 +50,7 @@ static void test_who_was_passed_on_waits_for_room(void **state)
     bb__worker_set_room(host->worker, 1);
     for (int tenth = 0; tenth < 3; tenth++) {
         assert_silence(passed);
-        assert_true(host->lane->paused && would_wait(host));
+        assert_true(host->lane->accept.paused && would_wait(host));
         fake_clock_advance(100);
     }
     host->worker->reserve = reserve; /* the application has closed some */

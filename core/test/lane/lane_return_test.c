@@ -56,7 +56,7 @@ static struct scene *begin(host_app app)
     assert_int_equal(bb__poller_open(&scene->io.link.queue), BB_OK);
     pthread_mutex_init(&scene->io.link.lock, NULL);
     host->worker->io = &scene->io.link;
-    host->lane->told = 1; /* it leaves its set to the I/O thread, although it has a single connection */
+    host->lane->turn.told = 1; /* it leaves its set to the I/O thread, although it has a single connection */
     host->app = app;
     client_say(scene->client = client_new(host), REQUEST);
     while (host->served == 0) host_turn(host);
@@ -113,7 +113,7 @@ static void test_what_was_done_out_of_band_ends_later(void **state)
     struct scene *scene = begin(app_echo);
     struct bb_lane *lane = scene->host->lane;
     const struct bb_request *request;
-    lane->told = 1;
+    lane->turn.told = 1;
     assert_int_equal(bb_lane_step_aside(lane, BB_ASIDE_ANYWAY), BB_OK);
     io_thread_takes(scene->host);
     bb_lane_step_back(lane);

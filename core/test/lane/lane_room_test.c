@@ -161,7 +161,7 @@ static void test_the_idle_ones_of_a_busy_lane_keep_nobody_out(void **state)
     for (int i = 0; i < 4; i++) {
         clients[i] = new_saying(host, REQUEST);
         assert_answer(clients[i], 200, "GET / ");
-        assert_false(host->lane->paused);
+        assert_false(host->lane->accept.paused);
         fake_clock_advance(100);
     }
     struct bb_lane *other = host->lane;
@@ -240,11 +240,11 @@ static void test_with_nobody_idle_it_pauses_and_does_not_spin(void **state)
     for (int tenth = 0; tenth < 9; tenth++) { /* then lane_slow_test.c's */
         host_settle(host);
         assert_int_equal(host_connections(host), 2);
-        assert_true(host->lane->paused);
+        assert_true(host->lane->accept.paused);
         assert_true(would_wait(host));
         fake_clock_advance(99);
         host_settle(host);
-        assert_true(host->lane->paused && would_wait(host));
+        assert_true(host->lane->accept.paused && would_wait(host));
         fake_clock_advance(1);
     }
     assert_int_equal(host->event_count, 1);
@@ -338,13 +338,13 @@ static void test_a_listener_that_cannot_be_watched(void **state)
     struct client *client = new_saying(host, REQUEST);
     limit_descriptors(2);
     host_settle(host);
-    assert_true(host->lane->paused);
+    assert_true(host->lane->accept.paused);
     unlimit_descriptors();
     fail_socket.watch_error = ENOSPC;
     for (int tenth = 0; tenth < 5; tenth++) {
         fake_clock_advance(100);
         assert_silence(client);
-        assert_true(host->lane->paused && would_wait(host));
+        assert_true(host->lane->accept.paused && would_wait(host));
     }
     fail_socket.watch_error = 0;
     fake_clock_advance(100);

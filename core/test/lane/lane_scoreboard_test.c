@@ -83,7 +83,7 @@ static void test_a_lane_stands_by_whose_clock_is_behind_the_order(void **state)
     fake_clock--;
     host_settle_to(host, 0);
     assert_int_equal(host->last, BB_AGAIN);
-    assert_true(host->lane->standing_by);
+    assert_true(host->lane->drain.standing_by);
     bb__scoreboard_set_done(busy, true);
     host_settle_to(host, 0);
     assert_int_equal(host->last, BB_DRAINED);

@@ -202,7 +202,7 @@ static void test_long_requests_are_accepted_one_at_a_time(void **state)
     struct client *fresh[CLIENTS];
     passing = &crowd;
     crowd.host->app = app_passes_one_on;
-    crowd.host->lane->last_streak = CLIENTS;
+    crowd.host->lane->accept.last_streak = CLIENTS;
     for (int i = 0; i < CLIENTS; i++) {
         fresh[i] = client_new(crowd.host);
         client_say(fresh[i], "GET /new HTTP/1.1\r\nHost: x\r\n\r\n");

@@ -154,7 +154,7 @@ static void test_a_wake_up_lasts_until_a_wait(void **state)
     assert_true(would_wait(host));
     bb_lane_wake(host->lane);
     bb_lane_wake(host->lane);
-    host->lane->busy = true; /* so that it looks before it says that there is nothing */
+    host->lane->pick.busy = true; /* so that it looks before it says that there is nothing */
     assert_int_equal(bb_lane_next(host->lane, &request), BB_AGAIN);
     assert_false(would_wait(host));
     assert_int_equal(bb_lane_wait(host->lane), BB_OK);

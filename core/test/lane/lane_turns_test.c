@@ -111,10 +111,10 @@ static void test_what_is_pipelined_keeps_its_place(void **state)
     assert_int_equal(bb_lane_wait(pair.lane), BB_OK);
     assert_int_equal(bb_lane_next(pair.lane, &request), BB_OK);
     app_echo(pair.host, request);
-    assert_non_null(pair.lane->again);
+    assert_non_null(pair.lane->pick.again);
     assert_false(gives_way_after(&pair, true, 0));
     assert_true(gives_way_after(&pair, true, A_MILLISECOND));
-    assert_null(pair.lane->again);
+    assert_null(pair.lane->pick.again);
     assert_non_null(pair.lane->set.ready_first);
     host_settle(pair.host);
     for (int i = 0; i < 4; i++) assert_answer(client, 200, "GET / ");
