@@ -57,7 +57,7 @@ void bb_lane_free(struct bb_lane *lane)
     bb_reply_abort(lane);
     bb_lane_step_back(lane);
     if (!inert && bb__io_hangs(lane->worker->io)) return;
-    while (!inert && !bb__lane_has_returned(lane)) bb__lane_await_set(lane);
+    while (!inert && !bb__lane_try_reclaim(lane)) bb__lane_await_set(lane);
     if (lane->context.log && !inert) bb__lane_log_flush(lane);
     while (lane->set.conns && !is_left_halfway(lane)) {
         enum bb__conn_end end = inert ? BB_CONN_END_ABANDON : bb__conn_end_of(lane->set.conns);

@@ -1,14 +1,14 @@
-/* io_limit.c: what the I/O thread does when the host has had a request for too long. At the soft limit the
- * host is told, which may end the request as it knows how. At the hard one the client gets its answer, and
- * the host is told again; what hangs there is not the core's to end. See io_work.h. */
+/* io_limit.c: what the I/O thread does with a request that the host has had for too long. At the soft limit
+ * it tells the host, which may end the request in its own way. At the hard limit the client gets its
+ * response, and the host is told again. The core cannot end a host's thread that hangs. See io_work.h. */
 #include "http/h1_reply.h"
 #include "io_thread/io_work.h"
 #include "system/access_log.h"
 
 #include <sys/socket.h>
 
-/* ms, when it has had so much time, without that for which it has waited for its client; UINT64_MAX: never,
- * or it is known. */
+/* ms, when the request reaches the limit. The time for which it has waited for its client does not count.
+ * UINT64_MAX: never, or the limit is known to be over. */
 static uint64_t end_of(const struct bb_lane *lane, uint64_t limit, bool known)
 {
     if (limit == 0 || known || !lane->watched.has_request || atomic_load(&lane->reply.waits))
@@ -42,13 +42,13 @@ uint64_t bb__io_until(struct bb__io_thread *io, const struct bb_lane *lane)
     return bb__io_watches_reader(lane) ? bb__sooner(due, bb__clock_ms() + BB_READERS_LOOK) : due;
 }
 
-/* us, since the request of the host had come. */
+/* us, since the host got the request, and before that since the request could be served. */
 static uint64_t duration_of(const struct bb_lane *lane)
 {
     return bb__clock_us() - lane->watched.since + lane->request.queue_time;
 }
 
-/* As much of it as the socket takes: it has taken nothing of this answer yet. */
+/* Sends the response as far as the socket takes it. The socket has taken nothing of another response yet. */
 static void answer(struct bb__io_thread *io, const struct bb_lane *lane)
 {
     struct bb__conn_context *context = &io->context;
@@ -63,7 +63,7 @@ static void answer(struct bb__io_thread *io, const struct bb_lane *lane)
     bb__sock_end_sending(conn->fd);
 }
 
-/* What was sent is not whole, and its client can tell. */
+/* Part of the response was sent. The client sees that the rest is missing. */
 static void cut(struct bb__conn *conn)
 {
     (void)shutdown(conn->fd, SHUT_RDWR);
@@ -84,7 +84,7 @@ static void tell(struct bb__io_thread *io, const struct bb__conn *conn, enum bb_
     io->found_overdue = true;
 }
 
-/* What has become of the answer: the I/O thread's now, unless it is whole. */
+/* Takes the response over, unless all of it was sent. */
 static enum bb__response_state take(struct bb_lane *lane)
 {
     unsigned found = BB_RESPONSE_OPEN;
@@ -94,7 +94,7 @@ static enum bb__response_state take(struct bb_lane *lane)
     return BB_RESPONSE_ENDED;
 }
 
-/* Whether it has had all of its time. */
+/* Whether the request is past its hard limit. Notes which limits it has passed. */
 static bool note_limits(struct bb__io_thread *io, struct bb_lane *lane)
 {
     uint64_t time = io->context.now;
@@ -135,14 +135,14 @@ static bool all_hang(const struct bb_worker *worker)
     return worker->lanes;
 }
 
-/* Beside one connection of each lane. */
+/* Whether there are connections besides one for each lane. */
 static bool has_others(struct bb_worker *worker)
 {
     return atomic_load(&worker->connections) > atomic_load(&worker->lane_count) ||
            bb__worker_has_queued(worker);
 }
 
-/* A worker that nobody replaces waits for its hosts: they may come back. */
+/* If nobody replaces this worker, it goes on waiting: its hosts may return. */
 void bb__io_check_overdue(struct bb__io_thread *io)
 {
     struct bb_worker *worker = io->worker;

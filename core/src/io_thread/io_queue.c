@@ -1,13 +1,13 @@
-/* io_queue.c: while no lane of any process is idle nobody looks at those who wait for one: new
- * connections in the listeners' queues, requests in the shared queue. Where MaxQueue or QueueTimeout says
- * that they may not wait for ever, the I/O thread of a lane that is busy does. It also takes the connections
- * that were queued when the worker began to drain. See io_work.h. */
+/* io_queue.c: requests that wait while no lane of any process is idle: in the accept queues and in the
+ * shared queue. Where MaxQueue or QueueTimeout limits them, the I/O thread of a busy lane applies the limit.
+ * It also takes the connections that were in the accept queues when the worker began to drain. See
+ * io_work.h. */
 #include "conn/conn_admission.h"
 #include "io_thread/io_work.h"
 
 #include <stdlib.h>
 
-/* Connections in a row of one listener. */
+/* Connections in a row from one listener. */
 #define ACCEPTS_MAX 64
 
 static bool nobody_is_idle(const struct bb_worker *worker)
@@ -17,7 +17,8 @@ static bool nobody_is_idle(const struct bb_worker *worker)
 
 /* ---- new connections ---- */
 
-/* The lock: listeners may be about to be closed. BB_DRAINED: there is no such listener, or none any more. */
+/* Accepts under the lock, because listeners may be about to be closed. BB_DRAINED: there is no such
+ * listener. */
 static int accept_from(struct bb_worker *worker, int index, int *fd, char *peer)
 {
     int code = BB_DRAINED;
@@ -47,7 +48,7 @@ static int accept_one(struct bb__io_thread *io, struct bb_lane *lane, int index)
     return code == BB_OK ? take_over(io, lane, fd, listener, peer) : code;
 }
 
-/* What cannot be accepted stays where it is, and lanes tell of it. */
+/* A connection that cannot be accepted stays in the accept queue. Lanes log the reason. */
 static void accept_all(struct bb__io_thread *io, struct bb_lane *lane)
 {
     int code = BB_OK;
@@ -72,17 +73,18 @@ void bb__io_take_queued(struct bb__io_thread *io, struct bb_lane *lane)
     }
 }
 
-/* ---- those who wait ---- */
+/* ---- requests that wait ---- */
 
-/* Also one without a request, which those behind it must not wait for. */
+/* Whether the first message has waited for too long, even one without a request: those behind it must not
+ * wait. */
 static bool is_overdue(const struct bb__io_thread *io, const struct bb__shared_stamp *first)
 {
     uint64_t limit = io->worker->settings.queue_timeout * 1000, now = bb__clock_us();
     return now > first->since && now - first->since >= limit;
 }
 
-/* False: there is none. A lane may have taken the one that was looked at, and this is the next: if its time
- * is not over it goes to the end. */
+/* Takes the first message. False: there is none. A lane may have taken the message that was looked at; then
+ * this is the next one, and it goes to the end of the queue if it has not waited for too long. */
 static bool take_first(struct bb__io_thread *io, struct bb_lane *lane, bool *nudged)
 {
     struct bb__conn_context *context = &io->context;
@@ -115,7 +117,7 @@ static void queue_reaper(struct bb__io_thread *io, struct bb_lane *lane)
     bb__scoreboard_end_reaping(worker->scoreboard);
 }
 
-/* The wake-up may have gone to a lane that was stopped: another one is to look. */
+/* Whether something waits. The wake-up may have gone to a lane that was stopped, so another lane is woken. */
 static bool is_left_waiting(struct bb_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);

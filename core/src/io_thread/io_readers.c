@@ -1,15 +1,15 @@
-/* io_readers.c: lanes that wait for clients which read slowly. They may do so while no other request
- * waits. When one does, half of all lanes of the server go on. For each of the others the I/O thread resets
- * the slowest reader: the client of a lane, or one whose response takes the room that the lane waits for. See
- * io_work.h. */
+/* io_readers.c: lanes that wait for clients which read slowly. They may wait while no other request waits.
+ * If one does, half of all lanes of the server go on. For each of the others the I/O thread resets the
+ * slowest reader: the client of a lane, or a client whose response takes the room that the lane waits for.
+ * See io_work.h. */
 #include "io_thread/io_work.h"
 
 #include <sys/socket.h>
 
-/* ms: for so long the only lane of a server waits for its client all the same. */
+/* ms, for which the only lane of a server waits for its client in any case. */
 #define LAST_LANE 1000
 
-/* ---- who waits ---- */
+/* ---- which lanes wait ---- */
 
 static uint64_t rate_of(const struct bb_lane *lane)
 {
@@ -21,7 +21,7 @@ static bool waits(const struct bb_lane *lane)
     return atomic_load(&lane->reply.waits);
 }
 
-/* The one of the process whose client is the slowest, or NULL. */
+/* The waiting lane of this process whose client is the slowest, or NULL. */
 static struct bb_lane *slowest_lane(const struct bb_worker *worker)
 {
     struct bb_lane *slowest = NULL;
@@ -30,7 +30,7 @@ static struct bb_lane *slowest_lane(const struct bb_worker *worker)
     return slowest;
 }
 
-/* Without a scoreboard this process is the server. */
+/* If there is no scoreboard, this process is the whole server. */
 static struct bb__scoreboard_waits count(const struct bb_worker *worker, const struct bb_lane *own)
 {
     struct bb__scoreboard_waits found = {0};
@@ -51,7 +51,7 @@ static bool others_wait(struct bb__io_thread *io)
     return found;
 }
 
-/* Whether the lane is one of those that are too many. */
+/* Whether the lane is one of those that must go on. */
 static bool is_needed(const struct bb__io_thread *io, const struct bb_lane *lane)
 {
     struct bb__scoreboard_waits found = count(io->worker, lane);
@@ -60,16 +60,17 @@ static bool is_needed(const struct bb__io_thread *io, const struct bb_lane *lane
     return found.waiting > found.lanes / 2 && found.slower < found.waiting - found.lanes / 2;
 }
 
-/* ---- who goes ---- */
+/* ---- which client is reset ---- */
 
-/* The set is WORK until it is let go. False: its lane is back, or has just begun. */
+/* Takes the set until it is let go. False: the lane is back, or has just begun its request. */
 static bool hold_on(struct bb_lane *lane)
 {
     return bb__owner_state_of(bb__owner_look(&lane->owner)) == BB_OWNER_PARKED &&
            bb__owner_unpark(&lane->owner);
 }
 
-/* The lane waits for room in SpoolDir, so only responses that have a file there matter. */
+/* The slowest client of the set whose response has a file. The lane waits for room in SpoolDir, so other
+ * responses do not matter. */
 static struct bb__conn *slowest_reader(const struct bb__conn_set *set, uint64_t now)
 {
     struct bb__conn *slowest = NULL;
@@ -86,7 +87,7 @@ static struct bb__conn *slowest_reader(const struct bb__conn_set *set, uint64_t 
     return slowest;
 }
 
-/* The lane in whose set there is one that is no faster than that. */
+/* The lane in whose set a client reads no faster than that, or NULL. */
 static struct bb_lane *lane_of_slower(const struct bb__io_thread *io, uint64_t rate)
 {
     struct bb_lane *found = NULL;
@@ -120,7 +121,7 @@ static void reset_in(struct bb__io_thread *io, struct bb_lane *lane)
     bb__conn_set_end(&lane->set, &io->context, conn, BB_CONN_END_RESET);
 }
 
-/* The lane finds it closed, and tells its host. */
+/* Closes the connection of the lane's own request. The lane sees that and tells its host. */
 static void reset_current(struct bb__io_thread *io, struct bb_lane *lane)
 {
     if (!waits(lane)) return;
@@ -141,8 +142,8 @@ static void reset_slowest(struct bb__io_thread *io, struct bb_lane *waiting)
     if (lane) bb__eventfd_raise(waiting->intake.wake_fd);
 }
 
-/* A request that has waited for one lane does not have to wait as long for the next one: there may be many
- * slow readers. */
+/* There may be many slow readers. A request that has waited for one lane does not wait as long for the next.
+ */
 static void note_awaited(struct bb__io_thread *io)
 {
     uint64_t now = io->context.now;

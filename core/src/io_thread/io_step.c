@@ -1,5 +1,5 @@
-/* io_step.c: what each part of the I/O thread does with a connection, with a set, and with what it has to
- * tell. See io_work.h. */
+/* io_step.c: what every part of the I/O thread does: with one connection, with one set, and with events for
+ * the host. See io_work.h. */
 #include "io_thread/io_work.h"
 #include "system/access_log.h"
 
@@ -10,7 +10,8 @@ void bb__io_settle(struct bb__io_thread *io, struct bb_lane *lane, struct bb__co
         bb__conn_set_pass(&lane->set, &io->context, conn, &io->worker->shared_queue);
 }
 
-/* The lane sleeps until the I/O thread tells it. It cannot be freed before: the I/O thread has its lock. */
+/* If the lane wants its set, it sleeps until this thread wakes it. The lane cannot be freed before, because
+ * this thread has the lock. */
 void bb__io_let_go(struct bb_lane *lane)
 {
     if (bb__owner_park(&lane->owner)) return;
@@ -33,7 +34,7 @@ void bb__io_judge_idle(struct bb__io_thread *io, uint64_t *since, bool waiting)
     }
 }
 
-/* ---- telling ---- */
+/* ---- events for the host ---- */
 
 void bb__io_note_trouble(struct bb__io_thread *io, int error)
 {

@@ -1,8 +1,9 @@
-/* io_thread.c: when the I/O thread looks, and at which lanes; io_work.c is what it does for one.
- *
- * It is awake while lanes have requests: a look every tick, and who has the same request as at the last look
- * is busy for long. When nothing new has come for two looks it sleeps, and the next lane that leaves a
- * connection behind kicks it. Announced before the last look, so that one of the two sees the other. */
+/* io_thread.c: when the I/O thread looks, and which sets it takes. io_work.c is what it does with one set.
+ * The thread is awake while lanes have requests. It looks once per tick. If a lane is still on the same
+ * request at the next look, the request is long, and the thread takes over the lane's set. After
+ * BB_QUIET_LOOKS looks without a new request the thread sleeps. The next lane that leaves a connection
+ * behind wakes it. The thread announces its sleep before its last look, so either it sees the request or the
+ * lane sees that it sleeps. */
 #include "io_thread/io_work.h"
 #include "system/access_log.h"
 
@@ -14,11 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* us. A I/O thread that comes back so much later than it wanted was stopped. */
+/* us. An I/O thread that comes back so much too late was stopped. */
 #define STOPPED 1000000
 
-/* ms, at most, for which it waits while the time of requests is limited: of a stop that ends sooner than its
- * wait it would know nothing. */
+/* ms. The thread waits no longer than this while requests have a time limit. It would not notice a stop that
+ * ends before its wait does. */
 #define COUNTED_WAIT 1000
 
 #define STACK_SIZE (256 * 1024)
@@ -50,8 +51,8 @@ static void remember(struct bb__io_thread *io, struct bb_lane *lane, unsigned re
     pthread_mutex_unlock(&io->link.time_lock);
 }
 
-/* A request that was there a tick ago, too. Else it is remembered, with a time that is not before it: this
- * look may have begun long ago, and its limits are not to be over before their time. */
+/* Whether the request was there a tick ago. A new request is noted with the current time, not with the time
+ * of this look: the look may have begun long ago, and the limits of the request count from this time. */
 static bool is_long(struct bb__io_thread *io, struct bb_lane *lane, unsigned word)
 {
     if (!is_busy(word)) return false;
@@ -62,7 +63,8 @@ static bool is_long(struct bb__io_thread *io, struct bb_lane *lane, unsigned wor
     return false;
 }
 
-/* Nothing waits for it: only one that is to be named on the scoreboard is worth the trouble. */
+/* No connection waits for a lane that is ALONE. The set is taken only when the scoreboard is to show the
+ * request's label. */
 static bool is_long_alone(struct bb__io_thread *io, struct bb_lane *lane, unsigned word)
 {
     if (!is_alone(word)) return false;
@@ -116,8 +118,8 @@ static void update_accept_pause(struct bb__io_thread *io)
     if (pause != paused) bb__worker_pause_accepting(worker, pause);
 }
 
-/* us, for which the process, or the machine, was stopped while the I/O thread waited: no application's fault.
- */
+/* us, for which the process or the machine was stopped while the I/O thread waited. The application is not
+ * to blame for that time. */
 static uint64_t time_lost(const struct bb__io_thread *io)
 {
     uint64_t late = io->context.read_at > io->due_back ? io->context.read_at - io->due_back : 0;
@@ -153,8 +155,8 @@ static void look(struct bb__io_thread *io)
 
 /* ---- waiting ---- */
 
-/* Whether any lane has a request that was not looked at. *due: ms, when something is to be done for the sets
- * that are held. */
+/* Whether a lane has a request that no look has seen. *due: ms, when the next step with a parked set is due.
+ */
 static bool has_new(struct bb__io_thread *io, uint64_t *due)
 {
     bool found = false;
@@ -183,7 +185,8 @@ static int until(const struct bb__io_thread *io, uint64_t due)
     return due <= now ? 0 : (int)(bb__sooner(due, latest) - now);
 }
 
-/* Where ticks are long a new request is looked at once more after a short one: it may be long as well. */
+/* If ticks are long, a look that saw a new request is followed by another one after BB_TICK: the new request
+ * may be long. */
 static int tick(struct bb__io_thread *io)
 {
     io->closely = io->fresh && !io->closely;
@@ -212,7 +215,8 @@ static void clear_kick(struct bb__io_thread *io)
         if (io->batch.events[i].data.ptr == &io->kick_source) bb__eventfd_clear(io->link.kick_fd);
 }
 
-/* The application may have closed a descriptor that is not its own. */
+/* The application may have closed a descriptor that is not its own. A pause keeps the thread from spinning.
+ */
 static void rest(struct bb__io_thread *io, int error)
 {
     static const struct timespec pause = {.tv_nsec = BB_RETRY * 1000000};
@@ -237,7 +241,7 @@ static void *run(void *argument)
 
 /* ---- birth and end ---- */
 
-/* Signals are the host's. */
+/* Signals are for the host's threads, so this thread blocks all of them. */
 static int start_thread(struct bb__io_thread *io)
 {
     pthread_attr_t attributes;
@@ -279,7 +283,7 @@ int bb__io_start(struct bb_worker *worker)
     io->kick_source.kind = BB_SOURCE_WAKE;
     io->tick = BB_TICK;
     io->due_back = UINT64_MAX;
-    (void)pthread_mutex_init(&io->link.lock, NULL); /* of this kind it cannot fail */
+    (void)pthread_mutex_init(&io->link.lock, NULL); /* this kind of mutex cannot fail */
     (void)pthread_mutex_init(&io->link.time_lock, NULL);
     int code = prepare(io);
     if (code == BB_OK) code = start_thread(io);
@@ -300,7 +304,7 @@ bool bb__io_stop(struct bb__io_thread *io)
         bb__eventfd_raise(io->link.kick_fd);
         struct timespec end = bb__io_wait_end();
         if (bb__io_hangs(&io->link) || pthread_timedjoin_np(io->thread, NULL, &end) != 0) return false;
-        bb__conn_context_close(&io->context); /* in a child it may be left halfway */
+        bb__conn_context_close(&io->context); /* in a forked child it may be in the middle of a change */
     }
     release(io);
     return true;

@@ -3,14 +3,14 @@
 
 #include <errno.h>
 
-/* Reads in a row of what has come to one set. */
+/* Reads in a row of the events of one set. */
 #define TURNS 4
 
-/* ---- all of a set ---- */
+/* ---- parts of a step ---- */
 
-/* Those that were ready when they came to us, or could not be passed on. Each once: they may come back. Once
- * the shared queue is full the others are not even looked at, there may be thousands: each goes behind the
- * one before it, until all are in the order in which they were. */
+/* Passes on the connections that have a complete request, each once: a connection may return to the list. If
+ * the shared queue is full, the others are not looked at, because there may be thousands. Each goes to the
+ * end of the list, so the order stays. */
 static void pass_ready(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb__conn_set *set = &lane->set;
@@ -26,7 +26,7 @@ static void pass_ready(struct bb__io_thread *io, struct bb_lane *lane)
     }
 }
 
-/* Whether it was a connection's, which may have more. */
+/* Whether it was an event of a connection. Such a connection may have more to read. */
 static bool take_event(struct bb__io_thread *io, struct bb_lane *lane, const struct epoll_event *event)
 {
     struct bb__source *source = event->data.ptr;
@@ -37,9 +37,9 @@ static bool take_event(struct bb__io_thread *io, struct bb_lane *lane, const str
     return true;
 }
 
-/* The I/O thread is told once of what has come: it looks until there is nothing more to read, or, if that
- * does not end, after others had their turn. What is left of the batch when the lane wants its set back comes
- * again. True: there may be more. */
+/* Reads until nothing is left. The poller reports each set once (edge-triggered). After TURNS reads other
+ * sets have their turn. Events that are left when the lane wants its set back are reported again. True:
+ * there may be more to read. */
 static bool take_events(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb__batch *batch = &lane->set.batch;
@@ -63,7 +63,7 @@ static void take_due(struct bb__io_thread *io, struct bb_lane *lane)
     }
 }
 
-/* The I/O thread is to hear of what comes. */
+/* Has the poller report events of this set. */
 static void watch(struct bb__io_thread *io, struct bb_lane *lane)
 {
     static struct bb__source held = {BB_SOURCE_SET};
@@ -73,7 +73,7 @@ static void watch(struct bb__io_thread *io, struct bb_lane *lane)
 
 /* ---- one step ---- */
 
-/* The context is that of this set from here on. */
+/* Makes the context that of this set. */
 static void enter(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb_worker *worker = io->worker;
@@ -87,8 +87,8 @@ static void enter(struct bb__io_thread *io, struct bb_lane *lane)
     if (lane->watched.unheard) watch(io, lane);
 }
 
-/* A worker that drains passes its idle connections to the workers that go on serving. False: some could not
- * be passed on now. */
+/* Passes the idle connections to other workers, if this worker drains and others go on serving. False: some
+ * could not be passed on now. */
 static bool hand_over(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb_worker *worker = io->worker;
@@ -96,7 +96,7 @@ static bool hand_over(struct bb__io_thread *io, struct bb_lane *lane)
            bb__conn_set_pass_idle(&lane->set, &io->context, &worker->shared_queue);
 }
 
-/* Returns ms, until something is to be tried again; -1: nothing is. */
+/* Returns ms until the next attempt; -1: nothing is left to try. */
 static int pass_on(struct bb__io_thread *io, struct bb_lane *lane)
 {
     int again = io->context.admission ? bb__io_check_queue(io, lane) : -1;
@@ -104,7 +104,7 @@ static int pass_on(struct bb__io_thread *io, struct bb_lane *lane)
     return all ? again : BB_RETRY;
 }
 
-/* Notes when the next step is due. again: see pass_on(). */
+/* Notes when the next step is due. again: the result of pass_on(). */
 static void schedule(const struct bb__io_thread *io, struct bb_lane *lane, bool more, int again)
 {
     uint64_t now = io->context.now;
@@ -127,7 +127,7 @@ void bb__io_go_on(struct bb__io_thread *io, struct bb_lane *lane)
     bb__io_let_go(lane);
 }
 
-/* ---- the beginning ---- */
+/* ---- the first step ---- */
 
 static void leave_sources(struct bb_worker *worker, struct bb_lane *lane)
 {

@@ -1,28 +1,28 @@
-/* io_work.h: what the I/O thread does with the set of one lane that is busy. Used by io_thread.c, with the
- * I/O thread's lock held. */
+/* io_work.h: what the I/O thread does with the set of one busy lane. The callers hold the I/O thread's lock.
+ */
 #ifndef BB_IO_WORK_H
 #define BB_IO_WORK_H
 
 #include "io_thread/io_thread.h"
 #include "lane/lane.h"
 
-/* The set is WORK since just now: takes it over, and does what there is to do. It is HELD then, or given
- * back. */
+/* Takes a set over. The set has just become WORKING; it is PARKED afterwards, or given back. */
 void bb__io_begin(struct bb__io_thread *io, struct bb_lane *lane);
 
-/* The set is WORK again: something has come, or a time is over. */
+/* One more step with a set: something has come, or a timeout is over. The set has become WORKING again; it
+ * is PARKED afterwards, or given back. */
 void bb__io_go_on(struct bb__io_thread *io, struct bb_lane *lane);
 
-/* The set is WORK, or the lane wants it back: it is HELD then, or given back. */
+/* Ends a step: parks the set, or gives it back if the lane wants it. The set is WORKING or RECLAIMED. */
 void bb__io_let_go(struct bb_lane *lane);
 
-/* The lane, which is back, waits for the set. */
+/* The lane has ended its request and waits for the set. */
 static inline bool bb__io_is_wanted(struct bb_lane *lane)
 {
     return bb__owner_state_of(bb__owner_look(&lane->owner)) == BB_OWNER_RECLAIMED;
 }
 
-/* Of two times. */
+/* The sooner of two times. */
 static inline uint64_t bb__sooner(uint64_t one, uint64_t other)
 {
     return one < other ? one : other;
@@ -33,52 +33,52 @@ static inline uint64_t bb__sooner(uint64_t one, uint64_t other)
  * at first. If something still waits BB_PROMPT later, they do not count as idle until they move. */
 void bb__io_judge_idle(struct bb__io_thread *io, uint64_t *since, bool waiting);
 
-/* Does what a connection's last step asks for; if that is a request, it is passed on. */
+/* io_step.c: does what a connection's last step asks for. A complete request is passed on. */
 void bb__io_settle(struct bb__io_thread *io, struct bb_lane *lane, struct bb__conn *conn,
                    enum bb__conn_next next);
 
-/* io_queue.c: where MaxQueue or QueueTimeout is set: answers those that have waited for too long, and, if
- * no lane of any process is idle, accepts. The set is WORK. Returns ms until it is to look again; -1: it is
- * not. */
+/* io_queue.c, where MaxQueue or QueueTimeout is set: rejects requests that have waited for too long, and
+ * accepts connections if no lane of any process is idle. The set is WORKING. Returns ms until the next
+ * check; -1: no check is needed. */
 int bb__io_check_queue(struct bb__io_thread *io, struct bb_lane *lane);
 
-/* io_queue.c: takes the connections that were queued when the worker began to drain. The set is WORK. */
+/* io_queue.c: takes the connections that were in the accept queues when the worker began to drain. The set
+ * is WORKING. */
 void bb__io_take_queued(struct bb__io_thread *io, struct bb_lane *lane);
 
-/* ms. Requests that last for so long are named on the scoreboard; 0: none is. */
+/* ms, after which the scoreboard shows the label of a request; 0: it shows none. */
 static inline uint64_t bb__io_watch_time(const struct bb_worker *worker)
 {
     return bb__sooner(worker->settings.worker_timeout / 4, 1000);
 }
 
-/* io_limit.c: ends a request that the host has had for too long, or has the host do that. The set is
- * WORK.
+/* io_limit.c: ends a request that the host has had for too long, or has the host end it. The set is WORKING.
  */
 void bb__io_limit(struct bb__io_thread *io, struct bb_lane *lane);
 
-/* io_limit.c: tells whoever replaces the worker that a request has had its time. If those of all lanes
- * have, the worker drains, and it is told when nothing else is left. After all sets were looked at, with the
- * I/O thread's lock held. */
+/* io_limit.c: tells the parent that a request is past request_timeout. If the requests of all lanes are, the
+ * worker drains, and the parent hears when nothing else is left. Called after all sets were looked at, with
+ * the I/O thread's lock held. */
 void bb__io_check_overdue(struct bb__io_thread *io);
 
-/* io_readers.c: lanes wait for clients that read slowly: if other requests wait for them, resets readers.
- * The I/O thread is about to wait. */
+/* io_readers.c: resets clients that read slowly, if lanes wait for them and other requests wait for the
+ * lanes. Called before the I/O thread waits. */
 void bb__io_check_readers(struct bb__io_thread *io);
 
-/* ms, between two looks at lanes that have waited for their clients. */
+/* ms between two looks at lanes that have waited for their clients. */
 #define BB_READERS_LOOK 100
 static inline bool bb__io_watches_reader(const struct bb_lane *lane)
 {
     return lane->watched.has_request && atomic_load(&lane->reply.taking) > 0;
 }
 
-/* io_limit.c: ms, when there is something to do for a set that is held. */
+/* io_limit.c: ms, when the next step with a parked set is due. */
 uint64_t bb__io_until(struct bb__io_thread *io, const struct bb_lane *lane);
 
-/* epoll has failed: this goes into the log, once per second. */
+/* io_step.c: logs that epoll has failed, once per second. */
 void bb__io_note_trouble(struct bb__io_thread *io, int error);
 
-/* Hands on what the host is to log, writes the access log's lines. Without the lock. */
+/* io_step.c: passes events on to the host and writes lines of the access log. Called without the lock. */
 void bb__io_tell(struct bb__io_thread *io);
 
 #endif

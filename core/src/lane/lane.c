@@ -1,9 +1,7 @@
-/* lane.c: one host thread's loop: which connection is served next, and when to wait. See bontebok.h for the
- * contracts.
- *
- * The cheapest path is accept4, recv, parse, (host), send, close: a new connection is read at once and enters
- * the poller only when it has to wait. A kept-alive one stays in the poller, level-triggered, and is never
- * touched between requests. */
+/* lane.c: the loop of one host thread: which connection is served next, and when the lane waits. See
+ * bontebok.h for the contracts. The cheapest path is accept4, recv, parse, (host), send, close. A new
+ * connection is read at once, and enters the poller only if it has to wait. A kept-alive connection stays in
+ * the poller (level-triggered) and is not touched between two requests. */
 #include "lane/lane.h"
 
 #include <errno.h>
@@ -14,10 +12,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* What a place had in which requests may wait. */
+/* What was found in one of the places where requests may wait. */
 enum found {
     NOTHING,
-    PROGRESS, /* something was done there, and no request came of it */
+    PROGRESS, /* something was done there, but no request came of it */
     REQUEST,
 };
 
@@ -65,7 +63,7 @@ static enum found take_event(struct bb_lane *lane, struct bb__conn **served)
     case BB_SOURCE_SHARED_QUEUE:
         *served = bb__lane_take_source(lane, event);
         return found_of(*served);
-    case BB_SOURCE_WAKE: /* is for bb_lane_wait(): a mere look must not swallow it */
+    case BB_SOURCE_WAKE: /* for bb_lane_wait(): a look must not swallow the event */
     case BB_SOURCE_DRAIN:
     case BB_SOURCE_SET:
         return PROGRESS;
@@ -73,7 +71,7 @@ static enum found take_event(struct bb_lane *lane, struct bb__conn **served)
     return PROGRESS;
 }
 
-/* What the last look at the poller found. */
+/* The events that the last look at the poller found. */
 static enum found from_batch(struct bb_lane *lane, struct bb__conn **served)
 {
     if (bb__batch_empty(&lane->set.batch)) return NOTHING;
@@ -81,14 +79,14 @@ static enum found from_batch(struct bb_lane *lane, struct bb__conn **served)
     return take_event(lane, served);
 }
 
-/* A connection whose timeout is over. What has come for it by then is read first, so it may have a request.
- */
+/* A connection whose timeout is over. The bytes that have come for it are read first, so it may have a
+ * request. */
 static enum found from_timeouts(struct bb_lane *lane, struct bb__conn **served)
 {
     struct bb__timeout *due = bb__timeout_take_due(&lane->set.timeouts, lane->context.now);
     if (!due) return NOTHING;
     struct bb__conn *conn = bb__conn_of_timeout(due);
-    lane->context.read_at = 0; /* the last look was before others were served */
+    lane->context.read_at = 0; /* the last look was before other connections were served */
     return settle(lane, conn, bb__conn_on_timeout(conn, &lane->context), served);
 }
 
@@ -103,7 +101,7 @@ static bool has_waiting(const struct bb_lane *lane)
     return lane->set.ready_first || has_queued(lane);
 }
 
-/* Looks at the poller without waiting: before a connection that waits in the process has its turn, and when
+/* Looks at the poller without waiting: before the turn of a connection that waits in the process, and when
  * the last look found something. */
 static enum found from_poller(struct bb_lane *lane)
 {
@@ -112,13 +110,13 @@ static enum found from_poller(struct bb_lane *lane)
     if (lane->pick.looked || (!waiting && !lane->pick.busy)) return NOTHING;
     lane->pick.looked = true;
     bb__poller_wait(&lane->set.poller, &lane->set.batch, 0);
-    bb__lane_looked(lane);
+    bb__lane_after_look(lane);
     lane->pick.busy = lane->set.batch.count > 0;
     return lane->pick.busy ? PROGRESS : NOTHING;
 }
 
-/* A connection that has more in its buffer and has had its turn, or one that was in an accept queue when the
- * order to drain came. */
+/* A connection that has had its turn and has more in its buffer, or a connection that was in an accept queue
+ * when the order to drain came. */
 static enum found from_waiting(struct bb_lane *lane, struct bb__conn **served)
 {
     if (!has_waiting(lane)) return NOTHING;
@@ -131,14 +129,14 @@ static enum found from_waiting(struct bb_lane *lane, struct bb__conn **served)
     return found_of(*served);
 }
 
-/* The lane drains, and other lanes have passed connections on that no worker is left to take. */
+/* The lane drains, and no other worker may be left to take the connections in the shared queue. */
 static enum found from_shared_queue(struct bb_lane *lane, struct bb__conn **served)
 {
     if (!lane->context.draining || !bb__lane_take_left(lane, served)) return NOTHING;
     return found_of(*served);
 }
 
-/* A place that others may fill again and again. Connections that wait in the process have the next turn. */
+/* Other places may be filled again and again, so a connection that waits in the process has the next turn. */
 static enum found turn_of_others(struct bb_lane *lane, enum found found)
 {
     if (found == REQUEST) lane->pick.waiting_turn = has_waiting(lane);
@@ -198,13 +196,13 @@ static void tick(struct bb_lane *lane)
         bb__worker_take_events(lane->worker, &context->events);
 }
 
-/* For long enough that the clock of deadlines shows it: a look at the other one costs more. */
+/* Whether the request has waited for at least one tick of the timeouts' clock. The other clock costs more. */
 static bool has_waited(const struct bb_lane *lane, const struct bb__conn *conn)
 {
     return conn->ready_at > 0 && conn->ready_at < lane->context.now * 1000;
 }
 
-/* What only an option asks for. False: nobody is there to be answered. */
+/* Does what an option asks for. False: the client has closed the connection. */
 static bool attend(struct bb_lane *lane)
 {
     struct bb__conn *conn = lane->current;
@@ -221,7 +219,7 @@ static bool attend(struct bb_lane *lane)
 int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
 {
     if (bb__worker_is_inert(lane->worker)) return BB_DRAINED;
-    if (lane->turn.then != BB_THEN_NOTHING && !bb__lane_has_returned(lane)) return BB_AGAIN;
+    if (lane->turn.then != BB_THEN_NOTHING && !bb__lane_try_reclaim(lane)) return BB_AGAIN;
     tick(lane);
     if (lane->context.events.count > 0) return BB_EVENT;
 
@@ -246,13 +244,13 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         if (lane->intake.slot)
             bb__scoreboard_begin(lane->intake.slot, lane->context.now, lane->request.queue_time);
         bb__conn_fill_request(conn, &lane->context, &lane->request);
-        bb__lane_leaves(lane);
+        bb__lane_release_set(lane);
         *request = &lane->request;
         return BB_OK;
     }
     if (lane->context.events.count > 0) return BB_EVENT;
     atomic_store_explicit(&lane->intake.waiting, false, memory_order_relaxed);
-    if (!lane->context.draining || !bb__lane_has_drained(lane)) return BB_AGAIN;
+    if (!lane->context.draining || !bb__lane_finish_drain(lane)) return BB_AGAIN;
     if (lane->context.log && !bb__lane_log_last(lane)) return BB_AGAIN;
     return lane->context.events.count > 0 ? BB_EVENT : BB_DRAINED;
 }
@@ -274,7 +272,7 @@ static int wait_time(struct bb_lane *lane)
     return wait;
 }
 
-/* The application may have closed a descriptor that is not its own. */
+/* The application may have closed a descriptor that is not its own. A pause keeps the lane from spinning. */
 static void rest(struct bb_lane *lane, int error)
 {
     struct pollfd wake = {.fd = lane->intake.wake_fd, .events = POLLIN};
@@ -291,7 +289,7 @@ static void wait_for_events(struct bb_lane *lane)
 int bb_lane_wait(struct bb_lane *lane)
 {
     if (bb__worker_is_inert(lane->worker)) return BB_OK;
-    if (lane->turn.then == BB_THEN_WAKE) (void)bb__lane_has_returned(lane);
+    if (lane->turn.then == BB_THEN_WAKE) (void)bb__lane_try_reclaim(lane);
     if (lane->turn.then != BB_THEN_NOTHING) {
         bb__lane_await_set(lane);
         return BB_OK;
@@ -303,13 +301,13 @@ int bb_lane_wait(struct bb_lane *lane)
     while (bb__worker_has_paused_accepting(lane->worker) && lane->worker->aside != &lane->intake &&
            bb__lane_pass_all(lane));
     bb__scoreboard_set_idle(lane->intake.slot, false);
-    bb__lane_looked(lane);
+    bb__lane_after_look(lane);
     if (lane->context.log && lane->set.batch.count == 0) bb__lane_log_idle(lane);
     for (int i = 0; i < lane->set.batch.count; i++)
         if (lane->set.batch.events[i].data.ptr == &lane->wake_source) bb__eventfd_clear(lane->intake.wake_fd);
     lane->pick.busy = lane->set.batch.count >= 2;
     lane->pick.looked = false;
-    bb__lane_is_woken(lane);
+    bb__lane_release_woken(lane);
     return BB_OK;
 }
 

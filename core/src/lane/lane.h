@@ -1,5 +1,5 @@
-/* lane.h: what lane.c, lane_accept.c and reply.c share: one host thread's set of connections and its current
- * request. */
+/* lane.h: one host thread's set of connections and its current request. Shared by the files of lane/, and by
+ * the I/O thread, which takes the set over. */
 #ifndef BB_LANE_H
 #define BB_LANE_H
 
@@ -11,46 +11,49 @@
 #include "system/set_owner.h"
 #include "worker/worker.h"
 
-/* ms, until what the shared queue had no room for is tried again. */
+/* ms between two attempts at something that the shared queue had no room for. */
 #define BB_RETRY 10
 
-/* Whose the current connection is. Each step is one on an atomic word, so of lane and I/O thread one makes
- * it.
+/* Who answers the current request. Each step is one compare-and-swap on an atomic word, so either the lane or
+ * the I/O thread makes it.
  *
  *                  the lane, before the first bytes leave     before the last ones
  *         OPEN ---------------------------------------> SENT ----------------------> ENDED
  *          |  \__________________________________________|___________________________^
- *          v  the I/O thread, as the host takes too long     v        all of it at once
- *        TAKEN                                          CUT
+ *          v  the I/O thread, at request_timeout         v        all of it at once
+ *        BY_IO                                          CUT
  *
- * What the lane replies to one that the I/O thread has is thrown away; of one that is whole the I/O thread
- * keeps off: the host may still be busy, but its client has what it wants, or will have. */
+ * If the I/O thread has answered (BY_IO, CUT), what the lane replies is thrown away. If the response is whole
+ * (ENDED), the I/O thread leaves the connection alone: the host is still busy, but its client has the
+ * response or will have it. */
 enum bb__response_state {
     BB_RESPONSE_OPEN,
     BB_RESPONSE_SENT,
     BB_RESPONSE_ENDED,
-    BB_RESPONSE_BY_IO, /* answered with 504 */
-    BB_RESPONSE_CUT,   /* shut down, so that the client can tell that it is not whole */
+    BB_RESPONSE_BY_IO, /* the I/O thread answered with 504 */
+    BB_RESPONSE_CUT,   /* the I/O thread shut the connection down: the client sees that the response is not
+                          whole */
 };
 
 /* The reply under construction. */
 struct bb__lane_reply {
     struct bb__h1_reply encoder;
-    struct bb__buf staged;       /* head and small parts, on their way into one send */
+    struct bb__buf staged;       /* the head and small parts, which leave in one send */
     uint64_t write_progress;     /* ms, when the client last took something while bytes were pending */
     uint64_t body_length;        /* bytes of parts that were sent or copied */
-    atomic_uint_fast64_t waited; /* ms, for the client to take something */
+    atomic_uint_fast64_t waited; /* ms, for which the lane has waited for the client */
     atomic_uint_fast64_t
-        taking;           /* 1 + bytes per second that it took when it was waited for last; 0: it never was */
-    atomic_bool waits;    /* just now, and for longer than a moment */
-    int64_t given;        /* bytes that the socket took */
-    int64_t taken_before; /* bytes that the client had taken when the first wait began, or seemed to later */
+        taking; /* 1 + bytes per second that the client took at the last wait; 0: the lane has not waited */
+    atomic_bool waits;    /* the lane waits for the client now, for longer than a moment */
+    int64_t given;        /* bytes that the socket has taken */
+    int64_t taken_before; /* bytes that the client had taken when the first wait began, or less: see
+                             reply_wait.c */
     bool sent;            /* something may have reached the client */
-    bool ended;           /* the body's end is in staged, or sent */
+    bool ended;           /* the end of the body is in `staged`, or was sent */
     int ended_as;         /* BB_OK or BB_ESHORT */
-    bool spools;          /* the client is slow: what is too much for memory goes to a file */
-    uint64_t moments;     /* us, for a client that might have been quick */
-    int failed;           /* what bb_reply_write() failed with: bytes are missing, none may follow them */
+    bool spools;          /* the client is slow: bytes that memory has no room for go to a file */
+    uint64_t moments;     /* us, for which the lane has waited for a client that might be quick */
+    int failed; /* the code that bb_reply_write() failed with: bytes are missing, so none may follow */
 };
 
 /* What a lane does as soon as it has its set again. */
@@ -60,7 +63,7 @@ enum bb__then {
     BB_THEN_CLOSE,
     BB_THEN_RESET,
     BB_THEN_STEP_BACK,
-    BB_THEN_WAKE, /* it has been woken: nobody may have taken its set */
+    BB_THEN_WAKE, /* the lane was woken: nobody may have taken its set */
     BB_THEN_LOOK,
 };
 
@@ -164,7 +167,7 @@ static inline struct bb_lane *bb__lane_of(struct bb__intake *intake)
     return (struct bb_lane *)intake; /* its first member */
 }
 
-/* The worker's lanes, one after the other. Whoever goes along them has one of the worker's locks. */
+/* The worker's lanes, one after the other. The caller holds one of the worker's locks. */
 static inline struct bb_lane *bb__first_lane(const struct bb_worker *worker)
 {
     return bb__lane_of(worker->lanes);
@@ -175,137 +178,179 @@ static inline struct bb_lane *bb__next_lane(const struct bb_lane *lane)
     return bb__lane_of(lane->intake.next);
 }
 
-/* Does what a connection's last step asks for. True when it has a request to serve. */
+/* Does what a connection's last step asks for. True: it has a request to serve. */
 static inline bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, enum bb__conn_next next)
 {
     return bb__conn_set_settle(&lane->set, &lane->context, conn, next);
 }
 
-/* lane_log.c: where there is an access log. The lane has nothing to do; the host is about to get the
- * request, has made the head of its answer, is done with it. */
-void bb__lane_log_idle(struct bb_lane *lane);
-void bb__lane_log_begin(struct bb_lane *lane);
-void bb__lane_log_head(struct bb_lane *lane);
-void bb__lane_log_end(struct bb_lane *lane, bool aborted);
-void bb__lane_log_flush(struct bb_lane *lane);
-void bb__lane_log_tick(struct bb_lane *lane); /* from time to time */
-bool bb__lane_log_last(struct bb_lane *lane); /* nothing more will come. False: it is not written yet */
+/* ---- lane_log.c: only where there is an access log ---- */
 
-/* lane_log.c, for the I/O thread as well: tells of lines that were lost. */
+void bb__lane_log_idle(struct bb_lane *lane);              /* the lane has nothing to do */
+void bb__lane_log_begin(struct bb_lane *lane);             /* the host is about to get the request */
+void bb__lane_log_head(struct bb_lane *lane);              /* the head of the response is made */
+void bb__lane_log_end(struct bb_lane *lane, bool aborted); /* the host is done with the request */
+void bb__lane_log_flush(struct bb_lane *lane);
+void bb__lane_log_tick(struct bb_lane *lane); /* call it from time to time */
+
+/* The lane has drained: writes the last lines. False: the target has not taken them yet. */
+bool bb__lane_log_last(struct bb_lane *lane);
+
+/* Tells the host of lines that were lost. Used by the I/O thread as well. */
 void bb__log_tell_losses(struct bb__conn_context *context, struct bb__event_pace *pace);
 
-/* lane_watch.c: which sources are in the set */
+/* ---- lane_watch.c: the sources, which are the listeners and the shared queue, in the lane's set ---- */
+
 void bb__lane_watch_sources(struct bb_lane *lane);
 void bb__lane_unwatch_sources(struct bb_lane *lane);
-void bb__lane_pause(struct bb_lane *lane);             /* there is no room: no sources for a while */
-uint64_t bb__lane_resumes(const struct bb_lane *lane); /* ms: when a pause is over */
-void bb__lane_rescan(
-    struct bb_lane *lane); /* what is there, of which the set may not know; others come first */
 
-/* For the lane's own thread, which has the worker's lock: puts the sources there, or all of them out for a
- * while where there is no room. Unlocks. */
+/* There is no room for another connection: takes the sources out of the set for a while. */
+void bb__lane_pause(struct bb_lane *lane);
+
+/* ms, when the pause is over. */
+uint64_t bb__lane_resumes(const struct bb_lane *lane);
+
+/* Takes the sources out of the set and adds them again: the poller reports what is there already, and other
+ * lanes are woken before this one. */
+void bb__lane_rescan(struct bb_lane *lane);
+
+/* Adds the sources, and unlocks the worker's lock, which the lane's thread holds. If there is no room for
+ * all, the lane pauses. */
 void bb__lane_watch_and_unlock(struct bb_lane *lane);
 
-/* A lane that drains hears of connections that others pass on. */
+/* A lane that drains goes on watching the shared queue. */
 void bb__lane_watch_shared_queue(struct bb_lane *lane);
 
-/* lane_accept.c */
+/* ---- lane_accept.c ---- */
+
 void bb__lane_listen(struct bb_lane *lane);
-void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener, uint32_t events,
-                          bool others_wait); /* at other sources: takes one connection, not several */
-struct bb__conn *bb__lane_accept(struct bb_lane *lane); /* one that has a request, or NULL */
-struct bb__conn *bb__lane_adopt(struct bb_lane *lane);  /* the same, of those queued when the drain began */
-void bb__lane_make_room(struct bb_lane *lane,
-                        int newest);          /* for others, if that descriptor is one too many */
-bool bb__lane_may_take(struct bb_lane *lane); /* else it would be lost for want of a descriptor: a pause */
 void bb__lane_resume_accepting(struct bb_lane *lane);
 void bb__lane_stop_accepting(struct bb_lane *lane);
 
-/* lane_room.c */
-#define BB_PAUSE_TIME 100 /* ms without accepting when nothing can be closed for a new connection */
+/* An event of a listener. others_wait: other sources have events too, so one connection is accepted, not
+ * several. */
+void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener, uint32_t events,
+                          bool others_wait);
+
+/* Accepts a connection, or takes one that was in an accept queue when the worker began to drain. Returns it
+ * if it has a request, else NULL. */
+struct bb__conn *bb__lane_accept(struct bb_lane *lane);
+struct bb__conn *bb__lane_adopt(struct bb_lane *lane);
+
+/* ---- lane_room.c ---- */
+
+#define BB_PAUSE_TIME 100 /* ms without accepting if no connection can be closed for a new one */
+
 void bb__lane_keep_to_limit(struct bb_lane *lane);
 void bb__lane_tell_exhausted(struct bb_lane *lane, int error);
-bool bb__lane_close_least_missed(struct bb_lane *lane); /* False: all are of use, or too young */
-bool bb__lane_end_slowest(struct bb_lane *lane); /* ten a second; False: it is not time, or there is none */
-bool bb__lane_has_place(struct bb_lane *lane, const struct bb__conn *conn); /* which has just come */
-void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn);          /* 503 */
 
-/* lane_spread.c: after a streak of accepts: others may be next. */
+/* Closes a connection for another one, if that one's descriptor is one too many. */
+void bb__lane_make_room(struct bb_lane *lane, int newest);
+
+/* Before a message is taken: a descriptor has to be free for it. False: there is none, and the lane pauses.
+ */
+bool bb__lane_ensure_descriptor(struct bb_lane *lane);
+
+/* Closes the connection that is missed least. False: each is of use or too young. */
+bool bb__lane_close_least_missed(struct bb_lane *lane);
+
+/* Ends the slowest client, ten in a second. False: it is not time, or no client is slow. */
+bool bb__lane_end_slowest(struct bb_lane *lane);
+
+/* Finds a place for a new connection. False: there is none. */
+bool bb__lane_find_place(struct bb_lane *lane, const struct bb__conn *conn);
+
+/* Answers with 503 and closes. */
+void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn);
+
+/* ---- lane_spread.c, lane_source.c ---- */
+
+/* After a streak of accepts: lets other lanes be next, if this lane has had more. */
 void bb__lane_take_turns(struct bb_lane *lane);
 
-/* lane_source.c: an event of a listener or the shared queue, or another one's whose turn it is. Returns one
- * that has a request, or NULL. */
+/* An event of a source. Serves it, or the event of another source whose turn it is. Returns a connection that
+ * has a request, or NULL. */
 struct bb__conn *bb__lane_take_source(struct bb_lane *lane, struct epoll_event *taken);
 
-/* lane_turn.c: the set is left, to the I/O thread if need be, while the host has the request; and taken back,
- * for what is done to it next. If the I/O thread is in the middle of a step, bb__lane_has_returned() does it
- * later.
- */
-void bb__lane_leaves(struct bb_lane *lane);
-void bb__lane_returns(struct bb_lane *lane, enum bb__then then);
+/* ---- lane_turn.c: who has the set while the host has a request ---- */
 
-/* lane_turn.c: whether the set is the lane's again. Else bb__lane_await_set() waits for the I/O thread, or
- * for bb_lane_wake(). */
-bool bb__lane_has_returned(struct bb_lane *lane);
+/* The host gets a request: from now on the I/O thread may take the set. */
+void bb__lane_release_set(struct bb_lane *lane);
+
+/* The same while the host waits for a lock that its threads share; another thread may have it for long. */
+void bb__lane_release_woken(struct bb_lane *lane);
+
+/* The host has ended its request: takes the set back and does `then`. If the I/O thread is in the middle of a
+ * step, bb__lane_try_reclaim() does it later. */
+void bb__lane_reclaim_set(struct bb_lane *lane, enum bb__then then);
+
+/* Takes the set back and does what is left to do. False: the I/O thread still has it; bb__lane_await_set()
+ * waits for that, or for bb_lane_wake(). */
+bool bb__lane_try_reclaim(struct bb_lane *lane);
 void bb__lane_await_set(struct bb_lane *lane);
 
-/* lane_turn.c: the same for the time in which the host waits for a lock that its threads share: another
- * thread may have it for long. bb__lane_has_returned() ends it. */
-void bb__lane_is_woken(struct bb_lane *lane);
-
-/* lane_turn.c, where request_timeout is set: the first bytes of the answer may leave, or, if its end is among
- * them, the last. False: the connection is the I/O thread's. */
+/* Only with request_timeout. The lane is about to send the first bytes of the response, or the last. False:
+ * the connection is the I/O thread's. */
 bool bb__lane_may_send(struct bb_lane *lane);
 
-/* lane_turn.c: nothing more leaves, of an answer that is not whole. False: the I/O thread has given one, with
- * 504; else it does not any more. */
-bool bb__lane_gives_up(struct bb_lane *lane);
+/* The lane sends no more of a response that is not whole. False: the I/O thread has answered with 504. */
+bool bb__lane_stop_sending(struct bb_lane *lane);
 
-/* lane_turn.c: the lane waits for its client, for long maybe: the I/O thread is to look whether others need
- * it.
+/* The lane is about to wait for its client: the I/O thread has to see whether other requests need the lane.
  */
-void bb__lane_waits(struct bb_lane *lane);
+void bb__lane_announce_wait(struct bb_lane *lane);
 
-/* reply_wait.c: the client has taken something just now. */
+/* The connection that was to be next goes to the end of those that wait: the I/O thread may take the set. */
+void bb__lane_keep_again(struct bb_lane *lane);
+
+/* lane_aside.c: puts the sources back into the set of a lane that is `unwatched`. */
+void bb__lane_watch_again(struct bb_lane *lane);
+
+/* ---- reply_wait.c ---- */
+
+/* The client has just taken something. */
 void bb__reply_note_progress(struct bb_lane *lane);
 
-/* reply_wait.c: sends what is pending. BB_OK; BB_EGONE, also if the client takes nothing for write_timeout.
- */
+/* Sends what is pending. BB_OK; BB_EGONE, also if the client has taken nothing for write_timeout. */
 int bb__reply_flush_pending(struct bb_lane *lane);
 
-/* lane_share.c: after each look; and while what it has found is served, if there is much of it: passes some
- * on to lanes that are idle, or that others are waiting for as well. False: look again. */
-void bb__lane_looked(struct bb_lane *lane);
+/* ---- lane_share.c: several requests at a time ---- */
+
+/* After each look at the poller. */
+void bb__lane_after_look(struct bb_lane *lane);
+
 static inline bool bb__lane_is_to_share(const struct bb_lane *lane)
 {
     return lane->shares.crowded > 0 && (!lane->shares.done || lane->shares.mean >= BB_SHARE_WORTH);
 }
+
+/* While the lane serves what a look found: passes some requests on to lanes that are idle. False: look again.
+ */
 bool bb__lane_share(struct bb_lane *lane);
 
-/* lane_share.c: the worker is withdrawn: passes on all that the last look has found. False: there is
- * something that only the host can do. */
+/* The worker has paused accepting: passes on all that the last look found. False: only the host can do what
+ * is left. */
 bool bb__lane_pass_all(struct bb_lane *lane);
 
-/* lane_shared.c: takes a connection that another lane has passed on. *served: it, if it has a request, else
- * NULL. BB_OK; BB_AGAIN: there is none. */
+/* ---- lane_shared.c ---- */
+
+/* Takes a connection from the shared queue. *served: the connection, if it has a request, else NULL. BB_OK;
+ * BB_AGAIN: the queue is empty. */
 int bb__lane_take_shared(struct bb_lane *lane, struct bb__conn **served);
 
-/* lane_drain.c: the worker drains. */
+/* ---- lane_drain.c ---- */
+
 void bb__lane_begin_drain(struct bb_lane *lane);
-void bb__lane_check_drain(struct bb_lane *lane); /* from time to time */
-void bb__lane_show_done(struct bb_lane *lane);   /* or that it is not, on the scoreboard */
-bool bb__lane_has_drained(struct bb_lane *lane);
+void bb__lane_check_drain(struct bb_lane *lane); /* call it from time to time */
 
-/* lane_drain.c: takes a connection of the shared queue, as no other lane may be left to take it. False: there
- * is none. *conn: see bb__lane_take_shared(). */
+/* Shows on the scoreboard whether a connection of the lane may still bring a request. */
+void bb__lane_show_done(struct bb_lane *lane);
+
+/* True: the lane has nothing left and may end. Else it serves, or stands by for other lanes. */
+bool bb__lane_finish_drain(struct bb_lane *lane);
+
+/* Takes a connection from the shared queue because no other worker may be left to take it. False: the queue
+ * is empty. *conn: see bb__lane_take_shared(). */
 bool bb__lane_take_left(struct bb_lane *lane, struct bb__conn **conn);
-
-/* lane_turn.c: the one that was to go on at once waits for its turn: the I/O thread may have the set
- * meanwhile.
- */
-void bb__lane_keep_again(struct bb_lane *lane);
-
-/* lane_aside.c: the lane has `unwatched` set. */
-void bb__lane_watch_again(struct bb_lane *lane);
 
 #endif

@@ -126,7 +126,7 @@ static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn
     lane->context.read_at = ready_at;
     enum bb__conn_next next = bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ);
     lane->context.read_at = read_at;
-    if (next == BB_CONN_WAIT && !bb__lane_has_place(lane, conn)) {
+    if (next == BB_CONN_WAIT && !bb__lane_find_place(lane, conn)) {
         bb__lane_reject(lane, conn);
         return NULL;
     }

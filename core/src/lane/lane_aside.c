@@ -10,7 +10,7 @@
 static void let_go(struct bb_lane *lane)
 {
     bb__lane_keep_again(lane);
-    bb__lane_leaves(lane);
+    bb__lane_release_set(lane);
 }
 
 int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when)
@@ -26,7 +26,7 @@ void bb_lane_step_back(struct bb_lane *lane)
 {
     struct bb_worker *worker = lane->worker;
     if (bb__worker_is_inert(worker) || lane->turn.then != BB_THEN_NOTHING) return;
-    if (worker->aside == &lane->intake) bb__lane_returns(lane, BB_THEN_STEP_BACK);
+    if (worker->aside == &lane->intake) bb__lane_reclaim_set(lane, BB_THEN_STEP_BACK);
 }
 
 void bb__lane_watch_again(struct bb_lane *lane)

@@ -70,7 +70,7 @@ static bool stands_by(const struct bb_lane *lane)
            (!others_are_done(lane) || has_left_something(worker));
 }
 
-bool bb__lane_has_drained(struct bb_lane *lane)
+bool bb__lane_finish_drain(struct bb_lane *lane)
 {
     bool has_something = lane->accept.listening || lane->set.conns || bb__worker_has_queued(lane->worker);
     bb__lane_show_done(lane);

@@ -177,7 +177,7 @@ void bb__lane_make_room(struct bb_lane *lane, int newest)
 
 /* The request of a new connection is not whole; else it is served at once, and its connection ends. If it has
  * said nothing yet, its request is on the way, and the one that has been silent the longest goes. */
-bool bb__lane_has_place(struct bb_lane *lane, const struct bb__conn *conn)
+bool bb__lane_find_place(struct bb_lane *lane, const struct bb__conn *conn)
 {
     if (!over_limit(lane) || lane->context.draining || bb__lane_end_slowest(lane) ||
         !is_above_limit_by(lane->worker, SLACK))
@@ -208,7 +208,7 @@ static bool has_number(const struct bb_lane *lane)
     return number >= 0 && number < worker->reserve;
 }
 
-bool bb__lane_may_take(struct bb_lane *lane)
+bool bb__lane_ensure_descriptor(struct bb_lane *lane)
 {
     if (lane->context.draining || has_number(lane) || bb__lane_close_least_missed(lane) ||
         bb__lane_end_slowest(lane))

@@ -13,7 +13,7 @@ static void measure(struct bb_lane *lane, uint64_t now)
 }
 
 /* Several at a time are worth a look at the clock. */
-void bb__lane_looked(struct bb_lane *lane)
+void bb__lane_after_look(struct bb_lane *lane)
 {
     lane->context.read_at = 0;
     lane->set.shared_queue_is_full = false; /* it may have room again */

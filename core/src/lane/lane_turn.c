@@ -14,7 +14,7 @@ static bool is_alone(const struct bb_lane *lane)
 }
 
 /* Costs no system call as long as the I/O thread is awake, and two atomic steps. */
-void bb__lane_leaves(struct bb_lane *lane)
+void bb__lane_release_set(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;
     if (!io) return;
@@ -31,7 +31,7 @@ void bb__lane_leaves(struct bb_lane *lane)
 }
 
 /* The lane is never alone here: it may be the only one that knows of what has come. */
-void bb__lane_is_woken(struct bb_lane *lane)
+void bb__lane_release_woken(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;
     if (!io) return;
@@ -43,7 +43,7 @@ void bb__lane_is_woken(struct bb_lane *lane)
 }
 
 /* A lane that was alone has left nothing behind; new connections come all the same. */
-void bb__lane_waits(struct bb_lane *lane)
+void bb__lane_announce_wait(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;
     if (!io) return;
@@ -69,7 +69,7 @@ bool bb_lane_gives_way(struct bb_lane *lane, bool others_have_requests)
     if (lane->turn.wanted_since == 0) lane->turn.wanted_since = now;
     if (now - lane->turn.wanted_since < BB_TURN) return false;
     bb__lane_keep_again(lane);
-    bb__lane_is_woken(lane);
+    bb__lane_release_woken(lane);
     return true;
 }
 
@@ -122,7 +122,7 @@ static void do_later(struct bb_lane *lane, enum bb__then then)
     lane->reply.failed = BB_EGONE; /* until the next request there is none to reply to */
 }
 
-void bb__lane_returns(struct bb_lane *lane, enum bb__then then)
+void bb__lane_reclaim_set(struct bb_lane *lane, enum bb__then then)
 {
     bb__scoreboard_end(lane->intake.slot);
     if (!bb__owner_end(&lane->owner) && !take_back(lane))
@@ -133,7 +133,7 @@ void bb__lane_returns(struct bb_lane *lane, enum bb__then then)
         end_otherwise(lane, then);
 }
 
-bool bb__lane_has_returned(struct bb_lane *lane)
+bool bb__lane_try_reclaim(struct bb_lane *lane)
 {
     bool ended = false;
     if (lane->turn.then == BB_THEN_NOTHING) return true;
@@ -165,7 +165,7 @@ bool bb__lane_may_send(struct bb_lane *lane)
     return before < BB_RESPONSE_BY_IO && atomic_compare_exchange_strong(&lane->response, &before, next);
 }
 
-bool bb__lane_gives_up(struct bb_lane *lane)
+bool bb__lane_stop_sending(struct bb_lane *lane)
 {
     lane->reply.ended = true;
     return lane->worker->settings.request_timeout == 0 || bb__lane_may_send(lane) ||

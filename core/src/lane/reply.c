@@ -283,7 +283,7 @@ int bb_reply_end(struct bb_lane *lane)
     lane->context.now = bb__clock_ms(); /* the host has taken its time: it is not the client's */
     tidy_staged(lane);
     if (lane->context.log) bb__lane_log_end(lane, false);
-    bb__lane_returns(lane, BB_THEN_GO_ON);
+    bb__lane_reclaim_set(lane, BB_THEN_GO_ON);
     return BB_OK;
 }
 
@@ -292,8 +292,8 @@ void bb_reply_abort(struct bb_lane *lane)
     if (!current(lane) || lane->turn.then != BB_THEN_NOTHING) return;
     bb__buf_clear(&lane->reply.staged);
     tidy_staged(lane);
-    bool answered = !bb__lane_gives_up(lane);
+    bool answered = !bb__lane_stop_sending(lane);
     if (lane->context.log && !answered) bb__lane_log_end(lane, true);
     lane->reply.sent = true;
-    bb__lane_returns(lane, answered ? BB_THEN_CLOSE : BB_THEN_RESET);
+    bb__lane_reclaim_set(lane, answered ? BB_THEN_CLOSE : BB_THEN_RESET);
 }

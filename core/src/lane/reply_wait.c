@@ -164,7 +164,7 @@ static void begin_to_wait(struct bb_lane *lane)
     bool is_first = atomic_load_explicit(&lane->reply.taking, memory_order_relaxed) == 0;
     show_rate(lane);
     atomic_store(&lane->reply.waits, true);
-    if (is_first) bb__lane_waits(lane);
+    if (is_first) bb__lane_announce_wait(lane);
 }
 
 static void end_to_wait(struct bb_lane *lane)
