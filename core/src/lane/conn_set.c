@@ -55,7 +55,7 @@ static void tell_lost(struct bb__conn_context *context, struct bb__event_pace *l
     bb__event_add_paced(&context->events, lost, context->now, &event);
 }
 
-/* So often a worker that cannot use a request leaves it to another one. Then it answers. */
+/* A worker that cannot use a request leaves it to another worker this many times. Then it answers. */
 #define SENT_BACK_MAX 3
 
 int bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn_context *context,
@@ -82,7 +82,7 @@ int bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn_context *cont
     return BB_OK;
 }
 
-/* 1: the kernel tells when its client takes something; else 0. */
+/* 1: the poller reports when the client takes something; else 0. */
 static unsigned awaits_taking(const struct bb__conn *conn)
 {
     return conn->registered && (conn->interest & BB_INTEREST_WRITE);
@@ -95,7 +95,8 @@ void bb__conn_set_end(struct bb__conn_set *set, struct bb__conn_context *context
      * a duplicate: events would go on coming, for a connection that is freed. In the child the set is the
      * parent's. */
     if (conn->registered && end != BB_CONN_END_ABANDON) bb__poller_remove(&set->poller, conn->fd);
-    /* One with bytes in hand has no deadline and takes no events: nothing but the set's end closes it. */
+    /* A connection that is ready has no timeout and reports no events, so only the end of the set closes it.
+     */
     bb__batch_forget(&set->batch, conn);
     if (conn->previous)
         conn->previous->next = conn->next;
@@ -116,7 +117,7 @@ void bb__conn_set_unwatch(struct bb__conn_set *set, struct bb__conn *conn)
     conn->registered = false;
 }
 
-/* It is read when it has its turn. A poll until then would find it each time. */
+/* The connection is read when it has its turn. The poller would report it each time until then. */
 static void push_ready(struct bb__conn_set *set, struct bb__conn *conn)
 {
     bb__conn_set_unwatch(set, conn);
@@ -162,8 +163,8 @@ static bool watch(struct bb__conn_set *set, struct bb__conn *conn)
     return code == BB_OK;
 }
 
-/* Of one that is not watched any more. False: it still is ours. While one waits for room in the shared queue,
- * those that came later are behind it. */
+/* Passes a connection on that is not watched any more. False: the set still owns it. While the first waits
+ * for room in the shared queue, later ones stay behind it. */
 static bool hand_on(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
                     const struct bb__shared_queue *shared_queue)
 {
@@ -199,7 +200,7 @@ void bb__conn_set_pass(struct bb__conn_set *set, struct bb__conn_context *contex
         push_ready(set, conn);
 }
 
-/* Or in the middle of a head. */
+/* A connection in the middle of a head counts as idle. */
 static bool is_idle(const struct bb__conn *conn)
 {
     return conn->state == BB_CONN_HEAD && !conn->is_ready && !bb__conn_owes_some(conn);

@@ -1,6 +1,6 @@
-/* conn_set.h: the connections of one lane and what waits for them: the kernel's set, their deadlines, those
- * whose turn it is to wait for. One thing with one owner at a time, the thread that calls these. Knows no
- * host, no listener and no request. */
+/* conn_set.h: the connections of one lane: the poller that reports their events, their timeouts, and those
+ * that wait for their turn. A set has one owner at a time, the thread that calls these functions. It knows
+ * no host and no listener. */
 #ifndef BB_CONN_SET_H
 #define BB_CONN_SET_H
 
@@ -12,34 +12,34 @@
 /* ms. A shorter time may be the scheduler's. */
 #define BB_AWAY_TIME 100
 
-/* Nothing is due before something comes. */
+/* Nothing is due until an event comes. */
 #define BB_NOT_DUE (UINT64_MAX - BB_AWAY_TIME)
 
 struct bb__conn_set {
     struct bb__poller poller;
-    struct bb__batch batch; /* what the last look found */
+    struct bb__batch batch; /* events of the last look */
     struct bb__timeouts timeouts;
-    struct bb__conn *conns; /* all of them */
+    struct bb__conn *conns; /* all connections of the set */
     uint64_t count;
-    unsigned unsent; /* of them: clients that are to take something, as the kernel is asked to tell */
-    struct bb__conn *ready_first, *ready_last; /* bytes in hand, waiting for their turn */
+    unsigned unsent;                           /* connections that wait until their client takes something */
+    struct bb__conn *ready_first, *ready_last; /* they have bytes to read and wait for their turn */
     unsigned ready_count;
-    bool shared_queue_is_full;           /* for the first of them */
-    atomic_uint_fast64_t *process_count; /* of all sets of the process */
-    uint64_t due_back;                   /* ms, when its owner is to look again */
-    bool has_room;                       /* a connection was closed since the owner has set it to false */
+    bool shared_queue_is_full;           /* it has no room for the first of them */
+    atomic_uint_fast64_t *process_count; /* connections of all sets of the process */
+    uint64_t due_back;                   /* ms, when the owner has to look again */
+    bool has_room;                       /* a connection was closed since the owner set this to false */
     bool hurried;                        /* see bb__conn_set_hurry() */
 };
 
-/* BB_OK or BB_ESYSTEM; bb__conn_set_close() is due either way. process_count outlives the set. */
+/* BB_OK or BB_ESYSTEM. Call bb__conn_set_close() in either case. process_count must outlive the set. */
 int bb__conn_set_open(struct bb__conn_set *set, const struct bb_settings *settings,
                       atomic_uint_fast64_t *process_count);
 
-/* There are no connections any more. */
+/* No connection is left. */
 void bb__conn_set_close(struct bb__conn_set *set);
 
-/* Its owner looks, and if it does so much too late, as it was busy or its process was stopped, no client is
- * to suffer for that. now: ms. */
+/* The owner looks. now: ms. If it looks much too late, because it was busy or its process was stopped, all
+ * timeouts are put off by that time. */
 void bb__conn_set_excuse(struct bb__conn_set *set, uint64_t now);
 static inline void bb__conn_set_look(struct bb__conn_set *set, uint64_t now)
 {
@@ -47,36 +47,36 @@ static inline void bb__conn_set_look(struct bb__conn_set *set, uint64_t now)
     set->due_back = now;
 }
 
-/* The set's from now on. */
+/* Adds a connection. The set owns it from now on. */
 void bb__conn_set_add(struct bb__conn_set *set, struct bb__conn *conn);
 
-/* Ends a connection of the set, and frees it. */
+/* Ends a connection of the set and frees it. */
 void bb__conn_set_end(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
                       enum bb__conn_end end);
 
-/* Does what a connection's last step asks for. BB_CONN_WAIT: it was watched or had to be ended;
- * BB_CONN_AGAIN: it is the last of the ready ones; BB_CONN_CLOSE: it was ended. True for BB_CONN_REQUEST: it
- * has a request to serve. */
+/* Does what a connection's last step asks for. BB_CONN_WAIT: watches it, or ends it if that fails.
+ * BB_CONN_AGAIN: it becomes the last of the ready ones. BB_CONN_CLOSE: ends it. BB_CONN_REQUEST: returns
+ * true, because it has a request to serve. */
 bool bb__conn_set_settle(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
                          enum bb__conn_next next);
 
-/* Nothing of it is heard until it is settled again. */
+/* The poller reports no event of this connection until it is settled again. */
 void bb__conn_set_unwatch(struct bb__conn_set *set, struct bb__conn *conn);
 
-/* One that was accepted. NULL: out of memory, it is closed. */
+/* Makes a connection of an accepted socket. NULL: out of memory, and the socket is closed. */
 struct bb__conn *bb__conn_set_accept(struct bb__conn_set *set, struct bb__conn_context *context, int fd,
                                      unsigned listener, const char *peer);
 
-/* One that was passed on. BB_OK: *conn is the set's, bb__conn_resume() is next; NULL: nothing has come of it.
- * BB_EVENT: a nudge (bb__worker_nudge()). BB_AGAIN: there is none. lost: telling of those for which there was
- * no room. */
+/* Takes a message from the shared queue. BB_OK: *conn is a connection of the set, and bb__conn_resume() is
+ * next; NULL: nothing came of the message. BB_EVENT: a nudge (bb__worker_nudge()). BB_AGAIN: the queue is
+ * empty. lost: the pace of events about lost connections. */
 int bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn_context *context,
                          const struct bb__shared_queue *shared_queue, struct bb__event_pace *lost,
                          struct bb__conn **conn);
 
-/* A complete request that this lane does not serve: goes to whichever takes it first, or, when the shared
- * queue has no room for it or it is not its turn, is the last of the ready ones. Where the queue is full it
- * is turned away. */
+/* Passes on a complete request that this lane does not serve. If the shared queue has no room, or it is not
+ * its turn, the connection becomes the last of the ready ones. If MaxQueue is reached, the request is
+ * rejected. */
 void bb__conn_set_pass(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
                        const struct bb__shared_queue *shared_queue);
 
@@ -90,16 +90,16 @@ static inline bool bb__conn_set_may_be_asked(const struct bb__conn_set *set)
     return set->ready_first != NULL;
 }
 
-/* Passes on those that are idle, or have not sent a whole head. False: the shared queue has no room for some
- * of them now. */
+/* Passes on the connections that are idle or have not sent a whole head. False: the shared queue has no room
+ * for some of them now. */
 bool bb__conn_set_pass_idle(struct bb__conn_set *set, struct bb__conn_context *context,
                             const struct bb__shared_queue *shared_queue);
 
-/* The worker drains, since `began` (ms): who is idle, or does not say all he has to, has little time left.
- * Once. */
+/* The worker drains since `began` (ms): clients that are idle, or have not sent a whole request, have little
+ * time left. Has an effect once. */
 void bb__conn_set_hurry(struct bb__conn_set *set, uint64_t wait_time, uint64_t began);
 
-/* Takes the first of those that are ready; there is one. */
+/* Takes the first of the ready connections. There is one. */
 struct bb__conn *bb__conn_set_take_ready(struct bb__conn_set *set);
 
 #endif

@@ -1,5 +1,5 @@
-/* lane_accept.c: how a lane takes new connections: when to ask the queue again, what to do without
- * descriptors, how to stop without losing what is queued. */
+/* lane_accept.c: how a lane takes new connections: when it asks an accept queue again, what it does without
+ * descriptors, and how it stops without losing connections that are queued. */
 #include "lane/lane.h"
 
 #include <errno.h>
@@ -8,15 +8,15 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* ms for which a worker may have no connection, and no descriptor for one. */
+/* ms, for which a worker may have no connection and no descriptor for one. */
 #define STARVED_TIME 5000
 
-/* A lane that accepted only one connection in its last streak asks again only now and then: on a quiet server
- * the second accept4 finds nothing and costs as much as the first. And where requests take long it looks who
- * else has come after each one. */
+/* After a streak of one connection a lane asks the accept queue again only every so many streaks: on a quiet
+ * server the second accept4 finds nothing and costs as much as the first. If requests take long, the lane
+ * looks at its other sources after each one. */
 #define PROBE_EVERY 8
 
-/* ms. What is less may be the kernel's ticks. */
+/* ms. A shorter time may be the kernel's ticks. */
 #define QUEUED_MIN 5
 
 void bb__lane_listen(struct bb_lane *lane)
@@ -26,7 +26,7 @@ void bb__lane_listen(struct bb_lane *lane)
     bb__lane_watch_sources(lane);
 }
 
-/* Somebody has shut it down, say: it would be ready for ever, with nothing in its queue. */
+/* Another process may have shut the listener down: it would be ready for ever, with nothing in its queue. */
 static void give_up(struct bb_lane *lane, const struct bb__listener *listener, int error)
 {
     struct bb_worker *worker = lane->worker;
@@ -68,7 +68,7 @@ void bb__lane_resume_accepting(struct bb_lane *lane)
         bb__lane_watch_sources(lane);
 }
 
-/* Nothing can be closed for a new connection: other programs of the process have all descriptors. */
+/* No connection can be closed for a new one: other code of the process has all descriptors. */
 static void note_starving(struct bb_lane *lane, int error)
 {
     struct bb_worker *worker = lane->worker;
@@ -118,7 +118,8 @@ static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb_
     return conn;
 }
 
-/* NULL when there is none, or no request yet. came: us, if it was accepted before; else 0. */
+/* Reads a new connection. NULL: there is none, or it has no request yet. ready_at: us, if it was accepted
+ * before; else 0. */
 static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn, uint64_t ready_at)
 {
     if (!conn) return NULL;
@@ -133,8 +134,8 @@ static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn
     return bb__lane_settle(lane, conn, next) ? conn : NULL;
 }
 
-/* Its request came while all lanes were busy. TCP tells when; but not each that is accepted is to be asked:
- * if the first one within a millisecond has not waited, the others of that queue have not, either. */
+/* The request came while all lanes were busy. TCP tells when. Not each connection has to be asked: if the
+ * first one within a millisecond has not waited, the others of that queue have not either. */
 static void note_queueing(struct bb_lane *lane, const struct bb__listener *listener, struct bb__conn *conn)
 {
     if (lane->accept.calm == listener && lane->accept.calm_at == lane->context.now) return;
@@ -169,15 +170,15 @@ struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
 {
     struct bb__queued *queued = bb__worker_take_queued(lane->worker);
     if (!queued) return NULL;
-    lane->turn.told = BB_IN_A_ROW; /* the I/O thread is to know of the others that are queued */
+    lane->turn.told = BB_IN_A_ROW; /* the I/O thread has to know of the other connections that are queued */
     struct bb__conn *conn = take_over(lane, queued->fd, queued->listener, queued->peer);
     uint64_t ready_at = queued->ready_at;
     free(queued);
     return read_at_once(lane, conn, ready_at);
 }
 
-/* Whoever gave the order has done this already, unless there was no room for all that the queues hold: a lane
- * can close others for it, and wait. */
+/* bb_worker_drain() has done this already, unless there was no room for all that the queues hold. A lane can
+ * close other connections, and wait. */
 void bb__lane_stop_accepting(struct bb_lane *lane)
 {
     if (!lane->accept.listening) return;

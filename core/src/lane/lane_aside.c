@@ -1,10 +1,9 @@
-/* lane_aside.c: how a worker stands back for a while between two requests: no new connection wakes it, those
- * that come are for its siblings. See bontebok.h for the contracts.
- *
- * A connection wakes one of all the lanes that wait for it (EPOLLEXCLUSIVE), one that sleeps. The lane that
- * steps aside does not sleep and is passed over anyway; but its worker's other lanes would be woken, and
- * could do nothing for as long as the host keeps them (a global lock). So the sources leave every set.
- * Connections that are kept alive the I/O thread has meanwhile, or lanes that wait pass on. */
+/* lane_aside.c: how a worker steps aside for a while between two requests. No new connection wakes it; other
+ * workers take those that come. See bontebok.h for the contracts. A connection wakes one of all the sleeping
+ * lanes that wait for it (EPOLLEXCLUSIVE). The lane that steps aside does not sleep, so it is passed over.
+ * But other lanes of its worker would be woken, and could do nothing while the host holds a global lock. So
+ * the sources leave every set. The I/O thread has the kept-alive connections meanwhile, or waiting lanes
+ * pass them on. */
 #include "lane/lane.h"
 
 static void let_go(struct bb_lane *lane)

@@ -1,8 +1,8 @@
-/* lane_drain.c: how a lane ends gracefully. A lane that has no connection left stands by for lanes that have
- * some: one of them may be busy for long, and the lane that stands by serves the requests of its clients. */
+/* lane_drain.c: how a lane ends gracefully. A lane without a connection stands by for other lanes. One of
+ * them may have a long request; the lane that stands by serves the requests of its other clients. */
 #include "lane/lane.h"
 
-/* ms. The order may have come after the lane has read the clock. */
+/* ms, since the order to drain. The order may be later than the lane's clock. */
 static uint64_t drains_for(const struct bb_lane *lane)
 {
     uint64_t now = lane->context.now, began = atomic_load(&lane->worker->drain_began);
@@ -22,14 +22,14 @@ bool bb__lane_take_left(struct bb_lane *lane, struct bb__conn **conn)
     return bb__worker_is_last(lane->worker) && bb__lane_take_shared(lane, conn) == BB_OK;
 }
 
-/* The I/O thread calls this, too, for a set that it has. */
+/* The I/O thread calls this too, for a set that it has. */
 void bb__lane_show_done(struct bb_lane *lane)
 {
     bb__scoreboard_set_done(lane->intake.slot,
                             !bb__conn_set_may_be_asked(&lane->set) && !bb__worker_has_queued(lane->worker));
 }
 
-/* Other workers go on serving: they take the idle connections. */
+/* Other workers go on serving, so they take the idle connections. */
 static void hand_over(struct bb_lane *lane)
 {
     if (lane->pick.again) return;
@@ -44,7 +44,7 @@ void bb__lane_check_drain(struct bb_lane *lane)
     bb__lane_show_done(lane);
 }
 
-/* A worker may hear of a stop some milliseconds after this one. */
+/* Another worker may hear of a stop some milliseconds later. */
 static bool others_are_done(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;
@@ -52,16 +52,16 @@ static bool others_are_done(const struct bb_lane *lane)
     return bb__scoreboard_others_are_done(worker->scoreboard, lane->intake.slot, all);
 }
 
-/* A I/O thread passes the last connection on before it shows that its lane is done. */
+/* The I/O thread passes the last connection on before it shows that its lane is done. */
 static bool has_left_something(const struct bb_worker *worker)
 {
     struct bb__shared_stamp first;
     return bb__shared_queue_look(&worker->shared_queue, &first) == BB_OK;
 }
 
-/* Every lane looks into the shared queue after its last connection was passed on, so no request stays there.
- * The last quarter of GracefulTimeout is left to the host: a lane that stands by to the end would be killed
- * with the lane that it stands by for. */
+/* Every lane looks into the shared queue after it has passed its last connection on, so no request stays
+ * there. The last quarter of GracefulTimeout is left to the host. A lane that stood by to the end would be
+ * killed together with the lane that it stands by for. */
 static bool stands_by(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;

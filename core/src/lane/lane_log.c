@@ -1,9 +1,9 @@
-/* lane_log.c: what a lane tells the access log: a request's times, the fields of its answer, its end. Not
- * called where there is none. Refusals are conn_log.c's. */
+/* lane_log.c: what a lane writes to the access log: the times of a request, the fields of its response, its
+ * end. Not called if there is no access log. conn_log.c is for rejected requests. */
 #include "lane/lane.h"
 #include "system/access_log.h"
 
-/* Fields that were larger give their memory back. */
+/* Larger fields give their memory back. */
 #define RESPONSE_KEPT (16 * 1024)
 
 void bb__lane_log_begin(struct bb_lane *lane)
@@ -39,7 +39,7 @@ static uint64_t body_length(const struct bb__lane_reply *reply)
     }
 }
 
-/* The clock may have been set, long ago, meanwhile. */
+/* The clock may have been set meanwhile. */
 static uint64_t before(uint64_t real, uint64_t duration)
 {
     return real > duration ? real - duration : 0;
@@ -67,8 +67,8 @@ void bb__lane_log_idle(struct bb_lane *lane)
     if (!log->stuck || now >= log->due) bb__access_log_flush(log, now);
 }
 
-/* Where requests take their time there are few of them: nothing is won by writing lines together, and the
- * next request would keep them waiting. */
+/* If requests take long, there are few of them. Each line is written at once, because the next request would
+ * delay it. */
 void bb__lane_log_end(struct bb_lane *lane, bool aborted)
 {
     const struct bb__lane_reply *reply = &lane->reply;
@@ -110,7 +110,7 @@ void bb__log_tell_losses(struct bb__conn_context *context, struct bb__event_pace
     log->lost = 0;
 }
 
-/* Once a second at most, with how many lines there were. */
+/* At most once a second, with the number of lines. */
 void bb__lane_log_tick(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
@@ -119,14 +119,14 @@ void bb__lane_log_tick(struct bb_lane *lane)
     bb__log_tell_losses(context, &lane->paces.log_losses);
 }
 
-/* Then there is no other time to tell of what was lost. */
+/* Reports lost lines, because there is no later time for it. */
 bool bb__lane_log_last(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
     struct bb__access_log *log = context->log;
     if (lane->drain.log_last == 0) {
         lane->drain.log_last = context->now;
-        log->stuck = false; /* it is asked at once, and then as often as at first */
+        log->stuck = false; /* the target is tried at once, and then as often as at first */
     }
     bb__lane_log_idle(lane);
     if (log->len > 0 && context->now - lane->drain.log_last < BB_LOG_LAST) return false;

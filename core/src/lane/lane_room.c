@@ -1,6 +1,6 @@
-/* lane_room.c: which connection goes when there is no room for another one, by max_connections or for want of
- * descriptors: one that is missed least, then the slowest client; and which ones are not let in. Used by
- * lane_accept.c and lane_shared.c. */
+/* lane_room.c: which connection is closed if there is no room for another one, because of max_connections or
+ * for want of descriptors: the one that is missed least, then the slowest client. Also which connections are
+ * not let in. Used by lane_accept.c and lane_shared.c. */
 #include "http/h1_reply.h"
 #include "lane/lane.h"
 
@@ -9,25 +9,25 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ms for which a connection is not closed for another one: a request may be on its way to us, or an answer to
- * its client. Longer, and clients that say nothing could keep everybody else out. One that is kept alive is
- * told with its next answer, if that comes sooner. */
+/* ms, for which a connection is not closed for another one: a request may be on its way to us, or a response
+ * to its client. If it were longer, silent clients could keep all others out. A kept-alive client is told
+ * with its next response, if that comes sooner. */
 #define SPARED_TIME      1000
 #define SPARED_TIME_IDLE 100
 
-/* The search for a connection to close looks at so many at most. */
+/* Connections that the search for one to close looks at. */
 #define PEEKS_MAX 64
 
-/* ms between two clients that are ended because they are slow: an attack is not to end all uploads at once.
- */
+/* ms between two clients that are ended because they are slow: an attack does not end all uploads at once. */
 #define ENDS_EVERY 100
 
 /* Connections above the limit: clients that have connected, and whose requests are on their way. */
 #define SLACK 16
 
-/* ---- who is idle ---- */
+/* ---- idle connections ---- */
 
-/* The longest idle connection often has a request that is not read yet. It stays, and the next one goes. */
+/* The connection that has been idle the longest often has a request that is not read yet. That one stays,
+ * and the next one is closed. */
 static bool close_oldest(struct bb_lane *lane, enum bb__timeout_kind kind, uint64_t spared_time)
 {
     struct bb__timeout *oldest = bb__timeout_oldest(&lane->set.timeouts, kind);
@@ -46,9 +46,9 @@ static bool close_oldest(struct bb_lane *lane, enum bb__timeout_kind kind, uint6
     return false;
 }
 
-/* Closes the connection that will be missed least: the longest idle, then the one whose answer is the longest
- * sent, then the longest silent, then the longest in the middle of a head. False when there is none of them.
- */
+/* Closes the connection that is missed least: the one that has been idle the longest, then the one whose
+ * response was sent first, then the one that has been silent the longest, then the one that has been in the
+ * middle of a head the longest. False: there is none. */
 bool bb__lane_close_least_missed(struct bb_lane *lane)
 {
     return close_oldest(lane, BB_TIMEOUT_KEEPALIVE, SPARED_TIME_IDLE) ||
@@ -57,7 +57,7 @@ bool bb__lane_close_least_missed(struct bb_lane *lane)
            close_oldest(lane, BB_TIMEOUT_HEADER, SPARED_TIME);
 }
 
-/* ---- who is slow ---- */
+/* ---- slow clients ---- */
 
 static uint64_t sending_rate(const struct bb__conn *conn, uint64_t now)
 {
@@ -65,7 +65,7 @@ static uint64_t sending_rate(const struct bb__conn *conn, uint64_t now)
     return conn->body_received * 1000 / (time > SPARED_TIME ? time : SPARED_TIME);
 }
 
-/* A client of this kind that is slower than *rate and not younger than that, or NULL. *rate: its bytes per
+/* The slowest client of this kind that is slower than *rate and older than age, or NULL. *rate: bytes per
  * second. */
 static struct bb__conn *slower(const struct bb_lane *lane, enum bb__timeout_kind kind, uint64_t age,
                                uint64_t *rate)
@@ -101,8 +101,8 @@ static void tell_slow(struct bb_lane *lane, const struct bb__conn *conn, bool se
     if (scoreboard) atomic_fetch_add(sends ? &scoreboard->slow_senders : &scoreboard->slow_readers, 1);
 }
 
-/* Its descriptor is wanted now, so it does not linger: what has come is read, as a reset could overtake the
- * answer. */
+/* The descriptor is wanted now, so the connection does not linger. Bytes that have come are read first,
+ * because a reset could overtake the response. */
 static void refuse_and_close(struct bb_lane *lane, struct bb__conn *conn, const struct bb__h1_error *error)
 {
     (void)bb__conn_reject_with(conn, &lane->context, error);
@@ -131,7 +131,7 @@ bool bb__lane_end_slowest(struct bb_lane *lane)
     return end_slowest(lane, SPARED_TIME);
 }
 
-/* ---- how many there may be ---- */
+/* ---- the limit ---- */
 
 void bb__lane_tell_exhausted(struct bb_lane *lane, int error)
 {
@@ -140,8 +140,8 @@ void bb__lane_tell_exhausted(struct bb_lane *lane, int error)
     bb__event_add_paced(&lane->context.events, &lane->paces.exhausted, lane->context.now, &event);
 }
 
-/* Whether one has to go. A lane closes only its own connections. A lane that has less than its share leaves
- * it to the others. They may be busy now: they do it when they look again. */
+/* Whether a connection has to be closed. A lane closes its own connections only. A lane that has less than
+ * its share leaves that to other lanes; if they are busy, they do it at their next look. */
 static bool over_limit(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;
@@ -157,8 +157,8 @@ static bool is_above_limit_by(const struct bb_worker *worker, uint64_t more)
            count - more > atomic_load_explicit(&worker->connections_limit, memory_order_relaxed);
 }
 
-/* New clients that have said nothing are let in, and may send half a request as soon as they are: they are
- * many, and not spared. */
+/* New clients that have sent nothing are let in, and may send half a request at once. They may be many, so
+ * they are not spared. */
 void bb__lane_keep_to_limit(struct bb_lane *lane)
 {
     while (over_limit(lane) && bb__lane_close_least_missed(lane)) continue;
@@ -175,8 +175,9 @@ void bb__lane_make_room(struct bb_lane *lane, int newest)
     if (!lane->accept.sweeps) bb__lane_pause(lane);
 }
 
-/* The request of a new connection is not whole; else it is served at once, and its connection ends. If it has
- * said nothing yet, its request is on the way, and the one that has been silent the longest goes. */
+/* The request of the new connection is not whole; a whole request is served at once, and its connection
+ * ends. If the client has sent nothing yet, its request is on its way, and the connection that has been
+ * silent the longest is closed. */
 bool bb__lane_find_place(struct bb_lane *lane, const struct bb__conn *conn)
 {
     if (!over_limit(lane) || lane->context.draining || bb__lane_end_slowest(lane) ||

@@ -1,9 +1,9 @@
 /* lane_share.c: a lane that finds several requests at a time serves one, and passes others on while lanes of
- * other processes are idle. The I/O thread does not see requests that are shorter than its tick: without this
- * they would wait behind each other, on whichever lanes their connections happen to be. */
+ * other processes are idle. The I/O thread does not see requests that are shorter than its tick. Without
+ * sharing they would wait behind each other on the lane that has their connections. */
 #include "lane/lane.h"
 
-/* What it has found last is served by now; a mean over some looks is all that is wanted. */
+/* Notes how long a request takes on average. The requests of the last look are served by now. */
 static void measure(struct bb_lane *lane, uint64_t now)
 {
     if (lane->shares.began == 0 || lane->shares.requests == 0) return;
@@ -12,16 +12,16 @@ static void measure(struct bb_lane *lane, uint64_t now)
     lane->shares.mean = (lane->shares.mean * 3 + (unsigned)each) / 4;
 }
 
-/* Several at a time are worth a look at the clock. */
+/* The clock is read only if there are several events. */
 void bb__lane_after_look(struct bb_lane *lane)
 {
     lane->context.read_at = 0;
-    lane->set.shared_queue_is_full = false; /* it may have room again */
+    lane->set.shared_queue_is_full = false; /* the queue may have room again */
     if (lane->set.batch.count < 2) {
         lane->shares.crowded = lane->shares.began = 0;
         return;
     }
-    /* What is unsent leaves before the host gets another request. */
+    /* Unsent bytes leave before the host gets another request. */
     if (lane->set.unsent > 0) bb__batch_put_first(&lane->set.batch, BB_INTEREST_WRITE);
     uint64_t now = lane->context.read_at = bb__clock_us();
     if (!lane->intake.slot) return;
@@ -37,7 +37,7 @@ static unsigned left_in_batch(const struct bb_lane *lane)
     return (unsigned)(lane->set.batch.count - lane->set.batch.next);
 }
 
-/* How many may be passed on. */
+/* Requests that may be passed on. */
 static unsigned spare(struct bb_lane *lane)
 {
     unsigned others = left_in_batch(lane) - 1;
@@ -50,7 +50,7 @@ static unsigned spare(struct bb_lane *lane)
     return bb__scoreboard_idle_elsewhere(lane->worker->scoreboard, lane->worker->pid, others);
 }
 
-/* Reads a connection of the batch, and passes its request on. False: it is no connection. */
+/* Reads a connection of the batch and passes its request on. False: the event is not a connection's. */
 static bool pass(struct bb_lane *lane, struct epoll_event *event)
 {
     struct bb__source *source = event->data.ptr;
@@ -76,7 +76,7 @@ static bool others_wait(const struct bb_lane *lane)
     return false;
 }
 
-/* Those in the shared queue came first. */
+/* Passes the requests of the batch on behind those that are in the shared queue already. */
 static void queue_up(struct bb_lane *lane)
 {
     struct bb__batch *batch = &lane->set.batch;
@@ -90,8 +90,8 @@ static void drop_batch(struct bb_lane *lane)
     lane->pick.busy = true;
 }
 
-/* One queue for all lanes, as far as requests are worth it: what has come since the last look is taken into
- * account, and who is not served at once goes to the end of those who are passed on. */
+/* If requests are long enough, all lanes share one queue. The lane looks again for requests that have come
+ * meanwhile, and a request that is not served at once goes to the end of the shared queue. */
 bool bb__lane_share(struct bb_lane *lane)
 {
     struct bb__batch *batch = &lane->set.batch;

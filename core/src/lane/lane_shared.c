@@ -1,10 +1,10 @@
-/* lane_shared.c: what a lane takes from the shared queue: connections that others have passed on, with the
- * request that is to be served. */
+/* lane_shared.c: what a lane takes from the shared queue: connections that other lanes have passed on, with
+ * the request that is to be served. */
 #include "lane/lane.h"
 
-/* A nudge (bb__shared_queue_nudge()): the kernel has told one set of what has come, that of another lane;
- * ours learns of it when the sources are put into it. A lane that stands back hears of nothing; it had been
- * told before it did. */
+/* A nudge (see bb__shared_queue_nudge()) says that the kernel has told another lane's set of something. This
+ * lane's set learns of it when the sources are added again. If the worker has paused accepting, its lanes
+ * hear of nothing, so the nudge is passed on. */
 static void hear_nudge(struct bb_lane *lane)
 {
     struct bb_worker *worker = lane->worker;
@@ -14,8 +14,8 @@ static void hear_nudge(struct bb_lane *lane)
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* Nudges are no turn of the shared queue's: while all lanes are busy for long there may be more of them than
- * requests. */
+/* A nudge is not a turn of the shared queue: while all lanes are busy for long, there may be more nudges
+ * than requests. */
 static int take(struct bb_lane *lane, struct bb__conn **conn)
 {
     const struct bb__shared_queue *shared_queue = &lane->worker->shared_queue;
@@ -26,12 +26,12 @@ static int take(struct bb_lane *lane, struct bb__conn **conn)
         nudged = true;
     if (nudged) hear_nudge(lane);
     if (nudged || code == BB_OK)
-        lane->turn.told = BB_IN_A_ROW; /* who was told of what else there is may be gone */
+        lane->turn.told = BB_IN_A_ROW; /* the lane that was told of other events may have gone */
     return code;
 }
 
-/* Lanes that say that they are idle, and have let it wait. Once is chance: they may be idle since just now.
- */
+/* Judges lanes that show that they are idle and have let the request wait. One case may be chance: they may
+ * be idle only now. */
 static void judge_the_idle(const struct bb_lane *lane, const struct bb__conn *conn)
 {
     const struct bb_worker *worker = lane->worker;

@@ -1,6 +1,6 @@
-/* lane_source.c: whose turn it is when more comes from several sources than a lane has time for: from the
- * listeners, each with a queue of its own, and from the shared queue. None of them tells how long it has
- * waited, and the kernel names them in the same order again and again. */
+/* lane_source.c: which source is next, if more comes from the listeners and the shared queue than a lane has
+ * time for. No source tells how long something has waited, and the kernel reports the sources in the same
+ * order each time. */
 #include "lane/lane.h"
 
 static bool is_source(const struct epoll_event *event)
@@ -9,7 +9,7 @@ static bool is_source(const struct epoll_event *event)
     return source && (source->kind == BB_SOURCE_LISTENER || source->kind == BB_SOURCE_SHARED_QUEUE);
 }
 
-/* The listeners in their order; then the shared queue. */
+/* The place of a source: the listeners in their order, then the shared queue. */
 static int place(const struct bb_worker *worker, const struct epoll_event *event)
 {
     const struct bb__source *source = event->data.ptr;
@@ -17,7 +17,7 @@ static int place(const struct bb_worker *worker, const struct epoll_event *event
     return (int)((const struct bb__listener *)source - worker->listeners);
 }
 
-/* How many have their turn before it. */
+/* Sources that are before this one. */
 static int distance(const struct bb_lane *lane, const struct epoll_event *event)
 {
     int count = lane->worker->listener_count + 1;
@@ -31,8 +31,8 @@ static void swap(struct epoll_event *one, struct epoll_event *other)
     *other = event;
 }
 
-/* In the place of the event that was taken last, of all that the look has found. Returns whether it found
- * more sources. */
+/* Swaps the event that was taken with the event of the source whose turn it is. Returns whether the look
+ * found more sources. */
 static bool find_next(struct bb_lane *lane, struct epoll_event *taken)
 {
     struct bb__batch *batch = &lane->set.batch;

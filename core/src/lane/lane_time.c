@@ -1,10 +1,10 @@
-/* lane_time.c: what the host asks of the time of the request that it has. Its threads share a lock, so it
- * knows which request that is; the I/O thread, which counts the time, does not wait for them, nor they for
- * what it does with a set. See io_limit.c.
- */
+/* lane_time.c: what the host asks about the time of its request. The host's threads share a lock, so they
+ * know which request it is. The I/O thread counts the time. It waits for no thread of the host, and they do
+ * not wait for a step of the I/O thread. See io_limit.c. */
 #include "lane/lane.h"
 
-/* The request's number, as the I/O thread notes it; 0: there is none, or nobody minds it. */
+/* The number of the request, as the I/O thread notes it; 0: there is no request, or the I/O thread does not
+ * watch it. */
 static unsigned request_of(struct bb_lane *lane)
 {
     unsigned word = bb__owner_look(&lane->owner);
@@ -65,5 +65,5 @@ void bb_lane_extend_time(struct bb_lane *lane, uint64_t ms)
     bool told = lane->watched.word == request && lane->watched.warned;
     if (told) lane->watched.warned = lane->watched.late = false;
     pthread_mutex_unlock(&io->time_lock);
-    if (told) bb__io_notice(io); /* it sleeps without a thought of that limit */
+    if (told) bb__io_notice(io); /* it sleeps and does not know of that limit */
 }

@@ -1,11 +1,11 @@
-/* lane_turn.c: how a lane leaves its set for the time in which the host has a request, and takes it back. See
+/* lane_turn.c: how a lane gives its set away while the host has a request, and takes it back. See
  * set_owner.h and io_thread.h. */
 #include "lane/lane.h"
 
 #include <poll.h>
 
-/* Nothing is left behind that could have to wait, nor another lane that could have to stand back, and nobody
- * counts the time. */
+/* Whether the I/O thread has nothing to do for this lane: no other connection may have to wait, no other
+ * lane has to pause, and no limit counts the time. */
 static bool is_alone(const struct bb_lane *lane)
 {
     return lane->set.count <= (lane->current != NULL) && !lane->worker->counts_time &&
@@ -13,7 +13,7 @@ static bool is_alone(const struct bb_lane *lane)
            bb__batch_empty(&lane->set.batch) && !lane->accept.from;
 }
 
-/* Costs no system call as long as the I/O thread is awake, and two atomic steps. */
+/* While the I/O thread is awake, this costs two atomic steps and no system call. */
 void bb__lane_release_set(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;
@@ -30,7 +30,7 @@ void bb__lane_release_set(struct bb_lane *lane)
     bb__io_notice(io);
 }
 
-/* The lane is never alone here: it may be the only one that knows of what has come. */
+/* The lane is not treated as alone here: it may be the only one that knows of an event. */
 void bb__lane_release_woken(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;
@@ -42,7 +42,7 @@ void bb__lane_release_woken(struct bb_lane *lane)
     bb__io_notice(io);
 }
 
-/* A lane that was alone has left nothing behind; new connections come all the same. */
+/* A lane that was alone has left nothing behind, but new connections may come. */
 void bb__lane_announce_wait(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;
@@ -80,8 +80,9 @@ static void watch_again(struct bb_lane *lane)
     bb__lane_watch_and_unlock(lane);
 }
 
-/* The I/O thread has dropped what the last look had found, has looked after all, and left nothing registered
- * that is not to be: only what it took out is to be put back. False: it is in the middle of a step. */
+/* Takes the set back from the I/O thread, which has dropped the events of the last look. Only the
+ * registrations that the I/O thread removed have to be made again. False: the I/O thread is in the middle of
+ * a step. */
 static bool take_back(struct bb_lane *lane)
 {
     if (!bb__owner_return(&lane->owner)) return false;
@@ -93,7 +94,7 @@ static bool take_back(struct bb_lane *lane)
     return true;
 }
 
-/* The most usual end of a request by far. */
+/* How most requests end. */
 static inline void go_on(struct bb_lane *lane)
 {
     struct bb__conn *conn = lane->current;
@@ -119,7 +120,7 @@ static void end_otherwise(struct bb_lane *lane, enum bb__then then)
 static void do_later(struct bb_lane *lane, enum bb__then then)
 {
     lane->turn.then = then;
-    lane->reply.failed = BB_EGONE; /* until the next request there is none to reply to */
+    lane->reply.failed = BB_EGONE; /* until the next request there is nothing to reply to */
 }
 
 void bb__lane_reclaim_set(struct bb_lane *lane, enum bb__then then)

@@ -1,15 +1,15 @@
-/* reply.c: answers the lane's current request: what the encoder makes goes to the socket, and what the socket
- * does not take waits in the connection, until that is full; then reply_wait.c waits. See bontebok.h for the
- * contracts. */
+/* reply.c: answers the lane's current request. The encoder's bytes go to the socket. Bytes that the socket
+ * does not take are kept in the connection. If there is no room for them, reply_wait.c waits. See bontebok.h
+ * for the contracts. */
 #include "lane/lane.h"
 
 #include <string.h>
 
-/* Copying up to this much into one send is cheaper than a gather. */
+/* Up to this size, copying bytes into one send is cheaper than a gather. */
 #define STAGED_MAX (16 * 1024)
-/* A head that was larger gives its memory back. */
+/* The buffer of a larger head is freed. */
 #define STAGED_KEPT (64 * 1024)
-/* Parts are handed to the socket in runs of at most so many bytes and spans. */
+/* Bytes and spans of one call to the socket. */
 #define RUN_BYTES (256 * 1024)
 #define RUN_SPANS 64
 
@@ -69,14 +69,15 @@ bool bb_reply_sent(const struct bb_lane *lane)
 
 /* ---- the body ---- */
 
-/* Spans that go out together, behind what is staged. They point into the host's parts: for one call only. */
+/* Spans that leave together, after the staged bytes. They point into the host's parts, so they are valid for
+ * one call only. */
 struct run {
-    struct iovec spans[1 + RUN_SPANS]; /* [0] is what is staged */
+    struct iovec spans[1 + RUN_SPANS]; /* [0] is for the staged bytes */
     char chunk_heads[RUN_SPANS][BB_CHUNK_HEAD_MAX];
     size_t count, chunk_head_count, bytes;
 };
 
-/* In memory, or behind what is in the file already. */
+/* Keeps unsent bytes in memory, or after those in the file. */
 static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
 {
     struct bb__conn *conn = lane->current;
@@ -99,7 +100,7 @@ static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
     return BB_OK;
 }
 
-/* Over TCP the end of a connection leaves with its last bytes: a segment less, a fifth of what a short
+/* Over TCP the end of a connection leaves with its last bytes. That saves a segment, a fifth of what a short
  * request costs. */
 static bool ends_with_staged(const struct bb_lane *lane)
 {
@@ -116,7 +117,7 @@ static int send_staged(struct bb_lane *lane, size_t *sent)
                                   : bb__sock_send(fd, bytes, len, sent);
 }
 
-/* Sends what is staged and the run; the rest waits in the connection. */
+/* Sends the staged bytes and the run. The connection keeps the rest. */
 static int send_run(struct bb_lane *lane, struct run *run)
 {
     struct bb__conn *conn = lane->current;
@@ -146,7 +147,7 @@ static int send_run(struct bb_lane *lane, struct run *run)
     return BB_OK;
 }
 
-/* Small spans are copied behind the head while nothing else is in the run; larger ones are pointed at. */
+/* Copies a small span behind the head while the run is empty. A larger span is pointed at. */
 static int add_span(struct bb_lane *lane, struct run *run, const struct bb_slice *span)
 {
     struct bb__buf *staged = &lane->reply.staged;
@@ -162,7 +163,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Frames a piece of a part into the run. *used: its bytes that are in now. */
+/* Frames a piece of a part into the run. *used: bytes of the part that are in the run now. */
 static int add_piece(struct bb_lane *lane, struct run *run, const char *at, size_t len, size_t *used)
 {
     struct bb_slice spans[BB_PART_SPANS];
@@ -181,7 +182,7 @@ static bool run_is_full(const struct run *run)
            run->chunk_head_count == RUN_SPANS;
 }
 
-/* What has been kept of one run, the client may take before the next. */
+/* Sends a run. The client may take what was kept before the next run. */
 static int make_way(struct bb_lane *lane, struct run *run)
 {
     int code = send_run(lane, run);
@@ -195,7 +196,7 @@ static uint64_t bytes_of(const struct bb_slice *parts, size_t count)
     return bytes;
 }
 
-/* A rest that memory has no room for is not copied: the lane has to wait in any case. */
+/* If memory has no room for the rest, the rest is not copied: the lane has to wait in any case. */
 static bool has_to_wait(const struct bb_lane *lane, uint64_t rest)
 {
     const struct bb__conn *conn = lane->current;
@@ -203,7 +204,8 @@ static bool has_to_wait(const struct bb_lane *lane, uint64_t rest)
     return rest > lane->worker->settings.response_buffer || bb__conn_is_behind(conn, &lane->context);
 }
 
-/* All of it is written, and neither memory nor the spool has room for what the client does not take. */
+/* All of the body is written, but neither memory nor the spool has room for the bytes that the client does
+ * not take. */
 static bool has_to_wait_at_the_end(const struct bb_lane *lane)
 {
     return bb__conn_owes_some(lane->current) && bb__response_spool_is_full(&lane->current->response_spool) &&
@@ -236,7 +238,7 @@ static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_
     }
     if (code == BB_OK && last && !lane->reply.ended) code = add_end(lane, &run);
     if (code != BB_OK) return code;
-    /* The end of a body whose length was announced has no bytes. */
+    /* The end of a body with a Content-Length has no bytes. */
     if (bb__buf_len(&lane->reply.staged) + run.bytes > 0)
         code = send_run(lane, &run);
     else if (last && lane->worker->settings.request_timeout > 0 && !bb__lane_may_send(lane))
@@ -280,7 +282,7 @@ int bb_reply_end(struct bb_lane *lane)
         return lane->reply.ended_as;
     }
     conn->keep_alive = lane->reply.encoder.keep_alive;
-    lane->context.now = bb__clock_ms(); /* the host has taken its time: it is not the client's */
+    lane->context.now = bb__clock_ms(); /* the host's time is not the client's */
     tidy_staged(lane);
     if (lane->context.log) bb__lane_log_end(lane, false);
     bb__lane_reclaim_set(lane, BB_THEN_GO_ON);

@@ -1,11 +1,11 @@
-/* reply_wait.c: how a lane waits for the client of its request: first for a moment, as a file would cost
- * more; then, if neither memory nor the spool has room for the rest, until there is some. The I/O thread ends
- * that wait when others need the lane (io_readers.c). See bontebok.h for the contracts. */
+/* reply_wait.c: how a lane waits for the client of its request. It waits for a moment first, because a file
+ * costs more. If neither memory nor the spool has room for the rest, it waits until there is room. The I/O
+ * thread ends that wait if other requests need the lane (io_readers.c). See bontebok.h for the contracts. */
 #include "lane/lane.h"
 
 #include <limits.h>
 
-/* ms between two looks at most: for so long the I/O thread does not know how fast the client is. */
+/* ms between two looks at most. The I/O thread learns the client's rate at each look. */
 #define LOOK_EVERY 100
 
 static struct bb__conn *current(const struct bb_lane *lane)
@@ -26,7 +26,7 @@ void bb__reply_note_progress(struct bb_lane *lane)
     lane->current->untaken = bb__sock_untaken(lane->current->fd);
 }
 
-/* For how long the client may still take nothing; fits poll. */
+/* ms, for which the client may still take nothing; fits poll. */
 static int wait_time(const struct bb_lane *lane)
 {
     uint64_t limit = lane->worker->settings.write_timeout;
@@ -45,7 +45,7 @@ static bool look_for_progress(struct bb_lane *lane)
     return true;
 }
 
-/* The host may go on for long without having to wait: for a client that takes nothing it shall not. */
+/* The host may go on for long without having to wait, so the write timeout is checked here as well. */
 int bb__reply_flush_pending(struct bb_lane *lane)
 {
     struct bb__conn *conn = lane->current;
@@ -63,8 +63,8 @@ int bb__reply_flush_pending(struct bb_lane *lane)
     return BB_OK;
 }
 
-/* Of a unix socket what waits is counted with the kernel's own overhead, which for little parts is a hundred
- * times theirs: it may seem to become less. */
+/* The kernel counts waiting bytes of a unix socket with its own overhead, which is a hundred times the bytes
+ * of small parts. So the result may become smaller. */
 static int64_t taken_so_far(const struct bb_lane *lane)
 {
     return lane->reply.given - bb__sock_untaken(lane->current->fd);
@@ -80,8 +80,8 @@ static bool is_too_slow(const struct bb_lane *lane)
 
 /* ---- waiting ---- */
 
-/* Waits for one look. BB_OK: there is room; BB_AGAIN: bb_lane_wake(); BB_EGONE: there is none. If the process
- * is stopped meanwhile, the client has not been waited for any longer. */
+/* Waits for one look. BB_OK: there is room; BB_AGAIN: bb_lane_wake() was called; BB_EGONE: there is no room.
+ * If the process is stopped meanwhile, that time does not count. */
 static int wait_for_room(struct bb_lane *lane, int look)
 {
     uint64_t since = bb__clock_ms();
@@ -104,7 +104,7 @@ static int wait_for_a_moment(struct bb_lane *lane)
     return code == BB_OK ? bb__reply_flush_pending(lane) : BB_OK;
 }
 
-/* A worker that drains does not wait for long for a client that has gone, or sleeps. */
+/* While the worker drains, a lane does not wait for long. */
 static int shortened(const struct bb_lane *lane, int left)
 {
     uint64_t drain = lane->worker->settings.keepalive_drain;
@@ -119,17 +119,16 @@ static void show_rate(struct bb_lane *lane)
     if (lane->intake.slot) atomic_store(&lane->intake.slot->taking, taking);
 }
 
-/* The kernel may seem to take bytes back: see taken_so_far(). Later the client is not to be slower for that.
- */
+/* taken_so_far() may become smaller. The client must not count as slower later for that. */
 static void correct_taken_before(struct bb_lane *lane)
 {
     int64_t taken = taken_so_far(lane);
     if (taken < lane->reply.taken_before) lane->reply.taken_before = taken;
 }
 
-/* Waits for slice ms at most. *left: ms, for which the client may take nothing from now on; -1: without
- * limit. BB_OK; BB_AGAIN: bb_lane_wake(); BB_EGONE: the client has gone, has taken nothing for too long, or
- * is too slow. */
+/* Waits for at most slice ms. *left: ms, for which the client may take nothing from now on; -1: without
+ * limit. BB_OK; BB_AGAIN: bb_lane_wake() was called; BB_EGONE: the client has closed the connection, has
+ * taken nothing for too long, or is too slow. */
 static int wait_for_slice(struct bb_lane *lane, int slice, int *left)
 {
     int code = wait_for_room(lane, slice);
@@ -157,7 +156,7 @@ static int wait_for_client(struct bb_lane *lane)
     return code;
 }
 
-/* From now on the I/O thread may end the wait. It compares the rates of lanes that wait, so the rate is there
+/* From now on the I/O thread may end the wait. It compares the rates of waiting lanes, so the rate is set
  * first. */
 static void begin_to_wait(struct bb_lane *lane)
 {
