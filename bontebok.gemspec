@@ -12,7 +12,7 @@ Gem::Specification.new do |spec|
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.1"
 
-  # Globs, not git's index: the gem is also built from a source archive. test/lint checks what they catch.
+  # Globs, not git's index: the gem is also built from a source archive. test/lint checks which files the globs match.
   spec.files = Dir.chdir(__dir__) do
     Dir["lib/**/*.rb", "exe/*", "ext/**/*.{rb,c,h}", "core/include/*.h", "core/src/**/*.{c,h}", "load/src/**/*.{c,h}",
         "docs/**/*.md", "README.md", "CHANGELOG.md", "LICENSE"]

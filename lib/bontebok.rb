@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Bontebok, an application server for Rack. This file is for those who require the gem by its name; the executable
-# requires bontebok/cli, and what it needs from there.
+# Bontebok, an application server for Rack. This file is for programs that require the gem by its name. Not for the
+# executable, which requires bontebok/cli/cli.
 module Bontebok
 end
 

@@ -1,9 +1,10 @@
-# Builds the native parts into lib/bontebok/, where `bundle exec bontebok` and the tests find them. For bin/setup.
+# Builds the native parts into lib/bontebok/, where `bundle exec bontebok` and the tests find them. Sourced by
+# bin/setup.
 #
-# Objects lie in tmp/build/, so no build changes a directory of sources. From there paths are relative: make does not
-# understand a space in a path, and the checkout's path may have one.
+# Object files lie in tmp/build/, so a build changes no directory of sources. In tmp/build/ paths are relative: make
+# does not understand a space in a path, and the checkout's path may have one.
 
-# build EXTENSION OUTPUT SOURCE_DIRECTORY...: by `make install`, as RubyGems does it.
+# build EXTENSION OUTPUT SOURCE_DIRECTORY...: runs `make install`, as RubyGems does.
 build() {
   local extension=$1 output=$2 directory=tmp/build/$1 root
   shift 2
@@ -22,7 +23,7 @@ build() {
   touch "$output"
 }
 
-# Nothing is newer than what was built, and it was built for this Ruby.
+# True if nothing is newer than the output, and the output was built for this Ruby.
 is_current() {
   local directory=$1 output=$2
   shift 2
@@ -30,7 +31,7 @@ is_current() {
     [[ -z $(find "$@" -newer "$output" -print -quit) ]]
 }
 
-# A directory is newer than the Makefile when a file was added or removed.
+# A directory is newer than the Makefile if a file was added or removed.
 is_configured() {
   local directory=$1
   shift

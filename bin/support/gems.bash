@@ -1,8 +1,8 @@
-# Installs the gems of a Gemfile unless they are here. Sourced by bin/setup.
+# Installs the gems of a Gemfile unless they are there. Sourced by bin/setup.
 
 export BUNDLE_SILENCE_ROOT_WARNING=1
 
-# gems GEMFILE: no registry is asked when `bundle check` finds everything.
+# gems GEMFILE: asks no registry if `bundle check` finds all gems.
 gems() {
   local -x BUNDLE_GEMFILE=$PWD/$1
   bundle check >/dev/null 2>&1 && return
@@ -11,7 +11,7 @@ gems() {
   bundle install --quiet
 }
 
-# Where this user cannot write into Ruby's own place the gems go into the checkout. A choice that was made before stays.
+# If this user cannot write into Ruby's gem directory, the gems go into the checkout. An earlier choice stays.
 choose_place() {
   [[ $(id -u) -eq 0 || -w $(ruby -e 'print Gem.dir') || -n $(bundle config get --parseable path) ]] && return
   bundle config set --local path "$PWD/vendor/bundle" >/dev/null

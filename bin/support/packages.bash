@@ -1,10 +1,10 @@
-# Finds what this machine lacks and installs it from Debian's packages. Sourced by bin/setup.
+# Finds what this machine lacks, and installs it from Debian's packages. Sourced by bin/setup.
 #
-# Each need is looked for itself, not as a package: a Ruby or a compiler that came another way is as good.
+# Looks for each program or header itself, not for its package: a Ruby or a compiler from another source is as good.
 
 missing=()
 
-# need PACKAGE COMMAND...: PACKAGE is missing unless the command succeeds.
+# need PACKAGE COMMAND...: PACKAGE is missing unless COMMAND succeeds.
 need() {
   local package=$1
   shift
@@ -13,7 +13,7 @@ need() {
 
 has() { command -v "$1"; }
 
-# Debian puts some programs where only root looks.
+# Debian puts some programs into directories that only root's PATH has.
 has_server() { PATH=$PATH:/usr/sbin:/sbin command -v "$1"; }
 
 has_header() { [[ -e /usr/include/$1 || -e /usr/include/$(uname -m)-linux-gnu/$1 || -e /usr/local/include/$1 ]]; }
@@ -24,7 +24,7 @@ has_ruby_headers() {
 
 has_clang_runtimes() { [[ -e $(clang -print-file-name="libclang_rt.fuzzer-$(uname -m).a") ]]; }
 
-# What it takes to build the gem and to serve with it.
+# Needed to build the gem and to serve with it.
 need_for_running() {
   need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
   need ruby has ruby
@@ -36,7 +36,7 @@ need_for_running() {
   need libyaml-dev has_header yaml.h
 }
 
-# What the tests need besides.
+# Needed for the tests besides.
 need_for_testing() {
   need libcmocka-dev has_header cmocka.h
   need clang has clang
@@ -57,7 +57,7 @@ need_for_testing() {
   need_for_arm64
 }
 
-# Parser and decoder are built for arm64 as well, and run emulated.
+# The parser and the decoder are also built for arm64, and run in an emulator.
 need_for_arm64() {
   [[ $(uname -m) == aarch64 ]] && return
   need qemu-user has qemu-aarch64
@@ -78,7 +78,7 @@ install_missing() {
   quietly without_starting_services apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
-# What apt tells is of interest only when it fails.
+# The output of apt is shown only if it fails.
 quietly() {
   "$@" >tmp/apt.log 2>&1 || { cat tmp/apt.log >&2; exit 1; }
 }
@@ -89,7 +89,8 @@ tell_the_command() {
   exit 1
 }
 
-# The sanitizers' and the fuzzer's package carries clang's version, which is known before clang is there only to apt.
+# The name of the package with the sanitizers and the fuzzer has clang's version in it. Before clang is installed, only
+# apt knows that version.
 name_clang_runtimes() {
   local version i
   version=$(clang -dumpversion 2>/dev/null | cut -d. -f1) || true
@@ -100,8 +101,8 @@ name_clang_runtimes() {
   return 0
 }
 
-# The tests start their own proxies: one that is installed for them alone must not listen on port 80, now or after the
-# next boot. /usr/sbin/policy-rc.d is Debian's way to say so; an administrator's own one stays.
+# The tests start their own proxies. A proxy that is installed only for them must not listen on port 80, now or after
+# the next boot. Debian's means for that is /usr/sbin/policy-rc.d; an administrator's own policy-rc.d stays.
 without_starting_services() {
   local policy=/usr/sbin/policy-rc.d status=0 package
   if [[ ! -e $policy ]]; then

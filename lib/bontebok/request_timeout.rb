@@ -2,10 +2,10 @@
 
 module Bontebok
   # Raised in the thread of a request that takes longer than RequestTimeoutSoft. The binding has the same class, and
-  # raises it; here it is for applications that name it where nobody serves them: in a console, in their own tests,
-  # under rackup while they load.
+  # raises it. This file is for applications that name the class in a process that does not serve: in a console, in
+  # their own tests, under rackup while they load.
   #
-  # No StandardError: `rescue => e` around one step of a request is not meant for the end of all of it.
+  # It is no StandardError: a `rescue => e` around one step of a request is not meant for the end of the whole request.
   class RequestTimeout < Exception # rubocop:disable Lint/InheritException
   end
 end

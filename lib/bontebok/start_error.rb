@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # What ends a start with a message of at most three lines and no backtrace: the operator's surroundings are at fault,
-  # a port in use or a file that is missing.
+  # Ends a start with a message of at most three lines and no backtrace. The fault is outside of the server: a port is
+  # in use, or a file is missing.
   class StartError < StandardError
     def exit_status
       1

@@ -3,16 +3,16 @@
 require_relative "start_error"
 
 module Bontebok
-  # What a start that fails has to say, in at most three lines, for everything that starts a server: the executable, and
-  # the handler of rackup and rails server.
+  # Reports why a start has failed, in at most three lines. For everything that starts a server: the executable, and the
+  # handler of rackup and rails server.
   module StartFailure
     LINES = 3
-    # Ctrl-C before anybody handles signals, while the configuration file is read for example: whoever typed it knows
-    # what happened, and wants no backtrace. As shells have it, 128 and the signal's number.
+    # The exit status after Ctrl-C before the server handles signals, for example while the configuration file is read:
+    # the user knows what happened and wants no backtrace. As in shells, it is 128 plus the signal's number.
     INTERRUPTED = 130
 
     class << self
-      # Returns the exit status: the block's, or that of what it raised.
+      # Returns the exit status: the block's result, or the status of the error that the block raised.
       def told
         yield.tap { |status| point_to_log unless status.zero? }
       rescue StartError => e
@@ -25,8 +25,8 @@ module Bontebok
         INTERRUPTED
       end
 
-      # The block makes standard error a file, the log. Whoever started us looks elsewhere, and is told as well until
-      # the server is ready.
+      # The block makes standard error a file, the log. The user who started the server looks at the former standard
+      # error: errors are written there, too, until the server is ready.
       def keep_starter(log)
         starter = $stderr.dup
         yield
@@ -36,7 +36,7 @@ module Bontebok
         @starter = starter
       end
 
-      # The server is ready; or this process has no part in its start.
+      # Called when the server is ready, or in a process that has no part in its start.
       def close
         @starter&.close
         @starter = nil
@@ -53,8 +53,8 @@ module Bontebok
         [$stderr, @starter].compact.each { |stream| write(stream, message) }
       end
 
-      # Kernel#warn is silent under ruby -W0. When nobody is there to be told, the exit status still says it. What was
-      # typed may be of many lines.
+      # Not by Kernel#warn, which is silent under ruby -W0. If the stream cannot be written to, the exit status still
+      # tells of the failure. An argument that the message quotes may have many lines.
       def write(stream, message)
         stream.write("bontebok: #{message.b.lines(chomp: true).first(LINES).join("\n")}\n")
       rescue SystemCallError, IOError

@@ -3,7 +3,7 @@
 require_relative "start_error"
 
 module Bontebok
-  # What was typed or configured is at fault: an unknown option, a value that is none.
+  # Ends a start because the command line or the configuration is wrong: an unknown option, or an invalid value.
   class UsageError < StartError
     def exit_status
       2

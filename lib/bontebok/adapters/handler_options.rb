@@ -4,10 +4,10 @@ require_relative "../config/config"
 require_relative "../system/file_name"
 
 module Bontebok
-  # What the handler of rackup and rails server is called with, made a Config; RackupOptions and RailsOptions know what
-  # those two mean by it. Of a value that is nil the default holds.
+  # Makes a Config of the options with which rackup or rails server calls the handler. RackupOptions and RailsOptions
+  # know what the options of these two mean. If a value is nil, the default holds.
   class HandlerOptions
-    # What has happened when the handler is called.
+    # Options that come too late when the handler is called, and why.
     PAST = { preload: "the application is loaded already, once for all workers",
              rackup: "the application is loaded already, from the file that the command line names",
              directory: "the application is loaded already: start the server there",
@@ -19,7 +19,7 @@ module Bontebok
       @env = env
     end
 
-    # Raises UsageError, or StartError for a file that is missing.
+    # Raises UsageError; StartError if a file is missing.
     def config
       make_config.tap do |config|
         refuse(:preload, config.source(:preload)) unless preloaded?(config)
@@ -29,24 +29,26 @@ module Bontebok
 
     private
 
-    # False makes a difference for workers, and is asked for only where somebody has written it.
+    # Whether Preload fits an application that is loaded already. It does not fit if somebody has set it to false and
+    # there are workers.
     def preloaded?(config)
       config[:preload] || config.workers.zero? || config.source(:preload) == "default"
     end
 
-    # A file that is shared with the command may name the rackup file as well.
+    # Whether Rackup fits the application that is loaded already. A configuration file that the command bontebok reads
+    # as well may name the same file.
     def loaded?(config)
       return true if config.source(:rackup) == "default"
 
       FileName.absolute(config[:rackup]) == FileName.absolute(@options.fetch(:config, config[:rackup]))
     end
 
-    # Not one wish among others, but what the application was loaded with.
+    # The environment is no default: the application was loaded with it.
     def environment
       @options.key?(:environment) ? { environment: [@options[:environment].to_s] } : {}
     end
 
-    # Host and Port as an address; nil when there are none.
+    # Host and Port as an address; nil: neither is given.
     def host_and_port
       return unless @options.key?(:Host) || @options.key?(:Port)
 

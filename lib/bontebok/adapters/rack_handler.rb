@@ -8,11 +8,11 @@ require_relative "../processes/server"
 require_relative "../start_failure"
 
 module Bontebok
-  # What the registries of Rack 2 and of the gem rackup ask of a server, for lib/rack/handler/bontebok.rb and
-  # lib/rackup/handler/bontebok.rb. The process that was started is the supervisor, as with the command; but it has
-  # loaded the application.
+  # The methods that the registries of Rack 2 and of the gem rackup want of a server, for lib/rack/handler/bontebok.rb
+  # and lib/rackup/handler/bontebok.rb. The process that was started is the supervisor, as with the command bontebok;
+  # but it has loaded the application.
   module RackHandler
-    # Serves until the process is told to end, and ends it. options: those of -O, among what rackup and Rails pass on.
+    # Serves until the process is told to end, then exits. options: those of -O, and what rackup and Rails add.
     def run(app, **options)
       exit(StartFailure.told { Server.new(RackHandler.config(options), app: app).run })
     end
@@ -21,7 +21,7 @@ module Bontebok
       RackupOptions.help
     end
 
-    # Rails says which of its options were typed; rackup knows no such thing.
+    # Rails tells which of its options were typed; rackup does not.
     def self.config(options, env: ENV)
       kind = options.key?(:user_supplied_options) ? RailsOptions : RackupOptions
       kind.new(options, env: env).config

@@ -3,22 +3,22 @@
 require_relative "handler_options"
 
 module Bontebok
-  # The options of `rackup -s bontebok`. Those of -O have OptionTable's names, or are Host, Port and Path: so what
-  # starts Rhebok starts this, with the same defaults, and a configuration file wins over it.
+  # The options of `rackup -s bontebok`. The options of -O have the names of OptionTable, or are Host, Port and Path. So
+  # a command that starts Rhebok starts Bontebok, with the same defaults. A configuration file wins over these options.
   class RackupOptions < HandlerOptions
-    # 4096 is Linux' SOMAXCONN.
+    # 4096 is SOMAXCONN of Linux.
     DEFAULTS = { max_workers: 5, timeout: 300_000, max_request_per_child: 1000, chunked_transfer: false,
                  backlog: 4096 }.freeze
     ADDRESS = { Host: "Name or address to listen on.", Port: "Port to listen on.",
                 Path: "Unix socket to listen on, instead of Host and Port." }.freeze
-    # Code, from a program that calls the handler.
+    # Hooks, from a program that calls the handler.
     HOOKS = { BeforeFork: :before_fork, AfterFork: :after_fork }.freeze
-    # What rackup passes on of its own.
+    # Options that rackup itself passes on.
     RACKUPS = %i[app builder config daemonize debug environment heapfile include pid profile_file profile_mode quiet
                  require server warn].freeze
     PLACE = "rackup -O"
 
-    # What `rackup -s bontebok -h` shows: { "MaxWorkers=N|auto" => description }.
+    # Returns the options for `rackup -s bontebok -h`: { "MaxWorkers=N|auto" => description }.
     def self.help
       options = OptionTable::ALL.reject { |option| PAST.key?(option.key) }.to_h do |option|
         default = DEFAULTS.key?(option.key) ? option.type.show(DEFAULTS.fetch(option.key)) : option.default_text
@@ -36,7 +36,7 @@ module Bontebok
             .tap { |config| add_hooks(config.hooks) }
     end
 
-    # The file wins here as well.
+    # The hooks of the configuration file win.
     def add_hooks(hooks)
       @options.slice(*HOOKS.keys).each do |name, hook|
         raise UsageError, "#{PLACE}: #{name} is code: put it into the ConfigFile" unless hook.respond_to?(:call)
@@ -45,7 +45,7 @@ module Bontebok
       end
     end
 
-    # { key => [value] }
+    # Returns { key => [value] }.
     def written
       names.to_h do |name|
         option = OptionTable::ALL.find { |one| one.name == name.to_s } or raise UsageError, unknown(name)
@@ -56,17 +56,17 @@ module Bontebok
       end
     end
 
-    # An AccessLog that nobody has written is rackup's own, for WEBrick: an empty list.
+    # An AccessLog that is an empty list comes from rackup, which passes it for WEBrick.
     def names
       (@options.keys - RACKUPS - ADDRESS.keys - HOOKS.keys).reject { |name| @options[name] == [] }
     end
 
-    # rackup makes true of an option without a value.
+    # rackup passes true for an option without a value.
     def check_value(name, metavar)
       raise UsageError, "#{PLACE}: #{name} wants a value: -O #{name}=#{metavar}" if @options[name] == true
     end
 
-    # What was asked for; nil: nothing was.
+    # The addresses that were given; nil: none.
     def addresses
       listen, path = @options.values_at(:Listen, :Path)
       raise UsageError, "#{PLACE}: Listen and Path are both addresses: put all into Listen" if listen && path
@@ -76,7 +76,7 @@ module Bontebok
       [host_and_port].compact unless default_address?
     end
 
-    # rackup does not tell whether anybody typed them. Its own port is a number, a typed one is a text.
+    # rackup does not tell whether Host and Port were typed. Its own port is a number, a typed port is a text.
     def default_address?
       host_and_port.nil? || @options.values_at(:Host, :Port) == [default_host, DEFAULT_PORT]
     end

@@ -3,12 +3,12 @@
 require_relative "handler_options"
 
 module Bontebok
-  # The options of `rails server -u bontebok`: address and environment. What was typed wins over the configuration file;
-  # Rails tells which of its values that is. The rest is Rails' own: the pid file, the daemon, the log.
+  # The options of `rails server -u bontebok`: address and environment. Typed options win over the configuration file;
+  # Rails tells which options were typed. The other options are Rails' own: the pid file, the daemon, the log.
   class RailsOptions < HandlerOptions
-    # One process: what Rails keeps in memory between two requests (the console in an error page) is there at the
-    # second, the debugger has the terminal, and there is one copy of the application to reload. Threads, because a page
-    # may ask its own server for another one.
+    # One process: the second request finds what Rails keeps in memory from the first one (the console in an error
+    # page), the debugger has the terminal, and there is one copy of the application to reload. Three threads, because a
+    # page may request another page of its own server.
     DEVELOPMENT = { max_workers: 0, threads: 3 }.freeze
 
     private
@@ -18,7 +18,7 @@ module Bontebok
       Config.new(typed, defaults: typed? ? defaults : defaults.merge(default_address), env: @env)
     end
 
-    # Host and Port may come from its environment as well.
+    # Rails counts Host and Port as typed also if they come from environment variables.
     def typed?
       @options[:user_supplied_options].intersect?(%i[Host Port])
     end

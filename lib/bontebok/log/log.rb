@@ -7,20 +7,20 @@ require_relative "log_stream"
 require_relative "log_text"
 
 module Bontebok
-  # The server's own log: an entry has the time in UTC, the level, the process, its worker's number and its generation,
-  # and the message. Every process writes to the same stream. Entries for which it has no room are lost, counted, and
-  # told of when there is room again; so it may be used before an exit! that must not fail. Never used in a signal
-  # handler.
+  # The server's own log. An entry has the time in UTC, the level, the process, the worker's number, the generation, and
+  # the message. Every process writes to the same stream. Entries for which the stream has no room are lost and counted;
+  # the count is logged when there is room again. So the log may be used before an exit! that must not fail. Not for
+  # signal handlers, and not for the access log, which the core writes.
   class Log
     LEVELS = %i[info warn error].freeze
-    # A reader that has stopped reading costs lines, never a request: we wait for it so many seconds, and not again
-    # before it reads.
+    # Seconds for which an entry waits for a reader that has stopped reading. Further entries do not wait until the
+    # reader reads again. So such a reader costs lines of the log, never a request.
     PATIENCE = 0.2
 
-    # Numbers of this process, for each entry.
+    # Numbers of this process, shown in each entry.
     attr_writer :generation, :worker
 
-    # level: the first of those that are written.
+    # level: the lowest level that is written.
     def initialize(stream = $stderr, format: "text", level: "info")
       @stream = LogStream.new(stream)
       @format = LogFormats::ALL.fetch(format)
@@ -41,7 +41,8 @@ module Bontebok
       put(line(level, LogText.clean(message), exception && LogFault.read(exception)))
     end
 
-    # Not only with the next entry: whoever read what standard error was before it was reopened waits for its end.
+    # Lets go of the former standard error after it was reopened. This must not wait for the next entry: the reader of
+    # the former stream waits for its end.
     def follow
       @lock.synchronize { @stream.follow }
     rescue SystemCallError, IOError
@@ -68,12 +69,12 @@ module Bontebok
       end
     end
 
-    # In the words in which the access log's are told.
+    # The words are those for lost lines of the access log.
     def losses
       line(:warn, "log: a line is lost#{", and #{@lost - 1} more like it" if @lost > 1}")
     end
 
-    # It tells of them itself.
+    # The parent logs its own losses.
     def forget_losses_of_parent
       return if @process == Process.pid
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # What a line of the server's log says. time: text. worker and generation are nil of a process that has none; fault is
-  # a LogFault or nil. All text is LogText's.
+  # The content of one entry of the server's log. time is text. worker and generation are nil for a process that has
+  # none. fault is a LogFault or nil. The message and the texts of the fault are LogText's.
   LogEntry = Struct.new(:time, :level, :pid, :worker, :generation, :message, :fault)
 end

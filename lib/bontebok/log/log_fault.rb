@@ -3,19 +3,21 @@
 require_relative "log_text"
 
 module Bontebok
-  # What the log tells of an exception. That of an application may do anything when it is asked: .read never raises.
+  # The texts that the log shows of an exception. The methods of an application's exception may do anything, and .read
+  # still never raises.
   class LogFault
     BACKTRACE_LINES = 20
     CAUSES = 5
     # Frames of the server itself, and of Rack on the way to the rackup file, say nothing about an application's fault.
     OWN_DIRECTORY = "#{File.expand_path("..", __dir__)}/".freeze
-    # Calls of the application lead through there.
+    # Calls with which the application executes commands lead through this file.
     COMMANDS = "#{OWN_DIRECTORY}system/command_limits.rb:".freeze
     RACK_BUILDER = "/lib/rack/builder.rb:"
-    # Raised in our frames for a reply that is the application's fault: by then it has returned.
+    # Raised in the server's frames for a response that is the application's fault: the application has returned by
+    # then.
     INVALID_REPLY = "Bontebok::Core::InvalidReply"
 
-    # class_name is nil of one that cannot be described; backtrace and causes are lines.
+    # class_name is nil for an exception that cannot be described. backtrace and causes are arrays of lines.
     attr_reader :class_name, :message, :backtrace, :causes
 
     class << self
@@ -44,7 +46,7 @@ module Bontebok
         lines
       end
 
-      # A line each, with the place at which it was raised.
+      # One line for each cause, with the place at which it was raised.
       def causes_of(exception)
         causes = []
         causes << exception while causes.size < CAUSES && (exception = exception.cause)
@@ -54,7 +56,7 @@ module Bontebok
         end
       end
 
-      # All of them when the fault is our own.
+      # All frames, if the fault is the server's own.
       def frames_of(exception)
         backtrace = exception.backtrace.to_a.drop_while { |frame| frame.start_with?(COMMANDS) }
         return backtrace if backtrace.first&.start_with?(OWN_DIRECTORY) && exception.class.name != INVALID_REPLY

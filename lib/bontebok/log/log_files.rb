@@ -3,18 +3,20 @@
 require_relative "../start_error"
 
 module Bontebok
-  # The files that standard error and output go to by configuration. Every process of the server inherits them.
+  # The files to which standard error and standard output go by configuration. Every process of the server inherits
+  # them.
   module LogFiles
     class << self
-      # Opens them, or again those that are there now under their names. Raises StartError.
+      # Opens the files. When called again, opens the files that now have these names. Raises StartError.
       #
-      # By root it also makes the access log's file, which each worker opens by itself: so the supervisor comes first
-      # when files are opened anew.
+      # If the workers run as another user, this also makes the access log's file, which each worker opens by itself. So
+      # when log files are opened again, the supervisor opens them first.
       def open(config)
         steps(config).each(&:call)
       end
 
-      # The same in a process that serves already: what cannot be opened stays what it was, and the others are opened.
+      # The same for a process that serves already. A stream whose file cannot be opened stays as it is, and the error
+      # is logged. The other files are opened.
       def renew(config, log)
         steps(config).each do |step|
           step.call
@@ -33,8 +35,8 @@ module Bontebok
       def direct(stream, path, account)
         return if path.nil?
 
-        # Given the path, reopen would have closed the stream before it finds that there is no such directory. What it
-        # is already, /dev/stderr for one, another user could not even open.
+        # IO#reopen does not get the path: it would close the stream before it finds that there is no such directory. A
+        # path that is the stream itself, such as /dev/stderr, is left alone: another user could not even open it.
         explained(path, account) { reopen(stream, path, account) } unless File.identical?(path, stream)
         stream.sync = true
       end

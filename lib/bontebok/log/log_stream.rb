@@ -4,31 +4,32 @@ require "io/wait"
 require "socket"
 
 module Bontebok
-  # Where Log writes to: standard error, which the server shares with whoever started it, with its own processes and
-  # with the application. No write waits for a reader longer than it is told to. Log has the lock.
+  # The stream that Log writes to: standard error, which the server shares with the program that started it, with its
+  # own processes and with the application. A write waits for a reader only as long as its caller says. Not for several
+  # threads at once: Log has the lock.
   #
-  # To ask whether a pipe is writable and then to write is not enough: every process that asks is told so, the first one
-  # takes the room, and the next one sleeps in write(2). O_NONBLOCK on the description that we were given would be felt
-  # by all who share it. So a pipe is opened once more, and a socket is told with each message (MSG_DONTWAIT). What is
-  # neither, a file or a terminal, is asked first; so is a pipe that may not be opened: it belongs to somebody else, or
-  # there is no /proc.
+  # It is not enough to poll a pipe and then to write. Every process that polls is told that the pipe is writable, the
+  # first process takes the room, and the next one sleeps in write(2). O_NONBLOCK on the open file description that the
+  # server was given would change it for all processes that share it. So a pipe is opened once more, with O_NONBLOCK,
+  # and a socket gets MSG_DONTWAIT with each message. A file or a terminal is polled before a write. So is a pipe that
+  # cannot be opened once more, because it belongs to another user or there is no /proc.
   class LogStream
-    # A pipe takes so many bytes whole or not at all (pipe(7), PIPE_BUF): what processes write does not mix. A file
-    # takes any number of them so.
+    # Bytes. A pipe takes a write of up to this size whole or not at all (pipe(7), PIPE_BUF), so the writes of several
+    # processes do not mix. A file takes a write of any size whole.
     PIECE_BYTES = 4096
 
-    # Follows the stream at once: after a change of user the pipe might not be ours to open. What a caller of CLI has
-    # put in the place of $stderr may be no IO, which is a fault only when there is something to log.
+    # Opens the pipe at once: after a change of user, the process may not be permitted to open it. A caller of CLI may
+    # have put an object into $stderr that is no IO. This becomes a fault only when there is something to log.
     def initialize(stream)
       @stream = stream
       @cut = false
       follow if stream.is_a?(IO)
     rescue SystemCallError, IOError
-      nil # so will every write
+      nil # every write will fail, too
     end
 
-    # Waits so many seconds at most. Returns whether the whole text was written; a stream that is gone takes nothing. If
-    # a part was, the next text begins a line of its own.
+    # Waits for `patience` seconds at most. Returns whether the whole text was written; false also after an error, such
+    # as a reader that is gone. If only a part was written, the next text begins on a new line.
     def write(text, patience)
       text = "\n#{text}" if @cut
       done = 0
@@ -45,7 +46,7 @@ module Bontebok
       @cut = done < text.bytesize && (@cut || done.positive?)
     end
 
-    # Standard error may have been reopened, by LogFiles or the application: what it was is let go of.
+    # LogFiles or the application may have reopened standard error. If so, this closes the handle to the former file.
     def follow
       stat = @stream.stat
       return if @identity == (identity = [stat.dev, stat.ino])
@@ -56,8 +57,9 @@ module Bontebok
       @identity = identity
     end
 
-    # In a process that the application has forked: a pipe's reader is to see its end when the server's processes have
-    # ended, and that one keeps standard error open only if it wants to. The next write follows the stream again.
+    # For a process that the application has forked. The reader of the pipe must see its end when the server's processes
+    # have ended. So this process closes the pipe that was opened once more; standard error stays open as long as the
+    # process wants it. The next write follows the stream again.
     def disown
       @own.close if @own.is_a?(File)
       @own = @identity = nil
@@ -65,7 +67,7 @@ module Bontebok
 
     private
 
-    # What can be written to without blocking; nil: nothing can.
+    # A handle that can be written to without blocking; nil: there is none.
     def own(stat)
       if stat.pipe?
         File.open("/proc/self/fd/#{@stream.fileno}", File::WRONLY | File::NONBLOCK)

@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Makes any text fit for the log: UTF-8 in which nothing reaches the terminal that shows it, or begins a line of its
-  # own there. What a client sent is bytes without an encoding: of those only ASCII stays as it is. Newlines stay, for
-  # an application's messages: LogFormats see to it that they end no entry.
+  # Makes any text safe for the log. The result is UTF-8 without control characters: a client can neither steer the
+  # terminal that shows the log nor begin a line of its own there. Bytes that a client sent have no encoding: only their
+  # ASCII stays as it is. Newlines stay, because an application's messages have them; LogFormats keeps them from ending
+  # an entry.
   module LogText
-    # Characters.
+    # In characters.
     LONGEST = 4096
-    # The last two are line ends to some who show a log.
+    # Some programs that show a log take the last two for line ends.
     HARMFUL = /[[:cntrl:]\u2028\u2029&&[^\n]]/
 
     class << self
@@ -21,7 +22,7 @@ module Bontebok
 
       private
 
-      # What its own encoding does not make sense of may be UTF-8 that somebody has mislabelled.
+      # A text that is invalid in its own encoding may be UTF-8 with the wrong label.
       def unicode(text)
         text.encode(Encoding::UTF_8, fallback: ->(character) { hex(character) })
       rescue EncodingError

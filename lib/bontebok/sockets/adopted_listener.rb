@@ -3,15 +3,16 @@
 require_relative "tcp_listener"
 
 module Bontebok
-  # A socket that listened already when we were started, TCP or unix. It stays its owner's: others may accept from it
-  # as well, now or when we have left; so it is only ever closed, never shut down, and a file that it has stays.
+  # A TCP or unix socket that already listened when the server was started. It still belongs to the process that handed
+  # it over: other processes may accept from it, now or after the end of this server. So the server only closes the
+  # socket, never shuts it down, and leaves the file of a unix socket.
   class AdoptedListener < Listener
     FAMILIES = [Socket::AF_INET, Socket::AF_INET6, Socket::AF_UNIX].freeze
 
-    # What the log says beside the address.
+    # The log shows it beside the address.
     attr_reader :origin
 
-    # entry: an AdoptedSockets::Entry. backlog: nil leaves it as it is. Raises StartError.
+    # entry: an AdoptedSockets::Entry. backlog: nil leaves the length of the queue as it is. Raises StartError.
     def initialize(entry, backlog:, defer_accept:)
       @origin = entry.origin
       @socket = adopt(entry.fileno)
@@ -27,13 +28,13 @@ module Bontebok
       explained { TcpListener.set_options(socket, defer_accept: @defer_accept) } unless address.unix?
     end
 
-    # Does what comes to this other listener's address come here? systemd opens a port without an address as [::], which
-    # is all of IPv4 as well.
+    # Whether connections to the other listener's address come to this socket. systemd opens a port without an address
+    # as [::], which includes all IPv4 addresses.
     def takes?(other)
       to_s == other.to_s || (both_families? && other.to_s == "0.0.0.0:#{server_port}")
     end
 
-    # Once more only changes the length of its queue.
+    # A second listen(2) only changes the length of the queue.
     def listen
       super if @backlog
     end
@@ -44,8 +45,8 @@ module Bontebok
       @info&.ip_address == "::" && socket.getsockopt(:IPV6, :V6ONLY).int.zero?
     end
 
-    # Nobody who started us may have handed it over after all: then the number is free, or one of Ruby's own
-    # (ArgumentError).
+    # nil: there is no such socket. If no program has handed it over, its number is free, or is one of Ruby's own
+    # descriptors (ArgumentError).
     def adopt(fileno)
       socket = Socket.for_fd(fileno)
       socket.autoclose = listening_stream?(socket)

@@ -3,23 +3,24 @@
 require_relative "../start_error"
 
 module Bontebok
-  # Reads which listening sockets the process that started this one has handed over: start_server's protocol
-  # (SERVER_STARTER_PORT) and systemd's (LISTEN_FDS, sd_listen_fds(3)). Says which descriptors they are and no more:
-  # AdoptedListener finds out what is behind them.
+  # Reads which listening sockets the program that started this process has handed over, by start_server's protocol
+  # (SERVER_STARTER_PORT) and systemd's (LISTEN_FDS, sd_listen_fds(3)). Returns the numbers of the descriptors only:
+  # AdoptedListener checks the sockets.
   module AdoptedSockets
-    # origin: what the log and messages call it.
+    # origin: the socket's name in the log and in messages.
     Entry = Struct.new(:fileno, :origin)
 
-    # "ADDRESS=FD;ADDRESS=FD". A path may contain = and ; so that an entry ends where a number follows, then ; or the
-    # end.
+    # "ADDRESS=FD;ADDRESS=FD". A path may contain = and ;. So an entry ends with =, a number, and then ; or the end of
+    # the text.
     STARTER_ENTRY = /(.+?)=(\d{1,9})(?:;|\z)/m
     VARIABLES = %w[SERVER_STARTER_PORT LISTEN_PID LISTEN_FDS LISTEN_FDNAMES].freeze
     FIRST_OF_SYSTEMD = 3
-    # An entry is made for each, before anything looks whether they are there.
+    # At most 9999: an entry is made for each descriptor before the descriptor is checked.
     COUNT = /\A\d{1,4}\z/
 
     class << self
-      # Removes the variables: a program that the application executes has not got the sockets. Raises StartError.
+      # Removes the variables from env, because a program that the application executes does not have the sockets.
+      # Raises StartError.
       def take(env, log:)
         starter, pid, count, names = VARIABLES.map { |name| env.delete(name).to_s.b.strip }
         entries = of_start_server(starter)
@@ -49,8 +50,8 @@ module Bontebok
         end
       end
 
-      # A program in between, a shell that did not exec, inherits the variables: then they are not ours, as
-      # sd_listen_fds(3) sees it.
+      # Between systemd and this process there may be another program, such as a shell that did not exec. This process
+      # inherits its variables, but the sockets are not meant for this process (sd_listen_fds(3)).
       def meant_for_us?(pid, count, log)
         return false if count.empty?
         return true if pid == Process.pid.to_s

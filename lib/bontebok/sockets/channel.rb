@@ -3,25 +3,26 @@
 require "socket"
 
 module Bontebok
-  # One end of the line between a process and the one that it forked. It is the life line as well: the other process's
-  # death, however it came, is heard as :closed. So nobody else may hold an end: of those that a fork inherits, Child
-  # closes all but the new process's own, and where the application forks ForkGuard closes all.
+  # One end of the socket pair between a process and the child that it forked. It also reports the death of the other
+  # process: however that process ends, #hear returns :closed. So no third process may hold an end. After a fork, Child
+  # closes all inherited ends but the new process's own. In a process that the application forks, ForkGuard closes all
+  # ends.
   #
-  #   child to parent    :loaded   the application is here; may I listen?
-  #                      :ready    I serve
-  #                      :whole    all my workers serve (a master)
-  #                      :leave    I should go: signalled from outside, enough requests, or the application's wish
+  #   child to parent    :loaded   the application is loaded; the child waits for :go
+  #                      :ready    the child serves
+  #                      :whole    all workers serve (from a master)
+  #                      :leave    the child wants to go: a signal from outside, enough requests, the application's wish
   #                      :hung     a request takes longer than RequestTimeout
-  #                      :stuck    in each of my threads one does
-  #                      :emptied  and nothing else is left in here
+  #                      :stuck    each of the child's threads has such a request
+  #                      :emptied  the same, and the child has no other connection
   #   parent to child    :go       the sockets listen: serve
-  #                      :reopen   open the log files anew
-  #                      :drain    finish what is queued and in flight, then end
-  #                      :retire   finish what is in flight, then end: others go on listening
+  #                      :reopen   open the log files again
+  #                      :drain    finish queued connections and requests in flight, then end
+  #                      :retire   finish requests in flight, then end: other processes go on listening
   #                      :quit     end now
-  #   and to a master    :renew    replace the workers
-  #                      :renew_slowly    one after the other
-  #                      :more, :fewer    have one worker more, one less
+  #   also to a master   :renew    replace the workers
+  #                      :renew_slowly    replace the workers one after the other
+  #                      :more, :fewer    have one worker more, have one worker less
   #                      :kill     kill the workers that are left
   class Channel
     BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", go: "g",
@@ -34,15 +35,15 @@ module Bontebok
     @all = []
 
     class << self
-      # All that this process holds.
+      # All channels of this process.
       attr_reader :all
 
-      # The parent's end and the child's.
+      # Returns the parent's end and the child's end.
       def pair
         UNIXSocket.pair.map { |socket| new(socket) }
       end
 
-      # In a forked process: closes what was inherited, but for its own.
+      # For a forked process: closes the inherited channels, except its own.
       def disown(except: nil)
         (all - [except]).each(&:close)
       end
@@ -53,19 +54,19 @@ module Bontebok
       Channel.all << self
     end
 
-    # What nobody hears any more is lost; the listener of this end hears :closed.
+    # If the other process is gone, the word is lost, and #hear returns :closed.
     def say(word)
       @to_io.write_nonblock(BYTES.fetch(word), exception: false)
     rescue SystemCallError, IOError
       nil
     end
 
-    # For somebody who says these words without us: [descriptor, bytes].
+    # Returns [descriptor, bytes]. With these the core says the words itself, even while Ruby hangs.
     def dictate(*words)
       [@to_io.fileno, BYTES.fetch_values(*words).join]
     end
 
-    # Every word that has come, oldest first; :closed when the other process is gone. Never blocks.
+    # Returns every word that has come, oldest first; :closed if the other process is gone. Never blocks.
     def hear
       case bytes = @to_io.read_nonblock(64, exception: false)
       when :wait_readable then []

@@ -12,7 +12,8 @@ module Bontebok
       @inode = copy.stat.ino
     end
 
-    # In a process that was forked by the application: closes it there, if there is still our socket behind its number.
+    # For a process that the application has forked: closes the copy there, if its number still belongs to the server's
+    # socket.
     def disown
       copy = IO.for_fd(@fileno, autoclose: false)
       copy.autoclose = copy.stat.ino == @inode

@@ -6,12 +6,13 @@ require_relative "duped_descriptor"
 require_relative "../start_error"
 
 module Bontebok
-  # One bound socket. bind comes before the application loads, so that a used address is found at once; listen comes
-  # when workers are ready, so that no client waits for an application that is still loading. TcpListener and
-  # UnixListener say how, AdoptedListener finds both done; this is what they share: @socket, and for TCP @info, the
-  # Addrinfo of its address. Errors are StartErrors that name the address.
+  # One bound socket. #bind comes before the application loads, so an address in use is found at once. #listen comes
+  # when workers have loaded the application, so no client waits for an application that is still loading. TcpListener
+  # and UnixListener implement both; AdoptedListener gets a socket that is bound and listens already. This class has
+  # what they share: @socket, and for TCP @info, the Addrinfo of the address. Errors are StartErrors that name the
+  # address.
   class Listener
-    # Addresses that stand for all of a family name no host.
+    # Each stands for all addresses of a family, so it names no host.
     WILDCARDS = %w[0.0.0.0 ::].freeze
 
     attr_reader :address, :socket
@@ -21,29 +22,29 @@ module Bontebok
       @backlog = backlog
     end
 
-    # Of two servers that start at the same moment one may fail only here.
+    # If two servers start at the same moment, one of them may fail only here.
     def listen
       explained { socket.listen(@backlog) }
     end
 
-    # Closes our descriptor; other processes, and the core, keep theirs.
+    # Closes Ruby's descriptor; other processes and the core keep theirs.
     def close
       socket.close unless socket.nil? || socket.closed?
     end
 
-    # A descriptor for the core, which takes it over and closes it.
+    # Returns a descriptor for the core, which takes it over and closes it.
     def descriptor
       @lent = DupedDescriptor.new(socket)
       @lent.fileno
     end
 
-    # In a process that was forked by the application: closes the core's descriptor too.
+    # For a process that the application has forked: closes the core's descriptor, too.
     def disown
       close
       @lent&.disown
     end
 
-    # SERVER_NAME of a request without Host. A unix socket names no host either, although RFC 9110 7.2 would want one.
+    # SERVER_NAME of a request without Host. A unix socket has no host name either, although RFC 9110 7.2 wants one.
     def server_name
       return "localhost" if @info.nil? || WILDCARDS.include?(@info.ip_address)
 
@@ -54,19 +55,19 @@ module Bontebok
       @info&.ip_port || 80
     end
 
-    # Whoever handed it over; nil: it is our own.
+    # The program that handed the socket over; nil: the server opened it itself.
     def origin
       nil
     end
 
-    # The address with the port that the kernel chose; what the log calls the listener.
+    # The address, with the port that the kernel chose. The log uses it as the listener's name.
     def to_s
       address.to_s
     end
 
     private
 
-    # The kernel's words, without what Ruby adds to them.
+    # The message has the kernel's text, without the text that Ruby adds.
     def explained
       yield
     rescue SystemCallError => e

@@ -6,15 +6,15 @@ require_relative "tcp_listener"
 require_relative "unix_listener"
 
 module Bontebok
-  # All sockets of a server. Made in the process that was started, and inherited by those that it forks.
+  # All listening sockets of a server. Made in the process that was started; the processes that it forks inherit them.
   class Listeners
     include Enumerable
 
-    # The core's number.
+    # The core takes no more.
     MOST = 64
 
-    # adopted: AdoptedSockets::Entries. Beside them no default address is opened, and no second time one of theirs.
-    # Raises StartError.
+    # adopted: AdoptedSockets::Entries. If there are any, no default address is opened. An address that an adopted
+    # socket has is not opened again. Raises StartError.
     def initialize(config, log:, adopted: [])
       @config = config
       @log = log
@@ -29,10 +29,10 @@ module Bontebok
       @listeners.each(&)
     end
 
-    # What those that serve them share; made by #bind.
+    # The WorkerLinks, which the workers share; made by #bind.
     attr_reader :worker_links
 
-    # All or none. Raises StartError.
+    # Binds all sockets or none. Raises StartError.
     def bind
       each(&:bind)
       @worker_links = WorkerLinks.new
@@ -41,7 +41,7 @@ module Bontebok
       raise
     end
 
-    # All or none. Raises StartError.
+    # Makes all sockets listen, or none. Raises StartError.
     def listen
       each(&:listen)
       @listening = true
@@ -54,31 +54,33 @@ module Bontebok
       @listening
     end
 
-    # In the process that listened first their files go: afterwards nobody could tell any more whether they are ours.
+    # Closes the sockets. In the process that listened first, it removes the files of unix sockets before: after the
+    # close nobody could tell whether a file is still the server's.
     def close
       unlink
       each(&:close)
       @worker_links&.close
     end
 
-    # In a process that has nothing to do with the server.
+    # For a process that has nothing to do with the server.
     def disown
       each(&:disown)
       @worker_links&.disown
     end
 
-    # In a process that inherited them, once they listen: takes note of which files are ours.
+    # For a process that inherited the sockets, once they listen: notes which files are the server's.
     def take_note
       grep(UnixListener).each(&:take_note)
     end
 
-    # In a process that inherited them, when the one that listened first is gone: from now on unlink is for this one.
+    # For a process that inherited the sockets, when the process that listened first is gone: from now on, #unlink
+    # removes the files here.
     def take_over
       grep(UnixListener).each(&:take_over)
     end
 
-    # Removes the files of unix sockets, so that nobody finds the way to a server that goes. One that cannot be removed
-    # is no reason not to go.
+    # Removes the files of unix sockets, so that no client connects to a server that ends. If a file cannot be removed,
+    # the server ends all the same.
     def unlink
       grep(UnixListener) do |listener|
         listener.unlink
@@ -94,7 +96,8 @@ module Bontebok
                                  defer_accept: @config[:defer_accept])
     end
 
-    # Which is not bound yet: a port that the kernel is to choose is nobody's.
+    # Whether an adopted socket has the address. The listener is not bound yet: if the kernel is to choose its port, no
+    # socket has that port.
     def taken?(listener)
       @listeners.any? { |adopted| adopted.takes?(listener) }
     end
@@ -110,7 +113,7 @@ module Bontebok
       end
     end
 
-    # Do we have all IPv4 addresses of this port?
+    # Whether the server listens on all IPv4 addresses of this port.
     def ipv4?(port)
       all = Address.new(host: "0.0.0.0", port: port)
       !all.any_port? && [*@config[:listen], *@listeners.map(&:address)].include?(all)

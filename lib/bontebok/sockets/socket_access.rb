@@ -5,13 +5,13 @@ require "etc"
 require_relative "../start_error"
 
 module Bontebok
-  # Who may connect to a unix socket: its file's mode, owner and group.
+  # The permissions of a unix socket: the mode, owner and group of its file decide whether a client may connect.
   class SocketAccess
-    # open(2): a handle of the file itself. Ruby has no name for it.
+    # open(2): a handle of the file itself. Ruby has no constant for it.
     O_PATH = 0o10000000
     private_constant :O_PATH
 
-    # owner, group: a name, a number as text, or nil for what the process is. Raises StartError.
+    # owner, group: a name, a number as text, or nil for the process's own. Raises StartError.
     def initialize(mode:, owner: nil, group: nil)
       @mode = mode
       @owner = id(owner) { |name| Etc.getpwnam(name).uid }
@@ -20,8 +20,8 @@ module Bontebok
       raise StartError, "the owner of unix sockets: #{e.message}"
     end
 
-    # Through a handle, and only if it is a socket: who may write in the directory could put a link there, to a file
-    # that he wants to own. Raises StartError or SystemCallError.
+    # Works through a handle, and only on a socket. A user with write permission in the directory could put a link
+    # there, to a file that this user wants to own. Raises StartError or SystemCallError.
     def apply(path)
       File.open(path, O_PATH | File::NOFOLLOW) do |file|
         raise Errno::ENOTSOCK unless file.stat.socket?

@@ -4,18 +4,19 @@ require_relative "../system/clock"
 require_relative "../system/process_stop"
 
 module Bontebok
-  # Workers that have not moved for WorkerTimeout. Those that have a request show on the board that they move. They do
-  # not if their process is stopped, or something in it keeps Ruby's lock. Those that have no request are not woken; of
-  # them the kernel tells whether their process is stopped. For whoever can kill them; it need not be their parent.
+  # Finds workers that have not moved for WorkerTimeout. A worker that has a request shows on the scoreboard that it
+  # moves. It does not move if its process is stopped, or if something in it keeps Ruby's lock. A worker without a
+  # request is not woken; for such a worker the kernel tells whether its process is stopped. The process that uses this
+  # must be able to kill the workers; it need not be their parent.
   class StalledWorkers
-    # So often in WorkerTimeout the board is looked at.
+    # The number of looks at the scoreboard in WorkerTimeout.
     LOOKS = 4
 
-    # When #look is due next.
+    # The time at which #look is due next.
     attr_reader :time
 
-    # board: shows its #lanes. seconds: WorkerTimeout. clock: what stands for ours in tests.
-    # stops: returns what ProcessStop.of does.
+    # board: the scoreboard. seconds: WorkerTimeout. clock: replaced in tests. stops: returns what ProcessStop.of
+    # returns.
     def initialize(board, seconds, clock: Clock, stops: ProcessStop.method(:of))
       @scoreboard = board
       @seconds = seconds
@@ -26,13 +27,13 @@ module Bontebok
       @lost = clock.lost
     end
 
-    # { pid => what the log says of it } of those that are stalled, when it is time to look; else there are none.
+    # Returns { pid => text for the log } of the stalled workers. Before it is time to look, there are none.
     def look
       now = @clock.now
       return {} if now < @time
 
       late = now - @time + @clock.lost - @lost
-      begin_anew(now) if late > pause # we were stopped ourselves, and maybe everybody
+      begin_anew(now) if late > pause # this process was stopped, and maybe all others
       @lost = @clock.lost
       @time = now + pause
       workers = @scoreboard.lanes.group_by { |lane| lane[:pid] }
@@ -58,7 +59,7 @@ module Bontebok
       long.to_h { |(pid, _), _| [pid, "has not moved for #{@seconds} s: its process is stopped, without a request"] }
     end
 
-    # seconds: for which we have been watching.
+    # seconds: the time for which this object has watched.
     def stalled(workers, seconds)
       return {} if seconds < @seconds
 
@@ -68,7 +69,7 @@ module Bontebok
       end.to_h
     end
 
-    # ms, for which the oldest request was there and nothing moved.
+    # Returns the longest time, in ms, for which a request has been there and the worker has not moved.
     def still?(lanes)
       lanes.map { |lane| [lane[:taken], lane[:silent] || lane[:taken]].min }.max
     end

@@ -5,17 +5,17 @@ require_relative "listener"
 module Bontebok
   # Listens on one IPv4 or IPv6 address.
   class TcpListener < Listener
-    # Without it the kernel holds a small answer back until the last one is acknowledged.
+    # Without it the kernel holds a small response back until the last one is acknowledged.
     NO_DELAY = [Socket::IPPROTO_TCP, Socket::TCP_NODELAY, true].freeze
 
     class << self
-      # A name stands for all its addresses. Raises StartError.
+      # Returns a listener for each address of the name. Raises StartError.
       def for(address, **options)
         resolve(address).map { |info| new(address, info, **options) }
       end
 
-      # What connected sockets inherit. TCP_DEFER_ACCEPT: the kernel keeps a connection to itself until the client has
-      # sent something, for about so many seconds; 0 changes nothing.
+      # Sets options that connected sockets inherit. defer_accept: about how many seconds the kernel keeps a connection
+      # to itself while the client has sent nothing (TCP_DEFER_ACCEPT); 0 changes nothing.
       def set_options(socket, defer_accept:)
         socket.setsockopt(*NO_DELAY)
         socket.setsockopt(:TCP, :DEFER_ACCEPT, defer_accept) if defer_accept.positive?
@@ -23,8 +23,9 @@ module Bontebok
 
       private
 
-      # What is written as an address is taken as it is. Of a name's addresses those are left out that this machine does
-      # not have, unless it has none of them: localhost is ::1 as well in files of machines without IPv6.
+      # A numeric address is taken as it is. A name may have addresses that this machine does not have: in /etc/hosts,
+      # localhost may be ::1 also on a machine without IPv6. Such addresses are left out, unless the machine has none of
+      # the name's addresses.
       def resolve(address)
         lookup(address, Socket::AI_NUMERICHOST)
       rescue SocketError
@@ -49,7 +50,7 @@ module Bontebok
       end
     end
 
-    # v6_only: somebody else has the IPv4 part of [::].
+    # v6_only: another listener has the IPv4 part of [::].
     def initialize(address, info, backlog:, reuse_port:, defer_accept:, v6_only: false)
       super(address, backlog: backlog)
       @info = info
@@ -67,7 +68,8 @@ module Bontebok
       end
     end
 
-    # Connections inherit it: when they linger in TIME_WAIT they are not to keep the next server from the port.
+    # Connections inherit SO_REUSEADDR. With it they do not keep the next server from the port while they are in
+    # TIME_WAIT.
     def listen
       reuse_address(true)
       super
@@ -79,9 +81,9 @@ module Bontebok
 
     private
 
-    # With SO_REUSEADDR many can bind a port, if all of them say so, until one listens. So we say so only when it takes
-    # that because of a former server's connections, and only for the moment: a second server that is started while
-    # our application loads is refused before it loads its own.
+    # With SO_REUSEADDR, many sockets can bind a port until one listens, if all of them have the option. So the option
+    # is set only if the bind fails without it, because of a former server's connections, and only for the bind. A
+    # second server that is started while this one loads its application then fails before it loads its own.
     def take_port
       socket.bind(@info)
     rescue Errno::EADDRINUSE
@@ -97,7 +99,7 @@ module Bontebok
     def set_options
       socket.setsockopt(:SOCKET, :REUSEPORT, true) if @reuse_port
       TcpListener.set_options(socket, defer_accept: @defer_accept)
-      # [::] is both families, and ::ffff:127.0.0.1 an address, whatever the system's default.
+      # Whatever the system's default is, [::] has both families, and ::ffff:127.0.0.1 is an address.
       socket.setsockopt(:IPV6, :V6ONLY, @v6_only) if @info.ipv6?
     end
   end

@@ -4,16 +4,18 @@ require_relative "listener"
 require_relative "socket_access"
 
 module Bontebok
-  # Listens on a unix socket. One with a path has no file before it listens: a server that is killed while its
-  # application loads leaves nothing behind. The file has the final name from its first moment; what is found there
-  # when a server starts is therefore either a living one, which is refused, or a stale one, which goes. Why it is not
-  # renamed into its place: docs/decisions/0006-a-unix-socket-is-bound-under-its-name.md.
+  # Listens on a unix socket. A socket with a path has no file before it listens, so a server that is killed while its
+  # application loads leaves nothing behind. The file has its final name from the first moment. So if a server finds a
+  # file at its start, the file belongs either to a living server, and the start fails, or to a dead one, and the file
+  # is removed. docs/decisions/0006-a-unix-socket-is-bound-under-its-name.md tells why the file is not renamed into its
+  # place.
   class UnixListener < Listener
-    # How long somebody else may hold the directory's lock: a start holds it for less than a millisecond.
+    # Attempts to lock the directory, and the seconds between two of them. Another start holds the lock for less than a
+    # millisecond.
     LOCK_ATTEMPTS = 25
     LOCK_INTERVAL = 0.02
 
-    # access: the SocketAccess of its file.
+    # access: the SocketAccess of the file.
     def initialize(address, backlog:, access:)
       super(address, backlog: backlog)
       @access = access
@@ -41,20 +43,21 @@ module Bontebok
       end
     end
 
-    # In a process that was forked before it listened.
+    # For a process that was forked before the socket listened.
     def take_note
       @identity ||= identity unless address.abstract?
     rescue SystemCallError
       nil
     end
 
-    # In a process that took note, when the one that bound the file is gone.
+    # For a process that took note, when the process that bound the file is gone.
     def take_over
       @owner = Process.pid if @identity
     end
 
-    # Removes the socket's file if it is still the one that our server bound: another server may have put its own
-    # there. Once, and only while the socket is open: later its inode's number may be another's. Raises SystemCallError.
+    # Removes the socket's file if it is still the file that this server bound: another server may have put its own
+    # there. Does so only once, and only while the socket is open: after that, another file may have the same inode
+    # number. Raises SystemCallError.
     def unlink
       return unless @owner == Process.pid && !socket.closed?
 
@@ -70,7 +73,7 @@ module Bontebok
       address.path
     end
 
-    # What would keep us from the path is found before the application loads.
+    # Finds out before the application loads whether the path can be used.
     def try_path
       alone_in_directory do
         vacate
@@ -93,7 +96,7 @@ module Bontebok
       Socket.pack_sockaddr_un(address.abstract? ? "\0#{path.delete_prefix('@')}" : path)
     end
 
-    # Whoever has the name may not listen yet (ECONNREFUSED).
+    # The socket that has the name may not listen yet (ECONNREFUSED).
     def take_name
       socket.bind(place)
     rescue Errno::EADDRINUSE => e
@@ -104,7 +107,7 @@ module Bontebok
       end
     end
 
-    # Makes room. What is no socket is not ours to remove.
+    # Removes the file of a dead server. A file that is no socket stays.
     def vacate
       raise Errno::EEXIST if File.exist?(path) && !File.socket?(path)
 
@@ -115,8 +118,8 @@ module Bontebok
       nil
     end
 
-    # Somebody who answers, or would if he had not so many waiting already (EAGAIN), owns the place; of a connection the
-    # kernel tells who that is (unix(7), SO_PEERCRED).
+    # Raises Errno::EADDRINUSE or StartError if a living server has the place: it accepts a connection, or its queue is
+    # full (EAGAIN). The kernel tells which process is at the other end of a connection (unix(7), SO_PEERCRED).
     def find_living
       probe = Socket.new(Socket::PF_UNIX, Socket::SOCK_STREAM)
       probe.connect_nonblock(place, exception: false)
@@ -127,21 +130,22 @@ module Bontebok
       probe&.close
     end
 
-    # A process of another pid name space has no number here: 0.
+    # The pid is 0 if the process is in another pid namespace.
     def refuse(pid)
       raise Errno::EADDRINUSE if pid.zero?
 
       raise StartError, "cannot listen on #{address}: Address already in use by process #{pid}"
     end
 
-    # One that is bound and does not listen yet looks stale: of servers that start at the same moment, one after the
-    # other looks. Where there is no lock to be had, because we may not read the directory or somebody keeps it, a start
-    # is still right, if it is the only one.
+    # Runs the block under a lock on the directory. A socket that is bound and does not listen yet looks stale, so
+    # servers that start at the same moment have to look one after the other. Without a lock, because the directory
+    # cannot be read or another process keeps the lock, the block runs all the same: a start is right if it is the only
+    # one.
     def alone_in_directory
       directory = lock_directory
       yield
     ensure
-      # A process that was forked meanwhile has the lock as well: to close our descriptor would not end it.
+      # A process that was forked meanwhile has the lock as well, so to close the descriptor would not release the lock.
       directory&.flock(File::LOCK_UN)
       directory&.close
     end

@@ -7,16 +7,17 @@ require_relative "stalled_workers"
 require_relative "../start_error"
 
 module Bontebok
-  # What the workers of a server have in common, besides the listeners: the queue through which they pass connections on
-  # to each other, so that the first one that is idle serves a request whose own worker is busy; and the board on which
-  # each sees who is idle. Made in the process that was started, before it forks.
+  # What the workers of a server have in common, besides the listeners: the shared queue and the scoreboard. Through the
+  # shared queue workers pass on connections, so that the first idle worker serves a request whose own worker is busy.
+  # On the scoreboard each worker sees which workers are idle. Made in the process that was started, before it forks.
   class WorkerLinks
-    # Lanes of all workers that live at the same time. Those beyond serve as well, but nothing is passed on to them.
+    # The scoreboard's slots, for the lanes of all workers that live at the same time. Lanes without a slot serve as
+    # well, but nothing is passed on to them.
     LANES = 1024
 
     # Raises StartError.
     def initialize
-      require "bontebok/bontebok" # not with this file, which is loaded before anybody can say that it is missing
+      require "bontebok/bontebok" # not at the top of the file: the start reports an extension that is not built
       @scoreboard = Core::Scoreboard.new(LANES)
       @ends = Socket.pair(:UNIX, :SEQPACKET)
       @lent = []
@@ -24,40 +25,41 @@ module Bontebok
       raise StartError, "no room for what workers share: #{SystemCallError.new(nil, e.errno).message}"
     end
 
-    # Before the first lane: makes the core's worker one of them.
+    # Gives the shared queue and the scoreboard to the core's worker. Call it before the first lane is made.
     def connect(worker)
       @lent = @ends.map { |socket| DupedDescriptor.new(socket) }
       worker.share_queue(*@lent.map(&:fileno))
       worker.scoreboard(@scoreboard)
     end
 
-    # A worker has ended. Others may have to be told of what it had been told of.
+    # Removes the lanes of a worker that has ended from the scoreboard. If they were about to take something, other
+    # workers are told to take it.
     def forget(pid)
       queue = @ends.first
       @scoreboard.clear(pid, queue.closed? ? -1 : queue.fileno)
     end
 
-    # Which of them have a request and do not move for so many seconds. nil: 0 s is no limit.
+    # Returns the StalledWorkers of these workers; nil if seconds is 0, which is no limit.
     def stalled(seconds)
       StalledWorkers.new(@scoreboard, seconds) if seconds.positive?
     end
 
-    # The workers that live and have lanes on the board.
+    # The pids of the living workers that have lanes on the scoreboard.
     def pids
       @scoreboard.lanes.map { |lane| lane[:pid] }.uniq
     end
 
-    # Those of them that end when they have finished.
+    # The pids of those workers that end when they have finished.
     def leaving
       @scoreboard.lanes.filter_map { |lane| lane[:pid] if lane[:leaves] }.uniq
     end
 
-    # Closes our descriptors; other processes, and the core, keep theirs.
+    # Closes Ruby's descriptors; other processes and the core keep theirs.
     def close
       @ends.each(&:close)
     end
 
-    # In a process that was forked by the application.
+    # For a process that the application has forked.
     def disown
       close
       @lent.each(&:disown)

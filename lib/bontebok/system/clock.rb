@@ -1,15 +1,18 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Seconds for the limits that processes have: to become ready, to end. The time for which this process was stopped
-  # (SIGSTOP, a frozen container) does not count: the other processes probably were stopped as well. After a stop a wait
-  # ends late. The processor time of such a wait counts: a thread that computes with Ruby's lock delays a wait as well.
-  # A C extension that blocks with the lock looks like a stop: the limits of its process take longer.
+  # The clock, in seconds, for the limits of processes: the time to become ready, the time to end. It does not count the
+  # time for which this process was stopped (SIGSTOP, a frozen container), because the other processes were probably
+  # stopped as well. Not for requests: the core measures their time.
+  #
+  # A wait that ends late shows that the process was stopped. A thread that computes with Ruby's lock delays a wait,
+  # too, so the processor time of a wait counts. A C extension that blocks with Ruby's lock looks like a stop: the
+  # limits of its process get longer.
   module Clock
-    # No wait is longer while its caller has a limit: no more than that counts of a stop.
+    # A caller that has a limit waits at most this long at once. So at most this part of a stop counts.
     STEP = 0.25
 
-    # Seconds that have not counted so far.
+    # The seconds that have not counted so far.
     singleton_class.attr_reader :lost
     @lost = 0
 
@@ -18,8 +21,8 @@ module Bontebok
         monotonic - lost
       end
 
-      # Returns what the block returns. It waits for so many seconds at most; nil: for any time, and no stop is noticed.
-      # One thread at a time, and not within another wait.
+      # Returns the block's result. The block waits for `seconds` at most; nil: for any time, and a stop is not noticed.
+      # Only one thread at a time may call this method, and not within another wait.
       def wait(seconds)
         began = monotonic
         computed = processor

@@ -1,22 +1,24 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The server raises its soft limit of open files. A command that the application executes gets the limit that the
-  # server was started with: see docs/decisions/0010-commands-have-the-limit-of-the-start.md. Ruby sets a limit between
-  # fork and exec only on demand, by the option rlimit_nofile, which is added here.
+  # Gives a command that the application executes the limit of open files that the server was started with. The server
+  # raises its own soft limit: see docs/decisions/0010-commands-have-the-limit-of-the-start.md. Ruby sets a limit
+  # between fork and exec only on demand, by the option rlimit_nofile, which is added here.
   #
-  # A process that is only forked keeps the raised limit: it has our descriptors, and could open no others.
+  # Not for a process that is only forked: it keeps the raised limit, because it holds the server's descriptors and
+  # could open no others.
   module CommandLimits
-    # The names that Ruby's own methods keep begin with this.
+    # Ruby's own methods are kept under names with this prefix.
     KEPT = "bontebok_kept_"
 
-    # Of Kernel and Process.
+    # Methods for Kernel and Process.
     module Commands
       def spawn(*arguments)
         bontebok_kept_spawn(*CommandLimits.add_to(arguments))
       end
 
-      # The option changes this process. If the command cannot be executed, it gets its own limit back.
+      # The option changes the limit of this process. If the command cannot be executed, the process gets its limit
+      # back.
       def exec(*arguments)
         own = Process.getrlimit(:NOFILE)
         bontebok_kept_exec(*CommandLimits.add_to(arguments))
@@ -25,13 +27,14 @@ module Bontebok
       end
     end
 
-    # Of Kernel alone.
+    # Methods for Kernel alone.
     module ShellCommands
       def system(*arguments)
         bontebok_kept_system(*CommandLimits.add_to(arguments))
       end
 
-      # Takes no options. As Ruby's own, it does not wait for a command whose output nobody wants any more.
+      # Backticks take no options. If an exception ends the read, the command is not waited for, as in Ruby's own
+      # method.
       def `(command)
         return __send__(:"bontebok_kept_`", command) unless CommandLimits.wanted?(command)
 
@@ -42,7 +45,7 @@ module Bontebok
       end
     end
 
-    # Of IO.
+    # Methods for IO.
     module Pipes
       def popen(*arguments, &block)
         limited = CommandLimits.wanted?(arguments.grep_v(Hash).first)
@@ -51,7 +54,7 @@ module Bontebok
     end
 
     class << self
-      # soft: the limit for commands; raised: that of this process from now on.
+      # soft: the limit for commands. raised: the limit of this process from now on.
       def install(soft, raised)
         again = @soft
         @soft = soft
@@ -59,8 +62,8 @@ module Bontebok
         replace_all unless again
       end
 
-      # The same arguments with the limit among their options, unless the application has set one, for this process or
-      # for the command.
+      # Returns the arguments with the limit among their options. If the application has set a limit, for this process
+      # or for the command, the application's limit stays.
       def add_to(arguments)
         soft, hard = Process.getrlimit(:NOFILE)
         return arguments unless soft == @raised
@@ -71,7 +74,7 @@ module Bontebok
         options ? [*others, limit.merge(options)] : [*arguments, limit]
       end
 
-      # Is it a command? "-" is a fork.
+      # Whether this is a command; "-" stands for a fork.
       def wanted?(command)
         command != "-" && (command.is_a?(String) || command.is_a?(Array))
       end
@@ -87,8 +90,8 @@ module Bontebok
         replace(IO.singleton_class, Pipes)
       end
 
-      # The methods are not prepended: under alias_method an application would find the prepended one in place of the
-      # method that it replaces, and each would call the other for ever.
+      # The module is not prepended. Under alias_method an application would find the prepended method in place of the
+      # method that it replaces, and the application's method and the prepended one would call each other for ever.
       def replace(owner, methods)
         methods.instance_methods.each do |name|
           hidden = owner.private_method_defined?(name)

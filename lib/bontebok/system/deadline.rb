@@ -3,25 +3,25 @@
 require_relative "clock"
 
 module Bontebok
-  # The time by which a process must have ended that nobody else may be there to end. For Worker, SingleProcess and
-  # ExitLimit; what a parent grants its children it counts itself (Child).
+  # The time at which a process ends itself, because no other process may be left to end it. For Worker, SingleProcess
+  # and ExitLimit. Not for a parent that waits for a child: Child counts that time.
   class Deadline
     def initialize(seconds)
       @time = Clock.now + seconds
     end
 
-    # Seconds, never less than none.
+    # The seconds that are left, at least 0.
     def left
       [@time - Clock.now, 0].max
     end
 
-    # Seconds for which a process may wait at once.
+    # The seconds for which a process may wait at once.
     def step
       [left, Clock::STEP].min
     end
 
-    # Gives the block the seconds for which it may wait, until it returns something true, which is returned; nil: the
-    # time is over.
+    # Calls the block again and again with the seconds for which it may wait. Returns the block's first true result;
+    # nil: the time is over.
     def wait
       until left.zero?
         seconds = step

@@ -1,14 +1,15 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Exit handlers run where they were registered. A forked process inherits those of its parent; under rackup they are
-  # also what rackup and Rails clean up behind the server: the pid file would be gone with the first worker that is
-  # replaced.
+  # Keeps exit handlers out of processes that they are not meant for. A forked process inherits the handlers of its
+  # parent. Under rackup these include the handlers with which rackup and Rails clean up after the server: the first
+  # worker that is replaced would remove the pid file.
   module ExitFence
     class << self
-      # In a forked process, before anything else: what is registered from now on runs at its exit, and at that of the
-      # processes that it forks; what was registered before does not. Handlers run in reverse order: this one is the
-      # last that does, and does the rest as Ruby would.
+      # Call it in a forked process before anything else. Exit handlers that are registered later run at the exit of
+      # this process and of the processes that it forks. Handlers that were registered earlier do not run. Handlers run
+      # in reverse order, so this handler is the last one. It does the rest of an exit as Ruby would, and ends the
+      # process.
       def put
         at_exit do
           exception = $! # rubocop:disable Style/SpecialGlobalVars
@@ -19,8 +20,9 @@ module Bontebok
         end
       end
 
-      # Around code of the application. A process that it forks there does not come back: it would go on as the server's
-      # process that it is a copy of. It ends with the status of its exit, and its buffers are flushed.
+      # Runs the block, which is code of the application. A process that the block forks does not return from here: it
+      # would go on as a copy of the server's process. Such a process ends with the status of its exit, and its buffers
+      # are flushed.
       def keep_forks_out
         owner = Process.pid
         result = yield
@@ -45,10 +47,11 @@ module Bontebok
       def wait_for(thread)
         thread.join
       rescue Exception # rubocop:disable Lint/RescueException
-        nil # what it died of
+        nil # the exception that ended the thread
       end
 
-      # Finalizers would: uploads, as a rule. The name tells who has made one: those of the parent stay.
+      # exit! skips finalizers, which would remove these files. Most of them are uploads. The name of a file contains
+      # the pid of the process that made it; files of the parent stay.
       def remove_temporary_files
         return unless defined?(Tempfile)
 
@@ -63,7 +66,7 @@ module Bontebok
         ObjectSpace.each_object(IO) do |io|
           io.flush unless io.closed?
         rescue SystemCallError, IOError
-          next # nobody reads it any more, or it is not open yet
+          next # the reader is gone, or the stream is not open yet
         end
       end
 

@@ -3,17 +3,22 @@
 require_relative "deadline"
 
 module Bontebok
-  # A limit for the exit of Master, Worker and SingleProcess, which have loaded an application: its exit handlers, and
-  # what its threads do in an ensure, may take for ever, and whoever would kill the process may be gone.
+  # A time limit for the exit of a process that has loaded an application: Master, Worker, SingleProcess, and Supervisor
+  # under rackup. The application's exit handlers and the ensure clauses of its threads may take for ever, and the
+  # process that would kill this one may be gone.
   #
-  # It relies on the order in which Ruby ends (ruby_cleanup in its eval.c, the same from 3.1 on): exit handlers first,
-  # while all threads run; then it kills all threads but the main one, this one as well, and waits for their ensure;
-  # only then are objects finalized and the process ends. So this thread counts on while the handlers run, and from its
-  # own ensure for as long as Ruby waits for the others.
+  # It relies on the order in which Ruby ends (ruby_cleanup in Ruby's eval.c, the same from 3.1 on):
+  #
+  #   1. Exit handlers run, while all threads go on.
+  #   2. Ruby kills all threads but the main one, the limit's thread as well, and waits for their ensure clauses.
+  #   3. Objects are finalized, and the process ends.
+  #
+  # So the limit's thread counts on while the handlers run. In its own ensure clause it counts on for as long as Ruby
+  # waits for the other threads.
   module ExitLimit
     class << self
-      # To be called when nothing but the exit is left. The process ends within so many seconds, with this status if it
-      # does not get as far as to its own.
+      # Call it when only the exit is left. The process ends within `seconds`. It ends with its own status, or with
+      # `status` if the time is over before.
       def set(seconds, status:, log:)
         deadline = Deadline.new(seconds)
         begun = Queue.new
@@ -25,14 +30,14 @@ module Bontebok
         ensure
           end_now(seconds, status, log) unless killed && threads_end?(deadline)
         end
-        begun.pop # a thread that is killed before it begins has no ensure
+        begun.pop # a thread that is killed before it begins runs no ensure
       rescue ThreadError
-        nil # no room for it: the exit goes on without a limit
+        nil # no room for the thread: the exit has no limit
       end
 
       private
 
-      # All but this one, and the main thread, which is in Ruby's exit.
+      # Whether all threads end in time, except this one and the main thread, which is in Ruby's exit.
       def threads_end?(deadline)
         (Thread.list - [Thread.main, Thread.current]).all? { |thread| ends?(thread, deadline) }
       end
@@ -40,7 +45,7 @@ module Bontebok
       def ends?(thread, deadline)
         deadline.wait { |seconds| thread.join(seconds) }
       rescue Exception # rubocop:disable Lint/RescueException
-        true # the one that it died of
+        true # the exception that ended the thread
       end
 
       def end_now(seconds, status, log)

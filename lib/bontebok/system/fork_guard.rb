@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # A process that the application forks inherits our descriptors. If it outlives the server, the listeners that it
-  # holds without knowing would still take connections, which nobody serves, and keep the port from the next server; and
-  # its copies of life lines would keep processes that must end. So in such a process they are closed. Commands that it
-  # executes have none of them anyhow (close-on-exec).
+  # Closes the server's descriptors in a process that the application forks. Such a process may outlive the server. Its
+  # copies of the listeners would still take connections, which nobody serves, and would keep the next server from the
+  # port. Its copies of life lines would keep processes alive that must end. Commands that the application executes have
+  # none of these descriptors (close-on-exec).
   module ForkGuard
-    # Around Process._fork, through which every fork of Ruby's goes.
+    # Wraps Process._fork, through which every fork of Ruby goes.
     module Hook
       def _fork
         super.tap { |pid| ForkGuard.act if pid.zero? }
@@ -15,14 +15,15 @@ module Bontebok
     private_constant :Hook
 
     class << self
-      # The block runs in every process that is forked from now on, once, in place of what was to run before.
+      # The block runs once in every process that is forked from now on. It replaces the block of an earlier call.
       def install(&action)
         @action = action
         @passing = nil
         Process.singleton_class.prepend(Hook)
       end
 
-      # Forks that the given block makes are our own: nothing runs in them. What other threads fork meanwhile is not.
+      # Runs a block whose forks are the server's own: the block of .install does not run in these processes. It does
+      # run in processes that other threads fork meanwhile.
       def pass
         @passing = Thread.current
         yield
@@ -30,7 +31,8 @@ module Bontebok
         @passing = nil
       end
 
-      # Also in the process that it has forked, until that installs a guard of its own.
+      # True in the block of .pass, and also in a process that this block forks, until that process installs a guard of
+      # its own.
       def passing?
         @passing == Thread.current
       end

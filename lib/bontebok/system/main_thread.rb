@@ -3,24 +3,26 @@
 require_relative "clock"
 
 module Bontebok
-  # The main thread of a process of the server, where the application has threads of its own. Ruby raises in the main
-  # thread what ends another one: SystemExit always (a watchdog that calls exit), any other error where
-  # abort_on_exception is set. That must not end the process, nor come between two steps of ours.
+  # Protects the main thread of a server's process from the application's threads. When another thread ends with an
+  # exception, Ruby raises the exception in the main thread, too: SystemExit always (a watchdog that calls exit), any
+  # other error if abort_on_exception is set. Such an exception must neither end the process nor come between two steps
+  # of the server.
   module MainThread
     class << self
-      # While the block runs such an exception waits until .wait is called.
+      # While the block runs, such an exception waits until .wait is called.
       def guard(&)
         Thread.handle_interrupt(Exception => :never, &)
       end
 
-      # For what is not ours: a thread that is started under guard, and inherits that; a handler of the application's,
-      # and what that starts.
+      # For code that is not the server's own: a thread that was started under guard and has inherited it, or a hook of
+      # the application and the threads that the hook starts.
       def unguard(&)
         Thread.handle_interrupt(Exception => :immediate, &)
       end
 
-      # Waits until one of the sources is readable. Returns those that are; nil when the time is over. When an exception
-      # comes instead it is given to the block, and none is readable.
+      # Waits until one of the sources is readable, for `seconds` at most; nil: for any time. Returns the readable
+      # sources; nil: the time is over. If an exception comes instead, the block gets the exception, and the result is
+      # empty. Raises the exception if the application has closed one of the sources.
       def wait(sources, seconds)
         readable, = Clock.wait(seconds) { unguard { IO.select(sources, nil, nil, seconds) } }
         readable
@@ -31,7 +33,7 @@ module Bontebok
         []
       end
 
-      # For a process that goes on as if nothing had happened.
+      # Logs the exception, for a process that goes on as if nothing had happened.
       def survive(exception, log)
         thread = origin(exception)
         name = thread ? "the thread #{thread.inspect[/0x\h+[@ ](.*) \w+>/, 1]}" : "a thread"
@@ -40,7 +42,7 @@ module Bontebok
 
       private
 
-      # The thread that has ended with the exception; nil: another one has only raised it here.
+      # The thread that has ended with the exception; nil: there is none, a thread has only raised the exception here.
       def origin(exception)
         ObjectSpace.each_object(Thread).find { |thread| thread.status.nil? && ended_with?(thread, exception) }
       end
@@ -51,7 +53,7 @@ module Bontebok
         e.equal?(exception)
       end
 
-      # The application has closed what is ours: no wait would succeed any more.
+      # Whether the application has closed the server's descriptor: no wait for it would succeed.
       def broken?(source)
         source.to_io.closed? || source.to_io.stat.nil?
       rescue SystemCallError

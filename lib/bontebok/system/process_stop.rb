@@ -4,10 +4,11 @@ module Bontebok
   # Whether another process is stopped (SIGSTOP, a debugger), as Linux shows it in /proc.
   module ProcessStop
     STATE = /^State:\s+[Tt]/
-    # Each stop is one more.
+    # Each stop adds one to this count, so the count tells one stop from another.
     SWITCHES = /^voluntary_ctxt_switches:.*/
 
-    # What is the same as long as one stop lasts; nil: the process is not stopped, or the system does not show it.
+    # Returns a text that stays the same as long as one stop lasts; nil: the process is not stopped, or the system does
+    # not show it.
     def self.of(pid)
       status = File.read("/proc/#{pid}/status")
       status[SWITCHES] if STATE.match?(status)

@@ -1,22 +1,22 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Signals that mean something to the supervisor alone. Whoever sends them to a whole group or service, as a terminal
-  # does, or to a process that he took for the supervisor, is to do no harm: in master and workers they do nothing,
-  # unless the application has handlers of its own.
+  # Signals that have a meaning for the supervisor only. A terminal or a service manager may send them to the whole
+  # process group, and an operator may take another process for the supervisor. The signals must do no harm then: in
+  # master and workers they do nothing, unless the application has handlers of its own.
   module QuietSignals
     NAMES = %w[INT HUP USR1 USR2 TTIN TTOU].freeze
-    # A handler: "IGNORE" would be inherited by what the application executes.
+    # A handler, not "IGNORE": commands that the application executes would inherit "IGNORE".
     NOTHING = proc {}
 
     class << self
-      # Those among the given signals do nothing from now on.
+      # Makes the given signals do nothing, as far as NAMES lists them.
       def hush(signals)
         (NAMES & signals).each { |signal| trap(signal, NOTHING) }
       end
 
-      # Sets a handler, but not for a HUP that is ignored: nohup wants it to stay so, also in what the application
-      # executes. Returns the signal if it is set.
+      # Sets a handler, except for a HUP that is ignored: nohup wants HUP to stay ignored, also in commands that the
+      # application executes. Returns the signal; nil: the handler is not set.
       def trap(signal, handler)
         former = Signal.trap(signal, handler)
         return signal unless signal == "HUP" && former == "IGNORE"
@@ -25,7 +25,7 @@ module Bontebok
         nil
       end
 
-      # In a process that the application forks they do what they would without us.
+      # For a process that the application forks: the signals do there what they would do without the server.
       def disown
         NAMES.each do |signal|
           former = Signal.trap(signal, "DEFAULT")

@@ -4,12 +4,13 @@ require_relative "fork_guard"
 require_relative "quiet_signals"
 
 module Bontebok
-  # Turns signals into events for a loop. A handler runs between any two instructions of the main thread, where no lock
-  # may be taken and nothing logged; so it only adds a name to the queue and a byte to a pipe, which wakes the loop's
-  # select. Other threads may push events of their own.
+  # Turns signals into events for a loop. A signal handler runs between any two instructions of the main thread, where
+  # no lock may be taken and nothing logged. So the handler only adds a name to the queue and writes a byte to a pipe,
+  # which wakes the loop's select. Other threads may push events of their own.
   #
-  # A process that the application forks inherits the handlers. There the signal does what it would without us. So does
-  # one of our own, for a moment: but QuietSignals end none of ours.
+  # A process that the application forks inherits the handlers. There a signal does what it would do without the server.
+  # The same holds for a process that the server forks, until it has handlers of its own; but there QuietSignals do
+  # nothing.
   class SignalQueue
     # The loop's select watches it.
     attr_reader :to_io
@@ -21,26 +22,27 @@ module Bontebok
       claim(*signals)
     end
 
-    # Takes signals (back): an application may have handled them while it loaded. Its own handler of CHLD is for
-    # processes of its own, which workers have: see #close.
+    # Sets the handlers of these signals, or sets them again: an application may have replaced them while it loaded. The
+    # application's handler of CHLD is for the application's own child processes, which a worker may have: see #close.
     def claim(*signals)
       claim_children if signals.include?("CHLD")
       @claimed = (signals - ["CHLD"]).filter_map { |signal| QuietSignals.trap(signal, proc { receive(signal) }) }
     end
 
-    # From any thread, or a signal handler.
+    # May be called in any thread and in a signal handler.
     def push(event)
       @events << event
       @wake.write_nonblock(".", exception: false)
     end
 
-    # All events since the last call, oldest first. Never blocks.
+    # Returns all events since the last call, oldest first. Never blocks.
     def take
       @to_io.read_nonblock(4096, exception: false)
       @events.shift(@events.size)
     end
 
-    # In a forked process that has no use for it, and none for those of its signals which are its parent's only.
+    # For a forked process that does not use its parent's queue. Signals that have a meaning for the parent only do
+    # nothing from now on.
     def close
       QuietSignals.hush(@claimed)
       give_children_back if @on_child
@@ -56,7 +58,7 @@ module Bontebok
       @former = former unless former.equal?(@on_child)
     end
 
-    # The application may have set another one since.
+    # If the application has set another handler since, that handler stays.
     def give_children_back
       current = Signal.trap("CHLD", @former || "DEFAULT")
       Signal.trap("CHLD", current) unless current.equal?(@on_child)

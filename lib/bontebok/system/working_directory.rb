@@ -4,13 +4,13 @@ require_relative "file_name"
 require_relative "../start_error"
 
 module Bontebok
-  # The directory where relative names of files begin, also for the application: that of the option Directory, or of the
-  # start. It is known by the name under which it was entered, here or by the shell (PWD). The kernel only knows where
-  # that led, while a link on the way, such as /srv/app/current, may lead to another release when the application is
-  # loaded anew.
+  # The directory where relative names of files begin, also for the application: the directory of the option Directory,
+  # or the one in which the server was started. The server knows it by the name under which the server or the shell
+  # (PWD) entered it. The kernel only knows where that name led. A link in the name, such as /srv/app/current, may lead
+  # to another release when the application is loaded again.
   module WorkingDirectory
     class << self
-      # At once. place: who wants it. Raises StartError.
+      # Changes to the directory at once. place: where the option was set, for the message. Raises StartError.
       def enter(path, place)
         name = FileName.absolute(path, self.name)
         Dir.chdir(path)
@@ -25,12 +25,13 @@ module Bontebok
         FileName.text(names.find { |name| name&.start_with?("/") && File.identical?(name, ".") } || Dir.pwd)
       end
 
-      # Before anything can change, in the process that is to fork those which enter it again. Returns the name.
+      # Notes the name and returns it. Call it before anything can change, in the process that forks the processes which
+      # enter the directory again.
       def keep
         @kept = name
       end
 
-      # The directory that the name leads to by now. Where there is none we stay.
+      # Changes to the directory that the name leads to now. If there is none, the process stays where it is.
       def enter_again(log)
         Dir.chdir(@kept) if @kept
       rescue SystemCallError => e

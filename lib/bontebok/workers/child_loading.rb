@@ -5,13 +5,14 @@ require "io/wait"
 require_relative "../system/quiet_signals"
 
 module Bontebok
-  # While a forked process, a Master or a Worker, runs the application's code before it serves: to load it, and hooks.
-  # That may take long, and meanwhile nobody hears the channel; but there is nothing yet to finish, or to pass on to
-  # children. So a signal ends the process at once, and the end of its parent does; not those of QuietSignals.
+  # For a forked process, a Master or a Worker, that runs the application's code before it serves: to load it, or as a
+  # hook. The code may take long, and meanwhile the process does not read its channel. But the process has nothing to
+  # finish yet, and nothing to pass on to children. So a signal ends the process at once, and so does the end of its
+  # parent. The signals of QuietSignals do not.
   module ChildLoading
     class << self
-      # Returns what the block does, or raises. orphaned is called if the parent ends meanwhile. The signals are left as
-      # they are here: the caller makes a SignalQueue of them next.
+      # Returns the block's result. orphaned is called if the parent ends meanwhile. The handlers of the signals stay as
+      # they are set here: the caller makes a SignalQueue of these signals next.
       def guard(channel:, signals:, log:, orphaned: nil)
         @signals = signals
         QuietSignals.hush(signals)
@@ -23,8 +24,8 @@ module Bontebok
         @signals = nil
       end
 
-      # Listeners of the first start do not listen before all is well. Returns the words that came beside :go; nil: the
-      # end came instead.
+      # Waits for :go, because the listeners of the first start do not listen before workers are loaded. Returns the
+      # other words that came; nil: the process must end.
       def wait_for_go(channel)
         words = []
         until words.intersect?(%i[go drain retire quit closed])
@@ -34,8 +35,9 @@ module Bontebok
         words - [:go] if words.include?(:go)
       end
 
-      # Around a hook that runs when the parent has heard of us: it may say anything by then, and sends no signal.
-      # Returns what it has said; the process ends at once when it is to go, since it does not serve yet.
+      # Runs a hook after the process has said :loaded: from then on the parent may say any word, and sends no signal.
+      # Returns the words that came. If the parent tells the process to end, the process ends at once, since it does not
+      # serve yet.
       def attend(channel, log)
         words = []
         over, done = IO.pipe
@@ -43,15 +45,15 @@ module Bontebok
           watch = Thread.new { words.concat(hear_or_leave(channel, log)) until over?(channel, over) }
           yield
         ensure
-          done.write(".") # not its end: what the application has forked holds a copy
+          done.write(".") # not a close: a process that the application has forked holds a copy
           watch&.join
           [over, done].each(&:close)
         end
         words
       end
 
-      # In a process that the application forks meanwhile: signals do there what they would without us, unless the
-      # application has set a handler of its own.
+      # For a process that the application forks meanwhile: the signals do there what they would do without the server,
+      # unless the application has set a handler of its own.
       def disown
         @signals&.each do |signal|
           former = Signal.trap(signal, "DEFAULT")
@@ -76,7 +78,8 @@ module Bontebok
         end
       end
 
-      # Before it has heard of us again the parent says nothing but that we are to end, and sends a signal as well.
+      # Before the process has said :loaded, its parent only tells it to end, and sends a signal as well. So whatever
+      # comes, the process ends.
       def leave_with_parent(channel, log, orphaned)
         channel.to_io.wait_readable
         begin

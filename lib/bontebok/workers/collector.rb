@@ -1,22 +1,23 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Ruby's garbage collector, as far as a server that forks has a better moment for it than Ruby. What this Ruby does
-  # not have is done without. Not for tuning: sizes and limits are Ruby's own matter.
+  # Runs Ruby's garbage collector, where a server that forks has a better moment for it than Ruby. Uses only the methods
+  # that this Ruby has. Not for tuning: sizes and limits are Ruby's own matter. For Master and OutOfBand.
   class Collector
-    # So many collections make an object old that survives them. The collector writes to young ones, in Ruby's older
-    # releases into the object itself: each write makes a copy of the page that a worker shares with its master.
+    # An object becomes old when it survives this many collections. The collector writes to young objects, in older
+    # releases of Ruby into the object itself. Each such write makes a copy of the page, which a worker shares with its
+    # master.
     AGE = 3
 
-    # collector, process: what stands for Ruby's in tests.
+    # collector, process: replaced in tests.
     def initialize(collector: GC, process: Process)
       @gc = collector
       @process = process
       @postponing = false
     end
 
-    # Before the first fork, when the application is loaded: leaves as few pages as possible that workers will change.
-    # compact: for a Ruby without Process.warmup, which moves objects in any case.
+    # Leaves as few pages as possible that workers will change. Call it before the first fork, when the application is
+    # loaded. compact: moves objects, in a Ruby without Process.warmup; Process.warmup moves them in any case.
     def settle(compact: false)
       return @process.warmup if @process.respond_to?(:warmup)
 
@@ -24,14 +25,14 @@ module Bontebok
       @gc.compact if compact && @gc.respond_to?(:compact)
     end
 
-    # From now on Ruby collects young objects only, until #collect is called: it looks at old ones no more while a
-    # client waits. Where Ruby cannot do that it goes on collecting when it wants to.
+    # Ruby then collects only young objects, until #collect is called. So no client waits while Ruby looks at old
+    # objects. A Ruby that cannot do so still collects when it wants to.
     def postpone_major
       @postponing = @gc.respond_to?(:config) && @gc.config.key?(:rgengc_allow_full_mark)
       allow_major(false) if @postponing
     end
 
-    # Collects young objects, and old ones where that is due; where Ruby cannot postpone it, always.
+    # Collects young objects, and old objects if that is due. If Ruby cannot postpone that, always collects both.
     def collect
       if !@postponing
         @gc.start
@@ -44,7 +45,7 @@ module Bontebok
 
     private
 
-    # Only while it is allowed do objects become old.
+    # Objects become old only while full marks are allowed.
     def collect_all
       allow_major(true)
       @gc.start

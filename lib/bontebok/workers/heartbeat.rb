@@ -1,19 +1,18 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Shows others that a worker's main thread moves while its lanes have requests: on the board, for WorkerTimeout, and
-  # in the process's title. Whatever keeps Ruby's lock keeps the main thread.
+  # Shows that a worker's main thread moves while its lanes have requests: on the scoreboard, for WorkerTimeout, and in
+  # the process's title. If something keeps Ruby's lock, the main thread does not move.
   #
-  # A request costs nothing for it. The first one after a rest is reported by the lanes, and makes the main thread look
-  # from time to time, until it finds that they rest; an idle worker is not woken.
+  # A request costs nothing for it. The lanes report the first request after a rest. The main thread then looks from
+  # time to time, until it finds the lanes at rest. An idle worker is not woken.
   class Heartbeat
     INTERVAL = 1
 
-    # How long may be waited until #look; nil: it need not be called.
+    # Seconds until #look is due; nil: it is not due.
     attr_reader :seconds
 
-    # lanes: they serve from now on. limit: WorkerTimeout in seconds, in which there are several
-    # beats; 0: none.
+    # lanes: they serve from now on. limit: WorkerTimeout in seconds, in which there are several beats; 0: no limit.
     def initialize(lanes, title, limit)
       @lanes = lanes
       @title = title

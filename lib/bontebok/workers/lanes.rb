@@ -7,22 +7,22 @@ require_relative "rack_env"
 require_relative "request_limits"
 
 module Bontebok
-  # What serves in a process: the core's worker with its listeners, and its lanes, each in a thread. Made after the last
-  # fork. What happens in the threads is pushed to the events of the process's main thread:
+  # The part of a process that serves: the core's worker with its listeners, and its lanes, each in a thread. Made after
+  # the last fork, by Worker or SingleProcess. The threads push events to the process's main thread:
   #
   #   :lanes_ended    nothing is left to serve
   #   :max_requests   the lanes have served as many requests as they should (request_limit)
   #   :busy           the first request since #rest was true
   #   :leave          the application asks this process to end, or has damaged it; the lanes go on until they are told
   class Lanes
-    # 0: they go on for ever.
+    # 0: no limit.
     attr_reader :request_limit
 
     # The RequestLimits, for the main thread.
     attr_reader :request_limits
 
-    # worker: the Hooks::Worker that hooks are told of. turns: OutOfBandTurns, where there are other workers.
-    # channel: to a parent that is to replace this process if a request takes too long, whatever Ruby is busy with.
+    # worker: the Hooks::Worker for hooks. turns: OutOfBandTurns, if there are other workers. channel: to a parent that
+    # replaces this process if a request takes too long. The core writes to it, whatever Ruby is busy with.
     def initialize(config, listeners, app, worker:, log:, events:, turns: nil, channel: nil)
       @failed = false
       @request_limit = config.request_limit
@@ -41,10 +41,10 @@ module Bontebok
       @request_limits = RequestLimits.new(@core, @lanes, log: log)
     end
 
-    # Raises ThreadError when there is no room for all of them; then none has accepted anything.
+    # Raises ThreadError if there is no room for all threads; then no lane has accepted anything.
     def start
-      # Ruby kills the threads after the exit handlers. The last one that was set runs first: this one before those that
-      # the application set while it loaded, which may kill threads themselves.
+      # Ruby kills the threads after the exit handlers. The last handler that was set runs first: this one runs before
+      # the handlers that the application set while it loaded, which may kill threads themselves.
       at_exit { @exiting = true }
       @core.out_of_band_after(@out_of_band.begin)
       @left = @lanes.size
@@ -55,31 +55,31 @@ module Bontebok
       raise
     end
 
-    # Begins the graceful end; :lanes_ended follows. What is queued at the listeners is still accepted.
+    # Begins the graceful end; :lanes_ended follows. Connections in the listeners' queues are still accepted.
     def drain
       @listeners.close
       @core.drain
     end
 
-    # The same, but what is queued is left to others, who go on listening.
+    # The same, but connections in the listeners' queues are left to other workers, which go on listening.
     def retire
       @listeners.close
       @core.retire
     end
 
-    # The access log, by its name; from any thread, also when the end has begun.
+    # Opens the access log again by its name. May be called in any thread, also when the end has begun.
     def reopen_logs
       @core.reopen_logs
     rescue SystemCallError => e
       @log.error("the access log cannot be opened anew", e)
     end
 
-    # Did something else than a wish to end lead to :leave?
+    # Whether :leave has another cause than a successful exit of the application.
     def failed?
       @failed
     end
 
-    # The application has ended one of its own threads in a way that would end the process (MainThread).
+    # A thread of the application has ended in a way that would end the process (MainThread).
     def interrupted(exception)
       return leave(exception) if exception.is_a?(SystemExit)
       return fail_with("SIG#{Signal.signame(exception.signo)} ends this process") if exception.is_a?(SignalException)
@@ -87,17 +87,17 @@ module Bontebok
       fail_with("a thread of the application ends this process", exception)
     end
 
-    # How many they have served.
+    # The number of requests that the lanes have served.
     def requests
       @core.requests
     end
 
-    # Shows on the board that Ruby moves.
+    # Shows on the scoreboard that Ruby moves.
     def beat
       @core.beat
     end
 
-    # Is nothing in hand, and was nothing since this was asked last?
+    # Whether the lanes have no request, and have had none since the last call.
     def rest
       @core.rest
     end
@@ -120,7 +120,7 @@ module Bontebok
         report: method(:report), on_error: (method(:ask_hooks) if @hooks.any?(:on_error)) }
     end
 
-    # Waits until all are there. The successor of one that was killed has no hooks: it may be a hook that did it.
+    # A killed thread's successor runs no hooks: a hook may have killed the thread. Waits until all threads exist.
     def thread(lane, successor: false)
       Thread.new do
         Thread.current.name = "bontebok #{@lanes.index(lane) + 1}"
@@ -128,7 +128,7 @@ module Bontebok
       end
     end
 
-    # It ends by itself when it has drained.
+    # Returns when the lane has drained.
     def serve(lane, successor)
       @hooks.attempt(:before_thread_start, log: @log) unless successor
       lane.serve
@@ -145,8 +145,8 @@ module Bontebok
       @lock.synchronize { @events.push(:lanes_ended) if (@left -= 1).zero? }
     end
 
-    # The application has killed the thread: no exception, nothing can rescue that. Its request is lost. The lane's
-    # other connections are not, but what else the thread left undone nobody knows.
+    # The application has killed the thread: Ruby raises no exception that could be rescued. The thread's request is
+    # lost, the lane's other connections are not. Nobody knows what else the thread has left undone.
     def serve_on(lane)
       @lock.synchronize { @threads[@threads.index(Thread.current)] = thread(lane, successor: true) }
       fail_with("a thread that serves was killed: another takes its place, and this process ends")
@@ -170,12 +170,12 @@ module Bontebok
       end
     end
 
-    # Outside of a request there is no env.
+    # env is nil outside of a request.
     def ask_hooks(exception, env)
       guard("the hook on_error") { @hooks.attempt(:on_error, exception, env || {}, log: @log) }
     end
 
-    # Whatever becomes of this time, there is to be a next one.
+    # Even if this run fails, there must be a next one.
     def go_out_of_band
       requests = OutOfBand::SOON
       requests = @out_of_band.run
@@ -183,7 +183,7 @@ module Bontebok
       @core.out_of_band_after(requests)
     end
 
-    # What Hooks lets pass is not the hook's failure but this process's, as where the application raises it.
+    # Hooks lets these exceptions pass: they end the process, as when the application raises them.
     def guard(what)
       yield
     rescue SignalException, NoMemoryError => e

@@ -3,10 +3,10 @@
 require_relative "collector"
 
 module Bontebok
-  # What a process that serves does between two requests, when it has nothing else to do: the hook out_of_band, and
+  # The work that a serving process does between two requests, when it has nothing else to do: the hook out_of_band, and
   # then, with OobGC, the collection of garbage. For Lanes, whose lanes know the moment.
   class OutOfBand
-    # Whoever has to wait for a turn asks again after so many requests.
+    # A worker that gets no turn asks again after this many requests.
     SOON = 1
 
     class << self
@@ -25,7 +25,7 @@ module Bontebok
     end
 
     # Call it before the first request. Returns the number of requests until #run is wanted for the first time; 0:
-    # never. At random, so that workers that start together do not step aside together.
+    # never. The number is random, so that workers that start together do not step aside together.
     def begin
       return 0 unless OutOfBand.wanted?(@config)
 
@@ -33,7 +33,7 @@ module Bontebok
       rand(1..@config.requests_per_gc)
     end
 
-    # Returns the number of requests until it is wanted again.
+    # Returns the number of requests until #run is wanted again.
     def run
       return SOON unless @turns.nil? || @turns.take
 

@@ -3,14 +3,15 @@
 require_relative "../system/deadline"
 
 module Bontebok
-  # Who tells a worker what to do: the master, through the channel. When the master has died it is the supervisor, which
-  # adopts the workers that serve (AdoptedWorkers), and tells them by signals.
+  # The process that tells a worker what to do. At first this is the master, through the channel. When the master has
+  # died, it is the supervisor, which adopts the workers that serve (AdoptedWorkers) and gives them orders by signals.
   class Parent
-    # Seconds from the end of the channel to that of the master, for the kernel.
+    # Seconds that the kernel may take from the end of the channel to the end of the master.
     END_SECONDS = 1
     WORDS = { "TERM" => :retire, "QUIT" => :drain, "INT" => :quit, "HUP" => :reopen }.freeze
 
-    # life_line: to the supervisor; nil: it adopts nobody. worker_links: on whose board it finds those that it adopts.
+    # life_line: to the supervisor; nil: it adopts no workers. worker_links: has the scoreboard on which the supervisor
+    # finds the workers that it adopts.
     def initialize(channel, life_line, worker_links)
       @channel = channel
       @life_line = life_line
@@ -18,7 +19,7 @@ module Bontebok
       @master = Process.ppid
     end
 
-    # The worker's main thread waits for it.
+    # The worker's main thread waits for this.
     def to_io
       (@adopted ? @life_line : @channel).to_io
     end
@@ -27,7 +28,8 @@ module Bontebok
       @channel.say(word)
     end
 
-    # The words that have come: those of the channel; once :adopted; :closed when nobody is there any more.
+    # Returns the words that have come through the channel; :adopted, once, when the supervisor has taken over; :closed
+    # if neither master nor supervisor is left.
     def hear
       return @life_line.cut? ? [:closed] : [] if @adopted
 
@@ -38,8 +40,9 @@ module Bontebok
       words - [:closed] + [:adopted]
     end
 
-    # The word that a signal stands for; nil: it is no order. The kernel closes the channel of a master that dies before
-    # the supervisor can know of it. So a worker that takes its signals and hears after that has heard of the death.
+    # The word that a signal stands for; nil: it is no order. When a master dies, the kernel closes its channel before
+    # the supervisor can know of the death. So a worker knows of the death if it takes its signals first and then calls
+    # #hear.
     def word(signal)
       WORDS[signal] if @adopted
     end
@@ -50,7 +53,7 @@ module Bontebok
       @life_line && !@life_line.cut? && @worker_links.pids.include?(Process.pid) && master_ends?
     end
 
-    # The application may have closed a descriptor of ours: then the channel ends, and the master lives.
+    # The application may have closed the server's descriptor: then the channel ends, although the master lives.
     def master_ends?
       Deadline.new(END_SECONDS).wait { Process.ppid != @master || (sleep(0.001) && nil) } || Process.ppid != @master
     end

@@ -3,8 +3,8 @@
 require_relative "../version"
 
 module Bontebok
-  # The part of every request's env that is the same for all requests of a process, by the SPEC of the Rack that is
-  # loaded. Each key costs time in every request: those that only Rack 2 asks for are left out otherwise.
+  # The part of env that is the same for all requests of a process, by the SPEC of the Rack that is loaded. Each key
+  # costs time in every request, so the keys that only Rack 2 wants are left out under Rack 3.
   module RackEnv
     SERVER_SOFTWARE = "Bontebok/#{VERSION}".freeze
 
@@ -17,12 +17,12 @@ module Bontebok
 
       private
 
-      # Rack 3 has no Rack::VERSION any more; before, it is the version of the SPEC, not of the gem.
+      # Rack 3 has no Rack::VERSION. In Rack 2, Rack::VERSION is the version of the SPEC, not of the gem.
       def rack2?
         Rack.release.to_i < 3
       end
 
-      # HTTP_VERSION stands for: say in each request which one it is.
+      # HTTP_VERSION tells the binding to set the version in each request.
       def rack2(config)
         { "HTTP_VERSION" => "HTTP/1.1", "rack.version" => Rack::VERSION, "rack.multithread" => config[:threads] > 1,
           "rack.multiprocess" => config.workers.positive?, "rack.run_once" => false }

@@ -4,16 +4,16 @@ require_relative "../system/clock"
 require_relative "../system/process_memory"
 
 module Bontebok
-  # Whether a worker has served long enough: by MaxWorkerAge and MaxWorkerMemory. Its main thread asks, from time to
-  # time and beside the requests. Their number is the lanes' matter.
+  # Decides whether a worker has served long enough, by MaxWorkerAge and MaxWorkerMemory. The worker's main thread asks
+  # from time to time, while requests go on. Not for the number of requests, which the lanes count.
   class Recycling
-    # Seconds between two looks at the memory. A worker that needs more than it may from the start is not replaced more
-    # often than that.
+    # Seconds between two looks at the memory. A worker that exceeds MaxWorkerMemory from the start is replaced after
+    # this time, not sooner.
     PERIOD = 10
-    # No worker becomes older than it may; each may this part of it at least.
+    # The limit of each worker is a random part of MaxWorkerAge: at least this part, at most all of it.
     LEAST = 0.75
 
-    # Made when the worker begins to serve. memory, clock: what stands for ours in tests.
+    # Made when the worker begins to serve. memory, clock: replaced in tests.
     def initialize(config, log:, memory: ProcessMemory, clock: Clock)
       @most = config[:max_worker_memory]
       @memory = memory
@@ -24,13 +24,13 @@ module Bontebok
       watch_memory if @most.positive?
     end
 
-    # Seconds until #reason may have an answer; nil: it will not.
+    # Seconds until #reason may return a reason; nil: it will not.
     def wait
       earliest = [@end, @look].compact.min
       [earliest - @clock.now, 0].max if earliest
     end
 
-    # Why the worker is to be replaced, as the log says it; nil: it is not, so far. Told once.
+    # Returns why the worker must be replaced, as text for the log; nil: not yet. Returns a reason only once.
     def reason
       reason = too_old || too_large
       @end = @look = nil if reason
@@ -39,7 +39,7 @@ module Bontebok
 
     private
 
-    # Without a word it would be replaced again and again, and so would those that come after it.
+    # Without the warning, nobody would know why this worker and its successors are replaced again and again.
     def watch_memory
       memory = @memory.read or return give_up
       @log.warn("MaxWorkerMemory is less than a worker has when it begins: #{memory}") if memory.own > @most

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Requests that take longer than RequestTimeoutSoft, or than RequestTimeout, as a process's main thread hears of them.
-  # At the first limit Bontebok::RequestTimeout is raised in the request's thread. At the second the core has answered
-  # the client by now, or cut it off, and what is left is to say where the application is.
+  # Acts in a process's main thread on requests that take longer than RequestTimeoutSoft or RequestTimeout. After
+  # RequestTimeoutSoft it raises Bontebok::RequestTimeout in the request's thread. After RequestTimeout the core has
+  # already sent a response to the client or closed the connection; here it is only logged where the application is.
   class RequestLimits
-    # In the env of a request: call(seconds) gives it more time, both limits are so much later. For the thread that
-    # serves the request.
+    # The key in env of an object that gives the request more time: its call(seconds) puts both limits off by that time.
+    # Only for the thread that serves the request.
     EXTENSION = "bontebok.extend_timeout"
 
     # Carries the backtrace of a thread to the log.
@@ -14,17 +14,17 @@ module Bontebok
     end
 
     class << self
-      # What is in the env of each request that a lane serves. The block returns the lane.
+      # The keys for the env of each request of a lane. The block returns the lane.
       def env(config)
         limited = config[:request_timeout].positive? || config[:request_timeout_soft].positive?
         limited ? { EXTENSION => ->(seconds) { yield.extend_timeout(seconds) } } : {}
       end
     end
 
-    # Readable when there is something to #tick.
+    # Readable when #tick has something to do.
     attr_reader :to_io
 
-    # core: the Core::Worker, which keeps the descriptor. lanes: its lanes.
+    # core: the Core::Worker, which owns the descriptor. lanes: its lanes.
     def initialize(core, lanes, log:)
       @core = core
       @lanes = lanes
@@ -32,7 +32,7 @@ module Bontebok
       @log = log
     end
 
-    # The core tells the parent, which has the process replaced.
+    # The core itself tells the parent, which replaces the process.
     def tick
       @to_io.read_nonblock(8, exception: false)
       @lanes.each { |lane| time_out(lane) }
@@ -52,7 +52,7 @@ module Bontebok
       report("RequestTimeoutSoft: #{request} is here", "RequestTimeout is raised", backtrace) if request
     end
 
-    # The other threads may show what the request waits for.
+    # Other threads are logged, too: they may show what the request waits for.
     def report_overdue
       overdue = @lanes.filter_map(&:overdue)
       overdue.each do |request, thread, seconds|

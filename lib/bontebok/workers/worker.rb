@@ -19,11 +19,12 @@ require_relative "worker_life"
 require_relative "worker_title"
 
 module Bontebok
-  # A worker process, forked by Master: loads the application unless the master has, serves, and ends when it is told
-  # to or when nobody is left to tell it. The lanes have threads of their own; this is the main thread.
+  # A worker process, forked by Master. It loads the application unless the master has, serves, and ends when it is told
+  # to or when no process is left to tell it. This is its main thread; the lanes have threads of their own.
   #
-  # A signal from outside does not end a worker by itself: it asks the master, which has it replaced first and knows
-  # in which order listeners are closed. INT comes from a terminal to every process of the group: the master obeys it.
+  # A signal from outside does not end a worker by itself. The worker asks the master, which has the worker replaced
+  # first and knows in which order listeners are closed. INT comes from a terminal to every process of the group: the
+  # supervisor obeys it.
   class Worker
     SIGNALS = %w[TERM QUIT INT HUP].freeze
 
@@ -39,7 +40,7 @@ module Bontebok
       @life_line = life_line
     end
 
-    # app: what the master has loaded; nil: it is loaded here. Returns the exit status.
+    # app: the application, if the master has loaded it; nil: it is loaded here. Returns the exit status.
     def run(app)
       @title = WorkerTitle.new(@number, @generation, @config[:tag])
       @life = WorkerLife.new(@log)
@@ -96,7 +97,8 @@ module Bontebok
       0
     end
 
-    # If the master has died by now, the supervisor may have looked for us before our lanes were on the board.
+    # Reads the channel directly, not through Parent. If the master has died by now, the supervisor may have looked for
+    # the worker before its lanes were on the scoreboard: then nobody adopts the worker.
     def begin_to_obey(words)
       @parent = Parent.new(@channel, @life_line, @listeners.worker_links)
       (words + @channel.hear).each { |word| obey(word) }
@@ -118,7 +120,7 @@ module Bontebok
       events.each { |event| handle(event) }
     end
 
-    # Until something is to be looked at; nil: nothing will be.
+    # Seconds until something is due; nil: nothing is.
     def patience
       [@heartbeat.seconds, @deadline ? @deadline.step : @recycling.wait].compact.min
     end
@@ -143,8 +145,8 @@ module Bontebok
       end
     end
 
-    # Others may have said why already. Whoever was told to go need not ask: the master says so first and sends TERM as
-    # well, if it has not heard of us.
+    # Not for :leave: its reason is in the log already. A worker that was told to go need not ask: the master tells it
+    # first, and then sends TERM as well, if the worker has not said :loaded.
     def ask_to_leave(reason)
       return if @leaving
 
@@ -178,7 +180,7 @@ module Bontebok
       @serving = false
     end
 
-    # The master is gone, and with it whoever would end us when we take too long.
+    # The master is gone, so no process would end this worker if it took too long.
     def leave_orphaned
       @log.warn("leaves: the master is gone")
       @deadline = Deadline.new(@config.seconds(:graceful_timeout))

@@ -4,17 +4,17 @@ require_relative "../system/clock"
 require_relative "../system/process_memory"
 
 module Bontebok
-  # What a worker says in the log of its own life. Its end is the master's to tell as well: a worker that is killed says
-  # nothing any more.
+  # What a worker logs about its own life. The master logs the worker's end, too: a worker that is killed logs nothing.
   class WorkerLife
-    # Made when it starts.
+    # Made when the worker starts.
     def initialize(log, clock: Clock)
       @log = log
       @clock = clock
       @began = clock.now
     end
 
-    # It has loaded the application and may go on. Before, a start that fails may still be the only thing to say.
+    # The worker has loaded the application and may go on. It logs nothing before, so that a start that fails logs only
+    # its failure.
     def go
       @log.info("started #{milliseconds} ms ago")
     end

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # What ps and top show of a worker:
+  # The title of a worker process, which ps and top show:
   #
   #   bontebok worker 2 gen 3 busy shop
   #
-  # loading, until it may serve; busy, while it has requests; idle, after a second without; draining, when it is about
-  # to end. Nothing of a request is shown: everybody on the machine can read it.
+  # loading: the worker may not serve yet. busy: it has requests. idle: it has had none for a second. draining: it is
+  # about to end. The title shows nothing of a request, because everybody on the machine can read it.
   class WorkerTitle
     def initialize(number, generation, tag)
       @name = "bontebok worker #{number} gen #{generation}"
@@ -22,7 +22,7 @@ module Bontebok
       show("idle")
     end
 
-    # For good.
+    # No other state follows.
     def draining
       show("draining")
     end

@@ -6,7 +6,7 @@ require_relative "../../bontebok/adapters/rack_handler"
 
 module Rack
   module Handler
-    # `rackup -s bontebok` and `rails server -u bontebok` with Rack 2, which has a registry of its own.
+    # `rackup -s bontebok` and `rails server -u bontebok` with Rack 2, which has its own registry.
     module Bontebok
       extend ::Bontebok::RackHandler
     end

@@ -6,7 +6,7 @@ require_relative "../../bontebok/adapters/rack_handler"
 
 module Rackup
   module Handler
-    # `rackup -s bontebok` and `rails server -u bontebok` with the gem rackup, which is there beside Rack 3.
+    # `rackup -s bontebok` and `rails server -u bontebok` with the gem rackup, which goes with Rack 3.
     module Bontebok
       extend ::Bontebok::RackHandler
     end

@@ -2,15 +2,16 @@
 
 module Bontebok
   module LogFormats
-    # For programs: each entry is one line, an object (RFC 8259), in ASCII. Not by the library json: applications change
-    # what that does.
+    # For programs: each entry is one line, an object (RFC 8259), in ASCII. It does not use the library json, because
+    # applications change what that library does.
     module Json
-      # Bytes. With the line end that follows a part of a line no pipe mixes it with those of other processes.
+      # Bytes of a line. LogStream may put a newline before it, which ends a line that was cut. Both together are at
+      # most PIPE_BUF, so a pipe does not mix them with lines of other processes.
       LONGEST = 4095
       ESCAPES = { '"' => '\"', "\\" => "\\\\", "\n" => '\n' }.freeze
 
       class << self
-        # Of one that is too long the longest texts are cut.
+        # If the entry is too long, its longest texts are cut.
         def line(entry)
           length = LONGEST
           length /= 2 until (text = "#{object(entry, length)}\n").bytesize <= LONGEST
@@ -44,7 +45,7 @@ module Bontebok
           "\"#{text.gsub(/["\\]|[^ -~]/) { |character| ESCAPES[character] || escape(character) }}\""
         end
 
-        # In units of UTF-16, as JSON has it.
+        # As UTF-16 code units (RFC 8259 7).
         def escape(character)
           character.encode(Encoding::UTF_16BE).unpack("n*").map { |unit| format('\u%04x', unit) }.join
         end
