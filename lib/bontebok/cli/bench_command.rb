@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # `bontebok bench`: the load tool, which is a C program of its own that lies beside this gem's extension. Finds it and
-  # becomes it; knows nothing of its options.
+  # The command `bontebok bench`, for CLI. The load tool is a C program beside this gem's extension. This class finds
+  # the program and executes it in its own process. It does not know the program's options.
   class BenchCommand
     PROGRAM = "bontebok-bench"
 
-    # Does not return when the program is there, else returns the exit status.
+    # Executes the program, and does not return. Returns the exit status if this fails.
     def self.run(argv)
       new(argv).run
     end
@@ -24,8 +24,8 @@ module Bontebok
       1
     end
 
-    # Its path: in lib/bontebok in a checkout, and with RubyGems as it is set by default; else in the gem's directory
-    # for extensions, which is in the load path. nil when it is nowhere.
+    # The program's path, or nil. In a checkout, and in a gem with RubyGems' default settings, the program is in
+    # lib/bontebok. Else it is in the gem's directory for extensions, which is in the load path.
     def program
       @program ||= [File.expand_path("..", __dir__), *@load_path.map do |directory|
         File.join(directory.to_s, "bontebok")

@@ -7,7 +7,7 @@ require_relative "../start_failure"
 require_relative "../version"
 
 module Bontebok
-  # The command `bontebok`: from argv to the exit status.
+  # The command `bontebok`, for exe/bontebok. It turns argv into an action and an exit status.
   class CLI
     # Returns the exit status.
     def self.run(argv)
@@ -27,7 +27,7 @@ module Bontebok
     def act
       command_line = CommandLine.new(@argv)
       case command_line.action
-      when :help then print_text(OptionDocs.help)
+      when :help then print_text(OptionDocs.help(command_line.topic))
       when :version then print_text("bontebok #{VERSION}\n")
       when :check then print_text(check(Config.new(command_line.values)))
       else serve(Config.new(command_line.values))

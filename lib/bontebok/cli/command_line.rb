@@ -3,27 +3,28 @@
 require_relative "../config/option_table"
 
 module Bontebok
-  # Reads argv by OptionTable. The result is what was written, not yet checked: Config makes values of it. Arguments may
-  # be any bytes, as file names are; as text they are UTF-8, whatever the locale says.
+  # Reads argv with OptionTable, for CLI. It keeps the values as texts; Config checks and converts them. An argument may
+  # hold any bytes, like a file name. As text it is UTF-8, whatever the locale is.
   #
-  # Of an option that is given several times the last one holds.
+  # If an option is given several times, the last value holds.
   #
   #   --name VALUE   --name=VALUE   -n VALUE   -nVALUE   --switch   --no-switch   --switch=false   --   RACKUP
   class CommandLine
     ACTIONS = { "--help" => :help, "-h" => :help, "--version" => :version, "-v" => :version,
                 "--check" => :check }.freeze
 
-    # What other servers have, and no service manager needs.
+    # Other servers have these flags. A service manager makes them unnecessary.
     DAEMON = %w[-D --daemonize].freeze
-    FOREGROUND = "the server stays in the foreground; what puts it into the background, starts it again and keeps " \
-                 "its log is a service manager: docs/DEPLOYMENT.md shows it under systemd"
+    FOREGROUND = "the server stays in the foreground; a service manager runs it in the background, restarts it and " \
+                 "keeps its log: docs/DEPLOYMENT.md shows it with systemd"
 
-    # What unicorn, puma and rackup call them.
+    # Flags of unicorn, puma and rackup, and our flags for the same thing.
     ELSEWHERE = { "-p" => "-l PORT", "--port" => "-l PORT", "-o" => "-l HOST:PORT", "--host" => "-l HOST:PORT",
                   "-b" => "-l ADDR", "--bind" => "-l ADDR", "-C" => "-c FILE", "-e" => "-E ENV" }.freeze
 
-    # action: :serve, :check, :help or :version. values: { key => [what was written, ...] }.
-    attr_reader :action, :values
+    # action: :serve, :check, :help or :version. topic: the Option that --help is asked about, or nil. values:
+    # { key => [text, ...] }.
+    attr_reader :action, :topic, :values
 
     # Raises UsageError.
     def initialize(argv)
@@ -38,12 +39,24 @@ module Bontebok
 
     def read_argument(argument)
       if argument == "--" then @rest.shift(@rest.size).each { |path| read_rackup(path) }
-      elsif ACTIONS.key?(argument) then @action = ACTIONS.fetch(argument)
+      elsif ACTIONS.key?(argument) then read_action(ACTIONS.fetch(argument))
       elsif argument.start_with?("--") then read_flag(argument)
       elsif argument.start_with?("-") && argument != "-" then read_short(argument[0, 2], argument[2..])
       else
         read_rackup(argument)
       end
+    end
+
+    def read_action(action)
+      @action = action
+      read_topic(@rest.shift) if action == :help && @rest.any?
+    end
+
+    # The help page has all that there is to say about an action.
+    def read_topic(name)
+      return if ACTIONS.key?(name)
+
+      @topic = OptionTable.find(name) or raise UsageError, unknown(name, OptionTable.spellings)
     end
 
     def read_rackup(path)
@@ -59,14 +72,14 @@ module Bontebok
       return store(option, flag, value) if option
 
       opposite = OptionTable::BY_FLAG[flag.sub("--no-", "--")]
-      raise UsageError, unknown(flag) unless opposite&.switch?
+      raise UsageError, unknown(flag, known_flags) unless opposite&.switch?
       raise UsageError, "#{flag} takes no value" if value
 
       store(opposite, flag, "false")
     end
 
     def read_short(flag, value)
-      option = OptionTable::BY_SHORT[flag] or raise UsageError, unknown(flag)
+      option = OptionTable::BY_SHORT[flag] or raise UsageError, unknown(flag, known_flags)
       store(option, flag, value.empty? ? nil : value)
     end
 
@@ -77,18 +90,19 @@ module Bontebok
       @values[option.key] << value
     end
 
-    # A word is a switch's value only if it can be nothing else, so that `--reuse-port config.ru` serves config.ru.
+    # Only true and false are a switch's value. So `--reuse-port config.ru` serves config.ru.
     def switch_value
       %w[true false].include?(@rest.first) ? @rest.shift : "true"
     end
 
-    def unknown(flag)
-      return "#{flag}: #{FOREGROUND}" if DAEMON.include?(flag)
+    # known: the names that are suggested.
+    def unknown(name, known)
+      return "#{name}: #{FOREGROUND}" if DAEMON.include?(name)
 
-      flag = flag.scrub
-      near = ELSEWHERE[flag]
-      near ||= DidYouMean::SpellChecker.new(dictionary: known_flags).correct(flag).first if defined?(DidYouMean)
-      "unknown option #{flag}. #{near ? "Did you mean #{near}?" : 'See bontebok --help.'}"
+      name = name.scrub
+      near = ELSEWHERE[name]
+      near ||= DidYouMean::SpellChecker.new(dictionary: known).correct(name).first if defined?(DidYouMean)
+      "unknown option #{name}. #{near ? "Did you mean #{near}?" : 'See bontebok --help.'}"
     end
 
     def known_flags

@@ -4,24 +4,27 @@ require_relative "option_prose"
 require_relative "../config/option_table"
 
 module Bontebok
-  # What OptionTable says, as text for people: --help, and docs/CONFIGURATION.md, which `ruby
-  # lib/bontebok/cli/option_docs.rb` writes anew and a test compares.
+  # OptionTable as text for users: --help, and docs/CONFIGURATION.md. `ruby lib/bontebok/cli/option_docs.rb` writes that
+  # file; a test compares it with the table.
   module OptionDocs
     USAGE = <<~TEXT
       Usage: bontebok [-l ADDR]... [-w N|auto] [-t N] [-c FILE] [-E ENV] [options] [config.ru]
              bontebok bench [options] URL    (bontebok bench --help)
     TEXT
 
-    OTHERS = [["    --check", "Print the value of every option and where it comes from."],
-              ["-h, --help", "Print this page."],
-              ["-v, --version", "Print the version."]].freeze
+    OTHERS = [["    --check", "Print the value of every option and where it comes from"],
+              ["-h, --help [OPTION]", "Print this page, or all of one option"],
+              ["-v, --version", "Print the version"]].freeze
+
+    LAST_LINE = "bontebok --help OPTION shows all of an option.\n"
+
+    # Columns of the names in the list.
+    NAME_WIDTH = 34
 
     class << self
-      # The text of --help.
-      def help
-        sections = OptionTable.sections.map { |title, options| help_section(title, options) }
-        others = OTHERS.map { |flags, text| help_entry(flags, text) }
-        "#{USAGE}\n#{sections.join("\n")}\nOther\n#{others.join}"
+      # The text of --help: one line for each option, or all of the given one.
+      def help(option = nil)
+        option ? help_page(option) : help_list
       end
 
       # The text of docs/CONFIGURATION.md.
@@ -32,24 +35,44 @@ module Bontebok
 
       private
 
-      def help_section(title, options)
-        "#{title}\n#{options.map { |option| help_entry(help_flags(option), help_text(option)) }.join}"
+      def help_list
+        sections = OptionTable.sections.map do |title, options|
+          lines = options.map { |option| help_line(list_flags(option), "#{option.summary} [#{option.default_text}]") }
+          "#{title}\n#{lines.join}"
+        end
+        others = OTHERS.map { |flags, text| help_line(flags, text) }
+        "#{USAGE}\n#{sections.join("\n")}\nOther\n#{others.join}\n#{LAST_LINE}"
       end
 
-      def help_flags(option)
+      def list_flags(option)
         short = option.short ? "-#{option.short}, " : "    "
-        return "#{short}#{option.flag.sub('--', '--[no-]')}" if option.switch?
-
-        "#{short}#{option.flags.join(', ')} #{option.type.metavar}"
+        [short + option.flag, *option.type.metavar].join(" ")
       end
 
-      def help_text(option)
-        "#{option.help} Default: #{defaults(option)}."
+      def help_line(flags, text)
+        "  #{flags.ljust(NAME_WIDTH)}  #{text}\n"
       end
 
-      def help_entry(flags, text)
-        lines = text.scan(/\S.{0,84}(?=\s|\z)/).map { |line| "          #{line}\n" }
-        "  #{flags}\n#{lines.join}"
+      def help_page(option)
+        rows = [["Default", option.default_text],
+                ["Command line", page_flags(option)],
+                ["Environment", option.environment_variables.join(", else ")],
+                ["Configuration file", (option.all_keys.join(", ") if option.in_file?)]]
+        rows = rows.map { |title, text| "#{title.ljust(18)}  #{text.to_s.empty? ? 'none' : text}\n" }
+        "#{option.name}\n\n#{wrapped(option.help)}\n#{rows.join}"
+      end
+
+      def page_flags(option)
+        flags = option.switch? ? option.flags.map { |flag| flag.sub("--", "--[no-]") } : option.flags
+        [[*short_flag(option), *flags].join(", "), *option.type.metavar].join(" ")
+      end
+
+      def short_flag(option)
+        "-#{option.short}" if option.short
+      end
+
+      def wrapped(text)
+        text.scan(/\S.{0,78}(?=\s|\z)/).map { |line| "#{line}\n" }.join
       end
 
       def defaults(option)
@@ -62,7 +85,7 @@ module Bontebok
       end
 
       def markdown_cells(option)
-        flags = [("-#{option.short}" if option.short), *option.flags].compact.map { |flag| "`#{flag}`" }
+        flags = [*short_flag(option), *option.flags].map { |flag| "`#{flag}`" }
         cells = [option.name, flags.join(" "), defaults(option), option.help]
         cells.map { |cell| cell.gsub("|", "\\|").gsub("*", "\\*") }
       end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The parts of docs/CONFIGURATION.md that are no tables of options.
+  # The parts of docs/CONFIGURATION.md around the tables of options. OptionDocs uses them.
   module OptionProse
     INTRODUCTION = <<~TEXT
       # Configuration
@@ -13,19 +13,22 @@ module Bontebok
       bontebok [-l ADDR]... [-w N|auto] [-t N] [-c FILE] [-E ENV] [options] [config.ru]
       ```
 
-      Every option can be given on the command line and in a configuration file; some also come from an environment
-      variable. In that order the first that has a value wins, and the default comes last. A variable that is blank is
-      as good as none. `bontebok --check` prints the value of every option and where it comes from.
+      Options are set on the command line, in a configuration file and in environment variables. The tables name the
+      variables. ConfigFile, ConfigStyle and IgnoreUnknown are not for the file. If an option has several values, the
+      command line wins over the file, the file over the environment, and the environment over the default. A blank
+      variable counts as not set. `bontebok --check` prints the value of every option and where it comes from.
+      `bontebok --help` lists the options, and `bontebok --help OPTION` shows all of an option.
 
-      Sizes are bytes, or end in K, M or G. Times are seconds (`30`, `0.5`), or end in ms, s, m or h. A switch is on by
-      itself (`--reuse-port`) or with `=true`, and off with `--no-reuse-port` or `--reuse-port=false`.
+      Sizes are in bytes, or end in K, M or G. Times are in seconds (`30`, `0.5`), or end in ms, s, m or h. A switch is
+      on with its flag (`--reuse-port`) or `=true`, and off with `--no-reuse-port` or `--reuse-port=false`.
 
-      An unknown option or a wrong value ends the start with exit status 2; a port in use or a missing file with 1.
+      If an option is unknown or a value is wrong, the start fails with exit status 2. If a port is in use or a file is
+      missing, the exit status is 1.
 
       ## The configuration file
 
-      It is the file that `-c` names, or `config/bontebok.rb` if there is one. It is Ruby. Each option is a method,
-      named as its long flag with `_` for `-`:
+      The configuration file is the one that `-c` names, else `config/bontebok.rb` if it exists. It is Ruby. Each option
+      is a method with the name of its long flag, with `_` for `-`:
 
       ```ruby
       listen "127.0.0.1:8080", "unix:/run/app/bontebok.sock"
@@ -37,57 +40,58 @@ module Bontebok
       after_fork { |worker| Connections.connect("worker \#{worker.number}") }
       ```
 
-      What `-E` says is in `ENV["RACK_ENV"]` there. A value of `nil` is as good as no line. An unknown method ends the
-      start with the file and line of it; with `--ignore-unknown` it is logged instead.
+      The value of `-E` is in `ENV["RACK_ENV"]` there. The value `nil` means that the file does not set the option. An
+      unknown method ends the start, and the message names its file and line. With `--ignore-unknown` the server logs
+      the unknown method and starts.
 
-      Files for other servers are read as they are: one for Rhebok is in this language already; one whose name begins
-      with `unicorn` or `puma` (`unicorn.rb`, `unicorn.conf.rb`, `puma-production.rb`), or that lies in
-      `config/unicorn/` or `config/puma/`, or for which `--config-style` says so, is in theirs.
-      [MIGRATING.md](MIGRATING.md) tells what becomes of each of their directives.
+      Files for other servers work unchanged. A file for Rhebok is in the same language. A file is read as one for
+      unicorn or puma if its name begins with `unicorn` or `puma` (`unicorn.rb`, `unicorn.conf.rb`,
+      `puma-production.rb`), if it is in `config/unicorn/` or `config/puma/`, or if `--config-style` says so.
+      [MIGRATING.md](MIGRATING.md) explains what each directive of these servers does here.
     TEXT
 
     HOOKS = <<~TEXT
 
       ## Hooks
 
-      Code that the configuration file has for moments in the life of the server. Several of one name run in the order
-      of the file. A hook is given a `worker` with `number` (from 1) and `pid`, or less if it takes fewer arguments.
+      A hook is a block in the configuration file that runs at a moment of the server's life. Hooks of the same name run
+      in the order of the file. A `worker` has a `number` (from 1) and a `pid`. A hook may take fewer arguments.
 
       | hook | in | when |
       |---|---|---|
       | `before_fork { \\|worker\\| }` | master | before a worker is forked; `pid` is nil |
-      | `after_worker_fork { \\|worker\\| }` | master | after that |
+      | `after_worker_fork { \\|worker\\| }` | master | after a worker is forked |
       | `after_fork { \\|worker\\| }` | worker | first of all; without Preload before the application is loaded |
-      | `after_worker_ready { \\|worker\\| }` | worker | all is loaded; it serves next |
-      | `before_thread_start { }` | worker | in each of its threads that serve, before the first request |
-      | `before_thread_exit { }` | worker | in each of them, after the last one; not after a stop at once |
-      | `before_worker_exit { \\|worker\\| }` | worker | it has served its last request |
-      | `after_worker_exit { \\|worker, status\\| }` | master | it has ended; a Process::Status |
+      | `after_worker_ready { \\|worker\\| }` | worker | all is loaded; the worker serves next |
+      | `before_thread_start { }` | worker | in each thread that serves, before its first request |
+      | `before_thread_exit { }` | worker | in each thread that serves, after its last request; not at a stop at once |
+      | `before_worker_exit { \\|worker\\| }` | worker | the worker has served its last request |
+      | `after_worker_exit { \\|worker, status\\| }` | master | the worker has ended; `status` is a Process::Status |
       | `on_booted { }` | master | the workers are ready for the first time |
       | `after_stopped { }` | master | the last worker has ended |
-      | `on_error { \\|exception, env\\| }` | worker | the application has raised, in a request or in its body |
-      | `out_of_band { \\|worker\\| }` | worker | between requests, after every MaxGCPerRequest of them |
+      | `on_error { \\|exception, env\\| }` | worker | the application has raised, in `call` or in the body |
+      | `out_of_band { \\|worker\\| }` | worker | between requests, after every MaxGCPerRequest requests |
 
       The master is the process that loads the application, if Preload is on, and forks the workers. Each master runs
-      `on_booted`, also one that takes another's place (RestartFile), and `after_stopped` at its end. While a hook
-      runs in it, it does nothing else, and a stop waits; only `before_fork` of a start, while no worker serves yet,
-      does not go on. With MaxWorkers 0 there are neither forks nor workers: `on_booted`,
-      `after_stopped`, `on_error`, `out_of_band` and those of threads are run, the others are not.
+      `on_booted`, and at its end `after_stopped`. So does a master that takes another's place (RestartFile). While a
+      master runs a hook, it does nothing else, and a stop waits for the hook. But a stop ends a `before_fork` of the
+      start, while no worker serves yet. With MaxWorkers 0 there are neither forks nor workers. Then only `on_booted`,
+      `after_stopped`, `on_error`, `out_of_band` and the hooks of threads run.
 
-      What raises in `before_fork`, `after_fork` or `after_worker_ready` keeps that worker from starting; when none can
-      start at the server's start, the exit status is 1. What raises elsewhere is logged and changes nothing; but after
-      `NoMemoryError` or a `SignalException` in `on_error` or `out_of_band` the worker is replaced, as it is when the
-      application raises one.
+      If `before_fork`, `after_fork` or `after_worker_ready` raises, that worker does not start. If no worker can start
+      when the server starts, the exit status is 1. If another hook raises, the exception is logged and changes nothing.
+      But after `NoMemoryError` or a `SignalException` in `on_error` or `out_of_band` the worker is replaced, as it is
+      when the application raises one of these.
 
-      What `on_error` returns is the answer, if none was begun: a String is the text of a 500 (after
-      `Bontebok::RequestTimeout` of a 504), an Array is sent as if the application had returned it, and the log tells
-      of one that cannot be. After anything else it is the answer that there is without the hook.
+      If no response was begun, the value of `on_error` is the response. A String is the text of a 500, or of a 504
+      after `Bontebok::RequestTimeout`. An Array is sent as if the application had returned it; if it cannot be sent,
+      the log says so. For any other value, the client gets the same response as without the hook.
 
-      `out_of_band`, and OobGC's collection after it, cost no client time as long as there are other workers: the kernel
-      gives them the connections that come meanwhile, requests on connections that the worker keeps alive are passed on
-      to them, and half of the workers at most are out of band at the same moment. They begin when the worker has no
-      request in any of its threads. A server that is never without requests does it all the same, after ten times
-      MaxGCPerRequest requests, and then the worker's other threads may have one.
+      `out_of_band`, and after it the garbage collection of OobGC, take no client's time as long as there are other
+      workers. The kernel gives the other workers the new connections. Requests on connections that the worker keeps
+      alive are passed on to the other workers. At most half of the workers are out of band at the same moment. A run
+      begins when the worker has no request in any of its threads. If it always has one, the run begins after ten times
+      MaxGCPerRequest requests, and other threads of the worker may then have a request.
     TEXT
   end
 end

@@ -6,12 +6,12 @@ require_relative "../start_error"
 require_relative "../usage_error"
 
 module Bontebok
-  # Whom the application runs as: the options User and Group. The supervisor stays what it was started as, root: it has
-  # to remove the pid file and sockets, and to open log files anew in directories that are root's. A master becomes this
-  # user first of all, before it loads anything; so its workers, and whatever they fork, are nobody else from birth.
-  # Without User, or where the process is that user already, nothing is changed.
+  # The user and the group of the application (options User and Group), for Config, the supervisor and the masters. The
+  # supervisor stays root, as it was started: it has to remove the pid file and sockets, and to open log files again in
+  # root's directories. A master becomes the user before it loads anything. So its workers, and all processes that they
+  # fork, are this user from their start. Without User, or if the process is that user already, nothing changes.
   class Account
-    # There is no such user or group. option: the one that names it.
+    # There is no such user or group. option: the key of the option that names it.
     class Unknown < UsageError
       attr_reader :option
 
@@ -21,12 +21,12 @@ module Bontebok
       end
     end
 
-    # (uid_t) -1 stands for "as it is".
+    # (uid_t) -1 would mean "unchanged".
     NUMBERS = (0...0xffff_ffff)
 
     # user, group: a name, a number as text, or nil. Raises Unknown.
     def initialize(user, group)
-      raise Unknown.new(:group, "Group is for User, which is not set") if group && !user
+      raise Unknown.new(:group, "Group needs User, which is not set") if group && !user
       return unless user
 
       @entry = entry(:getpwnam, :getpwuid, user)
@@ -46,7 +46,8 @@ module Bontebok
       raise StartError, "only root can become the user #{@name}: #{SystemCallError.new(nil, e.errno).message}"
     end
 
-    # From now on, for good: in this order, since who is not root any more can change neither groups nor group.
+    # Becomes the user for good. The order matters: a process that is no longer root cannot change its groups.
+    # Raises SecurityError or SystemCallError.
     def assume
       return unless change?
 
@@ -58,16 +59,16 @@ module Bontebok
       ENV.update("USER" => @entry.name, "LOGNAME" => @entry.name, "HOME" => @entry.dir) if @entry
     end
 
-    # The block as that user: what is found to work is found to work for him, and no link that he has made leads root to
-    # a file that is not his. A StartError says whose it is.
+    # Runs the block as the user. So a check in the block holds for the user, and no link that the user has made leads
+    # root to a file of somebody else. The message of a StartError then names the user.
     def act(&)
       change? ? act_for_a_while(&) : yield
     rescue StartError => e
       raise e.class, described(e.message)
     end
 
-    # Opens a file to append to. Where the user may not make one, it is made for him: after the log was rotated in a
-    # directory of root's as well.
+    # Opens a file to append to. If the user may not create it, root creates it for the user. This is necessary after a
+    # log was rotated in a directory of root's.
     def append(path)
       act { File.open(path, "a") }
     rescue Errno::EACCES
@@ -103,15 +104,15 @@ module Bontebok
       @entry ? Process.initgroups(@entry.name, @gid) : Process.groups = [@gid]
     end
 
-    # A kernel that let root come back would make a lie of all that this is for.
+    # The process must not be able to become root again.
     def verify
       ids = [Process.uid, Process.euid, Process.gid, Process.egid]
       return if ids == [@uid, @uid, @gid, @gid] && !returns?(:setuid, @uid) && !returns?(:setgid, @gid)
 
-      raise SecurityError, "root's rights could not be given up for those of #{@name}"
+      raise SecurityError, "cannot give up root's privileges for those of the user #{@name}"
     end
 
-    # Who is root still may take any group.
+    # A process that is still root may take any group.
     def returns?(call, own)
       return false if @uid.zero? || own.zero?
 
@@ -121,14 +122,14 @@ module Bontebok
       false
     end
 
-    # Only what is new is given away, and nothing that somebody has put there meanwhile, a link for example.
+    # Changes the owner of a new file only, never of something that somebody has put there meanwhile, such as a link.
     def make(path)
       File.open(path, File::WRONLY | File::CREAT | File::EXCL) { |file| give_away(file) }
     rescue Errno::EEXIST
       nil
     end
 
-    # Left as root's it would be refused by the next start.
+    # If the file remained root's, the next start would fail.
     def give_away(file)
       file.chown(@uid, @gid)
     rescue SystemCallError
@@ -136,7 +137,8 @@ module Bontebok
       raise
     end
 
-    # Nowhere on the way to it can the user have put a link to another directory: root would make a file there.
+    # Whether the user cannot have put a link into the directory's path. With a link, root would create a file in
+    # another directory.
     def roots_own?(directory)
       return false unless File.realpath(directory) == directory
 
@@ -151,14 +153,14 @@ module Bontebok
     def group_of_user
       return @entry.gid if @entry
 
-      raise Unknown.new(:user, "the user #{@name} has no group of its own: Group is needed as well")
+      raise Unknown.new(:user, "the user #{@name} has no primary group: set Group as well")
     end
 
     def group_id(group)
       entry(:getgrnam, :getgrgid, group)&.gid || number(group, :group)
     end
 
-    # nil: it has no name, or no number.
+    # Returns nil if there is no such name or number.
     def entry(by_name, by_number, account)
       account.match?(/\A\d+\z/) ? Etc.public_send(by_number, account.to_i) : Etc.public_send(by_name, account)
     rescue ArgumentError, RangeError

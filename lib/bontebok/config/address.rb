@@ -3,8 +3,8 @@
 require_relative "../system/file_name"
 
 module Bontebok
-  # An address to listen on, as the command line writes it: HOST:PORT, PORT, [v6]:PORT, unix:/path or unix:@name.
-  # A value only: Listener binds it.
+  # An address to listen on, as on the command line: HOST:PORT, PORT, [v6]:PORT, unix:/path or unix:@name. It is a value
+  # only; a Listener binds it.
   class Address
     FORMS = "HOST:PORT, PORT, [v6]:PORT, unix:/path or unix:@name"
     # sun_path without its NUL (unix(7)).
@@ -25,7 +25,7 @@ module Bontebok
         new(host: match[:v6] || match[:host] || "0.0.0.0", port: port)
       end
 
-      # Its text, of a host that may be without the brackets of IPv6.
+      # HOST:PORT. An IPv6 host may come without its brackets.
       def text(host, port)
         host = host.to_s
         host.include?(":") && !host.start_with?("[") ? "[#{host}]:#{port}" : "#{host}:#{port}"
@@ -43,12 +43,12 @@ module Bontebok
         new(path: path)
       end
 
-      # At once: it is unlinked at exit, wherever the application has changed to by then. Ruby would keep the slashes of
-      # unix:///path, by which others write the same.
+      # The path is made absolute now, as the socket is unlinked at exit and the application may change the working
+      # directory before. Some write unix:///path for unix:/path; Ruby would keep these slashes.
       def absolute(path)
         path = path.delete_prefix("/") while path.start_with?("//")
         FileName.absolute(path)
-      rescue ArgumentError # ~name, and nobody has that name
+      rescue ArgumentError # ~name, and there is no such user
         raise OptionTypes::Invalid, "a path or @name after unix:"
       end
     end
@@ -64,12 +64,12 @@ module Bontebok
       !path.nil?
     end
 
-    # A name in Linux's abstract name space (unix(7)): it has no file.
+    # Whether it is a name in Linux's abstract name space (unix(7)), which has no file.
     def abstract?
       unix? && path.start_with?("@")
     end
 
-    # The kernel chooses the port, so that the same text can name several listeners.
+    # Whether the kernel chooses the port. Then the same text can name several listeners.
     def any_port?
       port&.zero? || false
     end

@@ -8,29 +8,29 @@ require_relative "rhebok_address"
 require_relative "spreads"
 
 module Bontebok
-  # The effective value of every option and where it comes from. Of several sources the first that has a value wins:
-  # command line, configuration file, options of the rackup command, environment, default.
+  # The effective value of every option and its source. The sources are, in this order: command line, configuration
+  # file, options of the rackup command, environment, default. The first source that has a value wins.
   class Config
     include Spreads
 
     Setting = Struct.new(:value, :source)
 
-    # Where somebody has asked for it here; what comes from elsewhere may give way.
+    # The sources of explicit choices. Other values may give way: with adopted sockets, $PORT has no effect.
     CHOICES = %i[on_command_line in_file given].freeze
     SOURCES = [*CHOICES, :in_environment, :by_habit, :by_default].freeze
-    # Read when it is there and none is named.
+    # Read if it exists and no other file is named.
     FILE = "config/bontebok.rb"
     TIMEOUTS = %i[header_timeout body_timeout write_timeout].freeze
-    # The code that the configuration file has for moments of the server's life.
+    # The Hooks of the configuration file.
     attr_reader :hooks
 
-    # What should be in the log.
+    # Texts for the log.
     attr_reader :warnings
 
     # written    { key => [strings] } of the command line
-    # given      the same of the rackup command's -O, over which a file wins, as in Rhebok
-    # defaults   { key => effective value } in place of the table's
-    # Raises UsageError, or StartError for a file or directory that is missing.
+    # given      the same of the rackup command's -O; a file wins over it, as in Rhebok
+    # defaults   { key => effective value }, which replace those of the table
+    # Raises UsageError, or StartError if a file or directory is missing.
     def initialize(written = {}, given: {}, defaults: {}, env: ENV)
       @written = written
       @given = given
@@ -50,7 +50,7 @@ module Bontebok
       freeze
     end
 
-    # The effective value: times in milliseconds, sizes in bytes.
+    # The effective value. Times are milliseconds, sizes are bytes.
     def [](key)
       setting(OptionTable[key]).value
     end
@@ -59,22 +59,22 @@ module Bontebok
       setting(OptionTable[key]).source
     end
 
-    # One of CHOICES has it.
+    # Whether one of CHOICES has a value.
     def chosen?(key)
       CHOICES.any? { |source| send(source, OptionTable[key]) }
     end
 
-    # A time as the fraction of seconds that Ruby's methods want.
+    # A time in seconds, with a fraction, as Ruby's methods take it.
     def seconds(key)
       self[key].fdiv(1000)
     end
 
-    # Worker processes, `auto` resolved. 0: one process without forks.
+    # The number of worker processes, also for `auto`. 0: one process without forks.
     def workers
       @workers ||= self[:max_workers] == :auto ? Cpus.new.count : self[:max_workers]
     end
 
-    # Whom the application runs as.
+    # The user that the application runs as.
     def account
       @account ||= Account.new(self[:user], self[:group])
     rescue Account::Unknown => e
@@ -85,7 +85,7 @@ module Bontebok
       self[:environment] == "development"
     end
 
-    # What Core::Worker is to be told.
+    # The settings of Core::Worker.
     def core_settings
       settings = OptionTable.core.to_h { |option| [option.key, self[option.key]] }
       settings.merge(spool_dir: self[:spool_dir], server_name: self[:server],
@@ -93,7 +93,7 @@ module Bontebok
                      access_log: self[:access_log], access_log_format: self[:access_log_format])
     end
 
-    # [[name, value as text, source], ...] in the table's order.
+    # [[name, value as text, source], ...] in the order of the table.
     def report
       OptionTable::ALL.map do |option|
         [option.name, shown(option), source(option.key)]
@@ -109,14 +109,14 @@ module Bontebok
       value == :auto ? "auto (#{workers})" : option.type.show(value)
     end
 
-    # The configuration file is looked for there.
+    # The configuration file is searched in this directory.
     def enter_directory
       setting = on_command_line(OptionTable[:directory]) or return
       WorkingDirectory.enter(setting.value, setting.source)
       @directory = WorkingDirectory.name
     end
 
-    # What the application will find in RACK_ENV, the file finds there already, unless it says so itself.
+    # RACK_ENV is set before the file is read: the file can use the value that the application will get.
     def read_file
       environment = on_command_line(OptionTable[:environment])
       @env["RACK_ENV"] = environment.value if environment
@@ -150,7 +150,7 @@ module Bontebok
       Setting.new(option.read(entry.value, entry.place), entry.place)
     end
 
-    # A variable that is blank counts as not set.
+    # A blank variable counts as not set.
     def in_environment(option)
       name, text = option.environment_variables.lazy.map { |one| [one, text_of(one)] }.find { |_, one| !one.empty? }
       return unless name
@@ -159,12 +159,12 @@ module Bontebok
       Setting.new(option.read(text, "environment #{name}"), "environment #{name}")
     end
 
-    # Bytes, which need not be text in the locale: as those of the command line.
+    # A variable may hold any bytes, like an argument of the command line.
     def text_of(variable)
       @env[variable].to_s.b.strip.force_encoding(Encoding::UTF_8)
     end
 
-    # What somebody expects who comes from another server.
+    # The defaults of another server, for users of its configuration file or its command.
     def by_habit(option)
       value = @defaults.fetch(option.key) { return }
       Setting.new(value.respond_to?(:call) ? value.call(self) : value, "default")

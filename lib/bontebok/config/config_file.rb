@@ -6,10 +6,10 @@ require_relative "../usage_error"
 require_relative "../system/working_directory"
 
 module Bontebok
-  # Reads a configuration file. It is Ruby; what the methods mean that it calls is a matter of its style (ConfigStyles),
-  # whose directives note here what they were told.
+  # Reads a configuration file, for Config. The file is Ruby. Its style (ConfigStyles) has the methods that it may call;
+  # these directives store their values here.
   class ConfigFile
-    # A value as it was written, and "path:line" of it.
+    # A value as it is written, and its "path:line".
     Entry = Struct.new(:value, :place)
 
     LONGEST_MESSAGE = 200
@@ -17,7 +17,7 @@ module Bontebok
     # entries: { key of an option => Entry }. warnings: texts for the log.
     attr_reader :entries, :hooks, :warnings
 
-    # Raises StartError when the file cannot be read, UsageError for what is wrong in it.
+    # Raises StartError if the file cannot be read, and UsageError for a fault in it.
     def initialize(path, style:, ignore_unknown: false)
       @paths = []
       @ignore_unknown = ignore_unknown
@@ -29,7 +29,7 @@ module Bontebok
       enter_directory
     end
 
-    # The file, or one that it loads with its own style's word for that.
+    # Evaluates the file, or a file that a directive of its style loads.
     def evaluate(path)
       text = source(path)
       @paths.push(path)
@@ -42,30 +42,31 @@ module Bontebok
 
     # ---- for directives ----
 
-    # The last one holds; nil takes back what was said.
+    # The last value holds. nil: the option is not set.
     def set(key, value)
       value.nil? ? @entries.delete(key) : @entries[key] = Entry.new(value, place)
     end
 
-    # They add up; nil says nothing.
+    # The values add up. nil is ignored.
     def add(key, *values)
       values = values.compact
       (@entries[key] ||= Entry.new([], place)).value.concat(values) unless values.empty?
     end
 
-    # What was set so far.
+    # The value so far, or nil.
     def [](key)
       @entries[key]&.value
     end
 
-    # They add up, unless alone. directive: what the file calls it. The block: see Hooks#add.
+    # The hooks of a name add up, unless alone. directive: the name in the file. For the block see Hooks#add.
     def add_hook(name, hook, directive: name, alone: false, &arguments)
       refuse("#{directive} wants a block") unless hook.respond_to?(:call)
 
       alone ? @hooks.replace(name, hook, &arguments) : @hooks.add(name, hook, &arguments)
     end
 
-    # At once, for what follows in the file; what only sets :directory means the end of the file.
+    # Enters the directory now, for the rest of the file. A directive that only sets :directory takes effect at the end
+    # of the file.
     def enter(path)
       set(:directory, path && FileName.absolute(path))
       enter_directory
@@ -75,8 +76,8 @@ module Bontebok
       raise UsageError, "#{place}: #{message}"
     end
 
-    # A misspelt directive is no trifle; one that another server knows and this one does not may be. advice: what to do
-    # instead, in a few words.
+    # Raises UsageError, as the directive may be misspelt. With ignore_unknown it is a warning: another server may have
+    # the directive. advice: another way, in a few words.
     def unknown(directive, advice = nil)
       unless @ignore_unknown
         refuse("unknown option #{directive}#{" (#{advice})" if advice}; --ignore-unknown goes on without it")
@@ -93,13 +94,13 @@ module Bontebok
       WorkingDirectory.enter(entry.value, entry.place) if entry
     end
 
-    # The line of the file that is being evaluated.
+    # "path:line" of the line that is evaluated.
     def place(locations = caller_locations)
       frame = locations&.find { |location| @paths.include?(location.path) }
       frame ? "#{frame.path}:#{frame.lineno}" : @paths.last
     end
 
-    # In one line, whatever was raised. Ruby's message about the file's own syntax has the place already.
+    # One line for any exception. Ruby's message about a syntax error in the file has the place already.
     def fault(exception)
       text = first_line(exception)
       return text if exception.is_a?(SyntaxError) && text.start_with?("#{@paths.last}:")
@@ -108,7 +109,7 @@ module Bontebok
       "#{place(exception.backtrace_locations)}: #{named}"
     end
 
-    # A message may be empty, endless, no text, or raise.
+    # A message may be empty, very long or not a valid text, and the method may raise.
     def first_line(exception)
       text = exception.message.to_s
       text = text.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub.strip.lines(chomp: true).first.to_s
@@ -117,7 +118,7 @@ module Bontebok
       ""
     end
 
-    # Read as UTF-8 whatever the locale says.
+    # The file is UTF-8, whatever the locale is.
     def source(path)
       File.read(path, encoding: "bom|utf-8")
     rescue SystemCallError => e
@@ -126,7 +127,8 @@ module Bontebok
   end
 end
 
-# Out here, where the file's constants are looked up: inside, Config and Log would be ours and not the application's.
+# This is outside the module, as Ruby looks up the file's constants here. In the module, Config and Log would be
+# Bontebok's and not the application's.
 def (Bontebok::ConfigFile).evaluate(directives, *text_and_path)
   directives.instance_eval(*text_and_path, 1)
 end

@@ -5,15 +5,15 @@ require_relative "config_styles/puma"
 require_relative "config_styles/unicorn"
 
 module Bontebok
-  # The languages that a configuration file may be written in: our own, and those of servers that people come from. A
-  # style is a class: `self` in the file is an instance, made with the ConfigFile that is told what the file says. Its
-  # DEFAULTS hold for options of which nobody says anything: { key => effective value, or callable(config) }.
+  # The languages of configuration files: Bontebok's, and those of puma and unicorn. A style is a class. `self` in the
+  # file is an instance of it, which gets the ConfigFile and stores the file's values there. DEFAULTS of the class are
+  # for options that are not set: { key => effective value, or callable(config) }.
   module ConfigStyles
     ALL = { "bontebok" => Native, "puma" => Puma, "unicorn" => Unicorn }.freeze
     # unicorn.rb, unicorn.conf.rb, puma-production.rb; config/puma/production.rb
     FOREIGN_NAMES = [%r{(?:\A|/)(puma|unicorn)[._-][^/]*\z}, %r{(?:\A|/)config/(puma|unicorn)/[^/]*\z}].freeze
 
-    # The style of this name; nil: what the file's name tells.
+    # The style of this name. name nil: the style that fits the file's path.
     def self.for(path, name)
       ALL.fetch(name || FOREIGN_NAMES.filter_map { |pattern| path.b[pattern, 1] }.first || "bontebok")
     end

@@ -1,21 +1,22 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # How many CPUs this process may keep busy: what `auto` workers go by. A container is given a share of the machine in
-  # two ways, and the smaller counts: the CPUs it may run on (affinity), and the time it gets on them (the CPU quota of
-  # its cgroup and of all that this is part of, cgroups(7), version 1 and 2).
+  # The number of CPUs that this process may use, for `auto` workers. It is the smaller of two limits of a container:
+  # the CPUs that it may run on (affinity), and its time on them (the CPU quota of its cgroup and of all parents of that
+  # cgroup; cgroups(7), version 1 and 2).
   class Cpus
-    # One mounted hierarchy: where it is, which of its groups is seen there, and the group that we are in.
+    # A mounted hierarchy. directory: the mount point. root: the group that the mount shows. group: the group of this
+    # process.
     Hierarchy = Struct.new(:directory, :root, :group)
     private_constant :Hierarchy
 
-    # root: for tests, a directory with a proc and a sys of its own.
+    # root: a directory with its own proc and sys, for tests.
     def initialize(root: "/")
       @root = root
     end
 
-    # At least 1. Of a quota only whole CPUs count: workers that share the rest would stop each other for a part of
-    # every period.
+    # At least 1. Only the whole CPUs of a quota count. Workers that share the rest would stop each other for a part of
+    # each period.
     def count
       [[affinity, *quotas].compact.min.floor, 1].max
     end
@@ -31,7 +32,7 @@ module Bontebok
       end
     end
 
-    # Every limit on the way from our group to the root, in CPUs.
+    # The limits of this process's group and of its parents, in CPUs.
     def quotas
       hierarchies.flat_map { |hierarchy| directories(hierarchy).filter_map { |directory| quota(directory) } }
     end
@@ -48,7 +49,7 @@ module Bontebok
       end
     end
 
-    # Version 2 has one hierarchy without a name; in version 1 ours is the one of the controller cpu.
+    # Version 2 has one hierarchy without a name. In version 1 it is the hierarchy of the controller cpu.
     def controller(type, options)
       case type
       when "cgroup2" then ""
@@ -56,7 +57,7 @@ module Bontebok
       end
     end
 
-    # { controller => group }, of lines "4:cpu,cpuacct:/group" and "0::/group".
+    # { controller => group }, from lines like "4:cpu,cpuacct:/group" and "0::/group".
     def groups
       @groups ||= read("proc/self/cgroup").lines(chomp: true).each_with_object({}) do |line, groups|
         _, controllers, group = line.split(":", 3)
@@ -65,8 +66,8 @@ module Bontebok
       end
     end
 
-    # Our group's directory and its parents'. In a container the mount shows a part of the hierarchy, and the name of
-    # our group may begin above it, or be one that is not visible at all: then what is mounted is ours.
+    # The directories of the group and its parents. In a container the mount shows a part of the hierarchy. The group's
+    # name may begin above that part, or not be visible there at all. Then the mounted group is this process's group.
     def directories(hierarchy)
       below = hierarchy.group.delete_prefix(hierarchy.root.delete_suffix("/"))
       below = below.start_with?("/") ? below.split("/").reject(&:empty?) : []
@@ -74,7 +75,7 @@ module Bontebok
       (0..below.size).map { |depth| File.join(hierarchy.directory, *below.first(depth)) }
     end
 
-    # nil: no limit here.
+    # Returns nil if there is no limit.
     def quota(directory)
       time, period = read("#{directory}/cpu.max").split
       time ||= read("#{directory}/cpu.cfs_quota_us")
@@ -82,7 +83,7 @@ module Bontebok
       time.to_r / period.to_r if time.to_i.positive? && period.to_i.positive?
     end
 
-    # Bytes: names of processes and mount points need not be text.
+    # The files may hold any bytes: names of processes and mount points need not be text.
     def read(path)
       File.binread(File.join(@root, path))
     rescue SystemCallError

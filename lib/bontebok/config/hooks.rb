@@ -3,19 +3,19 @@
 require_relative "../system/exit_fence"
 
 module Bontebok
-  # The blocks of code that a configuration file gives for moments in the life of the server. A file may give several
-  # for one moment; they run in the order in which it names them, each with as many of the arguments as it takes.
+  # The blocks of a configuration file that run at moments of the server's life. A file may have several hooks of one
+  # name. They run in the order of the file, and each gets as many of the arguments as it takes.
   class Hooks
-    # A hook has raised; #cause is what.
+    # A hook has raised an exception, which is #cause.
     class Failed < StandardError; end
 
-    # What a hook is told of a worker. pid is nil before it is forked.
+    # The worker, as an argument of a hook. pid is nil before the worker is forked.
     Worker = Struct.new(:number, :pid)
 
     NAMES = %i[before_fork after_worker_fork after_fork after_worker_ready before_thread_start before_thread_exit
                before_worker_exit after_worker_exit on_booted after_stopped on_error out_of_band].freeze
 
-    # The parameters of &:message, which passes all that it gets but the first on to the method.
+    # The parameters of &:message, which passes all arguments after the first to the method.
     OF_A_SYMBOL = [[:req], [:rest]].freeze
 
     Entry = Struct.new(:hook, :arguments)
@@ -25,13 +25,13 @@ module Bontebok
       @hooks = NAMES.to_h { |name| [name, []] }
     end
 
-    # hook: responds to call. A block makes of our arguments, which it is given, those that the hook expects. Raises
-    # KeyError when there is no such moment.
+    # hook: responds to call. The block, if given, gets the arguments of #run and returns those that the hook expects.
+    # Raises KeyError for an unknown name.
     def add(name, hook, &arguments)
       @hooks.fetch(name) << Entry.new(hook, arguments)
     end
 
-    # The same, in place of those that are there.
+    # The same as #add, but removes the earlier hooks of this name.
     def replace(name, hook, &arguments)
       @hooks.fetch(name).clear
       add(name, hook, &arguments)
@@ -41,12 +41,13 @@ module Bontebok
       @hooks.fetch(name).any?
     end
 
-    # Runs all of a moment and returns what the last one returns. The first that raises ends it: raises Failed.
+    # Runs all hooks of a name and returns the value of the last one. The first hook that raises ends the run with
+    # Failed.
     def run(name, *arguments)
       @hooks.fetch(name).map { |entry| call(name, entry, arguments) }.last
     end
 
-    # The same, for moments in which nothing can be stopped any more: one that raises is logged, the others run.
+    # The same, but if a hook raises, this is logged and the next one runs.
     def attempt(name, *arguments, log:)
       @hooks.fetch(name).map do |entry|
         call(name, entry, arguments)
@@ -58,7 +59,7 @@ module Bontebok
 
     private
 
-    # Whatever it raises, an exit as well: it is the hook that fails, not what it runs in.
+    # Any exception, also of an exit, is a failure of the hook and not of the process.
     def call(name, entry, arguments)
       arguments = entry.arguments.call(*arguments) if entry.arguments
       ExitFence.keep_forks_out { entry.hook.call(*taken(entry.hook, arguments)) }
@@ -68,7 +69,7 @@ module Bontebok
       raise Failed, "the hook #{name} failed"
     end
 
-    # A block takes what it wants by itself; a lambda or an object's method would complain.
+    # The arguments that the hook takes. A block ignores further arguments; a lambda or a method would raise.
     def taken(hook, arguments)
       callable = hook.respond_to?(:parameters) ? hook : hook.method(:call)
       return arguments.first(1) if callable.parameters == OF_A_SYMBOL

@@ -4,13 +4,14 @@ require_relative "option_types"
 require_relative "../usage_error"
 
 module Bontebok
-  # One line of OptionTable: an option's one name in all its spellings, its type and its default.
+  # An option of OptionTable: its name in all spellings, its type, its default and its text.
   #
-  #   name      MaxTarget: what documentation, messages and --check call it
-  #   key       :max_target: the configuration file's method, the core's setting
-  #   flag      --max-target; aliases are further flags and methods of the file
-  #   default   the effective value; nil when Config works it out (then default_text says how)
-  #   core      true: it is a setting of the core, under the same key
+  #   name      MaxTarget, in documentation, in messages and for --check
+  #   key       :max_target, the configuration file's method and the core's setting
+  #   flag      --max-target; aliases are further flags, and further methods of the file
+  #   default   the effective value; nil if Config computes it (default_text then describes it)
+  #   help      the text for users; its first sentence is the summary, of at most 60 characters
+  #   core      true: the core has a setting with the same key
   class Option
     attr_reader :name, :key, :flag, :short, :aliases, :type, :default, :section, :help, :environment_variables
 
@@ -32,36 +33,47 @@ module Bontebok
       freeze
     end
 
-    # Every long flag, the one that documentation uses first.
+    # All long flags. The first one is in the documentation.
     def flags
       [flag, *aliases.map { |name| dashed(name) }]
     end
 
-    # Every method of the configuration file.
+    # All methods of the configuration file.
     def all_keys
       [key, *aliases]
+    end
+
+    # All texts that name the option on the command line or in a configuration file.
+    def spellings
+      opposites = switch? ? flags.map { |flag| flag.sub("--", "--no-") } : []
+      [name, *("-#{short}" if short), *flags, *opposites, *all_keys.map(&:to_s)]
+    end
+
+    # The first sentence of the text, without its full stop.
+    def summary
+      help[/\A.+?(?=\.(?:\s|\z))/]
     end
 
     def core?
       @core
     end
 
-    # It may be given several times; the values add up.
+    # The option may be given several times; the values add up.
     def repeated?
       @repeated
     end
 
-    # The configuration file may set it.
+    # The configuration file may set the option.
     def in_file?
       @in_file
     end
 
-    # It needs no value on the command line.
+    # The option needs no value on the command line.
     def switch?
       type.is_a?(OptionTypes::Switch)
     end
 
-    # The effective value of what was written. place tells where, for the message.
+    # Returns the effective value of a written one. place: where it is written, for the message. Raises UsageError.
     def read(value, place)
       type.read(value)
     rescue OptionTypes::Invalid => e

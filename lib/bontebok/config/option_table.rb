@@ -10,9 +10,9 @@ require_relative "option_table/processes"
 require_relative "option_table/times"
 
 module Bontebok
-  # The one table of options, a section of it in each file of its directory. The command line, the configuration file,
-  # --help, --check and docs/CONFIGURATION.md are made from it, and so are the core's settings: an option is added there
-  # and nowhere else.
+  # The table of all options. Each file of the directory option_table has one section. The command line, the
+  # configuration file, --help, --check, docs/CONFIGURATION.md and the core's settings are made from this table. A new
+  # option is added to its section and nowhere else.
   module OptionTable
     SECTIONS = [Listening, Processes, Garbage, Around, Limits, Times, Bodies, Logs].freeze
     ALL = SECTIONS.flat_map { |section| section::OPTIONS }.freeze
@@ -28,6 +28,17 @@ module Bontebok
       BY_KEY.fetch(key)
     end
 
+    # The option with this name in one of its spellings, or nil.
+    def find(name)
+      ALL.find { |option| option.spellings.include?(name) }
+    end
+
+    # The spellings of all options.
+    def spellings
+      ALL.flat_map(&:spellings)
+    end
+
+    # The options that are settings of the core.
     def core
       ALL.select(&:core?)
     end

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The kinds of values an option can have; OptionTable uses them. A type has
+  # The types of options, for OptionTable. A type has
   #
-  #   read(value)   what the command line (a String), the configuration file (any Ruby value) or the environment gives,
-  #                 made the effective value; raises Invalid, whose message completes "MaxTarget wants ..."
-  #   show(value)   an effective value in the form in which it could have been typed
-  #   metavar       what stands for a value in the help; nil when there is none to give
+  #   read(value)   converts a value of the command line or the environment (a String) or of the configuration file (any
+  #                 Ruby value) to the effective value; raises Invalid, whose message completes "MaxTarget wants ..."
+  #   show(value)   an effective value as a user would write it
+  #   metavar       the placeholder of a value in the help; nil if the option needs no value
   module OptionTypes
   end
 end

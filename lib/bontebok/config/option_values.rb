@@ -3,7 +3,7 @@
 require_relative "option_types"
 
 module Bontebok
-  # The kinds of values that OptionTable's options have in common.
+  # The types that several options of OptionTable have.
   module OptionValues
     COUNT = OptionTypes::Count.new(0..(1 << 31))
     DURATION = OptionTypes::Duration.new
@@ -11,9 +11,9 @@ module Bontebok
     SIZE = OptionTypes::Size.new(0..(1 << 40))
     BYTES_PER_SECOND = OptionTypes::Size.new(0..(1 << 30))
     FILE = OptionTypes::Text.new("FILE", /\A[^\0]+\z/, "a file")
-    # The core keeps them in 256 bytes.
+    # The core has 256 bytes for a directory.
     DIRECTORY = OptionTypes::Directory.new("DIR", /\A[^\0]{1,255}\z/, "a directory of at most 255 bytes")
-    # Apache's |PROGRAM would be a file of that name.
+    # | at the beginning is invalid: Apache's |PROGRAM would be taken for a file name.
     LOG_TARGET = OptionTypes::LogTarget.new("FILE", /\A(?!\|)[^\0]{0,255}\z/,
                                             "a file, - or syslog:..., of at most 255 bytes")
     PATH = OptionTypes::Directory.new("FILE", /\A[^\0]+\z/, "a file")
@@ -22,11 +22,11 @@ module Bontebok
     WORD = OptionTypes::Text.new("NAME", /\A[A-Za-z0-9_.-]+\z/, "a name of letters, digits and _ . -")
     TAG = OptionTypes::Text.new("TEXT", /\A[\x20-\x7e]{0,63}\z/, "at most 63 printable ASCII characters")
     ACCOUNT = OptionTypes::Text.new("NAME", /\A[^\0\s:]+\z/, "a name or a number")
-    # The core keeps it in 1024 bytes.
+    # The core has 1024 bytes for the format.
     LOG_FORMAT = OptionTypes::Text.new("FORMAT", /\A[^\0\n]{1,1023}\z/, "a line of at most 1023 bytes")
     LOG_STYLE = OptionTypes::Text.new("text|json", /\A(?:text|json)\z/, "text or json")
     LOG_LEVEL = OptionTypes::Text.new("LEVEL", /\A(?:info|warn|error)\z/, "info, warn or error")
-    # The core keeps it in 64 bytes.
+    # The core has 64 bytes for this text.
     PRODUCT = OptionTypes::Text.new("TEXT", /\A[\x21-\x7e]?(?:[\x20-\x7e]{0,61}[\x21-\x7e])?\z/,
                                     "at most 63 printable ASCII characters")
   end

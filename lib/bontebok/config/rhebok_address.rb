@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Rhebok's way to say in a configuration file where to listen: host and port, or path for a unix socket.
+  # The address of a configuration file for Rhebok, for Config: host and port, or path of a unix socket.
   module RhebokAddress
     class << self
-      # The entry of Listen that these stand for; nil when the file has none of them.
+      # The entry of Listen with the same meaning. nil: the file has none of host, port and path.
       def entry(entries)
         parts = entries.slice(:host, :port, :path)
         return if parts.empty?

@@ -4,17 +4,18 @@ require_relative "option_table"
 require_relative "../usage_error"
 
 module Bontebok
-  # For Config: numbers of requests that are chosen at random between two options, so that workers that start together
-  # do not do the same at the same moment ever after. Where the lesser one is 0 there is no choice.
+  # Numbers of requests that are chosen at random between the values of two options, for Config. So workers that start
+  # together are not replaced, and do not collect garbage, at the same moment. If the lower bound is 0, the number is
+  # always the upper bound.
   module Spreads
     PAIRS = { min_request_per_child: :max_request_per_child, min_gc_per_request: :max_gc_per_request }.freeze
 
-    # One worker's own number of requests, 0: no limit.
+    # Requests after which a worker is replaced. 0: no limit.
     def request_limit
       spread(:min_request_per_child)
     end
 
-    # Requests until a worker collects garbage again, or does what else is to be done between requests.
+    # Requests until a worker's next out-of-band run.
     def requests_per_gc
       spread(:min_gc_per_request)
     end

@@ -3,14 +3,14 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Configuration files with the real server: the one that is found by itself, those of other servers, and the options
-# around the process.
+# Configuration files with the real server: the file that is found without an option, files for other servers, and the
+# options about the process.
 class ConfigFilesTest < Support::TestCase
   include ProcessTree
 
   APP = "run ->(_) { [200, {}, [ENV.fetch('RACK_ENV'), ' ', Dir.pwd]] }\n"
 
-  def test_the_file_that_is_found
+  def test_a_file_is_found_without_an_option
     temp_file("config/bontebok.rb", "max_workers 2\nenvironment 'staging'\n")
     server = start_bontebok(rackup: APP)
     server.wait_for_output(/ ready in \d+ ms$/)
@@ -18,14 +18,14 @@ class ConfigFilesTest < Support::TestCase
     assert_match(%r{^ConfigFile +config/bontebok\.rb +found$}, checked)
   end
 
-  def test_variables_of_platforms
+  def test_variables_of_platforms_are_obeyed
     server = start_bontebok(rackup: APP, listen: nil, env: { "PORT" => "0", "WEB_CONCURRENCY" => "2",
                                                              "RAILS_MAX_THREADS" => "3" })
     assert_match(/2 workers of 3 threads$/, server.output.text)
     assert_match(/\A127\.0\.0\.1:\d+\z/, server.address.to_s)
   end
 
-  def test_a_file_for_unicorn
+  def test_a_file_for_unicorn_is_obeyed
     temp_file("current/config.ru", APP)
     path = temp_file("unicorn.rb", <<~RUBY)
       worker_processes 2
@@ -45,7 +45,7 @@ class ConfigFilesTest < Support::TestCase
     refute_path_exists "#{temp_dir}/unicorn.pid"
   end
 
-  def test_a_file_for_puma
+  def test_a_file_for_puma_is_obeyed
     path = temp_file("puma.rb", <<~RUBY)
       bind "unix://#{temp_dir}/bontebok.sock"
       workers 2
@@ -64,7 +64,7 @@ class ConfigFilesTest < Support::TestCase
     server.wait_for_output(%r{^127\.0\.0\.1 - - .* "GET / HTTP/1\.1" 503 5$})
   end
 
-  def test_unknown_directives
+  def test_unknown_directives_are_rejected_or_ignored
     path = temp_file("unicorn.rb", "worker_processes 1\nworker_exec true\n")
     server = start_bontebok(ready: false, rackup: APP, args: ["-c", path])
     unknown = "#{path}:2: unknown option worker_exec (workers are forked, none executes a program anew)"
@@ -74,7 +74,7 @@ class ConfigFilesTest < Support::TestCase
     assert_match(/ warn \d+ \S+ \S+ #{path}:2: unknown option worker_exec is ignored$/, server.output.text)
   end
 
-  def test_a_second_server_with_the_same_pidfile
+  def test_a_second_server_with_the_same_pidfile_is_rejected
     first = start_bontebok(rackup: "File.write(\"loaded-\#{Process.pid}\", '')\n#{APP}", args: %w[-w 0 --pidfile a.pid])
     second = start_bontebok(ready: false, listen: :tcp, args: %w[-w 0 --pidfile a.pid --log a.log])
     assert_equal 1, second.wait.exitstatus
@@ -85,7 +85,7 @@ class ConfigFilesTest < Support::TestCase
     start_bontebok(listen: :tcp, args: %w[-w 0 --pidfile a.pid])
   end
 
-  def test_a_directory_or_file_that_is_not_there
+  def test_a_directory_or_file_that_is_not_there_fails_the_start
     { %w[--directory none] => "command line: cannot change to the directory none",
       %w[--pidfile none/a.pid] => "cannot write the file #{temp_dir}/none/a.pid",
       %w[--log none/a.log] => "cannot write to #{temp_dir}/none/a.log" }.each do |args, message|
@@ -96,7 +96,7 @@ class ConfigFilesTest < Support::TestCase
     end
   end
 
-  def test_a_file_to_touch
+  def test_a_touched_restart_file_has_the_application_loaded_again
     temp_file("version", "1")
     server = start_bontebok(rackup: "version = File.read('version')\nrun ->(_) { [200, {}, [version]] }\n",
                             args: %w[-w 1 --restart-file restart.txt])

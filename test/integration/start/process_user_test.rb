@@ -4,13 +4,13 @@ require "etc"
 require "test_helper"
 require_relative "../support/process_tree"
 
-# A start by root with User: the supervisor stays root, nobody else does, and logs, spool and sockets work all the same.
+# A start by root with User: the supervisor stays root, and no other process does. Logs, spool and sockets still work.
 class ProcessUserTest < Support::TestCase
   include ProcessTree
 
   LOGS = %w[err.log out.log access.log].freeze
   NOBODY = Etc.getpwnam("nobody")
-  # Tells who it is, and what came of a body.
+  # Answers with its user and groups, and with the size of the body.
   APP = <<~RUBY
     loaded_by = Process.euid
     run(lambda do |env|
@@ -40,7 +40,7 @@ class ProcessUserTest < Support::TestCase
     end
   end
 
-  def test_logs_spool_and_pid_file_in_directories_of_root
+  def test_logs_spool_and_pid_file_work_in_directories_of_root
     server = start_with_files
     assert_equal "#{IDS} 100000 nobody", server.request("POST", "/", {}, "x" * 100_000).body
     assert_equal [NOBODY.uid], owners(LOGS).uniq
@@ -50,8 +50,8 @@ class ProcessUserTest < Support::TestCase
     assert_equal %w[access.log config.ru err.log out.log spool], Dir.children(temp_dir).sort
   end
 
-  # In a directory of root's the user cannot make the new files, nor may what was there be given to him.
-  def test_rotated_logs_are_the_users_again
+  # In a directory of root, the user cannot make the new files, and files that were there must not be given to the user.
+  def test_rotated_logs_belong_to_the_user_again
     server = start_with_files
     server.get("/before")
     eventually { File.size?("#{temp_dir}/access.log") }
@@ -70,7 +70,7 @@ class ProcessUserTest < Support::TestCase
   end
 
   # A directory that the user cannot write to costs nobody but him.
-  def test_what_the_user_may_not_use_is_found_before_the_application_loads
+  def test_files_that_the_user_may_not_use_are_found_before_the_application_loads
     rackup = "raise 'loaded'\n"
     log = temp_file("roots.log")
     Dir.mkdir("#{temp_dir}/roots", 0o700)
@@ -83,7 +83,7 @@ class ProcessUserTest < Support::TestCase
     end
   end
 
-  def test_who_cannot_be_become
+  def test_an_unknown_user_or_group_is_rejected
     file = temp_file("a.rb", "user 'nobody'\ngroup 'no-such'\n")
     { %w[--user no-such] => [2, "command line: there is no user no-such"],
       %w[--user nobody --group no-such] => [2, "command line: there is no group no-such"],
@@ -93,16 +93,16 @@ class ProcessUserTest < Support::TestCase
     end
   end
 
-  # One process has nobody who stays root: what it needs as root comes first.
-  def test_a_single_process
+  # With a single process no other process stays root: it first does what it needs root for.
+  def test_a_single_process_becomes_the_user
     server = start_bontebok(args: %w[-w 0 --user nobody], listen: :tcp, rackup: APP)
     assert_equal "#{IDS} 0 nobody", server.get.body
     assert_equal NOBODY.uid, uid(server.pid)
     assert_equal 0, server.stop.exitstatus
   end
 
-  # It binds as root, and has to make the file as the user.
-  def test_a_single_process_and_a_socket_in_a_directory_of_root
+  # The process binds as root, and has to make the file as the user.
+  def test_a_single_process_cannot_make_a_socket_in_a_directory_of_root
     assert_fails 1, "as the user nobody: cannot listen on unix:#{temp_dir}/bontebok.sock: Permission denied",
                  %w[-w 0 --user nobody], rackup: APP
   end
@@ -116,8 +116,8 @@ class ProcessUserTest < Support::TestCase
     assert_equal "#{IDS} 0 nobody", server.get.body
   end
 
-  # In a network name space of the test's own, where nobody has the port.
-  def test_a_port_of_roots
+  # In a network name space of the test, where no other process has the port.
+  def test_a_server_with_user_can_listen_on_a_port_of_root
     server = Support::ServerProcess.new("unshare", "-n", RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "-w", "1",
                                         "-l", "80", "--user", "nobody", temp_file("config.ru", APP))
     children << server
@@ -126,7 +126,7 @@ class ProcessUserTest < Support::TestCase
     assert_equal NOBODY.uid, uid(workers(server).first)
   end
 
-  def test_a_file_for_unicorn
+  def test_the_user_in_a_file_for_unicorn_is_obeyed
     temp_file("unicorn.rb", "user 'nobody', 'daemon'\npreload_app true\n")
     server = start_bontebok(args: %w[-c unicorn.rb], rackup: APP)
     daemon = Etc.getgrnam("daemon").gid
@@ -140,7 +140,7 @@ class ProcessUserTest < Support::TestCase
     File.chown(NOBODY.uid, NOBODY.gid, spool)
     args = %W[-w 1 --user nobody --spool-threshold 4K --spool-dir #{spool} --pidfile a.pid
               --log err.log --stdout out.log --access-log access.log]
-    # No start line comes our way.
+    # The start lines are in err.log.
     server = start_bontebok(ready: false, args: args, rackup: APP)
     eventually { File.exist?("#{temp_dir}/err.log") && File.read("#{temp_dir}/err.log").match?(/ ready in \d+ ms$/) }
     server.define_singleton_method(:address) { Support::Address.new("unix:#{@directory}/bontebok.sock") }

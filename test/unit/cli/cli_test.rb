@@ -3,13 +3,41 @@
 require "test_helper"
 require "bontebok/cli/cli"
 
-# What the command prints and returns when it does not serve.
+# Tests of the output and the exit status of the command when it does not serve.
 class CLITest < Support::TestCase
   def test_help
     status, out, err = run_cli("--help")
     assert_equal [0, ""], [status, err]
     assert_match(/\AUsage: bontebok /, out)
-    assert_match(/--max-request-per-child N/, out)
+    assert_match(/^ {6}--max-request-per-child N +Requests after which a worker is replaced \[0\]$/, out)
+    assert_equal "bontebok --help OPTION shows all of an option.\n", out.lines.last
+  end
+
+  def test_help_of_an_option
+    status, out, err = run_cli("--help", "-w")
+    assert_equal [0, "", "MaxWorkers\n"], [status, err, out.lines.first]
+    assert_includes out.tr("\n", " "), Bontebok::OptionTable[:max_workers].help
+    assert_equal <<~TEXT, out[/^Default.*/m]
+      Default             auto
+      Command line        -w, --max-workers, --workers N|auto
+      Environment         WEB_CONCURRENCY
+      Configuration file  max_workers, workers
+    TEXT
+  end
+
+  def test_help_of_a_switch_and_of_an_option_that_no_file_sets
+    out = run_cli("--help", "IgnoreUnknown")[1]
+    assert_equal <<~TEXT, out[/^Default.*/m]
+      Default             false
+      Command line        --[no-]ignore-unknown
+      Environment         none
+      Configuration file  none
+    TEXT
+  end
+
+  def test_help_of_an_unknown_option
+    assert_equal [2, "", "bontebok: unknown option WorkerTimout. Did you mean worker_timeout?\n"],
+                 run_cli("--help", "WorkerTimout")
   end
 
   def test_version

@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/cli/command_line"
 
-# argv by the rules of the usage line.
+# Tests of how argv is read.
 class CommandLineTest < Minitest::Test
   def test_forms_of_a_value
     [%w[-w 4], %w[-w4], %w[--max-workers 4], %w[--max-workers=4], %w[--workers 4]].each do |argv|
@@ -42,6 +42,26 @@ class CommandLineTest < Minitest::Test
                  [[], %w[--check], %w[--help], %w[-h], %w[--version], %w[-v]].map { |argv| command_line(*argv).action })
   end
 
+  def test_an_option_that_help_is_asked_about
+    %w[--max-workers --workers -w max_workers workers MaxWorkers].each do |name|
+      assert_equal :max_workers, command_line("--help", name).topic.key, name
+    end
+    assert_equal :preload, command_line("-h", "--no-preload").topic.key
+    assert_equal({ threads: ["2"] }, read("--help", "-w", "-t", "2"))
+    [%w[--help], %w[-t 2 --help], %w[--help --check]].each do |argv|
+      assert_equal [:help, nil], [command_line(*argv).action, command_line(*argv).topic], argv.inspect
+    end
+  end
+
+  def test_an_unknown_option_that_help_is_asked_about
+    assert_refused "unknown option worker_timout. Did you mean worker_timeout?", "--help", "worker_timout"
+    assert_refused "unknown option --workerz. Did you mean --workers?", "--help", "--workerz"
+    assert_refused "unknown option --no-threads. Did you mean --threads?", "--help", "--no-threads"
+    assert_refused "unknown option frobnicate. See bontebok --help.", "--help", "frobnicate"
+    assert_refused "unknown option \uFFFD. See bontebok --help.", "--help", "\xff"
+    assert_refused "unknown option --port. Did you mean -l PORT?", "--help", "--port"
+  end
+
   def test_nothing_is_nothing
     assert_equal({}, read)
   end
@@ -70,7 +90,7 @@ class CommandLineTest < Minitest::Test
     assert_refused 'only one rackup file can be served, not "b.ru" as well', "a.ru", "b.ru"
   end
 
-  # Arguments are bytes: what the locale calls them, US-ASCII under LANG=C, says nothing about a file's name.
+  # Arguments are bytes. The locale's encoding, US-ASCII under LANG=C, says nothing about a file name.
   def test_bytes_that_are_no_text_in_the_locale
     assert_equal({ rackup: ["Käse.ru"] }, read("Käse.ru".dup.force_encoding(Encoding::US_ASCII)))
     assert_equal({ rackup: ["\xff.ru"], server: ["\xff"] }, read("\xff.ru", "--server=\xff"))

@@ -4,7 +4,7 @@ require "json"
 require "test_helper"
 require "bontebok/config/account"
 
-# Whom User and Group name, and what a process does as that user. What takes root is done in processes of its own.
+# Tests of the options User and Group, and of a process that becomes that user. A test that needs root forks a process.
 class AccountTest < Support::TestCase
   NOBODY = Etc.getpwnam("nobody")
 
@@ -19,9 +19,9 @@ class AccountTest < Support::TestCase
 
   def test_who_is_not_there
     { ["no-such", nil] => "there is no user no-such", %w[nobody no-such] => "there is no group no-such",
-      ["4711", nil] => "the user 4711 has no group of its own: Group is needed as well",
+      ["4711", nil] => "the user 4711 has no primary group: set Group as well",
       ["4294967295", nil] => "there is no user 4294967295", ["9" * 30, nil] => "there is no user #{'9' * 30}",
-      [nil, "daemon"] => "Group is for User, which is not set" }.each do |(user, group), message|
+      [nil, "daemon"] => "Group needs User, which is not set" }.each do |(user, group), message|
       error = assert_raises(Bontebok::UsageError, message) { Bontebok::Account.new(user, group) }
       assert_equal [message, 2], [error.message, error.exit_status]
     end
@@ -56,7 +56,7 @@ class AccountTest < Support::TestCase
     end)
   end
 
-  # Who stays root can take any group again.
+  # A process that stays root can take any group again.
   def test_root_with_another_group
     group = Etc.getgrnam("daemon").gid
     told = as_root do
@@ -66,7 +66,7 @@ class AccountTest < Support::TestCase
     assert_equal [0, 0, group, group], told
   end
 
-  # As it would be where the kernel left the saved number as it was.
+  # This setuid leaves the saved user id unchanged.
   def test_that_root_cannot_come_back_is_verified
     assert_equal "SecurityError", (as_root do
       Process::Sys.define_singleton_method(:setuid) { |uid| Process::Sys.seteuid(uid) }
@@ -109,7 +109,8 @@ class AccountTest < Support::TestCase
     2.times { assert_equal NOBODY.uid, owner_of_appended("#{temp_dir}/log") }
   end
 
-  # In a container without the capability CHOWN: the next start would find a file that is not the user's to write.
+  # This happens in a container without the capability CHOWN. If the file stayed, the user could not write it at the
+  # next start.
   def test_a_file_that_cannot_be_given_away_does_not_stay
     File.chmod(0o755, temp_dir)
     error = as_root do
@@ -126,7 +127,7 @@ class AccountTest < Support::TestCase
     assert_equal [0, "a"], [File.stat(path).uid, File.read(path)]
   end
 
-  # With the rights of root /etc would have a file more.
+  # With root's privileges the server would create a file in /etc, for example.
   def test_root_makes_no_file_behind_a_link_of_the_users
     File.chmod(0o755, temp_dir)
     Dir.mkdir("#{temp_dir}/roots", 0o755)
@@ -169,7 +170,7 @@ class AccountTest < Support::TestCase
     e.message
   end
 
-  # What the block returns in a process that may become anybody.
+  # Runs the block in a process that may become any user. Returns the value of the block.
   def as_root(&block)
     skip "only root can become another user" unless Process.euid.zero?
     reader, writer = IO.pipe

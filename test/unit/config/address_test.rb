@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/config/option_table"
 
-# The forms of a listen address.
+# Tests of the forms of an address to listen on.
 class AddressTest < Minitest::Test
   Address = Bontebok::Address
 

@@ -4,7 +4,7 @@ require "test_helper"
 require "bontebok/config/config_file"
 require "bontebok/config/config_styles"
 
-# The configuration file: options as methods, faults with file and line.
+# Tests of the configuration file: options are methods, and messages have file and line.
 class ConfigFileTest < Support::TestCase
   def test_options_are_methods
     entries = read("max_workers 4\nlisten '80', 'unix:@a'\nlisten '81'\nheader_timeout 0.5\npreload false\n")
@@ -28,7 +28,7 @@ class ConfigFileTest < Support::TestCase
     assert_equal "#{@path}:2", entries[:threads].place
   end
 
-  # Applications have constants of such names too, for which hooks ask.
+  # Applications have constants of the same names, and hooks use them.
   def test_its_constants_and_variables_are_not_ours
     Object.const_set(:Hooks, :of_the_application)
     assert_equal :of_the_application, read("server Hooks")[:server].value
@@ -68,7 +68,7 @@ class ConfigFileTest < Support::TestCase
     assert_fault 2, ":1: on_error wants a block", "on_error 'x'"
   end
 
-  # A file for Rhebok, with every option that can be used there.
+  # A file for Rhebok with all of its options.
   def test_names_of_rhebok
     entries = read("host '127.0.0.1'\nport 9202\npath '/run/a.sock'\nmax_workers 1\ntimeout 300\n" \
                    "max_request_per_child 9\nmin_request_per_child 3\nspawn_interval 1\noobgc true\n" \

@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/config/config"
 
-# Values and defaults that do not come from the command: those of rackup and rails server.
+# Tests of the values and defaults of rackup and rails server.
 class ConfigGivenTest < Support::TestCase
   def test_what_rackup_gives_is_between_file_and_environment
     path = temp_file("bontebok.rb", "threads 2\n")

@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/config/config"
 
-# Effective values, and where they come from.
+# Tests of the effective values and of their sources.
 class ConfigTest < Support::TestCase
   def test_defaults
     config = config()
@@ -30,7 +30,7 @@ class ConfigTest < Support::TestCase
     assert_equal "environment RACK_ENV", config(env: env).source(:environment)
   end
 
-  # It is given to the application later, but the file wants to know already now.
+  # The file may use RACK_ENV, too.
   def test_the_file_sees_the_environment_of_the_command_line
     path = temp_file("bontebok.rb", "server ENV.fetch('RACK_ENV')\n")
     before = ENV.fetch("RACK_ENV", nil)
@@ -39,7 +39,7 @@ class ConfigTest < Support::TestCase
     ENV["RACK_ENV"] = before
   end
 
-  # Whatever the file is called.
+  # The name of the file does not matter.
   def test_what_somebody_has_asked_for
     %w[default.rb environment.rb].each do |name|
       temp_file(name, "backlog 7\n")
@@ -84,7 +84,7 @@ class ConfigTest < Support::TestCase
     assert_empty config(limits.merge(request_timeout: ["0"])).warnings
   end
 
-  # What a style says of options that nobody gives comes after the environment.
+  # The environment wins over the defaults of a style.
   def test_defaults_of_a_style
     assert_equal "0.0.0.0:8080", config({ config_file: [temp_file("unicorn.rb")] })[:listen].join
     path = temp_file("puma.rb", "")

@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/config/config"
 
-# What the variables of the environment say.
+# Tests of the environment variables.
 class ConfigVariablesTest < Support::TestCase
   def test_a_blank_variable_is_not_set
     blank = { "RACK_ENV" => " ", "PORT" => "", "WEB_CONCURRENCY" => "\n", "RAILS_MAX_THREADS" => "" }
@@ -22,7 +22,7 @@ class ConfigVariablesTest < Support::TestCase
     assert_match(/\Aenvironment PORT: Listen wants HOST:PORT/, error.message)
   end
 
-  # Rails' own images set only the second one.
+  # Container images of Rails set only RAILS_ENV.
   def test_the_environment_has_two_variables
     config = config(env: { "RACK_ENV" => " ", "RAILS_ENV" => "production" })
     assert_equal ["production", "environment RAILS_ENV"], [config[:environment], config.source(:environment)]

@@ -4,7 +4,7 @@ require "etc"
 require "test_helper"
 require "bontebok/config/cpus"
 
-# CPUs of faked machines: /proc and /sys/fs/cgroup as files in a directory.
+# Tests of the number of CPUs. The files of /proc and /sys/fs/cgroup are fakes in a directory.
 class CpusTest < Support::TestCase
   V2 = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
   V1 = "31 23 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n" \
@@ -39,7 +39,7 @@ class CpusTest < Support::TestCase
     assert_equal 3, cpus(files)
   end
 
-  # What is mounted is the container's own group, under a name that leads nowhere in it.
+  # The container's own group is mounted. Its name is not visible in the container.
   def test_the_second_version_in_a_container
     ["0::/\n", "0::/../../other\n", "0::/docker/1f/app\n"].each do |group|
       assert_equal 2, cpus("proc/self/mountinfo" => V2, "proc/self/cgroup" => group,
@@ -47,7 +47,7 @@ class CpusTest < Support::TestCase
     end
   end
 
-  # A script's process is called as the first 15 bytes of its name.
+  # The name of a script's process is the first 15 bytes of the script's name.
   def test_names_need_not_be_text
     files = { "proc/self/mountinfo" => "29 23 0:25 / /mnt/\xff rw - tmpfs \xff rw\n#{V2}",
               "proc/self/cgroup" => "0::/\xff\n", "sys/fs/cgroup/\xff/cpu.max" => "300000 100000\n" }
@@ -61,7 +61,7 @@ class CpusTest < Support::TestCase
     end
   end
 
-  # Another container's name that begins as ours does.
+  # The mount shows the group of another container. This container's name begins with the name of that group.
   def test_a_mount_that_does_not_show_our_group
     mount = "30 23 0:26 /docker/1 /sys/fs/cgroup ro - cgroup2 cgroup2 rw\n"
     assert_equal 5, cpus("proc/self/mountinfo" => mount, "proc/self/cgroup" => "0::/docker/1f/app\n",
@@ -78,7 +78,7 @@ class CpusTest < Support::TestCase
     assert_equal 8, cpus(files.merge("sys/fs/cgroup/cpu,cpuacct/app/cpu.cfs_quota_us" => "-1\n"))
   end
 
-  # The mount shows the hierarchy from the container's group on, the group's name is the machine's.
+  # The mount shows the hierarchy from the container's group on. The group has its name on the machine.
   def test_the_first_version_in_a_container
     mount = "32 23 0:28 /docker/1f /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n"
     assert_equal 2, cpus("proc/self/mountinfo" => mount, "proc/self/cgroup" => "4:cpu:/docker/1f/app\n",
@@ -98,7 +98,7 @@ class CpusTest < Support::TestCase
 
   private
 
-  # The count on a machine with these files and CPUs 0 to 7, unless told otherwise.
+  # The count on a machine with these files and this list of CPUs.
   def cpus(files = {}, list = "0-7")
     temp_file("proc/self/status", "Name:\truby\nCpus_allowed:\tff\nCpus_allowed_list:\t#{list}\n")
     files.each { |path, text| temp_file(path, text) }

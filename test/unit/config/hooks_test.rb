@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/config/hooks"
 
-# Hooks in order, by arity, and what becomes of those that raise.
+# Tests of hooks: their order, their arguments, and hooks that raise.
 class HooksTest < Minitest::Test
   def setup
     @hooks = Bontebok::Hooks.new

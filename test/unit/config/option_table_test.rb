@@ -4,7 +4,8 @@ require "test_helper"
 require "bontebok/config/hooks"
 require "bontebok/cli/option_docs"
 
-# The table holds together: no name twice, every default a value, the core's settings all there, the page up to date.
+# Tests of the table: names are unique, defaults are valid, all settings of the core are options, and the help and the
+# page of docs show all options.
 class OptionTableTest < Minitest::Test
   Table = Bontebok::OptionTable
 
@@ -39,8 +40,25 @@ class OptionTableTest < Minitest::Test
 
   def test_help_is_no_wider_than_a_terminal_is_wide
     lines = Bontebok::OptionDocs.help.lines(chomp: true)
+    lines += Table::ALL.flat_map { |option| Bontebok::OptionDocs.help(option).lines(chomp: true) }
     assert_empty(lines.select { |line| line.size > 100 })
-    Table::ALL.each { |option| assert(lines.any? { |line| line.include?(option.flag.sub("--", "")) }, option.name) }
+  end
+
+  def test_help_has_one_line_for_each_option
+    lines = Bontebok::OptionDocs.help.lines(chomp: true)
+    Table::ALL.each do |option|
+      assert_equal [option.flag], lines.filter_map { |line| line[/(?<= )#{option.flag}(?= )/] }, option.name
+      assert_operator option.summary.size, :<=, 60, option.name
+      assert(lines.any? { |line| line.end_with?("#{option.summary} [#{option.default_text}]") }, option.name)
+    end
+  end
+
+  def test_an_option_is_found_by_each_of_its_spellings
+    Table::ALL.each do |option|
+      option.spellings.each { |name| assert_same option, Table.find(name), name }
+    end
+    assert_nil Table.find("--no-threads")
+    assert_includes Table[:reuse_port].spellings, "--no-reuseport"
   end
 
   def test_configuration_page_is_up_to_date
@@ -54,7 +72,7 @@ class OptionTableTest < Minitest::Test
 
   private
 
-  # { name => default } of BB_SETTINGS, whose defaults are products of numbers.
+  # { name => default } of BB_SETTINGS. A default there is a product of numbers.
   def settings_of_the_header
     header = File.read(File.join(ROOT, "core/include/bontebok.h"))
     list = header[/#define BB_SETTINGS\(X\).*?[^\\]$/m]

@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/config/option_table"
 
-# What each kind of option accepts, and what it says about the rest.
+# Tests of the values that each type accepts, and of its message for the others.
 class OptionTypesTest < Minitest::Test
   Types = Bontebok::OptionTypes
 
@@ -83,7 +83,7 @@ class OptionTypesTest < Minitest::Test
     assert_refuses Bontebok::OptionTable[:rackup].type, "a file", "", "a\0b"
   end
 
-  # Wherever the application changes to.
+  # The application may change the working directory.
   def test_a_directory_becomes_absolute
     directory = Bontebok::OptionTable[:spool_dir].type
     assert_reads directory, "spool" => "#{Dir.pwd}/spool", "/var/../tmp/" => "/tmp", "~" => Dir.home

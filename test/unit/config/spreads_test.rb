@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/config/config"
 
-# Numbers of requests that are chosen between two options.
+# Tests of the numbers of requests between two options.
 class SpreadsTest < Support::TestCase
   def test_request_limits
     assert_equal 0, config.request_limit

@@ -2,22 +2,24 @@
 
 module Bontebok
   module ConfigStyles
-    # What styles share.
+    # The superclass of styles: how they define directives, and what they do with unknown ones.
     class Directives
       class << self
         private
 
-        # A directive that is one of our options under another name.
+        # Defines a directive that is an option of OptionTable, here or under another name.
         def option(directive, key = directive)
           define_method(directive) { |value| @configuration.set(key, value) }
         end
 
-        # Directives that ask for nothing which is not so anyway, or tune a mechanism that this server does not have.
+        # Defines directives without an effect: they ask for something that is always so here, or they tune a mechanism
+        # that this server does not have.
         def nothing_to_do(*directives)
           directives.each { |directive| define_method(directive) { |*, **, &_block| nil } }
         end
 
-        # Directives for what this server has not got, and what to do instead. One that is false asks for nothing.
+        # Defines directives for features that this server does not have, with advice for another way. The value false
+        # asks for nothing.
         def absent(advice, *directives)
           directives.each do |directive|
             define_method(directive) { |*values, **, &_block| unknown(directive, advice) unless values.first == false }
@@ -32,7 +34,7 @@ module Bontebok
 
       private
 
-      # Sockets have one mode: what one of them does not allow none does.
+      # All unix sockets have the same mode here. It has only the permissions that every directive allows.
       def restrict_socket(umask)
         @configuration.set(:socket_mode, (@configuration[:socket_mode] || 0o777) & ~umask)
       end
@@ -45,7 +47,7 @@ module Bontebok
         unknown(name, hint(name))
       end
 
-      # What may have been meant.
+      # A directive that the user may have meant, or nil.
       def hint(name)
         known = self.class.public_instance_methods - Object.public_instance_methods
         near = DidYouMean::SpellChecker.new(dictionary: known).correct(name).first if defined?(DidYouMean)

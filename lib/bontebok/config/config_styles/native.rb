@@ -6,13 +6,15 @@ require_relative "directives"
 
 module Bontebok
   module ConfigStyles
-    # config/bontebok.rb: each option of the table is a method that takes its value, each hook one that takes a block.
+    # The style of config/bontebok.rb. Each option of OptionTable is a method that takes a value. Each hook is a method
+    # that takes a block.
     #
     #   listen "127.0.0.1:8080", "unix:/run/app.sock"
     #   max_workers 4
     #   after_fork { |worker| Database.connect }
     #
-    # A file for Rhebok is one as well: its options have the names of ours, but for host, port and path.
+    # A file for Rhebok has this style, too. Rhebok's options have the same names here, except host, port and path,
+    # which stand for listen.
     class Native < Directives
       DEFAULTS = {}.freeze
 
@@ -30,7 +32,7 @@ module Bontebok
 
       private
 
-      # A file for another server may have a name that does not tell so.
+      # The file may be for another server, under a name that does not show it.
       def hint(name)
         theirs, = ALL.find { |_, style| style.method_defined?(name) }
         theirs ? "--config-style #{theirs} reads a file for #{theirs}" : super

@@ -6,18 +6,18 @@ require_relative "puma_hooks"
 
 module Bontebok
   module ConfigStyles
-    # A file for puma. Where it says nothing it means what it means there: all addresses, one process with five threads,
-    # and with more processes an application that is loaded before the fork. One worker is not preloaded: threads that
-    # an application starts while it loads do not survive a fork. What is to be done out of band is done whenever there
-    # is a moment for it.
+    # A configuration file for puma. Options that it does not set have puma's defaults: all addresses, one process with
+    # five threads; with several processes the application is loaded before the fork. A single worker is not preloaded,
+    # as threads that an application starts while it loads do not survive a fork. The hook out_of_band runs whenever
+    # there is a moment without requests.
     class Puma < Directives
       DEFAULTS = { listen: [Address.new(host: "0.0.0.0", port: 9292)], max_workers: 1, threads: 5,
                    preload: ->(config) { config.workers > 1 }, max_gc_per_request: 1 }.freeze
 
       ADDRESS = %r{\A(tcp|unix)://([^?]*)(?:\?(.*))?\z}
-      # Options of an address without a counterpart.
+      # Options of an address that have no counterpart here.
       TUNING = %w[low_latency].freeze
-      # What files name that want the usual one.
+      # Files name this constant for the usual rackup file.
       DefaultRackup = "config.ru" # rubocop:disable Naming/ConstantName -- puma's own
 
       include PumaHooks
@@ -45,13 +45,13 @@ module Bontebok
       absent "put the application into a rackup file", :app
       absent "write its lines without the block", :single, :cluster
       absent "workers are forked from the master alone", :fork_worker
-      absent "worker_shutdown_timeout is the time for what is in flight", :force_shutdown_after
+      absent "worker_shutdown_timeout is the time for open requests", :force_shutdown_after
       absent "the server's own log has LogFormat, that of requests AccessLogFormat", :custom_logger, :log_formatter
-      absent "no answer 103 is sent", :early_hints
+      absent "the server sends no 103 responses", :early_hints
       absent "have the proxy send X-Forwarded-Proto", :rack_url_scheme
-      absent "REMOTE_ADDR is who connects, X-Forwarded-For tells the client", :set_remote_address
+      absent "REMOTE_ADDR is the address that connects, X-Forwarded-For has the client's", :set_remote_address
 
-      # What an application that runs beside the server does instead of a plugin.
+      # { plugin => what to do instead }
       PLUGINS = { "solid_queue" => "start bin/jobs beside the server" }.freeze
 
       def bind(address)
@@ -75,7 +75,7 @@ module Bontebok
         @host = host
       end
 
-      # The number of threads does not change with the load: the most there may be.
+      # The number of threads does not change with the load here. It is the maximum.
       def threads(least, most = least)
         if [least, most].map { |number| Integer(number) }.reduce(:>)
           @configuration.refuse("threads wants the smaller number first")
@@ -103,26 +103,26 @@ module Bontebok
         @configuration.set(:keepalive_timeout, seconds) unless @closing
       end
 
-      # In whichever order.
+      # The order of this directive and persistent_timeout does not matter.
       def enable_keep_alives(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
         @closing = !answer
         @configuration.set(:keepalive_timeout, 0) if @closing
       end
 
-      # The one plugin that Rails' own file always asks for; others change puma itself.
+      # Rails' own configuration file always asks for tmp_restart. Other plugins change puma itself.
       def plugin(name)
         return unknown("plugin #{name}", PLUGINS[name.to_s]) unless name.to_s == "tmp_restart"
 
         @configuration.set(:restart_file, "tmp/restart.txt")
       end
 
-      # What is there stays, also without the third argument.
+      # The files are appended to, also without the third argument.
       def stdout_redirect(stdout = nil, stderr = nil, _append = false) # rubocop:disable Style/OptionalBooleanParameter
         @configuration.set(:stdout, stdout)
         @configuration.set(:log, stderr)
       end
 
-      # In the format of Rack::CommonLogger, but for the time that a request took.
+      # The format is that of Rack::CommonLogger, without the time that a request took.
       def log_requests(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
         @configuration.set(:access_log, answer ? "-" : "")
         @configuration.set(:access_log_format, "common") if answer
@@ -132,14 +132,14 @@ module Bontebok
         log_requests(!answer)
       end
 
-      # A further file of this style.
+      # Evaluates another file of this style.
       def load(path)
         @configuration.evaluate(path)
       end
 
       private
 
-      # Digits with or without the 0 in front. There a umask without it is decimal, which nobody means.
+      # The digits may come without the leading 0. In puma, a umask without it is decimal, which nobody means.
       def octal(name, text)
         Integer(text.to_s, 8)
       rescue ArgumentError

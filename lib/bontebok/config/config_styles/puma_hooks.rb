@@ -4,16 +4,16 @@ require_relative "../../request_timeout"
 
 module Bontebok
   module ConfigStyles
-    # The hooks of a file for puma, under their names of puma 7 and those of before. A worker's index counts from 0.
+    # The hooks of a file for puma, with the names of puma 7 and the names before it. A worker's index counts from 0.
     module PumaHooks
-      # What after_worker_shutdown is told.
+      # The argument of after_worker_shutdown.
       WorkerHandle = Struct.new(:index, :pid, :process_status)
 
       INDEX = ->(worker) { [worker.number - 1] }
       NOTHING = ->(*) { [] }
       HANDLE = ->(worker, status) { [WorkerHandle.new(worker.number - 1, worker.pid, status)] }
 
-      # { ours => [arguments, names there] }
+      # { our name => [arguments, puma's names] }
       WITH_COUNTERPART = {
         before_fork: [INDEX, %i[before_worker_fork on_worker_fork]],
         after_worker_fork: [INDEX, %i[after_worker_fork after_worker_boot]],
@@ -27,7 +27,7 @@ module Bontebok
         out_of_band: [NOTHING, %i[out_of_band]]
       }.freeze
 
-      # Of restarts in place, by exec, and of forks from a worker: there are none.
+      # Hooks of restarts by exec and of forks from a worker. This server does neither.
       WITHOUT_COUNTERPART = %i[before_restart on_restart before_refork after_refork on_refork].freeze
 
       WITH_COUNTERPART.each do |name, (arguments, directives)|
@@ -41,7 +41,7 @@ module Bontebok
 
       WITHOUT_COUNTERPART.each { |directive| define_method(directive) { |_key = nil, &_block| nil } }
 
-      # There it runs once, before the first worker is forked.
+      # In puma it runs once, before the first worker is forked.
       def before_fork(&block)
         @configuration.refuse("before_fork wants a block") unless block
 
@@ -52,7 +52,7 @@ module Bontebok
         })
       end
 
-      # What it returns, [status, headers, body], is the answer.
+      # It returns the response, [status, headers, body].
       def lowlevel_error_handler(handler = nil, &block)
         @configuration.add_hook(:on_error, handler || block, directive: __method__) do |error, env|
           [error, env, error.is_a?(RequestTimeout) ? 504 : 500]
@@ -61,7 +61,7 @@ module Bontebok
 
       private
 
-      # Hooks of one key share a Hash, in each process another one.
+      # The hooks of a key share a Hash. Each process has its own.
       def data_for(key)
         return [] unless key
 

@@ -6,14 +6,15 @@ require_relative "unicorn_objects"
 
 module Bontebok
   module ConfigStyles
-    # A file for unicorn. Where it says nothing it means what it means there: one worker, and the application loaded in
-    # each, because what it opens then (a connection to a database) must not be shared by all; a minute for a request.
+    # A configuration file for unicorn. Options that it does not set have unicorn's defaults: one worker, a minute for a
+    # request, and each worker loads the application, because workers must not share what the application opens then (a
+    # connection to a database).
     class Unicorn < Directives
       DEFAULTS = { listen: [Address.new(host: "0.0.0.0", port: 8080)], max_workers: 1, preload: false,
                    request_timeout: 60_000 }.freeze
 
-      # Options of listen without a counterpart: TCP_NODELAY is always on, a used address is not waited for, and the
-      # rest tunes the kernel.
+      # Options of listen that have no counterpart: TCP_NODELAY is always on, the server does not wait for an address
+      # that is in use, and the other options tune the kernel.
       TUNING = %i[tcp_nodelay tcp_nopush tcp_defer_accept accept_filter sndbuf rcvbuf tries delay ipv6only].freeze
 
       LOGGER_METHODS = %i[debug info warn error fatal].freeze
@@ -27,29 +28,29 @@ module Bontebok
       option :client_body_buffer_size, :spool_threshold
       option :check_client_connection
 
-      # before_exec: no process of this server executes another program in its own place.
+      # before_exec: no process of this server calls exec.
       nothing_to_do :before_exec, :rewindable_input, :default_middleware
 
-      absent "workers are forked, none executes a program anew", :worker_exec
-      absent "no answer 103 is sent", :early_hints
+      absent "workers are forked, and none executes a program", :worker_exec
+      absent "the server sends no 103 responses", :early_hints
 
       def listen(address, options = {})
         options.each { |name, value| listen_option(name, value) }
         @configuration.add(:listen, spelled(address))
       end
 
-      # At once, as there.
+      # The directory is entered now, as in unicorn.
       def working_directory(path)
         @configuration.enter(path)
       end
 
-      # Without a group it is the user's own; there it stays root's.
+      # Without a group it is the user's group. In unicorn it remains root's.
       def user(name, group = nil)
         @configuration.set(:user, name)
         @configuration.set(:group, group)
       end
 
-      # For the hooks. What this server has to say itself goes to Log.
+      # The logger is for the hooks. The server's own log is the option Log.
       def logger(object)
         missing = LOGGER_METHODS.reject { |name| object.respond_to?(name) }
         @configuration.refuse("logger has no #{missing.join(', ')}") if missing.any?
@@ -81,7 +82,7 @@ module Bontebok
         end
       end
 
-      # In the form of our own option.
+      # The address as Listen takes it.
       def spelled(address)
         case address.to_s
         when %r{\A[/~]} then "unix:#{address}"

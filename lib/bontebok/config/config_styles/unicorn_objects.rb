@@ -4,12 +4,12 @@ require "logger"
 
 module Bontebok
   module ConfigStyles
-    # What stands for unicorn's own objects in the hooks of a file for unicorn: as much of them as such files use.
+    # Stand-ins for unicorn's objects, for the hooks of a file for unicorn. They have the methods that such files use.
     module UnicornObjects
-      # nr counts from 0.
+      # A worker. nr counts from 0.
       Worker = Struct.new(:nr, :pid)
 
-      # The server.
+      # The server object, the first argument of hooks.
       class Server
         attr_writer :logger
 
@@ -25,12 +25,12 @@ module Bontebok
           @configuration[:max_workers]
         end
 
-        # The file, as there.
+        # The path of the pid file, as in unicorn.
         def pid
           @configuration[:pidfile]
         end
 
-        # Of what it holds there, what hooks look for.
+        # The part of unicorn's configuration that hooks use.
         def config
           { pid: pid, worker_processes: worker_processes, timeout: @configuration[:request_timeout] }
         end

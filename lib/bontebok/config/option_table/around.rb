@@ -5,40 +5,42 @@ require_relative "../option_values"
 
 module Bontebok
   module OptionTable
-    # The process as the system sees it.
+    # The options of the process itself: directory, user, files.
     module Around
       include OptionValues
 
-      TITLE = "Around the process"
+      TITLE = "System"
 
       OPTIONS = [
         Option.new("Directory", FILE, nil,
-                   "Directory to change to before anything else: where relative names of files begin. In the " \
-                   "configuration file: those of all its lines; its own code is there from that line on.",
-                   section: TITLE, default_text: "the directory of the start"),
+                   "Working directory of the server. The server changes to it before anything else, and relative " \
+                   "file names begin there. If the configuration file sets the directory, this holds for the file " \
+                   "names in all its lines; the file's own code runs there only after that line.",
+                   section: TITLE, default_text: "current directory"),
         Option.new("User", ACCOUNT, nil,
-                   "Whom the application runs as, a name or a number. The server is started by root then: it binds, " \
-                   "the supervisor stays root, masters become this user before they load anything. HOME, USER and " \
-                   "LOGNAME are set as well.",
-                   section: TITLE, default_text: "who starts the server"),
+                   "User of the application, a name or a number. Only root can start a server with another user. " \
+                   "The supervisor stays root and binds the addresses; a master becomes the user before it loads " \
+                   "anything. HOME, USER and LOGNAME are set as well.",
+                   section: TITLE, default_text: "unchanged"),
         Option.new("Group", ACCOUNT, nil,
-                   "The group beside User, a name or a number.",
-                   section: TITLE, default_text: "User's own"),
+                   "Group of the application, a name or a number. It needs User.",
+                   section: TITLE, default_text: "User's group"),
         Option.new("Umask", OptionTypes::FileMode.new, nil,
-                   "Rights that new files do not get, those of the logs and of the application: 0027. SocketMode is " \
-                   "not affected.",
-                   section: TITLE, default_text: "as it is"),
+                   "Permissions that new files do not get. 0027 is an example. The files are those of the logs and " \
+                   "of the application. SocketMode does not depend on it.",
+                   section: TITLE, default_text: "unchanged"),
         Option.new("Tag", TAG, nil,
-                   "What the titles of workers end with, to tell servers on one machine apart.",
-                   section: TITLE, default_text: "name of the working directory"),
+                   "End of the workers' process titles. It tells the servers of a machine apart.",
+                   section: TITLE, default_text: "name of the directory"),
         Option.new("Pidfile", PATH, nil,
-                   "File for the number of the process that was started, removed at its end. Where another server " \
-                   "that lives has written its own, the start fails.",
+                   "File for the server's process id. It holds the id of the process that was started, and is " \
+                   "removed when that process ends. If the file holds the id of another server that still runs, the " \
+                   "start fails.",
                    section: TITLE),
         Option.new("RestartFile", FILE, nil,
-                   "File whose change has the application loaded anew: a new master and its workers take the place " \
-                   "of the old ones, which serve until all of the new ones are ready. It is looked at every 2 s, " \
-                   "and not with MaxWorkers 0.",
+                   "File whose change reloads the application. A new master loads the application and forks new " \
+                   "workers. The old workers serve until all new workers are ready. The server looks at the file " \
+                   "every 2 s. No effect with MaxWorkers 0.",
                    section: TITLE)
       ].freeze
     end

@@ -5,7 +5,7 @@ require_relative "../option_values"
 
 module Bontebok
   module OptionTable
-    # When Ruby's garbage is collected.
+    # The options of garbage collection.
     module Garbage
       include OptionValues
 
@@ -15,19 +15,22 @@ module Bontebok
 
       OPTIONS = [
         Option.new("OobGC", SWITCH, false,
-                   "Collect garbage between requests (out of band), every MaxGCPerRequest requests, while other " \
-                   "workers take those that come. Ruby 3.4 and later then collect old objects at no other time.",
+                   "Collect garbage between requests (out of band). A worker does so every MaxGCPerRequest " \
+                   "requests, while other workers take the new requests. Ruby 3.4 and later then collect old " \
+                   "objects at no other time.",
                    section: TITLE, key: :oob_gc, aliases: [:oobgc]),
         Option.new("MaxGCPerRequest", REQUESTS, 5,
-                   "Requests of a worker until it does what is to be done out of band: OobGC, the hook out_of_band. " \
-                   "It waits for a moment in which it has no request, but not longer than for ten times as many.",
+                   "Requests from one out-of-band run to the next. A run calls the hook out_of_band, and collects " \
+                   "garbage if OobGC is on. The worker waits for a moment without a request, but for at most ten " \
+                   "times as many requests.",
                    section: TITLE, key: :max_gc_per_request),
         Option.new("MinGCPerRequest", COUNT, 0,
-                   "With MaxGCPerRequest: each time the number is chosen at random between the two. 0: no spread.",
+                   "Lower bound for a random MaxGCPerRequest. After each run the number is chosen at random from " \
+                   "MinGCPerRequest to MaxGCPerRequest. 0: it is always MaxGCPerRequest.",
                    section: TITLE, key: :min_gc_per_request),
         Option.new("CompactBeforeFork", SWITCH, false,
-                   "With Preload: move objects together before the workers are forked, which then share more " \
-                   "memory. Ruby 3.3 and later do that in any case, as part of Process.warmup.",
+                   "Compact the heap before workers are forked. The workers then share more memory. It needs " \
+                   "Preload. Ruby 3.3 and later always compact the heap, as a part of Process.warmup.",
                    section: TITLE)
       ].freeze
     end

@@ -5,45 +5,49 @@ require_relative "../option_values"
 
 module Bontebok
   module OptionTable
-    # What a client may send.
+    # The limits of requests and of connections.
     module Limits
       include OptionValues
 
-      TITLE = "What a request may be"
+      TITLE = "Limits"
 
       OPTIONS = [
         Option.new("MaxTarget", OptionTypes::Size.new(64..(1 << 20)), 16 * 1024,
-                   "Bytes of the request target. Longer: 414.",
+                   "Maximum size of a request target. If it is longer, the client gets 414.",
                    section: TITLE, core: true),
         Option.new("MaxFieldBytes", OptionTypes::Size.new(256..(16 << 20)), 64 * 1024,
-                   "Bytes of all fields of a request head. More: 431.",
+                   "Maximum size of all fields of a request head. If they are longer, the client gets 431.",
                    section: TITLE, core: true),
         Option.new("MaxFields", OptionTypes::Count.new(1..4096), 128,
-                   "Fields of a request head. More: 431.",
+                   "Maximum number of fields of a request head. If there are more, the client gets 431.",
                    section: TITLE, core: true),
         Option.new("MaxBody", SIZE, 0,
-                   "Bytes of a request body. Longer: 413. 0: no limit.",
+                   "Maximum size of a request body. If it is longer, the client gets 413. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("AllowUnderscoreHeaders", SWITCH, false,
-                   "Keep request fields with _ in their names, which CGI's form makes equal to those with -.",
+                   "Keep request fields with _ in their names. In env such a field has the same name as one with -. " \
+                   "false: such fields are dropped.",
                    section: TITLE, core: true),
         Option.new("MaxConnections", COUNT, 0,
-                   "Connections of one worker. At the limit, and without free descriptors, the longest idle one " \
-                   "goes. While none is idle, responses end their connections, and new clients are served if their " \
-                   "requests are whole. For other new clients the slowest ones go, ten a second: requests with " \
-                   "408, readers of responses with a reset. If that is not enough: 503. 0: no limit.",
+                   "Maximum number of connections of a worker. At the limit, or without free descriptors, the " \
+                   "worker closes the connection that is idle for the longest time. While none is idle, each " \
+                   "response closes its connection, and a new client is served if its whole request is there. To " \
+                   "make room for other new clients, the worker ends the slowest clients, ten a second: a slow " \
+                   "request gets 408, a slow reader of a response gets a reset. If that is not enough, a new client " \
+                   "gets 503. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("MaxQueue", COUNT, 0,
-                   "Requests that may wait, in the whole server, while all workers are busy. One more: 503 with " \
-                   "Retry-After at once, before what is still to come of its body is read. The connection stays, if " \
-                   "all of the request is here. 0: no limit.",
+                   "Maximum number of requests that wait for a worker. The requests of the whole server count, and " \
+                   "they wait while all workers are busy. One more request gets 503 with Retry-After at once, " \
+                   "before the rest of its body is read. Its connection stays open if all of the request is there. " \
+                   "0: no limit.",
                    section: TITLE, core: true),
         Option.new("HealthPaths", OptionTypes::Paths.new, [].freeze,
-                   "Paths, with spaces between them, of requests that ask whether the server is there: they are not " \
-                   "refused for MaxQueue or QueueTimeout, however long they wait.",
+                   "Paths of health checks, with spaces between them. MaxQueue and QueueTimeout never reject a " \
+                   "request for such a path, however long it waits.",
                    section: TITLE),
         Option.new("MaxKeepaliveRequests", COUNT, 0,
-                   "Requests on one connection. 0: no limit.",
+                   "Maximum number of requests on a connection. 0: no limit.",
                    section: TITLE, core: true)
       ].freeze
     end

@@ -5,7 +5,7 @@ require_relative "../option_values"
 
 module Bontebok
   module OptionTable
-    # Where clients come in.
+    # The options of listeners and of new connections.
     module Listening
       include OptionValues
 
@@ -13,45 +13,52 @@ module Bontebok
 
       OPTIONS = [
         Option.new("Listen", OptionTypes::Addresses.new, nil,
-                   "Address: #{Address::FORMS}. May be given several times. PORT alone is 0.0.0.0:PORT; port 0 " \
-                   "is one that the kernel chooses. A name is all its addresses that this machine has; [::] is both " \
-                   "families, beside 0.0.0.0 of the same port IPv6 alone. $PORT is the port of the default address.",
+                   "Address to listen on. It is #{Address::FORMS}. The option may be given several times. PORT " \
+                   "alone means 0.0.0.0:PORT. With port 0 the kernel chooses the port. A host name stands for all " \
+                   "its addresses that this machine has. [::] listens on IPv6 and IPv4; if the server also listens " \
+                   "on 0.0.0.0 with the same port, [::] listens on IPv6 only. The default address is 127.0.0.1 in " \
+                   "development, else 0.0.0.0, with port 9292 or $PORT. A server that adopts sockets has no default " \
+                   "address.",
                    section: TITLE, short: "l", repeated: true, environment_variables: ["PORT"],
-                   default_text: "127.0.0.1:9292 in development, else 0.0.0.0:9292; none beside adopted ones"),
+                   default_text: "port 9292"),
         Option.new("BackLog", OptionTypes::Count.new(1..65_535), 1024,
-                   "Connections that may wait to be accepted, per listener. The kernel's own limit " \
-                   "(net.core.somaxconn) holds as well.",
+                   "Connections per listener that may wait to be accepted. The kernel has a limit, too " \
+                   "(net.core.somaxconn).",
                    section: TITLE, key: :backlog),
         Option.new("ReusePort", SWITCH, false,
-                   "Let other servers listen on the same TCP port (SO_REUSEPORT).",
+                   "Let other servers listen on the same TCP port. The socket option is SO_REUSEPORT.",
                    section: TITLE, aliases: [:reuseport]),
         Option.new("Spread", SWITCH, true,
-                   "Share new connections out evenly: a worker that has served more than the others goes to the end " \
-                   "of the queue of those that wait. false: the same few do the work as long as they can, with " \
-                   "warm caches.",
+                   "Distribute new connections evenly among the workers. A worker that has served more requests " \
+                   "than the others goes to the end of the queue of workers that wait for a connection. false: the " \
+                   "same few workers, with warm caches, do the work as long as they can.",
                    section: TITLE, core: true),
         Option.new("DeferAccept", OptionTypes::Count.new(0..3600, metavar: "SECONDS"), 0,
-                   "Leave a TCP connection to the kernel until the client has sent something, for about so many " \
-                   "seconds (TCP_DEFER_ACCEPT). 0: take it at once.",
+                   "Time that the kernel waits for a client's first bytes. The kernel hands a TCP connection to the " \
+                   "server when the client has sent something, or after about so many seconds (TCP_DEFER_ACCEPT). " \
+                   "0: at once.",
                    section: TITLE),
         Option.new("TrustedProxies", OptionTypes::Networks.new, "unix 127.0.0.0/8 ::1",
-                   "Whose X-Request-Start is believed, which says since when a request waits: addresses and networks " \
-                   "with spaces between, unix for who connects to a unix socket. none: nobody's.",
+                   "Proxies with a trusted X-Request-Start. This field says since when a request waits. The value " \
+                   "has addresses and networks with spaces between them; unix is every client of a unix socket. " \
+                   "none: no client is trusted.",
                    section: TITLE),
         Option.new("CheckClientConnection", SWITCH, false,
-                   "Do nothing for a request whose client has closed its connection meanwhile, or the half it sends " \
-                   "on: so does who gives up, but HTTP allows the latter to who waits for the answer. false: only " \
-                   "for one that has waited for busy workers, and whose client is gone for certain: reset, or, " \
-                   "on a unix socket, closed.",
+                   "Skip a request if its client closed the connection. The application is then not called. A " \
+                   "connection counts as closed, too, if the client closed only its sending half. A client that " \
+                   "gives up does that, but HTTP also allows it to a client that waits for the response. false: a " \
+                   "request is skipped only if it has waited for a busy worker and its client is certainly gone: " \
+                   "the connection was reset, or closed on a unix socket.",
                    section: TITLE, core: true),
         Option.new("SocketMode", OptionTypes::FileMode.new, 0o777,
-                   "Mode of a unix socket's file. Who may write to it may connect.",
+                   "Mode of the files of unix sockets. A process that may write to such a file may connect.",
                    section: TITLE),
         Option.new("SocketOwner", ACCOUNT, nil,
-                   "Owner of a unix socket's file, a name or a number. To give it away takes root.",
+                   "Owner of the files of unix sockets, a name or a number. Only root can set another owner.",
                    section: TITLE),
         Option.new("SocketGroup", ACCOUNT, nil,
-                   "Group of a unix socket's file, a name or a number. Other groups than one's own take root.",
+                   "Group of the files of unix sockets, a name or a number. Only root can set a group that the " \
+                   "server does not belong to.",
                    section: TITLE)
       ].freeze
     end

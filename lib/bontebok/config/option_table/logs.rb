@@ -5,7 +5,7 @@ require_relative "../option_values"
 
 module Bontebok
   module OptionTable
-    # What is written down of all that, and where.
+    # The options of the server's log and of the access log.
     module Logs
       include OptionValues
 
@@ -13,21 +13,25 @@ module Bontebok
 
       OPTIONS = [
         Option.new("Log", PATH, nil,
-                   "File to which standard error goes, and with it the log. What is there stays.",
-                   section: TITLE, default_text: "standard error as it is"),
+                   "File for standard error, and with it the log. Existing content stays.",
+                   section: TITLE, default_text: "standard error"),
         Option.new("LogFormat", LOG_STYLE, "text",
-                   "text, or json: each entry is one line, an object.", section: TITLE),
+                   "Format of the log: text or json. json: each entry is an object in one line.",
+                   section: TITLE),
         Option.new("LogLevel", LOG_LEVEL, "info",
-                   "The least that is logged: info, warn or error.", section: TITLE),
+                   "Lowest level that is logged: info, warn or error.",
+                   section: TITLE),
         Option.new("Stdout", PATH, nil,
-                   "File to which standard output goes. It may be the same as Log.",
-                   section: TITLE, default_text: "standard output as it is"),
+                   "File for standard output. It may be the same file as Log.",
+                   section: TITLE, default_text: "standard output"),
         Option.new("AccessLog", LOG_TARGET, "",
-                   "Where each request is logged: a file or FIFO, - for standard output, or syslog:KEY=VALUE,... " \
-                   "with facility, severity, tag and socket. Empty: nowhere.",
+                   "Target of the access log: a file, - or syslog. The file may be a FIFO. - is standard output. " \
+                   "Syslog is syslog:KEY=VALUE,... with the keys facility, severity, tag and socket. Empty: no " \
+                   "access log.",
                    section: TITLE),
         Option.new("AccessLogFormat", LOG_FORMAT, "combined",
-                   "common, combined, ltsv, json, or a line in Apache's notation; docs/LOGS.md has all of it.",
+                   "Format of the lines of the access log. It is common, combined, ltsv, json, or a line in " \
+                   "Apache's notation; docs/LOGS.md has the details.",
                    section: TITLE)
       ].freeze
     end

@@ -5,7 +5,7 @@ require_relative "../option_values"
 
 module Bontebok
   module OptionTable
-    # What is served, and by how many.
+    # The options of the application and of the processes that serve it.
     module Processes
       include OptionValues
 
@@ -13,72 +13,78 @@ module Bontebok
 
       OPTIONS = [
         Option.new("MaxWorkers", OptionTypes::CountOrAuto.new(0..1024, metavar: "N|auto"), :auto,
-                   "Worker processes. auto: one per CPU that may be used, by affinity and by the quota of the " \
-                   "cgroup. 0: one process that forks nothing, for debugging.",
+                   "Worker processes. auto: one per CPU that the server may use, by its CPU affinity and by the " \
+                   "quota of its cgroup. 0: one process that forks nothing, for debugging.",
                    section: TITLE, short: "w", aliases: [:workers], environment_variables: ["WEB_CONCURRENCY"]),
         Option.new("Threads", OptionTypes::Count.new(1..64), 1,
-                   "Lanes per worker: requests that one worker serves at the same time, each in a Ruby thread.",
+                   "Threads per worker. Each is a Ruby thread that serves one request at a time.",
                    section: TITLE, short: "t", environment_variables: ["RAILS_MAX_THREADS"]),
         Option.new("ConfigFile", FILE, nil,
-                   "Configuration file in Ruby: a line `name value` for each option, named as its flag with _ for -.",
-                   section: TITLE, short: "c", aliases: [:config], in_file: false,
-                   default_text: "config/bontebok.rb, if there is one"),
+                   "Configuration file, in Ruby. It has a line `name value` for each option; the name is the " \
+                   "option's long flag with _ for -. The default file is read if it exists.",
+                   section: TITLE, short: "c", aliases: [:config], in_file: false, default_text: "config/bontebok.rb"),
         Option.new("ConfigStyle", STYLE, nil,
-                   "Whose configuration file it is: bontebok, puma or unicorn.",
-                   section: TITLE, in_file: false,
-                   default_text: "puma or unicorn by the file's name (puma.rb, unicorn.conf.rb) or directory " \
-                                 "(config/puma/), else bontebok"),
+                   "Syntax of that file: bontebok, puma or unicorn. By default it is puma or unicorn if the file's " \
+                   "name (puma.rb, unicorn.conf.rb) or its directory (config/puma/) says so, else bontebok.",
+                   section: TITLE, in_file: false, default_text: "by file name"),
         Option.new("IgnoreUnknown", SWITCH, false,
-                   "Go on without what the configuration file says and this server does not know; each is logged.",
+                   "Ignore unknown options in the configuration file. The log names each of them.",
                    section: TITLE, in_file: false),
         Option.new("Environment", WORD, "development",
-                   "The application's environment, put into RACK_ENV. An answer 500 shows the backtrace only in " \
-                   "development.",
+                   "Environment of the application, set as RACK_ENV. A response 500 shows the backtrace in " \
+                   "development only.",
                    section: TITLE, short: "E", environment_variables: %w[RACK_ENV RAILS_ENV]),
         Option.new("Rackup", FILE, "config.ru",
-                   "The rackup file, or a .rb file whose constant of the same name is the application. It may " \
-                   "also be given without a flag, as the last argument.",
+                   "Rackup file of the application. It may also be a .rb file whose constant of the same name is " \
+                   "the application. The last argument may be the file, without a flag.",
                    section: TITLE),
         Option.new("Preload", SWITCH, true,
-                   "Load the application once, before the workers are forked. false: each worker loads it.",
+                   "Load the application once, before workers are forked. false: each worker loads it.",
                    section: TITLE),
         Option.new("MaxRequestPerChild", COUNT, 0,
-                   "Requests after which a worker is replaced; its replacement is ready before it goes. 0: " \
-                   "never. Without effect when MaxWorkers is 0.",
+                   "Requests after which a worker is replaced. The new worker is ready before the old one ends. 0: " \
+                   "never. No effect with MaxWorkers 0.",
                    section: TITLE),
         Option.new("MinRequestPerChild", COUNT, 0,
-                   "With MaxRequestPerChild: each worker's own limit is chosen at random between the two. 0: no " \
-                   "spread.",
+                   "Lower bound for a random MaxRequestPerChild. Each worker has its own limit, chosen at random " \
+                   "from MinRequestPerChild to MaxRequestPerChild. 0: all workers have the limit " \
+                   "MaxRequestPerChild.",
                    section: TITLE),
         Option.new("MaxWorkerAge", DURATION, 0,
-                   "Time after which a worker is replaced likewise; each worker's own is chosen at random from three " \
-                   "quarters of it on. 0: never. Without effect when MaxWorkers is 0.",
+                   "Time after which a worker is replaced. Each worker has its own limit, chosen at random from " \
+                   "three quarters of this time to all of it. The new worker is ready before the old one ends. 0: " \
+                   "never. No effect with MaxWorkers 0.",
                    section: TITLE),
         Option.new("MaxWorkerMemory", SIZE, 0,
-                   "Bytes of memory that a worker shares with no other process; it is looked at every 10 s, and one " \
-                   "that has more is replaced likewise. 0: no limit. Without effect when MaxWorkers is 0, and where " \
-                   "there is no /proc/self/smaps_rollup (Linux has it from 4.14 on): then the log says so.",
+                   "Private memory above which a worker is replaced. Private memory is shared with no other " \
+                   "process; it is measured every 10 s. The new worker is ready before the old one ends. 0: no " \
+                   "limit. No effect with MaxWorkers 0. The option needs /proc/self/smaps_rollup (Linux 4.14 or " \
+                   "later); if that file is missing, the log says so.",
                    section: TITLE),
         Option.new("ErrRespawnInterval", DURATION, 1000,
-                   "Pause before a worker is started again that ended before it was ready. It doubles with each " \
-                   "failure in a row, up to 30 s. One that was ready is replaced at once, unless it is the second " \
-                   "in a row to live for less than this: such an end is a failure as well.",
+                   "Pause before a failed worker is started again. A worker that ends before it is ready has " \
+                   "failed. The pause doubles with each failure in a row, up to 30 s. A worker that was ready is " \
+                   "replaced at once. But if two workers in a row end within this time after they were ready, the " \
+                   "second end is a failure, too.",
                    section: TITLE),
         Option.new("WorkerBootTimeout", DURATION, 60_000,
-                   "Time that a worker has to become ready, with Preload false to load the application; then it is " \
-                   "killed, which is a failure. Also the time that a new generation (RestartFile) has until all of " \
-                   "its workers are ready; then it is stopped, and the former one stays. 0: no limit.",
+                   "Time for a worker to become ready. With Preload false it includes the time for loading the " \
+                   "application. A worker that is late is killed, which is a failure (ErrRespawnInterval). A new " \
+                   "generation (RestartFile) has the same time, and SpawnInterval for each worker after the first, " \
+                   "until all its workers are ready. If it is late, it is stopped and the former generation stays. " \
+                   "0: no limit.",
                    section: TITLE),
         Option.new("SpawnInterval", DURATION, 0,
-                   "Pause between the starts of two workers: in a slow restart (USR1), and whenever several are to " \
-                   "be started. At the first start the first one serves as soon as it is ready.",
+                   "Pause between the starts of two workers. It applies to a slow restart (USR1), and whenever " \
+                   "several workers are to be started. At the first start, the first worker serves as soon as it is " \
+                   "ready.",
                    section: TITLE),
         Option.new("GracefulTimeout", DURATION, 30_000,
-                   "Time that a worker has to finish what is in flight; then it is killed. 0: at once.",
+                   "Time for a stopping worker to finish its requests. After that it is killed. 0: at once.",
                    section: TITLE, core: true),
         Option.new("SignalHup", HUP, "reopen",
-                   "What the signal HUP asks for. reopen: open the log files anew and replace the workers. stop: " \
-                   "a graceful stop, as in Rhebok.",
+                   "Effect of the signal HUP: reopen or stop. reopen: the log files are opened again and the " \
+                   "workers are replaced. stop: a graceful stop, as in Rhebok.",
                    section: TITLE)
       ].freeze
     end

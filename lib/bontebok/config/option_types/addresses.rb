@@ -4,7 +4,7 @@ require_relative "../address"
 
 module Bontebok
   module OptionTypes
-    # One or more listen addresses.
+    # One or more addresses to listen on.
     class Addresses
       def metavar
         "ADDR"

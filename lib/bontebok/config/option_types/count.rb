@@ -2,7 +2,7 @@
 
 module Bontebok
   module OptionTypes
-    # A number without unit.
+    # A whole number without a unit.
     class Count
       attr_reader :metavar
 

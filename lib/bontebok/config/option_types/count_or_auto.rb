@@ -4,7 +4,7 @@ require_relative "count"
 
 module Bontebok
   module OptionTypes
-    # A Count that the machine can choose.
+    # A Count, or auto: then Config computes the number.
     class CountOrAuto < Count
       def read(value)
         return :auto if value.to_s == "auto"

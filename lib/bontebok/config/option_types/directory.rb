@@ -5,12 +5,12 @@ require_relative "text"
 
 module Bontebok
   module OptionTypes
-    # A directory, made absolute at once: the application may change to another one.
+    # A directory or file. The path is made absolute now, as the application may change the working directory later.
     class Directory < Text
       def read(value)
         text = super
         super(absolute(text))
-      rescue ArgumentError # ~name, and nobody has that name
+      rescue ArgumentError # ~name, and there is no such user
         raise Invalid, @wanted
       end
 

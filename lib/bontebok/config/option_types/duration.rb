@@ -2,7 +2,8 @@
 
 module Bontebok
   module OptionTypes
-    # A length of time; the effective value is in milliseconds. Numbers are seconds: 30, 0.5, "500ms", "2m", "1h".
+    # A duration such as 30, 0.5, "500ms", "2m" or "1h". A number without a unit is in seconds. The effective value is
+    # in milliseconds.
     class Duration
       UNITS = { "ms" => 1, "s" => 1000, "" => 1000, "m" => 60_000, "h" => 3_600_000 }.freeze
       PATTERN = /\A(\d+(?:\.\d+)?)(ms|s|m|h|)\z/

@@ -2,7 +2,7 @@
 
 module Bontebok
   module OptionTypes
-    # A file's mode: octal digits as text, or the number that Ruby reads from them.
+    # A file's mode: a text of octal digits, or an Integer.
     class FileMode
       RANGE = (0..0o777)
 

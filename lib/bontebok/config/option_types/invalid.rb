@@ -2,7 +2,7 @@
 
 module Bontebok
   module OptionTypes
-    # A value that is none of the type; the message says what is.
+    # A value is not one of the type. The message describes the values of the type.
     class Invalid < StandardError; end
   end
 end

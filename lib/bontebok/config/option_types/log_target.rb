@@ -4,8 +4,8 @@ require_relative "directory"
 
 module Bontebok
   module OptionTypes
-    # Where an access log goes: a file, made absolute at once; `-`, standard output; or `syslog:` with its settings.
-    # Empty: nowhere.
+    # The target of an access log: a file, whose path is made absolute now; `-`, which is standard output; or `syslog:`
+    # with its settings. Empty: no access log.
     class LogTarget < Directory
       LITERALLY = /\A(?:-?\z|syslog:)/
 

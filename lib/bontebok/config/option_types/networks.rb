@@ -4,10 +4,10 @@ require "ipaddr"
 
 module Bontebok
   module OptionTypes
-    # Addresses, networks, and `unix` for those who connect to a unix socket, as the core wants them: a text with spaces
-    # between. Given as a text with spaces or commas, or as a list.
+    # Addresses, networks, and `unix` for all clients of unix sockets. They are written as a text with spaces or commas,
+    # or as a list. The effective value, for the core, is a text with spaces.
     class Networks
-      # As many as the core keeps.
+      # The core's limit.
       MOST = 128
       UNIX = "unix"
       NONE = "none"

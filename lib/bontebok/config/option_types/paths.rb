@@ -2,9 +2,9 @@
 
 module Bontebok
   module OptionTypes
-    # Paths of requests, as they are sent: a list, or a text with spaces between them; "none".
+    # Paths of requests, undecoded: a list, a text with spaces between the paths, or "none".
     class Paths
-      # The core keeps them in one text, of 256 bytes.
+      # The core has one text of 256 bytes for all paths.
       MAX = 255
       NONE = "none"
       PATH = %r{\A/[!-~&&[^?#]]*\z}

@@ -2,7 +2,7 @@
 
 module Bontebok
   module OptionTypes
-    # Bytes: 65536, "64K", "1M", "2G".
+    # A size in bytes: 65536, "64K", "1M", "2G".
     class Size
       UNITS = { "" => 1, "K" => 1 << 10, "M" => 1 << 20, "G" => 1 << 30 }.freeze
       PATTERN = /\A(\d+)([KMG]?)\z/i

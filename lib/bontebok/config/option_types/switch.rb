@@ -2,7 +2,7 @@
 
 module Bontebok
   module OptionTypes
-    # On or off, in any letter case.
+    # On or off. The letter case does not matter.
     class Switch
       WORDS = { "true" => true, "yes" => true, "on" => true, "1" => true,
                 "false" => false, "no" => false, "off" => false, "0" => false }.freeze

@@ -2,7 +2,7 @@
 
 module Bontebok
   module OptionTypes
-    # A text whose bytes must match the pattern: a file's name need not be UTF-8.
+    # A text whose bytes match a pattern. It may be no valid UTF-8, as file names may.
     class Text
       attr_reader :metavar
 

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../../support/config_style_case"
 
-# puma's directives, and what they mean here.
+# Tests of puma's directives.
 class ConfigStylesPumaTest < Support::TestCase
   include ConfigStyleCase
 
@@ -93,7 +93,7 @@ class ConfigStylesPumaTest < Support::TestCase
     Dir.chdir(before)
   end
 
-  # Old names and new ones; a worker's index counts from 0.
+  # Old and new names. A worker's index counts from 0.
   def test_hooks
     { before_fork: [0, %i[before_worker_fork on_worker_fork]],
       after_worker_fork: [0, %i[after_worker_fork after_worker_boot]],
@@ -158,7 +158,7 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_unknown "plugin yabeda", "plugin :yabeda"
     assert_unknown "state_path", "state_path 'tmp/state'", advice: "signals do what pumactl does"
     assert_unknown "set_remote_address", "set_remote_address header: 'X-Real-IP'",
-                   advice: "REMOTE_ADDR is who connects, X-Forwarded-For tells the client"
+                   advice: "REMOTE_ADDR is the address that connects, X-Forwarded-For has the client's"
     assert_unknown "wokers", "wokers 2", advice: "did you mean workers?"
     assert_unknown "tcp_mode", "tcp_mode"
     assert_fault ":1: on_worker_boot wants a block", "on_worker_boot"

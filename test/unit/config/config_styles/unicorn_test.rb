@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../../support/config_style_case"
 
-# unicorn's directives, and what they mean here.
+# Tests of unicorn's directives.
 class ConfigStylesUnicornTest < Support::TestCase
   include ConfigStyleCase
 
@@ -91,7 +91,7 @@ class ConfigStylesUnicornTest < Support::TestCase
 
   def test_what_is_not_known
     assert_unknown "worker_proceses", "worker_proceses 4", advice: "did you mean worker_processes?"
-    assert_unknown "worker_exec", "worker_exec true", advice: "workers are forked, none executes a program anew"
+    assert_unknown "worker_exec", "worker_exec true", advice: "workers are forked, and none executes a program"
     assert_unknown "Rainbows!", "Rainbows! do\nend"
     assert_fault ":1: before_fork wants a block", "before_fork 1"
   end
