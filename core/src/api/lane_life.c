@@ -1,4 +1,4 @@
-/* lane_life.c: a lane begins and ends. See bontebok.h for the contracts. */
+/* lane_life.c: creates and frees lanes. See bontebok.h for the contracts. */
 #include "lane/lane.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
     return BB_OK;
 }
 
-/* In a child there is no I/O thread to finish what it was doing when the process was forked. */
+/* A child has no I/O thread that could finish the step that it was in at the fork. */
 static bool is_left_halfway(struct bb_lane *lane)
 {
     enum bb__owner_state state = bb__owner_state_of(bb__owner_look(&lane->owner));

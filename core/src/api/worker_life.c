@@ -1,4 +1,4 @@
-/* worker_life.c: a worker begins and ends, and so does its I/O thread. See bontebok.h for the contracts. */
+/* worker_life.c: creates and frees workers, with their I/O threads. See bontebok.h for the contracts. */
 #include "io_thread/io_thread.h"
 
 #include <limits.h>
@@ -16,7 +16,8 @@ static void in_child(void)
 
 static void install_fork_handlers(void)
 {
-    /* Before the fork: a thread that closes a connection meanwhile must not rely on being the only holder. */
+    /* Before the fork: a thread that closes a connection at that moment must not assume that it is the
+     * only holder. */
     (void)pthread_atfork(bb__sock_process_forks, NULL, in_child);
 }
 
@@ -29,18 +30,19 @@ static int open_log(const struct bb_settings *settings, struct bb__log_format *f
     return code == BB_OK ? bb__log_sink_open(sink, settings->access_log, fault) : code;
 }
 
-/* No log keeps a worker from serving: what cannot be opened now is tried again when there are lines. */
+/* A worker serves without its log, too. If the log cannot be opened now, it is tried again when there are
+ * lines. */
 static void tell_no_log(struct bb_worker *worker)
 {
     bb__event_add(&worker->events, 0, worker->log_sink.error, "the access log cannot be opened yet", NULL);
     worker->has_events = true;
 }
 
-/* The application wants descriptors, too: so many numbers, or a quarter of all, are left to it. The lowest
- * one that is free is taken first. */
+/* How many descriptor numbers are left to the application, but at most a quarter of all. The kernel always
+ * gives out the lowest free number. */
 #define RESERVE 64
 
-/* Times response_buffer: bytes of responses that may be in memory, of all connections together. */
+/* Factor of response_buffer: this many bytes of responses may be in memory, for all connections together. */
 #define UNSENT_MAX 64
 
 static int find_reserve(void)
@@ -86,7 +88,7 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     worker->tell_fd = -1;
     worker->alarm_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (worker->alarm_fd < 0) goto no_alarm;
-    (void)pthread_mutex_init(&worker->lock, NULL); /* of this kind it cannot fail */
+    (void)pthread_mutex_init(&worker->lock, NULL); /* a mutex of this kind cannot fail */
     *created = worker;
     return BB_OK;
 

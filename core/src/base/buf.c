@@ -1,4 +1,4 @@
-/* buf.c: the growable run of bytes that buf.h describes. */
+/* buf.c: see buf.h. */
 #include "base/buf.h"
 
 #include <stdint.h>
@@ -7,10 +7,11 @@
 
 #include "bontebok.h"
 
-/* The first allocation: a small reply's head fits without growing. */
+/* The size of the first allocation. The head of a small response fits without growing. */
 #define SMALLEST 512
 
-/* Twice the size, so that appending n bytes one by one copies O(n); 0 when no size_t holds it. */
+/* Returns at least twice the size, so that appending n bytes one by one copies O(n). Returns 0 when the
+ * size does not fit into a size_t. */
 static size_t grown_cap(const struct bb__buf *buf, size_t more)
 {
     size_t len = bb__buf_len(buf);
@@ -25,8 +26,9 @@ int bb__buf_reserve(struct bb__buf *buf, size_t more)
     if (bb__buf_room(buf) >= more) return BB_OK;
 
     size_t len = bb__buf_len(buf);
-    /* Moving is free of charge while it moves no more bytes than were consumed; else a full buffer that is
-     * read and filled by a few bytes at a time would be moved as a whole each time. */
+    /* Moving costs nothing extra while at least as many bytes were consumed as are moved. Without this
+     * condition a full buffer that is read and filled by a few bytes at a time would be moved as a whole
+     * each time. */
     if (buf->start >= len && buf->cap - len >= more) {
         memmove(buf->data, bb__buf_bytes(buf), len);
         buf->start = 0;

@@ -1,6 +1,6 @@
-/* buf.h: a growable run of bytes with a read end and a write end. Used wherever bytes wait: requests that are
- * not complete, heads under construction, answers that the client has not taken. Not for bodies past the
- * spool's threshold. */
+/* buf.h: a growable byte buffer with a read end and a write end. All layers use it for bytes that wait:
+ * incomplete requests, response heads under construction, response bytes that the client has not taken.
+ * Not for bodies beyond the spool's threshold. */
 #ifndef BB_BUF_H
 #define BB_BUF_H
 
@@ -30,14 +30,14 @@ static inline size_t bb__buf_room(const struct bb__buf *buf)
     return buf->cap - buf->end;
 }
 
-/* Makes room for `more` bytes at the end: moves the bytes to the front, or grows to at least twice the size.
- * Returns BB_OK or BB_ENOMEM (the buffer is unchanged). */
+/* Makes room for `more` bytes at the end: moves the bytes to the front, or grows to at least twice the
+ * size. Returns BB_OK or BB_ENOMEM (the buffer is unchanged). */
 int bb__buf_reserve(struct bb__buf *buf, size_t more);
 
-/* Appends. Returns BB_OK or BB_ENOMEM (nothing appended). */
+/* Appends a copy of the bytes. Returns BB_OK or BB_ENOMEM (nothing is appended). */
 int bb__buf_append(struct bb__buf *buf, const void *bytes, size_t len);
 
-/* Copies to a place in reserved room. Returns the place after it. */
+/* Copies the bytes to `to`, which lies in reserved room. Returns the place after them. */
 static inline char *bb__put(char *to, const void *bytes, size_t len)
 {
     return (char *)memcpy(to, bytes, len) + len;
@@ -45,16 +45,15 @@ static inline char *bb__put(char *to, const void *bytes, size_t len)
 
 #define BB_PUT_LITERAL(to, literal) bb__put((to), (literal), sizeof(literal) - 1)
 
-/* Takes len bytes away from the front; an emptied buffer starts over at its front. */
+/* Takes len bytes away from the front. An empty buffer starts again at its front. */
 void bb__buf_consume(struct bb__buf *buf, size_t len);
 
-/* Forgets the bytes, keeps the memory. */
+/* Drops the bytes, keeps the memory. */
 static inline void bb__buf_clear(struct bb__buf *buf)
 {
     buf->start = buf->end = 0;
 }
 
-/* Gives the memory back. */
 void bb__buf_free(struct bb__buf *buf);
 
 #endif

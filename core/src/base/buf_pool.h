@@ -1,5 +1,6 @@
-/* buf_pool.h: read buffers that a lane lends to the connections which have bytes in hand. An idle connection
- * has none; the last one given back is the next one lent, while it is still in the cache. */
+/* buf_pool.h: the pool of read buffers that a lane or the I/O thread lends to connections. A connection
+ * borrows a buffer while it has bytes in hand; an idle connection has none. The buffer that was given back
+ * last is lent first, because it may still be in the CPU cache. Not shared between threads. */
 #ifndef BB_BUF_POOL_H
 #define BB_BUF_POOL_H
 
@@ -13,10 +14,10 @@ struct bb__buf_pool {
     int count;
 };
 
-/* Gives an empty buffer a block. BB_OK or BB_ENOMEM. */
+/* Gives an empty buffer a block of BB_BUF_POOL_SIZE bytes. Returns BB_OK or BB_ENOMEM. */
 int bb__buf_pool_get(struct bb__buf_pool *buf_pool, struct bb__buf *buf);
 
-/* Takes the buffer's memory back; one that has grown past a block is freed. */
+/* Takes the buffer's memory back. Memory that has grown beyond a block is freed. */
 void bb__buf_pool_put(struct bb__buf_pool *buf_pool, struct bb__buf *buf);
 
 void bb__buf_pool_free(struct bb__buf_pool *buf_pool);

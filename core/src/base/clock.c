@@ -1,4 +1,4 @@
-/* clock.c: the clocks, and the Date field's value without strftime(), which knows locales. */
+/* clock.c: see clock.h. It does not use strftime(), whose output depends on the locale. */
 #include "base/clock.h"
 
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 #include <time.h>
 
 #define SECONDS_A_DAY 86400
-#define LAST_SECOND   INT64_C(253402300799) /* of the year 9999: the field has four digits for it */
+#define LAST_SECOND   INT64_C(253402300799) /* the end of the year 9999: the field has four digits for it */
 
 uint64_t bb__clock_ms(void)
 {
@@ -44,14 +44,14 @@ const char *bb__date_now(struct bb__date *date)
 }
 
 struct civil {
-    unsigned year, month, day; /* month and day from 1 */
+    unsigned year, month, day; /* month and day start at 1 */
 };
 
-/* The proleptic Gregorian date of a day counted from 1970-01-01. Years are taken to begin on March 1, so that
- * the leap day is the last of its year and the days before a month follow one line: (153 * month + 2) / 5. */
+/* Returns the proleptic Gregorian date of a day counted from 1970-01-01. Here a year begins on March 1. So
+ * the leap day is the last day of its year, and (153 * month + 2) / 5 days lie before a month. */
 static struct civil civil_date(unsigned days)
 {
-    days += 719468; /* from 0000-03-01 */
+    days += 719468; /* now counted from 0000-03-01 */
     unsigned era = days / 146097;
     unsigned day_of_era = days % 146097;
     unsigned year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
@@ -74,7 +74,7 @@ static void put_two_digits(char *to, unsigned number)
 
 void bb__date_render(int64_t unix_seconds, char text[BB_DATE_LEN])
 {
-    static const char day_names[7][3] = {"Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"}; /* 1970-01-01 on */
+    static const char day_names[7][3] = {"Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"}; /* day 0 first */
     static const char month_names[12][3] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
     if (unix_seconds < 0) unix_seconds = 0;

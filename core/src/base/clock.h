@@ -1,19 +1,21 @@
-/* clock.h: the clocks of the core, all without a system call. */
+/* clock.h: the clocks of the core and the value of the Date field. All layers use them. No function here
+ * makes a system call (vDSO). */
 #ifndef BB_CLOCK_H
 #define BB_CLOCK_H
 
 #include <stdint.h>
 
-/* Milliseconds of CLOCK_MONOTONIC, at the kernel's tick (1 to 4 ms): for deadlines. */
+/* Milliseconds of CLOCK_MONOTONIC, at the resolution of the kernel's tick (1 to 4 ms). For timeouts. */
 uint64_t bb__clock_ms(void);
 
-/* Microseconds of CLOCK_MONOTONIC, and since 1970: for the access log. */
+/* Microseconds: of CLOCK_MONOTONIC, for measuring how long something takes; and since 1970, for the access
+ * log and X-Request-Start. */
 uint64_t bb__clock_us(void);
 uint64_t bb__clock_real_us(void);
 
 #define BB_DATE_LEN 29 /* "Sun, 06 Nov 1994 08:49:37 GMT", RFC 9110 5.6.7 */
 
-/* The Date field's value, rendered anew only when the second changes; one per lane. */
+/* The value of the Date field, rendered again only when the second changes. One per thread. */
 struct bb__date {
     int64_t second; /* 0: never rendered */
     char text[BB_DATE_LEN];
@@ -21,7 +23,7 @@ struct bb__date {
 
 const char *bb__date_now(struct bb__date *date);
 
-/* For tests: the value of a given second. */
+/* Renders the value for a given second. Called by bb__date_now() and by tests. */
 void bb__date_render(int64_t unix_seconds, char text[BB_DATE_LEN]);
 
 #endif

@@ -1,4 +1,4 @@
-/* error.c: what bontebok.h's two tables turn into: the text of a code, the default settings. */
+/* error.c: the text of each code and the default settings, made from the two tables in bontebok.h. */
 #include "bontebok.h"
 
 const char *bb_error_text(int code)

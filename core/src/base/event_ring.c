@@ -43,7 +43,7 @@ void bb__event_add_paced(struct bb__event_ring *ring, struct bb__event_pace *pac
 void bb__event_tell_rest(struct bb__event_ring *ring, struct bb__event_pace *pace, uint64_t now)
 {
     if (pace->left_out == 0 || now - pace->told < TELL_EVERY) return;
-    pace->left_out--; /* the one that tells */
+    pace->left_out--; /* the event that is reported now is `latest` itself */
     ring->left_out--;
     bb__event_add_paced(ring, pace, now, &pace->latest);
 }

@@ -1,5 +1,6 @@
-/* event_ring.h: what happened that the host should log, until it asks: a small ring per lane. Bounded,
- * because a client must not be able to fill memory or the log. */
+/* event_ring.h: events that the host should log, kept until the host asks for them. A small ring for each
+ * lane, one for the I/O thread and one for the worker. The ring is bounded, because a client must not be
+ * able to fill the memory or the log. Not for the access log. */
 #ifndef BB_EVENT_RING_H
 #define BB_EVENT_RING_H
 
@@ -10,31 +11,33 @@
 struct bb__event_ring {
     struct bb_event items[BB_EVENT_RING_MAX];
     unsigned first, count;
-    unsigned left_out; /* by all paces that tell here: 0, and there is no rest to tell of */
+    unsigned left_out; /* the sum over all paces of this ring; if it is 0, bb__event_tell_rest() has nothing
+                          to do */
 };
 
-/* text: static. peer: may be NULL. When the ring is full the new one is left out. */
+/* Adds an event. text: static. peer: may be NULL. If the ring is full, the event is dropped. */
 void bb__event_add(struct bb__event_ring *ring, int status, int error, const char *text, const char *peer);
 
-/* What has come from another ring. */
+/* Adds an event that was taken out of another ring. If this ring is full, the event is dropped. */
 void bb__event_put(struct bb__event_ring *ring, const struct bb_event *event);
 
-/* For what a client can bring about as often as it likes: one of its kind a second is told, the others are
- * counted, and the latest of them tells of the rest. All zero: none was told yet. */
+/* Limits events that a client can cause as often as it likes: one event of a kind is reported per second.
+ * The rest are counted, and the latest of them reports the count. All zero: no event was reported yet. */
 struct bb__event_pace {
-    uint64_t told; /* ms */
+    uint64_t told; /* ms, when an event was last reported */
     unsigned left_out;
-    struct bb_event latest; /* of those that were left out */
+    struct bb_event latest; /* the latest event that was left out */
 };
 
-/* bb__event_add() when it is time for one, else counts it. now: bb__clock_ms(). */
+/* Adds the event if the last one of its kind is a second old, else counts it. now: bb__clock_ms(). */
 void bb__event_add_paced(struct bb__event_ring *ring, struct bb__event_pace *pace, uint64_t now,
                          const struct bb_event *event);
 
-/* Tells of those that were left out, when it is time: the flood may be over. */
+/* Reports the events that were left out, if the last report is a second old. Called again and again,
+ * because no further event of this kind may come. */
 void bb__event_tell_rest(struct bb__event_ring *ring, struct bb__event_pace *pace, uint64_t now);
 
-/* BB_OK with the oldest, or BB_AGAIN. */
+/* Takes the oldest event. Returns BB_OK, or BB_AGAIN if there is none. */
 int bb__event_take(struct bb__event_ring *ring, struct bb_event *event);
 
 #endif

@@ -1,9 +1,9 @@
 /* tuning.h: the constants of the core that were chosen by measurement, each with the measurement and with
- * what happens when it is wrong. Used by all layers above. Limits that a specification or the kernel sets are
+ * the effect of a wrong value. Used by all layers above. Limits that a specification or the kernel sets are
  * not here.
  *
  * "prototype" is the C program that docs/decisions/0008 describes: 4 workers, 64 connections, 2 virtual
- * processors. The mixed load: 70 % of what the workers can do, one request in a hundred takes 100 ms, the
+ * processors. The mixed load: 70 % of the workers' capacity, one request in a hundred takes 100 ms, the
  * others 1 ms. */
 #ifndef BB_TUNING_H
 #define BB_TUNING_H
@@ -12,14 +12,14 @@
 
 /* ms. A request is long when two looks in a row see it.
  * Prototype, mixed load, p99.9: 0.5 ms 140, 1 ms 142, 2 ms 145, 3 ms 148 ms (one queue, simulated: 135 ms).
- * Too small: the I/O thread takes sets that are back at once. Too large: connections of a busy lane wait so
- * long. */
+ * Too small: the I/O thread takes sets whose lanes want them back at once. Too large: the connections of a
+ * busy lane wait that long. */
 #define BB_TICK 1
 
-/* ms. After BB_BRIEF_LOOKS looks that saw short requests alone, the tick doubles up to this.
+/* ms. After BB_BRIEF_LOOKS looks that saw only short requests, the tick doubles up to this.
  * Prototype, 4 idle workers: 3.0 % of a processor with a fixed tick of 1 ms, 0 with this and with
  * BB_QUIET_LOOKS. 1,000 requests a second: 3.6 and 2.1 %. Too large: the first long request after many short
- * ones is seen so much later. */
+ * ones is seen that much later. */
 #define BB_TICK_MAX    4
 #define BB_BRIEF_LOOKS 16
 
@@ -28,54 +28,56 @@
  * worker wakes up. */
 #define BB_QUIET_LOOKS 2
 
-/* Looks in a row at which no other process is idle, after which lanes accept again that stopped for an idle
- * process. A process that serves short requests is not idle for a moment between two of them. Too small:
- * lanes stop and begin to accept at each such moment. Too large: they accept so many ticks too late. */
+/* Lanes stop accepting while another process is idle. They accept again after this many looks in a row at
+ * which no other process is idle. A process that serves short requests is not idle for a moment between two
+ * of them. Too small: lanes stop and begin to accept at each such moment. Too large: they accept that many
+ * ticks too late. */
 #define BB_BUSY_LOOKS 3
 
 /* ---- sharing the requests that one look finds (lane_share.c) ---- */
 
-/* us. To pass a connection on costs a sender and a receiver 4 us each. A lane passes requests on at once if
- * their mean is longer than this. Prototype, 8 connections, all requests 0.9 ms, p99: 2.02 ms with sharing,
- * up to 1,648 ms without (one queue: 1.58). Too small: short requests pay for the way. Too large: they wait
- * behind each other while lanes are idle. */
+/* us. Passing a connection on costs the sender and the receiver 4 us each. A lane passes requests on at once
+ * if their mean is longer than this. Prototype, 8 connections, all requests 0.9 ms, p99: 2.02 ms with
+ * sharing, up to 1,648 ms without (one queue: 1.58). Too small: short requests pay for being passed on. Too
+ * large: requests wait behind each other while lanes are idle. */
 #define BB_SHARE_WORTH 100
 
-/* us. If each look finds several requests for so long, one connection is passed on even if requests are
- * shorter. See BB_SHARE_WORTH: all connections may have come to one lane. Too small: connections wander. Too
- * large: they stay crowded for longer. */
+/* us. If each look has found several requests for this time, one connection is passed on even if requests are
+ * shorter. See BB_SHARE_WORTH: all connections may have come to one lane. Too small: connections change
+ * their lane too often. Too large: they stay on one lane for longer. */
 #define BB_SHARE_CROWDED 5000
 
-/* us. What a look found is out of date after so long, and the lane looks again.
+/* us. The result of a look is out of date after this time, and the lane looks again.
  * bench/mixed, kept alive, p99 of the short requests: 1.2 to 1.5 times that of one queue without a second
- * look, 1.07 with it. Too small: more looks. Too large: requests overtake those that came sooner to another
- * lane. */
+ * look, 1.07 with it. Too small: more looks. Too large: requests overtake earlier requests of another lane.
+ */
 #define BB_SHARE_STALE 200
 
 /* ---- even shares of new connections (lane_spread.c) ---- */
 
-/* Requests above the mean of all lanes, after which a lane queues again as the last one of those that wait.
- * After BB_SPREAD_MEMORY requests of each lane, half of what the lanes had is forgotten. bench/spread at a
- * tenth of the load: a lane has 93 to 107 % of an even share. With turns of 64 connections instead of a
+/* A lane that has served this many requests more than the mean of all lanes becomes the last one of the lanes
+ * that wait for new connections.
+ * After a mean of BB_SPREAD_MEMORY requests, a lane halves its counts. bench/spread at a tenth of the
+ * load: a lane has 93 to 107 % of an even share. With turns of 64 connections instead of a
  * comparison one worker of four had up to 210 %. Too small: more system calls, two for each turn. Too large:
- * shares differ by as many requests. */
+ * shares differ by that many requests. */
 #define BB_SPREAD_LEAD   16
 #define BB_SPREAD_MEMORY 256
 
 /* ---- a lane and its host's lock (lane_turn.c) ---- */
 
-/* us, for which a lane goes on although other threads wait for the host's lock.
+/* us. A lane goes on for this time although other threads wait for the host's lock.
  * Hello world with 5 threads: 11.4 us of CPU per request with 0, 8.4 us with 1000, and 8.4 us if no lane ever
  * gives way. The p99 of requests of 1 to 2 ms is the same with 0 and 1000. Too small: the change of threads
- * costs CPU. Too large: other threads wait so long. */
+ * costs CPU. Too large: other threads wait that long. */
 #define BB_TURN 1000
 
 /* ---- a client that reads slowly (reply_wait.c) ---- */
 
-/* ms, and us for each MiB that the client has taken: a lane waits so long before it writes a response to a
+/* ms, and us for each MiB that the client has taken: a lane waits this long before it writes a response to a
  * file. A large file to a proxy over a unix socket: 2.6 to 3.0 GB/s with this, 1.0 to 1.9 GB/s if each
  * response that memory has no room for goes to a file at once. Too small: quick clients pay for a file. Too
- * large: a slow client keeps the lane so long. */
+ * large: a slow client keeps the lane that long. */
 #define BB_MOMENT         1
 #define BB_MOMENT_PER_MIB 1000
 

@@ -1,4 +1,4 @@
-/* conn.c: the receiving side of a connection: heads, bodies, deadlines. See conn.h for the states. */
+/* conn.c: the receiving side of a connection: heads, bodies, timeouts. See conn.h for the states. */
 #include "conn/conn_admission.h"
 #include "http/h1_reply.h"
 
@@ -66,7 +66,7 @@ static enum bb__conn_next serve(struct bb__conn *conn, struct bb__conn_context *
     return BB_CONN_REQUEST;
 }
 
-/* ---- refusals ---- */
+/* ---- rejections ---- */
 
 static enum bb__conn_next refuse_fault(struct bb__conn *conn, struct bb__conn_context *context,
                                        enum bb__fault fault, int error)
@@ -88,16 +88,17 @@ static bool over_max_body(const struct bb__conn_context *context, uint64_t lengt
     return context->settings->max_body > 0 && length > context->settings->max_body;
 }
 
-/* A chunk that cannot fit is refused when it is announced, as a Content-Length is. */
+/* Rejects a chunk that cannot fit when its size is announced, like a Content-Length. */
 static bool announces_too_much(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     uint64_t announced = conn->body.announced, here = conn->spool.length;
     return announced > here && !bb__spool_would_fit(context->spool_budget, announced - here);
 }
 
-/* Decodes body bytes into the spool. *used: how many of them were the body's. Returns BB_OK when the body is
- * whole, BB_AGAIN, a status to answer, or what the spool says (negative). What the bytes hold of the body is
- * moved together in their own place and appended at once: chunks of one byte would cost a write(2) each. */
+/* Decodes body bytes into the spool. *used: how many of the bytes belong to the body. Returns BB_OK when
+ * the body is complete, BB_AGAIN, a status to send, or an error of the spool (negative). All runs of body
+ * bytes are first moved together inside `bytes` and then appended at once. Otherwise chunks of one byte
+ * would cost a write(2) each. */
 static int take_body(struct bb__conn *conn, struct bb__conn_context *context, char *bytes, size_t len,
                      size_t *used)
 {
@@ -144,7 +145,8 @@ static enum bb__conn_next await_body(struct bb__conn *conn, struct bb__conn_cont
     return BB_CONN_WAIT;
 }
 
-/* The head is whole (context->head): what of the body is here, what is still to come? */
+/* The head is complete (context->head): takes in the body bytes that are here, and decides whether to wait
+ * for more. */
 static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_context *context)
 {
     const struct bb_head *head = &context->head;
@@ -175,7 +177,7 @@ static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_cont
     return code == BB_OK ? serve(conn, context) : await_body(conn, context);
 }
 
-/* The bytes that have come and are not read yet may be enough. */
+/* Bytes that have come and were not read yet may be enough. */
 static bool body_too_slow(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     const struct bb_settings *settings = context->settings;
@@ -187,8 +189,9 @@ static bool body_too_slow(const struct bb__conn *conn, const struct bb__conn_con
 
 /* ---- head ---- */
 
-/* Parses what the buffer holds. An incomplete head is parsed anew only when a line has ended in a way that
- * can decide something, or when it has doubled (a limit may be passed): a head that drips in costs O(n). */
+/* Parses the buffer. An incomplete head is parsed again only if a line has ended in a way that can decide
+ * something, or if the head has doubled (a limit may be exceeded). So a head that comes in small pieces
+ * costs O(n). */
 static int parse_head(struct bb__conn *conn, struct bb__conn_context *context)
 {
     const char *bytes = bb__buf_bytes(&conn->in);
@@ -202,7 +205,7 @@ static int parse_head(struct bb__conn *conn, struct bb__conn_context *context)
                           &conn->head_len);
 }
 
-/* The head is still in the buffer; context->head is another connection's by now. */
+/* The head is still in the buffer, but context->head is another connection's by now. */
 bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *context)
 {
     size_t len = conn->head_len > 0 ? conn->head_len : bb__buf_len(&conn->in);
@@ -237,8 +240,7 @@ static enum bb__conn_next read_head(struct bb__conn *conn, struct bb__conn_conte
     if (!conn->in.data)
         code = bb__buf_pool_get(&context->buf_pool, &conn->in);
     else if (bb__buf_room(&conn->in) == 0)
-        code =
-            bb__buf_reserve(&conn->in, BB_BUF_POOL_SIZE / 4); /* moves what is left of a pipeline, or grows */
+        code = bb__buf_reserve(&conn->in, BB_BUF_POOL_SIZE / 4); /* moves the rest of a pipeline, or grows */
     if (code != BB_OK) return BB_CONN_CLOSE;
 
     size_t got;
@@ -300,7 +302,7 @@ enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_cont
     }
 }
 
-/* All that has come of a head whose time is over. Its limits bound it. */
+/* Reads everything that has come of a head whose time is over. The limits of the head bound this. */
 static enum bb__conn_next read_whole_head(struct bb__conn *conn, struct bb__conn_context *context)
 {
     enum bb__conn_next next;
@@ -312,7 +314,8 @@ static enum bb__conn_next read_whole_head(struct bb__conn *conn, struct bb__conn
     return next;
 }
 
-/* The lane may have been busy for longer than the deadline: what has come meanwhile counts first. */
+/* The lane may have been busy for longer than the timeout, so input that has come meanwhile is handled
+ * first. */
 enum bb__conn_next bb__conn_on_timeout(struct bb__conn *conn, struct bb__conn_context *context)
 {
     bool head_begun = conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > 0;
@@ -321,7 +324,7 @@ enum bb__conn_next bb__conn_on_timeout(struct bb__conn *conn, struct bb__conn_co
                                   : bb__conn_on_ready(conn, context, BB_INTEREST_READ | BB_INTEREST_WRITE);
     if (next != BB_CONN_WAIT) return next;
 
-    /* One byte more does not extend the time of a head. */
+    /* A further byte does not extend the time of a head. */
     if (head_begun && conn->state == BB_CONN_HEAD) return bb__conn_reject(conn, context, 408);
     if (conn->timeout.kind != BB_TIMEOUT_NONE) return BB_CONN_WAIT;
     if (conn->state == BB_CONN_BODY) {
@@ -330,5 +333,5 @@ enum bb__conn_next bb__conn_on_timeout(struct bb__conn *conn, struct bb__conn_co
         return BB_CONN_WAIT;
     }
     if (conn->state == BB_CONN_FLUSH && bb__conn_is_taking(conn, context)) return BB_CONN_WAIT;
-    return BB_CONN_CLOSE; /* nobody asked anything, nobody reads, or it was kept for long enough */
+    return BB_CONN_CLOSE; /* it sent no request, reads nothing, or was idle for long enough */
 }

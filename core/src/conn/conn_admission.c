@@ -1,13 +1,15 @@
 /* conn_admission.c: see conn_admission.h. */
 #include "conn/conn_admission.h"
 
-/* us. A lane that is free takes what is in the queue sooner. Until then nobody can tell whether the first
- * that waits has to wait at all: the lane for it may have been woken, and is not idle any more. */
+/* us. A free lane takes a request from the queue sooner than this. Before that, nobody can tell whether
+ * the first request in the queue has to wait at all: a lane may have been woken for it, and not show idle
+ * any more. */
 #define SETTLED 10000
 
 /* ---- how long ---- */
 
-/* us. 0 for one that is served at once, though another one that came over its connection had to wait. */
+/* Returns us, since when the request waits. 0 for a request that is served at once, even if an earlier
+ * request on the connection had to wait. */
 static uint64_t since(const struct bb__conn *conn)
 {
     return conn->ready_at > 0 && conn->queued_at > conn->ready_at ? conn->queued_at : conn->ready_at;
@@ -18,13 +20,13 @@ uint64_t bb__conn_waits_since(const struct bb__conn *conn)
     return conn->state == BB_CONN_SERVED ? since(conn) : 0;
 }
 
-/* us; another process may have looked at the clock a moment later. */
+/* In us. `from` may be later than `now`, because another process has read the clock. */
 static bool is_longer(uint64_t from, uint64_t now, uint64_t than)
 {
     return from > 0 && now > from && now - from >= than;
 }
 
-/* Whoever asks whether the server is there is to be told so, late, if need be. */
+/* A health check is never rejected: it must learn that the server is there, even if late. */
 static bool is_health_check(const struct bb__conn_context *context)
 {
     const struct bb_slice *path = &context->head.path;
@@ -50,13 +52,13 @@ bool bb__conn_is_overdue(struct bb__conn *conn, const struct bb__conn_context *c
     uint64_t now = bb__clock_us();
     if (!has_waited_enough(conn, context, now)) return false;
     if (!is_health_check(context)) return true;
-    conn->queued_at = now; /* as one that has just come: others behind it are to be seen */
+    conn->queued_at = now; /* it now counts as new, so that requests behind it are seen */
     return false;
 }
 
 /* ---- how many ---- */
 
-/* In the queue; *settled: none of them is on its way to a lane. */
+/* Returns how many requests are in the queue. *settled: none of them is on its way to a lane. */
 static uint64_t count_waiting(const struct bb__conn_context *context, uint64_t now, bool *settled)
 {
     const struct bb__shared_queue *shared_queue = context->admission->shared_queue;
@@ -67,7 +69,7 @@ static uint64_t count_waiting(const struct bb__conn_context *context, uint64_t n
     return bb__shared_queue_waiting(shared_queue, &first);
 }
 
-/* As many more as lanes are idle have to wait for nobody. */
+/* If some lanes are idle, as many requests do not count, because they do not have to wait. */
 static bool is_full(const struct bb__conn_context *context, uint64_t now, uint64_t held, bool *settled)
 {
     uint64_t most = context->settings->max_queue;
@@ -89,9 +91,9 @@ bool bb__conn_queue_is_full_with(const struct bb__conn_context *context, uint64_
     return is_full(context, bb__clock_us(), held, &settled);
 }
 
-/* In the queue a health check would be in the way of those behind it, who are to be told in time that theirs
- * is over: it stays with the lane that has its connection, or goes to one that is idle. What keeps that lane
- * may last: then others have their chance. */
+/* A health check in the queue would be in the way of requests behind it, which must be rejected in time.
+ * So it stays with the lane that has its connection, or goes to an idle lane. The lane may be busy for
+ * long, so after queue_timeout the health check goes to the queue all the same. */
 static enum bb__conn_verdict turn_of_health_check(struct bb__conn *conn,
                                                   const struct bb__conn_context *context, uint64_t now)
 {

@@ -1,4 +1,4 @@
-/* conn_fault.c: why the host never sees a request, and what the logs hear of that. See conn.h. */
+/* conn_fault.c: the reasons why the host never sees a request, and their texts for the log. See conn.h. */
 #include "conn/conn.h"
 #include "http/h1_reply.h"
 

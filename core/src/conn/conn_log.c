@@ -1,13 +1,12 @@
-/* conn_log.c: the access log's line for a request that the host does not answer, with what is known of it.
- * See conn.h. */
+/* conn_log.c: the access log's line for a request that gets its response from the core. See conn.h. */
 #include "conn/conn.h"
 #include "http/h1_reply.h"
 #include "system/access_log.h"
 
-/* Of what is no request line. */
+/* The longest input to log that is not a request line. */
 #define LINE_MAX_SHOWN 1024
 
-/* Behind the empty line that the parser skips, too (RFC 9112 2.2). */
+/* Also skips the empty line that the parser skips (RFC 9112 2.2). */
 static struct bb_slice first_line(const struct bb__buf *in)
 {
     const char *bytes = bb__buf_bytes(in);

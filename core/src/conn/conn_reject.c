@@ -1,4 +1,4 @@
-/* conn_reject.c: answers to requests that the host never sees. See conn.h and conn_admission.h. */
+/* conn_reject.c: error responses to requests that the host never sees. See conn.h and conn_admission.h. */
 #include "conn/conn_admission.h"
 #include "http/h1_reply.h"
 
@@ -26,15 +26,15 @@ enum bb__conn_next bb__conn_reject_with(struct bb__conn *conn, struct bb__conn_c
 
 /* ---- MaxQueue, QueueTimeout ---- */
 
-/* s. What waits now has been answered by then. */
+/* s. Requests that wait now are done by then. */
 static uint32_t retry_after(const struct bb_settings *settings)
 {
     uint64_t seconds = (settings->queue_timeout + 999) / 1000;
     return seconds < 1 ? 1 : seconds < UINT32_MAX ? (uint32_t)seconds : UINT32_MAX;
 }
 
-/* What is here of a body is thrown away; what is not would be read for nobody, so the connection ends (RFC
- * 9112 9.3). */
+/* Body bytes that are here are dropped. If the body is incomplete, its rest would be read for nothing, so
+ * the connection ends (RFC 9112 9.3). */
 static bool may_keep_alive(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     const struct bb_settings *settings = context->settings;

@@ -1,8 +1,9 @@
-/* conn_request.c: a connection whose request is complete: what the host sees of it, and how it goes on. See
- * conn.h. */
+/* conn_request.c: connections whose request is complete: continues them, and fills in the request for the
+ * host. See conn.h. */
 #include "conn/conn_admission.h"
 
-/* The worker that has passed it on could serve it, this one cannot. If it was idle, it just ends. */
+/* The worker that has passed the connection on can serve it, but this worker cannot. If the connection is
+ * idle, it just ends. */
 static enum bb__conn_next refuse_useless(struct bb__conn *conn, struct bb__conn_context *context)
 {
     bool owes_answer = conn->state == BB_CONN_SERVED;

@@ -1,8 +1,9 @@
-/* conn_send.c: the sending side of a connection: what the client has not taken yet, what follows an answer,
- * the way out. See conn.h. */
+/* conn_send.c: the sending side of a connection: bytes that the client has not taken yet, the step after a
+ * response, the end. See conn.h. */
 #include "conn/conn.h"
 
-/* At most so many times in a row `out` is filled from `response spool`: others wait. */
+/* How many times in a row `out` is filled from the response spool. Then it is the turn of other
+ * connections. */
 #define WINDOWS_MAX 4
 
 static int send_out(struct bb__conn *conn)
@@ -40,14 +41,15 @@ void bb__conn_note_owed(struct bb__conn *conn, struct bb__conn_context *context,
     bb__conn_count_memory(conn, context);
 }
 
-/* The kernel counts the bytes in a unix socket with its own overhead. */
+/* This may be too low for a unix socket, whose bytes the kernel counts with its own overhead. */
 static uint64_t taken(const struct bb__conn *conn)
 {
     uint64_t left = bb__conn_owes(conn) + untaken(conn);
     return conn->owed > left ? conn->owed - left : 0;
 }
 
-/* With the credit: a client whose first bytes are still under way has taken nothing, and need not be slow. */
+/* Includes the credit: a client whose first bytes are still on the way has taken nothing, but need not be
+ * slow. */
 uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now)
 {
     uint64_t time = now > conn->owes_since + 1000 ? now - conn->owes_since : 1000;
@@ -98,8 +100,8 @@ enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_
     return BB_CONN_WAIT;
 }
 
-/* The socket asks for more only when much of its buffer, which may be megabytes, is free: one that takes
- * little at a time does so for longer than that. */
+/* The socket becomes writable only when much of its buffer is free, which may be megabytes. A client that
+ * takes little at a time needs longer for that. So the kernel's count of untaken bytes decides. */
 bool bb__conn_is_taking(struct bb__conn *conn, struct bb__conn_context *context)
 {
     uint64_t limit = context->settings->write_timeout;
@@ -129,7 +131,8 @@ static enum bb__conn_next linger(struct bb__conn *conn, struct bb__conn_context 
     return BB_CONN_WAIT;
 }
 
-/* A client that sends or takes something is there, and what is closed now it might not read. */
+/* A client that sends or takes something is still there. If the connection were closed now, the client
+ * might not read the rest. */
 enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_context *context)
 {
     size_t got;
@@ -141,9 +144,9 @@ enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_
     return BB_CONN_WAIT;
 }
 
-/* Who asked for the end has no more to say, as a rule. If all the same it does, say an empty line, while the
- * kernel still has some of the answer, a connection that is closed would be reset, and the rest be lost. What
- * left in one small send is not worth the question. */
+/* A client that asked for the end usually sends no more. It may still send something, for example an empty
+ * line, while the kernel has bytes of the response. Then close() would reset the connection, and the rest
+ * would be lost. After one small send this is not worth a system call. */
 static bool has_to_linger(const struct bb__conn *conn)
 {
     return conn->linger || (conn->tcp && conn->large && bb__sock_untaken(conn->fd) != 0);
@@ -157,7 +160,7 @@ enum bb__conn_next bb__conn_after_response(struct bb__conn *conn, struct bb__con
     conn->want = BB_INTEREST_READ;
     if (bb__buf_len(&conn->in) > 0) {
         bb__timeout_clear(context->timeouts, &conn->timeout);
-        conn->ready_at = 0; /* not sooner than now: answers leave in the requests' order, RFC 9112 9.3.2 */
+        conn->ready_at = 0; /* not earlier: responses leave in the order of the requests (RFC 9112 9.3.2) */
         return BB_CONN_AGAIN;
     }
     bb__buf_pool_put(&context->buf_pool, &conn->in);
@@ -175,9 +178,9 @@ enum bb__conn_next bb__conn_response_done(struct bb__conn *conn, struct bb__conn
     conn->head_method = false;
     if (conn->spool.length > 0) bb__spool_drop(&conn->spool, context->spool_budget);
 
-    /* A client that does not know of the end may be sending its next request, one that has sent a body an
-     * empty line behind it: closing at once could reset the connection before it has read the answer (RFC
-     * 9112 9.6). */
+    /* A client that does not expect the end may be sending its next request. A client that has sent a body
+     * may send an empty line behind it. Closing at once could reset the connection before the client has
+     * read the response (RFC 9112 9.6). */
     conn->linger = context->head.keep_alive || context->head.chunked || context->head.has_length ||
                    bb__buf_len(&conn->in) > 0;
     if (!bb__conn_owes_some(conn)) return bb__conn_after_response(conn, context);

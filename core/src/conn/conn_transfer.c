@@ -1,8 +1,8 @@
-/* conn_transfer.c: see conn_transfer.h.
+/* conn_transfer.c: see conn_transfer.h. A message has three parts:
  *
- *     struct note   the head and what came behind it   the body, if it is small and in memory
+ *     struct note   the head and the bytes behind it   the body, if it is small and in memory
  *
- * What is longer travels as a file: the spool's own, or one in memory. */
+ * Longer parts travel as files: the spool's own file, or a file in memory. */
 #include "conn/conn_transfer.h"
 
 #include <errno.h>
@@ -14,9 +14,10 @@
 #define IN_MAX   (16 * 1024)
 #define BODY_MAX (4 * 1024)
 
-/* What the next owner has to know, who may be of another version while a server is deployed. So fields are
- * added at the end only, and 0 is what they are to whoever does not know them; a note that could not be read
- * in this way gets another LAYOUT, and is refused by those that do not know it. */
+/* The facts that the next owner needs. Its version may be another one during a deploy. So new fields are
+ * added only at the end, and a receiver reads 0 in a field that the sender does not know. A note that
+ * cannot be read in this way gets another LAYOUT. A worker that does not know the LAYOUT does not use the
+ * message. */
 #define LAYOUT 1
 struct note {
     uint32_t layout, size;
@@ -24,7 +25,7 @@ struct note {
     bool has_request, in_is_file, body_is_file, tcp;
     uint8_t listener;
     char peer[BB_PEER_MAX];
-    uint64_t address; /* of the listener: its number may be another one there */
+    uint64_t address; /* of the listener: in another worker its number may differ */
 };
 
 _Static_assert(sizeof(struct note) + IN_MAX + BODY_MAX <= BB_SHARED_QUEUE_BYTES, "a message holds them all");
@@ -36,11 +37,11 @@ struct parcel {
     size_t part_count;
     int fds[BB_SHARED_QUEUE_FDS];
     size_t fd_count;
-    int made[2]; /* files that are ours to close */
+    int made[2]; /* files that this process must close */
     size_t made_count;
 };
 
-/* Adds bytes as they are, or as a file. *is_file: which. */
+/* Adds the bytes as a part or, if they are more than `most`, as a file. *is_file: which. */
 static bool add_bytes(struct parcel *parcel, const struct bb__buf *bytes, size_t most, bool *is_file)
 {
     size_t len = bb__buf_len(bytes);
@@ -93,9 +94,9 @@ int bb__conn_transfer(const struct bb__conn *conn, const uint64_t *addresses,
     return code;
 }
 
-/* ---- on the other side ---- */
+/* ---- receiving ---- */
 
-/* Where the next part of a message begins, and its next file. */
+/* The rest of a message: bytes and descriptors that were not read yet. */
 struct reader {
     const char *at;
     size_t left;
@@ -124,7 +125,7 @@ static bool has_listener(const struct bb__conn_context *context, size_t number)
     return number < CHAR_BIT * sizeof *context->listeners && (*context->listeners >> number & 1);
 }
 
-/* A sender that does not tell the address has our numbers. */
+/* A sender that gives no address uses the same numbers. */
 static bool find_listener(const struct bb__conn_context *context, struct note *note)
 {
     if (has_listener(context, note->listener) &&

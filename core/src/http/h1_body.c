@@ -1,14 +1,14 @@
-/* h1_body.c: the body decoder that h1_body.h describes. One state machine, fed byte by byte through framing
- * and in whole runs through data; whatever its table does not name is refused, so leniency has to be written
- * down to exist.
+/* h1_body.c: see h1_body.h. One state machine. It takes framing byte by byte and data in whole runs. A
+ * transition that its table does not name is rejected, so each leniency must be written down.
  *
- * Smuggling lives on what two parsers take for the same chunk: "0x5", "+5", " 5", "5 ", a size that wraps
- * around, a bare LF in an extension, data that is not followed by CRLF. All of them end in REFUSED. */
+ * Request smuggling needs two parsers that read one chunk in different ways: "0x5", "+5", " 5", "5 ", a
+ * size that wraps around, a bare LF in an extension, data that is not followed by CRLF. All of these end
+ * in REFUSED. */
 #include "http/h1_body.h"
 
 #include "http/h1_scan.h"
 
-/* RFC 9112 7.1. An arrow is one byte, but where it says "last byte": DATA and LENGTH take whole runs.
+/* RFC 9112 7.1. Each arrow stands for one byte, except "last byte": DATA and LENGTH take runs of bytes.
  *
  *   LENGTH --last byte--> DONE
  *
@@ -19,8 +19,9 @@
  *   LINE --tchar--> NAME --":"--> VALUE --CR--> LINE_LF --LF--> LINE
  *                 (tchar)       (text)
  *
- * Extensions, 7.1.1: *( BWS ";" BWS token [ BWS "=" BWS ( token / quoted-string ) ] ). A blank is taken only
- * beside a ";" or "=", so one that ends the line is refused. CR leads to SIZE_LF from every state marked *.
+ * Extensions, 7.1.1: *( BWS ";" BWS token [ BWS "=" BWS ( token / quoted-string ) ] ). A blank is allowed
+ * only beside a ";" or "=", so a blank at the end of the line is rejected. CR leads to SIZE_LF from every
+ * state marked *.
  *
  *   SIZE*, EXT_TOKEN*, EXT_QUOTED_END*, EXT_NAME* --";"--> EXT_START --tchar--> EXT_NAME --"="--> EXT_VALUE
  *   SIZE, EXT_TOKEN, EXT_QUOTED_END --blank--> EXT_PAUSE --";"--> EXT_START
@@ -29,7 +30,7 @@
  *   EXT_QUOTED --"\"--> EXT_ESCAPED --text--> EXT_QUOTED
  */
 enum state {
-    REFUSED,   /* 400; what the table leaves out */
+    REFUSED,   /* 400; all transitions that the table does not name */
     TOO_LARGE, /* 431 */
     DONE,
     LENGTH,
@@ -56,7 +57,7 @@ enum state {
     STATES
 };
 
-/* Each byte belongs to one class; TEXT is what may stand in quoted strings and field values only. */
+/* Each byte belongs to one class. TEXT: bytes that are allowed only in quoted strings and field values. */
 enum byte_class {
     CONTROL,
     CR,
@@ -95,7 +96,7 @@ static const uint8_t next_state[STATES][CLASSES] = {
     [EXT_QUOTED_END] = {[CR] = SIZE_LF, [BLANK] = EXT_PAUSE, [SEMICOLON] = EXT_START},
     [DATA_CR]        = {[CR] = DATA_LF},
     [DATA_LF]        = {[LF] = START},
-    [LINE]           = {ON_TOKEN(NAME), [CR] = END_LF}, /* a blank here would be obs-fold, RFC 9112 5.2 */
+    [LINE]           = {ON_TOKEN(NAME), [CR] = END_LF}, /* a blank here would be obs-fold (RFC 9112 5.2) */
     [NAME]           = {ON_TOKEN(NAME), [COLON] = VALUE},
     [VALUE]          = {ON_TEXT(VALUE), [CR] = LINE_LF},
     [LINE_LF]        = {[LF] = LINE},
@@ -103,7 +104,7 @@ static const uint8_t next_state[STATES][CLASSES] = {
 };
 /* clang-format on */
 
-/* 16 for a byte that is no hex digit. */
+/* Returns 16 for a byte that is not a hex digit. */
 static unsigned hex_value(unsigned char byte)
 {
     if (byte >= '0' && byte <= '9') return byte - '0';
@@ -151,7 +152,7 @@ void bb__body_start_chunked(struct bb__body *body, uint32_t trailer_bytes_max, u
     };
 }
 
-/* 16 digits hold every size; a 17th could only be a leading zero or an overflow. */
+/* 16 digits hold every size. A 17th digit could only be a leading zero or an overflow. */
 static enum state add_digit(struct bb__body *body, unsigned digit)
 {
     if (body->state == START) body->digits = 0;
@@ -160,7 +161,8 @@ static enum state add_digit(struct bb__body *body, unsigned digit)
     return SIZE;
 }
 
-/* Ignored bytes that cost nobody but us: without a bound a client sends gigabytes in which no body comes. */
+/* Limits the bytes of chunk extensions, which are ignored. Without a limit a client could send gigabytes
+ * of them without any body. */
 static enum state count_extension(struct bb__body *body, enum state to)
 {
     if (++body->extension > BB_CHUNK_EXTENSION_MAX) return REFUSED;
@@ -194,7 +196,7 @@ static enum state step(struct bb__body *body, unsigned char byte)
     return to;
 }
 
-/* A run of body bytes, up to the end of the chunk or the body. */
+/* Takes a run of body bytes, up to the end of the chunk or the body. */
 static size_t take_run(struct bb__body *body, const char *at, size_t len, struct bb_slice *out)
 {
     *out = (struct bb_slice){at, body->remaining < len ? (size_t)body->remaining : len};
@@ -209,7 +211,7 @@ int bb__body_decode(struct bb__body *body, const char *in, size_t len, size_t *u
     *out = (struct bb_slice){0};
     while (taken < len && body->state > DONE) {
         if (body->state == LENGTH || body->state == DATA) {
-            if (out->at != NULL) break; /* one run a call */
+            if (out->at != NULL) break; /* one run per call */
             taken += take_run(body, in + taken, len - taken, out);
             continue;
         }

@@ -1,16 +1,17 @@
-/* h1_field_names.c: the table behind h1_field_names.h: a hash of folded names, open addressing, nothing ever
- * removed. */
+/* h1_field_names.c: see h1_field_names.h. A hash table of names in lower case, with open addressing. No
+ * name is ever removed. */
 #include "http/h1_field_names.h"
 
 #include <stdlib.h>
 
 #include "bontebok.h"
 
-/* How far a name may lie from its slot. Without it names chosen to collide would make every lookup walk them
- * all. A name that finds no place within it never will, so two fields of one name always get the same id. */
+/* How far from its slot a name may lie. Without this limit, names chosen to collide would make every
+ * lookup walk over all of them. A name that finds no place within the limit never finds one later, so two
+ * fields of one name always get the same id. */
 #define REACH 8
 
-/* Known from the start, so that no flood of invented names can keep them out. */
+/* These names are known from the start, so that a flood of invented names cannot keep them out. */
 static const char *const common[] = {
     "accept",
     "accept-charset",
@@ -83,7 +84,7 @@ static const char *const common[] = {
     "x-requested-with",
 };
 
-/* The names the core understands, folded. */
+/* The names that the core understands, in lower case. */
 static const struct {
     const char *folded;
     uint8_t len, kind;
@@ -136,7 +137,7 @@ static size_t hash(const struct bb__folded *folded, size_t len)
     return state % BB_NAME_SLOTS;
 }
 
-/* Returns the id, after learning the name if need be; 0 when it can not be learned. */
+/* Returns the id, after learning the name if necessary; 0 if the name cannot be learned. */
 static uint8_t intern(struct bb__field_names *names, const struct bb__folded *folded, size_t len)
 {
     size_t home = hash(folded, len);

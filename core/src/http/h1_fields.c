@@ -1,6 +1,6 @@
-/* h1_fields.c: see h1_fields.h. Host, Content-Length and Transfer-Encoding decide whose request this is and
- * where it ends; whenever a proxy in front might read one of them differently, the request is refused (RFC
- * 9112 11.2). */
+/* h1_fields.c: see h1_fields.h. Host, Content-Length and Transfer-Encoding decide which host the request
+ * is for and where it ends. If a proxy in front could read one of them differently, the request is
+ * rejected (RFC 9112 11.2). */
 #include "http/h1_fields.h"
 
 #include <string.h>
@@ -13,8 +13,8 @@ static struct bb_slice value_of(const struct bb_field *field)
     return (struct bb_slice){field->value, field->value_len};
 }
 
-/* The next element of a comma-separated list, without surrounding white space; it may be empty. `rest` starts
- * as the whole value. Returns false when there is none. */
+/* Takes the next element of a comma-separated list, without surrounding white space. The element may be
+ * empty. `rest` starts as the whole value. Returns false if no element is left. */
 static bool next_element(struct bb_slice *rest, struct bb_slice *element)
 {
     if (!rest->at) return false;
@@ -28,8 +28,8 @@ static bool next_element(struct bb_slice *rest, struct bb_slice *element)
     return true;
 }
 
-/* RFC 9112 3.2.2: the authority of an absolute target takes the place of what Host says. HTTP/1.0 may send an
- * empty one, which names no host. */
+/* RFC 9112 3.2.2: the authority of an absolute target replaces the value of Host. An HTTP/1.0 client may
+ * send an empty Host, which names no host. */
 static int understand_host(struct bb_head *head, struct bb__field_facts *facts, struct bb_field *field)
 {
     if (facts->host) return 400;
@@ -49,8 +49,8 @@ static int understand_host(struct bb_head *head, struct bb__field_facts *facts, 
     return BB_OK;
 }
 
-/* Once, digits only: a list of equal lengths, which RFC 9110 8.6 lets a recipient accept, is refused as well.
- */
+/* Content-Length may come once, and only with digits. A list of equal lengths, which RFC 9110 8.6 allows a
+ * recipient to accept, is rejected as well. */
 static int understand_content_length(struct bb_head *head, const struct bb_field *field)
 {
     if (head->has_length || head->chunked || field->value_len == 0) return 400;
@@ -66,7 +66,8 @@ static int understand_content_length(struct bb_head *head, const struct bb_field
     return BB_OK;
 }
 
-/* RFC 9112 6.1. `chunked` alone is understood; a coding that is not is 501, whatever is no coding is 400. */
+/* RFC 9112 6.1. Only `chunked` is understood. Another coding gives 501; a value that is not a coding gives
+ * 400. */
 static int understand_transfer_encoding(struct bb_head *head, const struct bb_field *field)
 {
     if (head->minor_version == 0 || head->has_length) return 400;
@@ -86,7 +87,7 @@ static int understand_transfer_encoding(struct bb_head *head, const struct bb_fi
 
 static void understand_connection(struct bb__field_facts *facts, const struct bb_field *field)
 {
-    /* What nearly all clients send that send it at all. */
+    /* Nearly all clients that send Connection send this value. */
     if (field->value_len == 10 && memcmp(field->value, "keep-alive", 10) == 0) {
         facts->keep_alive = true;
         return;
@@ -98,7 +99,7 @@ static void understand_connection(struct bb__field_facts *facts, const struct bb
     }
 }
 
-/* RFC 9110 10.1.1: of a 1.0 client the one expectation there is must be ignored. */
+/* RFC 9110 10.1.1: 100-continue is the only expectation. It must be ignored in an HTTP/1.0 request. */
 static int understand_expect(struct bb_head *head, const struct bb_field *field)
 {
     if (!bb__is_word(field->value, field->value_len, "100-continue")) return 417;

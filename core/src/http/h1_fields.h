@@ -1,23 +1,23 @@
-/* h1_fields.h: what the fields that the core itself understands say: Host, Content-Length, Transfer-Encoding,
- * Connection, Expect; and that there is an X-Request-Start. Used by the head parser, field by field in their
- * order; it finds names and values, this file judges them. */
+/* h1_fields.h: interprets the fields that the core itself understands: Host, Content-Length,
+ * Transfer-Encoding, Connection and Expect. Also notes that there is an X-Request-Start. Used by the head
+ * parser, field by field in their order: the parser finds names and values, this file judges them. */
 #ifndef BB_H1_FIELDS_H
 #define BB_H1_FIELDS_H
 
 #include "bontebok.h"
 
-/* What the fields so far have said and bb_head has no place for. */
+/* Facts from the fields so far for which bb_head has no member. */
 struct bb__field_facts {
     bool host;  /* a Host field has come */
-    bool close; /* options of Connection */
+    bool close; /* options of the Connection fields */
     bool keep_alive;
 };
 
-/* Takes one field in; of the head the request line's part is set. May point the value of Host to the
- * authority of the target. Returns BB_OK or the status to answer. */
+/* Takes in one field. The request line's part of the head must be set. May point the value of Host to the
+ * authority of the target. Returns BB_OK or the status to send. */
 int bb__field_understand(struct bb_head *head, struct bb__field_facts *facts, struct bb_field *field);
 
-/* All fields have come. Returns BB_OK or the status to answer. */
+/* Call it when all fields have come. Returns BB_OK or the status to send. */
 int bb__fields_end(struct bb_head *head, const struct bb__field_facts *facts);
 
 #endif

@@ -1,5 +1,5 @@
-/* h1_head.c: see h1_head.h. Every byte is judged knowing only those before it, so a mistake is answered the
- * same, whether the head came whole or byte by byte, and the first of several wins. */
+/* h1_head.c: see h1_head.h. The parser judges each byte only by the bytes before it. So a malformed head
+ * gives the same status whether it comes whole or byte by byte, and the first of several mistakes decides. */
 #include "http/h1_head.h"
 
 #include <string.h>
@@ -9,15 +9,16 @@
 #include "http/h1_target.h"
 
 #define METHOD_MAX 32
-#define LONGEST    ((size_t)UINT32_MAX / 2) /* whatever the limits say: value_len must hold it */
+#define LONGEST    ((size_t)UINT32_MAX / 2) /* upper bound of all limits: value_len must hold the length */
 
 struct input {
     const char *at;  /* the next byte */
-    const char *end; /* of what may be read: of what has come, or where a limit lies */
-    int ran_out;     /* what to answer there: BB_AGAIN, or the limit's status */
+    const char *end; /* the end of the bytes that have come, or of the bytes that a limit allows */
+    int ran_out;     /* what to return at `end`: BB_AGAIN, or the limit's status */
 };
 
-/* Input that ends `more` bytes behind a limit, where they would prove it passed. */
+/* Returns the input cut `more` bytes behind a limit. If the parser reaches that end, the limit is
+ * exceeded. */
 static struct input limited(struct input whole, size_t limit, size_t more, int status)
 {
     size_t max = (limit < LONGEST ? limit : LONGEST) + more;
@@ -40,7 +41,7 @@ static int take_crlf(struct input *input)
 
 /* ---- request line (RFC 9112 3) ---- */
 
-/* RFC 9112 2.2: one empty line that a client sent behind its last body is skipped. */
+/* RFC 9112 2.2: skips one empty line that a client has sent behind its last body. */
 static int skip_empty_line(struct input *input)
 {
     if (input->at < input->end && *input->at == '\r') return take_crlf(input);
@@ -59,7 +60,7 @@ static int parse_method(struct input *whole, struct bb_head *head)
     return BB_OK;
 }
 
-/* *mark: the first "?" of the target, or its end. */
+/* *mark: the first "?" of the target, or the target's end. */
 static int parse_target(struct input *whole, const struct bb__head_limits *limits, struct bb_head *head,
                         const char **mark)
 {
@@ -73,7 +74,7 @@ static int parse_target(struct input *whole, const struct bb__head_limits *limit
     return BB_OK;
 }
 
-/* RFC 9112 2.3. What comes after an unknown major version, the HTTP/2 preface for one, is not looked at. */
+/* RFC 9112 2.3. The bytes behind an unknown major version are not read. An example is the HTTP/2 preface. */
 static int parse_version(struct input *input, struct bb_head *head)
 {
     if (input->end - input->at >= 10 && memcmp(input->at, "HTTP/1.1\r\n", 10) == 0) {
@@ -105,7 +106,8 @@ static int parse_request_line(struct input *input, const struct bb__head_limits 
 
 /* ---- fields (RFC 9112 5) ---- */
 
-/* A name and its colon. Space before the colon, an empty name and a folded line are no tokens: all 400. */
+/* Parses a name and its colon. A space before the colon, an empty name and a folded line are not tokens,
+ * so all three give 400. */
 static int parse_name(struct input *input, struct bb__field_names *names, uint8_t previous,
                       struct bb_field *field)
 {
@@ -144,15 +146,16 @@ static int parse_value(struct input *input, struct bb_field *field)
     return BB_OK;
 }
 
-/* Fields that an application must not see. A name with "_" has the same CGI name as its twin with "-", and
- * could pass for a field that a proxy sets or removes; HTTP_PROXY is how programs are told their proxy. */
+/* Fields that an application must not see. A name with "_" and the same name with "-" have one CGI name,
+ * so a client could imitate a field that a proxy sets or removes. Proxy would become HTTP_PROXY, from
+ * which programs take the address of their proxy. */
 static bool is_dropped(const struct bb_field *field, const struct bb__head_limits *limits)
 {
     return field->kind == BB_FIELD_PROXY ||
            (field->kind == BB_FIELD_UNDERSCORE && !limits->allow_underscores);
 }
 
-/* The ids that have come; 0, for all names that were not learned, is one of them. */
+/* The ids of the fields so far. Id 0 stands for all names that were not learned. */
 struct met {
     uint64_t bits[BB_NAME_IDS / 64];
 };
@@ -162,13 +165,13 @@ static bool meet(struct met *met, const struct bb_field *field)
     uint64_t *bits = &met->bits[field->id / 64], bit = (uint64_t)1 << field->id % 64;
     bool again = (*bits & bit) != 0;
     *bits |= bit;
-    return again || field->kind == BB_FIELD_UNDERSCORE; /* it may be a twin */
+    return again || field->kind == BB_FIELD_UNDERSCORE; /* its CGI name may be that of another field */
 }
 
 static int parse_fields(struct input *whole, const struct bb__head_limits *limits,
                         struct bb__field_names *names, struct bb_field *fields, struct bb_head *head)
 {
-    /* The limit is for the field lines; the empty line behind them comes on top. */
+    /* The limit is for the field lines; the empty line behind them is not counted. */
     struct input input = limited(*whole, limits->max_field_bytes, 2, 431);
     struct bb__field_facts facts = {0};
     struct met met = {0};
@@ -201,7 +204,7 @@ int bb__head_parse(const char *buf, size_t len, const struct bb__head_limits *li
                    size_t *head_len)
 {
     struct input input = {.at = buf, .end = buf + len, .ran_out = BB_AGAIN};
-    static const struct bb_head blank; /* copied: what compilers make of zeroing takes longer than a field */
+    static const struct bb_head blank; /* copied: zeroing as compilers do it takes longer than a field */
     *head = blank;
     head->fields = fields;
     int code = parse_request_line(&input, limits, head);

@@ -1,5 +1,6 @@
-/* h1_head.h: the request head parser (RFC 9112 2 to 5, 9110 7). Bytes in, a view of them out: it owns nothing
- * and keeps nothing but what it learns in `names`. Strict: in doubt it refuses. */
+/* h1_head.h: the request head parser (RFC 9112 2 to 5, RFC 9110 7). Bytes go in, pointers to their parts
+ * come out. The parser owns nothing and keeps nothing except the names that it learns in `names`. It is
+ * strict: it rejects a head in doubt. Used by conn.c. */
 #ifndef BB_H1_HEAD_H
 #define BB_H1_HEAD_H
 
@@ -8,23 +9,24 @@
 
 struct bb__head_limits {
     size_t max_target;      /* 414 */
-    size_t max_field_bytes; /* 431: of all field lines, CRLFs included; the empty line is not counted */
-    unsigned max_fields;    /* 431: lines, handed out or not; how many `fields` has room for */
+    size_t max_field_bytes; /* 431; for all field lines, CRLFs included; the empty line is not counted */
+    unsigned max_fields;    /* 431; counts dropped fields, too; size of the array `fields` */
     bool allow_underscores;
 };
 
 /* Parses buf[0..len). `names` may be NULL.
- * Returns BB_OK: *head is filled, *head_len bytes belong to it (a skipped CRLF and the empty line included).
- * BB_AGAIN: no mistake so far, but it is not whole.
- * 400..599: the status to answer, as soon as it is certain; head->method is set if it was read.
+ * Returns BB_OK: *head is filled; *head_len is the length of the head, with a skipped CRLF and the empty
+ * line.
+ * BB_AGAIN: no mistake so far, but the head is incomplete.
+ * 400..599: the status to send, as soon as it is certain; head->method is set if it was read.
  * Repeated parsing of a growing buffer gives the same result as parsing it once. */
 int bb__head_parse(const char *buf, size_t len, const struct bb__head_limits *limits,
                    struct bb__field_names *names, struct bb_field *fields, struct bb_head *head,
                    size_t *head_len);
 
-/* Says whether a head that was BB_AGAIN before is worth parsing again. *seen: bytes already looked at, starts
- * with the length at the first parse, is moved on. True when an empty line, or a line end that is not CRLF,
- * has come since, so that a head which drips in costs O(n), not O(n^2). */
+/* Tells whether parsing is worth another try after BB_AGAIN: true if an empty line, or a line end that is
+ * not CRLF, has come since. *seen: how many bytes were looked at; starts as the length at the first parse,
+ * and is updated. So a head that comes in small pieces costs O(n), not O(n^2). */
 bool bb__head_ended(const char *buf, size_t len, size_t *seen);
 
 #endif

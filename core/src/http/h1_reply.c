@@ -1,6 +1,6 @@
-/* h1_reply.c: a reply's head: the status line, what the core adds after the application's fields, and the
- * choice of framing. Used by reply.c; the fields themselves are h1_reply_fields.c's, the body
- * h1_reply_body.c's. */
+/* h1_reply.c: see h1_reply.h. The head of a response: the status line, the fields that the core adds
+ * behind the application's fields, and the choice of framing. The application's fields are in
+ * h1_reply_fields.c, the body is in h1_reply_body.c. */
 #include "http/h1_reply.h"
 
 #include <stdio.h>
@@ -8,8 +8,8 @@
 
 #include "http/h1_status.h"
 
-/* Room for all that head() and error() add but the server's name: Date, Server, type, length or coding,
- * Retry-After, Connection, empty line. */
+/* Room for everything that head() and error() add except the server's name: Date, Server, type, length or
+ * coding, Retry-After, Connection, empty line. */
 #define OWN_FIELDS_MAX 192
 
 /* The most digits of a uint64_t. */
@@ -27,15 +27,15 @@ int bb__h1_reply_start(struct bb__h1_reply *reply, struct bb__buf *out, int stat
     return BB_OK;
 }
 
-/* RFC 9110 6.4.1: 1xx, 204 and 304 have no content, nor has any answer to HEAD; 205 may get
- * none (15.3.6). */
+/* RFC 9110 6.4.1: 1xx, 204, 304 and all responses to HEAD have no content. A 205 must not get any
+ * (15.3.6). */
 static bool is_bodyless(const struct bb__h1_reply *reply)
 {
     return reply->head_method || reply->status < 200 || reply->status == 204 || reply->status == 205 ||
            reply->status == 304;
 }
 
-/* A client reads the 205 as it reads a 200: only a length tells it that no body comes. */
+/* A client reads a 205 like a 200: only a length tells it that no body comes. */
 static void announce_nothing(struct bb__h1_reply *reply)
 {
     reply->has_chunked = false;
@@ -43,7 +43,7 @@ static void announce_nothing(struct bb__h1_reply *reply)
     reply->content_length = 0;
 }
 
-/* RFC 9112 6.3. Sets content_length as well when the host's body_length is what will be announced. */
+/* RFC 9112 6.3. Also sets content_length if the host's body_length is the length to announce. */
 static enum bb__framing choose_framing(struct bb__h1_reply *reply, uint64_t body_length)
 {
     if (reply->status == 205) announce_nothing(reply);
@@ -57,16 +57,18 @@ static enum bb__framing choose_framing(struct bb__h1_reply *reply, uint64_t body
     return reply->minor_version > 0 && reply->chunked_transfer ? BB_FRAMING_CHUNKED : BB_FRAMING_CLOSE;
 }
 
-/* Whether Content-Length is announced. 1xx and 204 may not have one (RFC 9110 8.6). HEAD and 304 have what
- * the application gave, never the host's body_length: Rack::Head has emptied that body. Beside chunked it
- * would be the one of two answers that a proxy may take the other way (RFC 9112 6.2). */
+/* Tells whether Content-Length is sent. 1xx and 204 may not have it (RFC 9110 8.6). HEAD and 304 have the
+ * length that the application gave, never the host's body_length, because Rack::Head has emptied that
+ * body. A response with both chunked and Content-Length can be read in two ways, and a proxy may take the
+ * wrong one (RFC 9112 6.2). */
 static bool announces_length(const struct bb__h1_reply *reply)
 {
     if (reply->status < 200 || reply->status == 204) return false;
     return reply->has_length && !reply->has_chunked;
 }
 
-/* A final 1xx is no end to the exchange for the client: it would take the next answer for this one's. */
+/* For the client a 1xx does not end the exchange. It would take the next response for the response to this
+ * request. */
 static bool must_close(const struct bb__h1_reply *reply)
 {
     return reply->has_close || reply->status < 200 || reply->framing == BB_FRAMING_APP_DECODED ||
@@ -101,13 +103,14 @@ static char *put_content_length(char *to, uint64_t length)
     return BB_PUT_LITERAL(to, "\r\n");
 }
 
-/* Of errors only: it may take its time. */
+/* Only error responses have this field, so sprintf() is fast enough. */
 static char *put_retry_after(char *to, uint32_t seconds)
 {
     return seconds > 0 ? to + sprintf(to, "Retry-After: %u\r\n", (unsigned)seconds) : to;
 }
 
-/* A client of HTTP/1.1 stays when nothing is said, one of 1.0 goes (RFC 9112 9.3). */
+/* Without a Connection field an HTTP/1.1 client keeps the connection, and an HTTP/1.0 client closes it
+ * (RFC 9112 9.3). */
 static char *put_connection(char *to, bool keep_alive, uint8_t minor_version)
 {
     if (!keep_alive) return BB_PUT_LITERAL(to, "Connection: close\r\n");
@@ -122,7 +125,7 @@ int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t 
 
     reply->framing = (uint8_t)choose_framing(reply, body_length);
     reply->remaining = reply->content_length;
-    /* The application's trailers are its own affair: what the core does not keep needs no bound. */
+    /* The application's trailers need no limit, because the core does not keep them. */
     if (reply->has_chunked) bb__body_start_chunked(&reply->app_body, UINT32_MAX, UINT32_MAX);
     if (must_close(reply)) reply->keep_alive = false;
 
@@ -138,7 +141,7 @@ int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t 
     return BB_OK;
 }
 
-/* The body says what the status line says: "400 Bad Request" and a line feed. */
+/* The body repeats the status line's text: "400 Bad Request" and a line feed. */
 static size_t error_text_length(size_t status_line_len)
 {
     return status_line_len - BB_STATUS_LINE_CODE - 2;

@@ -1,5 +1,5 @@
-/* h1_reply_body.c: frames a reply's body: parts in, spans to send out, and the judgement at the end whether
- * the body was what its head announced. */
+/* h1_reply_body.c: see h1_reply.h. Frames the body of a response: parts come in, spans to send go out. At
+ * the end it decides whether the body was as long as its head announced. */
 #include "http/h1_reply.h"
 
 size_t bb__h1_chunk_head(char head[BB_CHUNK_HEAD_MAX], uint64_t len)
@@ -11,8 +11,8 @@ size_t bb__h1_chunk_head(char head[BB_CHUNK_HEAD_MAX], uint64_t len)
     return digits + 2;
 }
 
-/* What goes past Content-Length would be taken for the next answer: it is cut, and the connection closed,
- * since the application meant something else than it announced. */
+/* A client would take bytes past Content-Length for the next response. They are cut off, and the
+ * connection is closed, because the application has announced something else than it meant. */
 static unsigned cut(struct bb__h1_reply *reply, const char *at, size_t len, struct bb_slice *span)
 {
     if (len > reply->remaining) {
@@ -24,7 +24,7 @@ static unsigned cut(struct bb__h1_reply *reply, const char *at, size_t len, stru
     return len > 0;
 }
 
-/* The application's own chunks pass as far as they are well-formed and not past their end. */
+/* Passes the application's own chunks on, as far as they are well-formed and the body has not ended. */
 static unsigned watch(struct bb__h1_reply *reply, const char *at, size_t len, struct bb_slice *span)
 {
     size_t passed = 0;
@@ -40,8 +40,8 @@ static unsigned watch(struct bb__h1_reply *reply, const char *at, size_t len, st
     return passed > 0;
 }
 
-/* The next run of body bytes within the application's chunks. What follows their end, or a mistake, is used
- * up. */
+/* Finds the next run of body bytes in the application's chunks. Bytes behind the last chunk, or from a
+ * mistake on, are used and dropped. */
 static unsigned unwrap(struct bb__h1_reply *reply, const char *at, size_t len, struct bb_slice *span,
                        size_t *used)
 {

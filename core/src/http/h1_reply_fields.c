@@ -1,13 +1,14 @@
-/* h1_reply_fields.c: the application's fields: which pass, which are taken in because they are the core's to
- * write, which are dropped. The part of h1_reply.h that an application's carelessness with input reaches
- * first: nothing of a name or value may become a line of its own (response splitting). */
+/* h1_reply_fields.c: see h1_reply.h. Sorts the application's fields: most are passed on, some are only
+ * noted because the core writes them, some are dropped. If an application puts user input into a field
+ * unchecked, this file is the first to see it: no part of a name or value may become a line of its own
+ * (response splitting). */
 #include "http/h1_reply.h"
 #include "http/h1_scan.h"
 
 enum kind { PASSED, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, DATE, SERVER, DROPPED };
 
-/* `lower` is in lower case. A name is a token: no control byte is in it that "| 0x20" turns into "-" or ".",
- * and the values that are compared too are compared with letters only. */
+/* `lower` is in lower case. "| 0x20" also turns some control bytes into "-" or ".". This does no harm: a
+ * name is a token, so it has no control bytes, and values are compared only with words of letters. */
 static inline bool is_same(const char *name, const char *lower, size_t len)
 {
     for (size_t i = 0; i < len; ++i)
@@ -17,8 +18,9 @@ static inline bool is_same(const char *name, const char *lower, size_t len)
 
 #define IS(literal) is_same(name, (literal), sizeof(literal) - 1)
 
-/* What belongs to this connection is ours (RFC 9110 7.6.1), "rack." is between application and host. An
- * ordinary name costs one look at its length and at most a few letters. */
+/* Fields about this connection belong to the core (RFC 9110 7.6.1). Names that begin with "rack." are
+ * between the application and the host. An ordinary name costs one look at its length and at most a few
+ * letters. */
 static enum kind kind_of(const char *name, size_t len)
 {
     if (len >= 5 && IS("rack.")) return DROPPED;
@@ -63,7 +65,8 @@ static struct bb_slice trimmed(const char *at, const char *end)
     return (struct bb_slice){at, (size_t)(end - at)};
 }
 
-/* Two lengths are two answers in one, of which client and proxy may each take another. */
+/* Rejects two different lengths: if the client used one and a proxy the other, they would see different
+ * responses. */
 static int take_length(struct bb__h1_reply *reply, struct bb_slice line)
 {
     struct bb_slice digits = trimmed(line.at, line.at + line.len);
@@ -80,7 +83,7 @@ static int take_length(struct bb__h1_reply *reply, struct bb_slice line)
     return BB_OK;
 }
 
-/* Takes the next item of a comma-separated list, possibly empty. False at the list's end. */
+/* Takes the next item of a comma-separated list; the item may be empty. Returns false at the list's end. */
 static bool next_item(struct bb_slice *list, struct bb_slice *item)
 {
     if (list->at == NULL) return false;
@@ -98,8 +101,8 @@ static bool item_is(struct bb_slice item, const char *lower, size_t len)
 
 #define ITEM_IS(item, literal) item_is((item), (literal), sizeof(literal) - 1)
 
-/* Only what the client is sure to understand: other codings need its TE field (RFC 9112 7.4), and chunked may
- * be applied once (6.1). */
+/* Accepts only the coding that every client understands. Other codings need the client's TE field (RFC
+ * 9112 7.4), and chunked may be applied only once (6.1). */
 static int take_coding(struct bb__h1_reply *reply, struct bb_slice line)
 {
     struct bb_slice item;
@@ -154,12 +157,12 @@ int bb__h1_reply_field(struct bb__h1_reply *reply, struct bb__buf *out, const ch
     const char *stop = bb__scan_value(value, end);
     if (stop == end) {
         struct bb_slice line = {value, value_len};
-        /* Nearly every field: not even a look at what else it could be. */
+        /* Nearly every field takes the short way. */
         return kind == PASSED ? pass(out, field_name, line) : take_line(reply, out, kind, field_name, line);
     }
 
-    /* Rack 2 joins the lines of one field by LF; one line at a time, so that none of them starts a field of
-     * its own. Empty ones are left out. */
+    /* Rack 2 joins the lines of one field with LF. Each line becomes a field line of its own, so that no
+     * line can start another field. Empty lines are left out. */
     for (const char *line = value;; line = stop + 1) {
         stop = bb__scan_value(line, end);
         if (stop < end && *stop != '\n') return BB_EVALUE;

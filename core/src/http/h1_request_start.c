@@ -1,7 +1,7 @@
 /* h1_request_start.c: see h1_request_start.h. */
 #include "http/h1_request_start.h"
 
-/* Of this century: which unit a number has, its size tells. */
+/* Upper bounds for each unit. For times of this century the size of a number tells its unit. */
 #define SECONDS_MAX      UINT64_C(100000000000)
 #define MILLISECONDS_MAX (SECONDS_MAX * 1000)
 #define MICROSECONDS_MAX (MILLISECONDS_MAX * 1000)
@@ -12,7 +12,7 @@ static bool is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* Microseconds in one of the number's unit; 0: it is nanoseconds. */
+/* Returns the microseconds in one unit of the number, or 0 if the unit is nanoseconds. */
 static uint64_t unit_of(uint64_t number)
 {
     if (number < SECONDS_MAX) return 1000000;
@@ -34,7 +34,8 @@ static uint64_t parse(const char *at, const char *end)
     return at == end ? start : 0;
 }
 
-/* A proxy that adds its own leaves that of the client beside it: which is which, nobody can tell. */
+/* Returns 0 for several fields: a proxy that adds its own field may leave the client's field beside it,
+ * and nobody can tell which is which. */
 uint64_t bb__request_start(const struct bb_head *head)
 {
     const struct bb_field *found = NULL;

@@ -1,13 +1,13 @@
-/* h1_request_start.h: since when a request waits, as the proxy in front of us tells it in X-Request-Start.
- * What a client sends is no better than a client is: who is asked decides whether to believe it. */
+/* h1_request_start.h: since when a request waits, as X-Request-Start says, which a proxy in front sets. A
+ * client can set the field as well: the caller (conn_proxy_time.c) decides whether to believe it. */
 #ifndef BB_H1_REQUEST_START_H
 #define BB_H1_REQUEST_START_H
 
 #include "bontebok.h"
 
-/* Microseconds since 1970 of a head that has_start: seconds, or whole milli-, micro- or nanoseconds of this
- * century, each with a fraction or without; "t=" before them or not. 0: it is no time, or there are several.
- */
+/* Returns microseconds since 1970, for a head that has_start. The field holds seconds, or milliseconds,
+ * microseconds or nanoseconds of this century, with or without a fraction, with or without "t=" before
+ * them. Returns 0 if the value is not a time, or if there are several fields. */
 uint64_t bb__request_start(const struct bb_head *head);
 
 #endif

@@ -1,6 +1,5 @@
-/* h1_scan.c: the byte scanners of h1_scan.h. Each is written once, over a small vocabulary for a block of 16
- * bytes that SSE2 and NEON both speak; an input shorter than that goes by table, and so does everything on
- * other machines. */
+/* h1_scan.c: see h1_scan.h. Each scanner is written once, with a few operations on a block of 16 bytes
+ * that SSE2 and NEON both have. Shorter input is scanned by table, and so is all input on other machines. */
 #include "http/h1_scan.h"
 
 #include <stdint.h>
@@ -54,7 +53,7 @@ static inline block equal(block bytes, char byte)
     return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte));
 }
 
-/* Bytes that are unsigned and at most `byte`. */
+/* Marks the bytes that are at most `byte`, as unsigned numbers. */
 static inline block at_most(block bytes, char byte)
 {
     return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(byte)), bytes);
@@ -70,7 +69,7 @@ static inline block except(block marks, block exceptions)
     return _mm_andnot_si128(exceptions, marks);
 }
 
-#define MASK_BITS 1 /* of a mask, for each byte of a block */
+#define MASK_BITS 1 /* bits of a mask for each byte of a block */
 
 static inline uint64_t mask(block marks)
 {
@@ -108,7 +107,7 @@ static inline block except(block marks, block exceptions)
 
 #define MASK_BITS 4
 
-/* NEON has no movemask: narrowing by four bits leaves one nibble a byte. */
+/* NEON has no movemask: narrowing by four bits leaves one nibble for each byte. */
 static inline uint64_t mask(block marks)
 {
     uint8x8_t nibbles = vshrn_n_u16(vreinterpretq_u16_u8(marks), 4);
@@ -134,7 +133,7 @@ static inline block marks_path(block bytes)
     return either(marks_target(bytes), equal(bytes, '?'));
 }
 
-/* For at least one block. The bytes behind the last whole one are looked at in a block that overlaps it. */
+/* For at least 16 bytes. The bytes behind the last whole block are scanned in a block that overlaps it. */
 static inline const char *scan_blocks(const char *at, const char *end, block (*marks)(block))
 {
     for (; end - at >= 16; at += 16) {

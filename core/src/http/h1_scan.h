@@ -1,23 +1,24 @@
-/* h1_scan.h: finds the first byte that ends a run of allowed ones. Used by the head parser and the reply
- * encoder. SSE2 on x86-64, NEON on arm64, a table elsewhere (or with -DBB_SCAN_PLAIN); no variant reads at or
- * past `end`. */
+/* h1_scan.h: finds the first byte that ends a run of allowed bytes. Used by the head parser and the reply
+ * encoder. SSE2 on x86-64, NEON on arm64, a table elsewhere (or with -DBB_SCAN_PLAIN). No variant reads at
+ * or past `end`. */
 #ifndef BB_H1_SCAN_H
 #define BB_H1_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* First byte that may not stand in a field value (RFC 9110 5.5): a control other than HTAB, or DEL; obs-text
- * passes. */
+/* Returns the first byte that a field value must not contain (RFC 9110 5.5): a control byte other than
+ * HTAB, or DEL. obs-text is allowed. */
 const char *bb__scan_value(const char *at, const char *end);
 
-/* First byte that may not stand in a request target: SP, controls, DEL, "#". */
+/* Returns the first byte that a request target must not contain: SP, control bytes, DEL, "#". */
 const char *bb__scan_target(const char *at, const char *end);
 
-/* The same, or "?": where the part of a target ends that comes before its query. */
+/* The same, but also stops at "?", where the query begins. */
 const char *bb__scan_path(const char *at, const char *end);
 
-/* First byte that is no tchar (RFC 9110 5.6.2). By table in every variant: names are short. */
+/* Returns the first byte that is not a tchar (RFC 9110 5.6.2). By table in every variant, because names
+ * are short. */
 const char *bb__scan_token(const char *at, const char *end);
 
 extern const bool bb__is_tchar[256];
@@ -28,8 +29,8 @@ static inline bool bb__is_blank(char byte)
     return byte == ' ' || byte == '\t';
 }
 
-/* True when at[0..len) is `word`, which is in lower case, in any letter case. Not strncasecmp(): the host may
- * have set a locale, and in Turkish "I" is no "i". */
+/* True if at[0..len) is `word` in any letter case. `word` is in lower case. Not strncasecmp(): the host
+ * may have set a locale, and in Turkish "I" is not the upper case of "i". */
 bool bb__is_word(const char *at, size_t len, const char *word);
 
 #endif

@@ -1,4 +1,5 @@
-/* h1_status.c: the statuses of the IANA registry, as whole status lines: one copy makes the line. */
+/* h1_status.c: see h1_status.h. The statuses of the IANA registry, as whole status lines: one copy makes
+ * the line. */
 #include "http/h1_status.h"
 
 #include <stdbool.h>
@@ -89,7 +90,7 @@ size_t bb__h1_put_status_line(char to[BB_STATUS_LINE_MAX], int status)
         len = lines[status - 100].len;
         memcpy(to, lines[status - 100].text, len);
     } else {
-        /* The phrase may be empty, the space before it may not be missing: RFC 9112 4. */
+        /* The reason phrase may be empty, but the space before it is required (RFC 9112 4). */
         const char digits[] = {(char)('0' + status / 100), (char)('0' + status / 10 % 10),
                                (char)('0' + status % 10), ' '};
         memcpy(to, VERSION, BB_STATUS_LINE_CODE);

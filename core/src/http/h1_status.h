@@ -7,11 +7,11 @@
 /* The most bytes that bb__h1_put_status_line() writes. */
 #define BB_STATUS_LINE_MAX 64
 
-/* Where in it the status code stands, the reason phrase four bytes after it. */
+/* Offset of the status code in the status line. The reason phrase begins four bytes later. */
 #define BB_STATUS_LINE_CODE (sizeof "HTTP/1.1 " - 1)
 
-/* Writes the status line of a status 100..999, CRLF included: always HTTP/1.1, our own version, whatever the
- * client's is (RFC 9110 2.5). Returns its length. */
+/* Writes the status line for a status 100..999, CRLF included. The version is always HTTP/1.1, our own
+ * version, whatever the client's version is (RFC 9110 2.5). Returns the length. */
 size_t bb__h1_put_status_line(char to[BB_STATUS_LINE_MAX], int status);
 
 #endif

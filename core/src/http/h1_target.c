@@ -1,5 +1,5 @@
-/* h1_target.c: see h1_target.h. Authorities are checked to the letter, because applications build links, and
- * caches build keys, from what passes here as a host. */
+/* h1_target.c: see h1_target.h. Authorities are checked strictly, because applications build links and
+ * caches build keys from the host. */
 #include "http/h1_target.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static bool is_hex(char byte)
     return is_digit(byte) || (byte >= 'A' && byte <= 'F') || (byte >= 'a' && byte <= 'f');
 }
 
-/* reg-name, which IPv4address is one of. Returns where it ends. */
+/* Skips a reg-name; an IPv4address is also a reg-name. Returns its end. */
 static const char *skip_reg_name(const char *at, const char *end)
 {
     for (;; at += 3) {
@@ -35,7 +35,7 @@ static const char *skip_reg_name(const char *at, const char *end)
     }
 }
 
-/* Four times 0 to 255, without leading zeros: some readers take those for octal. */
+/* Four numbers of 0 to 255, without leading zeros, which some programs read as octal. */
 static bool is_ipv4(const char *at, const char *end)
 {
     for (int octets = 1;; octets++) {
@@ -48,8 +48,8 @@ static bool is_ipv4(const char *at, const char *end)
     }
 }
 
-/* IPv6address: eight groups of up to four digits, the last two perhaps in IPv4's form; "::" once, for one
- * group of zeros or more. */
+/* IPv6address: eight groups of up to four digits. The last two groups may have IPv4's form. "::" may come
+ * once and stands for one or more groups of zeros. */
 static bool is_ipv6(const char *at, const char *end)
 {
     unsigned groups = 0;
@@ -108,14 +108,14 @@ bool bb__authority_split(struct bb_slice authority, struct bb_slice *host, struc
     if (at == authority.at) return false;
     *host = (struct bb_slice){authority.at, (size_t)(at - authority.at)};
     if (at == end) return true;
-    if (*at++ != ':' || !is_port(at, end)) return false; /* here userinfo is found out by its "@" */
+    if (*at++ != ':' || !is_port(at, end)) return false; /* userinfo has an "@" here */
     *port = (struct bb_slice){at, (size_t)(end - at)};
     return true;
 }
 
 /* ---- the forms of a target ---- */
 
-/* Returns the bytes behind "http://" or "https://" (RFC 3986 3.1: in any letter case), or NULL. */
+/* Returns the bytes behind "http://" or "https://", in any letter case (RFC 3986 3.1), or NULL. */
 static const char *skip_scheme(struct bb_slice target)
 {
     if (target.len >= 7 && bb__is_word(target.at, 7, "http://")) return target.at + 7;

@@ -17,13 +17,14 @@ static char *cut(char *to, size_t *spare)
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* The top bit of each byte that is 0, and perhaps of some above the first of them. */
+/* Returns a word with the top bit set of each byte that is 0, and perhaps of some bytes above the first
+ * one. */
 static inline uint64_t zeros(uint64_t word)
 {
     return (word - EACH(1)) & ~word & EACH(0x80);
 }
 
-/* True only if none of eight bytes needs an escape. */
+/* True only if none of the eight bytes needs an escape. */
 static inline bool are_plain(const char *at)
 {
     uint64_t word;
@@ -33,7 +34,7 @@ static inline bool are_plain(const char *at)
             zeros(word ^ EACH(0x7f))) == 0;
 }
 
-/* Copies what needs no escape, as far as there is room. */
+/* Copies bytes that need no escape, while there is room. */
 static char *copy_plain(char *to, size_t *spare, const char **at, const char *end)
 {
     const char *from = *at;
@@ -60,14 +61,14 @@ char *bb__log_escape(char *to, size_t *spare, struct bb_slice bytes)
     return to;
 }
 
-/* The length of the character of UTF-8 (RFC 3629 4) that begins here, 0 when none does. Control characters of
- * C1, which a terminal may obey, are taken for none. */
+/* Returns the length of the UTF-8 character (RFC 3629 4) that begins here, or 0 if none does. C1 control
+ * characters count as invalid, because a terminal may obey them. */
 static size_t utf8_length(const unsigned char *at, size_t room)
 {
     unsigned char first = at[0], low = 0x80, high = 0xbf;
     size_t len = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
     if (first < 0xc2 || first > 0xf4 || room < len) return 0;
-    if (first == 0xe0 || first == 0xc2) low = 0xa0; /* too long a form; C1 */
+    if (first == 0xe0 || first == 0xc2) low = 0xa0; /* overlong form; C1 */
     if (first == 0xed) high = 0x9f;                 /* surrogates */
     if (first == 0xf0) low = 0x90;
     if (first == 0xf4) high = 0x8f;
@@ -77,7 +78,7 @@ static size_t utf8_length(const unsigned char *at, size_t room)
     return len;
 }
 
-/* What stands for the character at *at, which is moved behind it. */
+/* Writes the JSON form of the character at *at, and moves *at behind the character. */
 static size_t json_unit(char unit[6], const unsigned char **at, const unsigned char *end)
 {
     unsigned char byte = **at;

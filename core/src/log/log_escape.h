@@ -1,17 +1,19 @@
-/* log_escape.h: makes what a client sent harmless in a line of a log: nothing of it can end the line, close a
- * quote or reach a terminal that shows it. Bytes in, bytes out; used by log_line.c. */
+/* log_escape.h: makes client data harmless in a log line: no byte of it can end the line, close a quote or
+ * control a terminal that shows the log. Bytes in, bytes out. Used by log_line.c. */
 #ifndef BB_LOG_ESCAPE_H
 #define BB_LOG_ESCAPE_H
 
 #include "bontebok.h"
 
-/* Writes at most *spare bytes to `to`, and takes them off it; what is cut ends with "...", which is on top of
- * *spare and leaves 0 of it. Returns the end. */
+/* Both functions write at most *spare bytes to `to` and subtract this length from *spare. If a value does
+ * not fit, it is cut: "..." is added beyond *spare, and *spare becomes 0. They return the end of the
+ * written bytes. */
 
-/* Control bytes, those past ASCII, quotes and backslashes as \xHH. */
+/* Writes control bytes, bytes beyond ASCII, quotes and backslashes as \xHH. */
 char *bb__log_escape(char *to, size_t *spare, struct bb_slice bytes);
 
-/* The inside of a JSON string (RFC 8259 7). UTF-8 stays as it is, what is none becomes U+FFFD. */
+/* Writes the inside of a JSON string (RFC 8259 7). Valid UTF-8 stays as it is. An invalid byte becomes
+ * U+FFFD. */
 char *bb__log_escape_json(char *to, size_t *spare, struct bb_slice bytes);
 
 #endif

@@ -1,5 +1,5 @@
-/* log_format.c: see log_format.h. The directives are those of Apache's mod_log_config that make sense without
- * Apache, which are the ones that middleware for Plack and Rack knows as well. */
+/* log_format.c: see log_format.h. The directives are those of Apache's mod_log_config that make sense
+ * without Apache. Access log middleware for Plack and Rack knows the same directives. */
 #include "log/log_format.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #define COMMON "%h %l %u %t \"%r\" %>s %b"
 
-/* JSON's values bring their own quotes. */
+/* JSON values bring their own quotes. */
 static const struct {
     const char *name, *notation;
     bool json;
@@ -31,12 +31,12 @@ static const struct {
 
 /* ---- the directives ---- */
 
-/* What a number, a fixed word or an empty value takes at most; JSON's quotes and null included. */
+/* The longest number, fixed word or empty value, with JSON's quotes or null. */
 #define NUMBER_MAX 22
 #define TIME_MAX   64
-/* What stands around a value that is escaped: quotes, and the dots of one that is cut. */
+/* Bytes around an escaped value: quotes, and the dots if it is cut. */
 #define VALUE_MAX 5
-/* Of which method and target are values. */
+/* The same for a request line. Its method and target are escaped values. */
 #define REQUEST_LINE_MAX (VALUE_MAX + sizeof "  HTTP/1.1")
 
 struct directive {
@@ -50,7 +50,7 @@ static const struct directive directives[] = {
     {'h', BB_LOG_PEER, VALUE_MAX, NULL},
     {'a', BB_LOG_PEER, VALUE_MAX, NULL},
     {'l', BB_LOG_NOTHING, NUMBER_MAX, NULL},
-    {'u', BB_LOG_NOTHING, NUMBER_MAX, NULL}, /* whom the application has signed in, the core does not know */
+    {'u', BB_LOG_NOTHING, NUMBER_MAX, NULL}, /* the core does not know the application's users */
     {'t', BB_LOG_TIME, TIME_MAX, NULL},
     {'t', BB_LOG_TIME, TIME_MAX, "begin"},
     {'t', BB_LOG_TIME_SECONDS, NUMBER_MAX, "sec"},
@@ -96,8 +96,9 @@ static bool begins_with(struct bb_slice name, const char *word)
     return name.len >= strlen(word) && memcmp(name.at, word, strlen(word)) == 0;
 }
 
-/* Of a time "begin:" says that it is the one when the request came, which is the only one here. To take what
- * asks for the other, "end" and "end:", for strftime()'s notation would write that down for each request. */
+/* "begin:" asks for the time when the request came, which is the only time here. "end" and "end:" ask for
+ * the time when the response ended. They are rejected; otherwise strftime() would take them for text and
+ * write it into each line. */
 static bool is_known_time(struct bb_slice *name)
 {
     static const char begin[] = "begin:";
@@ -131,7 +132,7 @@ static struct bb__log_step *add_step(struct bb__log_format *format, enum bb__log
     return step;
 }
 
-/* What stands between directives is one step, however it was written. */
+/* Adds a byte of the text between two directives. All of this text is one step. */
 static bool add_text(struct bb__log_format *format, char byte)
 {
     struct bb__log_step *step = format->count > 0 ? &format->steps[format->count - 1] : NULL;
@@ -174,8 +175,8 @@ static bool add_directive(struct bb__log_format *format, const struct directive 
     return true;
 }
 
-/* *at: behind the percent sign; then behind the directive. Of a request that was redirected inside of the
- * server "<" is the first, ">" the last: here they are the same. */
+/* Takes in the directive whose "%" lies before *at, and moves *at behind it. In Apache "<" and ">" select
+ * the first or last request of an internal redirect; here they mean the same. */
 static int take_directive(struct bb__log_format *format, const char **at, char *fault)
 {
     const char *first = *at - 1, *here = *at;
@@ -200,7 +201,7 @@ static int take_directive(struct bb__log_format *format, const char **at, char *
     return add_directive(format, directive, name) ? BB_OK : fail(fault, "too many directives", "", 0);
 }
 
-/* Apache's configuration file knows these. */
+/* Takes in the character behind a backslash. These escapes are from Apache's configuration file. */
 static char unescaped(const char **at)
 {
     static const char from[] = "t\"\\", to[] = "\t\"\\";

@@ -1,5 +1,6 @@
-/* log_format.h: an access log's format, compiled from Apache's notation into a list of small steps. Compiled
- * once, then shared, read-only, by all lanes; log_line.c makes lines of it. Knows no file and no clock.
+/* log_format.h: the format of an access log, compiled from Apache's notation into a list of small steps.
+ * Compiled once, then shared by all lanes, read-only. log_line.c makes lines with it. Knows no file and no
+ * clock.
  *
  *     "%h %{Referer}i\n"      PEER  TEXT " "  REQUEST_FIELD "Referer"  TEXT "\n"
  */
@@ -9,24 +10,24 @@
 #include "bontebok.h"
 
 enum bb__log_kind {
-    BB_LOG_TEXT, /* as it stands */
+    BB_LOG_TEXT, /* a fixed text */
     BB_LOG_NOTHING,
     BB_LOG_PEER,
     BB_LOG_TIME,
     BB_LOG_TIME_AS,      /* strftime()'s notation */
-    BB_LOG_TIME_SECONDS, /* since 1970, and so the next two */
+    BB_LOG_TIME_SECONDS, /* since 1970, like the next two */
     BB_LOG_TIME_MILLISECONDS,
     BB_LOG_TIME_MICROSECONDS,
-    BB_LOG_TIME_THOUSANDTHS, /* of its second, three digits */
-    BB_LOG_TIME_MILLIONTHS,  /* six */
+    BB_LOG_TIME_THOUSANDTHS, /* of the current second, three digits */
+    BB_LOG_TIME_MILLIONTHS,  /* of the current second, six digits */
     BB_LOG_REQUEST_LINE,
     BB_LOG_METHOD,
     BB_LOG_PATH,
     BB_LOG_QUERY,
     BB_LOG_PROTOCOL,
     BB_LOG_STATUS,
-    BB_LOG_BYTES,         /* "-" when there are none */
-    BB_LOG_BYTES_OR_ZERO, /* "0" */
+    BB_LOG_BYTES,         /* "-" if there are none */
+    BB_LOG_BYTES_OR_ZERO, /* "0" if there are none */
     BB_LOG_MICROSECONDS,
     BB_LOG_MILLISECONDS,
     BB_LOG_SECONDS,
@@ -44,33 +45,34 @@ enum bb__log_kind {
 
 struct bb__log_step {
     uint8_t kind;     /* enum bb__log_kind */
-    uint16_t at, len; /* in bb__log_format.text: what stands there, or a name */
+    uint16_t at, len; /* position in bb__log_format.text: of a fixed text or a name */
 };
 
 #define BB_LOG_STEPS_MAX 128
 
-/* What a time in strftime()'s notation may take. */
+/* The longest time in strftime()'s notation. */
 #define BB_LOG_TIME_AS_MAX 128
 
-/* A line has room for this much of what clients send, whatever else is in it. */
+/* Each line has room for at least this many bytes of client data. */
 #define BB_LOG_VALUES_MIN 1024
 
-/* The shortest line that a target may be limited to. */
+/* The shortest line to which a target may be limited. */
 #define BB_LOG_LINE_MIN 4096
 
 struct bb__log_format {
     struct bb__log_step steps[BB_LOG_STEPS_MAX];
     unsigned count;
-    bool json;               /* each value is one of JSON: a quoted string, a number, null */
-    bool wants_clock;        /* times to the microsecond */
-    unsigned response_count; /* steps that want a field of the response */
+    bool json;               /* each value is a JSON value: a quoted string, a number or null */
+    bool wants_clock;        /* needs times in microseconds */
+    unsigned response_count; /* number of steps that need a field of the response */
     uint8_t response_steps[BB_LOG_STEPS_MAX];
-    size_t fixed; /* bytes of the longest line, but for values that are escaped */
+    size_t fixed; /* length of the longest line, without the escaped values */
     size_t text_len;
     char text[BB_ACCESS_LOG_FORMAT_MAX + BB_LOG_STEPS_MAX]; /* names end with NUL */
 };
 
-/* notation: NUL-terminated, or the name of a format. BB_OK, or BB_EFORMAT with what is wrong in fault. */
+/* Compiles the notation: NUL-terminated, or the name of a format. Returns BB_OK, or BB_EFORMAT with the
+ * reason in `fault`. */
 int bb__log_format_compile(struct bb__log_format *format, const char *notation, char fault[BB_FAULT_MAX]);
 
 #endif

@@ -4,11 +4,11 @@
 
 #include <strings.h>
 
-/* A line under construction. What is fixed always fits, see bb__log_format.fixed; values share the rest. */
+/* A line under construction. The fixed parts always fit (bb__log_format.fixed). The values share the rest. */
 struct line {
     char *at;
     size_t spare;
-    bool full; /* the value in hand is cut: no more of it */
+    bool full; /* the current value was cut: nothing more is added to it */
     const struct bb__log_format *format;
     const struct bb__log_entry *entry;
     const struct bb__log_time *time;
@@ -66,7 +66,7 @@ static uint64_t in_units_of(uint64_t unit, uint64_t microseconds)
 
 /* ---- time ---- */
 
-/* What is left of a second, with its leading zeros. */
+/* Writes the fraction of the second, with its leading zeros. */
 static void put_fraction(struct line *line, unsigned digits)
 {
     uint64_t rest = line->entry->time % 1000000;
@@ -90,7 +90,8 @@ static void put_time(struct line *line)
     put_quote(line);
 }
 
-/* The form is the operator's, and so is what comes of it; but a line has one end (%n). */
+/* Writes the time in the operator's strftime() format as it is. Only a line feed (%n) is replaced, because
+ * it would end the line. */
 static void put_time_as(struct line *line, const char *form)
 {
     size_t len = strftime(line->at, BB_LOG_TIME_AS_MAX, form, &line->time->local);
@@ -99,9 +100,9 @@ static void put_time_as(struct line *line, const char *form)
     if (len == 0) put_nothing(line);
 }
 
-/* ---- what was asked ---- */
+/* ---- the request ---- */
 
-/* Of one that was not understood nobody knows how far that went. */
+/* If the parser rejected a request, nobody knows which parts of its head are valid. */
 static bool is_understood(const struct bb__log_entry *entry)
 {
     return entry->line.len == 0 && entry->head->target.len > 0;
@@ -129,7 +130,7 @@ static void put_request_line(struct line *line)
     put_quote(line);
 }
 
-/* Empty when there is none: it follows the path. */
+/* An empty query is logged as nothing, not as "-", because it follows the path. */
 static void put_query(struct line *line)
 {
     const struct bb_slice *query = &line->entry->head->query;
@@ -144,7 +145,8 @@ static bool is_same_name(struct bb_slice name, const char *other, size_t len)
     return name.len == len && strncasecmp(name.at, other, len) == 0;
 }
 
-/* A field that comes several times is one list (RFC 9110 5.3). `count`: its values so far. */
+/* A field that comes several times is logged as one list (RFC 9110 5.3). `count`: how many of its values
+ * were written. */
 static void put_list_item(struct line *line, struct bb_slice value, unsigned count)
 {
     if (count == 0) put_quote(line);
@@ -172,9 +174,9 @@ static void put_request_field(struct line *line, struct bb_slice name)
     end_list(line, count);
 }
 
-/* ---- what was answered ---- */
+/* ---- the response ---- */
 
-/* Takes the next field line of a response's head. False at its end. */
+/* Takes the next field line of a response head. Returns false at the end of the head. */
 static bool next_field(const char **at, const char *end, struct bb_slice *name, struct bb_slice *value)
 {
     const char *colon = memchr(*at, ':', (size_t)(end - *at));
@@ -213,7 +215,8 @@ static void put_response_field(struct line *line, struct bb_slice wanted)
 
 static const struct bb_slice request_id = {"X-Request-Id", sizeof "X-Request-Id" - 1};
 
-/* The application's has the last word: where the client's is no good it makes one of its own. */
+/* The application's field has priority: if the client's id is not usable, the application makes one of its
+ * own. */
 static void put_request_id(struct line *line)
 {
     if (has_response_field(line->entry, request_id))

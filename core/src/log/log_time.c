@@ -1,4 +1,4 @@
-/* log_time.c: see log_time.h. Without strftime(), which knows locales. */
+/* log_time.c: see log_time.h. It does not use strftime(), whose output depends on the locale. */
 #include "log/log_time.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* log_time.h: the time of a request, as access logs write it. One per lane: rendered anew only when the
- * second changes. Used by log_line.c and, for its own form, by the syslog target. */
+/* log_time.h: the time of a request in the forms of access logs. Each thread has one, rendered again only
+ * when the second changes. Used by log_line.c, and by the syslog target, which has a form of its own. */
 #ifndef BB_LOG_TIME_H
 #define BB_LOG_TIME_H
 
@@ -14,12 +14,12 @@ struct bb__log_time {
     struct tm local;
     size_t local_len, utc_len;
     char local_text[BB_LOG_TIME_MAX]; /* "[06/Nov/1994:09:49:37 +0100]" */
-    char utc_text[BB_LOG_TIME_MAX];   /* "1994-11-06T08:49:37", RFC 3339 without its end */
+    char utc_text[BB_LOG_TIME_MAX];   /* "1994-11-06T08:49:37", RFC 3339 without fraction and "Z" */
 };
 
 void bb__log_time_set(struct bb__log_time *time, int64_t unix_seconds);
 
-/* "Nov  6 09:49:37", RFC 3164 4.1.2; to: BB_LOG_TIME_MAX bytes. Returns its length. */
+/* Writes "Nov  6 09:49:37" (RFC 3164 4.1.2) to BB_LOG_TIME_MAX bytes at `to`. Returns the length. */
 size_t bb__log_time_syslog(char *to, int64_t unix_seconds);
 
 #endif

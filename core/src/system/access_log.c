@@ -25,8 +25,8 @@ void bb__access_log_free(struct bb__access_log *log)
     free(log);
 }
 
-/* A line of which the target has only the beginning, as a disk that fills up leaves it: what others have
- * written since must not become its end. */
+/* After its disk was full, the target may have only the beginning of a line. Ends this line. The whole
+ * line is written again behind it. */
 static bool end_cut_line(struct bb__access_log *log, int *error)
 {
     if (log->cut && bb__log_sink_write(log->sink, "\n", 1, error) == 1) log->cut = false;
@@ -39,7 +39,8 @@ static size_t whole_lines(const char *lines, size_t len)
     return feed ? (size_t)(feed + 1 - lines) : 0;
 }
 
-/* A reader that is slow for a moment is asked again soon, one that is gone less and less. */
+/* A reader that is slow for a moment is tried again soon. A reader that is gone is tried less and less
+ * often. */
 static uint64_t next_rest(const struct bb__access_log *log, size_t taken)
 {
     if (taken > 0 || !log->stuck) return BB_LOG_PAUSE;
@@ -79,7 +80,7 @@ static bool has_room(const struct bb__access_log *log)
 
 void bb__access_log_add(struct bb__access_log *log, const struct bb__log_entry *entry, uint64_t now)
 {
-    /* Before a line is lost the target is asked once more: once a tick of the clock, which costs nothing. */
+    /* Before a line is lost, the target is tried once more, but only once per tick of the clock. */
     if (!has_room(log) && (!log->stuck || now > log->tried)) bb__access_log_flush(log, now);
     if (!has_room(log)) {
         log->lost++;

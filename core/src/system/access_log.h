@@ -1,5 +1,6 @@
-/* access_log.h: the lines of one lane, on their way to the target that all lanes of the worker share. They
- * are collected and written together; what the target does not take waits here, and beyond that is lost.
+/* access_log.h: the log lines of one lane or of the I/O thread, on their way to the target that the whole
+ * worker shares. Lines are collected and written together. Lines that the target does not take wait here.
+ * If there is no room for a line, it is lost. Not for the form of a line: see log_line.h.
  *
  *     lines                          len             BB_LOG_BUFFER
  *       |  whole lines, oldest first  |     room      |
@@ -12,52 +13,53 @@
 
 #define BB_LOG_BUFFER (64 * 1024)
 
-/* ms. Nothing has come for so long: it is written. */
+/* ms. If no line has come for so long, the lines are written. */
 #define BB_LOG_PAUSE 20
-/* The oldest line waits no longer. */
+/* ms. The oldest line waits no longer than this. */
 #define BB_LOG_AGE 1000
-/* A lane that has nothing else to do any more waits so long for a target that does not take all. */
+/* ms. A lane that has nothing else to do before it ends waits so long for a target that does not take all
+ * lines. */
 #define BB_LOG_LAST 200
 
 struct bb__access_log {
     const struct bb__log_format *format;
     struct bb__log_sink *sink;
     struct bb__log_time time;
-    struct bb__buf response; /* fields of the current one that the format asks for */
+    struct bb__buf response; /* the fields of the current response that the format needs */
     char *lines;
     size_t len;
-    uint64_t due;   /* ms, while there are lines: when they are to be written */
-    bool stuck;     /* the target took nothing, or not all, the last time */
-    uint64_t rest;  /* ms, for which it is left alone then: BB_LOG_PAUSE to BB_LOG_AGE */
-    uint64_t tried; /* ms, when it was last written to */
-    bool cut;       /* the target has the beginning of a line that it will not get the rest of */
-    unsigned lost;  /* lines; the owner tells of them, and sets it to 0 */
-    int error;      /* why */
+    uint64_t due;   /* ms, when the lines are to be written, if there are any */
+    bool stuck;     /* the target did not take all lines the last time */
+    uint64_t rest;  /* ms between two attempts then: BB_LOG_PAUSE to BB_LOG_AGE */
+    uint64_t tried; /* ms, when the lines were last written */
+    bool cut;       /* the target has the beginning of a line, and will not get the rest of it */
+    unsigned lost;  /* lost lines; the owner logs their number, and sets it to 0 */
+    int error;      /* errno of the loss */
     int pid;
     uint64_t ready_at,
-        handed_out; /* microseconds, of the request in hand: bb__clock_us(), when it had come */
+        handed_out; /* us (bb__clock_us()): when the current request had come, when the host got it */
 };
 
-/* NULL when out of memory. */
+/* Returns NULL when out of memory. Borrows both arguments. */
 struct bb__access_log *bb__access_log_new(const struct bb__log_format *format, struct bb__log_sink *sink);
 
-/* Without a word about what was not written. NULL is allowed. */
+/* Drops lines that were not written. They do not count as lost. NULL is allowed. */
 void bb__access_log_free(struct bb__access_log *log);
 
-/* now: bb__clock_ms(). */
+/* Adds a line; writes the lines. now: bb__clock_ms(). */
 void bb__access_log_add(struct bb__access_log *log, const struct bb__log_entry *entry, uint64_t now);
 void bb__access_log_flush(struct bb__access_log *log, uint64_t now);
 
-/* What is still there will not be written: it is lost. */
+/* Drops the lines that were not written. They count as lost. */
 void bb__access_log_drop(struct bb__access_log *log);
 
-/* Writes what is old enough. */
+/* Writes the lines if they are due. */
 static inline void bb__access_log_tick(struct bb__access_log *log, uint64_t now)
 {
     if (log->len > 0 && now >= log->due) bb__access_log_flush(log, now);
 }
 
-/* How long nothing may come, in ms, before it is to be flushed; -1: there is nothing to write. */
+/* Returns ms: if no line comes for so long, the lines are to be flushed. -1: there are no lines. */
 int bb__access_log_wait(const struct bb__access_log *log, uint64_t now);
 
 #endif

@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Files take lines of any length; this is what somebody may still want to read. */
+/* Files take lines of any length. Hardly anybody reads a line that is longer than this. */
 #define FILE_LINE_MAX (16 * 1024)
 
 /* ---- opening ---- */
@@ -23,8 +23,8 @@ static int open_for_lines(const char *path, int mode)
     return open(path, mode | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0644);
 }
 
-/* A FIFO that is open for reading as well needs no reader to be opened, and loses no line when the reader is
- * started again. Whose it is may not want us to read. */
+/* A FIFO is opened for reading as well. So it can be opened without a reader, and no line is lost when the
+ * reader is restarted. If the FIFO's owner does not let us read, it is opened for writing only. */
 static int open_path(const char *path)
 {
     struct stat status;
@@ -40,8 +40,9 @@ static enum bb__log_sink_kind kind_of(int fd)
     return S_ISSOCK(status.st_mode) ? BB_LOG_SINK_SOCKET : BB_LOG_SINK_PIPE;
 }
 
-/* O_NONBLOCK on a description that we share would be felt by all who do: pipes and terminals are opened once
- * more. Not so a file, which has one position for all of them, and a socket, which is told with each send. */
+/* O_NONBLOCK is a flag of the open file description, which other processes may share. So pipes and
+ * terminals are opened again. A file is not opened again, because all processes write at its one position.
+ * A socket is not, because each send has MSG_DONTWAIT. */
 static int open_inherited(struct bb__log_sink *sink, int standard)
 {
     char path[sizeof "/proc/self/fd/" + 3 * sizeof standard];
@@ -71,14 +72,14 @@ static int open_named(struct bb__log_sink *sink)
     return fd;
 }
 
-/* The part behind "syslog:", or NULL. */
+/* Returns the part behind "syslog:", or NULL. */
 static const char *syslog_options(const char *target)
 {
     static const char syslog[] = "syslog:";
     return strncmp(target, syslog, sizeof syslog - 1) == 0 ? target + sizeof syslog - 1 : NULL;
 }
 
-/* The descriptor comes last: a writer that sees it uses the other fields. */
+/* Sets the descriptor last: a writer that sees it uses the other fields. */
 static bool open_target(struct bb__log_sink *sink)
 {
     int standard = inherited(sink->target);
@@ -106,7 +107,7 @@ int bb__log_sink_open(struct bb__log_sink *sink, const char *target, char fault[
     return BB_OK;
 }
 
-/* anyway: also if it was tried a moment ago. One at a time. */
+/* Only one thread at a time tries. anyway: even if the last attempt was a moment ago. */
 static bool open_again(struct bb__log_sink *sink, bool anyway)
 {
     if (atomic_exchange(&sink->opening, true)) return false;
@@ -116,14 +117,15 @@ static bool open_again(struct bb__log_sink *sink, bool anyway)
     return is_open;
 }
 
-/* A file that is opened anew by whoever has put it there: we have a number of our own for it. */
+/* Somebody may have replaced the file that is standard output or error. Our own descriptor follows. */
 static int follow_standard(const struct bb__log_sink *sink)
 {
     bool is_file = sink->kind == BB_LOG_SINK_FILE && kind_of(sink->standard) == BB_LOG_SINK_FILE;
     return !is_file || dup3(sink->standard, sink->fd, O_CLOEXEC) >= 0 ? BB_OK : BB_ESYSTEM;
 }
 
-/* The number stays: a lane that is writing to it meanwhile writes to the old file or to the new one. */
+/* The descriptor keeps its number. A lane that is writing at this moment writes to the old file or to the
+ * new one. */
 int bb__log_sink_reopen(struct bb__log_sink *sink)
 {
     if (!sink->target) return BB_OK;
@@ -151,7 +153,7 @@ void bb__log_sink_close(struct bb__log_sink *sink)
 
 /* ---- writing ---- */
 
-/* The whole lines at the front of these that PIPE_BUF bytes have room for. */
+/* Returns the length of the whole lines at the front that fit into PIPE_BUF bytes. */
 static size_t piece(const char *lines, size_t len)
 {
     if (len <= PIPE_BUF) return len;
@@ -159,8 +161,8 @@ static size_t piece(const char *lines, size_t len)
     return feed ? (size_t)(feed + 1 - lines) : PIPE_BUF;
 }
 
-/* To ask first is not enough: all who share it are told that there is room, and one of them has it. Where the
- * kernel knows how, the write itself is told not to wait. */
+/* poll() alone is not enough: if there is room, all processes that share the pipe see it, and only one of
+ * them gets it. If the kernel has RWF_NOWAIT, the write itself does not wait. */
 static ssize_t push_shared(int fd, const char *bytes, size_t len)
 {
 #ifdef RWF_NOWAIT

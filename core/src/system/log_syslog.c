@@ -1,5 +1,5 @@
-/* log_syslog.c: the local syslog as an access log's target: what it is told to be, and a datagram each line
- * in the form of RFC 3164 as /dev/log has it, without a host name. See log_sink.h. */
+/* log_syslog.c: the local syslog as the target of an access log: its settings, and one datagram per line
+ * in the form of RFC 3164 for /dev/log, which has no host name. See log_sink.h. */
 #include "log/log_time.h"
 #include "system/log_sink.h"
 
@@ -24,7 +24,7 @@ struct setting {
     struct bb_slice key, value;
 };
 
-/* ---- what it is told to be ---- */
+/* ---- settings ---- */
 
 static int fail(char *fault, const char *what, struct bb_slice word)
 {
@@ -38,7 +38,7 @@ static bool is(struct bb_slice word, const char *name)
     return strlen(name) == word.len && memcmp(name, word.at, word.len) == 0;
 }
 
-/* Its place among the names, or -1. */
+/* Returns the position of the word among the names, or -1. */
 static int find(struct bb_slice word, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -46,7 +46,7 @@ static int find(struct bb_slice word, const char *const *names, size_t count)
     return -1;
 }
 
-/* RFC 3164 4.1.3 has letters and digits; a receiver finds the end of the tag by what is none. */
+/* RFC 3164 4.1.3 has letters and digits. For a receiver the tag ends at the first byte that is neither. */
 static bool is_tag(struct bb_slice word)
 {
     for (size_t i = 0; i < word.len; i++)
@@ -122,7 +122,7 @@ int bb__log_syslog_open(const struct bb__log_syslog *syslog)
     return -1;
 }
 
-/* A syslog that was started again has another socket under the same name. */
+/* A syslog that was restarted has a new socket under the same name. */
 static bool send_line(const struct bb__log_sink *sink, struct iovec *parts)
 {
     const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};

@@ -67,7 +67,7 @@ void bb__eventfd_raise(int fd)
 void bb__eventfd_clear(int fd)
 {
     eventfd_t count;
-    (void)eventfd_read(fd, &count); /* EAGAIN: cleared already */
+    (void)eventfd_read(fd, &count); /* EAGAIN: it is cleared already */
 }
 
 void bb__batch_put_first(struct bb__batch *batch, uint32_t interest)

@@ -1,5 +1,6 @@
-/* poller.h: one set of descriptors that a lane waits for: epoll, level-triggered. Linux only; another system
- * would get another poller.c. Knows no connection: it gives back the tag that a descriptor was added with. */
+/* poller.h: a set of descriptors that a lane or the I/O thread waits for: epoll, level-triggered. Linux
+ * only; another system needs another poller.c. Knows no connection: an event carries the tag of its
+ * descriptor. */
 #ifndef BB_POLLER_H
 #define BB_POLLER_H
 
@@ -8,15 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Few enough that not many are in hand when the lane turns to a long request, enough to make the call cheap.
- */
+/* Events per wait: few enough that the lane has not many in hand when it gets a long request, and enough
+ * to make the call cheap. */
 #define BB_BATCH 16
 
 struct bb__poller {
     int fd;
 };
 
-/* What one wait found. `next` is the first that was not looked at yet. */
+/* The events of one wait. `next` is the first event that was not handled yet. */
 struct bb__batch {
     struct epoll_event events[BB_BATCH];
     int count, next;
@@ -31,25 +32,26 @@ int bb__poller_add(struct bb__poller *poller, int fd, uint32_t interest, void *t
 int bb__poller_change(struct bb__poller *poller, int fd, uint32_t interest, void *tag);
 void bb__poller_remove(struct bb__poller *poller, int fd);
 
-/* A listener that other lanes and processes wait for too: an event wakes one of them, one that sleeps. */
+/* Adds a listener that other lanes and processes wait for as well. An event wakes one lane that sleeps. */
 int bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag);
 
-/* Another poller's descriptor: an event tells once that something has come there. */
+/* Adds the descriptor of another poller. It is reported once each time that something has come there. */
 int bb__poller_add_edge(struct bb__poller *poller, int fd, void *tag);
 
-/* Fills *batch, which must have been used up. timeout_ms: 0 looks only, -1 waits for ever. A signal ends the
- * wait with an empty batch. BB_OK; BB_ESYSTEM: the batch is empty, and the next wait will fail, too. */
+/* Fills *batch, whose events must all have been handled. timeout_ms: 0 does not wait, -1 waits without
+ * limit. A signal ends the wait with an empty batch. BB_OK; BB_ESYSTEM: the batch is empty, and the next
+ * wait will fail, too. */
 int bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int timeout_ms);
 
-/* Makes an eventfd readable, and takes that back. The first is for any thread and for signal handlers: it
- * keeps errno. */
+/* Makes an eventfd readable; clears it. bb__eventfd_raise() may be called in any thread and signal
+ * handler: it keeps errno. */
 void bb__eventfd_raise(int fd);
 void bb__eventfd_clear(int fd);
 
-/* Puts those first that have one of these events. */
+/* Moves the events with one of these interests to the front. */
 void bb__batch_put_first(struct bb__batch *batch, uint32_t interest);
 
-/* Forgets what the batch still holds for a tag that is about to be freed. */
+/* Removes a tag from the batch, because its object is about to be freed. */
 void bb__batch_forget(struct bb__batch *batch, const void *tag);
 
 static inline bool bb__batch_empty(const struct bb__batch *batch)

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* The front of a file is given back in steps of so many bytes; of file systems that can do that. */
+/* The space of a file's front is given back in steps of so many bytes, if the file system supports this. */
 #define STEP (1024 * 1024)
 
 void bb__response_spool_start(struct bb__response_spool *response_spool)
@@ -16,7 +16,7 @@ void bb__response_spool_start(struct bb__response_spool *response_spool)
 
 /* ---- the file ---- */
 
-/* An answer can wait: of the last descriptors it takes none. */
+/* A response can wait, so it must not take one of the last descriptors. */
 static int open_file(const struct bb__spool_budget *budget)
 {
     int fd = bb__spool_open_file(budget);
@@ -34,13 +34,14 @@ static void close_file(struct bb__response_spool *response_spool)
     response_spool->written = response_spool->read = response_spool->given_back = 0;
 }
 
-/* Of the budget: an answer can wait, a request body cannot, and slow readers are not to keep uploads out. */
+/* Responses may use three quarters of the budget. A response can wait, but a request body cannot, and slow
+ * readers must not keep uploads out. */
 static uint64_t share_of(const struct bb__spool_budget *budget)
 {
     return budget->max - budget->max / 4;
 }
 
-/* How many of the bytes are in the file now. */
+/* Returns how many of the bytes are in the file now. */
 static size_t put_in_file(struct bb__response_spool *response_spool, const char *bytes, size_t len)
 {
     size_t done = 0;
@@ -53,7 +54,8 @@ static size_t put_in_file(struct bb__response_spool *response_spool, const char 
     return done;
 }
 
-/* An answer may go on for days, a little ahead of its client. */
+/* A response may go on for days, a little ahead of its client. So the space of bytes that were sent is
+ * given back. */
 static void give_back_front(struct bb__response_spool *response_spool)
 {
 #ifdef FALLOC_FL_PUNCH_HOLE
@@ -82,7 +84,7 @@ static int take_from_file(struct bb__response_spool *response_spool, struct bb__
     return BB_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- file and tail ---- */
 
 int bb__response_spool_append(struct bb__response_spool *response_spool, struct bb__spool_budget *budget,
                               const char *bytes, size_t len)

@@ -1,9 +1,10 @@
-/* response_spool.h: what a client does not take and memory is not meant for: behind the bytes that a
- * connection holds for it, in a file without a name, as far as the spool's budget and the disk have room.
- * What is more waits here in memory, and whoever produces it is to wait as well. Knows no socket and no HTTP.
+/* response_spool.h: the part of a response that the client has not taken and that memory has no room for.
+ * It comes behind the bytes in the connection's own buffer. It is in an unlinked file, as far as the
+ * spool's budget and the disk have room. The rest stays in memory as the tail, and then the producer
+ * should wait. Used by conn and reply.c. Knows no socket and no HTTP.
  *
- *     the connection's bytes      the file                       tail
- *     |  as large as it likes  |  read  |  not yet  |  written   there was no room for it  |
+ *     connection's buffer    file                             tail
+ *     |  any size         |  |  read  |  not read yet  |  |  no room in the file  |
  */
 #ifndef BB_RESPONSE_SPOOL_H
 #define BB_RESPONSE_SPOOL_H
@@ -12,14 +13,14 @@
 #include "system/spool.h"
 
 struct bb__response_spool {
-    struct bb__spool_budget *budget; /* NULL: it has never held anything */
-    int fd;                          /* the file, while it holds something; else -1 */
-    uint64_t written, read;          /* of the file */
-    uint64_t given_back;             /* the front of the file, which takes no room any more */
+    struct bb__spool_budget *budget; /* NULL: it has never held any bytes */
+    int fd;                          /* the file, while it holds bytes; else -1 */
+    uint64_t written, read;          /* bytes written to the file and read from it */
+    uint64_t given_back;             /* bytes at the front of the file that take no space any more */
     struct bb__buf tail;
 };
 
-/* So much at a time is read back. */
+/* How many bytes are read back at a time. */
 #define BB_RESPONSE_SPOOL_WINDOW (64 * 1024)
 
 void bb__response_spool_start(struct bb__response_spool *response_spool);
@@ -29,26 +30,26 @@ static inline uint64_t bb__response_spool_len(const struct bb__response_spool *r
     return response_spool->written - response_spool->read + bb__buf_len(&response_spool->tail);
 }
 
-/* There is no room: nothing should be added now. */
+/* Some bytes had no room in the file: nothing should be added now. */
 static inline bool bb__response_spool_is_full(const struct bb__response_spool *response_spool)
 {
     return bb__buf_len(&response_spool->tail) > 0;
 }
 
-/* Appends, full or not; budget is that of the process. BB_OK or BB_ENOMEM: then bytes are missing. */
+/* Appends the bytes even if it is full. budget: the budget of the process. BB_OK or BB_ENOMEM: bytes are
+ * missing. */
 int bb__response_spool_append(struct bb__response_spool *response_spool, struct bb__spool_budget *budget,
                               const char *bytes, size_t len);
 
-/* Looks whether there is room now. False: it is as full as before. */
+/* Tries to move the tail into the file. False: there is still a tail. */
 bool bb__response_spool_try_again(struct bb__response_spool *response_spool);
 
-/* Puts the first of what it holds, which is something, in place of the buffer's bytes, all of which are
- * consumed. The bytes of a file that were read before take no room any more, as soon as they are a mebibyte.
- * BB_OK; BB_ENOMEM, or BB_ESYSTEM when the file does not hold what was written to it: it stays as it is.
- */
+/* Replaces the buffer's bytes, all of which are consumed, by the next bytes; there must be some. Also
+ * gives back the space of file bytes that were read earlier, in steps of 1 MiB. BB_OK; BB_ENOMEM;
+ * BB_ESYSTEM if the file has lost bytes that were written to it. After an error nothing has changed. */
 int bb__response_spool_take(struct bb__response_spool *response_spool, struct bb__buf *to);
 
-/* Forgets the bytes of the buffer, if they are still in the file: they are read again. */
+/* Drops the buffer's bytes if the file still has them. They will be read again. */
 void bb__response_spool_put_back(struct bb__response_spool *response_spool, struct bb__buf *from);
 
 /* Gives memory, file and budget back. */

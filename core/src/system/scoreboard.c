@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ms. Who has a request for so long is not there for others. */
+/* ms. A lane that has had a request for so long does not count as free to take more. */
 #define LONG 100
 
 static size_t size_of(unsigned count)
@@ -37,7 +37,7 @@ void bb_scoreboard_clear(struct bb_scoreboard *scoreboard, int pid, int in)
     unsigned used = atomic_load(&scoreboard->used);
     for (unsigned i = 0; i < used; i++) {
         struct bb__slot *slot = &scoreboard->slots[i];
-        int dead = pid; /* another process may clear the line as well, and a lane claim it */
+        int dead = pid; /* another process may clear the slot at the same time, and a lane may claim it */
         if (!atomic_compare_exchange_strong(&slot->pid, &dead, (int)getpid())) continue;
         bb__scoreboard_give_back(slot);
         bb__shared_queue_nudge(&shared_queue);
@@ -56,7 +56,7 @@ static bool is_gone(int pid)
     return pid != 0 && kill(pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Of processes that were killed together with the one that would have waited for them. */
+/* Clears the slots of processes that were killed together with their parent. Nobody else does this. */
 static void clear_the_gone(struct bb_scoreboard *scoreboard)
 {
     unsigned used = atomic_load(&scoreboard->used);
@@ -166,7 +166,8 @@ bool bb__scoreboard_has_siblings(const struct bb_scoreboard *scoreboard, int own
     return false;
 }
 
-/* If a worker and its master were killed, nobody clears the worker's lines. */
+/* If a worker and its master were killed, nobody clears the worker's slots. So slots of dead processes are
+ * left out. */
 bool bb__scoreboard_others_are_done(const struct bb_scoreboard *scoreboard, const struct bb__slot *own,
                                     bool all)
 {

@@ -1,7 +1,7 @@
 /* set_owner.c: see set_owner.h. */
 #include "system/set_owner.h"
 
-/* The I/O thread is in the middle of one connection, for some microseconds as a rule. */
+/* The I/O thread is in the middle of one connection, usually for some microseconds. */
 #define SPINS 200
 
 static bool step(struct bb__owner *owner, unsigned from, enum bb__owner_state to)
@@ -9,7 +9,7 @@ static bool step(struct bb__owner *owner, unsigned from, enum bb__owner_state to
     return atomic_compare_exchange_strong(&owner->word, &from, bb__owner_with_state(from, to));
 }
 
-/* From that state, whatever the number is: it cannot change meanwhile. */
+/* Steps from that state, whatever the number of the request is. The number cannot change meanwhile. */
 static bool step_from(struct bb__owner *owner, enum bb__owner_state from, enum bb__owner_state to)
 {
     return step(owner, bb__owner_with_state(bb__owner_look(owner), from), to);

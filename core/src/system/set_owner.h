@@ -1,27 +1,26 @@
-/* set_owner.h: whose a lane's set of connections is: the lane's, or, while the lane is busy, the I/O
- * thread's. One atomic word; each step is one instruction on it, so what one has written the other one sees.
- * Used by lane and I/O thread. Knows no set.
+/* set_owner.h: who owns a lane's set of connections: the lane or, while the lane is busy, the I/O thread. The
+ * state is one atomic word, and each step is one instruction on it. So each owner sees all that the previous
+ * owner has written. Used by lanes and the I/O thread. Knows no set.
  *
- *      IDLE    the lane's: it looks, reads, closes
- *      |  ^
- *      v  |    the lane: begin, end
- *      BUSY    nobody's: the lane has its one request, which is no business of the set,
- *      |       or was woken, and its host still waits for a lock
- *      |       the I/O thread, when that takes long: take
- *      v                  hold
- *      WORK -----------------------> HELD    the I/O thread's, which sleeps and touches nothing
- *      ^  |                          |  |
- *      |  |         rouse            |  |    the lane is back: the set is its own at once
- *      +--|--------------------------+  +--> IDLE
- *         |    the lane is back: it has to wait, and the host's other threads do not
- *         v
- *         WANT --------------------> IDLE    the I/O thread, as soon as it can: give
+ *     state      the set                                       next state (who: function)
+ *     IDLE       the lane's: it looks, reads, closes           BUSY (lane: begin, join),
+ *                                                              ALONE (lane: begin_alone)
+ *     BUSY       nobody's: the lane has a request, or was      IDLE (lane: end),
+ *                woken, and its host still waits for a lock    WORKING (I/O thread, if it takes long: take)
+ *     ALONE      as BUSY, see below                            IDLE (lane: end), BUSY (lane: join),
+ *                                                              WORKING (I/O thread: take)
+ *     WORKING    the I/O thread's: it looks, reads, closes     PARKED (I/O thread: park),
+ *                                                              RECLAIMED (lane: return)
+ *     PARKED     the I/O thread's, which sleeps and does       WORKING (I/O thread: unpark),
+ *                not touch it                                  IDLE (lane, at once: return)
+ *     RECLAIMED  the I/O thread's. The lane waits for it,      IDLE (I/O thread, as soon as it can: give)
+ *                but the host's other threads do not wait
  *
- * ALONE is BUSY of a lane that leaves nothing behind: nobody has to be told, and the I/O thread takes the set
- * only if it finds the same request some time later.
+ * ALONE: the lane leaves nothing behind, so nobody has to be notified. The I/O thread takes the set only if
+ * it finds the same request some time later.
  *
- * WORK and WANT: the I/O thread's. The number of the request stands beside the state: the I/O thread takes
- * the request that it has looked at, or none. */
+ * The word also has the number of the request. So the I/O thread takes the set for the request that it has
+ * looked at, or not at all. */
 #ifndef BB_OWNER_H
 #define BB_OWNER_H
 
@@ -55,24 +54,23 @@ static inline unsigned bb__owner_with_state(unsigned word, enum bb__owner_state 
 
 /* ---- the lane's side ---- */
 
-/* IDLE, to BUSY with the next number. Sequentially consistent: who announces his sleep and then looks here
- * either sees it, or is seen. */
+/* IDLE to BUSY, with the next number. Sequentially consistent: the I/O thread announces its sleep and then
+ * looks here. So either it sees BUSY, or the lane sees the announcement. */
 static inline void bb__owner_begin(struct bb__owner *owner)
 {
     unsigned word = atomic_load_explicit(&owner->word, memory_order_relaxed);
     atomic_store(&owner->word, bb__owner_with_state(word + (1U << BB_OWNER_STATE_BITS), BB_OWNER_BUSY));
 }
 
-/* IDLE, to ALONE with the next number. */
+/* IDLE to ALONE, with the next number. */
 static inline void bb__owner_begin_alone(struct bb__owner *owner)
 {
     unsigned word = atomic_load_explicit(&owner->word, memory_order_relaxed) + (1U << BB_OWNER_STATE_BITS);
     atomic_store_explicit(&owner->word, bb__owner_with_state(word, BB_OWNER_ALONE), memory_order_release);
 }
 
-/* IDLE to BUSY with the next number, or ALONE to BUSY: the lane was alone, and the I/O thread is to look at
- * it.
- */
+/* IDLE to BUSY with the next number, or ALONE to BUSY: the lane was alone, but now the I/O thread is to
+ * look at it. */
 static inline void bb__owner_join(struct bb__owner *owner)
 {
     unsigned word = atomic_load_explicit(&owner->word, memory_order_relaxed);
@@ -81,7 +79,8 @@ static inline void bb__owner_join(struct bb__owner *owner)
         (void)atomic_compare_exchange_strong(&owner->word, &word, bb__owner_with_state(word, BB_OWNER_BUSY));
 }
 
-/* BUSY or ALONE to IDLE, or it is that. False: the I/O thread has it, bb__owner_return() is due. */
+/* BUSY or ALONE to IDLE. Also true if it is IDLE already. False: the I/O thread has the set; call
+ * bb__owner_return(). */
 static inline bool bb__owner_end(struct bb__owner *owner)
 {
     unsigned busy = atomic_load_explicit(&owner->word, memory_order_relaxed);
@@ -92,8 +91,8 @@ static inline bool bb__owner_end(struct bb__owner *owner)
                                                    memory_order_acq_rel, memory_order_relaxed);
 }
 
-/* To IDLE, from what the I/O thread has made of it. False: the I/O thread is in the middle of a step. The
- * state is WANT; the lane calls again when the I/O thread has given the set back. */
+/* Takes the set back from the I/O thread: to IDLE. False: the I/O thread is in the middle of a step, and
+ * the state is RECLAIMED. The lane calls again when the I/O thread has given the set back. */
 bool bb__owner_return(struct bb__owner *owner);
 
 /* ---- the I/O thread's side ---- */
@@ -103,16 +102,16 @@ static inline unsigned bb__owner_look(struct bb__owner *owner)
     return atomic_load(&owner->word);
 }
 
-/* BUSY or ALONE to WORK, if it is still the request that was looked at. */
+/* BUSY or ALONE to WORKING, if the lane still has the request that was looked at. */
 bool bb__owner_take(struct bb__owner *owner, unsigned looked_at);
 
-/* WORK to HELD. False: it is WANT. */
+/* WORKING to PARKED. False: the state is RECLAIMED. */
 bool bb__owner_park(struct bb__owner *owner);
 
-/* HELD to WORK. False: the lane has taken it back. */
+/* PARKED to WORKING. False: the lane has taken the set back. */
 bool bb__owner_unpark(struct bb__owner *owner);
 
-/* WANT to IDLE: the I/O thread touches nothing of it any more. */
+/* RECLAIMED to IDLE. The I/O thread does not touch the set after this. */
 void bb__owner_give(struct bb__owner *owner);
 
 #endif

@@ -1,5 +1,4 @@
-/* shared_queue.c: see shared_queue.h. A pair of SOCK_SEQPACKET sockets, of which all processes have both
- * ends. */
+/* shared_queue.c: see shared_queue.h. A pair of SOCK_SEQPACKET sockets. All processes have both ends. */
 #include "system/shared_queue.h"
 #include "base/clock.h"
 #include "bontebok.h"
@@ -46,7 +45,7 @@ union control {
     char bytes[CMSG_SPACE(BB_SHARED_QUEUE_FDS * sizeof(int))];
 };
 
-/* CMSG_SPACE() may have room for one more. */
+/* CMSG_SPACE() may have room for one more descriptor. */
 #define CONTROL_LEN CMSG_LEN(BB_SHARED_QUEUE_FDS * sizeof(int))
 
 static int option_of(int fd, int option)
@@ -56,7 +55,7 @@ static int option_of(int fd, int option)
     return getsockopt(fd, SOL_SOCKET, option, &value, &len) == 0 ? value : -1;
 }
 
-/* Elsewhere messages have no ends, or no descriptors with them. */
+/* Other sockets do not keep messages apart, or cannot carry descriptors. */
 static bool is_fit(int fd)
 {
     int domain = option_of(fd, SO_DOMAIN), type = option_of(fd, SO_TYPE);
@@ -103,7 +102,7 @@ void bb__shared_queue_close(struct bb__shared_queue *shared_queue)
     (void)close(shared_queue->out);
 }
 
-/* ETOOMANYREFS: as many descriptors of this user are under way as one process may have. */
+/* ETOOMANYREFS: this user has as many descriptors in flight as one process may have open. */
 static bool is_full(int error)
 {
     return error == EAGAIN || error == ETOOMANYREFS || error == ENOBUFS || error == ENOMEM;
@@ -127,7 +126,7 @@ static int send_message(const struct bb__shared_queue *shared_queue, struct iove
     return BB_OK;
 }
 
-/* Counted behind the sending: what could not be sent has no number. */
+/* Counts after sending, because a message that could not be sent has no number. */
 static int send_stamped(const struct bb__shared_queue *shared_queue, struct bb__shared_stamp *stamp,
                         const struct iovec *parts, size_t count, const int *fds, size_t fd_count)
 {
@@ -150,7 +149,7 @@ int bb__shared_queue_send(const struct bb__shared_queue *shared_queue, uint64_t 
 void bb__shared_queue_nudge(const struct bb__shared_queue *shared_queue)
 {
     (void)bb__shared_queue_send(shared_queue, 0, NULL, 0, NULL,
-                                0); /* without room for it there is enough to be taken */
+                                0); /* if the queue is full, it has enough to take */
 }
 
 static void take_descriptors(struct bb__shared_message *message, struct msghdr *received)
@@ -195,7 +194,7 @@ int bb__shared_queue_take(const struct bb__shared_queue *shared_queue, char *byt
     return BB_EGONE;
 }
 
-/* Without room for descriptors a look makes none. */
+/* A look makes no descriptors, because it has no room for them. */
 int bb__shared_queue_look(const struct bb__shared_queue *shared_queue, struct bb__shared_stamp *first)
 {
     ssize_t got;

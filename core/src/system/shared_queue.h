@@ -1,6 +1,6 @@
-/* shared_queue.h: a queue between the processes of a server: messages of some bytes and some descriptors,
- * kept by the kernel, first come first served; what is in it survives whoever has sent it. Any thread of any
- * of them sends and takes. Used by I/O thread and lane. Knows no connection. */
+/* shared_queue.h: a queue that the processes of a server share. A message has some bytes and some
+ * descriptors. The kernel keeps the messages, first in, first out, also after the sender has died. Any
+ * thread of any process may send and take. Used by lanes and I/O threads. Knows no connection. */
 #ifndef BB_SHARED_QUEUE_H
 #define BB_SHARED_QUEUE_H
 
@@ -13,74 +13,77 @@
 #define BB_SHARED_QUEUE_FDS   3
 #define BB_SHARED_QUEUE_PARTS 3
 
-/* A longer message would fit a queue of the usual length a few times only. */
+/* A queue of the usual size would hold only a few longer messages. */
 #define BB_SHARED_QUEUE_BYTES (24 * 1024)
 
 struct bb__shared_message;
 
 struct bb__shared_queue {
-    int in;                      /* messages are sent to it */
-    int out;                     /* and come out of this one: readable when there is one */
-    atomic_uint_fast64_t *turns; /* of all processes: requests that were sent; NULL: nobody counts them */
+    int in;                      /* messages are sent here */
+    int out;                     /* messages come out here; readable if there is one */
+    atomic_uint_fast64_t *turns; /* requests that all processes have sent; NULL: not counted */
 };
 
-/* What each message begins with, for those who only look. It is the same in all versions: while a server is
- * deployed two of them share a queue. What comes behind it says itself how it is laid out. */
+/* Each message begins with a stamp, which can be read without taking the message. The stamp is the same in
+ * all versions, because two versions share a queue during a deploy. The bytes behind it describe their own
+ * layout. */
 struct bb__shared_stamp {
-    uint64_t turn;  /* so many requests were sent before it */
-    uint64_t since; /* us, when its request began to wait, or, if there is none, when it was sent */
+    uint64_t turn;  /* how many requests were sent before it */
+    uint64_t since; /* us, when its request began to wait; without a request: when it was sent */
     bool has_request;
-    uint8_t sent_back; /* so often, by workers that cannot use it */
+    uint8_t sent_back; /* how often workers that cannot use it have sent it back */
 };
 
-/* A queue of its own. BB_OK or BB_ESYSTEM. */
+/* Makes a queue that only this process has. BB_OK or BB_ESYSTEM. */
 int bb__shared_queue_open(struct bb__shared_queue *shared_queue);
 
-/* One that others have as well: a pair of unix sockets, SOCK_SEQPACKET. Made non-blocking and close-on-exec.
- * BB_OK; BB_ESYSTEM: the descriptors stay the caller's, as when they are something else. */
+/* Takes over a queue that other processes have as well: a pair of unix sockets of type SOCK_SEQPACKET.
+ * Makes both non-blocking and close-on-exec. BB_OK; BB_ESYSTEM, also if it is not such a pair: the
+ * descriptors stay the caller's. */
 int bb__shared_queue_adopt(struct bb__shared_queue *shared_queue, int in, int out);
 
 void bb__shared_queue_close(struct bb__shared_queue *shared_queue);
 
-/* Up to BB_SHARED_QUEUE_PARTS parts as one message, at most BB_SHARED_QUEUE_BYTES, with copies of up to
- * BB_SHARED_QUEUE_FDS descriptors. since: us, when the request in it began to wait; 0: there is none. BB_OK;
- * BB_AGAIN: no room for it now; BB_ESYSTEM. */
+/* Sends up to BB_SHARED_QUEUE_PARTS parts as one message of at most BB_SHARED_QUEUE_BYTES, with copies of
+ * up to BB_SHARED_QUEUE_FDS descriptors. since: us, when the request in it began to wait; 0: there is no
+ * request. BB_OK; BB_AGAIN: no room now; BB_ESYSTEM. */
 int bb__shared_queue_send(const struct bb__shared_queue *shared_queue, uint64_t since,
                           const struct iovec *parts, size_t count, const int *fds, size_t fd_count);
 
-/* Puts a message that was taken to the end of the queue again, for somebody else. BB_OK: its descriptors are
- * closed; BB_AGAIN, BB_ESYSTEM: it is still the caller's. */
+/* Sends a message that was taken to the end of the queue, for another process. BB_OK: its descriptors are
+ * closed; BB_AGAIN, BB_ESYSTEM: the message is still the caller's. */
 int bb__shared_queue_send_back(const struct bb__shared_queue *shared_queue, char *bytes,
                                struct bb__shared_message *message);
 
-/* A message without bytes or descriptors: whoever is woken for it looks what else there is. */
+/* Sends a message without bytes and descriptors. The lane that takes it looks for other work, too. */
 void bb__shared_queue_nudge(const struct bb__shared_queue *shared_queue);
 
-/* What is too long for a message, as a file in memory that goes with it; to be closed when it was sent. -1:
- * there is no room for one. */
+/* Makes a file in memory for bytes that are too long for a message. The file's descriptor goes with the
+ * message, and the caller closes it after sending. Returns -1 if there is no room for a file. */
 int bb__shared_queue_make_file(const char *bytes, size_t len);
 
-/* Reads such a file from its beginning, and closes it. */
+/* Reads such a file from its beginning, and closes it. False: it does not have so many bytes. */
 bool bb__shared_queue_read_file(int fd, char *bytes, size_t len);
 
 struct bb__shared_message {
     struct bb__shared_stamp stamp;
-    size_t len; /* of the message behind it */
+    size_t len; /* bytes of the message behind the stamp */
     int fds[BB_SHARED_QUEUE_FDS];
     size_t fd_count;
 };
 
-/* Takes one: `bytes` has room for BB_SHARED_QUEUE_BYTES. The descriptors are the caller's to close,
- * close-on-exec. BB_OK; BB_AGAIN: there is none; BB_EGONE: a message was lost, its descriptors had no room in
- * this process; BB_ESYSTEM. */
+/* Takes a message. `bytes` has room for BB_SHARED_QUEUE_BYTES. The descriptors are close-on-exec, and the
+ * caller closes them. BB_OK; BB_AGAIN: there is no message; BB_EGONE: a message was lost, because this
+ * process had no room for its descriptors; BB_ESYSTEM. */
 int bb__shared_queue_take(const struct bb__shared_queue *shared_queue, char *bytes,
                           struct bb__shared_message *message);
 
-/* Looks at the one that is taken next; it stays. BB_OK, or BB_AGAIN: there is none. */
+/* Reads the stamp of the next message, which stays in the queue. BB_OK, or BB_AGAIN: there is no message. */
 int bb__shared_queue_look(const struct bb__shared_queue *shared_queue, struct bb__shared_stamp *first);
 
-/* How many requests are in the queue whose first message has this stamp. Who dies while he sends counts wrong
- * until what he has sent is taken, no longer: it is a difference of two numbers that only grow. */
+/* Returns how many requests are in the queue whose first message has this stamp. If a process dies while
+ * it sends, the number is wrong only until its message is taken, because it is the difference of two
+ * numbers that only grow. */
 static inline uint64_t bb__shared_queue_waiting(const struct bb__shared_queue *shared_queue,
                                                 const struct bb__shared_stamp *first)
 {

@@ -40,7 +40,7 @@ int bb__sock_prepare_listener(int fd, bool *tcp)
     if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
         return BB_ESYSTEM;
 
-    int on = 1; /* a unix socket refuses the option, and does not need it */
+    int on = 1; /* fails on a unix socket, which does not need the option */
     *tcp = setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0;
     return BB_OK;
 }
@@ -60,7 +60,7 @@ uint16_t bb__sock_port(int fd)
     return address.any.sa_family == AF_INET6 ? ntohs(address.v6.sin6_port) : 0;
 }
 
-/* FNV-1a: no attacker chooses the addresses. */
+/* FNV-1a is good enough: no attacker chooses the addresses. */
 uint64_t bb__sock_address(int fd)
 {
     struct sockaddr_storage address = {0};
@@ -108,7 +108,8 @@ static void put_peer(char peer[BB_PEER_MAX], const union address *address)
     }
 }
 
-/* accept(2): errors that were already pending on the connection that it would have returned. */
+/* Tells whether accept4() has reported an error of the connection that it would have returned: see
+ * accept(2). */
 static bool is_of_the_connection(int error)
 {
     switch (error) {
@@ -127,7 +128,7 @@ static bool is_of_the_connection(int error)
     }
 }
 
-/* Connections that failed in the queue, in a row; an error that goes on and on is none of theirs. */
+/* Limits how many failed connections in a row are skipped. An error that goes on longer is not theirs. */
 #define FAILED_MAX 64
 
 int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
@@ -141,7 +142,7 @@ int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
             return BB_OK;
         }
         if (errno == EAGAIN || errno == EWOULDBLOCK) return BB_AGAIN;
-        /* A signal, or a connection that failed before it was accepted: on to the next in the queue. */
+        /* A signal, or a connection that failed before it was accepted: tries the next one in the queue. */
         if (errno != EINTR && !is_of_the_connection(errno)) return BB_ESYSTEM;
     }
     return BB_AGAIN;
@@ -169,8 +170,9 @@ bool bb__sock_client_gone(int fd, bool half_closed)
     return poll(&watched, 1, 0) == 1;
 }
 
-/* The two calls that each request has. libc makes those that a thread could be cancelled in two atomic steps
- * dearer where there are several threads; nobody cancels ours. Sanitizers watch libc's. */
+/* The two system calls of each request. In a process with several threads, libc adds two atomic steps to
+ * each call at which a thread can be cancelled. Our threads are never cancelled. Sanitizers need libc's
+ * functions. */
 #if defined __linux__ && defined SYS_recvfrom && defined SYS_sendto && !IS_SANITIZED
 static ssize_t receive(int fd, char *bytes, size_t len, int flags)
 {
@@ -241,8 +243,8 @@ int bb__sock_send_parts(int fd, const struct iovec *parts, size_t count, size_t 
 
 int bb__sock_send_last(int fd, const char *bytes, size_t len, size_t *sent)
 {
-    /* What is held back for more goes out with the FIN. Not with that of close(): it would throw the answer
-     * away if the peer has sent bytes that nobody has read. */
+    /* The bytes are held back (MSG_MORE) and leave with the FIN of shutdown(). The FIN of close() would
+     * not do: close() drops the response if the peer has sent bytes that nobody has read. */
     int code = send_bytes(fd, bytes, len, HOLD_FOR_MORE, sent);
     if (code == BB_OK && *sent == len) bb__sock_end_sending(fd);
     return code;
@@ -260,7 +262,7 @@ int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)
 int bb__sock_untaken(int fd)
 {
 #ifdef __linux__
-    int untaken; /* TIOCOUTQ is SIOCOUTQ, whose header not every libc has */
+    int untaken; /* TIOCOUTQ is SIOCOUTQ, whose header some libcs do not have */
     return ioctl(fd, TIOCOUTQ, &untaken) == 0 ? untaken : -1;
 #else
     (void)fd;
@@ -298,8 +300,9 @@ void bb__sock_close(int fd)
 
 void bb__sock_reset(int fd)
 {
-    /* Dissolving the association sends the RST now, whoever else holds the socket. SO_LINGER of 0 would wait
-     * for the last close(), and shutdown() would let the peer read an end first. A unix socket refuses. */
+    /* connect() to AF_UNSPEC sends the RST at once, even if other processes hold the socket. SO_LINGER
+     * with 0 would wait for the last close(). shutdown() would let the peer read an end of file first. A
+     * unix socket does not support this, and only ends. */
     const struct sockaddr none = {.sa_family = AF_UNSPEC};
     (void)connect(fd, &none, sizeof none);
     bb__sock_shut(fd);

@@ -1,6 +1,6 @@
-/* spool.h: where a request body waits until it is complete: in memory up to a threshold, then in an unlinked
- * file. One budget for all spools of a process bounds what clients can make it hold; response_spool.h shares
- * it, for what they do not take. Knows no HTTP. */
+/* spool.h: where a request body waits until it is complete: in memory up to a threshold, then in an
+ * unlinked file. One budget for all spools of a process limits how much clients can make it hold.
+ * response_spool.h shares the budget. Used by conn. Knows no HTTP. */
 #ifndef BB_SPOOL_H
 #define BB_SPOOL_H
 
@@ -13,11 +13,11 @@
 struct bb__spool_budget {
     atomic_uint_fast64_t used;
     uint64_t max;       /* bytes; 0: no limit */
-    uint64_t threshold; /* a body that is longer goes to a file */
+    uint64_t threshold; /* a longer body goes to a file */
     const char *directory;
-    int reserve;                 /* descriptors from this one on are for files that cannot wait; 0: none */
-    atomic_uint_fast64_t unsent; /* bytes of responses in memory */
-    uint64_t unsent_max;         /* a longer response goes to a file at once */
+    int reserve;                 /* responses do not use descriptors from this number on; 0: no limit */
+    atomic_uint_fast64_t unsent; /* bytes of responses in memory, of all connections */
+    uint64_t unsent_max;         /* from this on, bytes of responses go to files at once */
 };
 
 static inline bool bb__spool_memory_is_full(struct bb__spool_budget *budget)
@@ -33,31 +33,31 @@ struct bb__spool {
 
 void bb__spool_start(struct bb__spool *spool);
 
-/* True when `more` bytes fit the budget as it is now; nothing is reserved. */
+/* Returns whether `more` bytes fit into the budget now. Nothing is reserved. */
 bool bb__spool_would_fit(struct bb__spool_budget *budget, uint64_t more);
 
 /* Appends. BB_OK; BB_ENOSPACE: over the budget, or the disk is full (errno ENOSPC, EDQUOT, EFBIG, EIO; 0 for
  * the budget); BB_ESYSTEM: no file could be made; BB_ENOMEM. After an error the spool can only be dropped. */
 int bb__spool_append(struct bb__spool *spool, struct bb__spool_budget *budget, const char *bytes, size_t len);
 
-/* A fresh one that was filled in another process: a file with so many bytes, which becomes the spool's. What
- * it takes of the budget it takes, full or not: that is how it was accepted. */
+/* Fills a new spool with a file of `length` bytes from another process, which then belongs to the spool.
+ * The bytes are taken from the budget even if it is full, because that process has accepted the body. */
 void bb__spool_adopt(struct bb__spool *spool, struct bb__spool_budget *budget, int fd, uint64_t length);
 
 /* Gives memory, file and budget back. */
 void bb__spool_drop(struct bb__spool *spool, struct bb__spool_budget *budget);
 
-/* ---- what response_spool.h needs as well ---- */
+/* ---- also for response_spool.h ---- */
 
-/* False: with so much more than `most` bytes (0: no limit) would be used, and nothing is claimed. */
+/* Claims `len` bytes. False: more than `most` bytes (0: no limit) would be used; nothing is claimed. */
 bool bb__spool_claim(struct bb__spool_budget *budget, uint64_t len, uint64_t most);
 void bb__spool_release(struct bb__spool_budget *budget, uint64_t len);
 
-/* A file without a name, or -1 and errno. */
+/* Returns the descriptor of an unlinked file, or -1 with errno. */
 int bb__spool_open_file(const struct bb__spool_budget *budget);
 
-/* Writes where the last write has ended. *done: how much of it, also after an error. BB_OK; BB_ENOSPACE or
- * BB_ESYSTEM as above. */
+/* Writes behind the last write. *done: how many bytes were written, also after an error. BB_OK;
+ * BB_ENOSPACE or BB_ESYSTEM as above. */
 int bb__spool_write(int fd, const char *bytes, size_t len, size_t *done);
 
 #endif

@@ -1,6 +1,7 @@
-/* timeouts.h: what is to happen when. Every kind of deadline has one duration, so the deadlines of a kind, in
- * the order in which they were set, are in the order in which they are due: setting, moving and taking one
- * away is O(1), and ten thousand idle connections cost a request nothing. */
+/* timeouts.h: the timeouts of a set of connections. All timeouts of one kind have the same duration. So
+ * the order in which they were set is the order in which they are due. Setting, moving and clearing one is
+ * O(1), and ten thousand idle connections cost a request nothing. Used by conn, connection sets and the
+ * I/O thread. */
 #ifndef BB_TIMEOUTS_H
 #define BB_TIMEOUTS_H
 
@@ -10,14 +11,14 @@ enum bb__timeout_kind {
     BB_TIMEOUT_NONE,
     BB_TIMEOUT_FRESH,     /* accepted, no byte yet */
     BB_TIMEOUT_HEADER,    /* since the first byte of a request */
-    BB_TIMEOUT_BODY,      /* look whether the body makes progress */
-    BB_TIMEOUT_WRITE,     /* look whether the client takes its answer */
+    BB_TIMEOUT_BODY,      /* time to check whether the body makes progress */
+    BB_TIMEOUT_WRITE,     /* time to check whether the client takes its response */
     BB_TIMEOUT_KEEPALIVE, /* idle between requests */
-    BB_TIMEOUT_LINGER,    /* answered and half closed, the client may still be reading */
+    BB_TIMEOUT_LINGER,    /* response sent and half closed; the client may still be reading */
     BB_TIMEOUT_KINDS,
 };
 
-/* Lives in what it is about; all zero is "not set". */
+/* A member of the struct that it belongs to. All zero: not set. */
 struct bb__timeout {
     struct bb__timeout *previous, *next;
     uint64_t since, due;
@@ -27,35 +28,36 @@ struct bb__timeout {
 struct bb__timeouts {
     struct {
         struct bb__timeout *first, *last;
-        uint64_t duration; /* ms; 0: deadlines of this kind never come */
+        uint64_t duration; /* ms; 0: timeouts of this kind are never due */
     } kinds[BB_TIMEOUT_KINDS];
 };
 
-/* Sets, or sets anew, `deadline` to `now` + the duration of the kind. It must outlive its place in the list.
- */
+/* Sets the timeout, or sets it again, to `now` + the duration of the kind. The timeout must exist until it
+ * is taken or cleared. */
 void bb__timeout_set(struct bb__timeouts *timeouts, struct bb__timeout *timeout, enum bb__timeout_kind kind,
                      uint64_t now);
 
-/* Takes it away if it is set. */
+/* Clears the timeout if it is set. */
 void bb__timeout_clear(struct bb__timeouts *timeouts, struct bb__timeout *timeout);
 
-/* Takes away and returns one that is due, or NULL. */
+/* Clears and returns a timeout that is due, or returns NULL. */
 struct bb__timeout *bb__timeout_take_due(struct bb__timeouts *timeouts, uint64_t now);
 
-/* The one of a kind that was set first, or NULL; it stays. */
+/* Returns the timeout of a kind that was set first, or NULL. It stays set. */
 struct bb__timeout *bb__timeout_oldest(const struct bb__timeouts *timeouts, enum bb__timeout_kind kind);
 
-/* Gives a kind a shorter duration; those already set are due that long after `now`, or after they were
- * set if that was later, at the latest. */
+/* Gives a kind a shorter duration. Each timeout that is already set is due at most that long after `now`,
+ * or after it was set if that is later. */
 void bb__timeout_shorten(struct bb__timeouts *timeouts, enum bb__timeout_kind kind, uint64_t duration,
                          uint64_t now);
 
-/* Puts them off by so many ms, except for those of idle connections, which may be closed at any time. */
+/* Puts the timeouts off by `time` ms, except for those of idle connections, which may be closed at any
+ * time. */
 void bb__timeout_put_off(struct bb__timeouts *timeouts, uint64_t time);
 
-/* For how many milliseconds from `now` nobody has to look: 0 when a deadline is due, -1 when there is none.
- * While a client is in the middle of a request or a response, at most a second: if the process is stopped
- * meanwhile, the wait shows for how long, but for that second. Fits poll and epoll_wait. */
+/* Returns how many ms from `now` nobody has to look: 0 if a timeout is due, -1 if none is set. At most a
+ * second while a client is in the middle of a request or a response: if the process is stopped during the
+ * wait, at most this second of the stop goes unnoticed. Fits poll and epoll_wait. */
 int bb__timeout_wait(const struct bb__timeouts *timeouts, uint64_t now);
 
 #endif

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #define WORD_MAX  (INET6_ADDRSTRLEN + sizeof "/128")
-#define V4_PREFIX 96 /* bits before an IPv4 address */
+#define V4_PREFIX 96 /* bits before the IPv4 address */
 
-/* *first: the first bit that is the address's own. */
+/* *first: number of the first bit of the address itself. */
 static bool parse_address(const char *text, uint8_t address[16], unsigned *first)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, 0xff};

@@ -1,5 +1,5 @@
-/* trusted_proxies.h: which peers are proxies of ours, whose word about a request counts. Used by worker and
- * conn; knows no field, and no socket. */
+/* trusted_proxies.h: which peers are trusted proxies, so that their X-Request-Start counts. Used by worker
+ * and conn. Knows no field and no socket. */
 #ifndef BB_TRUSTED_PROXIES_H
 #define BB_TRUSTED_PROXIES_H
 
@@ -9,20 +9,21 @@
 #define BB_TRUSTED_PROXIES_NETWORKS 128
 
 struct bb__network {
-    uint8_t address[16]; /* IPv4's are mapped into IPv6, RFC 4291 2.5.5.2 */
+    uint8_t address[16]; /* an IPv4 address is mapped into IPv6 (RFC 4291 2.5.5.2) */
     uint8_t bits;
 };
 
 struct bb__trusted_proxies {
-    bool local; /* whoever may connect to a unix socket */
+    bool local; /* "unix": peers that connect to a unix socket */
     unsigned count;
     struct bb__network networks[BB_TRUSTED_PROXIES_NETWORKS];
 };
 
-/* Words with spaces between them: "unix", addresses, and networks as ADDRESS/BITS. BB_OK, or BB_EFORMAT. */
+/* Parses words with spaces between them: "unix", addresses, and networks as ADDRESS/BITS. BB_OK, or
+ * BB_EFORMAT. */
 int bb__trusted_proxies_parse(struct bb__trusted_proxies *trusted, const char *text);
 
-/* Whether this address is one of them; NULL: it came by a unix socket. */
+/* Returns whether this address is one of them. NULL: the peer came by a unix socket. */
 bool bb__trusted_proxies_includes(const struct bb__trusted_proxies *trusted, const char *address);
 
 #endif

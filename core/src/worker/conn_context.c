@@ -1,18 +1,17 @@
-/* conn_context.c: what a thread that minds connections has for all of them: a lane, or the I/O thread. See
- * worker.h.
- */
+/* conn_context.c: opens and closes the data that a lane or the I/O thread uses for all of its connections.
+ * See worker.h. */
 #include "system/access_log.h"
 #include "worker/worker.h"
 
 #include <stdlib.h>
 
-/* What is counted in 32 bits: nobody wants a limit beyond. */
+/* These limits are counted in 32 bits. Nobody needs higher limits. */
 static uint32_t limit32(uint64_t setting)
 {
     return setting < UINT32_MAX ? (uint32_t)setting : UINT32_MAX;
 }
 
-/* Without a scoreboard nobody knows whether somebody is idle. */
+/* Without a scoreboard nobody knows whether a lane is idle. */
 static bool bounds_queue(const struct bb_worker *worker)
 {
     return worker->scoreboard && (worker->settings.max_queue > 0 || worker->settings.queue_timeout > 0);

@@ -1,6 +1,5 @@
-/* io_link.h: what the worker and its lanes need of the worker's I/O thread (io_thread/io_thread.h). The
- * thread owns it.
- */
+/* io_link.h: the part of the worker's I/O thread (io_thread/io_thread.h) that the worker and its lanes
+ * use. The I/O thread owns it. */
 #ifndef BB_IO_LINK_H
 #define BB_IO_LINK_H
 
@@ -11,24 +10,26 @@
 
 struct bb__io_link {
     int kick_fd;
-    atomic_bool asleep;        /* it waits for a kick, for as long as it takes */
-    bool hangs;                /* whoever frees its worker has waited for it in vain */
-    struct bb__poller queue;   /* the kick, and the sets that it holds, edge-triggered */
-    pthread_mutex_t lock;      /* it looks at lanes: one that begins or ends waits */
-    pthread_mutex_t time_lock; /* guards what lane_time.c looks at; never held for long */
+    atomic_bool asleep;        /* it waits until it is kicked or has something to do */
+    bool hangs;                /* the thread that frees the worker has waited for the I/O thread in vain */
+    struct bb__poller queue;   /* the kick, and the sets that the I/O thread has taken, edge-triggered */
+    pthread_mutex_t lock;      /* held while it looks at lanes: a lane that begins or ends waits for it */
+    pthread_mutex_t time_lock; /* guards the data of lane_time.c; never held for long */
 };
 
-/* A lane has begun a request, and others may be waiting for it. */
+/* A lane has begun a request, and other connections may wait for the lane. Wakes the I/O thread if it
+ * sleeps. */
 static inline void bb__io_notice(struct bb__io_link *io)
 {
     if (atomic_load(&io->asleep) && atomic_exchange(&io->asleep, false)) bb__eventfd_raise(io->kick_fd);
 }
 
-/* Whether it has not come back from a step within a second: nothing that it may use is to be freed. NULL is
- * allowed. */
+/* Waits a second for the I/O thread to come back from a step. True: it has not come back, so nothing that
+ * it may use can be freed. NULL is allowed. */
 bool bb__io_hangs(struct bb__io_link *io);
 
-/* A disk that stalls may keep the I/O thread in one step. Whoever ends the process waits until then. */
+/* Returns the time until which the end of the process waits for the I/O thread. A stalled disk may keep
+ * the I/O thread in one step. */
 struct timespec bb__io_wait_end(void);
 
 #endif

@@ -33,7 +33,8 @@ int bb_worker_listen(struct bb_worker *worker, int fd, unsigned number)
     return BB_OK;
 }
 
-/* Whether there is something in a listener's queue, or, if one is given, at another descriptor. */
+/* Returns whether there is something in a listener's queue or, if `other` is not negative, at that
+ * descriptor. */
 static bool is_any_ready(const struct bb_worker *worker, int other)
 {
     struct pollfd sources[BB_LISTENERS_MAX + 1];
@@ -122,7 +123,7 @@ bool bb_worker_take_overdue(struct bb_worker *worker)
 
 void bb_worker_overdue_is_logged(struct bb_worker *worker)
 {
-    int found = BB_OVERDUE_TAKEN; /* else there is a new one */
+    int found = BB_OVERDUE_TAKEN; /* else another request is overdue */
     (void)atomic_compare_exchange_strong(&worker->overdue, &found, BB_OVERDUE_LOGGED);
 }
 
@@ -154,7 +155,8 @@ void bb_worker_watch(struct bb_worker *worker, bool watch)
     if (!atomic_exchange(&worker->active, watch) && watch) bb__eventfd_raise(worker->io->kick_fd);
 }
 
-/* The listeners may be open still: the worker was not drained, or there was no room for what is queued. */
+/* The listeners may still be open: if the worker was not drained, or if there was no room for queued
+ * connections. */
 void bb__worker_give_numbers_back(struct bb_worker *worker)
 {
     if (atomic_exchange(&worker->listeners_state, BB_LISTENERS_GIVEN_BACK) == BB_LISTENERS_GIVEN_BACK) return;
@@ -168,7 +170,7 @@ void bb__worker_lane_listens(struct bb_worker *worker)
 
 void bb__worker_lane_stops(struct bb_worker *worker)
 {
-    pthread_mutex_lock(&worker->lock); /* a lane that begins counts itself, and then waits for it */
+    pthread_mutex_lock(&worker->lock); /* a new lane counts itself, then waits for this lock */
     bool is_last = atomic_fetch_sub(&worker->lanes_listening, 1) == 1;
     if (is_last && bb__worker_drains(worker)) bb__worker_give_numbers_back(worker);
     pthread_mutex_unlock(&worker->lock);

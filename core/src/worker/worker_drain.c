@@ -1,6 +1,7 @@
-/* worker_drain.c: the order to drain. Whoever gives it closes the listeners, whatever the lanes are busy
- * with: a server that is to take the place finds it free, and nobody connects to one that is leaving. What
- * was queued is taken first, unless it is left to others. See bontebok.h for the contract. */
+/* worker_drain.c: the order to drain. The thread that gives the order closes the listeners, even while all
+ * lanes are busy. So the server that takes over finds the address free, and no client connects to a server
+ * that is leaving. Queued connections are taken first, unless they are left to others. See bontebok.h for
+ * the contract. */
 #include "conn/conn_transfer.h"
 #include "worker/worker.h"
 
@@ -11,9 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of a queue that other workers are told to take as well some are taken at a time, and then they have so long
- * to do the same: what is queued is spread, and those that are idle get the most of it. On a busy machine
- * some are woken 20 ms after the others: until all are, one at a time has to do. */
+/* Other workers may have to take connections from the same queue. So this worker takes some, and then
+ * pauses so that the others can take some, too. This spreads the connections, and idle workers get most of
+ * them. On a busy machine some workers wake up 20 ms after the others. Until all are awake, only one
+ * connection at a time is taken. */
 #define SLICE_PAUSE 1000 /* us */
 #define WAKE_TIME   50   /* ms */
 #define SLICES_TIME 200  /* ms: clients may connect as fast as they are taken */
@@ -65,8 +67,9 @@ static int take_one(struct bb_worker *worker, const struct bb__listener *listene
     return BB_OK;
 }
 
-/* One at least, if there is one: who has to take what is left goes on, if slowly. 0: the queue is empty;
- * EAGAIN: it may have more; else the error, EMFILE also where only the reserve is left. */
+/* Takes at least one connection, if there is one. So a lane that has to take the rest makes progress, if
+ * slowly. Returns 0: the queue is empty; EAGAIN: it may have more; else the errno. EMFILE also if only the
+ * reserve is left. */
 static int take_queue(struct bb_worker *worker, const struct bb__listener *listener, int most)
 {
     for (int taken = 0; taken < most; taken++) {
@@ -78,7 +81,7 @@ static int take_queue(struct bb_worker *worker, const struct bb__listener *liste
     return EAGAIN;
 }
 
-/* What the queues hold has been promised an answer by the kernel. */
+/* The kernel has accepted the queued connections, so their clients expect a response. */
 static int take_queues(struct bb_worker *worker, int most)
 {
     bool more = false;
@@ -90,10 +93,11 @@ static int take_queues(struct bb_worker *worker, int most)
     return more ? EAGAIN : 0;
 }
 
-/* A listener leaves each set before it is closed: as long as another process has it, its events would go on
- * coming, and nothing could be done about it. What has come meanwhile is taken; where the queue is left to
- * others, no more than lanes of ours may have been woken for, and from here on none is. A lane may be about
- * to accept from it: something that accepts nothing takes the number, so that nobody else gets it. */
+/* A listener leaves each set before it is closed. Otherwise its events would go on as long as another
+ * process has it, and nothing could stop them. Connections that have come meanwhile are taken. If the
+ * queue is left to others, only as many are taken as lanes of this worker may have been woken for; from
+ * here on none is. A lane may be about to accept from the listener. So a descriptor that accepts nothing
+ * takes its number, and nobody else gets it. */
 static void close_listeners(struct bb_worker *worker, enum bb_queue queue)
 {
     atomic_store(&worker->listeners_state, BB_LISTENERS_CLOSED);
@@ -114,7 +118,8 @@ static void leave_queues(struct bb_worker *worker)
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* 0: the listeners are closed: their queues are empty, or hold more than BB_TAKEN_MAX. */
+/* Returns 0 if the listeners are closed: their queues are empty, or hold more than BB_TAKEN_MAX. Else an
+ * errno. */
 static int take_and_close(struct bb_worker *worker, int most)
 {
     int error = 0;
@@ -133,8 +138,8 @@ int bb__worker_take_queues(struct bb_worker *worker)
     return take_and_close(worker, BB_TAKEN_MAX);
 }
 
-/* What takes longer is a flood, or a machine so busy that a pause is long: it ends with all that is queued.
- */
+/* If it takes longer, clients flood the server, or the machine is so busy that a pause is long. Then all
+ * that is queued is taken at once. */
 static int slice(uint64_t taken_for)
 {
     return taken_for < WAKE_TIME ? 1 : taken_for < SLICES_TIME ? BB_IN_A_ROW : BB_TAKEN_MAX;
@@ -166,7 +171,7 @@ void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue)
     if (bb__worker_is_inert(worker)) return;
     show_on_scoreboard(worker);
     if (queue == BB_QUEUE_TAKE)
-        take_in_slices(worker); /* what there was no room for the lanes take */
+        take_in_slices(worker); /* the lanes take the connections for which there was no room */
     else
         leave_queues(worker);
     uint_fast64_t never = 0;

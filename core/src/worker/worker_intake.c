@@ -1,9 +1,10 @@
 /* worker_intake.c: see worker_intake.h. */
 #include "worker/worker.h"
 
-/* ---- the list ---- */
+/* ---- the list of lanes ---- */
 
-/* The I/O thread goes along the list with a lock of its own, and may wait for the other one meanwhile. */
+/* The I/O thread goes through the list with its own lock, and may wait for the worker's lock meanwhile. So
+ * its lock is taken first. */
 static void lock_lanes(struct bb_worker *worker)
 {
     if (worker->io) pthread_mutex_lock(&worker->io->lock);
@@ -70,7 +71,7 @@ bool bb__intake_add_sources(struct bb__intake *lane, struct bb_worker *worker)
                                                                 &worker->shared_queue_source) == BB_OK;
 }
 
-/* Of another thread's lane only that thread can say what is to be done when there is no room in the set. */
+/* If there is no room in the set of another thread's lane, only that thread can decide what to do. */
 static void put_back(struct bb__intake *lane, struct bb_worker *worker)
 {
     if (!lane->watching || bb__intake_add_sources(lane, worker)) return;
@@ -107,7 +108,7 @@ static bool others_serve(const struct bb__intake *self, const struct bb_worker *
     return false;
 }
 
-/* A mere look: what it finds stays for bb_lane_wait(). */
+/* Only looks: the events stay for bb_lane_wait(). */
 static bool has_come(struct bb__intake *lane)
 {
     struct bb__batch found;
@@ -115,8 +116,8 @@ static bool has_come(struct bb__intake *lane)
     return found.count > 0;
 }
 
-/* The lane's own set goes last: one of the others may have been woken for what is queued, and if so it is
- * seen there. What comes later wakes none of ours. */
+/* The lane's own set goes last. A lane of this worker may have been woken for a queued connection: then
+ * the look at the own set finds it. Connections that come later wake no lane of this worker. */
 static bool leave(struct bb__intake *self, struct bb_worker *worker, enum bb_aside when)
 {
     for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next)
