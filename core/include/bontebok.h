@@ -1,17 +1,16 @@
-/*
- * bontebok.h: everything a host-language binding may use of the core; nothing else is included by one.
+/* bontebok.h: the interface of the core for a binding to a host language. A binding includes no other header
+ * of the core.
  *
- * The core is pulled: it never calls the host. A binding creates one worker per process and one lane per host
- * thread, then loops: bb_lane_next() hands out a complete request, the bb_reply_*() calls answer it. Only
- * bb_lane_wait(), bb_reply_wait() and bb_worker_drain() block; a host with a global lock releases it around
- * these and nowhere else. Others wait for the I/O thread, if it has something in its hands just then. No
- * pointer into host memory is kept once a call has returned.
+ * The host calls the core, and the core never calls the host. A binding creates one worker per process and
+ * one lane per host thread. Each thread then loops: bb_lane_next() returns a complete request, and the
+ * bb_reply_*() calls send the response.
  *
- * Threads: a worker may be shared by threads, a lane and its current request belong to the thread that serves
- * it. A call that may come from any thread says so; bb_lane_wake() also from a signal handler.
- *
- * Units: bytes; times in milliseconds. 0 means "no limit" where a setting says so.
- */
+ * Blocking: bb_lane_wait(), bb_reply_wait() and bb_worker_drain() block. A host with a global lock releases
+ * the lock around these calls and around no others. Another call may wait until the I/O thread has finished
+ * the step that it is in. The core keeps no pointer into host memory after a call has returned.
+ * Threads: threads may share a worker. A lane and its current request belong to the thread that serves the
+ * lane. A call that is allowed from any thread says so. Only bb_lane_wake() is allowed in a signal handler.
+ * Units: sizes are bytes, times are milliseconds. For a setting that is a limit, 0 means "no limit". */
 #ifndef BONTEBOK_H
 #define BONTEBOK_H
 
@@ -22,7 +21,7 @@
 #include "bontebok_scoreboard.h"
 #include "bontebok_time.h"
 
-/* ---- codes: 0 done, positive news, negative failure ---- */
+/* ---- codes: 0 is done, a positive code is no failure, a negative code is a failure ---- */
 
 #define BB_CODES(X)                                                                                          \
     X(BB_OK, 0, "done")                                                                                      \
@@ -46,17 +45,17 @@ enum bb_code {
 #undef BB_CODE_ENUM
 };
 
-/* The text of a code, static; "unknown code" for any other number. */
+/* Returns the text of a code, or "unknown code" for any other number. The text is static. */
 const char *bb_error_text(int code);
 
-/* ---- what a request looks like ---- */
+/* ---- the request ---- */
 
 struct bb_slice {
-    const char *at; /* not NUL-terminated; NULL when there is none */
+    const char *at; /* not NUL-terminated; NULL: there is none */
     size_t len;
 };
 
-/* What the core itself understands of a field; the host needs it to map names, never to check values. */
+/* The fields that the core knows. The host uses the kind to map names. The core has checked the values. */
 enum bb_field_kind {
     BB_FIELD_OTHER,
     BB_FIELD_HOST,
@@ -69,64 +68,61 @@ enum bb_field_kind {
     BB_FIELD_AUTHORIZATION,
     BB_FIELD_REQUEST_START,
     BB_FIELD_PROXY,      /* never handed out: CGI would turn it into HTTP_PROXY */
-    BB_FIELD_UNDERSCORE, /* never handed out unless allow_underscore_headers: X_A and X-A share one CGI name
-                          */
+    BB_FIELD_UNDERSCORE, /* never handed out unless allow_underscore_headers: X_A and X-A are one CGI name */
 };
 
 struct bb_field {
     const char *name;
-    const char *value; /* without surrounding white space */
+    const char *value; /* without white space around it */
     uint32_t value_len;
     uint16_t name_len;
-    uint8_t id; /* 1..255: a name the lane has learned, the same number in any letter case; 0: not learned */
+    uint8_t id;   /* 1..255: of a name that the lane has learned, in any letter case; 0: not learned */
     uint8_t kind; /* enum bb_field_kind */
 };
 
-/* One request head, RFC 9112 2.1. All pointers lead into the connection's buffer; an absolute form without a
- * path has a static "/". */
+/* The head of a request, RFC 9112 2.1. The pointers lead into the connection's buffer. The path of an
+ * absolute form without a path is a static "/". */
 struct bb_head {
     struct bb_slice method;
-    struct bb_slice target; /* as it was sent: REQUEST_URI */
-    struct bb_slice path;   /* raw, never decoded; "*" only for OPTIONS */
-    struct bb_slice query;  /* without the "?"; empty when there is none */
-    struct bb_slice
-        authority;        /* of the absolute form, else of Host; NULL when there was neither (HTTP/1.0) */
-    struct bb_slice host; /* its host part, brackets of an IPv6 literal included */
-    struct bb_slice port; /* its port digits; empty when it names none */
+    struct bb_slice target;    /* as the client sent it: REQUEST_URI */
+    struct bb_slice path;      /* as the client sent it, not decoded; "*" only for OPTIONS */
+    struct bb_slice query;     /* without the "?"; empty when there is none */
+    struct bb_slice authority; /* of the absolute form, else of Host; NULL: neither (HTTP/1.0) */
+    struct bb_slice host;      /* of the authority, with the brackets of an IPv6 literal */
+    struct bb_slice port;      /* of the authority: digits; empty: there is no port */
     const struct bb_field *fields;
     unsigned field_count;
     uint64_t content_length; /* 0 unless has_length */
     uint8_t minor_version;   /* 0 or 1 */
     bool has_length;
     bool chunked;
-    bool keep_alive;      /* what the client asks for by version and Connection */
+    bool keep_alive;      /* what the client wants, by version and Connection */
     bool expect_continue; /* HTTP/1.1 only, RFC 9110 10.1.1 */
-    bool repeats;         /* two fields may have the same CGI name */
-    bool has_start;       /* X-Request-Start */
+    bool repeats;         /* two or more fields may have the same CGI name */
+    bool has_start;       /* there is an X-Request-Start */
 };
 
-/* A complete request: head and body are here, the client has nothing more to say. Owned by the core; valid
- * until bb_reply_end() or bb_reply_abort(). */
+/* A complete request: head and body are here. The core owns it, until bb_reply_end() or bb_reply_abort(). */
 struct bb_request {
     struct bb_head head;
-    uint64_t body_length; /* decoded bytes */
-    const char *body;     /* the body when it is in memory, else NULL */
-    int body_fd;          /* the body when it is in the spool, read it with pread() from 0; else -1 */
-    struct bb_slice peer; /* the client's address as text: "192.0.2.1", "2001:db8::1", "127.0.0.1" for unix */
-    unsigned listener;    /* number that bb_worker_listen() was given */
-    uint64_t queue_time;  /* microseconds, see below */
-    uint64_t proxy_time;  /* the same */
+    uint64_t body_length; /* bytes, decoded */
+    const char *body;     /* the body if it is in memory; else NULL */
+    int body_fd;          /* the body if it is in a file: read it with pread() from offset 0; else -1 */
+    struct bb_slice peer; /* the client's address: "192.0.2.1", "2001:db8::1"; of a unix socket "127.0.0.1" */
+    unsigned listener;    /* the number that bb_worker_listen() was given */
+    uint64_t queue_time;  /* us, see below */
+    uint64_t proxy_time;  /* us, see below */
 };
 
-/* How long a request has waited for a lane, by our own clock: since its last byte was read, its connection
- * was accepted with the whole of it there, or, where it was pipelined, the one before it was answered, as it
- * could not be served sooner. Over TCP the time in a listener's queue is in it, from 5 ms on; on unix
- * sockets nobody tells. Not in it are the milliseconds until a busy lane's I/O thread looked at the socket. 0
- * also for less than the kernel's tick (1 to 4 ms), unless the access log has a time.
- *
- * proxy_time is how long it has waited since a proxy had it, by that one's clock: X-Request-Start, if it
- * comes from one of trusted_proxies, is not in the future and not older than an hour; else 0. No limit goes
- * by it. */
+/* queue_time: how long the request has waited for a lane, by this machine's clock. The time begins when the
+ * core has read the last byte of the request; for a request that was whole when its connection was accepted,
+ * with the accept; for a pipelined request, with the end of the response before, as no lane can serve the
+ * request sooner. Over TCP the time in the listener's queue is included, from 5 ms on; for a unix socket the
+ * kernel does not report it. The milliseconds until the I/O thread looks at the socket of a busy lane are not
+ * included. A time below the kernel's tick (1 to 4 ms) is 0, unless the format of the access log has a time.
+ * proxy_time: how long the request has waited since a proxy received it, by the proxy's clock, from
+ * X-Request-Start. It is 0 unless the field comes from one of trusted_proxies, is not in the future and not
+ * older than an hour. No limit uses proxy_time. */
 
 /* ---- settings ---- */
 
@@ -134,8 +130,8 @@ struct bb_request {
 #define BB_ACCESS_LOG_MAX        256
 #define BB_ACCESS_LOG_FORMAT_MAX 1024
 
-/* name, default: the one list of what the core can be told. docs/CONFIGURATION explains each under its option
- * name (max_target is MaxTarget). Times are milliseconds, sizes bytes, switches 0 or 1. */
+/* The name and the default of each setting. docs/CONFIGURATION.md explains each under the name of its option:
+ * max_target is MaxTarget. Switches are 0 or 1. The texts in struct bb_settings are NUL-terminated. */
 #define BB_SETTINGS(X)                                                                                       \
     X(max_target, 16 * 1024)                                                                                 \
     X(max_field_bytes, 64 * 1024)                                                                            \
@@ -167,233 +163,238 @@ struct bb_settings {
 #define BB_SETTING_FIELD(name, default_value) uint64_t name;
     BB_SETTINGS(BB_SETTING_FIELD)
 #undef BB_SETTING_FIELD
-    char spool_dir[256];  /* NUL-terminated directory for what memory is not meant for */
-    char server_name[64]; /* value of the Server field; empty: no such field */
-    char trusted_proxies[BB_TRUSTED_PROXIES_MAX];     /* whose X-Request-Start counts: "unix", addresses, and
-                                                         networks (10.0.0.0/8), up to 128, with spaces between */
-    char access_log[BB_ACCESS_LOG_MAX];               /* see below; empty: none */
-    char access_log_format[BB_ACCESS_LOG_FORMAT_MAX]; /* NUL-terminated, as the above */
-    char health_paths[256];                           /* as above, with spaces between them; see below */
+    char spool_dir[256];                          /* the directory of spool files */
+    char server_name[64];                         /* the value of the Server field; empty: no such field */
+    char trusted_proxies[BB_TRUSTED_PROXIES_MAX]; /* proxies: "unix", addresses, networks (10.0.0.0/8);
+                                                     128 at most, with spaces between them */
+    char access_log[BB_ACCESS_LOG_MAX];           /* the target, see below; empty: no access log */
+    char access_log_format[BB_ACCESS_LOG_FORMAT_MAX]; /* see below */
+    char health_paths[256]; /* paths with spaces between them, see max_queue below */
 };
 
-/* Fills *settings with the defaults above, spool_dir "/tmp", no server_name, trusted_proxies "unix
- * 127.0.0.0/8 ::1", no access_log, the access_log_format "combined". */
+/* Fills *settings with the defaults above, spool_dir "/tmp", trusted_proxies "unix 127.0.0.0/8 ::1" and
+ * access_log_format "combined". The other texts are empty. */
 void bb_settings_init(struct bb_settings *settings);
 
 /* ---- access log ---- */
 
-/* A line for each request that was answered, also by the core itself, or aborted. Lanes collect lines, and
- * write them when nothing has come for some milliseconds, behind a request that took as long, a second after
- * the first, or when there is no room for more; while the host has a request, none are written. What the
- * target does not take at once stays in memory; what that has no room for is lost, counted, and told of as
- * news. A lane never waits for a pipe or a socket.
+/* The access log has a line for each request that was answered, by the host or by the core, or aborted. A
+ * lane collects lines. It writes them when nothing has come for 20 ms, after a request that took at least
+ * 20 ms, when the first line is a second old, or when there is no room for more. It writes none while the
+ * host works on a request. Lines that the target does not take stay in memory. If the memory is full, lines
+ * are lost, and an event reports how many. A lane never waits for a pipe or a socket. access_log is one of
  *
- *     /path            appended to; made when missing. A FIFO may be without a reader for a time
- *     -                standard output; /dev/stdout and /dev/stderr are what they say
- *     syslog:KEY=VALUE,...     datagrams (RFC 3164) to socket=/dev/log with facility=local7, severity=info,
- *                              tag=bontebok; what is given replaces these
+ *     /path            a file or FIFO: opened to append, created if it is missing. A FIFO may lack a reader
+ *     -                standard output; /dev/stdout and /dev/stderr are standard output and standard error
+ *     syslog:KEY=VALUE,...     datagrams (RFC 3164). The default is socket=/dev/log, facility=local7,
+ *                              severity=info, tag=bontebok
  *
- * The format is a name (common, combined, ltsv, json) or in Apache's notation; docs/LOGS.md lists what it may
- * hold. A host that logs to a pipe ignores SIGPIPE. */
+ * access_log_format is a name (common, combined, ltsv, json) or a format in Apache's notation, see
+ * docs/LOGS.md. A host that logs to a pipe has to ignore SIGPIPE. */
 
-/* What a text says that is wrong, NUL-terminated. */
+/* The size of a buffer for the reason why a setting is wrong; the reason is NUL-terminated. */
 #define BB_FAULT_MAX 160
 
-/* Whether a worker with these settings could log: compiles the format, opens and closes the target. BB_OK;
- * BB_EFORMAT with the reason in fault; BB_ESYSTEM. */
+/* Checks the access log of these settings: compiles the format, opens the target and closes it. Returns
+ * BB_OK; BB_EFORMAT: access_log or access_log_format is wrong, and fault has the reason; BB_ESYSTEM: the
+ * target cannot be opened, and errno has the reason. */
 int bb_access_log_check(const struct bb_settings *settings, char fault[BB_FAULT_MAX]);
 
-/* ---- worker: what the lanes of one process share ---- */
+/* ---- worker: what all lanes of a process share ---- */
 
 struct bb_worker;
 
-/* Creates the process's worker. Copies *settings. Out: *worker, owned by the caller, freed with
- * bb_worker_free(). Must be called after the last fork(): in a child that is forked later every call on it
- * and its lanes is inert (BB_DRAINED; replies BB_EGONE). An access log that cannot be opened is news, and is
- * tried again. Errors: BB_ENOMEM, BB_ESYSTEM, BB_EFORMAT. */
+/* Creates the worker of this process, with a copy of *settings. The caller owns *worker and frees it with
+ * bb_worker_free(). Call this after the last fork(): in a child that is forked later, calls on the worker and
+ * its lanes do nothing, bb_lane_next() returns BB_DRAINED and reply calls return BB_EGONE. If the access log
+ * cannot be opened, the worker reports an event and tries again later. Errors: BB_ENOMEM; BB_ESYSTEM;
+ * BB_EFORMAT: trusted_proxies, access_log or access_log_format is wrong. */
 int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings);
 
-/* Adds a listening stream socket; call it before the first bb_lane_new() and bb_worker_drain(). `listener`
- * (0..63) comes back in each request. The descriptor becomes the worker's: it is made non-blocking and
- * close-on-exec, and closed when the worker drains or is freed. Errors: BB_ENOMEM (more than 64, or a number
- * above 63), BB_ESYSTEM; fd stays the caller's then.
- */
+/* Adds a listening stream socket. Call this before the first bb_lane_new() and before bb_worker_drain().
+ * listener: 0 to 63, the number that each request of this listener has. The worker owns fd from now on, makes
+ * it non-blocking and close-on-exec, and closes it when the worker drains or is freed. Errors, after which
+ * the caller still owns fd: BB_ENOMEM: a 65th listener, or a number above 63; BB_ESYSTEM. */
 int bb_worker_listen(struct bb_worker *worker, int fd, unsigned listener);
 
-/* Has the worker's lanes shown on a scoreboard, which outlives them, and pass on what they have no time for
- * while lanes of other processes are idle. Call it before bb_worker_start_io_thread() and the first
- * bb_lane_new(). */
+/* Shows the worker's lanes on a scoreboard, and has them pass requests that they have no time for to idle
+ * lanes of other processes. The scoreboard stays the caller's and has to outlive the worker's lanes. Call
+ * this before bb_worker_start_io_thread() and the first bb_lane_new(). */
 void bb_worker_scoreboard(struct bb_worker *worker, struct bb_scoreboard *scoreboard);
 
-/* Has the worker share a queue of connections with other processes, which serve the same listeners under the
- * same numbers: in is where they are put in, out where they come out, of a SOCK_SEQPACKET pair. Both become
- * the worker's. Without it the lanes of the worker have one of their own. Call it before the first
- * bb_lane_new(). What comes from a listener that this worker has not is reset. Errors: BB_ESYSTEM (they stay
- * the caller's, also when they are something else). */
+/* Shares a queue of connections with workers that listen on the same addresses in other processes. in and out
+ * are the ends of a SOCK_SEQPACKET pair: connections are sent to `in` and received from `out`. The worker
+ * owns both from now on. Without this call the worker has a queue of its own. Call it before the first
+ * bb_lane_new(). A worker without the connection's listener sends it back, three times at most; then a
+ * request gets 503, and an idle connection is closed. Errors, after which the caller still owns both:
+ * BB_ESYSTEM, also if they are no such pair. */
 int bb_worker_share_queue(struct bb_worker *worker, int in, int out);
 
-/* Starts the thread that minds the connections of lanes whose host is busy with a request for more than a
- * millisecond: it reads, writes and times out, and passes complete requests on to an idle lane. No signal
- * reaches it. Call it before the first bb_lane_new(). Errors: BB_ENOMEM, BB_ESYSTEM. */
+/* Starts the I/O thread. When the host has had a lane's request for more than a millisecond, this thread
+ * serves the lane's other connections: it reads, writes, enforces timeouts, and passes complete requests to
+ * idle lanes. It blocks all signals. Call this before the first bb_lane_new(). Errors: BB_ENOMEM, BB_ESYSTEM.
+ */
 int bb_worker_start_io_thread(struct bb_worker *worker);
 
-/* A request that the host has had for request_timeout, which takes the I/O thread: the client is answered
- * with 504, or finds its connection closed if it has had a part of the answer; what the host still replies is
- * thrown away (BB_EGONE). Who has all of it on its way keeps his connection. It is told of as news, and
- * bb_worker_alarm() becomes readable, as after request_timeout_soft: what is wrong with the request's thread
- * only the host can find out, and end. The time in bb_reply_wait() does not count. Once a process that was
- * stopped for some seconds goes on, each request has as long on top, to a second. */
+/* request_timeout needs the I/O thread. When the host has had a request for that long, the client gets 504.
+ * If a part of the response has been sent, the connection is closed; if all of it has been sent, the
+ * connection stays. Later writes of the host are discarded (BB_EGONE). An event reports the timeout.
+ * bb_worker_alarm() becomes readable, as after request_timeout_soft: only the host can find out what its
+ * thread does, and end it. The time in bb_reply_wait() does not count. If the process was stopped for more
+ * than a second, that time does not count either, to within a second. */
 
-/* While all lanes of all processes are busy, as the scoreboard shows, complete requests wait in the shared
- * queue, and connections that nobody has accepted are accepted by the I/O thread. With max_queue requests
- * waiting one more is answered with 503 and Retry-After, and so is one that has waited for queue_timeout,
- * some 10 ms later at the latest. Its connection is kept alive if all of it has come. Requests for the paths
- * in health_paths are not refused: they wait. Takes I/O thread and board. Refusals are told of as news. */
+/* max_queue and queue_timeout need the I/O thread and a scoreboard. While all lanes of all processes are
+ * busy, complete requests wait in the shared queue, and the I/O thread accepts new connections. If max_queue
+ * requests wait, the next one is rejected with 503 and Retry-After. So is a request that has waited for
+ * queue_timeout, at most about 10 ms later. If the whole request has come, its connection is kept alive.
+ * Requests for health_paths are not rejected: they wait. Events report the rejections. */
 
 struct bb_event;
 
-/* bb_lane_event() for what no lane may come to tell, as they are busy; any thread. */
+/* As bb_lane_event(), for events of the I/O thread while all lanes are busy. Any thread. */
 int bb_worker_event(struct bb_worker *worker, struct bb_event *event);
 
-/* What becomes of connections that nobody has accepted when a worker is drained. */
+/* How a worker that drains treats the connections in its listeners' queues. */
 enum bb_queue {
-    BB_QUEUE_TAKE,  /* they are taken and answered; of several processes that share the listeners each takes
-                       some */
-    BB_QUEUE_LEAVE, /* other processes have the listeners, too, and go on: theirs, but for what a lane that
-                       waits may have been woken for, as nobody else was */
+    BB_QUEUE_TAKE,  /* accept and answer them; processes that share the listeners accept some each */
+    BB_QUEUE_LEAVE, /* leave them to other processes, which go on listening. The worker accepts those for
+                       which only its own lanes may have been woken */
 };
 
-/* Begins the graceful end: the listeners are closed at once, also while every lane is busy; where their
- * queues are to be taken and there is no room for that (descriptors, memory), as soon as a lane has it, at
- * the latest when the worker is freed. What is in flight is answered with "Connection: close". Every lane
- * then ends with BB_DRAINED. Blocks for as long as it takes to empty the queues, some milliseconds; about 200
- * ms when clients connect as fast as they are taken: then all that is queued by now is taken, and who comes
- * later is refused. Any thread, but no signal handler. Once the listeners are closed a further order only
- * tells anew whether others go on.
- */
+/* Begins the graceful end. The listeners are closed when this call returns, even if all lanes are busy. If
+ * BB_QUEUE_TAKE lacks descriptors or memory to accept all queued connections, a lane closes the listeners
+ * later, or bb_worker_free() does. Requests in flight are answered with "Connection: close". Each lane then
+ * ends with BB_DRAINED. BB_QUEUE_TAKE blocks until the queues are empty, for some milliseconds. If clients
+ * connect as fast, it ends after about 200 ms with those that are queued by then; later clients are refused.
+ * Any thread, but no signal handler. When the listeners are closed, another call only changes `queue`. */
 void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue);
 
-/* Opens the access log's file anew by its name, after it was renamed; of standard output and error, what they
- * are now; what is no file stays as it is. Any thread, but no signal handler. BB_OK; BB_ESYSTEM: it goes on
- * with the one that it has. */
+/* Opens the access log's file again by its name, after the file was renamed. A log on standard output or
+ * error goes to the file that this descriptor is now. Other targets stay. Any thread, but no signal handler.
+ * Returns BB_OK; BB_ESYSTEM: the old file stays in use. */
 int bb_worker_reopen_logs(struct bb_worker *worker);
 
-/* Frees the worker and closes its listeners. All lanes must be freed before. NULL is allowed. If the I/O
- * thread has not come back from a step for a second, as a disk stalls, it does nothing: the process is to
- * end. */
+/* Frees the worker and closes its listeners. Free all lanes first. NULL is allowed. If a stalled
+ * disk keeps the I/O thread in one step for a second, nothing is freed: the process has to end. */
 void bb_worker_free(struct bb_worker *worker);
 
 /* ---- lane: one host thread, one request at a time ---- */
 
 struct bb_lane;
 
-/* Out: *lane, owned by the caller, freed with bb_lane_free(). Errors: BB_ENOMEM, BB_ESYSTEM. */
+/* Creates a lane. The caller owns *lane and frees it with bb_lane_free(). Returns BB_OK, BB_ENOMEM,
+ * BB_ESYSTEM; BB_DRAINED: this is a forked child. */
 int bb_lane_new(struct bb_lane **lane, struct bb_worker *worker);
 
-/* The next complete request. Never blocks.
- * Returns BB_OK with *request; BB_AGAIN: nothing yet, call bb_lane_wait(); BB_EVENT: call bb_lane_event(),
- * which may have nothing to tell, then again; BB_DRAINED: the worker drains and this lane has nothing left. A
- * request must be ended before the next is asked for. */
+/* Gives the next complete request. Never blocks. The host has to end each request before the next call.
+ * Returns BB_OK with *request; BB_AGAIN: there is none, call bb_lane_wait(); BB_EVENT: call bb_lane_event(),
+ * which may have none, then this again; BB_DRAINED: the worker drains, and this lane has nothing left. */
 int bb_lane_next(struct bb_lane *lane, const struct bb_request **request);
 
-/* Blocks until there is something to do, a deadline is due or bb_lane_wake() was called. Returns BB_OK. */
+/* Blocks until there is something to do, a timeout is due or bb_lane_wake() is called. Returns BB_OK. */
 int bb_lane_wait(struct bb_lane *lane);
 
-/* For a host with a global lock, behind each request: whether it is to let its other threads run before it
- * asks for the next one. True when the lane has gone on for a millisecond while other lanes of the worker
- * waited: those that were woken, and any, if the host says that others have requests. A host may keep the
- * lock for far longer otherwise (Ruby: 100 ms), and the others' requests wait. */
+/* A host with a global lock calls this after each request. True: the host has to let its other threads run
+ * before it calls bb_lane_next(): other lanes of the worker were woken or, as others_have_requests says, have
+ * requests, and this lane has gone on for a millisecond meanwhile. Without this call a host may keep its lock
+ * for far longer (Ruby: 100 ms), and those requests wait. */
 bool bb_lane_gives_way(struct bb_lane *lane, bool others_have_requests);
 
-/* Makes a bb_lane_wait() or bb_reply_wait() that is under way, or else the next one, return. Any thread,
- * signal handler. */
+/* Ends the bb_lane_wait() or bb_reply_wait() under way, or else the next one. Any thread, signal handlers. */
 void bb_lane_wake(struct bb_lane *lane);
 
-/* ---- out of band: what the host does between two requests, at no client's cost ---- */
+/* ---- out of band: work of the host between two requests, for which no client waits ---- */
 
 enum bb_aside {
-    BB_ASIDE_IDLE, /* where bb_lane_next() has said BB_AGAIN, only if no lane of the worker has a request and
-                      nothing has come that this one is to serve first */
+    BB_ASIDE_IDLE,   /* after bb_lane_next() has returned BB_AGAIN, and only if no lane of the worker has a
+                        request and nothing has come for this lane */
     BB_ASIDE_ANYWAY, /* between any two requests of this lane */
 };
 
-/* The worker leaves the listeners' queues: until bb_lane_step_back() a new connection wakes other processes,
- * or waits if there are none. Requests on connections that were accepted are passed on by the I/O thread, if
- * one was started: then this lane is not to be asked for any meanwhile. Never blocks. Returns BB_OK;
- * BB_AGAIN: not now, nothing has changed; also when another lane has stepped aside, or the worker drains. */
+/* The worker stops accepting: until bb_lane_step_back() a new connection wakes another process, or waits if
+ * there is none. The I/O thread, if started, passes on the requests of the other connections, and the host
+ * must not call bb_lane_next() for this lane. Never blocks. Returns BB_OK; BB_AGAIN: nothing has changed: the
+ * conditions of `when` do not hold, another lane has stepped aside, or the worker drains. */
 int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when);
 
-/* The worker takes connections again. No effect unless this lane has stepped aside. */
+/* The worker accepts connections again. No effect unless this lane has stepped aside. */
 void bb_lane_step_back(struct bb_lane *lane);
 
-/* ---- news ---- */
+/* ---- events ---- */
 
-/* What the host should log. */
+/* An event that the host should log. */
 struct bb_event {
-    int status;        /* the answer that the client was given, or 0 */
+    int status;        /* of the core's response; 499: the client was gone; 0: there is no response */
     int error;         /* errno, or 0 */
     const char *text;  /* static */
     char peer[48];     /* the client's address, or "" */
-    unsigned left_out; /* like it and not told, since the last that was: clients do not fill the log. They are
-                          told when something happens on the lane, a second or more after that one */
+    unsigned left_out; /* events of this kind that were not reported since the last one, so that clients do
+                          not fill the log: one is reported per second, when something happens on the lane */
 };
 
-/* Takes the oldest news. Returns BB_OK, or BB_AGAIN when there is none. */
+/* Takes the oldest event, a copy that the caller owns. Returns BB_OK; BB_AGAIN: there is none. */
 int bb_lane_event(struct bb_lane *lane, struct bb_event *event);
 
-/* Closes every connection of the lane (aborting the current request) and frees it. NULL is allowed. May have
- * to wait for the I/O thread, which may be writing to a disk, as bb_worker_free() does. */
+/* Aborts the current request, closes the lane's connections and frees the lane. NULL is allowed. If a stalled
+ * disk keeps the I/O thread in one step for a second, nothing is freed, as with bb_worker_free(). */
 void bb_lane_free(struct bb_lane *lane);
 
-/* ---- reply: answers the lane's current request ---- */
+/* ---- reply: the response to the lane's current request ---- */
 
-/* A reply is: begin, field*, head, (write | wait)*, end. Until something has left (bb_reply_sent()), begin
- * may be called again and throws away what was collected. */
+/* The calls are: begin, field*, head, (write | wait)*, end. Until bb_reply_sent() is true, bb_reply_begin()
+ * may be called again: the collected head is discarded. */
 
-/* Starts (again) with this status. Errors: BB_ESTATUS. */
+/* Begins a response with this status. Errors: BB_ESTATUS; BB_ENOMEM; BB_EGONE: there is no request, or bytes
+ * of its response have been sent. */
 int bb_reply_begin(struct bb_lane *lane, int status);
 
-/* Adds one field. The bytes are copied. A value with LF becomes one field a line (Rack 2's form). Connection
- * is obeyed when it says close, other hop-by-hop fields (RFC 9110 7.6.1) and names that begin with "rack."
- * are dropped. Errors: BB_ENAME, BB_EVALUE, BB_ENOMEM; the reply must then be begun again. */
+/* Adds a field. Copies name and value. If the value has several lines (LF, Rack 2's form), each line becomes
+ * a field. "Connection: close" is obeyed. Other hop-by-hop fields (RFC 9110 7.6.1) and names that begin with
+ * "rack." are dropped. Errors, after which the host begins the response again: BB_ENAME; BB_EVALUE, also for
+ * a Content-Length that is no number or differs from an earlier one, and for a transfer coding other than a
+ * single chunked or identity; BB_ENOMEM. */
 int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, const char *value,
                    size_t value_len);
 
 #define BB_LENGTH_UNKNOWN UINT64_MAX
 
-/* Ends the head and settles the framing (RFC 9112 6). body_length: what the host knows of the whole body,
- * used when no Content-Length field was given; BB_LENGTH_UNKNOWN: chunked, or until close. Nothing is sent
- * yet. After it bb_reply_bodyless() tells whether the body is wanted at all. Errors: BB_ENOMEM. */
+/* Ends the head and chooses the framing (RFC 9112 6). body_length is the length of the whole body, and is
+ * used if there was no Content-Length field. BB_LENGTH_UNKNOWN: the body is chunked, or ends with the
+ * connection. Sends nothing. Errors: BB_ENOMEM. */
 int bb_reply_head(struct bb_lane *lane, uint64_t body_length);
 
-/* True when this answer has no body: HEAD, 1xx, 204, 205, 304. */
+/* True: this response has no body (HEAD, 1xx, 204, 205, 304). Valid after bb_reply_head(). */
 bool bb_reply_bodyless(const struct bb_lane *lane);
 
-/* True once a byte of this reply may have reached the client. */
+/* True: bytes of this response may have reached the client. */
 bool bb_reply_sent(const struct bb_lane *lane);
 
-/* Adds body parts and sends (with the head, the first time) what the socket takes. *taken: bytes of the
- * parts, in order, that the core has sent or copied: to memory up to response_buffer, and, of all connections
- * of the worker, 64 times as much; then to a file in spool_dir. BB_OK: all of it. BB_AGAIN: the client has
- * yet to show that it is slow, spool_max is reached, or the disk is full: bb_reply_wait(), then call again
- * with the rest, which may be nothing. BB_EGONE: the client is gone, or has taken nothing for write_timeout:
- * abort. `last` true: these parts are the whole rest, so that head, body and end leave in one send. No parts
- * and last false: sends the head, or what is pending. Errors: BB_EGONE, BB_ENOMEM. */
+/* Sends parts of the body, the first time behind the head. Bytes that the socket does not take are copied to
+ * memory, up to response_buffer (64 times as much for all connections of the worker), then to a file in
+ * spool_dir. last: these parts end the body, so head, body and end leave in one send. No parts and last
+ * false: sends the head, or pending bytes. *taken: bytes of the parts, in order, that were sent or copied.
+ * Returns BB_OK: all of them. BB_AGAIN: the client may be slow, spool_max is reached, or the disk is full:
+ * call bb_reply_wait(), then write the rest, which may be empty. Errors, after which the host calls
+ * bb_reply_abort(): BB_EGONE: the client is gone or has taken nothing for write_timeout, or request_timeout
+ * is over; BB_ENOMEM. */
 int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
                    uint64_t *taken);
 
-/* Blocks, for a millisecond or two, to see whether a client is quick; then, if no file has room for what it
- * does not take, until there is some. BB_OK: write again. BB_AGAIN: bb_lane_wake() was called, or the I/O
- * thread has made room. BB_EGONE: reset, nothing taken for write_timeout (once the worker drains:
- * keepalive_drain), or, but for 64 KiB, less than min_body_rate; or other requests wait, half of all lanes
- * wait for clients, and this one is the slowest. */
+/* Blocks for a millisecond or two to find out whether the client is fast. If then no file has room for the
+ * bytes that the client does not take, blocks until there is room. Returns BB_OK: write again. BB_AGAIN:
+ * bb_lane_wake() was called, or the I/O thread has made room: write again. BB_EGONE: the client has reset the
+ * connection, has taken nothing for write_timeout (keepalive_drain while the worker drains), or takes less
+ * than min_body_rate (64 KiB are not counted); or other requests wait, more than half of all lanes wait for
+ * clients, and this one is the slowest. */
 int bb_reply_wait(struct bb_lane *lane);
 
-/* Ends the reply; what is still unsent leaves as the client takes it. BB_ESHORT: fewer bytes than announced,
- * the connection was aborted so that the client can tell. The request is no longer valid. */
+/* Ends the response. The core sends unsent bytes as the client takes them. The request is not valid any more.
+ * Returns BB_OK. Errors, after which the connection is aborted, so that the client can see that the response
+ * is not whole: BB_ESHORT: fewer bytes than announced; BB_EGONE, BB_ENOMEM: as bb_reply_write(). */
 int bb_reply_end(struct bb_lane *lane);
 
-/* Ends the request without a (whole) answer: resets the connection. */
+/* Ends the request without a whole response: resets the connection, or closes it after the core's own 504.
+ * The request is not valid any more. */
 void bb_reply_abort(struct bb_lane *lane);
 
 #endif

@@ -1,5 +1,6 @@
-/* bontebok_time.h: the part of bontebok.h, which includes it, that is for requests whose time is limited: how
- * the host, and another process, hear of one that has had its time. bontebok.h tells what its client gets. */
+/* bontebok_time.h: the part of bontebok.h for requests with a timeout: how the host, and the process that
+ * watches it, learn that a request has passed its timeout. bontebok.h says what the client gets, and includes
+ * this file. */
 #ifndef BONTEBOK_TIME_H
 #define BONTEBOK_TIME_H
 
@@ -9,42 +10,45 @@
 struct bb_lane;
 struct bb_worker;
 
-/* An eventfd, the worker's. Whoever minds it reads it, and asks, from any thread: has one had its
- * request_timeout since? Then bb_lane_take_overdue() finds which. When the host has logged what it knows of
- * them it says so: until then nobody is told BB_TELL_EMPTIED. */
+/* bb_worker_alarm() returns an eventfd, which the worker owns. It becomes readable when a request passes
+ * request_timeout_soft or request_timeout. A thread of the host waits for it, reads its 8 bytes, calls
+ * bb_lane_take_late() for each lane, and then bb_worker_take_overdue(): true if a request has passed
+ * request_timeout since the last call. If so, the host finds the requests by bb_lane_take_overdue(), logs
+ * them, and calls bb_worker_overdue_is_logged(). Until then BB_TELL_EMPTIED is not sent. Any thread. */
 int bb_worker_alarm(const struct bb_worker *worker);
 bool bb_worker_take_overdue(struct bb_worker *worker);
 void bb_worker_overdue_is_logged(struct bb_worker *worker);
 
-/* worker_timeout, the time for which a host may have a request and not move, takes I/O thread and board. The
- * host calls bb_worker_beat() some times in it while its lanes have requests, from a thread that needs what a
- * host that hangs does not give up. Who minds the worker looks at `silent` and `taken` on the scoreboard, and
- * ends the process. While the worker is watched, the I/O thread writes the labels of requests that take long.
- * Any thread.
- */
+/* worker_timeout (ms) limits how long a host may have a request and not move. It needs the I/O thread and a
+ * scoreboard. While its lanes have requests, the host calls bb_worker_beat() several times within
+ * worker_timeout, from a thread that stands still when the host hangs (it needs the global lock). Another
+ * process looks at `silent` and `taken` on the scoreboard, and ends this process. While `watch` is true, the
+ * I/O thread writes the labels of requests that take long. Any thread. */
 void bb_worker_beat(struct bb_worker *worker);
 void bb_worker_watch(struct bb_worker *worker, bool watch);
 
-/* Whether the current request has had its request_timeout_soft; its request_timeout, and *ms that the host
- * has had it: each is told once. The alarm again, if nobody has asked for the first; and so many ms more for
- * the request, before both limits. Any thread: the host sees to it that no other uses the lane, as it means
- * this request. */
+/* About the lane's current request. bb_lane_take_late() is true once after it has passed
+ * request_timeout_soft, bb_lane_take_overdue() once after it has passed request_timeout, with *ms for which
+ * the host has had it. bb_lane_remind() makes the alarm readable again if bb_lane_take_late() is still to be
+ * called. bb_lane_extend_time() adds ms to both timeouts; the soft one may pass again. Any thread. The host
+ * sees to it that no other thread uses the lane meanwhile, as the call means this request. */
 bool bb_lane_take_late(struct bb_lane *lane);
 bool bb_lane_take_overdue(struct bb_lane *lane, uint64_t *ms);
 void bb_lane_remind(struct bb_lane *lane);
 void bb_lane_extend_time(struct bb_lane *lane, uint64_t ms);
 
-/* What a worker tells another process, which is to replace this one. */
+/* Messages of a worker to the process that is to replace it. */
 enum bb_tell {
-    BB_TELL_OVERDUE, /* a request has had its request_timeout, and others have not */
+    BB_TELL_OVERDUE, /* a request has passed request_timeout, and other lanes can serve */
     BB_TELL_STUCK,   /* the request of every lane has: the worker drains (BB_QUEUE_LEAVE) */
-    BB_TELL_EMPTIED, /* and nothing else is left in it: all other connections were ended or passed on */
-    BB_TELL_STARVED, /* it has no connection, and no descriptor for one, for some seconds */
+    BB_TELL_EMPTIED, /* after BB_TELL_STUCK: all other connections were ended or passed on */
+    BB_TELL_STARVED, /* for 5 s the worker has had no connection, and no descriptor for one */
     BB_TELLS,
 };
 
-/* Has I/O thread and lanes write bytes[tell] to fd: the host may hang. fd stays the caller's, and outlives
- * the worker. Call it before bb_worker_start_io_thread(). */
+/* Has the I/O thread and the lanes send bytes[tell] to fd, a socket, because the host may hang. They do not
+ * wait if the socket is full. The caller keeps fd, which has to outlive the worker. Call this before
+ * bb_worker_start_io_thread(). */
 void bb_worker_tell(struct bb_worker *worker, int fd, const char bytes[BB_TELLS]);
 
 #endif
