@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Agoo has no command line for this: the same application behind its own server object.
+# The same application for Agoo. Agoo has no command line for it, so this file makes the server object.
 require "agoo"
 
 address = ENV.fetch("BENCH_LISTEN")

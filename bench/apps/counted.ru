@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The application of bench/spread: /sleep/1 sleeps for a millisecond. Each process keeps the number of requests that it
-# has served in a file with its pid for a name, in the directory BENCH_COUNTS.
+# The application of bench/spread: /sleep/1 sleeps for 1 ms. Each process writes the number of its requests into a file
+# in the directory BENCH_COUNTS. The file's name is the process's pid.
 
 served = 0
 file = nil

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 # The application of bench/faults: each path is one fault. Files in the directory BENCH_DIR tell the application what to
-# do, and tell the bench which process does it.
+# do, and tell the bench which process serves.
 
 require "fiddle"
 
 NOTES = ENV.fetch("BENCH_DIR")
-# No fault lasts for longer, whatever becomes of the bench.
+# Seconds after which every fault ends, even if the bench is gone.
 LONGEST = 120
 PART = ("x" * 65_536).freeze
 LARGE = Array.new(480, PART).freeze
@@ -19,7 +19,8 @@ rescue Errno::EEXIST
 end
 sleep(Float(ENV.fetch("BENCH_LOAD_SECONDS")))
 
-# The thread ends the process that has loaded the application: with preloading, the master.
+# If the note "raise" comes, this thread ends the process that has loaded the application. With preloading this is the
+# master.
 loader = Process.pid
 Thread.new do
   note = File.join(NOTES, "raise")

@@ -1,4 +1,4 @@
 # frozen_string_literal: true
 
-# Itsi refuses what more than 30 others wait for, with 503: here everybody is to be served.
+# By default Itsi responds with 503 if more than 30 requests wait. In the bench it has to serve all of them.
 ruby_thread_request_backlog_size 10_000

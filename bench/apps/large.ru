@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# The application of bench/slow: /large has 8 MiB, in parts of 64 KiB; /half has half of that; everything else is small.
+# The application of bench/slow: /large has 8 MiB, in parts of 64 KiB; /half has half of that; all other responses are
+# small.
 
 part = ("x" * 65_536).freeze
 bodies = Hash.new(["Hello, World!\n"].freeze)

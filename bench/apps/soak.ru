@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The application of bench/soak: /sleep/1 and /burn/1 take a millisecond each, /large answers with 2 MiB, and what is
-# sent is read and sent back.
+# The application of bench/soak: /sleep/1 and /burn/1 take 1 ms each. /large has 2 MiB. All other responses contain the
+# request's body.
 
 part = ("x" * 65_536).freeze
 large = Array.new(32, part).freeze

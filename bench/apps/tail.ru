@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The application of bench/tail: /burn/1 computes for a millisecond, /large has 3 MB, /stream has 1,000 parts of 100
-# bytes. From its first /lock on, a worker has a thread that computes and never ends.
+# The application of bench/tail: /burn/1 computes for 1 ms, /large has 3 MB, /stream has 1,000 parts of 100 bytes. After
+# its first /lock a worker has a thread that computes and never ends.
 
 burn = lambda do |seconds|
   limit = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + seconds

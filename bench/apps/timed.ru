@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# The application of bench/mixed: /sleep/1 sleeps for a millisecond, /burn/100 uses 100 of them of CPU.
+# The application of bench/mixed: /sleep/1 sleeps for 1 ms, /burn/100 uses 100 ms of CPU.
 
-# A sleep ends up to 50 us late, unless one asks for less: threads and processes that are made from here on have it too.
+# By default a sleep ends up to 50 us late. Threads and processes that are created from here on inherit the new value.
 File.write("/proc/self/timerslack_ns", "1")
 
 burn = lambda do |seconds|

@@ -1,10 +1,10 @@
 /*
- * core_host.c: the core with a host that does nothing: what bench/quick's figure for bontebok is without
- * Ruby, and the smallest complete host there is.
+ * core_host.c: the core with a host that does nothing. bench/quick uses it to show the cost of bontebok
+ * without Ruby. It is also the smallest complete host.
  *
- *   core_host [--I/O thread] unix:/path|PORT          ends with SIGTERM, gracefully
+ *   core_host [--io-thread] unix:/path|PORT          ends gracefully at SIGTERM
  *
- * --I/O thread: as Ruby's workers have it, with a scoreboard on which it sees no others.
+ * --io-thread: with the I/O thread that Ruby's workers have, and a scoreboard on which no other lane is.
  */
 #include "bontebok.h"
 

@@ -1,13 +1,13 @@
 /*
- * floor.c: the least a server can do, the zero of bench/quick and a row of bench/mixed: a fixed answer to
- * whatever one read brings.
+ * floor.c: the least that a server can do: a fixed response to each read. It is the zero of bench/quick and a
+ * row of bench/mixed.
  *
- *   floor close unix:/path|PORT              accept, read, write, close (TCP: the FIN with the answer)
+ *   floor close unix:/path|PORT              accept, read, write, close (TCP: the FIN with the response)
  *   floor kept  unix:/path|PORT              the same with epoll and kept-alive connections
- *   floor timed unix:/path|PORT WORKERS      as close, in so many processes; and a request takes as long as
- *                                            bench/apps/timed.ru makes it: /sleep/MS, /burn/MS
+ *   floor timed unix:/path|PORT WORKERS      as close, in WORKERS processes. A request takes the time that
+ *                                            bench/apps/timed.ru takes: /sleep/MS, /burn/MS
  *
- * Not a server: one read is taken for one request. Ends with SIGTERM.
+ * Not a server: it takes one read for one request. Ends with SIGTERM.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -129,7 +129,7 @@ static void serve_kept(int listener)
     }
 }
 
-/* The calling process is one of them. The others end with it. */
+/* The calling process is one of the workers. The others end with it. */
 static void fork_workers(int count)
 {
     prctl(PR_SET_TIMERSLACK, 1);

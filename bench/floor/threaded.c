@@ -1,7 +1,7 @@
 /*
- * threaded.c: linked into a program, it makes that one with more than one thread, as every Ruby process is.
- * libc's calls that a thread may be cancelled in (recv, send, epoll_wait) take a longer way then: what
- * somebody's first thread costs is not to be taken for what that thread does.
+ * threaded.c: gives a program a second thread, as every Ruby process has. With more than one thread, libc's
+ * calls in which a thread may be cancelled (recv, send, epoll_wait) are slower. Without this file,
+ * bench/price would count that cost as the I/O thread's.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
-/* parsers.c: our request head parser beside picohttpparser, in one process. Built and run by
- * bench/parser/run, which names picohttpparser's own benchmark in PICO_BENCH: its request is the one that is
- * compared first.
+/* parsers.c: our request head parser beside picohttpparser, in one process. bench/parser/run builds and runs
+ * it. PICO_BENCH names picohttpparser's own benchmark, whose request is compared first.
  *
  *   parsers time ROUNDS REQUEST...             nanoseconds of each contender, medians of alternating rounds
  *   parsers repeat CONTENDER TIMES REQUEST     for counting instructions
  *
- * REQUEST is a file, or "own" for picohttpparser's. */
-#define main pico_bench_main /* it is there for its request only */
+ * REQUEST is a file, or "own" for picohttpparser's request.
+ */
+#define main pico_bench_main /* included for its request only */
 #include PICO_BENCH
 #undef main
 
@@ -33,9 +33,9 @@ typedef int pico(const char *, size_t, const char **, size_t *, const char **, s
                  struct phr_header *, size_t *, size_t);
 pico phr_parse_request_sse42;
 
-static struct bb__names *names;
+static struct bb__field_names *names;
 
-static void parse_ours(const struct request *request, struct bb__names *known)
+static void parse_ours(const struct request *request, struct bb__field_names *known)
 {
     static const struct bb__head_limits limits = {16 * 1024, 64 * 1024, MOST_FIELDS, false};
     struct bb_field fields[MOST_FIELDS];
@@ -150,7 +150,7 @@ static int repeat(const char *contender, unsigned times, const struct request *r
 int main(int argc, char **argv)
 {
     static struct request request;
-    names = bb__names_new();
+    names = bb__field_names_new();
     if (argc == 5 && strcmp(argv[1], "repeat") == 0) {
         load(&request, argv[4]);
         return repeat(argv[2], (unsigned)atoi(argv[3]), &request);

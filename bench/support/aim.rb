@@ -3,7 +3,7 @@
 module Bench
   module_function
 
-  # One line that sets a figure beside what it is to be. A benchmark fails nobody: its reader judges.
+  # Prints a figure and its aim on one line. A benchmark does not fail: its reader judges.
   def aim(text, met)
     puts "aim: #{text}: #{met ? "met" : "NOT MET"}"
   end

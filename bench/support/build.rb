@@ -3,7 +3,7 @@
 require "fileutils"
 
 module Bench
-  # Builds and installs what a comparison needs: the floor, the load tool, the peers' gems.
+  # Builds and installs the programs of a comparison: the floor, the load tool, the peers' gems.
   module Build
     ROOT = File.expand_path("../..", __dir__)
     GEMFILES = ["bench/peers/Gemfile", "bench/peers/rhebok/Gemfile", "bench/peers/itsi/Gemfile"].freeze
@@ -27,13 +27,13 @@ module Bench
       link(program, sources) unless FileUtils.uptodate?(program, sources)
     end
 
-    # root: the checkout whose core it is.
+    # root: the checkout of the core.
     def link(program, sources, root = ROOT)
       run!("cc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-fvisibility=hidden", "-fstack-protector-strong",
            "-I#{root}/core/include", "-I#{root}/core/src", *sources, "-lpthread", "-o", program)
     end
 
-    # Where bin/setup keeps the gems counts for every Gemfile of the checkout.
+    # All Gemfiles of the checkout use the directory in which bin/setup keeps the gems.
     def gems_of(gemfile) = { "BUNDLE_GEMFILE" => gemfile, "BUNDLE_APP_CONFIG" => File.join(ROOT, ".bundle") }
 
     def bundle(gemfile)

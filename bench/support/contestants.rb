@@ -4,15 +4,15 @@ require "rbconfig"
 require_relative "build"
 
 module Bench
-  # Who runs beside us, and how each is started on one address, with one worker or several, of one thread or more. A
-  # peer that is not installed or does not start is left out, and said.
+  # The servers, and how each is started on one address, with one worker or several, of one thread or more. A peer that
+  # is not installed or does not start is left out, with a message.
   module Contestants
     ROOT = File.expand_path("../..", __dir__)
     APPS = File.join(ROOT, "bench/apps")
     HELLO = File.join(APPS, "hello.ru")
-    # Those that close every connection behind its answer.
+    # Servers that close every connection after its response.
     CLOSING = %w[unicorn pitchfork rhebok].freeze
-    # The least that there can be, in C.
+    # The least possible server, in C.
     FLOOR = "floor (C)"
     Contestant = Struct.new(:name, :env, :command, keyword_init: true)
 
@@ -23,15 +23,15 @@ module Bench
       [floor(address, mode), core(address), *ours(address), *peers(address), agoo(address)]
     end
 
-    # Those that run any application and have any number of workers, and of threads where they can.
+    # Servers that run any application, with any number of workers, and of threads where they can.
     def fleet(address, workers, app, threads = 1)
       [ours(address, workers, app, threads).first, *peers(address, workers, app, threads)]
     end
 
-    # app: timed.ru, which the floor does as well.
+    # app: timed.ru; the floor does the same work.
     def timed(address, workers, app) = [floor(address, :timed, workers), *fleet(address, workers, app)]
 
-    # The names of ours and of these peers of the fleet, of none for ["none"]. An unknown one ends the program.
+    # The names of ours and of these peers of the fleet; ["none"] means no peers. An unknown name ends the program.
     def names(peers)
       ours, *known = fleet("", 1, HELLO).map(&:name)
       unknown = peers - known - ["none"]
@@ -39,8 +39,8 @@ module Bench
       [ours, *peers - ["none"]]
     end
 
-    # Those that can keep an access log, with it: on standard output, which is a file then. Ours is "combined"; that of
-    # puma has about as much in it, iodine's less.
+    # Servers that can keep an access log, with it: on standard output, which is a file then. Our format is "combined";
+    # puma's has about as much in it, iodine's less.
     def logging(address)
       plain = ours(address).first
       found = peers(address).to_h { |peer| [peer.name, peer] }
@@ -53,7 +53,7 @@ module Bench
       Contestant.new(name: name, env: contestant.env, command: [*command, *options, app])
     end
 
-    # mode: :close or :kept; or :timed, as many workers of which do what the application timed.ru does, and close.
+    # mode: :close or :kept; or :timed, in which each worker does the same as the application timed.ru, and closes.
     def floor(address, mode, *workers)
       Contestant.new(name: FLOOR, env: {}, command: [Build.floor, mode.to_s, place(address), *workers.map(&:to_s)])
     end
@@ -81,7 +81,7 @@ module Bench
       peer("iodine", ["iodine", *where, "-w", workers.to_s, "-t", threads.to_s, app])
     end
 
-    # -w 0: no cluster, which one worker needs none of.
+    # -w 0: no cluster, because one worker needs none.
     def puma(address, workers, app, threads)
       peer("puma", ["puma", "-q", "-e", "production", "-w", (workers > 1 ? workers : 0).to_s,
                     "-t", "#{threads}:#{threads}",
@@ -93,7 +93,7 @@ module Bench
            env: { "BENCH_LISTEN" => address, "BENCH_WORKERS" => workers.to_s })
     end
 
-    # It leaves a file with its pid.
+    # Itsi leaves a file with its pid.
     def itsi(address, workers, app)
       peer("itsi", ["itsi", "-C", File.join(APPS, "itsi.rb"), "-w", workers.to_s, "-t", "1", "-r", app,
                     "-b", unix?(address) ? "unix://#{address}" : "http://#{address}"],
@@ -118,7 +118,7 @@ module Bench
 
     def bundled = ["bundle", "exec"]
     def listen(address) = unix?(address) ? "unix:#{address}" : address
-    # As those in C want it.
+    # In the form that the C programs take.
     def place(address) = listen(address)[/unix:.*|\d+\z/]
     def unix?(address) = address.start_with?("/")
   end

@@ -3,10 +3,13 @@
 require "socket"
 
 module Bench
-  # Connections that cost a client nothing and a server perhaps something: idle ones, which have had an answer and were
-  # kept; dripping ones, which send one byte of a request's head a second and never come to its end; those that have
-  # sent half a head and hold the rest; deaf ones, which ask and read nothing of the answer; and slow readers, which
-  # read a little of it each second.
+  # Connections that cost a client nothing, and may cost a server something:
+  #
+  # - Idle ones have had a response and were kept alive.
+  # - Dripping ones send one byte of a request's head per second, and never finish it.
+  # - Halves have sent half a head.
+  # - Deaf ones send a request and do not read the response.
+  # - Slow readers read a few bytes of the response each second.
   class Crowd
     REQUEST = "GET / HTTP/1.1\r\nHost: idle\r\n\r\n"
     ANSWER_END = "Hello, World!\n"
@@ -14,10 +17,10 @@ module Bench
     HALF = "GET / HTTP/1.1\r\nHost: half\r\n"
     # Size of a slow reader's receive buffer, in bytes.
     RECEIVE_BUFFER = 4096
-    # The dripping ones begin with 0 to 19 bytes sent: at once a server has heads of all of these to wait for.
+    # The dripping ones begin with 0 to 19 bytes, so that the server has heads of all these lengths at the same time.
     STAGES = 20
 
-    # address: "/path" or "127.0.0.1:PORT". source: the client's own address, "127.0.0.N"; each has ports of its own.
+    # address: "/path" or "127.0.0.1:PORT". source: the client's own address, "127.0.0.N"; each has its own ports.
     def initialize(address, source: "127.0.0.1")
       @address = address
       @source = source
@@ -41,14 +44,15 @@ module Bench
       self
     end
 
-    # They go on by themselves, each from another byte on. Who is answered or closed stays so: see #lost.
+    # A thread sends the bytes, each client from another byte on. A client that is answered or closed stays so: see
+    # #lost.
     def drip(count)
       @drips = Array.new(count) { |number| begin_to_drip(number % STAGES) }
       @dripper = Thread.new { loop { drip_for_a_second } }
       self
     end
 
-    # As many as come in within so many seconds: a server that is busy with one of them accepts no others.
+    # Connects for this number of seconds at most: a server that is busy with one client accepts no others.
     def hold(count, seconds)
       @wanted = count
       holder = Thread.new { count.times { hold_half } }
@@ -56,7 +60,8 @@ module Bench
       self
     end
 
-    # Returns when each has the beginning of its answer, or seconds have passed: a server may serve one at a time.
+    # Returns when each client has the beginning of its response, or after this number of seconds: a server may serve
+    # one at a time.
     def ask(count, path, seconds)
       @deaf = Array.new(count) { ask_for(path) }
       limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
@@ -67,8 +72,8 @@ module Bench
       self
     end
 
-    # Each reads so many bytes a second. Returns when so many seconds pass without one more that has the beginning of
-    # its answer: then all have it, or the server has no time for the others.
+    # Each client reads this number of bytes per second. Returns when no further client has got the beginning of its
+    # response for this number of seconds: then all have it, or the server has no time for the others.
     def read_slowly(count, path, bytes, seconds)
       @wanted = count
       asker = Thread.new { count.times { @readers << ask_for(path, RECEIVE_BUFFER) } }
@@ -79,19 +84,18 @@ module Bench
       self
     end
 
-    # How many the server has answered or closed meanwhile, though they should be there: of the idle ones, of those
-    # that drip.
+    # The numbers of idle and of dripping clients that the server has answered or closed although they should be there.
     def lost
       [@idle, @drips.map(&:first)].map { |sockets| sockets.count { |socket| !waits?(socket) } }
     end
 
-    # The same, of those that were to hold half a request, or could not even send it.
+    # The same for clients with half a request. It includes clients that could not send it.
     def lost_halves = @wanted - @halves.count { |socket| waits?(socket) }
 
-    # How many slow readers the server has closed, or had no time for.
+    # The number of slow readers that the server has closed, or has not served.
     def lost_readers = @wanted - @begun.keys.count { |socket| !socket.closed? }
 
-    # Bytes that all of them together have sent since they began.
+    # Bytes that all dripping clients together have sent since they began.
     def dripped = @drips.each_with_index.sum { |(_socket, sent), number| sent - (number % STAGES) }
 
     def leave
@@ -117,7 +121,7 @@ module Bench
       socket = connect
       socket.write(HALF)
       @halves << socket
-    rescue Errno::ENOTCONN # the queue of a unix socket is full
+    rescue Errno::ENOTCONN # the accept queue of a unix socket is full
       socket.close
       sleep 0.001
       retry
@@ -129,7 +133,7 @@ module Bench
       evenly(@drips.each_index) { |number| @drips[number] = drip_byte(*@drips[number]) }
     end
 
-    # Over a second, as clients that know nothing of each other.
+    # Distributes the clients over a second, like independent clients.
     def evenly(clients)
       pause = 1.0 / [clients.count, 1].max
       due = Process.clock_gettime(Process::CLOCK_MONOTONIC)

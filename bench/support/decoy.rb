@@ -3,10 +3,10 @@
 require "socket"
 
 module Bench
-  # A listener at which everybody is accepted and nobody is read or answered: where clients drip that are to cost the
-  # server under measurement nothing. A process of its own, so that no client waits for a place in the queue.
+  # A listener that accepts every connection, and reads and answers none. Clients drip here if they must not cost the
+  # server under measurement anything. It is a process of its own, so that no client waits for a place in the queue.
   class Decoy
-    # address: "/path" or "127.0.0.1:PORT". It ends with #finish, or with the process that made it.
+    # address: "/path" or "127.0.0.1:PORT". The process ends with #finish, or with the process that made it.
     def initialize(address)
       listener = address.start_with?("/") ? UNIXServer.new(address) : TCPServer.new(*address.split(":"))
       listener.listen(Socket::SOMAXCONN)
@@ -22,7 +22,7 @@ module Bench
 
     private
 
-    # exit!: what the parent does at its exit is not this process's to do.
+    # exit! does not run the exit handlers, which belong to the parent.
     def keep_all(listener, ended)
       @alive.close
       kept = []

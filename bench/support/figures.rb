@@ -4,7 +4,7 @@ require_relative "median"
 
 module Bench
   # Medians of alternating rounds. Distances and ratios are medians of those within a round: the machine's speed drifts
-  # from one round to the next, hardly within one.
+  # between rounds, and hardly within a round.
   class Figures
     # cpu_us: the server's; load_us: the load tool's.
     Run = Struct.new(:cpu_us, :load_us, :rate, :errors, keyword_init: true)
@@ -26,7 +26,7 @@ module Bench
 
     private
 
-    # [cpu_us of the one, of the other], of each round in which both were good.
+    # [cpu_us of this one, cpu_us of the other] for each round in which both were good.
     def pairs(cell, name, other)
       others = good(cell, other)
       good(cell, name).filter_map { |round, run| [run.cpu_us, others[round].cpu_us] if others[round] }

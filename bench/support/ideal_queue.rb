@@ -1,21 +1,21 @@
 # frozen_string_literal: true
 
 module Bench
-  # The best that servers of one request at a time can do: one queue for all of them, first come, first served, at no
-  # cost. What a real server needs beyond that, it has lost itself.
+  # The best result of servers that serve one request at a time: one queue for all of them, first come, first served,
+  # without any cost. A real server loses the difference.
   module IdealQueue
-    # As the load tool names them.
+    # The names of the load tool.
     PERCENTILES = { "p50" => 0.5, "p90" => 0.9, "p99" => 0.99, "p999" => 0.999 }.freeze
 
     module_function
 
-    # requests: [[when it comes, how long it takes], ...] in the order of their coming. Returns { percentile => time
-    # from its coming to its end }.
+    # requests: [[time of arrival, duration], ...] in the order of arrival. Returns { percentile => time from arrival to
+    # end }.
     def latencies(requests, servers)
       percentiles(times(requests, servers).sort)
     end
 
-    # The same time of each request, in the same order.
+    # The time from arrival to end of each request, in the same order.
     def times(requests, servers)
       free_at = Array.new(servers, 0)
       requests.map do |comes, takes|

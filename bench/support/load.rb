@@ -7,23 +7,23 @@ require_relative "build"
 require_relative "fields"
 
 module Bench
-  # Runs the load tool on the core of the clients.
+  # Runs the load tool, on the clients' core unless another one is given.
   module Load
     CORE = 0
 
-    # What the tool tells: requests are all of them, errors by kind. cpu_us: what it used itself for each.
+    # The tool's result. requests: all of them; errors: by kind; cpu_us: the tool's own CPU per request.
     Result = Struct.new(:requests, :errors, :rate, :latency_us, :cpu_us, keyword_init: true) do
       def failed = errors.values.sum
     end
 
     module_function
 
-    # What the calling process does itself, it does on the clients' core.
+    # Moves the calling process to the clients' core.
     def stay_on_core
       system("taskset", "-a", "-p", "-c", CORE.to_s, Process.pid.to_s, out: File::NULL)
     end
 
-    # For a server that is about to start: "/path" in the directory, or "127.0.0.1:PORT".
+    # An address for a server that is about to start: "/path" in the directory, or "127.0.0.1:PORT".
     def address(transport, dir, name)
       return File.join(dir, "#{name}.sock") if transport.to_s == "unix"
 
@@ -31,7 +31,7 @@ module Bench
       "127.0.0.1:#{server.addr[1].tap { server.close }}"
     end
 
-    # core: as taskset takes it. wrap: a command that runs the one that follows it.
+    # core: in the form that taskset takes. wrap: a command that runs the command behind it.
     def run(address, *arguments, fields: [], path: "/", core: CORE, wrap: [])
       before = children_cpu
       output, = Open3.capture2(*wrap, "taskset", "-c", core.to_s, Build.load_tool, "--json", *arguments.map(&:to_s),
@@ -39,7 +39,7 @@ module Bench
       result(JSON.parse(output), children_cpu - before)
     end
 
-    # What the same arguments would send: [[microseconds from the start, path], ...].
+    # The requests that the same arguments would send: [[microseconds from the start, path], ...].
     def plan(address, *arguments, path: "/")
       output, = Open3.capture2(Build.load_tool, "--dry-run", *arguments.map(&:to_s), url(address, path))
       output.lines(chomp: true).map do |line|
@@ -55,7 +55,8 @@ module Bench
                  latency_us: json["latency_us"], cpu_us: cpu * 1e6 / [json["requests"], 1].max)
     end
 
-    # Seconds that the children have used which have ended and were waited for: getrusage's, in microseconds.
+    # CPU seconds of the children that have ended and were waited for, from getrusage, with a resolution of
+    # microseconds.
     def children_cpu = Process.times.then { |times| times.cutime + times.cstime }
 
     private_class_method :url, :result, :children_cpu

@@ -3,7 +3,7 @@
 module Bench
   module_function
 
-  # What a result was measured on and when, in one line.
+  # Machine, Ruby and date of a measurement, in one line.
   def machine
     model = File.read("/proc/cpuinfo")[/model name\s*: (.*)/, 1]
     "#{RUBY_DESCRIPTION}, #{File.read('/proc/version').split[2]}, #{model}, #{Time.now.utc.strftime('%F')}"

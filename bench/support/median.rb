@@ -3,7 +3,7 @@
 module Bench
   module_function
 
-  # nil when there are none.
+  # nil if there are no values.
   def median(values)
     return nil if values.empty?
 

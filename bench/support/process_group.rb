@@ -3,11 +3,11 @@
 require "socket"
 
 module Bench
-  # A server under measurement: on one core, stopped (SIGSTOP) while others are measured. It has a session of its own:
-  # what it starts belongs to it, also with a process group for each worker, as pitchfork and itsi make them.
+  # A server under measurement. It runs on one core, and is stopped (SIGSTOP) while others are measured. It has its own
+  # session, so its processes are found even if each worker has its own process group, as in pitchfork and itsi.
   class ProcessGroup
     BOOT_DEADLINE = 20
-    # Place in /proc/PID/stat behind the name, proc(5).
+    # Index in /proc/PID/stat after the name, proc(5).
     SESSION = 3
 
     # The process that was started.
@@ -21,7 +21,7 @@ module Bench
                                                                         close_others: true)
     end
 
-    # Waits until it accepts. False when it ended, or did not within the deadline.
+    # Waits until the server accepts. False if it ended, or did not accept in time.
     def ready?
       limit = now + BOOT_DEADLINE
       until connects?
@@ -32,7 +32,7 @@ module Bench
       true
     end
 
-    # Of the processes that live now.
+    # The pids of the processes that live now.
     def pids
       Dir["/proc/[0-9]*/stat"].filter_map do |file|
         fields = File.read(file).sub(/\A\d+ \(.*\) /, "").split
@@ -42,7 +42,7 @@ module Bench
       end
     end
 
-    # Nanoseconds of CPU that all threads of all its processes have used.
+    # CPU nanoseconds of all threads of all its processes.
     def cpu_ns
       pids.sum { |pid| Dir["/proc/#{pid}/task/*/schedstat"].sum { |file| File.read(file).to_i } }
     rescue Errno::ENOENT, Errno::ESRCH
@@ -58,7 +58,7 @@ module Bench
       retry
     end
 
-    # Bytes of memory that belong to its newest process, the worker, alone.
+    # Bytes of private memory of its newest process, the worker.
     def private_bytes
       worker = pids.max
       File.read("/proc/#{worker}/smaps_rollup").scan(/^Private_\w+:\s+(\d+)/).sum { |(kib)| kib.to_i } * 1024
@@ -67,7 +67,7 @@ module Bench
     def pause = signal(:STOP)
     def resume = signal(:CONT)
 
-    # TERM is for the first process alone, which ends its workers.
+    # TERM goes only to the first process, which ends its workers.
     def finish
       resume
       Process.kill(:TERM, @pid)

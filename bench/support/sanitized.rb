@@ -5,8 +5,8 @@ require "rbconfig"
 require_relative "build"
 
 module Bench
-  # A copy of the gem whose core and binding are built with ASan and UBSan, for a Ruby that is not: the sanitizers are
-  # loaded before it. What they find is in files of a directory.
+  # A copy of the gem whose core and binding are built with ASan and UBSan, for a Ruby without them: the sanitizers are
+  # preloaded. They write their reports into files in a directory.
   class Sanitized
     ROOT = File.join(Build::ROOT, "tmp/sanitized")
     FLAGS = %w[-std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fPIC -shared -fvisibility=hidden
@@ -29,13 +29,14 @@ module Bench
     def executable = File.join(ROOT, "exe/bontebok")
     def library = File.join(ROOT, "lib/bontebok/bontebok.so")
 
-    # Ruby frees little at its end: what is left then is no leak. And it has signal stacks of its own.
+    # Leaks are not reported, because Ruby frees little at its end. ASan's signal stacks are off, because Ruby has its
+    # own.
     def env
       options = "log_path=#{@reports}/report:print_stacktrace=1:detect_leaks=0:use_sigaltstack=0"
       { "LD_PRELOAD" => runtime, "ASAN_OPTIONS" => options, "UBSAN_OPTIONS" => options }
     end
 
-    # The texts of what was found.
+    # The texts of the reports.
     def reports = Dir[File.join(@reports, "report*")].map { |file| File.read(file) }
 
     private

@@ -6,16 +6,16 @@ require_relative "load"
 require_relative "process_group"
 
 module Bench
-  # The contestants, each started on an address of its own, warm, and stopped (SIGSTOP) until its turn.
+  # The contestants, each started on its own address, warmed up, and stopped (SIGSTOP) until its turn.
   class Servers
     CORE = 1
     FLOOR = Contestants::FLOOR
     OURS = "bontebok"
-    # Whose cost is told in ours.
+    # Results show its cost as a multiple of ours.
     PEER = "unicorn"
 
-    # The names of those that take part: the floor, and those that begin with one of `only`, nil for all. logging: those
-    # that keep an access log as well.
+    # The names of the floor, and of the contestants that begin with one of `only`; nil for all. logging: includes those
+    # that keep an access log.
     def self.names(only = nil, logging: false)
       names = [*Contestants.all("", :close), *(Contestants.logging("") if logging)].map(&:name)
       names.select { |name| only.nil? || name == FLOOR || only.any? { |each| name.start_with?(each) } }
@@ -50,7 +50,7 @@ module Bench
       @groups = groups
     end
 
-    # Yields name, process group and address, one after the other; each runs while it is yielded.
+    # Yields name, process group and address, one after the other. Each runs only while it is yielded.
     def each
       @groups.each do |name, (group, address)|
         group.resume

@@ -1,15 +1,16 @@
 # frozen_string_literal: true
 
 module Bench
-  # What a virtual machine is not given of its cores, because its host has others to run: no figure of that time says
-  # anything about a server. 0 where the kernel does not tell.
+  # The CPU time that a virtual machine did not get, because its host ran others. Figures of such a time say nothing
+  # about a server. 0 if the kernel does not tell.
   class Stolen
-    # So often a measurement is made, until one has had less stolen than this percentage.
+    # The number of measurements, unless one has less stolen than this percentage.
     TRIES = 3
     TOLERABLE = 0.5
     FIELD = 8
 
-    # Of the block's results the one of the quietest time, and the percentage that was stolen from it.
+    # Runs the block up to TRIES times. Returns the result of the quietest run, and the percentage that was stolen from
+    # it.
     def self.least(&block)
       tries = []
       TRIES.times do
@@ -19,7 +20,7 @@ module Bench
       tries.min_by(&:last)
     end
 
-    # [what the block returns, percentage]
+    # [result of the block, percentage]
     def self.measure
       before = ticks
       result = yield
@@ -27,7 +28,7 @@ module Bench
       [result, all.positive? ? 100.0 * stolen / all : 0.0]
     end
 
-    # [stolen, all] since the machine began.
+    # [stolen, all] since the machine started.
     def self.ticks
       times = File.read("/proc/stat").lines.first.split.drop(1).first(FIELD).map(&:to_i)
       [times[FIELD - 1].to_i, times.sum]

@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
 module Bench
-  # What bench/tail asks of the application tail.ru.
+  # The requests of bench/tail to the application tail.ru.
   module TailCells
-    # loads: by its name, what the load tool is told; "70" depends on what "full" has shown.
+    # loads: the load tool's arguments by the load's name; "70" depends on the result of "full".
     Cell = Struct.new(:work, :threads, keyword_init: true) do
       def to_s = "#{work}-#{threads}"
       def path = { "compute" => "/burn/1", "large" => "/large", "stream" => "/stream", "lock" => "/" }.fetch(work)
       def also = work == "compute" ? ["--also", "0.5:/burn/2"] : []
-      # How long a request of each kind takes, times the mean.
+      # Durations of each kind of request, as multiples of the mean.
       def shares = work == "compute" ? [2 / 3.0, 4 / 3.0] : [1]
-      # Paths that are asked for once, before anything is measured.
+      # Paths that are requested once before the measurement.
       def before = work == "lock" ? ["/lock"] : []
 
       def loads
@@ -23,7 +23,7 @@ module Bench
 
     module_function
 
-    # only: beginnings of their names; nil: all.
+    # only: beginnings of cell names; nil: all cells.
     def all(threads, only)
       cells = %w[compute large stream lock].product(threads)
                                            .map { |work, count| Cell.new(work: work, threads: count) }

@@ -3,15 +3,15 @@
 require_relative "ideal_queue"
 
 module Bench
-  # What an ideal queue shows in a cell of bench/tail at 70 %: as many requests per second, at random times, of which
-  # each takes a core for as long as our server and the load tool do together.
+  # The result of an ideal queue for a cell of bench/tail at 70 %. It has as many requests per second, at random times.
+  # Each request takes a core for as long as our server and the load tool together.
   module TailIdeal
     REQUESTS = 100_000
 
     module_function
 
-    # cell: a TailCells::Cell. rate: requests per second. cpu: microseconds per request. Returns what bench/tail shows
-    # of a run, with latencies in ms.
+    # cell: a TailCells::Cell. rate: requests per second. cpu: microseconds per request. Returns the figures that
+    # bench/tail shows of a run, with latencies in ms.
     def figures(cell, rate, cpu, cores)
       random = Random.new(1)
       at = 0

@@ -3,9 +3,9 @@
 require "etc"
 
 module Bench
-  # What bench/mixed asks of the application timed.ru, and how it connects.
+  # The requests of bench/mixed to the application timed.ru, and its connections.
   module TimedCells
-    # usual, rare: milliseconds of a request, and of one in 100, nil for none.
+    # usual, rare: milliseconds of most requests, and of one request in 100; nil for none.
     Work = Struct.new(:name, :how, :workers, :connections, :load, :usual, :rare, keyword_init: true) do
       def rate = load * workers * 1000 / (rare ? ((usual * 99) + rare) / 100.0 : usual)
       def path = "/#{how}/#{usual}"

@@ -1,8 +1,9 @@
-/* h1_body_fuzz.c: the body decoder against a second one that is written the other way round: it has the whole
- * input and descends through RFC 9112 7.1's grammar. Both must agree on the bytes, the result and where it
- * ends, however the input is cut.
+/* h1_body_fuzz.c: compares the body decoder with a second decoder of another design. The second decoder has
+ * the whole input, and descends through the grammar of RFC 9112 7.1. Both must agree on the bytes, the result
+ * and the end of the body, for any cut of the input.
  *
- * Input: "c" or "l" (chunked, or a length), one byte that says how to cut, or how long; then the body. */
+ * Input: "c" or "l" (chunked, or with a length), one byte for the cut or the length, then the body.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 struct result {
     int code;
-    size_t used; /* not compared when more input is wanted */
+    size_t used; /* not compared if more input is needed */
     size_t len;
     char bytes[4096];
 };
@@ -114,7 +115,7 @@ static int read_extensions(struct reader *reader)
     return BB_OK;
 }
 
-/* The limit is on bytes, whatever they say. */
+/* The limit counts bytes, valid or not. */
 static int read_bounded_extensions(struct reader *reader)
 {
     const unsigned char *start = reader->at;
@@ -148,7 +149,7 @@ static int read_data(struct reader *reader, uint64_t size, struct result *result
     return expect(reader, '\n');
 }
 
-/* One byte of a field line, if it is the one that has to come. */
+/* Takes one byte of a field line, if it is the right one. */
 static int take_trailer(struct reader *reader, bool right)
 {
     if (peek(reader) < 0) return BB_AGAIN;

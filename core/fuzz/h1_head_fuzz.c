@@ -1,8 +1,9 @@
-/* h1_head_fuzz.c: any bytes as a request head. The answer must be the same whole, cut anywhere, dripping in,
- * with known names and without; what is accepted is read a second time, line by line, and both readings must
- * agree.
+/* h1_head_fuzz.c: parses any bytes as a request head. The result must be the same for the whole head, cut
+ * anywhere, byte by byte, with known names and without. An accepted head is read a second time, line by line,
+ * and both readings must agree.
  *
- * Input: the bytes, nothing else; test/requests is a corpus too. */
+ * Input: the bytes, and nothing else. test/requests is also a corpus.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static void parse(const char *bytes, size_t len, const struct bb__head_limits *l
            (outcome->code >= 400 && outcome->code < 600));
 }
 
-/* ---- one answer, however the bytes come ---- */
+/* ---- the same result for any cut ---- */
 
 static void check_cut(const char *bytes, size_t len, const struct bb__head_limits *limits,
                       const struct outcome *whole)
@@ -51,7 +52,7 @@ static void check_cut(const char *bytes, size_t len, const struct bb__head_limit
     }
 }
 
-/* As a connection reads: parse once, then only when the head may have ended. */
+/* Like a connection: parses once, then only when the head may have ended. */
 static void check_drip(const char *bytes, size_t len, const struct bb__head_limits *limits,
                        const struct outcome *whole)
 {
@@ -65,7 +66,7 @@ static void check_drip(const char *bytes, size_t len, const struct bb__head_limi
     if (part.code == BB_AGAIN) assert(!memmem(bytes, len, "\r\n\r\n", 4));
 }
 
-/* ---- what is accepted ---- */
+/* ---- accepted heads ---- */
 
 static void check_inside(struct bb_slice slice, const char *start, size_t len)
 {
@@ -97,7 +98,7 @@ static bool same_name(const struct bb_field *left, const struct bb_field *right)
     return left->name_len == right->name_len && strncasecmp(left->name, right->name, left->name_len) == 0;
 }
 
-/* A name has one id, an id one name; no repeated name goes unnoticed. */
+/* A name has one id, and an id has one name. Every repeated name is noticed. */
 static void check_ids(const struct bb_head *head)
 {
     for (unsigned i = 0; i < head->field_count; i++) {
@@ -113,7 +114,7 @@ static void check_ids(const struct bb_head *head)
     }
 }
 
-/* A field line as the second reading sees it: no scanner, no table of names. */
+/* A field line as the second reading sees it, without the scanners and the table of names. */
 struct line {
     char name[LONGEST], value[LONGEST];
 };
@@ -220,7 +221,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* The table is renewed now and then, so that it is met fresh, filling and full of other inputs' names. */
+    /* The table is renewed now and then, so that inputs meet a new table, a partly filled one, and a full
+     * one. */
     static unsigned runs;
     if (size > LONGEST) return 0;
     if (runs++ % 4096 == 0) {

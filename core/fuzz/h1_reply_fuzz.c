@@ -1,9 +1,10 @@
-/* h1_reply_fuzz.c: the reply encoder with an application that puts anything anywhere. The head must be, to
- * the byte, the lines that its accepted fields make and not one more; the body must come back as it was
- * given.
+/* h1_reply_fuzz.c: the response encoder with an application that may return anything. The head must consist
+ * of the lines of its accepted fields, byte by byte, and of the encoder's own lines. The body must come back
+ * as it was given.
  *
  * Input, separated by 0x1f: switches ("H" HEAD, "0" HTTP/1.0, "k" keep-alive, "c" chunked transfer, "l"
- * length known, "s" Server), status, then name and value in turn up to an empty name, then body parts. */
+ * length known, "s" Server), status, then name and value in turn up to an empty name, then body parts.
+ */
 #include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
@@ -31,9 +32,9 @@ static bool has(struct bb_slice element, char letter)
     return memchr(element.at, letter, element.len) != NULL;
 }
 
-/* ---- what the head has to be ---- */
+/* ---- the head ---- */
 
-/* Names whose fields are not passed on. */
+/* Names of fields that are not passed on. */
 static const char *const kept_back[] = {"connection", "keep-alive", "proxy-connection", "te",
                                         "trailer",    "upgrade",    "content-length",   "transfer-encoding"};
 
@@ -116,7 +117,7 @@ static void model_start(struct model *model, const struct encode *encode)
     model_append(model, (struct bb_slice){bb__buf_bytes(&encode->out), bb__buf_len(&encode->out)});
 }
 
-/* A refused field makes the reply start over as a 500, in which nothing of what came before may show. */
+/* After a rejected field the response starts again as a 500. No earlier byte may show in it. */
 static void encode_fields(struct encode *encode, struct model *model, struct input *input)
 {
     model_start(model, encode);
@@ -146,7 +147,7 @@ static unsigned own_lines(const struct bb__h1_reply *reply, const struct model *
     bool is_chunked = reply->framing == BB_FRAMING_CHUNKED || reply->framing == BB_FRAMING_APP_CHUNKED;
     assert(!says_length || !is_chunked);
     return !model->has_date + (*server != '\0' && !model->has_server) + says_length + is_chunked +
-           (!reply->keep_alive || reply->minor_version == 0) + 1 /* the empty one */;
+           (!reply->keep_alive || reply->minor_version == 0) + 1 /* the empty line */;
 }
 
 static void check_head(const struct encode *encode, const struct model *model, const char *server)
@@ -167,9 +168,9 @@ static void check_head(const struct encode *encode, const struct model *model, c
     assert(lines == model->lines + own_lines(&encode->reply, model, server));
 }
 
-/* ---- what the body has to be ---- */
+/* ---- the body ---- */
 
-/* All that the decoder gets out of `in`; *whole: it ended exactly there. */
+/* Appends all decoded bytes of `in`. *whole: the body ended exactly at the end of `in`. */
 static void decode_all(struct bb__buf *out, struct bb_slice in, bool *whole)
 {
     struct bb__body decoder;
@@ -198,7 +199,7 @@ static bool begins_with(struct bb_slice whole, struct bb_slice start)
     return start.len <= whole.len && memcmp(whole.at, start.at, start.len) == 0;
 }
 
-/* given: the application's parts, joined. wire: what was sent of them. */
+/* given: the application's parts, joined. wire: the bytes that were sent for them. */
 static void check_body(const struct bb__h1_reply *reply, struct bb_slice given, struct bb_slice wire,
                        int ended)
 {

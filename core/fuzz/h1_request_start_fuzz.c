@@ -1,8 +1,9 @@
-/* h1_request_start_fuzz.c: X-Request-Start against a second reader that never calculates: it moves the
- * decimal point of the text by as many digits as the unit has, and lets strtoull() read what stands before
- * it.
+/* h1_request_start_fuzz.c: compares the parser of X-Request-Start with a second reader that never calculates.
+ * The second reader moves the decimal point of the text by the digits of the unit. strtoull() reads the
+ * digits before the point.
  *
- * Input: the field's value. */
+ * Input: the field's value.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,10 @@
 /* ---- the second reader ---- */
 
 #define DIGITS     "0123456789"
-#define DIGITS_MAX 19 /* what is longer might not fit */
+#define DIGITS_MAX 19 /* a longer number might not fit */
 
-/* How many digits of the unit's fraction microseconds have; nanoseconds, whose last three go: -3. */
+/* Digits by which the decimal point moves, from this unit to microseconds. For nanoseconds the last three are
+ * dropped: -3. */
 static int digits_of_unit(size_t whole)
 {
     if (whole <= 11) return 6;
@@ -50,8 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (memchr(data, '\0', size)) return 0;               /* no head has one */
-    char *text = malloc(size + 1), *value = malloc(size); /* nothing may be read behind the value */
+    if (memchr(data, '\0', size)) return 0;               /* no head has a NUL */
+    char *text = malloc(size + 1), *value = malloc(size); /* a read beyond the value is an error */
     assert(text && (value || size == 0));
     memcpy(text, data, size);
     text[size] = '\0';

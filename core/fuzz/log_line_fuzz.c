@@ -1,5 +1,8 @@
-/* log_line_fuzz.c: formats of an access log, and requests in their lines. The input is a format and, behind a
- * NUL, what a client sent. A line ends once and is never too long; nothing that was sent leaves its place. */
+/* log_line_fuzz.c: formats of an access log, and the lines of requests in them. A line ends once and is never
+ * too long. No byte that a client sent leaves its place in the line.
+ *
+ * Input: a format, a NUL, and the bytes that a client sent.
+ */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -41,7 +44,7 @@ static void check_line(const struct bb__log_format *format, struct bb_slice sent
     bb__buf_free(&kept);
 }
 
-/* Of a format that has none of these itself. */
+/* No byte that would need an escape is in a line whose format has none of these bytes itself. */
 static void check_escapes(struct bb_slice sent)
 {
     static const char *const formats[] = {"%r%U%q%{a}i", "json"};
@@ -68,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(notation, bytes, notation_len);
     notation[notation_len] = '\0';
 
-    /* Of its own size, so that ASan sees who reads past it. */
+    /* A block of exactly this size, so that ASan detects a read beyond it. */
     size_t sent_len = nul ? size - notation_len - 1 : 0;
     char *sent = malloc(sent_len + 1);
     assert(sent);

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Builds the extension bontebok/bontebok: this directory's files, and the core's in the same object. Works in a
-# checkout, in an installed gem and from a build directory elsewhere, because every path hangs on $(srcdir).
+# Builds the extension bontebok/bontebok: the files of this directory and of the core become one shared object. Works in
+# a checkout, in an installed gem and from a build directory elsewhere, because every path begins with $(srcdir).
 #
 #   ruby ext/bontebok/extconf.rb [--enable-werror]      --enable-werror: for the project's own builds
 
@@ -17,7 +17,7 @@ LAYERS = Dir.children(File.join(__dir__, CORE, "src")).sort
 $srcs = [__dir__, *LAYERS.map { |layer| File.join(__dir__, CORE, "src", layer) }]
         .flat_map { |directory| Dir[File.join(directory, "*.c")] }.map { |file| File.basename(file) }.sort
 LAYERS.each { |layer| $VPATH << "$(srcdir)/#{CORE}/src/#{layer}" }
-# core/src is for the core's own files. The binding includes bontebok.h alone; a lint holds that.
+# The core's own files need core/src. The binding includes bontebok.h only; a lint checks that.
 $INCFLAGS << " -I$(srcdir) -I$(srcdir)/#{CORE}/include -I$(srcdir)/#{CORE}/src"
 
 # Ruby's own list of warnings is for C90 and differs from release to release.

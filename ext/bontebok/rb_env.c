@@ -1,9 +1,10 @@
-/* rb_env.c: the Rack environment of a request (SPEC of Rack 2.2 and 3). It is a copy of the listener's
- * template, into which goes what the request brings: each value a new String of its own, binary, unfrozen.
- * What is the same for every request is one frozen String. With frozen_env most of it comes from
- * rb_env_shape.c instead.
+/* rb_env.c: builds the Rack environment of a request (SPEC of Rack 2.2 and 3). The env is a copy of the
+ * listener's template, into which the values of the request are stored. Each of these values is a new String,
+ * binary and unfrozen. A value that is the same for every request is one frozen String. With frozen_env,
+ * rb_env_shape.c makes most of the env.
  *
- * A request costs little more than the objects and Hash stores in here: think twice before adding one. */
+ * A request costs little more than the objects and Hash stores in this file: think twice before you add one.
+ */
 #include "rb_bontebok.h"
 
 #include <inttypes.h>
@@ -20,13 +21,13 @@ static void set(VALUE env, enum bbr_env_key key, VALUE value)
 
 static int copy_into_template(VALUE key, VALUE value, VALUE template)
 {
-    /* Rack wants the encoding of values to be binary, whatever the file is written in that they come from. */
+    /* Rack requires binary values. The Strings of the base env may have the encoding of their source file. */
     rb_hash_aset(template, key, RB_TYPE_P(value, T_STRING) ? bbr_fixed(value) : value);
     return ST_CONTINUE;
 }
 
-/* Every key that any request sets is in it from the start: replacing a value is no dearer than adding one,
- * and env reads in an order that makes sense. */
+/* The template has the fixed keys that requests set, so a store replaces a value, which costs no more than
+ * adding one. The env also has its keys in an order that makes sense. */
 VALUE bbr_env_template(VALUE base, const struct bbr_endpoint *endpoint, VALUE no_input)
 {
     VALUE template = rb_hash_new();
@@ -50,19 +51,19 @@ VALUE bbr_env_template(VALUE base, const struct bbr_endpoint *endpoint, VALUE no
 static void set_addresses(VALUE env, const struct bb_request *request, const struct bbr_endpoint *endpoint)
 {
     const struct bb_head *head = &request->head;
-    if (head->host.len > 0) { /* else the template has the listener's */
+    if (head->host.len > 0) { /* otherwise the template's values stay: the listener's */
         set(env, BBR_SERVER_NAME, bbr_string(head->host));
         set(env, BBR_SERVER_PORT, bbr_string(bbr_env_port(head)));
     }
     if (!endpoint->unix_socket) set(env, BBR_REMOTE_ADDR, bbr_string(request->peer));
 }
 
-/* A field whose key came before: one value after the other, RFC 9110 5.3; Cookie's list has its own separator
- * (RFC 9113 8.2.3). False: it did not come before. */
+/* Appends a value to the earlier value of the same key, RFC 9110 5.3. Cookie has its own separator (RFC 9113
+ * 8.2.3). False: the key has no earlier value from this request. */
 static bool join(VALUE env, VALUE key, const struct bb_field *field, struct bb_slice value)
 {
     VALUE earlier = rb_hash_lookup2(env, key, Qundef);
-    if (!RB_TYPE_P(earlier, T_STRING) || OBJ_FROZEN(earlier)) return false; /* none, or the template's */
+    if (!RB_TYPE_P(earlier, T_STRING) || OBJ_FROZEN(earlier)) return false; /* no value, or the template's */
     rb_str_cat(earlier, field->kind == BB_FIELD_COOKIE ? "; " : ", ", 2);
     rb_str_cat(earlier, value.at, (long)value.len);
     return true;
@@ -95,7 +96,7 @@ static VALUE env_from_template(struct bbr_exchange *exchange)
 static void set_target(VALUE env, const struct bb_head *head, const struct bbr_lane *lane)
 {
     struct bb_slice path = head->path;
-    /* "OPTIONS *": to Rack 2 what does not begin with a slash is no path. */
+    /* "OPTIONS *": in Rack 2 a path begins with a slash, or is empty. */
     if (lane->rack2 && path.len == 1 && *path.at == '*') path.len = 0;
     set(env, BBR_PATH_INFO, bbr_string(path));
     set(env, BBR_REQUEST_URI, bbr_string(head->target));
@@ -108,7 +109,8 @@ static void set_old_protocol(VALUE env, const struct bbr_lane *lane)
     if (lane->http_version) set(env, BBR_HTTP_VERSION, http_1_0);
 }
 
-/* The application reads the decoded body, so it is told of that length, and not of the coding. */
+/* The application reads the decoded body, so the env shows the decoded length, and not the transfer coding.
+ */
 static void set_decoded_length(VALUE env, const struct bb_request *request)
 {
     char digits[24];
@@ -116,7 +118,8 @@ static void set_decoded_length(VALUE env, const struct bb_request *request)
     set(env, BBR_CONTENT_LENGTH, rb_str_new(digits, len));
 }
 
-/* Milliseconds. A key of the template would cost those something that have not waited. */
+/* The env has milliseconds. The key is not in the template: requests that have not waited would pay for it.
+ */
 static void set_time(VALUE env, enum bbr_env_key key, uint64_t microseconds)
 {
     if (microseconds > 0) set(env, key, DBL2NUM((double)microseconds / 1000));

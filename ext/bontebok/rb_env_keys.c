@@ -1,4 +1,5 @@
-/* rb_env_keys.c: the keys that the binding itself sets, and what the log shows of an env. See rb_env.c. */
+/* rb_env_keys.c: the keys that the binding itself sets, and the part of an env that the log shows. rb_env.c
+ * builds the env. */
 #include "rb_bontebok.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ struct bb_slice bbr_env_port(const struct bb_head *head)
     return head->port.len > 0 ? head->port : default_port;
 }
 
-/* ---- the log's view ---- */
+/* ---- the log ---- */
 
 static void append_text(VALUE text, VALUE env, VALUE key)
 {
@@ -24,7 +25,7 @@ static void append_text(VALUE text, VALUE env, VALUE key)
     RB_GC_GUARD(value);
 }
 
-/* Of the env, because the request may be gone when the fault shows. */
+/* The label comes from the env, because the request may have ended when the failure shows. */
 VALUE bbr_env_label(VALUE env)
 {
     VALUE text = rb_str_new(NULL, 0);

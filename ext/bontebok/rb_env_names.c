@@ -1,13 +1,14 @@
-/* rb_env_names.c: which key of the env a field has (RFC 3875 4.1.18: HTTP_ and the name in capitals, with "_"
- * for "-"). A name that the core has learned carries a number, under which its key is kept per lane; the
- * others are made anew each time. Used by both ways to build an env. */
+/* rb_env_names.c: the env's key for a field name (RFC 3875 4.1.18: "HTTP_" and the name in capitals, with "_"
+ * for "-"). The core gives a number to each name that a lane has learned, and the lane keeps the key of that
+ * name. Other keys are made for each request. rb_env.c and rb_env_shape.c use it. */
 #include "rb_bontebok.h"
 
 #include <string.h>
 
-/* Keys that no field may set, because something else is understood by them: our own HTTP_VERSION, a proxy
- * setting of many HTTP clients (CVE-2016-5385), and what only a twin with an underscore can spell, of fields
- * that frame. */
+/* Keys that no field may set, because the application takes them for something else. HTTP_VERSION is the
+ * binding's own key. HTTP_PROXY is a proxy setting of many HTTP clients (CVE-2016-5385). Only a field name
+ * with an underscore can make the other three, which would pass for the fields that frame and describe the
+ * body. */
 static bool is_reserved(const char *key, size_t len)
 {
     static const char *const reserved[] = {"HTTP_VERSION", "HTTP_PROXY", "HTTP_CONTENT_LENGTH",
@@ -17,7 +18,7 @@ static bool is_reserved(const char *key, size_t len)
     return false;
 }
 
-/* The locale's toupper() could be anything. */
+/* toupper() depends on the locale, so it is not used. */
 static char upper(char letter)
 {
     if (letter == '-') return '_';

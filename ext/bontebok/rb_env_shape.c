@@ -1,13 +1,14 @@
-/* rb_env_shape.c: the env with frozen_env: what did not change since the last request of the same kind is not
- * made again. Used by rb_env.c; not for requests with a repeated or an unlearned field name.
+/* rb_env_shape.c: builds the env with frozen_env. Values that are the same as in the last request of the same
+ * shape are not made again. rb_env.c uses this file. It is not for requests with a repeated or an unlearned
+ * field name.
  *
- * A shape is a listener and the ordered names of a request's fields. Clients send few of them, again and
- * again, mostly with the values they sent before. Each shape owns a template Hash that holds its keys and the
- * last values, frozen and shared by the requests; a request gets a copy in which only what differs is
- * replaced.
+ * A shape is a listener and the ordered names of a request's fields. Clients send few shapes, again and
+ * again, mostly with the same values. Each shape owns a template Hash with its keys and the last values.
+ * These values are frozen, and the requests share them. A request gets a copy of the template in which only
+ * the different values are replaced.
  *
  *   slots    method | server name | server port | peer | field 0 | field 1 | ...
- *            key, the value that is in the template, how often in a row another one came
+ *   a slot   key, the value in the template, the number of requests in a row with another value
  */
 #include "rb_bontebok.h"
 
@@ -16,12 +17,12 @@
 #define SHAPES          16
 #define SHAPE_FIELDS    64
 #define FIXED_SLOTS     4
-#define RELEARN_AFTER   8    /* one stray value is not worth a store into an old Hash */
-#define VALUE_MAX_BYTES 1024 /* longer ones are not kept */
+#define RELEARN_AFTER   8    /* requests; one stray value is not worth a store into an old Hash */
+#define VALUE_MAX_BYTES 1024 /* longer values are not kept */
 #define SEEN            64
 
 struct slot {
-    VALUE key;   /* nil: not handed on */
+    VALUE key;   /* nil: the env does not show the field */
     VALUE value; /* Qfalse: never kept */
     uint8_t misses;
 };
@@ -37,7 +38,7 @@ struct shape {
 struct bbr_shapes {
     struct shape shapes[SHAPES];
     unsigned count, last, replaced;
-    uint32_t seen[SEEN]; /* hashes that came once: only the second time teaches */
+    uint32_t seen[SEEN]; /* hashes of recent shapes: a shape is learned when it comes again */
 };
 
 struct bbr_shapes *bbr_shapes_new(void)
@@ -64,7 +65,7 @@ void bbr_shapes_each_value(struct bbr_shapes *shapes, void (*visit)(VALUE *))
 
 /* ---- which shape ---- */
 
-/* False: a name without a number, or two names that may share a key. */
+/* False: too many fields, a name without a number, or two names that may share a key. */
 static bool read_ids(const struct bb_head *head, uint8_t ids[SHAPE_FIELDS])
 {
     if (head->repeats || head->field_count > SHAPE_FIELDS) return false;
@@ -75,7 +76,7 @@ static bool read_ids(const struct bb_head *head, uint8_t ids[SHAPE_FIELDS])
     return true;
 }
 
-/* FNV-1a. Collisions are harmless: the ids are compared. */
+/* FNV-1a. Collisions are harmless, because matches() compares the ids. */
 static uint32_t hash_of(unsigned listener, const uint8_t *ids, unsigned count)
 {
     uint32_t hash = 2166136261U ^ listener;
@@ -104,7 +105,7 @@ static struct shape *find(struct bbr_shapes *shapes, uint32_t hash, const struct
     return NULL;
 }
 
-/* Clients that never send the same names twice must not cost a template each. */
+/* A client that never sends the same names twice must not cost a template per request. */
 static bool seen_before(struct bbr_shapes *shapes, uint32_t hash)
 {
     uint32_t *seen = &shapes->seen[hash % SEEN];
@@ -115,7 +116,7 @@ static bool seen_before(struct bbr_shapes *shapes, uint32_t hash)
 
 /* ---- learning ---- */
 
-/* A place for another shape, holding no object; the oldest goes if it must. */
+/* A place for another shape. It holds no object. If all places are in use, the oldest shape is replaced. */
 static struct shape *make_room(struct bbr_shapes *shapes)
 {
     unsigned place = shapes->count < SHAPES ? shapes->count++ : shapes->replaced++ % SHAPES;
@@ -124,7 +125,8 @@ static struct shape *make_room(struct bbr_shapes *shapes)
     return &shapes->shapes[place];
 }
 
-/* A secret is neither held beyond its request nor compared with another client's. */
+/* The value of a secret field is not kept beyond its request, and not compared with another client's value.
+ */
 static bool is_secret(const struct bb_field *field)
 {
     return field->kind == BB_FIELD_COOKIE || field->kind == BB_FIELD_AUTHORIZATION;
@@ -156,7 +158,8 @@ static struct shape *learn(struct bbr_exchange *exchange, uint32_t hash, const u
         if (!NIL_P(key)) rb_hash_aset(template, key, bbr_empty);
         fill_slot(self, &shape->slots[FIXED_SLOTS + i], template, key, is_secret(&head->fields[i]));
     }
-    /* Only now can it be found: an exception above leaves a place that matches nothing. */
+    /* find() can match the shape only from here on. An exception above leaves a place that matches nothing.
+     */
     memcpy(shape->ids, ids, head->field_count);
     shape->listener = request->listener;
     shape->hash = hash;
@@ -165,7 +168,7 @@ static struct shape *learn(struct bbr_exchange *exchange, uint32_t hash, const u
 
 /* ---- the env ---- */
 
-/* Puts a value into the env, unless the copied template brought it. */
+/* Stores a value into the env, unless the copy of the template has it already. */
 static void put(VALUE self, VALUE env, const struct shape *shape, struct slot *slot, struct bb_slice value)
 {
     if (NIL_P(slot->key)) return;

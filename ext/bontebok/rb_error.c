@@ -1,12 +1,12 @@
-/* rb_error.c: what is logged when the application fails, what on_error is told, and whether this process goes
- * on. What the client gets is rb_failed.c's. */
+/* rb_error.c: handles a failure of the application: logs it, calls on_error, and decides whether this process
+ * goes on. rb_failed.c makes the client's response. */
 #include "rb_bontebok.h"
 
 #include <stdlib.h>
 
 static ID id_call, id_close, id_status;
 
-/* ---- what is logged ---- */
+/* ---- the log ---- */
 
 struct entry {
     struct bbr_exchange *exchange;
@@ -24,7 +24,7 @@ static VALUE report_entry(VALUE argument)
     return Qnil;
 }
 
-/* An exception speaks for itself: lib reads it. */
+/* lib logs the exception's own text. */
 void bbr_log_failure(struct bbr_exchange *exchange, const char *text, VALUE error)
 {
     struct entry entry = {exchange, text, error};
@@ -37,8 +37,8 @@ static bool asks_to_leave(VALUE error)
            RTEST(rb_obj_is_kind_of(error, rb_eNoMemError)) || RTEST(rb_obj_is_kind_of(error, rb_eSignal));
 }
 
-/* In a process that the application has forked and that left its code this way: exit() means that process
- * alone, and goes by its status. The exit handlers are the server's. */
+/* For a process that the application has forked inside of a request, and that left the application's code by
+ * an exception. exit() ends only that process, with its status. The exit handlers belong to the server. */
 NORETURN(static void leave_failed_child(struct bbr_exchange *exchange, VALUE error));
 static void leave_failed_child(struct bbr_exchange *exchange, VALUE error)
 {
@@ -61,13 +61,12 @@ static VALUE call_on_error(VALUE argument)
                rb_funcall(exchange->lane->on_error, id_call, 2, question->error, exchange->env);
 }
 
-/* Whoever has raised it has told where the request was. */
 bool bbr_is_timeout(const struct bbr_exchange *exchange, VALUE error)
 {
     return exchange->request && exchange->timed_out && RTEST(rb_obj_is_kind_of(error, bbr_eTimeout));
 }
 
-/* Returns what on_error does. */
+/* A RequestTimeout is not logged here: the thread that raised it has logged where the request was. */
 VALUE bbr_tell_failure(struct bbr_exchange *exchange, VALUE error)
 {
     if (bbr_lane_is_child(exchange->lane)) leave_failed_child(exchange, error);
@@ -84,7 +83,6 @@ static VALUE close_unsent(VALUE answer)
     return rb_respond_to(body, id_close) ? rb_funcallv(body, id_close, 0, NULL) : Qnil;
 }
 
-/* The server does not send this answer of on_error, so it closes the body here. */
 void bbr_drop_answer(struct bbr_exchange *exchange, VALUE answer)
 {
     if (!RB_TYPE_P(answer, T_ARRAY)) return;

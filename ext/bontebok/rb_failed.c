@@ -1,4 +1,4 @@
-/* rb_failed.c: what the client gets when the application fails. Used by the serve loop. */
+/* rb_failed.c: the response that the client gets when the application fails. rb_serve.c uses it. */
 #include "rb_bontebok.h"
 
 static ID id_full_message;
@@ -8,7 +8,7 @@ struct failure {
     struct bbr_exchange *exchange;
     VALUE error;
     int status;
-    VALUE answer; /* the body, or all of it as an application would return it */
+    VALUE answer; /* a String: the body; an Array: a triplet */
 };
 
 static VALUE backtrace_text(VALUE argument)
@@ -28,19 +28,20 @@ static VALUE answer_failure(VALUE argument)
     return Qnil;
 }
 
-/* A whole answer's body may have to be closed: not while the close of the one that failed is still owed. */
+/* The body of a triplet may have to be closed. So a triplet is sent only if no other body is still to be
+ * closed. */
 static bool may_answer(const struct bbr_exchange *exchange, VALUE answer)
 {
     return RB_TYPE_P(answer, T_STRING) || (RB_TYPE_P(answer, T_ARRAY) && exchange->body == Qundef);
 }
 
-/* No fault of the application. */
+/* The client is gone: the application has not failed. */
 static bool is_gone(const struct bbr_exchange *exchange, VALUE error)
 {
     return exchange->gone && RTEST(rb_obj_is_kind_of(error, bbr_eClientGone));
 }
 
-/* False: nothing was sent, or not all of it. */
+/* False: no complete response was sent. */
 static bool send_failure(struct failure *failure, const char *blamed)
 {
     struct bbr_exchange *exchange = failure->exchange;
@@ -53,7 +54,7 @@ static bool send_failure(struct failure *failure, const char *blamed)
 void bbr_failed(struct bbr_exchange *exchange, VALUE error)
 {
     exchange->broken = true;
-    if (!NIL_P(exchange->stream)) bbr_stream_detach(exchange->stream); /* a body may write in its close */
+    if (!NIL_P(exchange->stream)) bbr_stream_detach(exchange->stream); /* the body's close may write */
     if (is_gone(exchange, error)) return;
     VALUE answer = bbr_tell_failure(exchange, error);
     bool over = exchange->gone || bb_reply_sent(exchange->lane->core);

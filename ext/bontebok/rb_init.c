@@ -1,4 +1,5 @@
-/* rb_init.c: where Ruby enters: the module Bontebok::Core, its settings, and the parts of all files. */
+/* rb_init.c: the entry point for Ruby. It defines the module Bontebok::Core and its SETTINGS, and calls the
+ * init function of each file. */
 #include "rb_bontebok.h"
 
 static VALUE settings_hash(void)

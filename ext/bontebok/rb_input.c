@@ -1,9 +1,11 @@
-/* rb_input.c: Bontebok::Core::Input, what env["rack.input"] is: the decoded body of one request, rewindable
- * and binary. Its methods do what StringIO's do; those that read lines and characters are rb_input_lines.c's.
+/* rb_input.c: Bontebok::Core::Input, the object in env["rack.input"]: the decoded body of one request,
+ * rewindable and binary. Its methods do the same as StringIO's. rb_input_lines.c has the methods that read
+ * lines and characters.
  *
- * It borrows the core's memory or spool file, and is detached when the request ends: an application that kept
- * it gets an IOError from then on. Requests without a body share one empty Input, which therefore has no
- * state at all: it can be closed and rewound without anybody noticing. */
+ * The Input borrows the core's memory or spool file, and is detached when the request ends. An application
+ * that keeps it gets an IOError from then on. Requests without a body share one empty Input. This Input has
+ * no state at all: close and rewind have no effect on it.
+ */
 #include "rb_input.h"
 
 #include <errno.h>
@@ -12,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* So much is read at a time from the spool for lines and characters. */
+/* Bytes that one read from the spool gets, for lines and characters. */
 #define WINDOW (16 * 1024)
 
 static VALUE input_class;
@@ -84,10 +86,10 @@ struct input *bbr_input_readable(VALUE self)
 
 /* ---- bytes ---- */
 
-/* Copies exactly len bytes from an offset; the caller knows that they are there. */
+/* Copies exactly len bytes from an offset. The caller has checked that the body has them. */
 static void copy_out(const struct input *input, uint64_t offset, char *into, size_t len)
 {
-    if (len == 0) return; /* the position may be behind the end */
+    if (len == 0) return; /* the position may be beyond the end */
     if (input->memory) {
         memcpy(into, input->memory + offset, len);
         return;
@@ -180,7 +182,7 @@ static VALUE input_read_nonblock(int argc, VALUE *argv, VALUE self)
 
 /* ---- the position ---- */
 
-/* The one that requests without a body share stays at its beginning. */
+/* The empty Input, which requests without a body share, stays at position 0. */
 static void move_to(struct input *input, uint64_t position)
 {
     if (input->size > 0) input->position = position;
@@ -246,7 +248,7 @@ static VALUE input_is_closed(VALUE self)
     return bbr_input_of(self)->ended ? Qtrue : Qfalse;
 }
 
-/* ---- it is binary, whatever is asked ---- */
+/* ---- the Input is always binary ---- */
 
 static VALUE input_encoding(VALUE self)
 {
@@ -263,7 +265,7 @@ static VALUE input_is_binmode(VALUE self)
     return Qtrue;
 }
 
-/* It has no second encoding, and no descriptor of its own. */
+/* For the internal encoding and the descriptor: the Input has neither. */
 static VALUE input_nil(VALUE self)
 {
     return Qnil;

@@ -1,16 +1,16 @@
-/* rb_input.h: what rb_input.c and rb_input_lines.c share of rack.input. */
+/* rb_input.h: the parts of rack.input that rb_input.c and rb_input_lines.c share. Not for other files. */
 #ifndef RB_INPUT_H
 #define RB_INPUT_H
 
 #include "rb_bontebok.h"
 
 struct input {
-    const char *memory; /* the body, or NULL: it is in the spool */
+    const char *memory; /* the body, or NULL if it is in the spool */
     int fd;
-    uint64_t size, position; /* the position may be behind the end, as that of an IO */
+    uint64_t size, position; /* the position may be beyond the end, as in an IO */
     long lineno;
-    const char *ended; /* why it can no longer be read, or NULL */
-    char *window;      /* window_len bytes of the spool from window_start on; NULL until it is needed */
+    const char *ended; /* why the body can no longer be read, or NULL */
+    char *window;      /* window_len bytes of the spool from window_start on; NULL until needed */
     uint64_t window_start;
     size_t window_len;
 };
@@ -20,18 +20,18 @@ struct input *bbr_input_of(VALUE self);
 /* Raises IOError if the request has ended or the input is closed. */
 struct input *bbr_input_readable(VALUE self);
 
-/* The bytes at the position, as many as are at hand; none only at the end. */
+/* The bytes from the position on, as many as are in memory. Empty only at the end. */
 struct bb_slice bbr_input_ahead(struct input *input);
 
-/* read([length, [buffer]]), and the same for those that raise EOFError in place of nil. */
+/* Input#read([length, [buffer]]). */
 VALUE bbr_input_read(int argc, VALUE *argv, VALUE self);
+
+/* Returns the value. Raises EOFError if the value is nil. */
 VALUE bbr_input_or_eof(VALUE value);
 
 static inline uint64_t bbr_input_left(const struct input *input)
 {
     return input->position < input->size ? input->size - input->position : 0;
 }
-
-/* rb_input_lines.c's methods. */
 
 #endif

@@ -1,4 +1,4 @@
-/* rb_input_lines.c: rack.input line by line, and character by character. See rb_input.h. */
+/* rb_input_lines.c: the methods of rack.input that read lines and characters. rb_input.c has the others. */
 #include "rb_input.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@ static ID id_chomp;
 
 /* The arguments of gets: (separator = $/, limit = nil, chomp: false). */
 struct line_form {
-    VALUE separator; /* nil: all that is left is one line; empty: paragraphs */
-    long limit;      /* of bytes, without what chomp takes off; negative: none */
+    VALUE separator; /* nil: the whole rest is one line; empty: paragraphs */
+    long limit;      /* bytes of a line before chomp; negative: no limit */
     bool chomp;
 };
 
@@ -46,7 +46,8 @@ static bool ends_with(VALUE line, struct bb_slice end)
     return len >= end.len && memcmp(RSTRING_PTR(line) + len - end.len, end.at, end.len) == 0;
 }
 
-/* Appends to line up to the byte, with it, and at most limit bytes. False: the byte did not come. */
+/* Appends bytes to the line up to and with the given byte, at most limit bytes. False: the byte was not
+ * found. */
 static bool append_to(struct input *input, VALUE line, int byte, uint64_t limit)
 {
     while (limit > 0 && bbr_input_left(input) > 0) {
@@ -62,8 +63,8 @@ static bool append_to(struct input *input, VALUE line, int byte, uint64_t limit)
     return false;
 }
 
-/* Up to the separator and with it. True: it has come. A separator may lie across two windows of the spool, so
- * it is looked for by its last byte. */
+/* Appends bytes up to and with the separator. True: the separator was found. A separator may lie across two
+ * windows of the spool, so the search is for its last byte. */
 static bool append_line(struct input *input, VALUE line, struct bb_slice separator, long limit)
 {
     int last = separator.len > 0 ? (unsigned char)separator.at[separator.len - 1] : -1;
@@ -73,8 +74,8 @@ static bool append_line(struct input *input, VALUE line, struct bb_slice separat
     return false;
 }
 
-/* A line feed takes the carriage return before it along; so does any other single byte, as StringIO has it.
- */
+/* If the separator is a single byte, a carriage return before it is removed, too. StringIO does so for any
+ * byte. */
 static void chomp(VALUE line, struct bb_slice separator)
 {
     long len = RSTRING_LEN(line) - (long)separator.len;
@@ -91,7 +92,7 @@ static void skip_line_feeds(struct input *input)
     }
 }
 
-/* nil: there is none. */
+/* nil: no line is left. */
 static VALUE next_line(struct input *input, struct line_form *form)
 {
     static const struct bb_slice two_line_feeds = {"\n\n", 2};
@@ -150,7 +151,7 @@ static VALUE input_lineno(VALUE self)
     return LONG2NUM(bbr_input_of(self)->lineno);
 }
 
-/* The input that requests without a body share has none. */
+/* Requests without a body share one Input, which has no line number. */
 static VALUE input_set_lineno(VALUE self, VALUE number)
 {
     long lineno = NUM2LONG(number);

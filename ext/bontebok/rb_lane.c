@@ -1,4 +1,4 @@
-/* rb_lane.c: Bontebok::Core::Lane: what one thread serves. The loop is rb_serve.c's. */
+/* rb_lane.c: Bontebok::Core::Lane: the object that one thread serves. rb_serve.c has the loop. */
 #include "rb_bontebok.h"
 
 #include <unistd.h>
@@ -44,7 +44,7 @@ static void lane_compact(void *data)
 static void lane_free(void *data)
 {
     struct bbr_lane *lane = data;
-    /* In a child that was forked later the descriptors may be anybody's by now. */
+    /* In a child that was forked later, these descriptor numbers may belong to other files. */
     if (lane->core && lane->pid == getpid()) bb_lane_free(lane->core);
     if (lane->worker) bbr_worker_release(lane->worker);
     xfree(lane->endpoints);
@@ -109,15 +109,19 @@ static void take_options(VALUE given, VALUE values[OPTIONS])
     rb_get_kwargs(given, ids, 1, OPTIONS - 1, values);
 }
 
-/* Lane.new(worker, app, report:, env: {}, frozen_env: false, show_errors: false, max_requests: 0,
- * on_error: nil). env: the fixed part of every env. on_error: callable(exception, env), env is nil outside of
- * a request; it returns the text of the 500 or 504, an answer like an application's, or nil. report:
- * callable(level, message, exception), which is also told
+/* Lane.new(worker, app, report:, env: {}, frozen_env: false, show_errors: false, max_requests: 0, on_error:
+ * nil)
+ *
+ *   env            the fixed part of every env
+ *   max_requests   the same for all lanes of a worker
+ *   on_error       callable(exception, env); env is nil outside of a request. It returns the text of the 500
+ *                  or 504, a triplet like the application's, or nil
+ *   report         callable(level, message, exception). It gets log entries, and these reports:
  *
  *   :leave, nil, exception     the application asks this process to end; the lane goes on until it is drained
- *   :max_requests, nil, nil    the worker has served max_requests (the same for all of its lanes), told once
+ *   :max_requests, nil, nil    the lanes of the worker have served max_requests together; reported once
  *   :busy, nil, nil            the first request since Worker#rest was true
- *   :out_of_band, nil, nil     what Worker#out_of_band_after has asked for
+ *   :out_of_band, nil, nil     as ordered by Worker#out_of_band_after
  */
 static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
 {
@@ -150,7 +154,7 @@ static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
     return self;
 }
 
-/* Serves until the worker has drained. Left by a kill of its thread, or a throw, it can be called again. */
+/* Serves until the worker has drained. After a kill of its thread, or a throw, it can be called again. */
 static VALUE lane_serve(VALUE self)
 {
     struct bbr_lane *lane = bbr_lane_of(self);

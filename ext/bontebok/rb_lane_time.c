@@ -1,5 +1,5 @@
-/* rb_lane_time.c: what lib and the application ask of the time of the request that a lane has. See rb_time.c.
- */
+/* rb_lane_time.c: the methods of Lane for the time limits of its current request. lib calls time_out and
+ * overdue, the application calls extend_timeout. rb_time.c has the rules for raising RequestTimeout. */
 #include "rb_bontebok.h"
 
 static ID id_backtrace, id_raise;
@@ -8,7 +8,8 @@ struct place {
     VALUE label, backtrace;
 };
 
-/* After the call that asks for the backtrace there may be no exchange any more. */
+/* Ruby may switch threads in the call of backtrace. The exchange may end there, so nothing reads it after the
+ * call. */
 static struct place place_of(const struct bbr_exchange *exchange)
 {
     VALUE thread = exchange->thread, label = bbr_env_label(exchange->env);
@@ -21,7 +22,7 @@ static VALUE raise_in(VALUE thread)
     return rb_funcallv(thread, id_raise, 1, &error);
 }
 
-/* Whatever becomes of who raises: the end of the request waits for this. */
+/* Runs even if the raising thread is killed, because the end of the request waits for it. */
 static VALUE has_raised(VALUE lane)
 {
     ((struct bbr_lane *)lane)->raising = false;
@@ -33,9 +34,10 @@ static struct bbr_exchange *limited(const struct bbr_lane *lane)
     return lane->exchange && lane->exchange->limited ? lane->exchange : NULL;
 }
 
-/* time_out: raises RequestTimeout in the thread that serves, if its request is past request_timeout_soft;
- * once. Returns [the request's method and path, the thread's backtrace], or nil. Where Ruby may switch
- * threads the request may end, so it is looked at again; from then on its end waits. */
+/* time_out: if the lane's request is past request_timeout_soft, raises RequestTimeout in the thread that
+ * serves it, once. Returns [the request's method and path, the thread's backtrace], or nil. Ruby may switch
+ * threads in place_of(), and the request may end there, so the exchange is checked again. After that the
+ * request cannot end until `raising` is false. */
 static VALUE lane_time_out(VALUE self)
 {
     struct bbr_lane *lane = bbr_lane_of(self);
@@ -51,8 +53,8 @@ static VALUE lane_time_out(VALUE self)
     return rb_assoc_new(place.label, place.backtrace);
 }
 
-/* overdue: if its request has had its request_timeout, and this was not asked since: [the request's method
- * and path, the Thread, seconds since the request began], else nil. */
+/* overdue: if the lane's request has exceeded request_timeout, and an earlier call has not returned it: [the
+ * request's method and path, the Thread, seconds since the request began]. Otherwise nil. */
 static VALUE lane_overdue(VALUE self)
 {
     struct bbr_lane *lane = bbr_lane_of(self);
@@ -70,7 +72,7 @@ static VALUE lane_overdue(VALUE self)
 
 #define EXTENSION_MAX (365 * 24 * 60 * 60.0)
 
-/* extend_timeout(seconds): for the request that the calling thread serves. */
+/* extend_timeout(seconds): gives the request that the calling thread serves more time. */
 static VALUE lane_extend_timeout(VALUE self, VALUE seconds)
 {
     const struct bbr_lane *lane = bbr_lane_of(self);

@@ -1,5 +1,5 @@
-/* rb_process.c: what Bontebok::Core can do for the processes of the server, beside serving; and how a process
- * ends that the application has forked. */
+/* rb_process.c: what Bontebok::Core does for the server's processes, apart from serving, and the end of a
+ * process that the application has forked. */
 #include "rb_bontebok.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Bytes. The attempt's child only returns. */
+/* Bytes. The child of attempt() only returns. */
 #define STACK 16384
 
 static int end_at_once(void *nothing)
@@ -18,10 +18,11 @@ static int end_at_once(void *nothing)
     return 0;
 }
 
-/* Makes a process that ends at once, and waits for its end. It shares our memory (CLONE_VM), so nothing is
- * copied however large we are, and we go on when it has ended (CLONE_VFORK). It has no exit signal: no CHLD
- * comes, and no wait of anybody else's can find it, only one with __WCLONE. No handler of pthread_atfork
- * runs. Our handlers of signals must not run in it. Returns 0 or an errno. */
+/* Makes a process that ends at once, and waits for its end. The child shares the memory of this process
+ * (CLONE_VM), so nothing is copied, however large this process is. This thread continues when the child has
+ * ended (CLONE_VFORK). The child has no exit signal: no SIGCHLD is sent, and only a wait with __WCLONE finds
+ * the child. No handler of pthread_atfork runs. All signals are blocked, because the signal handlers of this
+ * process must not run in the child. Returns 0 or an errno. */
 static int attempt(void)
 {
     _Alignas(16) char stack[STACK];
@@ -35,9 +36,9 @@ static int attempt(void)
     return error;
 }
 
-/* check_fork: raises Errno::EAGAIN if the kernel refuses another process: past RLIMIT_NPROC, for example, or
- * pids.max of the cgroup. Ruby's own fork would sleep and try again, for ever, and look at no signal. All
- * other errors it raises itself. */
+/* check_fork: raises Errno::EAGAIN if the kernel refuses another process, for example because of
+ * RLIMIT_NPROC, or of pids.max of the cgroup. Ruby's own fork would sleep and try again for ever, and would
+ * handle no signal meanwhile. All other errors are left to Ruby's fork, which raises them. */
 static VALUE check_fork(VALUE core)
 {
     int error = attempt();
@@ -45,8 +46,8 @@ static VALUE check_fork(VALUE core)
     return Qnil;
 }
 
-/* adopt_orphans: from now on this process is the parent of the processes below it whose own parents have
- * ended, and has to wait for them. Returns whether the system has that. */
+/* adopt_orphans: from now on the kernel makes this process the parent of each descendant whose own parent has
+ * ended. This process has to wait for them. Returns whether the kernel supports this. */
 static VALUE adopt_orphans(VALUE core)
 {
     return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 ? Qtrue : Qfalse;
@@ -56,7 +57,7 @@ static VALUE adopt_orphans(VALUE core)
 
 static VALUE flush(RB_BLOCK_CALL_FUNC_ARGLIST(io, data))
 {
-    (void)bbr_attempt(rb_io_flush, io); /* it may be closed, or have no reader any more */
+    (void)bbr_attempt(rb_io_flush, io); /* the IO may be closed, or its reader may be gone */
     return Qnil;
 }
 
@@ -68,7 +69,7 @@ static VALUE flush_all(VALUE space)
 void bbr_leave_child(int status)
 {
     (void)bbr_attempt(flush_all, rb_const_get(rb_cObject, rb_intern("ObjectSpace")));
-    _exit(status); /* the exit handlers are the server's */
+    _exit(status); /* the exit handlers belong to the server */
 }
 
 bool bbr_lane_is_child(const struct bbr_lane *lane)

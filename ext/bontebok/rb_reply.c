@@ -1,5 +1,5 @@
-/* rb_reply.c: turns Rack's triplet into the core's reply. Every way out but the last line may be an
- * exception: then nothing but a begun reply is left behind, which the next bb_reply_begin() throws away. */
+/* rb_reply.c: turns Rack's triplet into a response of the core. Any call in this file may raise. Only a begun
+ * response is left behind then, and the next bb_reply_begin() throws it away. */
 #include "rb_bontebok.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static void add_line(struct bbr_exchange *exchange, VALUE name, VALUE given)
     RB_GC_GUARD(value);
     if (code == BB_OK) return;
     if (code == BB_ENAME) rb_raise(bbr_eInvalidReply, "the field %+" PRIsVALUE " has an invalid name", name);
-    if (code == BB_EVALUE) /* which is not told: it may be a secret */
+    if (code == BB_EVALUE) /* the message omits the value, which may be a secret */
         rb_raise(bbr_eInvalidReply, "the field %+" PRIsVALUE " has an invalid value", name);
     bbr_reply_check(exchange, code);
 }
@@ -56,7 +56,8 @@ static VALUE collect_field(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, pairs))
     return rb_ary_push(pairs, argc == 1 ? yielded : rb_ary_new_from_values(argc, argv));
 }
 
-/* Headers that are no plain Hash. They are collected first, because the block could outlive the reply. */
+/* For headers that are no plain Hash. The pairs are collected first, because the block could outlive the
+ * response. */
 static void add_each_field(struct bbr_exchange *exchange, VALUE headers)
 {
     if (!rb_respond_to(headers, id_each))
@@ -82,7 +83,7 @@ static void add_fields(struct bbr_exchange *exchange, VALUE headers)
         add_each_field(exchange, headers);
 }
 
-/* Settles the framing. True: a body is wanted. */
+/* Ends the head and settles the framing. True: the response has a body. */
 static bool end_head(struct bbr_exchange *exchange, uint64_t body_length)
 {
     bbr_reply_check(exchange, bb_reply_head(exchange->lane->core, body_length));
@@ -91,7 +92,7 @@ static bool end_head(struct bbr_exchange *exchange, uint64_t body_length)
 
 /* ---- Array bodies ---- */
 
-/* Where a body stands: the first part that is not all sent, and how much of it is. */
+/* The position in an Array body: the first part that is not completely sent, and the bytes of it that are. */
 struct cursor {
     long part;
     size_t offset;
@@ -140,7 +141,7 @@ static void send_array(struct bbr_exchange *exchange, VALUE parts)
     }
 }
 
-/* The body as an Array of Strings, nearly always itself, and its length. */
+/* The body as an Array of Strings, which is nearly always the body itself, and its length in bytes. */
 static VALUE measure(VALUE parts, uint64_t *total)
 {
     long count = 0;
@@ -180,8 +181,9 @@ static bool is_class_of_proxies(VALUE class)
            memcmp(RSTRING_PTR(found), name, sizeof name - 1) == 0;
 }
 
-/* Rack's own wrapper of bodies: its second close does nothing. Rack::Events has a subclass, and so have
- * others; one with a close of its own may count. */
+/* Rack::BodyProxy is Rack's own wrapper of bodies. A second close of it does nothing. Rack::Events and others
+ * have subclasses of it. If a subclass has a close method of its own, the result is false: that method may
+ * count its calls. */
 static bool is_body_proxy(VALUE body)
 {
     VALUE class = CLASS_OF(body);
@@ -194,9 +196,9 @@ static bool is_body_proxy(VALUE body)
     return rb_funcallv(method, id_owner, 0, NULL) == class;
 }
 
-/* SPEC has to_ary close the body, and some bodies leave that to the server. What closed? says is no proof:
- * it may mean the file that the body reads. So to_ary is called only if there is nothing to close, if a
- * second close does no harm, or if the body has nothing else, which SPEC forbids. */
+/* SPEC requires that to_ary closes the body, but some bodies leave that to the server. closed? proves
+ * nothing: it may describe the file that the body reads. So to_ary is called only if there is nothing to
+ * close, if a second close does no harm, or if the body has neither each nor call, which SPEC forbids. */
 static bool may_use_to_ary(struct bbr_exchange *exchange, VALUE body)
 {
     if (exchange->body == Qundef || is_body_proxy(body)) return true;
@@ -216,7 +218,7 @@ static VALUE array_of(struct bbr_exchange *exchange, VALUE body)
     return RB_TYPE_P(parts, T_ARRAY) ? parts : Qnil;
 }
 
-/* The head leaves with the first part. */
+/* The head is sent with the first part. */
 static void reply_each(struct bbr_exchange *exchange, VALUE body)
 {
     if (!end_head(exchange, BB_LENGTH_UNKNOWN)) {
@@ -228,7 +230,7 @@ static void reply_each(struct bbr_exchange *exchange, VALUE body)
     bbr_stream_finish(stream);
 }
 
-/* The head leaves before the call: who streams may have nothing to say for long. */
+/* The head is sent before the call, because a streaming body may write nothing for a long time. */
 static void reply_call(struct bbr_exchange *exchange, VALUE body)
 {
     bool wanted = end_head(exchange, BB_LENGTH_UNKNOWN);

@@ -1,9 +1,9 @@
-/* rb_scoreboard.c: Bontebok::Core::Scoreboard: what the lanes of several processes are doing, for each to
- * see. Made before they are forked, and handed to each of their workers. */
+/* rb_scoreboard.c: Bontebok::Core::Scoreboard: shows what the lanes of several processes do. Every process
+ * can read it. It is made before the processes are forked, and passed to each of their workers. */
 #include "rb_bontebok.h"
 
-/* Not freed: when a process ends Ruby frees in any order, and lanes are shown there until they are. A process
- * has one. */
+/* Never freed: when a process ends, Ruby frees objects in any order, and a lane uses its slot until the lane
+ * is freed. A process has one scoreboard. */
 static const rb_data_type_t scoreboard_type = {
     .wrap_struct_name = "Bontebok::Core::Scoreboard",
     .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
@@ -21,7 +21,7 @@ struct bb_scoreboard *bbr_scoreboard(VALUE self)
     return scoreboard;
 }
 
-/* Scoreboard.new(lanes): with room for so many lanes, of all processes. */
+/* Scoreboard.new(lanes): has room for this number of lanes, those of all processes together. */
 static VALUE scoreboard_initialize(VALUE self, VALUE lanes)
 {
     struct bb_scoreboard *scoreboard;
@@ -32,8 +32,9 @@ static VALUE scoreboard_initialize(VALUE self, VALUE lanes)
     return self;
 }
 
-/* clear(pid, in): the lanes of a process that has ended are there no more, and what they have left is for
- * others, who are told through the end of Worker#shared queue that is put into. */
+/* clear(pid, in): clears the slots of a process that has ended. Other lanes serve the connections that its
+ * lanes were about to take. They are woken through `in`, the end of Worker#share_queue into which connections
+ * are put. */
 static VALUE scoreboard_clear(VALUE self, VALUE pid, VALUE in)
 {
     bb_scoreboard_clear(bbr_scoreboard(self), NUM2INT(pid), NUM2INT(in));
@@ -45,10 +46,17 @@ static void put(VALUE shown, const char *name, VALUE value)
     rb_hash_aset(shown, ID2SYM(rb_intern(name)), value);
 }
 
-/* A Hash: pid; state, :idle, :request or :between two; leaves, whether its worker drains; requests that it
- * was given; taken, ms that the one it has has taken, or nil; queue_time, ms that it, or the last one, has
- * waited; silent, ms since its process's last Worker#beat, or nil; label, "GET /path" of one that takes long,
- * or nil. */
+/* A Hash:
+ *
+ *   pid
+ *   state       :idle, :request or :between two requests
+ *   leaves      whether its worker drains
+ *   requests    the number that it has got so far
+ *   taken       ms since it got its current request, or nil
+ *   queue_time  ms for which the current or the last request has waited
+ *   silent      ms since the last Worker#beat of its process, or nil
+ *   label       "GET /path" of a request that takes long, or nil
+ */
 static VALUE show(const struct bb_scoreboard_lane *lane)
 {
     const char *state = lane->has_request ? "request" : lane->idle ? "idle" : "between";
@@ -64,7 +72,7 @@ static VALUE show(const struct bb_scoreboard_lane *lane)
     return shown;
 }
 
-/* lanes: what all of them are doing, an Array; in any process. */
+/* lanes: an Array with a Hash for each lane. Works in any process. */
 static VALUE scoreboard_lanes(VALUE self)
 {
     const struct bb_scoreboard *scoreboard = bbr_scoreboard(self);
@@ -76,7 +84,8 @@ static VALUE scoreboard_lanes(VALUE self)
     return lanes;
 }
 
-/* slow: a Hash: how many readers and senders were ended because they were slow and there was no room. */
+/* slow: a Hash of the numbers of readers and senders whose connections were closed because they were slow and
+ * there was no room. */
 static VALUE scoreboard_slow(VALUE self)
 {
     struct bb_scoreboard_slow slow = bb_scoreboard_slow(bbr_scoreboard(self));

@@ -1,11 +1,11 @@
-/* rb_send.c: hands bytes of a reply's body to the core, and waits for the client where it must. Used by
- * rb_reply.c and rb_stream.c. */
+/* rb_send.c: hands bytes of a response's body to the core, and waits for the client if the core takes no
+ * more. rb_reply.c and rb_stream.c use it. */
 #include "rb_bontebok.h"
 
 void bbr_reply_fail(struct bbr_exchange *exchange, int code)
 {
     if (code == BB_EGONE) {
-        bbr_lane_leave_if_child(exchange->lane); /* to a child the parent's clients are gone */
+        bbr_lane_leave_if_child(exchange->lane); /* a forked child gets BB_EGONE for every response */
         exchange->gone = true;
         rb_raise(bbr_eClientGone, "%s", bb_error_text(code));
     }
@@ -24,7 +24,7 @@ VALUE bbr_reply_string(VALUE part)
 bool bbr_send_slices(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,
                      uint64_t *taken)
 {
-    /* If the application rescued that the client is gone: bytes are missing, and nothing may follow them. */
+    /* If the application has rescued ClientGone, bytes are missing, and nothing may follow them. */
     int code = exchange->gone ? BB_EGONE : bb_reply_write(exchange->lane->core, slices, count, last, taken);
     if (RB_LIKELY(code == BB_OK)) return true;
     if (code == BB_AGAIN) code = bbr_wait_for_client(exchange->lane);

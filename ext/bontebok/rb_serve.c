@@ -1,5 +1,5 @@
-/* rb_serve.c: the loop in which a request lives its whole life: serve_requests, serve_request, answer. lib
- * runs each Lane#serve in a thread of its own. */
+/* rb_serve.c: the loop that serves requests. For each request serve_requests() calls serve_request(), and
+ * serve_request() calls answer(). lib runs each Lane#serve in a thread of its own. */
 #include "rb_bontebok.h"
 
 static ID id_call, id_close, id_closed_p;
@@ -13,8 +13,8 @@ static void report_events(struct bbr_exchange *exchange)
 
 /* ---- between two requests ---- */
 
-/* lib does then what would cost a client time inside of a request. The kernel gives new connections to other
- * processes meanwhile. */
+/* lib does its out-of-band work here, between two requests, so that no client waits for it. Meanwhile the
+ * kernel gives new connections to other processes. */
 static void go_out_of_band(struct bbr_exchange *exchange, enum bb_aside when)
 {
     struct bbr_worker *worker = exchange->lane->worker;
@@ -33,7 +33,7 @@ static void be_idle(struct bbr_exchange *exchange)
 
 /* ---- a request's life ---- */
 
-/* What may unwind of it. */
+/* The part of a request that may unwind. */
 static VALUE answer(VALUE argument)
 {
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
@@ -42,8 +42,8 @@ static VALUE answer(VALUE argument)
     return Qnil;
 }
 
-/* SPEC: close is called when the body is done with, whatever became of it. RequestTimeout is never
- * raised in it, since it gives back what the request has taken. */
+/* SPEC: close is called when the server is done with the body, in every case. RequestTimeout is never raised
+ * in close, because close gives back what the request has taken. */
 static VALUE close_body(VALUE argument)
 {
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
@@ -53,7 +53,8 @@ static VALUE close_body(VALUE argument)
     return rb_funcallv(body, id_close, 0, NULL);
 }
 
-/* Gives the request back to the core; nothing of the application may point into it any more. */
+/* Gives the request back to the core. Objects that the application may keep must not point into it any more.
+ */
 static void give_back(struct bbr_exchange *exchange)
 {
     struct bb_lane *core = exchange->lane->core;
@@ -93,7 +94,7 @@ static void serve_request(struct bbr_exchange *exchange)
         if (!NIL_P(error)) bbr_failed_late(exchange, error);
     }
     give_back(exchange);
-    exchange->env = Qnil; /* the next request may be long in coming */
+    exchange->env = Qnil; /* the GC may free the env while the lane waits for the next request */
     uint64_t served = ++lane->worker->requests;
     if (served == lane->max_requests) bbr_report(exchange, "max_requests", Qnil, Qnil);
     if (served >= lane->worker->out_of_band_latest) go_out_of_band(exchange, BB_ASIDE_ANYWAY);
@@ -112,12 +113,12 @@ static VALUE serve_requests(VALUE argument)
             be_idle(exchange);
         else
             report_events(exchange);
-        rb_thread_check_ints(); /* for an application that never runs Ruby code of its own */
+        rb_thread_check_ints(); /* an application may run no Ruby code, which would do it */
     }
     return Qnil;
 }
 
-/* Of a request that is in hand although the loop was left. */
+/* Ends a request that is in hand although the loop was left. */
 static void abandon(struct bbr_exchange *exchange)
 {
     if (exchange->request) {
@@ -127,8 +128,8 @@ static void abandon(struct bbr_exchange *exchange)
     if (exchange->body != Qundef) (void)bbr_attempt(close_body, (VALUE)exchange);
 }
 
-/* What other threads raise in this one, a timeout that comes too late for example, may arrive between two
- * requests: that is no reason to leave the others unserved. */
+/* An exception that another thread raises in this one, for example a timeout that comes too late, may arrive
+ * between two requests. The loop goes on then, so that other requests are served. */
 VALUE bbr_serve(VALUE argument)
 {
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
@@ -142,7 +143,7 @@ VALUE bbr_serve(VALUE argument)
     return Qnil;
 }
 
-/* The thread may have been unwound: killed, or by a throw past us. */
+/* The thread may have been unwound: by a kill, or by a throw past bbr_serve(). */
 VALUE bbr_stop_serving(VALUE argument)
 {
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;

@@ -1,11 +1,12 @@
-/* rb_stream.c: Bontebok::Core::Stream, the writing end of one reply: what a streaming body's call is given,
- * and what the parts that each yields go through. An object of its own, because the application may keep it,
- * or the block, for longer than the reply lasts: then it is detached, and writing to it is an IOError. */
+/* rb_stream.c: Bontebok::Core::Stream, the writing end of one response. A streaming body's call gets it as
+ * its argument, and the parts that each yields go through it. It is an object of its own, because the
+ * application may keep it, or the block, longer than the response lasts. It is detached then, and a write
+ * raises IOError. */
 #include "rb_bontebok.h"
 
 struct stream {
     struct bbr_exchange *exchange; /* NULL: detached, or closed for writing */
-    VALUE input;                   /* what read reads */
+    VALUE input;                   /* rack.input, for read */
     bool read_closed;
 };
 
@@ -55,7 +56,8 @@ static struct stream *stream_of(VALUE self)
     return stream;
 }
 
-/* A reply belongs to the thread that serves it: another could come while that one waits for the client. */
+/* Only the thread that serves a response may write it. Another thread could write while that thread waits for
+ * the client. */
 static struct bbr_exchange *writable(VALUE self)
 {
     struct bbr_exchange *exchange = stream_of(self)->exchange;
@@ -72,8 +74,8 @@ void bbr_stream_detach(VALUE self)
     stream->read_closed = true;
 }
 
-/* Ends the body, unless the application has. A client that has gone stays gone when the application rescued
- * that. */
+/* Ends the body, unless the application has ended it. If the application has rescued ClientGone, raises
+ * ClientGone again. */
 void bbr_stream_finish(VALUE self)
 {
     struct stream *stream = stream_of(self);
@@ -92,7 +94,7 @@ VALUE bbr_stream_yielded(RB_BLOCK_CALL_FUNC_ARGLIST(part, self))
     return Qnil;
 }
 
-/* write(*objects): sends each at once. Returns how many bytes they had. */
+/* write(*objects): sends each object at once. Returns the sum of their bytes. */
 static VALUE stream_write(int argc, VALUE *argv, VALUE self)
 {
     uint64_t bytes = 0;
@@ -110,7 +112,7 @@ static VALUE stream_append(VALUE self, VALUE object)
     return self;
 }
 
-/* Nothing is held back that the socket would take. */
+/* flush: sends the head, or the pending bytes. */
 static VALUE stream_flush(VALUE self)
 {
     bbr_reply_flush(writable(self), false);
@@ -127,7 +129,7 @@ static VALUE stream_close_write(VALUE self)
 
 /* ---- reading ---- */
 
-/* read([length, [buffer]]): of the request's body, which is complete. */
+/* read([length, [buffer]]): reads the request's body, which is complete. */
 static VALUE stream_read(int argc, VALUE *argv, VALUE self)
 {
     struct stream *stream = stream_of(self);

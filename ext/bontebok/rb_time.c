@@ -1,9 +1,11 @@
-/* rb_time.c: requests whose time is limited: RequestTimeout, which lib's main thread has raised in the thread
- * of a request that is past its soft limit, and never in one behind it; and more time for a request that
- * asks.
+/* rb_time.c: the part of a request in which RequestTimeout may be raised. If a request exceeds
+ * request_timeout_soft, lib's main thread raises it in the thread of that request (rb_lane_time.c), and never
+ * after the end of that request.
  *
- * Thread#raise only puts an exception where the thread will find it, maybe later than the end of what it was
- * meant for. So the end of a request waits for who is about to raise, and takes what has not arrived yet. */
+ * Thread#raise only queues an exception. The thread may find it after the end of the code for which it was
+ * meant. So the end of a request waits for the raising thread, and takes an exception that has not arrived
+ * yet.
+ */
 #include "rb_bontebok.h"
 
 static VALUE let_others_run(VALUE unused)
@@ -13,8 +15,8 @@ static VALUE let_others_run(VALUE unused)
     return Qnil;
 }
 
-/* What else comes now would have come a moment later between two requests. In a process that the application
- * has forked meanwhile nobody is about to raise anything. */
+/* Any other exception that arrives here would have arrived a moment later, between two requests. In a process
+ * that the application has forked meanwhile, no thread is about to raise anything. */
 static void take_late(struct bbr_exchange *exchange)
 {
     VALUE error;

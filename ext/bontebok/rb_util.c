@@ -1,5 +1,5 @@
-/* rb_util.c: what all files of the binding use: exceptions, Strings that are kept, calls that may unwind, and
- * what is told to lib. */
+/* rb_util.c: helpers for all files of the binding: exceptions, Strings that are kept, calls that may unwind,
+ * and reports to lib. */
 #include "rb_bontebok.h"
 
 #include <errno.h>
@@ -44,9 +44,9 @@ VALUE bbr_keep(VALUE object)
     return object;
 }
 
-/* ---- how far it may unwind ---- */
+/* ---- calls that may unwind ---- */
 
-/* After a throw or a kill $! is none of Ruby's objects. */
+/* After a throw or a kill, rb_errinfo() is an internal value of Ruby and no exception. */
 static bool is_exception(VALUE object)
 {
     return !RB_SPECIAL_CONST_P(object) && RB_BUILTIN_TYPE(object) != RUBY_T_IMEMO &&
@@ -64,7 +64,7 @@ VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument)
     return error;
 }
 
-/* ---- what lib is told ---- */
+/* ---- reports to lib ---- */
 
 static VALUE call_report(VALUE argument)
 {
@@ -89,7 +89,8 @@ VALUE bbr_event_text(const struct bb_event *event)
     return text;
 }
 
-/* A client that asks for what HTTP/1 servers need not know, or that has gone, is no trouble of ours. */
+/* 499: the client has closed the connection. 501 and 505: the client asks for something that an HTTP/1 server
+ * need not support. None of them is a problem of the server. */
 const char *bbr_event_level(const struct bb_event *event)
 {
     return event->status == 499 || event->status == 501 || event->status == 505 ? "info" : "warn";
@@ -100,7 +101,7 @@ void bbr_init_util(VALUE bontebok, VALUE core)
     id_call = rb_intern("call");
     bbr_eInvalidReply = rb_define_class_under(core, "InvalidReply", rb_eStandardError);
     bbr_eClientGone = rb_define_class_under(core, "ClientGone", rb_eIOError);
-    /* lib/bontebok/request_timeout.rb says what it is, and may have been there before. */
+    /* lib/bontebok/request_timeout.rb documents this class, and may have defined it already. */
     bbr_eTimeout = rb_define_class_under(bontebok, "RequestTimeout", rb_eException);
     rb_gc_register_address(&bbr_eInvalidReply);
     rb_gc_register_address(&bbr_eClientGone);

@@ -1,4 +1,4 @@
-/* rb_wait.c: the only two places where a lane releases the GVL. */
+/* rb_wait.c: the two calls in which a lane blocks. Both release the GVL. */
 #include "rb_bontebok.h"
 
 #include <ruby/thread.h>

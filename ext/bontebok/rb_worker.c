@@ -1,5 +1,5 @@
-/* rb_worker.c: Bontebok::Core::Worker: the settings and listeners of this process, and the way to end it
- * gracefully. Used by lib's worker. Not for serving: that is a Lane's. */
+/* rb_worker.c: Bontebok::Core::Worker: the settings and listeners of this process, and its graceful end.
+ * lib's worker uses it. Lane serves the requests, not this class. */
 #include "rb_bontebok.h"
 
 #include <errno.h>
@@ -9,8 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* So many times the requests after which it would be time are the most that may go by without a moment in
- * which nothing is to be done. A busy server collects less often, which costs less, and never not at all. */
+/* Factor for out_of_band_after(requests). If the worker is never idle, its out-of-band work is done after
+ * LATEST times that number of requests. A busy server then collects garbage less often, which costs less, but
+ * it does collect. */
 #define LATEST 10
 
 /* The Worker object. */
@@ -73,7 +74,7 @@ static struct face *face_of(VALUE self)
 void bbr_worker_release(struct bbr_worker *worker)
 {
     if (--worker->holders > 0) return;
-    /* In a child that was forked later the descriptors may be anybody's by now. */
+    /* In a child that was forked later, these descriptor numbers may belong to other files. */
     if (worker->pid == getpid()) bb_worker_free(worker->core);
     free(worker);
 }
@@ -161,8 +162,8 @@ static int check_access_log(const struct bb_settings *settings)
     return code;
 }
 
-/* Worker.check_access_log(settings): raises what is wrong with it, an ArgumentError with the reason, or the
- * SystemCallError of a target that cannot be opened. */
+/* Worker.check_access_log(settings): raises an ArgumentError with the reason if the format or the target is
+ * written wrong, and the SystemCallError of a target that cannot be opened. */
 static VALUE worker_check_access_log(VALUE class, VALUE given)
 {
     struct bb_settings settings = settings_of(given);
@@ -170,8 +171,8 @@ static VALUE worker_check_access_log(VALUE class, VALUE given)
     return Qnil;
 }
 
-/* Worker.new(settings = {}): what SETTINGS names, and spool_dir, server_name, trusted_proxies, access_log,
- * access_log_format and health_paths. */
+/* Worker.new(settings = {}): the keys are those of SETTINGS, and spool_dir, server_name, trusted_proxies,
+ * access_log, access_log_format and health_paths. */
 static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
 {
     struct face *face;
@@ -182,7 +183,8 @@ static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
     rb_scan_args(argc, argv, "01", &given);
     struct bb_settings settings = settings_of(given);
 
-    (void)check_access_log(&settings); /* it knows which directive; what cannot be opened stops no worker */
+    (void)check_access_log(&settings); /* its message names the wrong directive; a target that cannot be
+                                          opened stops no worker */
     struct bbr_worker *worker = calloc(1, sizeof *worker);
     if (!worker) rb_memerror();
     int code = bb_worker_new(&worker->core, &settings);
@@ -206,8 +208,8 @@ static VALUE is_unix_socket(int fd)
     return address.ss_family == AF_UNIX ? Qtrue : Qfalse;
 }
 
-/* listen(fd, name, port): the core takes the descriptor over. name, port: SERVER_NAME and SERVER_PORT of a
- * request that names no authority. Returns the listener's number. */
+/* listen(fd, name, port): the core takes over the descriptor. name and port are SERVER_NAME and SERVER_PORT
+ * of a request that names no authority. Returns the listener's number. */
 static VALUE worker_listen(VALUE self, VALUE fd, VALUE name, VALUE port)
 {
     struct face *face = face_of(self);
@@ -224,8 +226,8 @@ static VALUE worker_listen(VALUE self, VALUE fd, VALUE name, VALUE port)
     return LONG2NUM(number);
 }
 
-/* shared queue(in, out): the core takes over both ends of a SOCK_SEQPACKET pair, through which this worker
- * and others pass connections on. Before the first lane, as start_io_thread. */
+/* share_queue(in, out): the core takes over both ends of a SOCK_SEQPACKET pair. Workers pass connections on
+ * through this pair. Call it before the first lane is made. */
 static VALUE worker_share_queue(VALUE self, VALUE in, VALUE out)
 {
     int code = bb_worker_share_queue(face_of(self)->worker->core, NUM2INT(in), NUM2INT(out));
@@ -233,8 +235,8 @@ static VALUE worker_share_queue(VALUE self, VALUE in, VALUE out)
     return Qnil;
 }
 
-/* scoreboard(scoreboard): shows this worker's lanes there, and has them pass on what they have no time for
- * while lanes of other processes are idle. Before the first lane, too. */
+/* scoreboard(scoreboard): shows this worker's lanes on the scoreboard. A busy lane then passes connections on
+ * while lanes of other processes are idle. Call it before start_io_thread and the first lane. */
 static VALUE worker_scoreboard(VALUE self, VALUE scoreboard)
 {
     struct face *face = face_of(self);
@@ -243,27 +245,27 @@ static VALUE worker_scoreboard(VALUE self, VALUE scoreboard)
     return Qnil;
 }
 
-/* alarm: the number of a descriptor, the core's, that becomes readable when a request has had its
- * request_timeout_soft, which Lane#time_out finds, or its request_timeout; read 8 bytes of it. */
+/* alarm: the number of a descriptor that belongs to the core. The descriptor becomes readable when a request
+ * has exceeded request_timeout_soft, which Lane#time_out finds, or request_timeout. Read 8 bytes from it. */
 static VALUE worker_alarm(VALUE self)
 {
     return INT2NUM(bb_worker_alarm(face_of(self)->worker->core));
 }
 
-/* Whether a request has had its request_timeout since this was asked last. */
+/* overdue?: whether a request has exceeded its request_timeout since the last call. */
 static VALUE worker_overdue(VALUE self)
 {
     return bb_worker_take_overdue(face_of(self)->worker->core) ? Qtrue : Qfalse;
 }
 
-/* Lane#overdue has found all of them, and the log knows of them. */
+/* overdue_is_logged: call it when Lane#overdue has returned all of these requests, and they are logged. */
 static VALUE worker_overdue_is_logged(VALUE self)
 {
     bb_worker_overdue_is_logged(face_of(self)->worker->core);
     return Qnil;
 }
 
-/* What is to be logged while all lanes may be busy: [level, message], or nil. */
+/* event: the next event for the log, [level, message], or nil. It works while all lanes are busy. */
 static VALUE worker_events(VALUE self)
 {
     struct bb_event event;
@@ -271,10 +273,10 @@ static VALUE worker_events(VALUE self)
     return rb_assoc_new(ID2SYM(rb_intern(bbr_event_level(&event))), bbr_event_text(&event));
 }
 
-/* tell(fd, bytes): one of these bytes, a String, is written to fd, even if Ruby hangs: when a request has had
- * its request_timeout; when that of each lane has; when nothing else is left, and all of it is logged;
- * when no connection can be accepted for want of descriptors.
- * Before the first lane. */
+/* tell(fd, bytes): has the core write bytes of this String to fd, even if Ruby hangs. It writes byte 0 when a
+ * request has exceeded its request_timeout, and byte 1 when the request of each lane has. It writes byte 2
+ * when nothing else is left and all of it is logged, and byte 3 when no connection can be accepted for want
+ * of descriptors. Call it before start_io_thread. */
 static VALUE worker_tell(VALUE self, VALUE fd, VALUE bytes)
 {
     if (RSTRING_LEN(StringValue(bytes)) != BB_TELLS) rb_raise(rb_eArgError, "not %d bytes", BB_TELLS);
@@ -282,7 +284,8 @@ static VALUE worker_tell(VALUE self, VALUE fd, VALUE bytes)
     return Qnil;
 }
 
-/* Starts the thread that minds the connections of lanes whose application takes long. It never runs Ruby. */
+/* Starts the I/O thread. It serves the connections of lanes whose application takes long. It never runs Ruby.
+ */
 static VALUE worker_start_io_thread(VALUE self)
 {
     int code = bb_worker_start_io_thread(face_of(self)->worker->core);
@@ -296,7 +299,8 @@ static void *without_gvl_drain(void *core)
     return NULL;
 }
 
-/* Begins the graceful end; from any thread. What nobody has accepted yet is accepted. */
+/* drain: begins the graceful end. Connections that no process has accepted yet are accepted. Any thread may
+ * call it. */
 static VALUE worker_drain(VALUE self)
 {
     rb_thread_call_without_gvl(without_gvl_drain, face_of(self)->worker->core, NULL, NULL);
@@ -304,14 +308,15 @@ static VALUE worker_drain(VALUE self)
     return Qnil;
 }
 
-/* The same, but what nobody has accepted yet is left to other processes that go on listening. */
+/* retire: the same, but connections that no process has accepted yet are left to other processes, which go on
+ * listening. */
 static VALUE worker_retire(VALUE self)
 {
     bb_worker_drain(face_of(self)->worker->core, BB_QUEUE_LEAVE);
     return Qnil;
 }
 
-/* Opens the access log anew by its name; from any thread. */
+/* reopen_logs: opens the access log again by its name. Any thread may call it. */
 static VALUE worker_reopen_logs(VALUE self)
 {
     int code = bb_worker_reopen_logs(face_of(self)->worker->core);
@@ -319,9 +324,10 @@ static VALUE worker_reopen_logs(VALUE self)
     return Qnil;
 }
 
-/* When so many more requests were served, a lane reports :out_of_band once: at the first moment when no lane
- * has anything to do, but after ten times as many at the latest, between two requests of its own. Until the
- * call returns the process takes no new connections, if its worker has siblings these do. 0: never. */
+/* out_of_band_after(requests): after this number of further requests a lane reports :out_of_band once. It
+ * does so at the first moment when no lane of the worker has anything to do. It does so at the latest after
+ * ten times that number, between two requests of its own. Until the report returns, this process accepts no
+ * connection; the other workers do, if there are any. 0: never. */
 static VALUE worker_out_of_band_after(VALUE self, VALUE requests)
 {
     struct bbr_worker *worker = face_of(self)->worker;
@@ -332,21 +338,20 @@ static VALUE worker_out_of_band_after(VALUE self, VALUE requests)
     return Qnil;
 }
 
-/* Shows on the scoreboard that Ruby moves: from time to time, while the lanes have requests. */
+/* beat: shows on the scoreboard that Ruby moves. Call it from time to time while the lanes have requests. */
 static VALUE worker_beat(VALUE self)
 {
     bb_worker_beat(face_of(self)->worker->core);
     return Qnil;
 }
 
-/* How many requests its lanes have served. */
 static VALUE worker_requests(VALUE self)
 {
     return ULL2NUM(face_of(self)->worker->requests);
 }
 
-/* Whether its lanes have nothing in hand, and have had nothing since this was asked last. If so the next
- * request is reported as :busy: whoever shows that needs no clock while there is nothing to show. */
+/* rest: whether the lanes have no request now, and have had none since the last call. If so, the next request
+ * is reported as :busy. The caller needs no timer while there is nothing to show. */
 static VALUE worker_rest(VALUE self)
 {
     struct bbr_worker *worker = face_of(self)->worker;

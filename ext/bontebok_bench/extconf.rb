@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Builds bontebok-bench, the program behind `bontebok bench`. It is no extension, and mkmf can make shared objects only:
-# the Makefile is written here, with the targets that RubyGems calls (clean, the default one, install) and mkmf's other
-# ones. `install` puts the program where an extension's shared object would go, beside the gem's Ruby files.
+# Builds bontebok-bench, the program behind `bontebok bench`. mkmf can only make shared objects, so this script writes
+# the Makefile. It has the targets that RubyGems calls (clean, the default one, install) and the other ones of mkmf.
+# `install` puts the program where an extension's shared object would go, beside the gem's Ruby files.
 #
 #   ruby ext/bontebok_bench/extconf.rb && make && make install sitearchdir=lib
 
@@ -11,7 +11,7 @@ require "rbconfig"
 
 abort "bontebok bench needs Linux: it is built on epoll" unless RbConfig::CONFIG["host_os"].include?("linux")
 
-# Relative: make knows no path with a space, and a checkout's may have one.
+# The paths are relative, because make cannot read a path with a space, and the path of a checkout may have one.
 source_directory = Pathname(__dir__).join("../../load/src").relative_path_from(Dir.pwd).to_s
 sources = Dir[File.join(source_directory, "**/*.c")]
 headers = Dir[File.join(source_directory, "**/*.h")]

@@ -1,5 +1,4 @@
-/* clock.h: the one clock of the load tool, in nanoseconds. Latencies, deadlines and due times all come from
- * it. */
+/* clock.h: the only clock of the load tool, in nanoseconds. Latencies, deadlines and due times all use it. */
 #ifndef CLOCK_H
 #define CLOCK_H
 

@@ -1,9 +1,9 @@
 /* conn.c: see conn.h.
  *
- *                 conn_begin           all sent              answer complete
+ *                 conn_begin           all sent             response complete
  *   closed, idle ------------> sending ---------> receiving ----------------> idle, or closed
  *                  ^  |           |                   |
- *                  |  | no room   +---- lost ---------+--> closed, or begun anew on a new connection, once
+ *                  |  | no room   +---- lost ---------+--> closed, or begun again on a new connection, once
  *                  +--+
  */
 #include "conn.h"
@@ -39,8 +39,8 @@ static enum conn_wants fail(struct conn *conn, enum fate fate, int error)
     return CONN_ENDED;
 }
 
-/* Each source address has its own ports. Without this, connections in TIME_WAIT use up those of 127.0.0.1
- * within seconds. The port is chosen at connect(), where it need only be free towards this one server. */
+/* Each source address has its own ports. Without this, connections in TIME_WAIT use up the ports of 127.0.0.1
+ * within seconds. The port is chosen at connect(), so it only needs to be free for this one server. */
 static int bind_source(int fd, struct conn_setup *setup)
 {
     int on = 1;
@@ -59,8 +59,8 @@ static int open_socket(struct conn *conn, struct conn_setup *setup)
     conn->fd = socket(target->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (conn->fd < 0 || target->address.ss_family == AF_UNIX) return conn->fd < 0 ? -1 : 0;
 
-    /* A request that needs more than one segment does not wait for the server's delayed ACK. The only one of
-     * its connection, in one segment, never would. */
+    /* With TCP_NODELAY a request of several segments does not wait for the server's delayed ACK. The only
+     * request of its connection, in one segment, never waits. */
     bool may_wait = !conn->request->closes || conn->request->len > ANY_SEGMENT;
     if (may_wait && setsockopt(conn->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) < 0) return -1;
     bool rotates = target->is_loopback4 && (conn->request->closes || conn->was_open);
@@ -68,10 +68,10 @@ static int open_socket(struct conn *conn, struct conn_setup *setup)
     return rotates ? bind_source(conn->fd, setup) : 0;
 }
 
-/* True when it is certain that the server closed its end before any byte of this request got there, so that
- * nobody can have read it. Only an end (a FIN) tells that of bytes that were sent: it acknowledges what had
- * arrived when it left (TIOCOUTQ is tcp(7)'s SIOCOUTQ, whose header musl has not). A reset acknowledges
- * nothing. Bytes that a unix socket has taken have arrived. */
+/* True if it is certain that the server closed its end before any byte of this request arrived, so that no
+ * program can have read it. If bytes were sent, only a FIN can show that: it acknowledges the bytes that had
+ * arrived when the server sent it. A reset acknowledges nothing. Bytes that a unix socket has taken have
+ * arrived. (TIOCOUTQ is SIOCOUTQ of tcp(7), whose header musl does not have.) */
 static bool has_not_arrived(const struct conn *conn, const struct conn_setup *setup, bool is_end)
 {
     int unacknowledged;
@@ -80,9 +80,10 @@ static bool has_not_arrived(const struct conn *conn, const struct conn_setup *se
     return ioctl(conn->fd, TIOCOUTQ, &unacknowledged) == 0 && (size_t)unacknowledged >= conn->sent;
 }
 
-/* The connection has ended, or failed, before the answer was complete. If that was a kept one, and its end
- * crossed with the request (RFC 9112 9.3.1), the request goes out on a new connection. Once: that one has no
- * answer before this. Where it is not certain that the ends crossed, the server has lost the request. */
+/* The connection has ended or failed before the response was complete. If it was kept alive, and its end
+ * crossed with the request (RFC 9112 9.3.1), the request is sent again on a new connection. This happens
+ * once, because the new connection has no earlier response. If it is not certain that they crossed, the
+ * server has lost the request. */
 static enum conn_wants lose(struct conn *conn, struct conn_setup *setup, int error, bool is_end)
 {
     if (conn->answers > 0 && !conn->response.begun && has_not_arrived(conn, setup, is_end)) {
@@ -101,7 +102,8 @@ static enum conn_wants complete(struct conn *conn, bool has_surplus)
     conn->fate = is_ok ? FATE_OK : FATE_STATUS;
     conn->error = 0;
     conn->answers++;
-    /* An answer may come before the whole request was sent: the rest of it would be read as the next one. */
+    /* A response may come before the whole request was sent. The server would read the rest of it as the next
+     * request. */
     if (conn->request->closes || !conn->response.keep_alive || conn->sent < conn->request->len)
         conn_close(conn);
     return CONN_ENDED;
@@ -147,13 +149,14 @@ enum conn_wants conn_send(struct conn *conn, struct conn_setup *setup)
         }
         conn->is_connected = true;
     }
-    /* A connect() in progress is not waited for: on loopback it is done by now, else send() says EAGAIN. */
+    /* Do not wait for a connect() in progress. On loopback it is done by now. Otherwise send() fails with
+     * EAGAIN. */
     while (conn->sent < conn->request->len) {
         ssize_t taken =
             send(conn->fd, conn->request->bytes + conn->sent, conn->request->len - conn->sent, MSG_NOSIGNAL);
         if (taken < 0 && errno == EAGAIN) return CONN_WRITE;
         if (taken < 0 && errno == EINTR) continue;
-        /* A server that refuses a long body answers and closes: the answer may be here all the same. */
+        /* A server that rejects a long body responds and closes, so the response may be here. */
         if (taken < 0) return receive(conn, setup, errno);
         conn->sent += (size_t)taken;
     }

@@ -1,4 +1,4 @@
-/* list.h: a doubly linked list whose links are members of its elements. Used by the loader for the order in
+/* list.h: a doubly linked list whose links are members of its elements. The loader uses it for the order in
  * which connections become idle, time out or try again to connect. */
 #ifndef LIST_H
 #define LIST_H
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A list is a ring that its head is part of; an element in no list points at itself. */
+/* A list is a ring that includes its head. An element in no list points to itself. */
 struct link {
     struct link *before, *after;
 };
@@ -28,7 +28,7 @@ static inline void list_remove(struct link *link)
     list_init(link);
 }
 
-/* Puts the link at the end of the list, out of the list it was in before. */
+/* Removes the link from its list, if it is in one, and puts it at the end of this list. */
 static inline void list_move_last(struct link *head, struct link *link)
 {
     list_remove(link);

@@ -1,9 +1,10 @@
 /* loader.c: see loader.h.
  *
- * Level-triggered epoll; a kept-alive request costs a recv, a send and its share of an epoll_wait.
- * Connections wait in `idle`, the next request that is due takes the first of them. Each event is handled by
- * trying: one that is stale because its connection was closed and opened again in the same round finds EAGAIN
- * and does no harm. */
+ * Level-triggered epoll. A request on a kept-alive connection costs a recv, a send and its share of an
+ * epoll_wait. Free connections wait in `idle`, and the next due request takes the first of them. An event is
+ * handled by trying the call. If the event is stale, because its connection was closed and opened again in
+ * the same round, the call fails with EAGAIN and does no harm.
+ */
 #include "loader.h"
 #include "clock.h"
 
@@ -21,7 +22,7 @@
 
 static void count(struct loader *loader, enum fate fate, int error)
 {
-    /* One writer: no locked instruction is needed, only that a reader never sees half a number. */
+    /* Only this thread writes, so no locked instruction is needed. A reader must not see half a number. */
     uint64_t before = atomic_load_explicit(&loader->fates[fate], memory_order_relaxed);
     atomic_store_explicit(&loader->fates[fate], before + 1, memory_order_relaxed);
     if (error && !loader->first_error[fate]) loader->first_error[fate] = error;
@@ -73,9 +74,9 @@ static void wait_for(struct loader *loader, struct conn *conn, enum conn_wants w
     }
 }
 
-/* Makes the poller return at due_ns. Edge-triggered, so that an expired timer needs no read. A timeout of
- * epoll_wait() would be late by up to a millisecond (epoll_pwait2() by the 50 us of timer slack), and latency
- * counts from due_ns. */
+/* Makes the poller return at due_ns. The timer is edge-triggered, so an expired timer needs no read. Latency
+ * counts from due_ns. A timeout of epoll_wait() would be late by up to 1 ms (epoll_pwait2() by the 50 us of
+ * timer slack). */
 static void set_timer(struct loader *loader, uint64_t due_ns)
 {
     if (loader->timer_ns == due_ns) return;
@@ -85,7 +86,7 @@ static void set_timer(struct loader *loader, uint64_t due_ns)
     timerfd_settime(loader->timer, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
-/* Begins one request if a connection is free and the schedule has one that is due. */
+/* Begins one request if a connection is free and a request is due. */
 static bool begin_next(struct loader *loader)
 {
     uint64_t due_ns;
@@ -103,8 +104,9 @@ static bool begin_next(struct loader *loader)
     return true;
 }
 
-/* Begins what is due. Returns true when more is: a server that refuses frees each connection at once, and
- * must not keep the others from being looked at. */
+/* Begins the requests that are due. Returns true if more requests are due. A server that refuses connections
+ * frees each connection at once, so the loop is bounded. Otherwise the other connections would get no
+ * attention. */
 static bool begin_all(struct loader *loader)
 {
     for (unsigned begun = 0; !list_is_empty(&loader->idle); begun++) {
@@ -115,7 +117,8 @@ static bool begin_all(struct loader *loader)
     return false;
 }
 
-/* Accept queues that had no room: first come, first served, until one is full again. */
+/* Tries again to connect where the accept queue had no room, in order of arrival, until the queue is full
+ * again. */
 static void knock(struct loader *loader)
 {
     while (!list_is_empty(&loader->knocking)) {
@@ -126,8 +129,8 @@ static void knock(struct loader *loader)
     }
 }
 
-/* What has waited for too long: requests in flight, and in an open loop also those that are due and have
- * found no free connection, since leaving them out would flatter a server that has stalled. */
+/* Ends requests that have waited too long: those in flight, and in an open loop also those that are due and
+ * have found no free connection. Without the latter a server that has stalled would look better. */
 static void expire(struct loader *loader)
 {
     uint64_t due_ns;
@@ -145,22 +148,22 @@ static void expire(struct loader *loader)
 
 static void handle(struct loader *loader, struct conn *conn, uint32_t events)
 {
-    if (!conn->watched) return; /* closed since the poller reported it */
-    if (!conn->is_busy) {       /* it has ended, or sent bytes that nobody asked for */
+    if (!conn->watched) return; /* closed after the poller reported it */
+    if (!conn->is_busy) {       /* the server has closed it, or sent unrequested bytes */
         conn_close(conn);
         return;
     }
-    /* On a new connection with nothing sent yet it may be connecting that has failed: send() knows why. */
+    /* On a new connection without a sent byte, connect() may have failed: send() returns the reason. */
     bool is_established = conn->sent > 0 || conn->answers > 0;
     bool receives = is_established && (events & ~(uint32_t)EPOLLOUT) != 0;
     wait_for(loader, conn, receives ? conn_receive(conn, &loader->setup) : conn_send(conn, &loader->setup));
     if (conn->is_busy) return;
-    /* The server has closed behind its answer: the next request does not follow it there. */
+    /* The server has closed the connection after its response: the next request needs a new connection. */
     if (events & (EPOLLRDHUP | EPOLLHUP)) conn_close(conn);
     begin_next(loader);
 }
 
-/* Until when the poller may sleep, in its milliseconds; due times are the timer's. */
+/* The poller's timeout in milliseconds. The timer handles due times. */
 static int poll_timeout(const struct loader *loader)
 {
     if (!list_is_empty(&loader->knocking)) return KNOCK_AGAIN_MS;

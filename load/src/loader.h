@@ -1,4 +1,4 @@
-/* loader.h: one thread's share of a run: its connections, its poller, its deadlines, and what it counts. */
+/* loader.h: one thread's share of a run: its connections, poller, deadlines and counters. */
 #ifndef LOADER_H
 #define LOADER_H
 
@@ -11,29 +11,30 @@
 struct loader {
     struct schedule schedule;
     struct conn_setup setup;
-    const struct request *requests; /* as the schedule numbers them */
+    const struct request *requests; /* in the order of the schedule's numbers */
     struct conn *conns;
     unsigned conn_count;
-    char *carries; /* RESPONSE_LINE_MAX bytes each; a page of it is real only once a line came in parts */
+    char *carries; /* RESPONSE_LINE_MAX bytes for each connection; a page takes memory only once a line came
+                      in parts */
     uint64_t timeout_ns;
     int poller;
-    int timer; /* for the next due time: the poller's own timeout is too coarse by a millisecond */
-    int done;  /* the run's eventfd, written to when this loader has nothing left to do */
+    int timer; /* for the next due time: the poller's own timeout is too coarse by 1 ms */
+    int done;  /* the run's eventfd; this loader writes to it when it has ended */
     pthread_t thread;
     bool is_stopped;
 
-    struct link idle;      /* open or not, no request under way; the one that rests longest is first */
-    struct link in_flight; /* a request under way; the earliest deadline is first */
-    struct link knocking;  /* of these, the ones that the server's accept queue has no room for */
-    uint64_t now_ns;       /* as it was last read */
-    uint64_t timer_ns;     /* what the timer is set to */
+    struct link idle;      /* without a request, open or not; the one that is idle longest is first */
+    struct link in_flight; /* with a request; the earliest deadline is first */
+    struct link knocking;  /* those in flight for which the server's accept queue has no room */
+    uint64_t now_ns;       /* the last reading of the clock */
+    uint64_t timer_ns;     /* the time to which the timer is set */
 
-    /* what is counted; the fates are read by the run's progress line while they grow */
+    /* the counters; the run's progress line reads the fates while they grow */
     _Atomic uint64_t fates[FATE_COUNT];
     int first_error[FATE_COUNT]; /* errno, 0: none */
-    uint64_t abandoned;          /* were in flight when the run was stopped: in none of the fates */
-    uint64_t last_ok_ns;         /* when the last of them ended, 0: none */
-    struct histogram latency;    /* of the requests that were ok */
+    uint64_t abandoned;          /* requests in flight when the run was stopped; they have no fate */
+    uint64_t last_ok_ns;         /* end of the last ok request, 0: none */
+    struct histogram latency;    /* of the ok requests */
 };
 
 struct loader_config {
@@ -41,11 +42,11 @@ struct loader_config {
     const struct request *requests;
     unsigned connections;
     uint64_t timeout_ns;
-    int stop; /* eventfd, readable when all is to stop at once */
+    int stop; /* eventfd, readable when all loaders must stop at once */
     int done;
 };
 
-/* Returns a loader that is ready to start, freed with loader_free(), or NULL with errno. */
+/* Returns a loader that is ready to start, or NULL with errno. Free it with loader_free(). */
 struct loader *loader_new(const struct loader_config *config);
 void loader_free(struct loader *loader);
 

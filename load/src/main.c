@@ -1,5 +1,5 @@
-/* main.c: bontebok-bench, the program behind `bontebok bench`: reads the command line, then one run for each
- * URL. */
+/* main.c: bontebok-bench, the program behind `bontebok bench`. It reads the command line, and does one run
+ * for each URL. */
 #include "options.h"
 #include "report/report.h"
 #include "request.h"
@@ -20,7 +20,7 @@ static void raise_descriptor_limit(void)
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
     limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit); /* when it cannot be raised, `local` tells */
+    setrlimit(RLIMIT_NOFILE, &limit); /* if this fails, the fate `local` shows it */
 }
 
 static int url_width(const struct options *options)
@@ -33,7 +33,7 @@ static int url_width(const struct options *options)
     return width;
 }
 
-/* Runs one URL. Returns NULL, or why it could not. */
+/* Runs one URL. Returns NULL, or the reason of a failure. */
 static const char *bench(const struct options *options, const struct body *body, struct target *target,
                          struct result *result)
 {
@@ -64,7 +64,7 @@ static void report(const struct options *options, const char *url, const struct 
     fflush(stdout);
 }
 
-/* Returns an exit status: a success only if all that was asked for is shown, and good. */
+/* Returns an exit status. It is a success only if every URL has a result, and all requests were ok. */
 static int bench_all(const struct options *options, struct target *targets)
 {
     static struct result result; /* large for a stack */
@@ -82,7 +82,7 @@ static int bench_all(const struct options *options, struct target *targets)
     return good == options->url_count ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* Returns the targets of all URLs, or NULL with what is wrong in `message`. */
+/* Returns the targets of all URLs, or NULL and the reason in `message`. */
 static struct target *parse_urls(const struct options *options, char message[OPTIONS_MESSAGE_MAX])
 {
     struct target *targets = calloc((size_t)options->url_count, sizeof *targets);

@@ -97,7 +97,7 @@ static bool read_decimal(const char *name, const char *text, double min, double 
 {
     char *end;
     double value = strtod(text, &end);
-    /* Written so that "nan", which compares false with everything, is refused as well. */
+    /* Written so that "nan", which compares false with everything, is rejected, too. */
     if (end == text || *end || !(value >= min && value <= max)) {
         return wrong(message, "%s: a number from %g to %g is needed, not \"%s\"", name, min, max, text);
     }
@@ -129,8 +129,8 @@ static bool add_also(struct options *options, const char *text, char *message)
     return true;
 }
 
-/* The framing fields are ours: a request whose body does not end where the head says would desynchronize the
- * connection, and every fate after it would be wrong. */
+/* Only this tool sets the framing fields. If a request's body did not end where the head says, the connection
+ * would be out of step, and every later fate would be wrong. */
 static bool add_field(struct options *options, const char *field, char *message)
 {
     const char *colon = strchr(field, ':');
@@ -207,7 +207,7 @@ static bool set_option(struct options *options, int option, const char *value, c
     }
 }
 
-/* What is right by itself but not together. */
+/* Checks options that are valid alone but not together. */
 static bool check(struct options *options, char *message)
 {
     if (options->url_count == 0) return wrong(message, "a URL is needed");
@@ -239,7 +239,7 @@ enum options_outcome options_parse(struct options *options, int argc, char **arg
     options->also = calloc((size_t)argc + 1, sizeof *options->also);
     if (!options->fields || !options->also) return wrong(message, "out of memory"), OPTIONS_WRONG;
 
-    optind = 0; /* starts getopt over, with glibc and with musl */
+    optind = 0; /* restarts getopt, with glibc and with musl */
     int option;
     while ((option = getopt_long(argc, argv, ":n:d:c:t:H:m:h", long_options, NULL)) != -1) {
         if (option == 'h') return OPTIONS_HELP;

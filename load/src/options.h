@@ -1,4 +1,4 @@
-/* options.h: the command line of the load tool, checked as a whole before anything runs. */
+/* options.h: the command line of the load tool. It is checked completely before anything runs. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
@@ -8,9 +8,9 @@
 
 enum output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_TABLE, OUTPUT_PLAN };
 
-/* One of the requests that are sent beside that of the URL. */
+/* A request that is sent beside the request for the URL. */
 struct also {
-    double share; /* of all of them, in (0, 1] */
+    double share; /* of all requests, in (0, 1] */
     const char *resource;
 };
 
@@ -20,8 +20,8 @@ struct options {
     uint64_t duration_ns; /* 0: as long as `requests` take */
     unsigned connections, threads;
     bool close;      /* a new connection for each request */
-    double rate;     /* requests due per second, over all threads; 0: each as soon as a connection is free */
-    bool is_poisson; /* at random times instead of evenly spaced ones */
+    double rate;     /* due requests per second, over all threads; 0: due when a connection is free */
+    bool is_poisson; /* at random times instead of evenly spaced */
     bool has_seed;
     uint64_t seed;
     struct also *also;
@@ -39,8 +39,8 @@ enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_WRONG };
 
 #define OPTIONS_MESSAGE_MAX 256
 
-/* Reads the command line; strings stay argv's. OPTIONS_WRONG: `message` tells what is wrong with it.
- * options_free() is due in each case. */
+/* Reads the command line. The strings stay argv's. OPTIONS_WRONG: `message` has the reason. Call
+ * options_free() after each outcome. */
 enum options_outcome options_parse(struct options *options, int argc, char **argv,
                                    char message[OPTIONS_MESSAGE_MAX]);
 void options_free(struct options *options);

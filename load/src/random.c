@@ -1,5 +1,5 @@
-/* random.c: see random.h. splitmix64, whose state is a sum and so has every place at once; rand() promises
- * neither that nor the same numbers elsewhere. */
+/* random.c: see random.h. The algorithm is splitmix64. Its state is a sum, so the number at any place is
+ * computed directly. rand() cannot do that, and has other numbers on other systems. */
 #include "random.h"
 
 #define STEP 0x9e3779b97f4a7c15ULL
@@ -11,7 +11,7 @@ static uint64_t mix(uint64_t bits)
     return bits ^ bits >> 31;
 }
 
-/* The seed is mixed as well: neighbours would have sequences that are one another's, moved. */
+/* The seed is mixed, too. Otherwise all seeds would have the same sequence, shifted. */
 double random_at(uint64_t seed, uint64_t place)
 {
     uint64_t bits = mix(mix(seed + STEP) + (place + 1) * STEP);

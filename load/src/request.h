@@ -1,4 +1,4 @@
-/* request.h: one request of a run, its bytes prepared once and sent as often as wanted. */
+/* request.h: one request of a run. Its bytes are prepared once, and sent as often as needed. */
 #ifndef REQUEST_H
 #define REQUEST_H
 
@@ -8,27 +8,27 @@
 struct request {
     char *bytes; /* head and body */
     size_t len;
-    bool is_head; /* the answer has no body, RFC 9110 9.3.2 */
-    bool closes;  /* it says that no other one follows on its connection */
+    bool is_head; /* the response has no body, RFC 9110 9.3.2 */
+    bool closes;  /* the request says that no other request follows on its connection */
 };
 
-/* What --body names: read once, since a pipe has it only once. */
+/* The content of the --body file. It is read once, because a pipe can be read only once. */
 struct body {
     char *bytes;
     size_t len;
 };
 
-/* Returns 0 or an errno. The bytes are the caller's to free, in each case. */
+/* Returns 0 or an errno. In both cases the caller frees the bytes. */
 int body_read(struct body *body, const char *path);
 
-/* Prepares the request that the options describe, with this body, or none if it is NULL. Returns 0 or an
- * errno. The bytes are freed with request_free(). */
+/* Prepares the request that the options describe, with this body, or without one if it is NULL. Returns 0 or
+ * an errno. Free the bytes with request_free(). */
 int request_build(struct request *request, const struct options *options, const struct body *body,
                   const struct target *target);
 void request_free(struct request *request);
 
-/* Prepares that of the URL, then those of --also. Returns 0 or an errno. *requests is freed with
- * requests_free(), in each case. */
+/* Prepares the request for the URL, then the requests of --also. Returns 0 or an errno. In both cases free
+ * *requests with requests_free(). */
 int requests_build(struct request **requests, const struct options *options, const struct body *body,
                    const struct target *target);
 void requests_free(struct request *requests, const struct options *options);

@@ -36,8 +36,8 @@ bool response_ends_with_connection(const struct response *response)
     return response->step == CLOSE_BODY;
 }
 
-/* Takes one line out of *at..end. RESPONSE_MORE: it is not whole yet, what there is of it was carried over. A
- * bare LF does not end a line here: two parsers that differ about it see different answers. */
+/* Takes one line out of *at..end. RESPONSE_MORE: the line is not complete, and its bytes so far were copied
+ * to `carry`. A bare LF does not end a line: two parsers that disagree about it see different responses. */
 static enum response_verdict take_line(struct response *response, const char **at, const char *end,
                                        struct line *line)
 {
@@ -62,8 +62,8 @@ static enum response_verdict take_line(struct response *response, const char **a
     return RESPONSE_DONE;
 }
 
-/* status-line = HTTP-version SP status-code SP [ reason-phrase ]. The second SP may be missing when there is
- * no reason: many servers leave it out, and nothing can be smuggled by it. */
+/* status-line = HTTP-version SP status-code SP [ reason-phrase ]. The second SP may be missing if there is no
+ * reason. Many servers omit it, and it allows no smuggling. */
 static enum response_verdict read_status(struct response *response, struct line line)
 {
     const char *at = line.at;
@@ -77,7 +77,7 @@ static enum response_verdict read_status(struct response *response, struct line 
     return RESPONSE_MORE;
 }
 
-/* Digits only; repeated is allowed when it says the same, RFC 9112 6.3 rule 5. */
+/* Only digits. A repeated length is allowed if it is the same, RFC 9112 6.3 rule 5. */
 static bool read_length(struct response *response, const char *digits, size_t len)
 {
     uint64_t length = 0;
@@ -92,8 +92,8 @@ static bool read_length(struct response *response, const char *digits, size_t le
     return true;
 }
 
-/* One field of the head, or of the trailers, where framing no longer counts (RFC 9110 6.5.1). A line that
- * begins with white space (obs-fold) has no name and falls out here. */
+/* Reads one field of the head, or of the trailers, in which framing fields have no effect (RFC 9110 6.5.1). A
+ * line that begins with white space (obs-fold) has no name and is rejected. */
 static bool read_field(struct response *response, struct line line)
 {
     const char *colon = memchr(line.at, ':', line.len);
@@ -107,7 +107,7 @@ static bool read_field(struct response *response, struct line line)
     text_trim(&value, &value_len);
     if (text_is_word(line.at, name_len, "content-length")) return read_length(response, value, value_len);
     if (text_is_word(line.at, name_len, "transfer-encoding")) {
-        /* No other coding was asked for, and chunked may be applied only once (RFC 9112 7). */
+        /* The request allows no other coding, and chunked may be applied only once (RFC 9112 7). */
         if (response->chunked || !text_is_word(value, value_len, "chunked")) return false;
         response->chunked = true;
     } else if (text_is_word(line.at, name_len, "connection")) {
@@ -122,7 +122,7 @@ static bool is_bodyless(const struct response *response)
     return response->to_head || response->status == 101 || response->status == 204 || response->status == 304;
 }
 
-/* The empty line: settles the framing, RFC 9112 6.3. */
+/* Called for the empty line. Settles the framing, RFC 9112 6.3. */
 static enum response_verdict end_head(struct response *response)
 {
     if (response->chunked && (response->has_length || response->minor_version == 0))
@@ -156,7 +156,7 @@ static int hex_value(char byte)
     return -1;
 }
 
-/* chunk-size [ chunk-ext ]; extensions are checked for control bytes and ignored (RFC 9112 7.1.1). */
+/* chunk-size [ chunk-ext ]. Extensions are checked for control bytes and ignored (RFC 9112 7.1.1). */
 static enum response_verdict read_chunk_size(struct response *response, struct line line)
 {
     uint64_t size = 0;
@@ -173,7 +173,7 @@ static enum response_verdict read_chunk_size(struct response *response, struct l
     if (digits == 0 || (!is_bare && !has_extension)) return RESPONSE_MALFORMED;
     response->remaining = size;
     response->step = size > 0 ? CHUNK_BODY : TRAILERS;
-    /* The bound is on one head or one trailer section, not on the number of chunks. */
+    /* The limit is for one head or one trailer section, not for the number of chunks. */
     response->line_bytes = 0;
     return RESPONSE_MORE;
 }

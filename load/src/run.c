@@ -17,14 +17,14 @@
 
 #define PROGRESS_MS 500
 
-/* The first request of an open loop is due this long after the start, when all threads are there. */
+/* The first request of an open loop is due this long after the start, when all threads run. */
 #define LEAD_NS NS_PER_MS
 
 struct run {
     struct plan plan;
     struct loader **loaders;
-    unsigned loader_count; /* that are there */
-    unsigned started;      /* that have a thread */
+    unsigned loader_count; /* that exist */
+    unsigned started;      /* loaders that have a thread */
     int stop, done;
     int signals; /* SIGINT and SIGTERM, which the threads inherit blocked */
     sigset_t mask_before;
@@ -46,7 +46,8 @@ static bool take_signal(const struct run *run)
     return read(run->signals, &info, sizeof info) > 0;
 }
 
-/* One that has come since, the second Ctrl-C, does not keep the result from being printed. */
+/* Takes pending signals, for example a second Ctrl-C, so that they do not prevent the output of the result.
+ */
 static void release_signals(const struct run *run, struct result *result)
 {
     while (take_signal(run)) result->is_interrupted = true;
@@ -112,7 +113,7 @@ static void show_progress(const struct run *run)
             (double)ok / seconds, failed);
 }
 
-/* Returns when all loaders are done, or were told to be. */
+/* Returns when all loaders are done. After a signal it tells them to stop. */
 static void watch(struct run *run, bool is_terminal, struct result *result)
 {
     uint64_t done = 0;
@@ -152,8 +153,8 @@ static void add_up(const struct run *run, struct result *result)
         keep_latest(&end_ns, loader->schedule.last_ns);
         histogram_merge(&result->latency, &loader->latency);
     }
-    /* A server that stops answering does not look fast: the run lasted for as long as requests were due. But
-     * one request that is left to time out must not make the others look slow. */
+    /* The run lasted as long as requests were due, so that a server that stops responding does not look fast.
+     * But one request that is left to time out must not make the others look slow. */
     if (result->is_interrupted) {
         keep_latest(&end_ns, clock_ns());
     } else if (run->plan.end_ns != UINT64_MAX) {

@@ -1,5 +1,5 @@
-/* run.h: one run against one URL: its threads, its progress line, its end by a signal, and the sum of what
- * they found. */
+/* run.h: one run against one URL. It starts the threads, shows the progress, ends at a signal, and adds up
+ * the results of the threads. */
 #ifndef RUN_H
 #define RUN_H
 
@@ -16,17 +16,17 @@ struct result {
     uint64_t requests; /* the sum of all fates */
     uint64_t fates[FATE_COUNT];
     int first_error[FATE_COUNT]; /* errno, 0: none */
-    uint64_t resent;             /* sent a second time: the kept connection's end crossed with them */
+    uint64_t resent;             /* sent a second time: a kept-alive connection ended while they were sent */
     uint64_t abandoned;          /* in flight when a signal ended the run; in no other number */
     bool is_interrupted;
-    double seconds; /* that the run took, but for waiting for its last requests when they failed */
-    double cpu_us;  /* what this process used */
+    double seconds; /* duration of the run, without the wait for last requests that failed */
+    double cpu_us;  /* used by this process */
     struct histogram latency;
 };
 
-/* Carries out the run with that of the URL and those of --also. SIGINT or SIGTERM ends it early, with what
- * there is so far; before and after it they do what they did. Returns 0 or an errno: of what it could not set
- * up. */
+/* Carries out the run with the request for the URL and those of --also. SIGINT or SIGTERM ends the run early,
+ * with the results so far. Before and after the run these signals have their former effect. Returns 0, or the
+ * errno of a failed setup. */
 int run(const struct options *options, const struct target *target, const struct request *requests,
         struct result *result);
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Each request has two places in the seed's sequence. */
+/* Each request uses two places of the seed's sequence. */
 enum chance { CHANCE_GAP, CHANCE_WHICH, CHANCES };
 
 static double chance(const struct plan *plan, uint64_t number, enum chance chance)
@@ -18,8 +18,9 @@ static uint64_t next_number(const struct schedule *schedule)
     return schedule->index * schedule->plan->threads + schedule->thread;
 }
 
-/* The time between two arrivals of a Poisson process: -ln(u) of the mean, u evenly distributed. Each thread
- * adds up those of the others as well, so that their number does not change the times. */
+/* The gap between two arrivals of a Poisson process is -ln(u) times the mean gap, with u evenly distributed.
+ * Each thread also adds up the gaps of the other threads, so that the number of threads does not change the
+ * times. */
 static double random_offset(struct schedule *schedule)
 {
     const struct plan *plan = schedule->plan;
@@ -30,7 +31,8 @@ static double random_offset(struct schedule *schedule)
     return schedule->offset_ns;
 }
 
-/* Evenly spaced times are computed from the number, not summed up: an error would grow with the run. */
+/* Evenly spaced times are computed from the number and not summed up, because a rounding error would grow
+ * with the run. */
 static void set_due(struct schedule *schedule)
 {
     const struct plan *plan = schedule->plan;

@@ -19,7 +19,7 @@ static const char *parse_unix(struct target *target, const char *at)
 
     address->sun_family = AF_UNIX;
     memcpy(address->sun_path, at, len);
-    /* A name in the abstract namespace begins with NUL and is as long as the address says, see unix(7). */
+    /* A name in the abstract namespace begins with NUL, and the address length ends it, see unix(7). */
     bool is_abstract = *at == '@';
     if (is_abstract) address->sun_path[0] = '\0';
     target->address_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len + !is_abstract);
@@ -111,7 +111,7 @@ const char *target_resolve(struct target *target)
     if (failed) return gai_strerror(failed);
 
     const struct addrinfo *chosen = found;
-    /* A single address is not tried: the server sees no connection but those of the run. */
+    /* A single address is not tried, so that the server sees only the connections of the run. */
     if (found->ai_next) {
         while (chosen && !accepts(chosen)) chosen = chosen->ai_next;
         if (!chosen) chosen = found;

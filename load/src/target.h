@@ -1,4 +1,5 @@
-/* target.h: where a URL leads. Parsed once per URL before anything runs; the connections only read it. */
+/* target.h: the server and resource that a URL names. Each URL is parsed once before anything runs. The
+ * connections only read the result. */
 #ifndef TARGET_H
 #define TARGET_H
 
@@ -8,7 +9,7 @@
 #include <sys/un.h>
 
 struct target {
-    const char *url; /* the caller's; `resource` leads into it */
+    const char *url; /* the caller's; `resource` points into it */
     char host[256];  /* "" for a unix socket */
     uint16_t port;
     const char *authority; /* the Host field's value, RFC 9110 7.2 */
@@ -20,15 +21,15 @@ struct target {
     bool is_loopback4; /* 127.0.0.0/8 has more than one source address */
 };
 
-/* No space and no control byte: nothing that ends the request's line or its target. */
+/* True if the text has no space and no control byte. Such a byte would end the request line or its target. */
 bool target_is_printable(const char *text);
 
 /* Reads http://host:port/path, http://[v6]:port/path, unix:/socket:/path or unix:@name:/path. Returns NULL,
- * or what is wrong with it; a host's address is not looked up yet. */
+ * or the reason why the URL is wrong. Does not look up the host's address. */
 const char *target_parse(struct target *target, const char *url);
 
-/* Finds the address of the host. Of several (localhost is two) the first that accepts a connection is taken,
- * or the first at all. Returns NULL, or what went wrong. */
+/* Finds the address of the host. If there are several (localhost has two), takes the first one that accepts a
+ * connection, or the first one if none does. Returns NULL, or the reason of the failure. */
 const char *target_resolve(struct target *target);
 
 #endif

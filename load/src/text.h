@@ -1,5 +1,4 @@
-/* text.h: the few pieces of HTTP's grammar (RFC 9110 5.6) that reading an answer and checking an option
- * share. */
+/* text.h: parts of HTTP's grammar (RFC 9110 5.6) for reading a response and for checking an option. */
 #ifndef TEXT_H
 #define TEXT_H
 
@@ -9,16 +8,16 @@
 /* One or more tchar, RFC 9110 5.6.2. */
 bool text_is_token(const char *at, size_t len);
 
-/* No control byte but HTAB, RFC 9110 5.5; obs-text passes. */
+/* No control byte except HTAB, RFC 9110 5.5; obs-text is accepted. */
 bool text_is_value(const char *at, size_t len);
 
 /* The same word in any letter case; `word` is in lower case. */
 bool text_is_word(const char *at, size_t len, const char *word);
 
-/* True when `word` (in lower case) is a member of the comma-separated list. */
+/* True if `word` (in lower case) is a member of the comma-separated list. */
 bool text_list_has(const char *at, size_t len, const char *word);
 
-/* Takes white space off both ends. */
+/* Removes white space from both ends. */
 void text_trim(const char **at, size_t *len);
 
 #endif

@@ -1,6 +1,6 @@
-/* conn_test.c: what a connection makes of a server that closes, or resets, at a given moment: before the
- * request is sent, before it is read, after. The test is the server, and each moment is exact, which between
- * two processes is a matter of microseconds. test/load has whole servers. */
+/* conn_test.c: tests a connection whose server closes or resets it at a given moment: before the request is
+ * sent, before it is read, or after. The test is the server, so each moment is exact. Between two processes
+ * it would be a matter of microseconds. test/load tests whole servers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define LONG_REQUEST (16 * 1024 * 1024) /* more than any socket takes at once */
+#define LONG_REQUEST (16 * 1024 * 1024) /* more than a socket takes at once */
 
 static char carry[RESPONSE_LINE_MAX], buffer[1024];
 static char get[] = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -30,7 +30,7 @@ static struct conn_setup setup;
 static struct conn conn;
 static int listener, peer;
 
-/* Any free port, or any free abstract name. */
+/* Listens on any free port, or on any free abstract name. */
 static void listen_somewhere(int family)
 {
     target = (struct target){.address.ss_family = (sa_family_t)family, .address_len = sizeof(sa_family_t)};
@@ -46,7 +46,8 @@ static void listen_somewhere(int family)
     assert_int_equal(getsockname(listener, (struct sockaddr *)&target.address, &target.address_len), 0);
 }
 
-/* An idle connection of this family, open as after `answers` answers, and its server's end, `peer`. */
+/* Makes an idle connection of this family, as it is after `answers` responses, and its server's end, `peer`.
+ */
 static void open_to(int family, uint64_t answers)
 {
     listen_somewhere(family);
@@ -87,7 +88,7 @@ static void peer_resets(void)
     close(peer);
 }
 
-/* The whole request came over a second connection, and its answer makes it ok. */
+/* The whole request came over a second connection, and is ok after its response. */
 static void assert_served_by_another(uint64_t resent)
 {
     peer = accept(listener, NULL, NULL);
@@ -139,7 +140,7 @@ static void a_close_without_an_answer_on_a_new_connection_is_a_reset(void **stat
     assert_lost(FATE_RESET);
 }
 
-/* A unix socket refuses the bytes, and nothing of the request has left. */
+/* A unix socket does not take the bytes, so no byte of the request was sent. */
 static void a_unix_close_before_the_request_opens_another(void **state)
 {
     (void)state;
@@ -149,7 +150,7 @@ static void a_unix_close_before_the_request_opens_another(void **state)
     assert_served_by_another(0);
 }
 
-/* TCP takes them, and the server's kernel throws them away. */
+/* TCP takes the bytes, and the server's kernel discards them. */
 static void a_tcp_close_before_the_request_sends_it_again(void **state)
 {
     (void)state;
@@ -208,8 +209,8 @@ static void a_request_that_was_read_and_then_reset_is_reset(void **state)
     assert_lost(FATE_RESET);
 }
 
-/* It had arrived, and was lost with the bytes that nobody read; from here that looks as if it had been read.
- */
+/* The request had arrived, and was lost with the bytes that the server did not read. The client cannot see
+ * that the server did not read it. */
 static void a_request_that_had_arrived_is_reset(void **state)
 {
     (void)state;
@@ -239,7 +240,7 @@ static void a_request_that_was_read_in_part_is_reset(void **state)
     }
 }
 
-/* The first send is taken, the second one fails: still nothing of it had arrived. */
+/* The first send succeeds and the second fails. No byte of the request has arrived. */
 static void a_long_request_after_a_close_is_sent_again(void **state)
 {
     (void)state;

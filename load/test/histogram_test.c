@@ -30,14 +30,14 @@ static void assert_near(uint64_t found, uint64_t expected)
 
 static void is_precise_at_any_size(void **state)
 {
-    /* The lowest and the highest of each width, and what lies beside them. */
+    /* The lowest and the highest value of each width, and their neighbours. */
     for (int bit = 0; bit <= HISTOGRAM_MAX_BIT; bit++) {
         for (int beside = -1; beside <= 1; beside++) {
             start_empty(state);
             uint64_t value = (1ULL << bit) + (uint64_t)beside;
             histogram_record(&histogram, value);
             histogram_record(&histogram,
-                             1ULL << HISTOGRAM_MAX_BIT); /* max must not be what makes it precise */
+                             1ULL << HISTOGRAM_MAX_BIT); /* a maximum that does not make the result exact */
             assert_near(histogram_percentile(&histogram, 0.5), value);
         }
     }

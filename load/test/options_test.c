@@ -1,4 +1,4 @@
-/* options_test.c: command lines that are understood, and those that are refused with a reason. */
+/* options_test.c: valid command lines, and command lines that are rejected with a reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static int free_options(void **state)
     return 0;
 }
 
-/* The command line is split at "|"; the program's name goes before it. */
+/* Splits the command line at "|", and puts the program's name before it. */
 static enum options_outcome parse(const char *line)
 {
     int count = 0;

@@ -1,5 +1,5 @@
-/* response_test.c: each answer is read in one piece and byte by byte, at an inaccessible page; both must
- * agree. */
+/* response_test.c: each response is read in one piece and byte by byte, before an inaccessible page. Both
+ * readings must agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static struct outcome check_bytes(const char *bytes, size_t len, bool to_head, e
             fail_msg("whole %d, by %zu %d, expected %d:\n%.300s", whole.verdict, piece, cut.verdict, expected,
                      bytes);
         }
-        if (expected == RESPONSE_MALFORMED) continue; /* where it was noticed may differ */
+        if (expected == RESPONSE_MALFORMED) continue; /* the error may be found at different bytes */
         assert_int_equal(cut.used, whole.used);
         assert_int_equal(cut.response.status, whole.response.status);
         assert_int_equal(cut.response.keep_alive, whole.response.keep_alive);
@@ -62,7 +62,7 @@ static struct outcome check(const char *text, enum response_verdict expected)
 
 #define MALFORMED(text) check(text, RESPONSE_MALFORMED)
 
-/* The whole text is one answer. Returns it. */
+/* Checks that the whole text is one response, and returns it. */
 static struct response check_done(const char *text)
 {
     struct outcome outcome = check(text, RESPONSE_DONE);
@@ -236,7 +236,7 @@ static void check_size(size_t lines, size_t line_len, enum response_verdict expe
     free(head);
 }
 
-/* The bound is on the head: any number of chunks may follow. */
+/* The limit is for the head: any number of chunks may follow. */
 static void does_not_bound_the_number_of_chunks(void **state)
 {
     (void)state;

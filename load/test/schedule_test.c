@@ -1,4 +1,4 @@
-/* schedule_test.c: how many requests are due, and when, whatever the threads do in between. */
+/* schedule_test.c: how many requests are due, and when, independent of the threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,8 +74,7 @@ static void an_open_loop_is_evenly_spaced_over_all_threads(void **state)
     }
 }
 
-/* What makes a stall of the server show: nobody was there to draw, and the requests are due since then all
- * the same. */
+/* This shows a stall of the server: no request was drawn meanwhile, but the requests are due since then. */
 static void an_open_loop_does_not_wait(void **state)
 {
     (void)state;
@@ -113,7 +112,7 @@ static void random_times_have_the_rate_and_spread_of_a_poisson_process(void **st
     }
     double mean = sum / GAPS, deviation = sqrt(squares / GAPS - mean * mean);
     assert_true(fabs(mean - 1) < 0.02);
-    assert_true(fabs(deviation - 1) < 0.02); /* evenly spaced ones would have 0 */
+    assert_true(fabs(deviation - 1) < 0.02); /* 0 for evenly spaced times */
 }
 
 enum { DRAWN = 1000 };
@@ -154,7 +153,7 @@ static void chance_depends_on_the_seed_alone(void **state)
         same_which += first[number].which == other_seed[number].which;
     }
     assert_int_equal(same_due, 0);
-    assert_true(same_which < DRAWN * 8 / 10); /* 0.79^2 + 0.2^2 + 0.01^2 of them by chance */
+    assert_true(same_which < DRAWN * 8 / 10); /* by chance, 0.79^2 + 0.2^2 + 0.01^2 of them are the same */
 }
 
 static void each_request_has_its_share(void **state)
@@ -172,7 +171,7 @@ static void each_request_has_its_share(void **state)
     assert_in_range(counts[2], REQUESTS / 5 - 500, REQUESTS / 5 + 500);
 }
 
-/* One number for both would have each request that is chosen come after a long, or a short, pause. */
+/* With one random number for both, a chosen request would always come after a long, or after a short, gap. */
 static void the_choice_does_not_depend_on_the_time(void **state)
 {
     (void)state;

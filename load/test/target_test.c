@@ -1,4 +1,4 @@
-/* target_test.c: which URLs lead where, and which are refused. */
+/* target_test.c: the targets of valid URLs, and the URLs that are rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static void reads_unix_urls(void **state)
     assert_unix("unix:/run/app.sock", "/run/app.sock", sizeof "/run/app.sock", "");
     assert_unix("unix:/run/a:b.sock:/", "/run/a:b.sock", sizeof "/run/a:b.sock", "/");
     assert_unix("unix:app.sock:/x#y", "app.sock", sizeof "app.sock", "/x");
-    /* An abstract name has no NUL at its end: with one it would be another name. */
+    /* An abstract name has no NUL at its end. With a NUL it would be another name. */
     assert_unix("unix:@name:/x", "\0name", 5, "/x");
 }
 

@@ -4,7 +4,7 @@ require "socket"
 
 module Bench
   module Faults
-    # One connection of the probe, which never blocks. It has one request at a time.
+    # One connection of the probe. It never blocks, and has one request at a time.
     class Connection
       attr_reader :socket, :result, :body
 
@@ -19,7 +19,7 @@ module Bench
         @result = :refused
       end
 
-      # Sends the request as soon as the connection stands.
+      # Sends the request when the connection is established.
       def ask(text)
         @unsent = text
         @received = +""
@@ -29,8 +29,8 @@ module Bench
 
       def connecting? = !@connected
 
-      # The socket is ready. Afterwards #result is nil while the response is not complete, else :ok, :status (another
-      # one than 200), :refused, :reset or :short.
+      # Call it when the socket is ready. After it #result is nil while the response is not complete, otherwise :ok,
+      # :status (not 200), :refused, :reset or :short.
       def step
         return if @result
 
@@ -45,10 +45,10 @@ module Bench
         @result = :reset
       end
 
-      # The server keeps the connection after this response.
+      # Whether the server keeps the connection alive after this response.
       def kept? = @result == :ok && !@head.match?(/^connection: *close/i) && @head.start_with?("HTTP/1.1")
 
-      # The server has not closed the connection meanwhile.
+      # Whether the server still has the connection open.
       def open?
         @socket.read_nonblock(1, exception: false) == :wait_readable
       rescue SystemCallError

@@ -4,8 +4,8 @@ require_relative "../contestants"
 
 module Bench
   module Faults
-    # The servers. Each has the settings that a fault asks for, in the server's own words; #missing are those for which
-    # it has none.
+    # The servers. Each has the settings of a fault, under the server's own names. #missing are the settings that the
+    # server does not have.
     #
     #   workers        processes with one thread each
     #   preload        the master loads the application
@@ -13,11 +13,11 @@ module Bench
     #   worker_limit   seconds that a worker may make no progress
     #   graceful_limit seconds that a worker has to end
     #   boot_limit     seconds that a worker has to become ready
-    #   spool_max      what responses and requests may take of the disk
+    #   spool_max      disk space for responses and requests
     class Contestant
       APP = File.join(Bench::Contestants::APPS, "faults.ru")
       LIMITS = %i[request_limit worker_limit graceful_limit boot_limit spool_max].freeze
-      # The signal that asks for a graceful stop.
+      # The signal for a graceful stop.
       STOP = :TERM
       KEEPS_ALIVE = true
 
@@ -35,7 +35,7 @@ module Bench
       def missing = wanted.keys - words.keys
       def stop_signal = self.class::STOP
       def keeps_alive? = self.class::KEEPS_ALIVE
-      # In the server's own words: "worker_timeout 3".
+      # With the server's own names: "worker_timeout 3".
       def limits = wanted.filter_map { |key, value| words[key]&.then { |word| "#{word} #{value}" } }.uniq
 
       private
@@ -59,12 +59,12 @@ module Bench
          *limits.flat_map(&:split), APP]
       end
 
-      # Begins another generation.
+      # Starts another generation.
       def restart(_pid) = File.write(restart_file, "")
 
       private
 
-      # A revision before an option can be measured as well.
+      # --help shows which options exist, so that an older revision can be measured, too.
       def words
         @words ||= IO.popen([env, RbConfig.ruby, File.join(Bench::Contestants::ROOT, "exe/bontebok"), "--help"], &:read)
                      .then { |help| WORDS.select { |_key, word| help.match?(/#{word}\b/) } }
@@ -73,7 +73,7 @@ module Bench
       def restart_file = File.join(@dir, "restart")
     end
 
-    # Cluster mode. Another generation is a phased restart, for which workers load the application themselves.
+    # Cluster mode. Another generation is a phased restart, which requires that workers load the application themselves.
     class Puma < Contestant
       WORDS = { worker_limit: "worker_timeout", graceful_limit: "worker_shutdown_timeout",
                 boot_limit: "worker_boot_timeout" }.freeze
@@ -87,10 +87,10 @@ module Bench
       def restart(pid) = Process.kill(:USR1, pid)
     end
 
-    # Another generation is a second master; its workers send the old ones away, as in unicorn's example configuration.
+    # Another generation is a second master. Its workers end the old ones, as in unicorn's example configuration.
     class Unicorn < Contestant
       WORDS = { request_limit: "timeout", worker_limit: "timeout" }.freeze
-      # It takes no timeout below.
+      # unicorn's least timeout, in seconds.
       LEAST = 3
       STOP = :QUIT
       KEEPS_ALIVE = false

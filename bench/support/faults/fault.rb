@@ -2,12 +2,12 @@
 
 module Bench
   module Faults
-    # One thing that goes wrong. Each subclass is one, and overrides its differences from this one.
+    # One fault. Each subclass overrides the methods in which it differs.
     class Fault
       # The name on the command line, "bad-generation" of BadGeneration.
       def name = self.class.name.split("::").last.gsub(/(?<=[a-z])(?=[A-Z])/, "-").downcase
 
-      # Whole processes are taken away by most faults: two workers make that visible. See Contestant.
+      # Most faults take away whole processes, which two workers make visible. See Contestant.
       def settings = { workers: 2 }
 
       # Seconds that the application takes to load.
@@ -21,16 +21,16 @@ module Bench
       def kinds = %i[new kept]
       def limit = 0.5
 
-      # The worker that has all kept connections of the probe; nil for any.
+      # The worker to which all kept-alive connections of the probe go; nil for any worker.
       def owner(_run) = nil
 
-      # Peers that have no such thing, and why: { "unicorn" => "closes each connection" }.
+      # Peers without this feature, and the reason: { "unicorn" => "closes each connection" }.
       def excluded = {}
 
-      # At second 3. It may go on until the probe ends.
+      # Called at second 3. May run until the probe ends.
       def strike(run) = raise(NotImplementedError)
 
-      # After the probe, while the server still runs.
+      # Called after the probe, while the server still runs.
       def finish(run); end
     end
   end

@@ -4,24 +4,24 @@ require_relative "connection"
 
 module Bench
   module Faults
-    # Sends requests at fixed times, whatever the server does (open loop), by turns on a new connection and on one that
-    # is kept alive. A process of its own, so that what the bench does meanwhile delays no request.
+    # Sends requests at fixed times, independent of the server (open loop), by turns on a new connection and on a
+    # kept-alive one. It is a process of its own, so that other work of the bench delays no request.
     class Probe
       # due: seconds after the start. kind: :new or :kept. after: seconds from due to the end of the response, nil if it
-      # never came. result: Connection's, :unanswered when the client gives up, or :closed if the server had closed
-      # the kept connection before the request was due and the client may not open another one.
+      # never came. result: Connection's; :unanswered if the client gave up; :closed if the server had closed the
+      # kept-alive connection before the request was due, and the client may not open another one.
       Request = Struct.new(:due, :kind, :after, :result, keyword_init: true)
 
-      # Kept connections; each has a request every two seconds at 20 per second.
+      # Kept-alive connections; each has a request every two seconds at 20 per second.
       KEPT = 20
-      # Requests come at any moment of their slot, the same for every server: evenly spaced ones would go to the workers
-      # in a fixed order.
+      # A request comes at a random moment of its slot, the same for every server. Evenly spaced requests would go to
+      # the workers in a fixed order.
       SEED = 1
-      # A client gives up after so many seconds.
+      # Seconds after which a client gives up.
       PATIENCE = 5
 
-      # kinds: [:new, :kept] or one of them. reopen: a kept connection that the server has closed is opened again.
-      # owner: the process that has all kept connections at the start; nil for any.
+      # kinds: [:new, :kept] or one of them. reopen: a kept-alive connection that the server has closed is opened again.
+      # owner: the process to which all kept-alive connections go at the start; nil for any.
       def initialize(address, path:, rate:, seconds:, kinds: %i[new kept], reopen: true, owner: nil)
         @address = address
         @text = { new: request(path, "close"), kept: request(path, "keep-alive") }
@@ -37,7 +37,7 @@ module Bench
         @pending = {}
       end
 
-      # Yields the moment of the start, of the monotonic clock, while the probe runs; returns all requests.
+      # Yields the start time (monotonic clock) while the probe runs. Returns all requests.
       def run
         reader, writer = IO.pipe(binmode: true)
         start = now + 1
@@ -56,7 +56,7 @@ module Bench
 
       def request(path, connection) = "GET #{path} HTTP/1.1\r\nHost: probe\r\nConnection: #{connection}\r\n\r\n"
 
-      # exit!: the parent's exit handlers are not the child's.
+      # exit! does not run the exit handlers, which belong to the parent.
       def report(writer, start)
         @start = start
         fill_pool
@@ -110,7 +110,7 @@ module Bench
         connection.ask(@text[request.kind])
       end
 
-      # nil if none is left and no new one may be opened.
+      # nil if no connection is left, and the client may not open a new one.
       def kept_connection
         connection = @idle.shift
         return connection if connection&.open?
@@ -129,7 +129,7 @@ module Bench
         connection.close
       end
 
-      # The requests of the last seconds have as long as the others while the run lasts, then a second.
+      # A request has PATIENCE seconds, but not longer than one second after the run.
       def give_up
         @pending.select { |_connection, request| over?(request) }.each_key do |connection|
           @pending.delete(connection).result = :unanswered

@@ -5,10 +5,10 @@ require_relative "../machine"
 
 module Bench
   module Faults
-    # Prints a table in Markdown for each fault, and what became of the aims at the end.
+    # Prints a Markdown table for each fault, and at the end which aims were met.
     class Report
       OURS = "bontebok"
-      # Percent: less is chance.
+      # Percent. A smaller difference is chance.
       BEHIND = 1
 
       def initialize(servers, seconds:, strike:)
@@ -25,7 +25,7 @@ module Bench
         puts "|---|---|---|---|---|---|---|"
       end
 
-      # shares: nil if there is nothing to show.
+      # shares: nil if there is no result.
       def add(fault, server, shares, limits, notes)
         @shares[fault.name][server] = shares
         name = server == OURS ? "**#{server}**" : server

@@ -11,13 +11,13 @@ require_relative "shares"
 
 module Bench
   module Faults
-    # One server while one fault happens. The fault sees the server through this: its processes, and clients of it.
+    # One server during one fault. A fault uses it to reach the server's processes, and to send requests.
     class Run
       # The second of the fault.
       STRIKE = 3
       READY_LIMIT = 20
 
-      # notes: what the fault or the server adds to the row. workers: the processes that served before the fault.
+      # notes: remarks of the fault or the server for the row. workers: the processes that served before the fault.
       attr_reader :contestant, :group, :notes, :workers
 
       def initialize(fault, server, seconds:, rate:)
@@ -49,7 +49,7 @@ module Bench
         FileUtils.rm_rf(@dir)
       end
 
-      # The process that forks them.
+      # The process that forks the workers.
       def master = parent(workers.first)
 
       # The process that was started.
@@ -72,7 +72,7 @@ module Bench
         socket
       end
 
-      # The process that serves this request now; the application writes its number.
+      # The process that serves this request now. The application writes its pid into a file.
       def worker_at(path)
         ask(path)
         file = note_path(path.split("/")[1])
@@ -81,8 +81,7 @@ module Bench
         Integer(File.read(file))
       end
 
-      # Sends a request on a connection that this worker has: of several that are busy at the same time each worker has
-      # some.
+      # Sends a request on a connection of this worker: opens several busy connections, so that each worker has some.
       def ask_worker(pid, path)
         sockets = Array.new(4 * workers.size) { ask("/sleep/0.02") }
         served = sockets.select { |socket| socket.wait_readable(1) && socket.read_nonblock(4096).end_with?(pid.to_s) }
@@ -91,7 +90,7 @@ module Bench
         served.last.write("GET #{path} HTTP/1.1\r\nHost: fault\r\n\r\n")
       end
 
-      # Calls the block so often per second until the probe ends.
+      # Calls the block every `interval` seconds until the probe ends.
       def every(interval)
         due = @start
         while due < @start + @seconds - STRIKE
@@ -101,7 +100,7 @@ module Bench
         end
       end
 
-      # Seconds that the server takes to end after the signal; nil if it does not within the limit.
+      # Seconds that the server takes to end after the signal; nil if it does not end within the limit.
       def stop_seconds(signal, limit)
         pids = group.pids
         start = now
@@ -135,7 +134,7 @@ module Bench
                                                                        address: @address, core: cores)
       end
 
-      # All workers serve, asked at the same time.
+      # Whether all workers serve. They are asked at the same time.
       def ready?
         return false unless group.ready?
 

@@ -2,8 +2,8 @@
 
 module Bench
   module Faults
-    # What became of the requests of one run, second by second. A request is in time if its response is 200 and complete
-    # within the limit.
+    # The results of the requests of one run, by second. A request is in time if its response is 200 and complete within
+    # the limit.
     class Shares
       # limit: seconds; strike: the second of the fault, from which the totals count.
       def initialize(requests, seconds:, limit:, strike:)
@@ -13,26 +13,27 @@ module Bench
         @strike = strike
       end
 
-      # Percent in time of the requests that were due in each second; nil where there were none.
+      # Percentage in time of the requests that were due in each second; nil for a second without requests.
       def by_second
         Array.new(@seconds) { |second| share(@requests.select { |request| request.due.to_i == second }) }
       end
 
       def worst = by_second.drop(@strike).compact.min
 
-      # Seconds in which a request waited or was sent, and no response 200 came.
+      # Number of seconds in which a request waited or was sent, and no response 200 came.
       def silent
         (@strike...@seconds).count do |second|
           asked?(second) && responses.none? { |request| (request.due + request.after).to_i == second }
         end
       end
 
-      # Percent of the requests since the fault; kind: :new, :kept or nil for both. nil if there were none.
+      # Percentage in time of the requests since the fault. kind: :new, :kept or nil for both. nil if there were no
+      # requests.
       def total(kind = nil)
         share(since_strike.select { |request| kind.nil? || request.kind == kind })
       end
 
-      # How many came too late, or failed: "12 late, 3 reset".
+      # The requests that were late or failed: "12 late, 3 reset".
       def failures
         late, failed = since_strike.reject { |request| in_time?(request) }.partition { |request| request.result == :ok }
         counts = failed.group_by(&:result).map { |result, requests| "#{requests.size} #{result}" }

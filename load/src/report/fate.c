@@ -13,7 +13,7 @@ enum fate fate_of_error(int error)
 {
     switch (error) {
     case ECONNREFUSED:
-    case ENOENT: /* the unix socket's file is not there */
+    case ENOENT: /* the unix socket's file does not exist */
         return FATE_REFUSED;
     case ECONNRESET:
     case ECONNABORTED:

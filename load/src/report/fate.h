@@ -1,16 +1,16 @@
-/* fate.h: what can become of a request. Each one meets exactly one of these fates, so that the requests of a
- * run are the sum of them. Connections decide the fate, loaders count it, the report prints it. */
+/* fate.h: the possible outcomes of a request. Each request has exactly one fate, so a run's requests are the
+ * sum of the fates. Connections decide the fate, loaders count it, and the report prints it. */
 #ifndef FATE_H
 #define FATE_H
 
 /* The names are the keys of the JSON report. */
 #define FATES(X)                                                                                             \
-    X(OK, "ok")           /* a complete answer, status 200 to 399 */                                         \
+    X(OK, "ok")           /* a complete response, status 200 to 399 */                                       \
     X(REFUSED, "refused") /* nobody listens */                                                               \
-    X(RESET, "reset")     /* the server broke the connection off */                                          \
-    X(SHORT, "short")     /* the answer ended early, or its framing is malformed */                          \
-    X(TIMEOUT, "timeout") /* no complete answer in time */                                                   \
-    X(STATUS, "status")   /* a complete answer, any other status */                                          \
+    X(RESET, "reset")     /* the server reset the connection */                                              \
+    X(SHORT, "short")     /* the response ended early, or its framing is malformed */                        \
+    X(TIMEOUT, "timeout") /* no complete response in time */                                                 \
+    X(STATUS, "status")   /* a complete response, any other status */                                        \
     X(LOCAL, "local")     /* this side's fault: no port, no descriptor, no memory, no route */
 
 enum fate {

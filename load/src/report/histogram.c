@@ -1,7 +1,7 @@
 /* histogram.c: log-linear buckets.
  *
  *   value        0..255     256..511   512..1023   ...   the highest bit decides the width,
- *   bucket       0..255     256..383   384..511    ...   the 7 bits after it the place
+ *   bucket       0..255     256..383   384..511    ...   the next 7 bits decide the bucket
  *   width        1          2          4           ...
  */
 #include "report/histogram.h"

@@ -31,7 +31,7 @@ static double cpu_per_request(const struct result *result)
     return result->requests > 0 ? result->cpu_us / (double)result->requests : 0;
 }
 
-/* "short 3, local 12 (Too many open files)"; prints nothing when nothing failed. */
+/* "short 3, local 12 (Too many open files)"; prints nothing if no request failed. */
 static void print_failures(FILE *out, const struct result *result)
 {
     const char *separator = "  ";
@@ -148,7 +148,7 @@ void report_plan(FILE *out, const struct options *options, const struct target *
     struct schedule schedule;
     uint64_t due_ns;
     plan_init(&plan, options, 0);
-    plan.threads = 1; /* it is the same for any number of them, and here all of it comes in order */
+    plan.threads = 1; /* any number of threads has the same plan; one thread has it in order */
     schedule_init(&schedule, &plan, 0);
     while (schedule_draw(&schedule, UINT64_MAX, &due_ns) == SCHEDULE_DUE) {
         fprintf(out, "%.3f\t", (double)due_ns / (double)NS_PER_US);

@@ -4,7 +4,8 @@ require_relative "../fault"
 
 module Bench
   module Faults
-    # A deploy of a version that one worker loads, and none after it. The probe needs more than two of four workers.
+    # A deploy of a version that one worker can load, and no worker after it. The probe needs more than two of four
+    # workers.
     class BadGeneration < Fault
       def title = "a deploy: of the new version one worker becomes ready, the others fail; 4 workers, 2 of them needed"
       def settings = { workers: 4, preload: false, boot_limit: 5 }

@@ -4,10 +4,10 @@ require_relative "../fault"
 
 module Bench
   module Faults
-    # The server's user may have no process more for six seconds, while a worker is killed; and again at the end, when
-    # the server is to stop.
+    # For six seconds the server's user may have no further process, while a worker is killed. The same happens again at
+    # the end, when the server has to stop.
     class ForkFails < Fault
-      # Nobody's, so that the limit counts the server alone.
+      # No other process has this user, so the limit counts only the server.
       UID = 65_533
       SECONDS = 6
       STOP_LIMIT = 5
@@ -28,7 +28,7 @@ module Bench
         limit_processes(run, Process.getrlimit(:NPROC).last)
       end
 
-      # A worker more is killed, and the server has to stop without it.
+      # Another worker is killed, and the server has to stop without it.
       def finish(run)
         begin_failing(run, run.group.pids.max)
         sleep 1
@@ -43,7 +43,7 @@ module Bench
         Process.kill(:KILL, worker)
       end
 
-      # Soft limits only, which can be raised again. It takes the same user as the server's.
+      # Changes only soft limits, which can be raised again. prlimit must run as the server's user.
       def limit_processes(run, count)
         run.group.pids.each do |pid|
           system(*wrap, "prlimit", "--pid", pid.to_s, "--nproc=#{count}:")

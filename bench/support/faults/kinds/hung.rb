@@ -4,14 +4,14 @@ require_relative "../fault"
 
 module Bench
   module Faults
-    # Requests that never end.
+    # Some requests never end.
     class Hung < Fault
       def title = "one request per second hangs for ever; 4 workers, a request may take 3 s"
       def settings = { workers: 4, request_limit: 3, graceful_limit: 3 }
       def strike(run) = run.every(1) { run.ask("/hang") }
     end
 
-    # The same with the least limit. unicorn takes no limit below 3 s, and has that.
+    # The same with the least limit. unicorn accepts no limit below 3 s, and gets 3 s.
     class HungShort < Hung
       def title = "the same, a request may take 1 s (unicorn: 3 s, its least)"
       def settings = { **super, request_limit: 1 }

@@ -4,22 +4,22 @@ require_relative "../fault"
 
 module Bench
   module Faults
-    # A worker stands still that has nothing in hand.
+    # A worker without a request is stopped.
     class StoppedIdle < Fault
       def title = "an idle worker of 2 is stopped (SIGSTOP); a worker may make no progress for 3 s"
       def settings = { workers: 2, worker_limit: 3 }
       def strike(run) = Process.kill(:STOP, run.workers.first)
     end
 
-    # A worker stands still that has a request in hand. The probe needs 1.1 workers, so that the other
-    # one is enough for about four seconds.
+    # A worker with a request is stopped. The probe needs 1.1 workers, so the other worker is enough for about four
+    # seconds.
     class StoppedBusy < StoppedIdle
       def title = "a worker of 2 is stopped with a request in hand; 1.1 of them needed, no progress for 3 s"
       def path = "/sleep/0.055"
       def strike(run) = Process.kill(:STOP, run.worker_at("/busy/1"))
     end
 
-    # A request keeps Ruby's lock.
+    # A request holds Ruby's lock.
     class LockHeld < StoppedBusy
       def title = "a call in C holds Ruby's lock in a worker of 2; 1.1 of them needed, no progress for 3 s"
       def strike(run) = run.worker_at("/lock")

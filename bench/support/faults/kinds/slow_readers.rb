@@ -4,11 +4,11 @@ require_relative "../fault"
 
 module Bench
   module Faults
-    # Clients that take a large response slowly, all the time.
+    # Clients read a large response slowly, all the time.
     class SlowReaders < Fault
       RATE = 1024
       READERS = 70
-      # The kernel keeps little of a response for such a client.
+      # A small buffer, so that the kernel keeps only a small part of a response.
       RECEIVE_BUFFER = 16_384
 
       def title = "#{readers} clients read 30 MB at 1 KB/s"
@@ -29,7 +29,7 @@ module Bench
       end
     end
 
-    # The same beside little room on the disk.
+    # The same with little room on the disk.
     class SlowReadersSmall < SlowReaders
       def title = "16 clients read 30 MB at 1 KB/s; 40 MB for what they have not read"
       def settings = { workers: 2, spool_max: "40M" }

@@ -4,8 +4,8 @@ require_relative "../fault"
 
 module Bench
   module Faults
-    # Bodies that come just above the least rate (MinBodyRate, 500 bytes per second), from more clients than the server
-    # has descriptors for.
+    # Clients send bodies just above the least rate (MinBodyRate, 500 bytes per second). There are more clients than the
+    # server has descriptors.
     class SlowSenders < Fault
       DESCRIPTORS = 256
       SENDERS = 600

@@ -4,8 +4,9 @@ require_relative "../fault"
 
 module Bench
   module Faults
-    # A graceful stop beside a long request: all connections belong to the worker that has it, the other one has nothing
-    # to do. Requests that find their connection closed are not counted: a client can send them elsewhere.
+    # A graceful stop during a long request. All connections belong to the worker with that request, and the other
+    # worker has nothing to do. Requests that find their connection closed do not count: a client can send them
+    # elsewhere.
     class Stop < Fault
       def title = "a graceful stop; one worker of 2 is busy for 4 s: requests on its connections that are still open"
       def kinds = [:kept]
