@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# What tests share. Nothing in here knows Minitest but TestCase, so that the rest also serves a script or a console.
+# Code that tests share. Only TestCase knows Minitest, so that the rest also serves a script or a console.
 module Support
   class Error < StandardError; end
 
-  # Something that was waited for did not happen in time; the message tells what was seen instead.
+  # An event that a test waited for did not happen in time. The message says which state was seen instead.
   class Timeout < Error; end
 end
 

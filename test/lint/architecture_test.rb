@@ -6,24 +6,24 @@ class ArchitectureTest < Lint::TestCase
   DOCUMENT = Lint::ArchitectureTable::DOCUMENT
   ROWS = File.readlines(File.join(ROOT, DOCUMENT)).grep(Lint::ArchitectureTable::ROW).freeze
 
-  def test_its_table_of_layers_is_the_one_that_is_checked
+  def test_the_documents_table_of_layers_is_the_one_that_is_checked
     assert_clean Lint::ArchitectureTable
   end
 
-  def test_refuses_a_layer_that_is_not_written_down
+  def test_a_layer_that_the_document_lacks_is_reported
     assert_equal ["#{DOCUMENT} lacks layer base"], found(ROWS.drop(1))
   end
 
-  def test_refuses_a_layer_that_is_not_checked
+  def test_a_layer_that_only_the_document_has_is_reported
     assert_equal ["#{DOCUMENT} has layer bits, LayerTable has not"],
                  found(["| bits | `core/src/bits` | `base` | sockets |\n", *ROWS])
   end
 
-  def test_refuses_another_order
+  def test_another_order_of_the_layers_is_reported
     assert_equal ["#{DOCUMENT} has the layers in another order than LayerTable"], found(ROWS.reverse)
   end
 
-  def test_refuses_what_a_layer_may_not_use
+  def test_another_rule_for_a_layer_is_reported
     assert_equal ["#{DOCUMENT} says that http may use base system"],
                  found(ROWS.map { |row| row.sub("| `base` | the same", "| `base system` | the same") }.first(2) +
                        ROWS.drop(2))

@@ -2,12 +2,12 @@
 
 require "test_helper"
 
-# What the tests of this directory are made of: each check is given the root of a tree and returns its faults as lines
-# of text, so that it can be shown a bad tree as well as this one.
+# The base of the tests in this directory. A check gets the root of a tree and returns the tree's faults as lines of
+# text. So a test can show it a bad tree as well as this one.
 module Lint
   Dir[File.join(__dir__, "checks", "*.rb")].each { |file| require file }
 
-  # A test of one check: this tree is without fault, and made-up ones are not.
+  # A test of one check: the check finds no fault in this tree, and finds the faults of made-up trees.
   class TestCase < Support::TestCase
     # The faults that the check finds in a tree of the given files.
     def faults(check, files)

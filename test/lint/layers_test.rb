@@ -11,7 +11,7 @@ class LayersTest < Lint::TestCase
     assert_equal Dir.children(File.join(ROOT, "core/src")).sort, Lint::LayerTable::CORE.keys.map(&:to_s).sort
   end
 
-  # What is wrong => the file that does it, its text, and what the check says of it.
+  # The fault => the file that has it, the file's text, and the check's message.
   BAD = {
     "bytes use a socket" => ["core/src/base/buf.c", "#include <sys/socket.h>\n", "includes <sys/socket.h>"],
     "bytes use errno" => ["core/src/http/h1_head.c", "#include <errno.h>\n", "includes <errno.h>"],
@@ -43,13 +43,13 @@ class LayersTest < Lint::TestCase
     "lib requires mkmf" => ["lib/bontebok/log/a.rb", "require \"mkmf\"\n", "requires mkmf"]
   }.freeze
 
-  # What the bad files lean on, so that only the layer is wrong.
+  # Files that the bad files include or require, so that only the layer is wrong.
   GOOD = %w[core/src/system/sock.h core/src/http/h1_head.h core/src/system/poller.h core/src/lane/lane.h
             core/src/io_thread/io_thread.h lib/bontebok/workers/worker.rb test/x.rb]
          .to_h { |path| [path, "\n"] }.freeze
 
   BAD.each do |what, (path, text, message)|
-    define_method("test_refuses_that_#{what.tr(" ", "_")}") do
+    define_method("test_it_is_reported_that_#{what.tr(" ", "_")}") do
       found = faults(Lint::Layers, GOOD.merge(path => text))
       assert_equal 1, found.size, found.inspect
       assert_includes found.first, message
@@ -57,7 +57,7 @@ class LayersTest < Lint::TestCase
     end
   end
 
-  def test_allows_what_the_layers_allow
+  def test_what_the_layers_allow_is_not_reported
     assert_empty faults(Lint::Layers, GOOD.merge(ALLOWED))
   end
 

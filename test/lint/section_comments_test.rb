@@ -17,14 +17,14 @@ class SectionCommentsTest < Lint::TestCase
   }.freeze
 
   BAD.each do |what, text|
-    define_method("test_refuses_one_#{what.tr(" ", "_")}") do
+    define_method("test_a_wrong_section_comment_is_reported_#{what.tr(" ", "_")}") do
       line = what == "on three lines" ? 5 : 2
       assert_equal ["core/src/a.c:#{line} is no /* ---- section ---- */"],
                    faults(Lint::SectionComments, "core/src/a.c" => "int a;\n#{text}int b;\n")
     end
   end
 
-  def test_leaves_sections_drawings_and_comments_alone
+  def test_sections_drawings_and_other_comments_are_left_alone
     text = "/* ---- uri-host [ \":\" port ] ---- */\n/** a - b */\n/* a\n * ------> b\n */\nint a; /* b ---- c */\n"
     assert_empty faults(Lint::SectionComments, "core/include/a.h" => text, "load/build/b.c" => BAD.fetch("a box"))
   end

@@ -7,29 +7,29 @@ class SizesTest < Lint::TestCase
     assert_clean Lint::Sizes
   end
 
-  def test_refuses_long_files
+  def test_long_files_are_reported
     found = faults(Lint::Sizes, "core/src/a.c" => "\n" * 401, "lib/b.rb" => "\n" * 201, "bin/c" => "\n" * 201)
     assert_equal ["bin/c has 201 lines, more than 200", "core/src/a.c has 401 lines, more than 400",
                   "lib/b.rb has 201 lines, more than 200"], found
   end
 
-  def test_refuses_long_lines_by_columns_not_bytes
+  def test_long_lines_are_measured_in_columns_not_bytes
     found = faults(Lint::Sizes, "lib/a.rb" => "#{"x" * 121}\n#{"é" * 120}\n")
     assert_equal ["lib/a.rb:1 has 121 columns"], found
   end
 
-  def test_refuses_a_long_function_and_names_it
+  def test_a_long_function_is_reported_by_its_name
     body = "    work();\n" * 57
     fine = "int a;\n\n/* what it is for */\nstatic int fine(int b)\n{\n#{body}}\n"
     text = "#{fine}\nvoid long_one(int b,\n              int c)\n{\n#{body}}\n"
     assert_equal ["load/src/a.c:65 long_one has 61 lines, more than 60"], faults(Lint::Sizes, "load/src/a.c" => text)
   end
 
-  def test_counts_no_structures_as_functions
+  def test_structures_do_not_count_as_functions
     assert_empty faults(Lint::Sizes, "core/src/a.h" => "struct a {\n#{"    int b;\n" * 80}};\n")
   end
 
-  def test_built_files_are_nobodys
+  def test_built_files_are_not_checked
     assert_empty faults(Lint::Sizes, "core/build/a.c" => "\n" * 401)
   end
 end

@@ -8,7 +8,8 @@ class StyleTest < Lint::TestCase
   SCRIPTS = (Dir.glob("bin/{*,support/*}", base: ROOT) + [".ci/run"])
             .select { |file| File.file?(File.join(ROOT, file)) }.freeze
 
-  # Each release of clang-format breaks lines a little differently; this tree is formatted with Debian 12's.
+  # Each release of clang-format breaks lines a little differently. This tree is formatted with the release of Debian
+  # 12.
   VERSION = "version 14."
 
   def test_c_files_are_formatted
@@ -18,7 +19,7 @@ class StyleTest < Lint::TestCase
     assert status.success?, output
   end
 
-  def test_clang_format_finds_what_is_not
+  def test_clang_format_reports_a_file_that_is_not_formatted
     file = temp_file("bad.c", "int  f( void ){return 1 ;}\n")
     output, status = formatted("--style=file:#{ROOT}/.clang-format", file)
     refute status.success?

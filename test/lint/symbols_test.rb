@@ -3,36 +3,36 @@
 require_relative "checks"
 
 class SymbolsTest < Lint::TestCase
-  def test_the_core_is_free_of_ruby_and_its_bytes_of_the_kernel
+  def test_the_core_calls_no_ruby_and_its_byte_layers_call_no_kernel
     assert_clean Lint::Symbols
   end
 
-  def test_refuses_a_host_language
+  def test_a_call_of_a_host_language_is_reported
     assert_fault "lane/lane.c uses rb_raise, of a host language", "lane/lane.c",
                  "void rb_raise(int); void bb_lane_next(void) { rb_raise(1); }\n"
   end
 
-  def test_refuses_errno_among_the_bytes
+  def test_errno_in_the_byte_layers_is_reported
     assert_fault "http/h1_head.c uses __errno_location, of the system layer", "http/h1_head.c",
                  "#include <errno.h>\nint bb__h1(void) { return errno; }\n"
   end
 
-  def test_refuses_a_system_call_that_was_declared_by_hand
+  def test_a_system_call_that_was_declared_by_hand_is_reported
     assert_fault "base/buf.c uses send, of the system layer", "base/buf.c",
                  "long send(int, const void *, unsigned long, int); long f(void) { return send(1, 0, 0, 0); }\n"
   end
 
-  def test_sees_through_fortification
+  def test_a_fortified_system_call_is_reported
     assert_fault "base/buf.c uses read, of the system layer", "base/buf.c",
                  "#include <unistd.h>\nlong f(int n) { char b[8]; long r = read(0, b, n); return r + b[0]; }\n",
                  flags: ["-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
   end
 
-  def test_allows_the_system_layer_its_calls
+  def test_the_system_layer_may_use_errno
     assert_empty compiled("system/sock.c", "#include <errno.h>\nint bb__sock(void) { return errno; }\n")
   end
 
-  def test_refuses_a_source_that_was_not_built
+  def test_a_source_that_was_not_built_is_reported
     temp_file("core/src/base/new.c")
     assert_includes Lint::Symbols.new(temp_dir).faults.first, "new.c has no object"
   end
@@ -43,7 +43,7 @@ class SymbolsTest < Lint::TestCase
     assert_includes compiled(source, text, flags: flags), fault
   end
 
-  # The faults of a core of one file.
+  # The faults of a core that is one file.
   def compiled(source, text, flags: [])
     objects = File.dirname(temp_file("tmp/build/bontebok/log"))
     path = temp_file("core/src/#{source}", text)

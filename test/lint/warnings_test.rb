@@ -11,20 +11,20 @@ class WarningsTest < Lint::TestCase
   end
 
   %w[ext/bontebok load/src].each do |directory|
-    define_method("test_refuses_a_warning_in_#{directory.tr("/", "_")}") do
+    define_method("test_a_warning_in_#{directory.tr("/", "_")}_is_reported") do
       found = faults(Lint::Warnings, "#{directory}/a.c" => SHADOW)
       assert_equal(%w[gcc clang], found.map { |fault| fault[/\A\w+/] })
       found.each { |fault| assert_includes fault, "#{directory}/a.c:2" }
     end
   end
 
-  def test_knows_the_headers_of_both
+  def test_headers_of_ruby_and_of_the_core_are_found
     assert_empty faults(Lint::Warnings, "ext/bontebok/a.c" => "#include <ruby.h>\n#include \"bontebok.h\"\n",
                                         "load/src/b.c" => "#include \"h1.h\"\n",
                                         "core/include/bontebok.h" => "", "core/src/h1.h" => "")
   end
 
-  # `make warnings`, with its compilers in their order, and what only that one sees of a file.
+  # The compilers of `make warnings` in their order, and a condition that is true for that compiler only.
   COMPILERS = { "gcc" => "defined __GLIBC__ && !defined __clang__", "clang" => "defined __clang__",
                 "musl-gcc" => "!defined __GLIBC__" }.freeze
 

@@ -3,15 +3,15 @@
 require "io/nonblock"
 
 module Support
-  # A program in a process group of its own, with its output collected. Whatever it forks can be counted and ended
-  # with it. Used for the server under test, for proxies in front of it and for commands that run to their end.
+  # A program in a process group of its own; its output is collected. All processes that it forks can be counted and
+  # ended with it. For the server under test, for proxies in front of it, and for commands that run to their end.
   class ChildProcess
     @started = []
 
     class << self
       attr_reader :started
 
-      # Runs a command to its end. Returns the ChildProcess; its #status and #output tell the rest.
+      # Runs a command to its end. Returns the ChildProcess, with its #status and #output.
       def run(*argv, limit: 60, **options)
         child = new(*argv, **options)
         child.wait(limit)
@@ -21,7 +21,7 @@ module Support
         child&.kill
       end
 
-      # The last resort when a run is interrupted: no group that was started here stays.
+      # The last resort when a test run is interrupted: kills every group that was started here.
       def kill_all
         started.each(&:kill)
       end
@@ -29,18 +29,18 @@ module Support
 
     attr_reader :pid, :output, :status
 
-    # env: added to ours, which is without Bundler's setup (see GemFolders); a nil value removes a name. Standard input
-    # is empty unless stdin: is given.
+    # env: is added to our environment without Bundler's setup (see GemDirectories); a nil value removes a name. Standard
+    # input is empty unless stdin: is given.
     def initialize(*argv, env: {}, chdir: nil, stdin: File::NULL, **spawn_options)
       @output = Output.new
       stdout, stdout_writer = IO.pipe
       stderr, stderr_writer = IO.pipe
-      # As the pipes of a shell or a service manager.
+      # Blocking, like the pipes of a shell or a service manager.
       [stdout_writer, stderr_writer].each { |writer| writer.nonblock = false }
       spawn_options[:chdir] = chdir if chdir
       spawn_options = { in: stdin, out: stdout_writer, err: stderr_writer, **spawn_options }
-      program = [argv.first, argv.first] # of a single string a shell would make words
-      @pid = Process.spawn(GemFolders.environment.merge(env), program, *argv.drop(1), pgroup: true, **spawn_options)
+      program = [argv.first, argv.first] # a shell would split a single string into words
+      @pid = Process.spawn(GemDirectories.environment.merge(env), program, *argv.drop(1), pgroup: true, **spawn_options)
       @output.collect(:stdout, stdout)
       @output.collect(:stderr, stderr)
       @waiter = Process.detach(@pid)
@@ -58,7 +58,7 @@ module Support
     def signal(name)
       Process.kill(name, pid) if running?
     rescue Errno::ESRCH
-      nil # it ended in between
+      nil # the process ended in between
     end
 
     # Waits for the started process's end. Returns its Process::Status.
@@ -69,7 +69,7 @@ module Support
       raise Timeout, "process #{pid} does not end:\n#{output.text}"
     end
 
-    # Waits for a line (see Output#wait_for); raises Error when the program ends without it.
+    # Waits for a line (see Output#wait_for). Raises Error if the program ends without it.
     def wait_for_output(pattern, limit = Deadline::DEFAULT_SECONDS)
       output.wait_for(pattern, limit) ||
         raise(Error, "process #{pid} ended without #{pattern.inspect}:\n#{output.text}")
@@ -84,19 +84,19 @@ module Support
       status
     end
 
-    # Waits until the started process and everything that it forked are gone.
+    # Waits until the started process and all processes that it forked are gone.
     def wait_for_group(limit = Deadline::DEFAULT_SECONDS)
       Eventually.eventually(limit, "the end of process group #{pid}") { group.empty? }
     rescue Timeout
       raise Timeout, "processes are left: #{group.map(&:command).inspect}:\n#{output.text}"
     end
 
-    # The live processes of the group, the started one among them.
+    # The live processes of the group, including the started process.
     def group
       ProcessTable.group(pid)
     end
 
-    # Ends the whole group at once. Returns the processes that were still there.
+    # Kills the whole group. Returns the processes that were still alive.
     def kill
       left = group
       Process.kill("KILL", -pid) unless left.empty?

@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
 module Support
-  # An HTTP client that sends exactly the bytes it is told to and reads what comes, every step with a deadline. For
+  # An HTTP client that sends exactly the given bytes and reads what the server sends. Every step has a deadline. For
   # tests of the wire; a test of an application behind a proxy may use Net::HTTP.
   class Client
-    # The server closed (EOF) or reset the connection before what was asked for had come; #partial is what did come.
+    # The server closed (EOF) or reset the connection before the expected bytes had arrived. #partial: the bytes that
+    # did.
     class Closed < Error
       attr_reader :partial
 
@@ -20,7 +21,7 @@ module Support
 
     attr_reader :socket
 
-    # address: an Address or its text. With a block: closes at its end.
+    # address: an Address or its text. With a block, the client is closed after the block.
     def self.open(address)
       client = new(address)
       return client unless block_given?
@@ -32,7 +33,8 @@ module Support
       end
     end
 
-    # Whether somebody listens there. A server that starts may have its unix socket's file for a moment before it does.
+    # True if a server listens there. A server that starts may have its unix socket's file for a moment before it
+    # listens.
     def self.accepted?(address)
       new(address).close
       true
@@ -46,7 +48,7 @@ module Support
       @buffer = String.new(encoding: Encoding::BINARY)
     end
 
-    # Sends all bytes. Raises Reset when the server no longer takes them.
+    # Sends all bytes. Raises Reset if the server no longer takes them.
     def write(bytes, limit = Deadline::DEFAULT_SECONDS)
       deadline = Deadline.for(limit)
       rest = bytes.b
@@ -60,7 +62,7 @@ module Support
       raise Reset.new("the connection was reset while #{rest.bytesize} bytes were unsent", @buffer)
     end
 
-    # Sends a request of the usual form. A body adds its Content-Length. "Host: test" unless there is one.
+    # Sends a request of the usual form. Adds the body's Content-Length, and "Host: test" unless the fields have a Host.
     def request(method, target, fields = {}, body = nil, limit: Deadline::DEFAULT_SECONDS)
       fields = { "Host" => "test" }.merge(fields)
       fields = { "Content-Length" => body.bytesize }.merge(fields) if body
@@ -68,19 +70,19 @@ module Support
       write("#{method} #{target} HTTP/1.1\r\n#{head}\r\n".b << body.to_s.b, limit)
     end
 
-    # Reads one response; give the request's method when it was HEAD.
+    # Reads one response. to: the method of its request; a response to HEAD has no body.
     def read_response(limit = Deadline::DEFAULT_SECONDS, to: "GET")
       ResponseReader.new(self, Deadline.for(limit), to: to).read
     end
 
-    # Exactly so many bytes.
+    # Reads exactly `count` bytes.
     def read(count, limit = Deadline::DEFAULT_SECONDS)
       deadline = Deadline.for(limit)
       fill(deadline) while @buffer.bytesize < count
       @buffer.slice!(0, count)
     end
 
-    # Up to and with the next LF.
+    # Reads a line. Returns it with its LF.
     def read_line(limit = Deadline::DEFAULT_SECONDS)
       deadline = Deadline.for(limit)
       until (line_end = @buffer.index("\n"))
@@ -91,7 +93,7 @@ module Support
       @buffer.slice!(0..line_end)
     end
 
-    # Everything until the server closes in good order. Raises Reset when it does not.
+    # Reads everything until the server closes the connection. Raises Reset if the connection is reset instead.
     def read_to_end(limit = Deadline::DEFAULT_SECONDS)
       deadline = Deadline.for(limit)
       loop { fill(deadline) }
@@ -101,7 +103,7 @@ module Support
       take
     end
 
-    # How the connection ends, after whatever else still comes: :eof or :reset. Raises Timeout when it stays open.
+    # Reads all that still comes. Returns how the connection ends: :eof or :reset. Raises Timeout if it stays open.
     def wait_for_end(limit = Deadline::DEFAULT_SECONDS)
       read_to_end(limit)
       :eof
@@ -109,17 +111,17 @@ module Support
       :reset
     end
 
-    # True when neither a byte nor an end comes for so long. It costs that time: keep it short.
+    # True if neither a byte nor an end comes within `seconds`. The call may take that time: keep it short.
     def quiet?(seconds)
       @buffer.empty? && !socket.wait_readable(seconds)
     end
 
-    # What has been read and not been asked for yet.
+    # Returns the bytes that were received but not read by a caller yet.
     def take
       @buffer.slice!(0..)
     end
 
-    # Tells the server that nothing more is sent; its answer can still be read.
+    # Tells the server that nothing more is sent. The response can still be read.
     def finish_writing
       socket.close_write
     end
@@ -128,7 +130,7 @@ module Support
       socket.close
     end
 
-    # Closes with a reset instead of a FIN. A unix socket does that by itself when unread bytes are left.
+    # Closes the connection with a reset instead of a FIN. A unix socket does so by itself when unread bytes are left.
     def reset
       socket.setsockopt(Socket::Option.linger(true, 0))
       socket.close

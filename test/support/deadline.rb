@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
 module Support
-  # A moment on the monotonic clock by which something must have happened. Passed down through helpers, so that a test
-  # that waits for three things does not wait three times as long.
+  # A moment on the monotonic clock by which something must have happened. Helpers pass it on, so that a test that waits
+  # for three things does not wait three times as long.
   #
   # BONTEBOK_TEST_PATIENCE multiplies every wait: valgrind and emulated machines need it.
   class Deadline
     PATIENCE = Float(ENV.fetch("BONTEBOK_TEST_PATIENCE", "1"))
     DEFAULT_SECONDS = 10
 
-    # A Deadline as it is, or a number of seconds from now.
+    # limit: a Deadline, which is returned, or a number of seconds from now.
     def self.for(limit)
       limit.is_a?(Deadline) ? limit : new(limit)
     end
@@ -18,7 +18,7 @@ module Support
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
-    # How many seconds the block takes.
+    # Returns the seconds that the block takes.
     def self.seconds
       started = now
       yield
@@ -29,7 +29,7 @@ module Support
       @at = Deadline.now + (seconds * PATIENCE)
     end
 
-    # Seconds that are left, never negative: fit for IO.select.
+    # Seconds that are left, never negative: IO.select takes them.
     def left
       [@at - Deadline.now, 0].max
     end

@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 module Support
-  # For states that announce themselves by no event: a process that must be gone, a file that must appear. Whatever
-  # can be waited for (a log line, a byte, an exit) is waited for instead.
+  # Polls for a state without an event: a process that must be gone, a file that must appear. A test waits for an event
+  # instead if there is one: a log line, a byte, an exit.
   module Eventually
-    # Seconds between two looks: at first, and the longer it takes, up to this.
+    # Seconds between two looks: the first interval, and the longest one. The interval grows from look to look.
     INTERVALS = [0.002, 0.02].freeze
 
-    # Calls the block until it returns something true, and returns that. Raises Timeout with the message and with what
-    # seen, if given, returns then.
+    # Calls the block until it returns something true, and returns that. Raises Timeout after the limit. The text of
+    # Timeout has the message and, if `seen` is given, its result.
     def eventually(limit = Deadline::DEFAULT_SECONDS, message = "the expected state", seen: nil)
       deadline = Deadline.for(limit)
       interval, longest = INTERVALS

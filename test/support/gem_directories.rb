@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
 module Support
-  # How a started Ruby finds the gems of this process: by their directories in RUBYLIB, without RubyGems. RubyGems takes
-  # a third of the server's start, Bundler's setup more than all of it, and both write warnings to standard error,
-  # depending on the gems of the machine. A test that is about one of them sets both variables itself.
-  module GemFolders
+  # Tells a started Ruby where the gems of this process are: RUBYLIB has their directories, so RubyGems is not needed.
+  # RubyGems takes a third of the server's start time, and Bundler's setup takes longer than the whole start. Both write
+  # warnings to standard error that depend on the machine's gems. A test about RubyGems or Bundler sets RUBYOPT and
+  # RUBYLIB itself.
+  module GemDirectories
     WITHOUT_RUBYGEMS = "--disable=gems"
     SETUP = %r{-r\S*bundler/setup}
 

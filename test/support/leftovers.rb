@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# bin/test's last look: no process that its tests started may be left.
+# The last check of bin/test: no process that its tests started may be left.
 #
-#   ruby test/support/leftovers.rb SESSION...      those of the jobs; exit 1 and a list when anything is left of them
+#   ruby test/support/leftovers.rb SESSION...      the jobs' sessions; exit 1 and a list if a process of them is left
 
 require_relative "process_table"
 
-# This process and its parents are none.
+# This process and its ancestors are no leftovers.
 def leftovers(sessions)
   family = ancestors(Process.pid)
   Support::ProcessTable.all.select { |process| sessions.include?(process.session) && !family.include?(process.pid) }

@@ -5,7 +5,8 @@ require "bontebok/sockets/listeners"
 require "bontebok/log/log"
 
 module Support
-  # A test of a server's listeners, of configurations of their own. They are closed when it ends.
+  # The base of tests of a server's listeners. A test has configurations of its own. Its listeners are closed when it
+  # ends.
   class ListenersCase < TestCase
     def setup
       @log = IO.pipe

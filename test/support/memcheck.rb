@@ -2,14 +2,14 @@
 
 require "ruby_memcheck"
 
-# Which of valgrind's reports are the binding's own faults. Used by the Rakefile's test:memory.
+# Decides which of valgrind's reports are the binding's own faults. The Rakefile's test:memory uses it.
 module Memcheck
-  # What differs here from what the gem expects of a frame.
+  # Names of libraries and functions that the gem ruby_memcheck does not know.
   module Frame
-    # Debian names its library libruby-3.1.so.3.1.2, the gem knows libruby.so.3.1.2; it would take what Ruby does on
-    # behalf of the binding for the binding's own.
+    # Debian names its library libruby-3.1.so.3.1.2; the gem knows libruby.so.3.1.2. The gem would take what Ruby does
+    # on behalf of the binding for the binding's own work.
     LIBRARY = /\Alibruby-[\d.]+\.so\.#{Regexp.escape(RUBY_VERSION)}\z/
-    # Called by Init_bontebok, once; what they leave in classes and method tables is not lost.
+    # Functions that Init_bontebok calls once. Their entries in classes and method tables are not lost.
     INITIALIZER = /\Abbr_init_/
 
     def in_ruby?
@@ -21,7 +21,7 @@ module Memcheck
     end
   end
 
-  # A library without symbols: valgrind has no names for its inner functions.
+  # Ruby's library has no symbols here: valgrind has no names for its inner functions.
   module Stack
     def skip?
       super || inside_ruby?
@@ -29,16 +29,16 @@ module Memcheck
 
     private
 
-    # Ruby allocates for itself, an object's bytes or what the garbage collector needs. When the binding calls
+    # Ruby also allocates for itself: an object's bytes, or memory for the garbage collector. When the binding calls
     # ALLOC_N, there is one frame of Ruby between malloc and the binding.
     def inside_ruby?
       frames.drop(1).take_while { |frame| frame.in_ruby? && frame.fn.nil? }.size > 1
     end
   end
 
-  # What Ruby allocates for its own objects is Ruby's to free, and not freed for those that are alive at the end.
+  # Ruby frees what it allocates for its own objects, but not if the object is alive at the end.
   RUBY_OBJECTS = /\Arb_(str|ary|hash|st|vm|proc|block_call)/
-  # Finalizers and other work that Ruby has put off until it looks for interrupts, which the serve loop has it do.
+  # Finalizers and other work that Ruby puts off until it checks for interrupts. The serve loop makes Ruby check.
   PUT_OFF = /\Arb_postponed_job_flush\z/
 end
 

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 module Support
-  # For a test whose verdict needs time or a free processor, in test/timing and test/soak: if it fails, it runs once
-  # more, and the second verdict counts. The first one is printed, and bin/test counts it.
+  # For tests whose verdict needs time or a free processor, in test/timing and test/soak. A test that fails runs once
+  # more, and the second verdict counts. The first failure is printed, and bin/test counts it.
   module OnceMore
-    # Names the file that the test's name is added to.
+    # The environment variable with the name of the file to which the test's name is added.
     FILE = "BONTEBOK_TEST_AGAIN"
 
     def run

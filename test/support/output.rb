@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Support
-  # Collects what a child process writes, while it writes it: a thread per stream reads, so that the child never
-  # blocks on a full pipe, and whoever waits for a line is woken by its arrival.
+  # Collects what a child process writes, while it writes. A thread per stream reads, so the child never blocks on a
+  # full pipe. A test that waits for a line is woken when the line arrives.
   class Output
     def initialize
       @text = Hash.new { |texts, stream| texts[stream] = String.new(encoding: Encoding::BINARY) }
@@ -12,7 +12,7 @@ module Support
       @news = ConditionVariable.new
     end
 
-    # Reads io to its end under the given name (:stdout, :stderr).
+    # Reads io to its end, as the given stream (:stdout, :stderr).
     def collect(stream, io)
       @mutex.synchronize { @open[io] = stream }
       Thread.new do
@@ -21,8 +21,8 @@ module Support
       end
     end
 
-    # Everything that was written before this is called, of one stream or of all in order of arrival: whoever has seen
-    # a process end need not wait for what it has said.
+    # Everything that was written before this call, by one stream or by all streams in order of arrival. After the end
+    # of a process this is all of its output.
     def text(stream = nil)
       @mutex.synchronize do
         @open.each_key { |io| take(io) }
@@ -34,20 +34,20 @@ module Support
       text(stream).lines(chomp: true)
     end
 
-    # Waits until the pattern matches what has arrived on any stream, and returns the MatchData. Returns nil when all
-    # streams have ended without a match; raises Timeout when the deadline passes.
+    # Waits until the output of all streams matches the pattern. Returns the MatchData; nil if all streams have ended
+    # without a match. Raises Timeout after the limit.
     def wait_for(pattern, limit = Deadline::DEFAULT_SECONDS)
       wait_until("#{pattern.inspect} in the output", limit) { pattern.match(@all) }
     end
 
-    # Waits until every stream has ended: all processes that had it open are gone.
+    # Waits until every stream has ended: then all processes that had it open are gone.
     def wait_for_end(limit = Deadline::DEFAULT_SECONDS)
       wait_until("the end of the output", limit) { @open.empty? }
     end
 
     private
 
-    # All that a pipe can hold; nil: it has ended.
+    # Reads as much as a pipe can hold. Returns nil if the stream has ended.
     def take(io)
       bytes = io.read_nonblock(65_536, exception: false)
       add(@open[io], bytes) if bytes.is_a?(String)

@@ -3,10 +3,11 @@
 require "etc"
 
 module Support
-  # Reads /proc: which processes live, and whose they are. Zombies do not count: in a container whose PID 1 reaps
-  # nobody an orphan stays one for ever, and it holds nothing.
+  # Reads /proc: which processes live, and their parents and groups. Zombies do not count: they hold nothing, and in a
+  # container whose PID 1 does not reap, an orphan stays a zombie for ever.
   module ProcessTable
-    # exit_signal: what its parent gets when it ends; 0 for the child that Core.check_fork makes and takes away.
+    # exit_signal: the signal that the parent gets when the process ends; 0 for the child that Core.check_fork makes and
+    # reaps.
     Entry = Struct.new(:pid, :state, :parent, :group, :session, :started, :exit_signal, :command)
 
     module_function
@@ -30,9 +31,9 @@ module Support
       pids.filter_map { |pid| entry(pid) { |its_parent, _group| its_parent == parent } }.sort_by(&:pid)
     end
 
-    # An Entry, or nil when there is no such process, it is a zombie, or the block does not want it.
+    # An Entry; nil if there is no such process, it is a zombie, or the block returns false.
     def entry(pid)
-      # The name between the parentheses may itself hold spaces and parentheses: split behind the last one.
+      # The name in parentheses may hold spaces and parentheses itself: split after the last parenthesis.
       fields = File.read("/proc/#{pid}/stat").rpartition(")").last.split
       return if %w[Z X].include?(fields[0])
       return if block_given? && !yield(fields[1].to_i, fields[2].to_i)
@@ -50,7 +51,7 @@ module Support
       ticks.fdiv(Etc.sysconf(Etc::SC_CLK_TCK))
     end
 
-    # The states of its threads, each once: R, S, T...
+    # The states of the process's threads, each state once: R, S, T...
     def thread_states(pid)
       task_files(pid, "stat").map { |text| text[/.*\) (\w)/m, 1] }.uniq
     end
@@ -59,17 +60,17 @@ module Support
       task_files(pid, "comm").map(&:chomp)
     end
 
-    # Whether nothing of the process runs or wants to.
+    # True if all threads of the process sleep.
     def asleep?(pid)
       thread_states(pid) == ["S"]
     end
 
-    # How often one of its threads has gone to sleep: as often it was woken.
+    # How often the threads of the process have gone to sleep. They were woken as often.
     def sleeps(pid)
       task_files(pid, "status").sum { |text| text[/^voluntary_ctxt_switches:\s+(\d+)/, 1].to_i }
     end
 
-    # Of each thread, as long as it lives.
+    # The text of this file for each thread of the process. A thread may end meanwhile.
     def task_files(pid, name)
       Dir["/proc/#{pid}/task/*/#{name}"].filter_map do |path|
         File.read(path)
@@ -78,7 +79,7 @@ module Support
       end
     end
 
-    # Bytes of memory that only this process holds, and what it shares divided by the sharers (Pss).
+    # Bytes of memory: the process's own memory, plus its part of the memory that it shares with others (Pss).
     def memory_bytes(pid)
       File.read("/proc/#{pid}/smaps_rollup")[/^Pss:\s+(\d+)/, 1].to_i * 1024
     end
@@ -95,7 +96,7 @@ module Support
       {}
     end
 
-    # What of it leads to a socket.
+    # The targets that are sockets.
     def sockets(pid)
       descriptors(pid).values.grep(/\Asocket:/)
     end

@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
 module Support
-  # One HTTP response as it came over the wire; nothing is joined, decoded or forgiven but the transfer coding.
+  # One HTTP response as it came over the wire. Only the transfer coding is decoded; nothing is joined or corrected.
   #
   #   fields    [["Content-Type", "text/plain"], ...] in the order sent
-  #   framing   :none, :length, :chunked or :close, how the body's end was told
-  #   trailers  as fields
+  #   framing   how the end of the body was marked: :none, :length, :chunked or :close
+  #   trailers  like fields
   Response = Struct.new(:version, :status, :reason, :fields, :body, :framing, :trailers, keyword_init: true) do
-    # The value of the only field of that name, in any letter case; nil without one.
+    # The value of the only field of that name, in any letter case; nil if there is none. Raises Error if there are
+    # several.
     def [](name)
       values = all(name)
       raise Error, "#{name} came #{values.size} times" if values.size > 1

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Support
-  # Reads one response from a Client, strictly by RFC 9112: a server's test must not forgive what a client might trip
-  # over. Anything else than a well-formed response raises Malformed.
+  # Reads one response from a Client, strictly by RFC 9112: a test of a server must not accept what a client might
+  # reject. Raises Malformed for anything but a well-formed response.
   class ResponseReader
     class Malformed < Error; end
 
@@ -10,7 +10,7 @@ module Support
     FIELD_LINE = /\A([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*\z/n
     CHUNK_SIZE = /\A(\h{1,16})\z/
 
-    # to: the method of the request that it answers; "HEAD" has no body, whatever the fields say.
+    # to: the method of the request. A response to HEAD has no body, whatever the fields say.
     def initialize(client, deadline, to:)
       @client = client
       @deadline = deadline

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What bin/test is: chooses groups, runs them side by side, prints what each has said, and sums up.
+# The program of bin/test: it chooses groups, runs them side by side, prints their output, and sums up.
 
 require_relative "runner/run"
 

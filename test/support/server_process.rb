@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 module Support
-  # A process that serves with Bontebok, however it was started: it is known by its start lines.
+  # A process that serves with Bontebok, however it was started. Its start lines in the log identify it.
   class ServerProcess < ChildProcess
     LISTENING = /listening on (\S+)/
-    # What a developer's shell may hold and a test must not depend on.
+    # Variables that a developer's shell may have. No test may depend on them.
     ENVIRONMENT = { "RACK_ENV" => nil, "RAILS_ENV" => nil, "PORT" => nil,
                     "WEB_CONCURRENCY" => nil, "RAILS_MAX_THREADS" => nil }.freeze
 
@@ -12,14 +12,14 @@ module Support
       super(*argv, env: ENVIRONMENT.merge(env), **options)
     end
 
-    # Waits until it listens: from then on a request waits for a worker at worst. Raises Error with its output when it
-    # ends instead.
+    # Waits until the server listens. After that it accepts requests; at worst a request waits for a worker. Raises
+    # Error with the output if the server ends instead.
     def wait_until_ready(limit = Deadline::DEFAULT_SECONDS)
       wait_for_output(LISTENING, limit)
       self
     end
 
-    # The addresses of its start lines, in order.
+    # The addresses in the server's start lines, in order.
     def addresses
       output.text.scan(LISTENING).map { |(text)| Address.new(text.delete_suffix(",")) }
     end

@@ -4,17 +4,17 @@ require "fileutils"
 require "tmpdir"
 
 module Support
-  # A test that uses files, processes or sockets. What it made is gone when it ends; a process that it leaves behind,
-  # or that does not end when told to, fails it.
+  # The base of tests that use files, processes or sockets. All that a test made is removed when the test ends. A test
+  # fails if its process does not end when told to, or leaves another process behind.
   class TestCase < Minitest::Test
     include Eventually
 
-    # A directory of this test, removed after it. Its path is short enough for a unix socket's.
+    # A directory of this test. It is removed after the test. Its path is short enough for a unix socket's.
     def temp_dir
       @temp_dir ||= Dir.mktmpdir("bontebok-test-")
     end
 
-    # Writes a file into it and returns its path.
+    # Writes a file into #temp_dir and returns its path.
     def temp_file(name, text = "")
       path = File.join(temp_dir, name)
       FileUtils.mkdir_p(File.dirname(path))
@@ -22,8 +22,8 @@ module Support
       path
     end
 
-    # Starts a server (see BontebokProcess) and waits until it is ready, for limit seconds at most; it is stopped at the
-    # end of the test. With ready: false it returns at once.
+    # Starts a server (see BontebokProcess) and waits until it is ready, `limit` seconds at most. With ready: false it
+    # does not wait. The server is stopped at the end of the test.
     def start_bontebok(ready: true, limit: Deadline::DEFAULT_SECONDS, directory: temp_dir, **options)
       server = BontebokProcess.new(directory, **options)
       children << server
@@ -31,19 +31,19 @@ module Support
       server
     end
 
-    # Starts any program; it is stopped at the end of the test.
+    # Starts any program. It is stopped at the end of the test.
     def start_process(*argv, **options)
       child = ChildProcess.new(*argv, **options)
       children << child
       child
     end
 
-    # The number of a port that is held for the test until it ends (see HeldPort).
+    # Holds a port until the test ends. Returns its number (see HeldPort).
     def held_port(host = "127.0.0.1")
       (@held_ports ||= []).push(HeldPort.new(host)).last.number
     end
 
-    # Sends SIGSTOP to a process, and returns when none of its threads runs any more: the signal takes effect late.
+    # Sends SIGSTOP to a process. Returns when none of its threads runs any more: the signal takes effect late.
     def stop_process(pid)
       Process.kill("STOP", pid)
       eventually(10, "the stop of each thread") { ProcessTable.thread_states(pid) == ["T"] }
@@ -67,7 +67,7 @@ module Support
       @children ||= []
     end
 
-    # Ends a child in good order; returns what went wrong.
+    # Stops a child. Returns the text of the error; nil if there is none.
     def problem_of(child)
       child.stop
       nil

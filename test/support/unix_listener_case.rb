@@ -4,7 +4,7 @@ require "bontebok/config/option_table"
 require "bontebok/sockets/unix_listener"
 
 module Support
-  # A test of listeners on unix sockets, @path unless it says otherwise. They are closed when it ends.
+  # The base of tests of listeners on unix sockets, by default on @path. The listeners are closed when the test ends.
   class UnixListenerCase < TestCase
     def setup
       @path = File.join(temp_dir, "a.sock")
@@ -20,7 +20,7 @@ module Support
 
     private
 
-    # access: arguments of its SocketAccess.
+    # access: arguments for its SocketAccess.
     def listener(path = @path, **access)
       address = Bontebok::Address.parse("unix:#{path}")
       access = Bontebok::SocketAccess.new(mode: 0o777, **access)

@@ -6,10 +6,10 @@ require "test_helper"
 class DripsTest < Support::TestCase
   include Support::OnceMore
 
-  # A drip comes this often: well within the time for the next one.
+  # Seconds between two bytes: well within BodyTimeout.
   DRIP = 0.05
 
-  # BodyTimeout is about progress; a slow body that goes on is read to its end.
+  # BodyTimeout limits the time without progress: a slow body that goes on is read to its end.
   def test_a_body_that_drips_is_read
     server = start_bontebok(listen: :tcp, args: %w[-w 1 --body-timeout 0.5],
                             rackup: "run ->(env) { [200, {}, [env['rack.input'].read]] }")

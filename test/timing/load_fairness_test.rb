@@ -3,23 +3,23 @@
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# Clients that never let go. One worker with one lane serves them, and everybody else as well.
+# Clients that always ask for more. One worker with one lane serves them, and all other clients as well.
 class LoadFairnessTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
 
   GREEDY = 4
   NEW_CLIENTS = 300
-  # The aim is a p99 under 10 ms. A machine that does something else meanwhile must not fail the test, but could not
-  # make most clients wait: their median is under 0.5 ms, and over 20 ms without turns.
+  # Seconds. The aim is a p99 below 10 ms. Other work of the machine must not fail the test, but it could not make most
+  # clients wait: their median is below 0.5 ms, and above 20 ms if connections do not take turns.
   P99_LIMIT = 0.2
   MEDIAN_LIMIT = 0.005
-  # Answers in a row on one connection.
+  # Responses in a row on one connection.
   TURN = 16
   PIPELINE = "GET /greedy HTTP/1.1\r\nHost: a\r\n\r\n" * 500
 
-  # /gate waits to be let go; /new tells how many requests were served since. The greedy ones' requests cost a little,
-  # so that the worker is what they all wait for.
+  # /gate waits until the gate opens. /new returns the number of requests served since then. The greedy clients'
+  # requests cost a little, so that all clients wait for the worker.
   APPLICATION = <<~RUBY
     served = 0
     run(lambda do |env|
@@ -39,9 +39,10 @@ class LoadFairnessTest < Support::TestCase
     @server = start_bontebok(listen: :tcp, args: %w[-w 1 -E production], rackup: APPLICATION)
   end
 
-  # Everybody waits; the new client came last. Each of the others may have a turn when it is found, and one more while
-  # the rest is looked for. All were accepted before: the queue would let one in after each round of turns.
-  def test_everybody_has_a_turn
+  # All clients wait; the new client came last. Each other client may have a turn when the lane finds it, and a second
+  # turn while the lane looks for the rest. All connections were accepted before: the accept queue would let in one
+  # connection after each round of turns.
+  def test_each_waiting_client_has_a_turn
     clients = Array.new(GREEDY + 2) { Support::Client.new(@server.address) }
     clients.each { |client| client.request("GET", "/new") }.each(&:read_response)
     first, *greedy, new_one = clients
@@ -56,7 +57,7 @@ class LoadFairnessTest < Support::TestCase
     clients&.each(&:close)
   end
 
-  def test_greedy_pipelining_clients_leave_the_others_their_time
+  def test_greedy_pipelining_clients_do_not_delay_new_clients
     greedy = fork { be_greedy }
     assert_equal 200, @server.get.status
     times = Array.new(NEW_CLIENTS) { seconds_of_a_new_client }.sort
@@ -78,7 +79,7 @@ class LoadFairnessTest < Support::TestCase
     Support::Deadline.now - started
   end
 
-  # Each connection is full of requests at all times: writes as much as it may, throws away the answers.
+  # Keeps each connection full of requests: writes as much as it can, and throws the responses away.
   def be_greedy
     sockets = Array.new(GREEDY) { @server.address.connect }
     unsent = sockets.to_h { |socket| [socket, ""] }

@@ -4,14 +4,14 @@ require "json"
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# kill -9 of a worker under load, a new connection for each request: at most the request in its hands is lost.
+# kill -9 of a worker under load, a new connection for each request: at most the request in the worker's hands is lost.
 class LoadKillTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
 
   LOAD_TOOL = File.join(ROOT, "lib/bontebok/bontebok-bench")
   KILLS = 5
-  # No pause for a worker that lives for a moment only: the load goes on for two seconds.
+  # Without a pause after a worker that lived for a moment only: the load goes on for two seconds.
   ARGUMENTS = %w[-w 2 -E production --err-respawn-interval 0].freeze
   # Slow enough that a worker has a request in its hands at almost any time.
   APPLICATION = <<~RUBY
@@ -22,7 +22,7 @@ class LoadKillTest < Support::TestCase
   RUBY
 
   %i[unix tcp].each do |transport|
-    define_method("test_killed_workers_over_#{transport}") do
+    define_method("test_a_killed_worker_loses_one_request_at_most_over_#{transport}") do
       server = start_bontebok(listen: transport, args: ARGUMENTS, rackup: APPLICATION)
       wait_for_workers(server, 2)
       load = start_process(LOAD_TOOL, "--json", "--close", "-c", "16", "-d", "2", url(server))
@@ -36,7 +36,7 @@ class LoadKillTest < Support::TestCase
 
   private
 
-  # The pid in an answer: this one is at work.
+  # The pid comes from a response: this worker is at work.
   def kill_one_that_serves(server)
     before = workers(server)
     victim = server.get.body.to_i

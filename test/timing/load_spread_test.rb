@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# How work is shared out between workers that are all idle whenever a connection comes.
+# How requests are shared among workers that are all idle whenever a connection comes.
 class LoadSpreadTest < Support::TestCase
   include Support::OnceMore
 
@@ -11,21 +11,21 @@ class LoadSpreadTest < Support::TestCase
   EVEN = REQUESTS / WORKERS
 
   %i[tcp unix].each do |transport|
-    define_method("test_all_have_as_much_to_do_over_#{transport}") do
+    define_method("test_each_worker_serves_an_even_share_over_#{transport}") do
       served = served_by(transport)
       assert_equal WORKERS, served.size
       served.each { |count| assert_in_delta EVEN, count, EVEN / 5, served }
     end
   end
 
-  # The first of those who wait is woken, again and again.
-  def test_the_same_do_it_without_spread
+  # The kernel wakes the first of the waiting lanes, again and again.
+  def test_without_spread_some_workers_serve_more_than_others
     assert_operator served_by(:tcp, "--no-spread").max, :>, EVEN * 1.3
   end
 
   private
 
-  # Requests of each worker, one after the other, each on a connection of its own.
+  # The number of requests per worker. The requests come one after the other, each on a connection of its own.
   def served_by(transport, *args)
     server = start_bontebok(listen: transport, args: ["-w", WORKERS.to_s, "-E", "production", *args],
                             rackup: "run ->(_env) { [200, {}, [Process.pid.to_s]] }")

@@ -3,12 +3,12 @@
 require "test_helper"
 require_relative "../integration/support/busy_worker"
 
-# A worker that is busy keeps nobody waiting while another is idle.
+# A busy worker keeps no request waiting while another worker is idle.
 class ProcessBusyTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker
 
-  def test_kept_connections_of_a_busy_worker
+  def test_an_idle_worker_serves_the_kept_connections_of_a_busy_worker
     %i[tcp unix].each do |listen|
       server = start("-w", "2", listen: listen)
       clients = Array.new(20) { connect(server) }
@@ -21,28 +21,28 @@ class ProcessBusyTest < Support::TestCase
     end
   end
 
-  def test_new_connections_go_to_who_is_idle
+  def test_an_idle_worker_serves_new_connections
     server = start("-w", "2")
     busy = block(server, connect(server))
     20.times { assert_equal other_than(server, busy), ask(connect(server)) }
     unblock(@clients.first)
   end
 
-  # Its other threads could serve, but one at a time, and slow the busy one down.
-  def test_a_worker_with_threads_stands_back
+  # The other threads of the busy worker could serve, but one at a time, and they would slow the busy thread down.
+  def test_the_other_threads_of_a_busy_worker_stand_back
     server = start("-w", "2", "-t", "4")
     kept = Array.new(10) { connect(server) }
     kept.each { |client| ask(client) }
     busy = block(server, kept.first)
     idle = other_than(server, busy)
     eventually { ask(connect(server)) == idle }
-    # Between two requests it is not seen to be idle for a moment.
+    # For a moment between two requests, the idle worker is not seen to be idle.
     assert_operator Array.new(20) { ask(connect(server)) }.count(idle), :>=, 18
     assert_operator kept.drop(1).map { |client| ask(client) }.count(idle), :>=, 8
     unblock(kept.first)
   end
 
-  def test_where_all_are_busy_other_threads_serve
+  def test_other_threads_serve_if_all_workers_are_busy
     server = start("-w", "2", "-t", "2")
     busy = block(server, connect(server), "gate1")
     blockers = Array.new(2) { connect(server) }
@@ -53,8 +53,8 @@ class ProcessBusyTest < Support::TestCase
     unblock(blockers.first, "gate2")
   end
 
-  # What no worker is idle for waits in the one queue, and outlives who has put it there.
-  def test_a_killed_worker_takes_no_others_along
+  # Requests for which no worker is idle wait in the shared queue. They outlive the worker that put them there.
+  def test_requests_in_the_shared_queue_outlive_a_killed_worker
     server = start("-w", "2", "-t", "1", listen: :tcp)
     kept = Array.new(10) { connect(server) }
     kept.each { |client| ask(client) }

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# Requests that hang for ever, of a server with RequestTimeout: others are served.
+# Requests that hang for ever, on a server with RequestTimeout: the other requests are served.
 class ProcessHungTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
@@ -20,8 +20,8 @@ class ProcessHungTest < Support::TestCase
     start_bontebok(args: ["--request-timeout", "300ms", "--graceful-timeout", "60s", *args], rackup: rackup)
   end
 
-  # Each hangs in a worker of its own, for all threads of that one.
-  def test_more_requests_hang_than_there_are_workers
+  # Each request hangs in a worker of its own, in all threads of that worker.
+  def test_a_server_serves_although_more_requests_hang_than_it_has_workers
     %w[true false].each do |preload|
       server = start("-w", "2", "--preload", preload)
       6.times do
@@ -35,8 +35,8 @@ class ProcessHungTest < Support::TestCase
     end
   end
 
-  # What its other threads can do they do until another worker is ready.
-  def test_other_threads_go_on
+  # The other threads of the worker serve until another worker is ready.
+  def test_the_other_threads_of_a_hung_worker_go_on
     server = start("-w", "1", "-t", "2")
     former = wait_for_workers(server, 1)
     server.connect do |client|
@@ -51,12 +51,12 @@ class ProcessHungTest < Support::TestCase
     refute_match(/killed/, server.output.text)
   end
 
-  def test_the_limit_is_told
+  def test_the_log_tells_that_the_limit_of_hung_workers_is_reached
     server = start("-w", "1", "-t", "2")
     2.times do |count|
       assert_equal 504, server.get("/stuck").status
       server.wait_for_output(/(hangs in a request.*){#{count + 1}}/m)
-      # The next request is then for another worker.
+      # Another worker must get the next request.
       eventually { wait_for_workers(server, 2).any? { |pid| title(pid).include?("draining") } }
     end
     server.wait_for_output(/2 workers hang, 1 more than there must be: the next one is started when one of them has/)
@@ -64,8 +64,8 @@ class ProcessHungTest < Support::TestCase
     open_gate
   end
 
-  # They are for the others before it is killed.
-  def test_other_connections_of_one_that_hangs_are_passed_on
+  # The other workers get these connections before the hung worker is killed.
+  def test_the_other_connections_of_a_hung_worker_are_passed_on
     server = start("-w", "2", "--min-body-rate", "0")
     with_connections(server, 12) do |clients|
       clients.each { |client| client.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n1") }
@@ -76,8 +76,8 @@ class ProcessHungTest < Support::TestCase
     end
   end
 
-  # It is idle again when its time is over.
-  def test_one_that_comes_back_ends_by_itself
+  # The worker is idle again when its time is over.
+  def test_a_hung_worker_whose_request_ends_leaves_by_itself
     server = start("-w", "1", "-t", "1", rackup: <<~RUBY)
       run(lambda do |env|
         sleep 0.5 if env["PATH_INFO"] == "/slow"

@@ -3,12 +3,12 @@
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# A worker that has nothing to do sleeps.
+# A worker without requests sleeps.
 class ProcessIdleTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
 
-  # A title must not keep a machine awake.
+  # The process title of an idle worker must not keep a machine awake.
   def test_after_a_request_the_worker_is_idle_again_and_nothing_wakes_it
     make_gate
     server = start_bontebok(args: ["-w", "1", "--tag", ""], rackup: GATED_APP)

@@ -3,13 +3,13 @@
 require "test_helper"
 require_relative "../integration/support/busy_worker"
 
-# A worker whose threads wait for Ruby's lock keeps nobody waiting while another worker is idle.
+# A worker whose threads wait for Ruby's lock keeps no request waiting while another worker is idle.
 class ProcessLockTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker
 
-  # Answers with the worker's pid. From /hold on a thread that serves nobody has the lock for seconds: crypt is one call
-  # in C, in which Ruby switches to no other thread.
+  # Answers with the worker's pid. After /hold, a thread that serves no request has Ruby's lock for seconds: crypt is
+  # one call in C, in which Ruby switches to no other thread.
   APPLICATION = <<~RUBY
     hold = lambda do
       $stderr.puts "held"
@@ -22,7 +22,8 @@ class ProcessLockTest < Support::TestCase
     end)
   RUBY
 
-  # The thread may wait for a processor between its line and the call: only the call needs so much of one.
+  # The thread may wait for a processor between its line in the log and the call. Only the call uses this much time of
+  # it.
   def hold(server, client)
     client.request("GET", "/hold")
     held = client.read_response.body.to_i
@@ -44,7 +45,7 @@ class ProcessLockTest < Support::TestCase
     server.wait_for_output(/^released$/)
   end
 
-  # /nap answers with how many requests the worker has begun while its thread slept 50 times for a moment.
+  # /nap returns how many requests the worker began while this thread slept 50 times for a moment.
   TURNS = <<~RUBY
     begun = 0
     nap = lambda do
@@ -63,8 +64,8 @@ class ProcessLockTest < Support::TestCase
   RUBY
   LOAD_TOOL = File.join(ROOT, "lib/bontebok/bontebok-bench")
 
-  # A thread that went on for Ruby's whole time slice would serve 100 requests in the meantime, each time.
-  def test_threads_take_turns
+  # A thread that kept the lock for Ruby's whole time slice would serve 100 requests during each sleep.
+  def test_the_threads_of_a_worker_take_turns
     server = start("-w", "1", "-t", "2", application: TURNS)
     load = start_process(LOAD_TOOL, "-c", "8", "-d", "60", "#{server.address}:/")
     client = connect(server)
@@ -78,6 +79,6 @@ class ProcessLockTest < Support::TestCase
     client.read_response.body.to_i
   end
 
-  def test_one_thread = assert_served_elsewhere(1)
-  def test_several_threads = assert_served_elsewhere(3)
+  def test_an_idle_worker_serves_while_the_one_thread_of_another_waits_for_the_lock = assert_served_elsewhere(1)
+  def test_an_idle_worker_serves_while_several_threads_of_another_wait_for_the_lock = assert_served_elsewhere(3)
 end

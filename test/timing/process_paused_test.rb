@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../integration/support/busy_worker"
 
-# Servers all of whose processes are stopped for longer than anybody has time to become ready or to end.
+# All processes of a server are stopped for longer than a process may take to become ready or to end.
 class ProcessPausedTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker
@@ -21,7 +21,7 @@ class ProcessPausedTest < Support::TestCase
     make_gate
   end
 
-  def test_a_start
+  def test_a_start_survives_a_pause
     args = ["-w", "1", "--preload", "false", *LIMITS]
     server = start_bontebok(args: args, rackup: LOADED_AT_GATE, ready: false)
     server.wait_for_output(/at the gate/)
@@ -31,7 +31,7 @@ class ProcessPausedTest < Support::TestCase
     refute_match(/killed/, server.output.text)
   end
 
-  def test_a_graceful_stop
+  def test_a_graceful_stop_survives_a_pause
     servers = %w[1 0].map { |workers| start_gated(workers) }
     servers.each { |server| server.signal("TERM") && server.wait_for_output(/ stopping/) }
     pause(*servers)
@@ -39,8 +39,8 @@ class ProcessPausedTest < Support::TestCase
     servers.each { |server| assert_predicate server.wait, :success? }
   end
 
-  # No other process limits their time.
-  def test_processes_without_a_parent
+  # No other process limits the time of these processes.
+  def test_processes_without_a_parent_survive_a_pause
     orphan = start_gated("1")
     [orphan.pid, master(orphan).pid].each { |pid| Process.kill("KILL", pid) }
     orphan.wait_for_output(/the master is gone/)
@@ -63,7 +63,7 @@ class ProcessPausedTest < Support::TestCase
     end
   end
 
-  # A process goes on before those whose time it limits.
+  # Each process goes on before the processes whose time it limits.
   def pause(*servers)
     pids = servers.flat_map { |server| server.group.map(&:pid) }
     pids.each { |pid| stop_process(pid) }
@@ -71,7 +71,7 @@ class ProcessPausedTest < Support::TestCase
     pids.each { |pid| Process.kill("CONT", pid) }
   end
 
-  # A process that would end another one, or itself, has time to do so.
+  # Gives a process that would end another process, or itself, the time to do so.
   def assert_served(waiting = @clients.size)
     @clients.each { |client| assert client.quiet?(0.3) }
     open_gate_for(waiting)

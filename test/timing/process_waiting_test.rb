@@ -3,20 +3,23 @@
 require "test_helper"
 require_relative "../integration/support/busy_worker"
 
-# How long a request waits beside a busy worker while another one is idle: what users of other servers have reported
-# (the numbers are those of puma's issues), and the moments at which a wake-up could go to the wrong one.
+# How long a request waits beside a busy worker while another worker is idle. Some tests repeat reports of users of
+# other servers; their numbers are those of puma's issues. Other tests are about moments at which a wake-up could go to
+# the wrong worker.
 class ProcessWaitingTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker
 
   TRIES = 15
   KEPT = 10
-  # What a request may wait longer than it does with nobody busy on the same machine at the same time.
+  # Seconds. With a busy worker a request may wait this much longer than without one, on the same machine at the same
+  # time.
   WAIT_LIMIT = 0.005
 
-  # A long request, and ab -n 80 -c 4 beside it: a twentieth of them had to wait for the long one's end.
+  # A long request, and ab -n 80 -c 4 beside it: in the report, a twentieth of the requests waited until the long one
+  # ended.
   %i[tcp unix].each do |transport|
-    define_method("test_puma_3961_new_connections_over_#{transport}") do
+    define_method("test_puma_3961_new_connections_do_not_wait_for_a_long_request_over_#{transport}") do
       server = start("-w", "2", "-t", "1", listen: transport)
       busy = block(server, connect(server))
       20.times do
@@ -27,9 +30,9 @@ class ProcessWaitingTest < Support::TestCase
     end
   end
 
-  # A worker that was busy while a proxy has opened its connections has few of them, the other one many: their requests
-  # waited for each other, a worker beside them idle.
-  def test_puma_3892_connections_that_are_all_of_one_worker
+  # A worker that was busy while a proxy opened its connections has few of them; the other worker has many. In the
+  # report, the requests of that worker waited for each other beside an idle worker.
+  def test_puma_3892_connections_of_one_worker_use_both_workers
     server = start("-w", "2", "-t", "1", listen: :tcp)
     3.times do |round|
       busy = block(server, primed = connect(server), "gate#{round}")
@@ -41,8 +44,9 @@ class ProcessWaitingTest < Support::TestCase
     end
   end
 
-  # A connection of the busy worker drips, so that its I/O thread wakes up as each new one comes: that is not for it.
-  def test_a_new_connection_while_the_porter_is_awake
+  # Bytes drip on a connection of the busy worker, so that its I/O thread is awake whenever a new connection comes. The
+  # new connection is not for that worker.
+  def test_a_new_connection_goes_to_the_idle_worker_while_the_io_thread_of_the_other_is_awake
     server = start("-w", "2", "-t", "1", listen: :tcp)
     usual = quartile { Support::Deadline.seconds { ask_once(server) } }
     keep_connections(server)
@@ -57,8 +61,8 @@ class ProcessWaitingTest < Support::TestCase
     unblock(first)
   end
 
-  # What a worker finds when it wakes up is a long request and another one.
-  def test_two_requests_in_one_wake_up
+  # When the worker wakes up, it finds a long request and another request.
+  def test_the_second_of_two_requests_in_one_wake_up_does_not_wait_for_the_first
     server = start("-w", "2", "-t", "1", listen: :tcp)
     keep_connections(server)
     usual = quartile { |_try| seconds_after_a_nap(two_of_one_worker.last) }
@@ -73,9 +77,10 @@ class ProcessWaitingTest < Support::TestCase
     assert_operator waited, :<, usual + WAIT_LIMIT
   end
 
-  # There is more to do than time for it: those who came by the one listener, those who came by the other, and those who
-  # were passed on. Each is told of as it begins, and takes long enough for the I/O thread to notice.
-  def test_everybody_has_a_turn
+  # There is more to do than the workers have time for: requests of one listener, requests of the other listener, and
+  # requests that were passed on. The application logs each request as it begins. A request takes long enough for the
+  # I/O thread to notice it.
+  def test_the_listeners_and_the_shared_queue_are_served_in_turns
     server = start("-w", "2", "-t", "1", "-l", "unix:#{temp_dir}/other.sock", listen: :tcp, rackup: <<~RUBY)
       run(lambda do |env|
         $stderr.puts env["PATH_INFO"]
@@ -97,8 +102,8 @@ class ProcessWaitingTest < Support::TestCase
 
   private
 
-  # As long as one worker is at the first gate and the other at the second, nobody is idle; whoever comes back first
-  # serves those who have waited.
+  # While one worker is at the first gate and the other worker is at the second gate, no worker is idle. The worker that
+  # comes back first serves the requests that have waited.
   def assert_two_at_a_time(server, clients, round)
     first, second, *rest = clients
     one = block(server, first, "gate#{round}a")
@@ -113,7 +118,7 @@ class ProcessWaitingTest < Support::TestCase
     server.connect { |client| ask(client) }
   end
 
-  # All are in the queue that the workers share.
+  # Afterwards all requests are in the shared queue.
   def pass_on(server, clients)
     before = sockets(server)
     clients.each { |client| client.request("GET", "/kept") }
@@ -130,13 +135,13 @@ class ProcessWaitingTest < Support::TestCase
     @served_by = Array.new(KEPT) { connect(server) }.to_h { |client| [client, ask(client)] }
   end
 
-  # Who has served a connection has it.
+  # A connection belongs to the worker that has served it.
   def two_of_one_worker
     @served_by.keys.group_by { |client| @served_by[client] }.values.max_by(&:size).first(2)
   end
 
-  # From the moment that the client's worker wakes up, and finds what was sent while it was stopped, to the answer. It
-  # has gone to sleep before, or it would come back to what it had found last.
+  # Seconds from the moment when the client's worker wakes up until the response. While the worker is stopped, it is
+  # sent the requests that it finds then. It must sleep before the stop, or it would first return to its last findings.
   def seconds_after_a_nap(client)
     pid = @served_by[client]
     eventually { Support::ProcessTable.asleep?(pid) }
@@ -151,7 +156,7 @@ class ProcessWaitingTest < Support::TestCase
     Process.kill("CONT", pid)
   end
 
-  # Of the tries: what else the machine does delays some of them, what is broken all.
+  # The lower quartile of the tries: other work of the machine delays some tries, a fault delays all of them.
   def quartile(&try)
     Array.new(TRIES, &try).sort[TRIES / 4]
   end

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../integration/support/busy_worker"
 
-# QueueTimeout and MaxQueue: who waits while all workers are busy.
+# QueueTimeout and MaxQueue: requests that wait while all workers are busy.
 class QueueLimitsTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker
@@ -25,7 +25,7 @@ class QueueLimitsTest < Support::TestCase
     blocked.each_with_index { |client, i| unblock(client, "gate#{round}_#{i}") }
   end
 
-  # All that are connected and have been served, so that every worker may have some.
+  # Clients with kept connections that were served once, so that every worker may have some of them.
   def keep(server, count = 4)
     Array.new(count) { connect(server).tap { |client| ask(client) } }
   end
@@ -39,8 +39,8 @@ class QueueLimitsTest < Support::TestCase
     assert_equal [503, "1", kept], [response.status, response["Retry-After"], response.keep_alive?]
   end
 
-  # It says that it is idle, and takes nothing.
-  def test_a_worker_that_is_stopped_while_it_is_idle
+  # The stopped worker says that it is idle, but takes nothing.
+  def test_a_worker_that_is_stopped_while_idle_does_not_count_as_idle
     server = start("--queue-timeout", "#{SOON}s")
     client = connect(server)
     stopped = (workers(server) - [ask(client)]).first
@@ -55,7 +55,7 @@ class QueueLimitsTest < Support::TestCase
   end
 
   %i[unix tcp].each do |transport|
-    define_method("test_nobody_waits_for_longer_than_queue_timeout_over_#{transport}") do
+    define_method("test_no_request_waits_longer_than_queue_timeout_over_#{transport}") do
       server = start("--queue-timeout", "#{SOON}s", "--access-log", "-", "--access-log-format", "%>s %X line",
                      listen: transport)
       kept = keep(server)
@@ -73,7 +73,7 @@ class QueueLimitsTest < Support::TestCase
       eventually { server.output.lines.count("503 + line") == 8 }
     end
 
-    define_method("test_no_more_wait_than_max_queue_over_#{transport}") do
+    define_method("test_no_more_requests_wait_than_max_queue_over_#{transport}") do
       server = start("--max-queue", MOST, listen: transport)
       kept = keep(server, 1).first
       blocked = block_all(server)
@@ -89,8 +89,8 @@ class QueueLimitsTest < Support::TestCase
     end
   end
 
-  # Nobody reads a million bytes for it, nor asks for them.
-  def test_a_body_that_is_still_to_come
+  # The server does not read a million bytes only to reject the request, and does not ask for them.
+  def test_a_request_that_is_rejected_before_its_body_comes_ends_its_connection
     server = start("--max-queue", MOST)
     blocked = block_all(server)
     clients = wait_in_line(server)
@@ -101,7 +101,7 @@ class QueueLimitsTest < Support::TestCase
     assert_most_are_served(clients)
   end
 
-  def test_health_checks_are_not_refused
+  def test_health_checks_are_not_rejected
     server = start("--queue-timeout", "#{SOON}s", "--max-queue", 2, "--health-paths", "/up /healthz")
     blocked = block_all(server)
     checks = %w[/up /healthz?x].map { |target| send_request(server, target) }
@@ -111,8 +111,8 @@ class QueueLimitsTest < Support::TestCase
     checks.each { |client| assert_equal 200, client.read_response.status }
   end
 
-  # They have put into the queue what waits there, and have counted it.
-  def test_killed_workers_leave_the_count_right
+  # The killed workers have put the waiting requests into the queue and have counted them.
+  def test_killed_workers_leave_the_count_of_waiting_requests_right
     server = start("--max-queue", MOST)
     3.times do |round|
       before = workers(server)
@@ -125,7 +125,7 @@ class QueueLimitsTest < Support::TestCase
     end
   end
 
-  def test_nobody_is_refused_while_a_worker_is_idle
+  def test_no_request_is_rejected_while_a_worker_is_idle
     server = start("--queue-timeout", "#{SOON}s", "--max-queue", 1)
     busy = connect(server)
     block(server, busy)
@@ -135,8 +135,8 @@ class QueueLimitsTest < Support::TestCase
     unblock(busy)
   end
 
-  # There are limits to look after, but nobody who waits.
-  def test_nobody_wakes_up_for_nothing
+  # There are limits to watch, but no request waits.
+  def test_no_worker_wakes_up_for_an_empty_queue
     server = start("--queue-timeout", "#{SOON}s", "--max-queue", 1)
     kept = keep(server)
     before = nil
@@ -147,7 +147,8 @@ class QueueLimitsTest < Support::TestCase
 
   private
 
-  # More than may wait, and those that come later: all of these are refused. Those who wait are in the queue.
+  # Sends twice as many requests as may wait; the later ones are rejected. Returns when the others are in the shared
+  # queue.
   def wait_in_line(server)
     before = sockets(server)
     clients = Array.new(2 * MOST) { send_request(server) }
@@ -161,7 +162,7 @@ class QueueLimitsTest < Support::TestCase
     clients.count { |client| !client.quiet?(0) }
   end
 
-  # Two workers that put one into the queue in the same moment may find room for both.
+  # Two workers that put a request into the queue at the same moment may both find room.
   def assert_most_are_served(clients)
     statuses = clients.map { |client| client.read_response.status }
     assert_includes [MOST, MOST + 1], statuses.count(200), statuses

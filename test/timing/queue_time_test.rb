@@ -4,12 +4,12 @@ require "json"
 require "test_helper"
 require_relative "../integration/support/busy_worker"
 
-# How long requests have waited, as the application and the access log are told.
+# The queue time of requests, as the application and the access log get it.
 class QueueTimeTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker
 
-  # Answers with what env says of it; /gate waits until that file is there.
+  # Answers with the queue times in env. /gate waits until the file "gate" exists.
   APPLICATION = <<~RUBY
     require "json"
     run(lambda do |env|
@@ -23,10 +23,10 @@ class QueueTimeTest < Support::TestCase
   OWN = "bontebok.queue_time"
   PROXYS = "bontebok.proxy_queue_time"
   WAIT = 500 # ms
-  SLACK = 400 # ms: it waits unread for a tick of the I/O thread; a slow machine's ticks are late, the kernel's own, too
+  SLACK = 400 # ms: a request is unread for a tick of the I/O thread; slow machines delay its ticks and the kernel's
 
   { io_thread: %w[-w 1 -t 1], siblings: %w[-w 2 -t 1], threads: %w[-w 1 -t 2] }.each do |name, args|
-    define_method("test_behind_busy_lanes_of_#{name}") do
+    define_method("test_the_queue_time_behind_busy_lanes_is_right_with_#{name}") do
       server = start(*args, "--access-log", log, "--access-log-format", "json")
       kept = Array.new(3) { connected(server) }
       waits = waits_behind(server, name == :io_thread ? 1 : 2) do
@@ -37,15 +37,15 @@ class QueueTimeTest < Support::TestCase
     end
   end
 
-  # Nobody has accepted them meanwhile.
-  def test_new_connections_over_tcp
+  # No worker accepts these connections while they wait.
+  def test_the_queue_time_of_new_tcp_connections_includes_the_accept_queue
     server = start("-w", "2", "-t", "1", listen: :tcp)
     waits_behind(server, 2) do
       Array.new(3) { connect(server).tap { |client| client.request("GET", "/waits") } }
     end
   end
 
-  def test_a_proxy_that_is_believed_and_one_that_is_not
+  def test_the_queue_time_at_the_proxy_is_told_for_a_trusted_proxy_only
     { "127.0.0.1" => true, "10.0.0.0/8, unix" => false }.each do |trusted, believed|
       server = start("-w", "1", "--trusted-proxies", trusted, listen: :tcp)
       client = connect(server)
@@ -69,7 +69,7 @@ class QueueTimeTest < Support::TestCase
     File.join(temp_dir, "access.log")
   end
 
-  # One that is kept, and was served.
+  # A client with a kept connection that was served once.
   def connected(server)
     connect(server).tap do |client|
       sent = now
@@ -79,7 +79,7 @@ class QueueTimeTest < Support::TestCase
     end
   end
 
-  # Has so many lanes busy, each with a request on a connection of its own.
+  # Makes `count` lanes busy, each with a request on a connection of its own.
   def block_lanes(server, count)
     Array.new(count) do |number|
       sent = now
@@ -90,7 +90,8 @@ class QueueTimeTest < Support::TestCase
     end
   end
 
-  # Has that many lanes busy while the clients that the block returns wait. Returns for how long, as they are told.
+  # Makes `count` lanes busy while the clients that the block returns wait. Returns the queue times that the application
+  # tells them.
   def waits_behind(server, count)
     busy = block_lanes(server, count)
     sent = now
@@ -103,7 +104,7 @@ class QueueTimeTest < Support::TestCase
     waits.each { |wait| assert_includes (WAIT - SLACK)..(now - sent + SLACK), wait }
   end
 
-  # Than it has taken until it was seen to be served.
+  # took: ms until the test saw that the request was served.
   def assert_not_longer(took, told)
     assert_operator told.fetch(OWN, 0), :<, took + SLACK
     refute_includes told, PROXYS
@@ -113,7 +114,7 @@ class QueueTimeTest < Support::TestCase
     JSON.parse(client.read_response.body)
   end
 
-  # The times of the requests for a path.
+  # The queue times of the requests for a path, in us.
   def logged(path, count)
     times = nil
     eventually do

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# RequestTimeoutSoft: an application is asked to end a request, and can ask for more time.
+# RequestTimeoutSoft: the server asks an application to end a request, and the application can ask for more time.
 class RequestTimeoutSoftTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
@@ -50,7 +50,7 @@ class RequestTimeoutSoftTest < Support::TestCase
     assert_equal former, workers(server)
   end
 
-  def test_one_that_does_not_end
+  def test_a_worker_whose_request_does_not_end_is_replaced
     server = start("-w", "1", "--request-timeout-soft", "200ms", "--request-timeout", "600ms",
                    "--graceful-timeout", "500ms")
     former = wait_for_workers(server, 1)
@@ -60,8 +60,9 @@ class RequestTimeoutSoftTest < Support::TestCase
     wait_for_workers(server, 1, without: former)
   end
 
-  # The client has its answer by then: it is the thread that is ended, if the worker has another one.
-  def test_behind_the_hard_limit
+  # By then the client has its response. The exception ends the thread's work, if the worker has another thread and
+  # lives.
+  def test_a_soft_limit_above_the_hard_limit_ends_the_thread
     server = start("-w", "1", "-t", "2", "--request-timeout-soft", "600ms", "--request-timeout", "200ms")
     server.wait_for_output(/RequestTimeoutSoft is not below RequestTimeout: it comes when/)
     former = wait_for_workers(server, 1)
@@ -72,8 +73,8 @@ class RequestTimeoutSoftTest < Support::TestCase
     refute_match(/killed/, server.output.text)
   end
 
-  # What is in flight has its limits also when nobody is left to replace its worker.
-  def test_an_orphan
+  # A request in flight has its limits even if no process is left to replace its worker.
+  def test_an_orphaned_worker_keeps_the_soft_limit
     server = start("-w", "1", "--request-timeout-soft", "1s", "--keepalive-drain", "10ms")
     wait_for_workers(server, 1)
     server.connect do |client|
@@ -95,27 +96,27 @@ class RequestTimeoutSoftTest < Support::TestCase
     assert_equal 504, server.get("/slow").status
   end
 
-  def test_more_time_where_the_limit_is_hard
+  def test_more_time_moves_a_hard_limit_without_a_soft_limit
     server = start("-w", "1", "--request-timeout", "1s")
     assert_equal 200, server.get("/extended").status
   end
 
-  def test_in_one_process
+  def test_the_soft_limit_holds_in_a_single_process
     server = start("-w", "0", "--request-timeout-soft", "300ms")
     assert_equal 504, server.get("/slow").status
     server.wait_for_output(/RequestTimeoutSoft: GET .slow is here/)
     assert_equal 200, server.get.status
   end
 
-  # In a console, in an application's own tests, under rackup while the application loads.
-  def test_its_exception_is_there_without_the_server
+  # Applications name it in a console, in their own tests, and under rackup while they load.
+  def test_the_exception_is_defined_without_the_server
     known = 'require "bontebok"; one = Bontebok::RequestTimeout; require "bontebok/bontebok"; ' \
             "p one.superclass, one.equal?(Bontebok::RequestTimeout)"
     run = Support::ChildProcess.run(RbConfig.ruby, "-I", File.join(ROOT, "lib"), "-e", known)
     assert_equal "Exception\ntrue\n", run.output.text
   end
 
-  def test_nobody_counts
+  def test_an_application_without_a_limit_cannot_extend_it
     server = start("-w", "1")
     assert_equal "false", server.get.body
   end

@@ -5,7 +5,7 @@ require "test_helper"
 require "time"
 require_relative "../integration/support/process_tree"
 
-# RequestTimeout: an application that does not come back.
+# RequestTimeout: an application that does not return.
 class RequestTimeoutTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
@@ -35,7 +35,7 @@ class RequestTimeoutTest < Support::TestCase
     start_bontebok(args: ["--request-timeout", "300ms", *args], rackup: APPLICATION)
   end
 
-  def test_the_client_is_answered_and_the_worker_replaced
+  def test_the_client_gets_a_response_and_the_worker_is_replaced
     server = start("-w", "1", "--graceful-timeout", "1s")
     former = wait_for_workers(server, 1)
     assert_equal 504, server.get("/stuck").status
@@ -64,8 +64,8 @@ class RequestTimeoutTest < Support::TestCase
     open_gate
   end
 
-  # It has waited in no queue while the application had it.
-  def test_the_access_log_tells_how_long_it_took
+  # The request waited in no queue while the application had it.
+  def test_the_access_log_tells_how_long_the_request_took
     log = File.join(temp_dir, "access.log")
     server = start("-w", "1", "--graceful-timeout", "500ms", "--access-log", log, "--access-log-format", "json")
     asked = Time.now
@@ -79,7 +79,7 @@ class RequestTimeoutTest < Support::TestCase
     assert_operator Time.iso8601(line["time"]), :<=, answered - 0.299
   end
 
-  def test_an_answer_that_has_begun_is_cut
+  def test_a_response_that_has_begun_is_cut
     server = start("-w", "2", "--graceful-timeout", "500ms")
     wait_for_workers(server, 2)
     server.connect do |client|
@@ -89,7 +89,7 @@ class RequestTimeoutTest < Support::TestCase
     server.wait_for_output(/has not finished its answer/)
   end
 
-  def test_an_answer_that_is_whole_is_not_cut
+  def test_a_response_that_is_complete_is_not_cut
     server = start("-w", "2", "--graceful-timeout", "500ms")
     wait_for_workers(server, 2)
     server.connect do |client|
@@ -99,14 +99,14 @@ class RequestTimeoutTest < Support::TestCase
     end
   end
 
-  def test_one_that_comes_back_in_time
+  def test_a_worker_whose_requests_end_in_time_is_kept
     server = start("-w", "1")
     former = wait_for_workers(server, 1)
     100.times { assert_equal 200, server.get.status }
     assert_equal former, workers(server)
   end
 
-  def test_others_of_the_process_finish
+  def test_other_threads_of_the_worker_serve_until_it_is_replaced
     server = start("-w", "1", "-t", "3")
     former = wait_for_workers(server, 1)
     assert_equal 504, server.get("/stuck").status
@@ -116,7 +116,7 @@ class RequestTimeoutTest < Support::TestCase
     wait_for_workers(server, 1, without: former)
   end
 
-  def test_in_one_process
+  def test_the_timeout_holds_in_a_single_process
     server = start("-w", "0", "-t", "2")
     assert_equal 504, server.get("/stuck").status
     server.wait_for_output(/stay_here/)

@@ -4,18 +4,20 @@ require_relative "child"
 require_relative "../system/clock"
 
 module Bontebok
-  # Workers whose master has died, as the supervisor sees them: the kernel has made them its children. They serve until
-  # a generation is whole; then they retire. They have no channel and are told by signals (Parent).
+  # Workers whose master has died. The kernel makes them children of the supervisor, which uses this class. They serve
+  # until all workers of the next generation are ready; then they retire. They have no channel: the supervisor sends
+  # them signals (see Parent).
   #
-  # The kernel gives us other processes as well, a daemon of the application for example. Those are left alone.
+  # The kernel also gives the supervisor other processes, for example a daemon of the application. This class leaves
+  # them alone.
   class AdoptedWorkers
     SIGNALS = { retire: "TERM", drain: "QUIT", quit: "INT", kill_children: "KILL" }.freeze
 
     Worker = Struct.new(:pid, :told, :deadline)
     private_constant :Worker
 
-    # worker_links: on whose board the workers are. patience: seconds that one may take to finish. stalled: the
-    # StalledWorkers, where one may be.
+    # worker_links: lists the workers that are on the scoreboard. patience: seconds that a worker may take to finish.
+    # stalled: the StalledWorkers, which finds workers that do not move; nil: no worker counts as stalled.
     def initialize(worker_links, patience:, log:, stalled: nil)
       @worker_links = worker_links
       @patience = patience
@@ -28,7 +30,7 @@ module Bontebok
       @workers.empty?
     end
 
-    # A master has ended. Those of its workers that serve are on the board.
+    # Called when a master has ended. Adopts those of its workers that serve: they are on the scoreboard.
     def take
       pids = (@worker_links.pids - @workers.map(&:pid)).select { |pid| ours?(pid) }
       return if pids.empty?
@@ -40,13 +42,13 @@ module Bontebok
       @workers.each { |worker| retire(worker) if @worker_links.leaving.include?(worker.pid) && !worker.told }
     end
 
-    # most: how many of them serve on. With more, masters that die again and again would fill the memory; those that
-    # came last go first.
+    # most: how many of the workers go on serving. The workers that came last retire. Without a limit, masters that die
+    # again and again would fill the memory with workers.
     def keep(most)
       @workers.reject(&:told).drop(most).each { |worker| retire(worker) }
     end
 
-    # Nobody serves on: :drain, :quit or :kill_children.
+    # Tells all workers to end. how: :drain, :quit or :kill_children.
     def stop(how)
       @stop = [how, Clock.now + (how == :drain ? @patience : Child::QUIT_SECONDS)]
       tell_all(*@stop)
@@ -56,12 +58,12 @@ module Bontebok
       @workers.each { |worker| signal(worker, "HUP") }
     end
 
-    # When #kill_late_ones has something to do; nil: never.
+    # The time at which #kill_late_ones has something to do; nil: never.
     def deadline
       [*@workers.filter_map(&:deadline), (@stalled&.time unless empty?)].compact.min
     end
 
-    # And those that do not move.
+    # Kills the workers that did not end in time, and the workers that do not move.
     def kill_late_ones
       late = @workers.select { |worker| worker.deadline && worker.deadline <= Clock.now }
       late.each { |worker| kill(worker, "did not end in time") }
@@ -69,7 +71,8 @@ module Bontebok
       @workers.each { |worker| kill(worker, stalled[worker.pid]) if stalled.key?(worker.pid) }
     end
 
-    # A process has ended, and we have waited for it. It may be one of these, or one that died with its master.
+    # A process has ended, and this process has reaped it. It may be one of these workers, or a worker that died with
+    # its master.
     def ended(pid, status)
       @worker_links.forget(pid)
       worker = @workers.find { |one| one.pid == pid } or return
@@ -79,7 +82,7 @@ module Bontebok
 
     private
 
-    # Only for our own children can we wait.
+    # A process can wait only for its own children.
     def ours?(pid)
       _, status = Process.wait2(pid, Process::WNOHANG)
       ended(pid, status) if status
@@ -119,7 +122,7 @@ module Bontebok
       signal(worker, "KILL")
     end
 
-    # Until we have waited for it the pid cannot have become another's.
+    # The pid cannot belong to another process before this process has reaped the worker.
     def signal(worker, name)
       Process.kill(name, worker.pid)
     rescue Errno::ESRCH

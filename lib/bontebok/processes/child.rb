@@ -6,31 +6,32 @@ require_relative "../system/clock"
 require_relative "forking"
 
 module Bontebok
-  # A forked process as its parent sees it: the supervisor's master, a master's worker. Children keeps them.
+  # A forked process as its parent sees it: the supervisor's master, or a master's worker. Children keeps these objects.
   #
   #   :started --loaded--> :loaded --ready--> :ready --whole--> :whole
   #
   # Only a master becomes whole: when all of its workers are ready.
   #
-  # Beside that it is told to go at some time (leaving?), or first only waits to be replaced (staying? is false). It has
-  # a deadline while it boots and while it is leaving, not while it waits to be told to go on or serves.
+  # At each of these steps, a child stays (staying?), or waits for its replacement (neither staying? nor leaving?), or
+  # was told to end (leaving?). It has a deadline while it boots and while it leaves. It has none while it waits for
+  # :go, and none while it serves.
   class Child
     include Leaving
 
     PROGRESS = %i[started loaded ready whole].freeze
-    # What the end may take of one that is told to end now.
+    # Seconds that a child may take to end if it is told to end now.
     QUIT_SECONDS = 2
-    # A process that ends closes its channel a moment before its parent can know of its end.
+    # Seconds. A process that ends closes its channel a moment before its parent can reap it.
     MOMENT = 0.5
-    # The same, when it has to kill its own children.
+    # Seconds that a child may take to kill its own children and to end.
     KILL_SECONDS = 1
 
-    # status: the Process::Status of its end; nil when somebody else has waited for it.
+    # status: the Process::Status of its end; nil if other code has reaped the child.
     attr_reader :number, :pid, :channel, :deadline, :patience, :ending, :status
 
     extend Forking
 
-    # A Process::Status, as the log says it.
+    # A Process::Status in the words of the log.
     def self.ending(status)
       status.signaled? ? "killed by SIG#{Signal.signame(status.termsig)}" : "exit status #{status.exitstatus}"
     end
@@ -45,7 +46,7 @@ module Bontebok
       @unsaid = []
     end
 
-    # It must get on within so many seconds. Of one that was killed nobody can expect anything.
+    # Sets the deadline: the child must become ready, or end, within `seconds`. A killed child gets no deadline.
     def expect(seconds)
       return if @killed
 
@@ -53,7 +54,7 @@ module Bontebok
       @deadline = Clock.now + seconds
     end
 
-    # Notes what the child said of itself.
+    # Notes the step that the child has reported.
     def reached(step)
       @progress = step
       @deadline = nil unless leaving?
@@ -69,7 +70,7 @@ module Bontebok
       PROGRESS.index(@progress) >= PROGRESS.index(step)
     end
 
-    # False once it is to go: it counts no more, and somebody takes its place.
+    # False once the child is to be replaced or to end: it no longer counts, and another child takes its place.
     def staying?
       @staying
     end
@@ -78,7 +79,7 @@ module Bontebok
       @staying = false
     end
 
-    # The one that was to take its place has failed.
+    # The child's replacement has failed: the child stays.
     def stay
       @staying = true
     end
@@ -91,23 +92,23 @@ module Bontebok
       !@deadline.nil? && @deadline <= Clock.now
     end
 
-    # What it has not done when it is overdue.
+    # The step that the child has missed, in the words of the log.
     def omission
       "did not #{leaving? ? 'end' : 'become ready'} within #{@patience} s"
     end
 
-    # Lets one serve that is loaded, within so many seconds.
+    # Tells a loaded child to serve, within `seconds`.
     def go(seconds)
       channel.say(:go)
       expect(seconds) unless leaving?
     end
 
-    # While it loads nobody is there to hear anything but the end.
+    # A child that loads hears nothing but an order to end. Other words wait until it is loaded.
     def tell(word)
       reached?(:loaded) || leaving? ? channel.say(word) : @unsaid.push(word)
     end
 
-    # The words that have come. After its end there are none, and the channel need not be watched.
+    # The words that have arrived. After the end of the channel there are none, and the channel need not be watched.
     def hear
       words = channel.hear
       @lost_at = Clock.now + MOMENT if words.delete(:closed)
@@ -118,7 +119,8 @@ module Bontebok
       !@lost_at.nil?
     end
 
-    # When it is lost, if it lives: it has called exec, or closed what is not its own. nil: nobody expects that.
+    # The time at which the child counts as lost if it still lives: it has called exec, or has closed the server's
+    # descriptor of the channel. nil: the channel is open, or the child is leaving.
     def lost_at
       @lost_at unless leaving?
     end
@@ -127,8 +129,8 @@ module Bontebok
       !lost_at.nil? && lost_at <= Clock.now
     end
 
-    # Asks the kernel whether it has ended. Waits for no other process: those are not ours. Somebody else in this
-    # process (the application, in a master) may have waited for it.
+    # Reaps the child if it has ended. It reaps no other process: other processes are not ours. Other code in this
+    # process (the application, in a master) may have reaped the child already.
     def check
       _, status = Process.wait2(pid, Process::WNOHANG)
       ended(status) if status

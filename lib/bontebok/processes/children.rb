@@ -13,28 +13,30 @@ require_relative "../config/hooks"
 require_relative "../system/main_thread"
 
 module Bontebok
-  # The children that a process must have, by number: the supervisor's one master, a master's workers. Keeps one staying
-  # child per number alive and replaces those that go. The rules:
+  # The children that a process must have, by number: the supervisor's one master, or a master's workers. Children keeps
+  # one child per number alive and replaces children that go. The rules:
   #
-  #   - One that was ready and ends is replaced at once. One that ends before it was ready is a failure: its number
-  #     pauses, longer with each failure in a row. To end by itself sooner than such a pause after it was ready is a
-  #     failure as well, from the second time in a row.
-  #   - One that asks to leave goes on serving until its replacement is ready. Then it retires: what it has not accepted
-  #     is for the others. Of several that ask each waits until the one before it has ended. One that loads retires at
-  #     once: however often they are to be replaced, of each number one serves and one loads.
-  #   - One in which a request hangs is replaced beside all others, see Hung.
-  #   - One that lives and does not talk any more is replaced at once. Nobody can tell it to end.
-  #   - One that is not ready in time, or has not ended in time after it was told to, is killed and named in the log.
+  #   - A child that was ready and ends is replaced at once. A child that ends before it was ready is a failure: its
+  #     number pauses, longer with each failure in a row. A child that was ready and ends by itself in less than `pause`
+  #     seconds is a failure too, from the second time in a row.
+  #   - A child that asks to leave serves until its replacement is ready. Then it retires: the other children take the
+  #     connections that it has not accepted. If several children ask, each waits until the one before it has ended. A
+  #     child that still loads retires at once. So a number has at most one child that serves and one that loads,
+  #     however often children are replaced.
+  #   - A child in which a request hangs is replaced at once, without a turn (see Hung).
+  #   - A child that lives but has closed its channel is replaced at once. Nobody can tell it to end.
+  #   - A child that does not become ready in time, or does not end in time, is killed. The log names it.
   class Children
     include Ends
     include Hung
     include Orders
 
-    # name: what the log calls a child. margin: seconds that one may take on top of patience, and of what an end at once
-    # may take, if it has children of its own to wait for. interval: seconds between any two starts. boot: seconds in
-    # which one must be loaded, and again ready once it may go. ended: is called with each Child that has ended.
-    # stalled: the StalledWorkers, where one may be. The block forks the child of a number and returns the Child; it may
-    # raise Hooks::Failed.
+    # name: the log's word for a child. pause: seconds before the next start after a first failure. patience: seconds
+    # that a child may take to finish. margin: seconds that are added to `patience`, and to the limit for an end at
+    # once, if a child has children of its own to wait for. interval: seconds between any two starts. boot: seconds that
+    # a child has to load, and again to become ready after :go. ended: called with each Child that has ended. stalled:
+    # the StalledWorkers, or nil if no child can stall. The block forks the child of a number and returns the Child; it
+    # may raise Hooks::Failed.
     def initialize(name, count, pause:, patience:, log:, margin: 0, interval: 0, boot: Float::INFINITY,
                    ended: proc {}, stalled: nil, &start)
       @roster = Roster.new(count)
@@ -54,15 +56,15 @@ module Bontebok
       @roster.empty?
     end
 
-    # Waits until something happens to a child, a deadline passes or one of the others is readable. #tick is to follow,
-    # after the signals were taken: a CHLD that comes later wakes the next wait. The block is given what the application
-    # raises here (MainThread). until_then: a deadline of the caller's.
+    # Waits until something happens to a child, a deadline passes or one of the others is readable. Then the caller
+    # takes the signals and calls #tick. A CHLD that comes later wakes the next wait. The block gets an exception that
+    # the application raises in this thread (see MainThread). until_then: a deadline of the caller.
     def wait(*others, until_then: nil, &interrupted)
       seconds = seconds_to_wait([*deadlines, *until_then])
       MainThread.wait([*others, *@roster.audible.map(&:channel)], seconds, &interrupted)
     end
 
-    # Hears what the children say, and starts, retires and kills by the rules above.
+    # Reads the children's words. Starts, retires and kills children by the rules above.
     def tick
       @roster.audible.each { |child| child.hear.each { |word| note(child, word) } }
       reap
@@ -75,12 +77,13 @@ module Bontebok
       fill
     end
 
-    # Somebody else has waited for a process, which may be one of these.
+    # Other code has reaped a process, which may be one of these children.
     def ended(pid, status)
       @roster.find { |child| child.pid == pid }&.ended(status)
     end
 
-    # Every number has a child that came so far, or has failed, or the system has no room for it.
+    # True if every number has a child that has reached the step, or has failed, or the system has no room for its
+    # child.
     def settled?(step)
       @roster.settled?(step) { |number| @pauses.failing?(number) || (@pauses.refused? && @roster.of(number).empty?) }
     end
@@ -89,29 +92,29 @@ module Bontebok
       @roster.any? { |child| child.reached?(step) }
     end
 
-    # Every number has a child that serves.
+    # True if every number has a child that has reached #succession and is not leaving.
     def whole?
       @roster.whole?(succession)
     end
 
-    # Lets those serve that are loaded, and those that will be.
+    # Tells the loaded children to serve. Tells each later child to serve when it is loaded.
     def go
       @go = true
       @roster.each { |child| child.go(@seconds[:boot]) if child.reached?(:loaded) && !child.reached?(:ready) }
     end
 
-    # Says it to all; to one that loads, when it is loaded.
+    # Sends the word to all children. A child that loads gets it when it is loaded.
     def tell(word)
       @roster.each { |child| child.tell(word) }
     end
 
-    # Nothing is started any more; all are told how to end: :drain, :retire, :quit or :kill_children.
+    # Starts no more children, and tells all children how to end: :drain, :retire, :quit or :kill_children.
     def stop(how)
       @stopping = true
       @roster.each { |child| child.public_send(how, @seconds[how]) }
     end
 
-    # Whoever is still there ends now.
+    # Kills all children that are left.
     def kill
       @stopping = true
       @roster.reject(&:killed?).each { |child| kill_now(child, "has not ended") }
@@ -119,7 +122,7 @@ module Bontebok
 
     private
 
-    # The step at which a child takes the place of the former one of its number.
+    # The step at which a child takes the place of the former child of its number.
     def succession
       :ready
     end
@@ -129,7 +132,7 @@ module Bontebok
       @roster.startable.each { |number| start(number) if @pauses.over(number) <= Clock.now }
     end
 
-    # When there is no room for one more now, there may be later.
+    # A system without room for another process may have room later.
     def start(number)
       @roster.add(@start.call(number).tap { |child| child.expect(@seconds[:boot]) })
       @pauses.started

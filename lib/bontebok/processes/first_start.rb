@@ -6,8 +6,8 @@ require_relative "../start_failure"
 require_relative "start_lines"
 
 module Bontebok
-  # The first start, in the supervisor: it listens when workers are loaded, and tells when they serve. Without one of
-  # them there is no start.
+  # The first start, in the supervisor. The sockets listen when workers are loaded; the log says when workers serve. The
+  # start fails if no worker is loaded, or none becomes ready.
   module FirstStart
     private
 

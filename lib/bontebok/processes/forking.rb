@@ -5,12 +5,12 @@ require_relative "../system/fork_guard"
 require_relative "../system/main_thread"
 
 module Bontebok
-  # How a Child comes into being.
+  # Creates a Child by a fork. Child extends this module.
   module Forking
-    # Forks. In the child: closes the parent's channels (to_close: whatever else is not the child's), then exits with
-    # what the block returns. Raises SystemCallError when there is no room for it.
+    # Forks and returns the Child. The new process closes the parent's channels and everything in to_close, then exits
+    # with the status that the block returns. Raises SystemCallError if the system has no room for another process.
     def fork(number, to_close: [])
-      require "bontebok/bontebok" # only here: a start tells whether it is built
+      require "bontebok/bontebok" # not at the top of the file: the start reports an extension that is not built
       Core.check_fork
       parent_end, child_end = Channel.pair
       pid = ForkGuard.pass do

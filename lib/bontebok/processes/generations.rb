@@ -4,27 +4,28 @@ require_relative "children"
 require_relative "../system/clock"
 
 module Bontebok
-  # The supervisor's masters: one generation that serves, and at times the next one, which is to take its place. The
-  # former generation serves until the next one is whole: until all of the workers that it must have are ready. A next
-  # generation that is not whole in time is stopped, and the former one stays. The next #renew tries again.
+  # The supervisor's masters: the generation that serves and, at times, the next generation, which is to replace it. The
+  # former generation serves until the next one is whole: until all workers that it must have are ready. If the next
+  # generation is not whole in time, it is stopped and the former generation stays. The next #renew tries again.
   class Generations < Children
-    # What the master may need on top of its workers' time: were it killed first, a stuck worker would stay for ever.
+    # Seconds that a master has beyond its workers' time. If the master were killed first, a stuck worker would stay for
+    # ever.
     MASTER_SECONDS = 5
 
-    # workers: returns how many a generation must have.
+    # workers: returns the number of workers that a generation must have.
     def self.of(config, workers, log, ended:, &start)
       new(pause: config.seconds(:err_respawn_interval), patience: config.seconds(:graceful_timeout), log: log,
           ended: ended, limit: -> { limit(config, workers.call) }, &start)
     end
 
-    # One worker may take the whole of WorkerBootTimeout, and each other one is started SpawnInterval later.
+    # One worker may take the whole of WorkerBootTimeout. Each further worker is started SpawnInterval later.
     def self.limit(config, workers)
       boot = config.seconds(:worker_boot_timeout)
       boot.zero? ? Float::INFINITY : boot + (config.seconds(:spawn_interval) * (workers - 1))
     end
     private_class_method :limit
 
-    # limit: returns the seconds in which the next generation must be whole.
+    # limit: returns the seconds that the next generation has to become whole.
     def initialize(limit:, **options, &start)
       super("master", 1, margin: MASTER_SECONDS, **options, &start)
       @limit = limit
@@ -51,7 +52,7 @@ module Bontebok
       @roster.each { |child| @limits[child] ||= Clock.now + @limit.call if child.staying? && @roster.former(child) }
     end
 
-    # If the former generation has ended, nobody else starts workers: the next one has all the time that it needs.
+    # If the former generation has ended, no other process starts workers: then the next generation has no limit.
     def give_up_late_ones
       @limits.select! { |child, _| child.staying? && !child.reached?(:whole) && @roster.former(child) }
       @limits.select { |_, time| time <= Clock.now }.each_key { |child| give_up(child) }

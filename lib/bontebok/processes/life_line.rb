@@ -3,17 +3,17 @@
 require "io/wait"
 
 module Bontebok
-  # By which a worker whose master has died knows that the supervisor lives: a pipe into which nobody writes. The
-  # supervisor alone holds the end for writing; so its death, however it came, is the end of the file.
+  # A pipe that tells a worker whose master has died whether the supervisor lives. Nobody writes to the pipe. Only the
+  # supervisor holds the write end, so a reader gets end-of-file when the supervisor dies, however it dies.
   class LifeLine
-    # Readable when the supervisor is gone.
+    # Becomes readable when the supervisor has died.
     attr_reader :to_io
 
     def initialize
       @to_io, @held = IO.pipe
     end
 
-    # In a process that the supervisor has forked.
+    # For a process that the supervisor has forked.
     def close
       @held.close
     end
@@ -22,7 +22,7 @@ module Bontebok
       !@to_io.wait_readable(0).nil?
     end
 
-    # In a process that was forked by the application.
+    # For a process that the application has forked.
     def disown
       [@to_io, @held].each(&:close)
     end

@@ -19,17 +19,17 @@ require_relative "../system/signal_queue"
 require_relative "../workers/worker"
 
 module Bontebok
-  # The master process of one generation, forked by Supervisor: loads the application, keeps the workers, serves
-  # nothing itself. What it is to do it is told through its channel; a signal from outside only makes it ask the
-  # supervisor. When the supervisor is gone, it drains.
+  # The master process of one generation, forked by Supervisor. It loads the application and keeps the workers; it
+  # serves nothing itself. The supervisor gives it orders through the channel. A signal from outside only makes the
+  # master ask the supervisor to replace it. If the supervisor dies, the master drains.
   class Master
     include MasterHooks
 
     SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
 
-    # generation: which of the server's masters it is, from 1. workers: how many it is to have. app: what the supervisor
-    # has; nil: it is loaded here, unless each worker does. life_line: the supervisor adopts the workers if this process
-    # dies; nil: it does not.
+    # generation: the number of this master among the server's masters, from 1. workers: how many workers it must have.
+    # app: the application, if the supervisor has loaded it; nil: the master loads it, or each worker does. life_line:
+    # with it, the supervisor adopts the workers if this process dies; nil: it does not.
     def initialize(config, listeners, generation:, workers:, channel:, log:, app: nil, life_line: nil)
       @config = config
       @count = workers
@@ -76,7 +76,7 @@ module Bontebok
       end
     end
 
-    # As long as no worker serves.
+    # For code of the application that runs before any worker serves.
     def guard_loading(&)
       ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log, orphaned: method(:unlink_orphaned), &)
     end
@@ -89,7 +89,7 @@ module Bontebok
     def children
       Children.new("worker", @count, **seconds, log: @log, ended: method(:note_end)) do |number|
         run_before_fork(Hooks::Worker.new(number))
-        lend { Thread.pass } # an exception that still waits would be lost in the fork
+        lend { Thread.pass } # an exception that is still pending would be lost in the fork
         child = fork_worker(number)
         attempt_hook(:after_worker_fork, Hooks::Worker.new(number, child.pid))
         child
@@ -148,8 +148,9 @@ module Bontebok
       stop(:quit)
     end
 
-    # INT comes from a terminal to every process of the group: the supervisor obeys it. When it stops us before it knows
-    # that we hear it, it says so first and sends TERM as well: of what is said before a signal came we have heard.
+    # A terminal sends INT to every process of the group; the supervisor obeys it. If the supervisor stops this process
+    # and does not know yet whether it reads its channel, it writes the order first and then sends TERM. #tick_workers
+    # reads the channel after it has taken the signals, so it obeys the order before it handles that TERM.
     def handle(signal)
       return if @stopping || !%w[TERM QUIT].include?(signal)
 
@@ -173,7 +174,8 @@ module Bontebok
       @workers.go
     end
 
-    # Our copies of the listeners go first: the last ones are the workers', who accept what is queued before they close.
+    # The master closes its copies of the listeners first. The workers hold the last copies: they accept the queued
+    # connections before they close them.
     def stop(how)
       @stopping = true
       @listeners.close

@@ -1,16 +1,17 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Who of a master's workers may be out of band at the same moment: half of them at most, so that there is always
-  # somebody for the clients who connect. Turns are locks: the kernel takes them back from a worker that dies.
+  # Limits how many of a master's workers do out-of-band work at the same moment: half of them at most, so that some
+  # worker is always free for new clients. A turn is a file lock: the kernel releases the lock of a worker that dies.
   class OutOfBandTurns
-    # In the master, before it forks. What is locked is a pipe, through which nothing goes: a file that nobody else can
-    # open, and that is gone with its processes.
+    # For the master, before it forks. The locked files are pipes that carry no data: no other process can open them,
+    # and they disappear with their processes.
     def initialize(workers)
       @files = Array.new([workers / 2, 1].max) { IO.pipe.tap { |_, writer| writer.close }.first }
     end
 
-    # In a worker. True: it has one now. Where there is no /proc, or no descriptor left, each goes by itself.
+    # For a worker. Returns true if the worker has a turn now. Without /proc or a free descriptor, a worker needs no
+    # turn.
     def take
       @taken = holds.find { |hold| hold.flock(File::LOCK_EX | File::LOCK_NB) }
       !@taken.nil?
@@ -18,20 +19,20 @@ module Bontebok
       true
     end
 
-    # To close it would not be enough: a process that the application forked meanwhile may have it as well.
+    # Closing the file would not be enough: a process that the application has forked meanwhile may hold it too.
     def give_back
       @taken&.flock(File::LOCK_UN)
       @taken = nil
     end
 
-    # In a process that the application forks.
+    # For a process that the application forks.
     def disown
       [*@files, *@holds].each(&:close)
     end
 
     private
 
-    # To inherit a file is to share its lock: each worker opens it anew.
+    # An inherited file shares its lock with the other processes that inherit it. So each worker opens the files again.
     def holds
       @holds ||= @files.map { |file| File.open("/proc/self/fd/#{file.fileno}", File::RDONLY | File::NONBLOCK) }
     end

@@ -6,21 +6,21 @@ require "fileutils"
 require_relative "../start_error"
 
 module Bontebok
-  # The file in which the started process tells others its number. It is there only whole: written under another name
-  # and renamed.
+  # The file that tells other programs the pid of the started process. It is never incomplete: it is written under
+  # another name and renamed.
   class Pidfile
-    # Whoever may write to it can have root end any process.
+    # Only the owner may write: write access to this file is the power to make root kill any process.
     MODE = 0o644
-    # The kernel's clocks for files and for processes differ by some milliseconds.
+    # Seconds. The kernel's clocks for files and for processes differ by some milliseconds.
     CLOCKS_DIFFER = 1
-    # Bytes; a number has fewer.
+    # Bytes; a pid has fewer.
     LONGEST = 64
 
     def initialize(path)
       @path = path
     end
 
-    # Raises StartError, also when the process lives that has written its number there.
+    # Raises StartError if the file cannot be written, or if it holds the pid of a server that lives.
     def write
       owner = number
       raise StartError, "#{@path} has the number of a server that lives: #{owner}" if lives?(owner)
@@ -32,7 +32,7 @@ module Bontebok
       raise StartError, "cannot write the file #{@path}: #{SystemCallError.new(nil, e.errno).message}"
     end
 
-    # If it is ours: a process that was forked meanwhile, or another server, has a number of its own.
+    # Removes the file if it holds our pid. A process that was forked meanwhile, or another server, has another pid.
     def remove
       File.unlink(@path) if number == Process.pid
     rescue SystemCallError
@@ -41,7 +41,7 @@ module Bontebok
 
     private
 
-    # A new file: in a directory where others may write they could have put a link there.
+    # The file must be new (EXCL): in a directory where others may write, they could have put a link in its place.
     def write_temporary
       FileUtils.rm_f(temporary)
       File.write(temporary, "#{Process.pid}\n", mode: File::WRONLY | File::CREAT | File::EXCL, perm: MODE)
@@ -51,7 +51,7 @@ module Bontebok
       "#{@path}.#{Process.pid}"
     end
 
-    # nil: there is none to be read. What lies there may be anything, a pipe that nobody writes to for example.
+    # The pid in the file; nil: none can be read. The path may name anything, for example a pipe without a writer.
     def number
       text = File.open(@path, File::RDONLY | File::NONBLOCK) { |file| file.read_nonblock(LONGEST) }
       Integer(text, 10)
@@ -59,15 +59,15 @@ module Bontebok
       nil
     end
 
-    # A number that is in use need not be that server's any more: a zombie serves nobody, and whoever began after the
-    # file was written is another process, since a crash or a reboot. In a container we may have it ourselves.
+    # A pid that is in use need not belong to that server. A zombie serves nobody. After a crash or a reboot, the pid
+    # may belong to a process that began after the file was written. In a container it may be our own pid.
     def lives?(owner)
       return false if owner.nil? || owner == Process.pid || !used?(owner)
 
       state, ticks = File.read("/proc/#{owner}/stat").rpartition(")").last.split.values_at(0, 19)
       state != "Z" && began(ticks.to_i) <= File.mtime(@path) + CLOCKS_DIFFER
     rescue SystemCallError
-      true # it is not shown to us
+      true # the process is hidden from us
     end
 
     def used?(number)
@@ -78,7 +78,7 @@ module Bontebok
       false
     end
 
-    # ticks: since boot, as proc(5) has them.
+    # ticks: clock ticks from boot to the start of the process, from proc(5). Returns the Time of that start.
     def began(ticks)
       age = Process.clock_gettime(Process::CLOCK_BOOTTIME) - ticks.fdiv(Etc.sysconf(Etc::SC_CLK_TCK))
       Time.now - age

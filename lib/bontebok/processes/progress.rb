@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # How far a generation has come: what its master tells the supervisor, each once.
+  # How far a generation has come: its master reports each step to the supervisor, once.
   class Progress
     def initialize(channel)
       @channel = channel
       @steps = %i[loaded ready whole]
     end
 
-    # Some of the workers are loaded, or are ready.
+    # True once the supervisor knows that workers are loaded.
     def loaded?
       !@steps.include?(:loaded)
     end
@@ -17,8 +17,9 @@ module Bontebok
       !@steps.include?(:ready)
     end
 
-    # Tells when all workers came so far. One that has failed is not waited for, but without it the generation is not
-    # whole. The block is given each step that is told of; :failed instead if no worker came so far.
+    # Reports each step that all workers have reached. It does not wait for a worker that has failed, but without that
+    # worker the generation is not whole. The block gets each reported step. If no worker has reached the step, it gets
+    # :failed.
     def tell(workers)
       while (step = @steps.first) && settled?(workers, step)
         return yield(:failed) unless step == :whole || workers.any?(step)

@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # A file that is touched to have the application loaded anew (tmp/restart.txt, by `rails restart`), for those who may
-  # write it and may not send a signal. A thread of the supervisor looks at it.
+  # A file that the user touches to have the application loaded again: tmp/restart.txt, which `rails restart` touches.
+  # It is for users that may write the file but may not send a signal. A thread of the supervisor watches the file.
   module RestartFile
+    # Seconds between two looks at the file.
     INTERVAL = 2
 
     class << self
-      # The block is called in the thread, which is returned, for each change.
+      # Calls the block for each change, in a thread of its own. Returns the thread.
       def watch(path, interval: INTERVAL)
         last = changed(path)
         Thread.new do
@@ -22,7 +23,7 @@ module Bontebok
 
       private
 
-      # nil: there is none, which asks for nothing.
+      # nil: there is no such file. This counts as no change.
       def changed(path)
         File.mtime(path)
       rescue SystemCallError

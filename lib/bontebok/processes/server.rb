@@ -11,10 +11,10 @@ require_relative "../start_failure"
 require_relative "../usage_error"
 
 module Bontebok
-  # A start from the effective configuration to the exit status: finds out what cannot work, prepares the process, and
-  # becomes the supervisor, or with `-w 0` all there is.
+  # One start, from the effective configuration to the exit status. It finds out what cannot work, prepares the process,
+  # and becomes the supervisor, or with `-w 0` the single process.
   class Server
-    # app: what the process that calls us has loaded already, under rackup; nil: it is to be loaded.
+    # app: the application, if the calling process has loaded it (rackup); nil: it is still to be loaded.
     def initialize(config, app: nil, log: Log.new(format: config[:log_format], level: config[:log_level]))
       @config = config
       @app = app
@@ -35,7 +35,7 @@ module Bontebok
 
     private
 
-    # First, so that a second server is refused before it writes to the log of the one that lives.
+    # The pid file comes first: a second server is rejected before it writes to the log of the first server.
     def with_pidfile
       path = @config[:pidfile] or return yield
       pidfile = Pidfile.new(path)
@@ -47,7 +47,8 @@ module Bontebok
       end
     end
 
-    # What this process forks need not read it again; what it does not become it need not read at all.
+    # Required before any fork, so that forked processes need not read the file again. The other mode's file is never
+    # read.
     def process
       if @config.workers.zero?
         require_relative "single_process"
@@ -78,7 +79,8 @@ module Bontebok
       raise StartError, "SpoolDir #{directory} is no directory that can be written to"
     end
 
-    # Whether it can be opened, the workers would only find out when the application is loaded.
+    # Without this check, only the workers would find out that the log cannot be opened, after the application is
+    # loaded.
     def check_access_log
       Core::Worker.check_access_log(@config.core_settings)
     rescue ArgumentError => e
@@ -105,18 +107,19 @@ module Bontebok
       @log.follow
     end
 
-    # What we were started with beyond the standard streams is not for the commands that the application executes. Once
-    # that is loaded nobody can tell any more what it has opened, and for whom.
+    # The process may have inherited descriptors beyond the standard streams. Commands that the application executes
+    # must not get them. This runs before the application is loaded: afterwards nobody can tell which descriptors the
+    # application has opened, and for which program.
     def keep_descriptors_to_ourselves
       Dir.children("/proc/self/fd").map(&:to_i).select { |fd| fd > 2 }.each do |fd|
         IO.for_fd(fd, autoclose: false).close_on_exec = true
       rescue SystemCallError, ArgumentError
-        next # it was the directory's own, or is one that Ruby reserves
+        next # the directory's own descriptor, or one that Ruby reserves
       end
     end
 
-    # Connections are descriptors; the soft limit is low only for programs that still use select(2). The kernel may
-    # refuse: a hard limit that was set before fs.nr_open was lowered cannot be set again.
+    # Each connection needs a descriptor. The soft limit is low only for programs that still use select(2). The kernel
+    # may reject the new limit: a hard limit that was set before fs.nr_open was lowered cannot be set again.
     def raise_file_limit
       soft, hard = Process.getrlimit(:NOFILE)
       return unless soft < hard
@@ -127,9 +130,9 @@ module Bontebok
       @log.warn("the limit of open files stays #{soft}: #{e.message}")
     end
 
-    # Past RLIMIT_FSIZE a write is to fail with EFBIG, as on a full disk; the signal would end the process instead. A
-    # handler, which does nothing: what the application executes gets the default back, while "IGNORE" would stay. Ruby
-    # does the same with SIGPIPE.
+    # Past RLIMIT_FSIZE a write must fail with EFBIG, as on a full disk; by default the signal would end the process
+    # instead. The handler does nothing. It is no "IGNORE": a command that the application executes gets the default
+    # back from a handler, but would inherit "IGNORE". Ruby does the same with SIGPIPE.
     def survive_file_size_limit
       Signal.trap("XFSZ", proc {})
     end

@@ -18,13 +18,13 @@ require_relative "../start_failure"
 require_relative "start_lines"
 
 module Bontebok
-  # `-w 0`: supervisor, master and worker in one process that forks nothing and leaves the terminal alone, for a
-  # debugger and for platforms on which one process is all there should be.
+  # `-w 0`: supervisor, master and worker in one process, which forks nothing and leaves the terminal alone. It is for
+  # debuggers, and for platforms that want a single process.
   class SingleProcess
-    # TTIN and TTOU are job control's: the terminal is ours.
+    # TTIN and TTOU belong to job control: this process uses the terminal.
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2].freeze
 
-    # app: what was loaded before; nil: it is loaded here.
+    # app: the application, if it is loaded already; nil: it is loaded here.
     def initialize(config, listeners, log:, app: nil)
       @config = config
       @listeners = listeners
@@ -35,7 +35,7 @@ module Bontebok
       @began = Clock.now
     end
 
-    # Returns the exit status: 0 only if it was told to end, by a signal or the application. Raises StartError.
+    # Returns the exit status: 0 only if a signal or the application told the process to end. Raises StartError.
     def run
       Process.setproctitle("bontebok")
       ForkGuard.install { [@listeners, StartFailure, @log].each(&:disown) }
@@ -59,8 +59,9 @@ module Bontebok
 
     private
 
-    # Meanwhile there is nothing to finish. It is another thread that obeys: nothing is raised in this one, which the
-    # application could rescue. That thread ends by itself: one that is killed may have taken a signal already.
+    # While the application loads, there is nothing to finish: a signal ends the process at once. Another thread obeys
+    # the signals. An exception in this thread would not do: the application could rescue it. The other thread ends by
+    # itself, because a thread that is killed may have taken a signal already.
     def load_app
       watch = Thread.new { obey_while_loading until @loaded }
       AppLoader.new(@config[:rackup], @log).load
@@ -92,7 +93,7 @@ module Bontebok
       @config[:signal_hup] == "stop"
     end
 
-    # There is nobody who could take this process's place.
+    # Reopening is all that can be done: no other process could take this process's place.
     def reopen_logs
       LogFiles.renew(@config, @log)
       @lanes&.reopen_logs
@@ -111,7 +112,7 @@ module Bontebok
       wait_for_events while @serving
     end
 
-    # A thread that the hook starts inherits the guard, under which Timeout could not end anything there.
+    # A thread that the hook starts inherits the guard of this thread. Under the guard, Timeout could end nothing there.
     def run_booted_hook
       MainThread.unguard { @config.hooks.attempt(:on_booted, log: @log) }
     rescue Exception => e # rubocop:disable Lint/RescueException
@@ -131,7 +132,7 @@ module Bontebok
       @events.take.each { |event| handle(event) }
     end
 
-    # There is nobody who could replace this process: a number of requests does not end it.
+    # :max_requests does not end this process: no other process could replace it.
     def handle(event)
       case event
       when :lanes_ended then @serving = false
@@ -164,15 +165,15 @@ module Bontebok
       @deadline = Deadline.new(seconds)
     end
 
-    # As with a worker that is killed, what it costs is in the log, and the status is that of a stop.
+    # As with a worker that is killed: the log says what the stop costs, and the exit status is that of a stop.
     def give_up
       @log.error("requests were not finished in time")
     ensure
       exit!(@status)
     end
 
-    # Nobody takes events any more. INT still ends the process, without waiting for anything, and a second INT does not
-    # change the exit status; to repeat TERM is no sign of impatience.
+    # Nobody takes events any more. INT still ends the process, without waiting for anything. A second INT does not
+    # change the exit status. A second TERM does nothing: it is no sign of impatience.
     def limit_exit
       Signal.trap("INT", @interrupted ? proc { exit!(@status) } : "SYSTEM_DEFAULT")
       ExitLimit.set(@deadline ? @deadline.left : @config.seconds(:graceful_timeout), status: @status, log: @log)

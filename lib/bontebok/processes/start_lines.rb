@@ -4,7 +4,8 @@ require_relative "../system/clock"
 require_relative "../version"
 
 module Bontebok
-  # The first lines of the log. They are written when all is found good: a start that fails says why, and nothing else.
+  # The first lines of the log. They are written after all checks have passed: a start that fails says why, and nothing
+  # else.
   module StartLines
     SOMAXCONN = "/proc/sys/net/core/somaxconn"
 
@@ -16,7 +17,7 @@ module Bontebok
         warn_of_backlog(log, config[:backlog]) if config.chosen?(:backlog) || !listeners.all?(&:origin)
       end
 
-      # began: when, by Clock.now.
+      # began: the time of the start, by Clock.now.
       def write_ready(log, began)
         log.info("ready in #{((Clock.now - began) * 1000).round} ms")
       end
@@ -27,7 +28,7 @@ module Bontebok
         ", adopted from #{listener.origin}" if listener.origin
       end
 
-      # Then the kernel drops connections that BackLog would have let wait, and nothing else tells so.
+      # Above this limit the kernel drops connections that BackLog would have queued, and no other message says so.
       def warn_of_backlog(log, backlog)
         limit = File.read(SOMAXCONN).to_i
         log.warn("BackLog #{backlog} is above net.core.somaxconn: #{limit} holds") if backlog > limit

@@ -17,15 +17,15 @@ require_relative "../start_failure"
 require_relative "../system/working_directory"
 
 module Bontebok
-  # The process that was started, and keeps its pid. It owns the listeners and the master, never loads the application
-  # and serves nothing: so it can do little that would end it. Under rackup the process that was started has loaded it
-  # already; then that is what every master gets.
+  # The process that was started; it keeps its pid. It owns the listeners and the master. It never loads the application
+  # and serves nothing, so little can make it fail. Under rackup, the started process has loaded the application
+  # already; then every master gets that application.
   class Supervisor
     include FirstStart
 
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
 
-    # app: what was loaded before; nil: the masters, or their workers, load it.
+    # app: the application, if it is loaded already; nil: the masters, or their workers, load it.
     def initialize(config, listeners, log:, app: nil)
       @config = config
       @listeners = listeners
@@ -56,7 +56,7 @@ module Bontebok
 
     private
 
-    # Only where the application is not: it may wait for children of its own, whose ends we would take away.
+    # No adoption if the application is loaded here: it may wait for its own children, and we would reap them first.
     def prepare_to_adopt
       @life_line = LifeLine.new if !@app && Core.adopt_orphans
       worker_links = @listeners.worker_links
@@ -115,8 +115,8 @@ module Bontebok
       end
     end
 
-    # The kernel gives us the processes that have lost their parents: workers of a master that died, daemons of the
-    # application. Nobody else would wait for them. Our own child may be among them.
+    # The kernel makes us the parent of processes that have lost theirs: workers of a master that died, daemons of the
+    # application. Nobody else would reap them. The loop may reap our own master, too.
     def wait_for_orphans
       return unless @life_line || Process.pid == 1
 
@@ -128,8 +128,8 @@ module Bontebok
       nil
     end
 
-    # Nobody is to find the way here any more: our copies of the listeners go, and the files of unix sockets. The master
-    # does the rest. Only a stop at once changes anything about one that is under way.
+    # No client is to reach this server any more: this closes our copies of the listeners and unlinks the unix sockets.
+    # The master does the rest. When a stop is under way, only a stop at once changes anything.
     def stop(how)
       return if [how, :quit].include?(@stopping)
 
@@ -139,7 +139,7 @@ module Bontebok
       [@masters, @adopted].each { |children| children.stop(how) }
     end
 
-    # The second time nobody has any time left.
+    # A second INT: the master kills its workers at once, and we kill the adopted workers.
     def interrupt
       return stop(:quit) unless @stopping == :quit
 
@@ -151,7 +151,7 @@ module Bontebok
       @config[:signal_hup] == "stop" ? stop(:drain) : renew_workers(:renew, "are replaced")
     end
 
-    # Those who are leaving write to the logs as well.
+    # Processes that are leaving write to the logs as well.
     def renew_workers(how, told)
       LogFiles.renew(@config, @log)
       @masters.tell(:reopen)
@@ -169,7 +169,7 @@ module Bontebok
       @masters.renew
     end
 
-    # A master that comes later gets as many.
+    # A master that starts later gets the same number of workers.
     def count_workers(signal)
       return change_workers(1, :more) if signal == "TTIN"
 
@@ -181,8 +181,8 @@ module Bontebok
       @masters.tell(word)
     end
 
-    # The application's exit handlers and threads are here as well. INT still ends the process without them; a second
-    # INT does not change the exit status.
+    # The application's exit handlers and threads are in this process as well. INT still ends the process without them.
+    # A second INT does not change the exit status.
     def limit_exit
       status = @failed || @error ? 1 : 0
       Signal.trap("INT", @stopping == :quit ? proc { exit!(status) } : "SYSTEM_DEFAULT")

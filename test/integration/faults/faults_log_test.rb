@@ -4,8 +4,8 @@ require "fcntl"
 require "io/nonblock"
 require "test_helper"
 
-# A log that takes no more: the file is as large as the limit of the process allows (ulimit -f), or nobody reads, or
-# not enough.
+# A log that takes no more: the file has reached the size limit of the process (ulimit -f), or nobody reads the pipe, or
+# its reader is too slow.
 class FaultsLogTest < Support::TestCase
   LIMIT = 4096
   ROOM = 100
@@ -18,7 +18,7 @@ class FaultsLogTest < Support::TestCase
         [200, {}, ["served"]]
       end)
     RUBY
-    # Its start lines are among those that are lost.
+    # The start lines are among the lost lines.
     wait_until_it_listens
     assert_equal [200, "served"], ask("/")
     assert_equal LIMIT, File.size(log)
@@ -39,7 +39,8 @@ class FaultsLogTest < Support::TestCase
     end
   end
 
-  # Of all processes that are told that there is room again one gets it. To each of these it is as if another had.
+  # When a pipe has room again, the kernel wakes all waiting processes, but only one gets the room. In this test it
+  # seems to each process as if another one had got it.
   def test_a_log_whose_room_others_take_costs_lines_and_no_request
     with_room_that_others_take("run ->(_env) { raise 'x' }") do |server|
       20.times { assert_equal 500, ask("/").first }
@@ -47,14 +48,15 @@ class FaultsLogTest < Support::TestCase
     end
   end
 
-  # The last resort is told in the log before it is used.
-  def test_a_log_whose_room_others_take_keeps_no_process_from_its_end
+  # A process logs its last resort before it uses it.
+  def test_a_log_whose_room_others_take_does_not_keep_a_process_from_its_end
     with_room_that_others_take("run ->(_env) { sleep if File.write('asleep', '') }") do |server|
       Support::Client.open(socket) do |client|
         client.request("GET", "/")
         eventually { File.exist?(File.join(temp_dir, "asleep")) }
         server.signal("KILL")
         server.wait_for_group
+        assert_empty server.group
       end
     end
   end

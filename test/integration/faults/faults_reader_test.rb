@@ -4,15 +4,15 @@ require "test_helper"
 require_relative "../support/small_disk"
 require_relative "../support/worker_watch"
 
-# Clients that ask for much and read nothing, or slowly.
+# Clients that ask for much and read nothing, or read slowly.
 class FaultsReaderTest < Support::TestCase
   include SmallDisk
   include WorkerWatch
 
   MIB = 1024 * 1024
-  # Not quite a MiB, each time the same bytes.
+  # Together not quite a MiB, and the same bytes each time.
   PARTS = Array.new(16) { |n| Random.new(n).bytes(65_536 - (n * 997)) }
-  # /N: so many times all parts.
+  # /N sends all parts N times.
   APPLICATION = <<~RUBY
     body = Struct.new(:times) do
       PARTS = Array.new(16) { |n| Random.new(n).bytes(65_536 - (n * 997)) }
@@ -31,12 +31,12 @@ class FaultsReaderTest < Support::TestCase
     end)
   RUBY
   MEMORY_LIMIT = 4 * MIB
-  # Long enough to tell once from twice with room for a machine that is busy.
+  # Seconds. Long enough to tell one timeout from two, even on a busy machine.
   WRITE_TIMEOUT = 4
   WRITE_TIME_LIMIT = (1.7 * WRITE_TIMEOUT) + 1
   CROWD = 20
 
-  # With a connection that is idle.
+  # Adds a connection that is idle.
   def start_watched(...)
     super
     @idle = Support::Client.new(@server.address)
@@ -50,14 +50,14 @@ class FaultsReaderTest < Support::TestCase
     super
   end
 
-  # A new connection would want the lane that waits for a client.
+  # Uses the idle connection: a new connection would need the lane that waits for a client.
   def pause = assert(@idle.quiet?(WATCH_SECONDS))
 
   def private_bytes
     File.read("/proc/#{@worker}/smaps_rollup").scan(/^Private_\w+:\s+(\d+)/).sum { |(kib)| kib.to_i } * 1024
   end
 
-  # The most that the worker held until so many bodies were closed.
+  # The most private memory that the worker has until `count` bodies are closed, in bytes.
   def memory_until_closed(count = 1)
     most = 0
     eventually(30, "#{count} bodies to be closed", seen: -> { @server.output.text }) do
@@ -69,9 +69,9 @@ class FaultsReaderTest < Support::TestCase
 
   def closed = @server.output.text.scan("closed").size
 
-  # More than SpoolMax: the lane waits, and gives up in time.
+  # The body is larger than SpoolMax: the lane waits for the client, and gives up in time.
   %i[tcp unix].each do |transport|
-    define_method("test_a_gigabyte_for_a_client_that_reads_nothing_over_#{transport}") do
+    define_method("test_a_client_that_reads_nothing_of_a_gigabyte_is_given_up_over_#{transport}") do
       start_watched(listen: transport, args: ["--write-timeout", WRITE_TIMEOUT.to_s, "--spool-max", "32M"],
                     rackup: APPLICATION)
       before = private_bytes
@@ -81,7 +81,8 @@ class FaultsReaderTest < Support::TestCase
         begun = Support::Deadline.now
         assert_operator memory_until_closed - before, :<, MEMORY_LIMIT
         assert_includes (WRITE_TIMEOUT / 2)..WRITE_TIME_LIMIT, Support::Deadline.now - begun
-        # Only a reset tells that the answer is not whole, whatever was read of it; a unix socket just ends.
+        # Only a reset tells the client that the response is incomplete, however much it has read. A unix socket just
+        # ends.
         assert_raises(Support::Client::Closed) { client.read_response }
       end
       refute_match(/whole/, @server.output.text)
@@ -90,7 +91,7 @@ class FaultsReaderTest < Support::TestCase
     end
   end
 
-  # Twice: what the first crowd has left in SpoolDir has to be gone for the second to find room.
+  # Two crowds: the second crowd finds room only if the files of the first crowd are gone from SpoolDir.
   def test_a_crowd_that_reads_nothing_keeps_no_lane
     start_watched(listen: :tcp, args: ["--write-timeout", WRITE_TIMEOUT.to_s, "--spool-max", "200M",
                                        "--response-buffer", "64K"], rackup: APPLICATION)
@@ -109,9 +110,9 @@ class FaultsReaderTest < Support::TestCase
     assert_unharmed
   end
 
-  # Slow is not dead: as long as it reads something it is served, whether a lane waits for it or not.
+  # Slow is not dead: a client that reads something is served, whether a lane waits for it or not.
   %w[8M 1G].each do |spool_max|
-    define_method("test_a_client_that_reads_slowly_but_reads_with_#{spool_max}") do
+    define_method("test_a_client_that_reads_slowly_is_served_with_#{spool_max}") do
       start_watched(listen: :tcp, args: ["--write-timeout", "1", "--spool-max", spool_max], rackup: APPLICATION)
       @server.connect do |client|
         client.request("GET", "/64")
@@ -126,14 +127,14 @@ class FaultsReaderTest < Support::TestCase
     end
   end
 
-  def test_every_byte_of_what_waited_in_a_file
+  def test_every_byte_of_a_response_that_waited_in_a_file_arrives
     start_watched(listen: :tcp, rackup: APPLICATION)
     assert_read_after_a_pause(32)
     assert_unharmed
   end
 
-  # The only lane has something else to do.
-  def test_every_byte_while_the_lane_is_busy
+  # The only lane is busy with another request.
+  def test_every_byte_arrives_while_the_lane_is_busy
     File.mkfifo(fifo = File.join(temp_dir, "fifo"))
     start_watched(listen: :tcp, rackup: APPLICATION)
     @server.connect do |busy|
@@ -148,8 +149,8 @@ class FaultsReaderTest < Support::TestCase
     assert_unharmed
   end
 
-  # The lane waits for the client, and nothing is lost.
-  def test_every_byte_although_the_disk_is_full
+  # The lane waits for the client, and no byte is lost.
+  def test_every_byte_arrives_although_the_disk_is_full
     with_small_disk do |disk|
       start_watched(listen: :tcp, args: ["--spool-dir", disk], rackup: APPLICATION)
       free = free_bytes(disk)
@@ -160,8 +161,8 @@ class FaultsReaderTest < Support::TestCase
     end
   end
 
-  # What is small enough for ResponseBuffer needs no file.
-  def test_answers_that_nobody_reads_do_not_hold_the_lane
+  # A response that fits ResponseBuffer needs no file.
+  def test_responses_that_nobody_reads_do_not_hold_the_lane
     start_watched(listen: :unix, args: %w[--write-timeout 30], rackup: <<~RUBY)
       run ->(_env) { [200, {}, ["x" * 900_000]] }
     RUBY
@@ -193,7 +194,7 @@ class FaultsReaderTest < Support::TestCase
       yield if block_given?
       assert client.read_response.body == PARTS.join * times, "other bytes"
     end
-    # The last byte is here before its file is closed.
+    # The last byte arrives before its file is closed.
     eventually(10, "the files to go", seen: -> { spooled }) { spooled.empty? }
   end
 end

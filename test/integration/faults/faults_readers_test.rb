@@ -2,19 +2,19 @@
 
 require "test_helper"
 
-# Many clients that ask for much and read nothing: more than SpoolMax, and more than there are threads. They do not keep
-# the server from others.
+# Many clients that ask for much and read nothing: more than SpoolMax, and more clients than threads. The server goes on
+# serving other clients.
 class FaultsReadersTest < Support::TestCase
   APPLICATION = <<~RUBY
     LARGE = ("x" * 65_536).freeze
     run ->(env) { [200, {}, env["PATH_INFO"] == "/large" ? Array.new(128, LARGE) : ["small"]] }
   RUBY
   CROWD = 20
-  # A lane is to wait for a look or two before it is taken back, a single one for a second.
+  # Seconds. A lane waits for a look or two before it is taken back; a single lane waits for a second.
   PROMPT = 5
 
   [%w[-w 2], %w[-w 1], %w[-w 1 -t 3]].each do |lanes|
-    define_method("test_others_are_served_by#{lanes.join("_").tr("-", "")}") do
+    define_method("test_other_clients_are_served_by_lanes_of_#{lanes.join("_").tr("-", "")}") do
       @server = start_bontebok(listen: :tcp, args: [*lanes, "-E", "production", "--spool-max", "12M"],
                                rackup: APPLICATION)
       crowd = Array.new(CROWD) { Support::Client.new(@server.address).tap { |client| client.request("GET", "/large") } }

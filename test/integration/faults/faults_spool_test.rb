@@ -4,8 +4,8 @@ require "test_helper"
 require_relative "../support/small_disk"
 require_relative "../support/worker_watch"
 
-# No room for a body: the disk is full, or SpoolMax is reached. The client is told 507, the application nothing, and the
-# room is there again.
+# No room for a request body: the disk is full, or SpoolMax is reached. The client gets 507, the application is not
+# called, and afterwards the room is free again.
 class FaultsSpoolTest < Support::TestCase
   include SmallDisk
   include WorkerWatch
@@ -19,7 +19,7 @@ class FaultsSpoolTest < Support::TestCase
   TOO_MUCH = 6 * 1024 * 1024
   MIB = "x" * (1024 * 1024)
 
-  def test_a_full_disk
+  def test_a_body_beyond_a_full_disk_is_rejected
     with_small_disk do |disk|
       start_watched(listen: :tcp, args: ["--spool-threshold", "64K", "--spool-dir", disk], rackup: APPLICATION)
       free = free_bytes(disk)
@@ -29,12 +29,12 @@ class FaultsSpoolTest < Support::TestCase
         assert_unharmed
       end
       assert_served
-      eventually { free == free_bytes(disk) } # the answer is here before the body is forgotten
+      eventually { free == free_bytes(disk) } # the response arrives before the worker discards the body
     end
   end
 
-  # Another upload that is under way keeps what it has, and ends well when there is room again.
-  def test_a_disk_that_is_full_for_a_while
+  # Another upload that is under way keeps its part of the disk, and is completed when there is room again.
+  def test_an_upload_survives_a_disk_that_is_full_for_a_while
     with_small_disk do |disk|
       start_watched(listen: :tcp, args: ["--spool-threshold", "64K", "--spool-dir", disk], rackup: APPLICATION)
       @server.connect do |patient|
@@ -47,7 +47,7 @@ class FaultsSpoolTest < Support::TestCase
     end
   end
 
-  def test_spool_max
+  def test_a_body_beyond_spool_max_is_rejected
     start_watched(listen: :tcp, args: ["--spool-threshold", "64K", "--spool-max", "4M"], rackup: APPLICATION)
     [by_length, in_chunks].each do |request|
       assert_refused(request, "SpoolMax")
@@ -56,7 +56,7 @@ class FaultsSpoolTest < Support::TestCase
     assert_served
   end
 
-  def test_what_is_not_told_is_counted
+  def test_lines_that_are_left_out_of_the_log_are_counted
     start_watched(listen: :tcp, args: ["--spool-max", "4M"], rackup: APPLICATION)
     eventually do
       assert_equal 507, @server.request("POST", "/", { "Content-Length" => TOO_MUCH.to_s }).status
@@ -64,8 +64,8 @@ class FaultsSpoolTest < Support::TestCase
     end
   end
 
-  # ulimit -f: the kernel sends XFSZ to who writes past it, which would end the worker.
-  def test_a_limit_of_the_file_size
+  # ulimit -f: the kernel sends XFSZ to a process that writes past the limit. By default XFSZ would end the worker.
+  def test_a_body_beyond_the_file_size_limit_is_rejected
     start_watched(listen: :tcp, args: %w[--spool-threshold 64K], rlimit_fsize: 4 * MIB.bytesize, rackup: APPLICATION)
     [by_length, in_chunks].each do |request|
       assert_refused(request, "File too large")
@@ -74,7 +74,7 @@ class FaultsSpoolTest < Support::TestCase
     assert_served
   end
 
-  def test_a_limit_of_the_file_size_of_a_single_process
+  def test_a_single_process_rejects_a_body_beyond_the_file_size_limit
     @server = start_bontebok(listen: :tcp, args: %w[-w 0 --spool-threshold 64K], rlimit_fsize: 4 * MIB.bytesize,
                              rackup: APPLICATION)
     assert_refused(by_length, "File too large")
@@ -92,7 +92,7 @@ class FaultsSpoolTest < Support::TestCase
     ["POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", *([chunk] * 6), "0\r\n\r\n"]
   end
 
-  # 507, a line in the log that says why (one a second), and not a word to the application.
+  # The client gets 507, the log has a line with the reason (one line a second), and the application is not called.
   def assert_refused(request, reason)
     seen = @server.output.text.size
     @server.connect do |client|
@@ -106,7 +106,7 @@ class FaultsSpoolTest < Support::TestCase
     refute_match(/called/, @server.output.text[seen..])
   end
 
-  # The server stops reading some time after it has answered.
+  # The server stops reading some time after its response.
   def write_what_it_takes(client, parts)
     parts.each { |part| client.write(part) }
   rescue Support::Client::Reset

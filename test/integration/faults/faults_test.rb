@@ -3,12 +3,12 @@
 require "test_helper"
 require_relative "../support/worker_watch"
 
-# Uploads that break off: at every stage, by close, by reset and by half a close, of known length and in chunks. A stage
-# is reached when the worker has read what was sent: a reset before that would take the bytes away again.
+# Uploads that break off at every stage: by close, by reset and by half a close, with a known length and in chunks. A
+# stage is reached when the worker has read all that was sent: an earlier reset would take the bytes away again.
 class FaultsTest < Support::TestCase
   include WorkerWatch
 
-  # /calls tells how often the application was called for anything else.
+  # /calls returns how many POST requests the application got.
   APPLICATION = <<~RUBY
     calls = 0
     run(lambda do |env|
@@ -21,7 +21,7 @@ class FaultsTest < Support::TestCase
   HEAD = "POST / HTTP/1.1\r\nHost: a\r\n"
   LENGTH = "#{HEAD}Content-Length: 900000\r\n\r\n".freeze
   CHUNKED = "#{HEAD}Transfer-Encoding: chunked\r\n\r\n".freeze
-  # Past SpoolThreshold: a file is open.
+  # Longer than SpoolThreshold: the worker has a file open.
   SPOOLED = "x" * 600_000
   STAGES = {
     "connected" => "",
@@ -48,19 +48,19 @@ class FaultsTest < Support::TestCase
     "before the end" => "#{CHUNKED}3\r\nabc\r\n0\r\nA: b\r\n\r"
   }.freeze
   ENDINGS = %i[close reset half_close].freeze
-  # linux/sockios.h; Ruby knows no name for it.
+  # From linux/sockios.h; Ruby has no name for it.
   SIOCOUTQ = 0x5411
 
-  # A client at this stage.
+  # Returns a client at this stage.
   def reach(bytes)
     client = Support::Client.new(@server.address)
     client.write(bytes)
     eventually(10, "the worker to read all of #{bytes[0, 100].inspect}") { read_by_worker?(client) }
-    assert_equal 200, @server.get.status if bytes.empty? # who came later was answered: it was accepted
+    assert_equal 200, @server.get.status if bytes.empty? # a later connection was answered: this one was accepted
     client
   end
 
-  # A unix socket has a byte in its send queue until the other side has read it, TCP until it has arrived there.
+  # On a unix socket, a byte is in the send queue until the other side has read it; on TCP, until it has arrived there.
   def read_by_worker?(client)
     return false unless send_queue(client).zero?
 
@@ -73,15 +73,15 @@ class FaultsTest < Support::TestCase
     count.unpack1("i")
   end
 
-  # As /proc/net/tcp shows it: number, own address, the other's, state, tx_queue:rx_queue, all hexadecimal. nil when it
-  # does not: the kernel hands the table out in pieces, and a row is missed when others go in between.
+  # Reads /proc/net/tcp. A row has: number, own address, the other's address, state, tx_queue:rx_queue, all hexadecimal.
+  # Returns nil if the row is not there: the kernel hands the table out in pieces, and misses a row when others end.
   def receive_queue_of_worker(client)
     ports = [client.socket.remote_address.ip_port, client.socket.local_address.ip_port]
     row = format('\h:%04X \h+:%04X \h+ \h+:(\h+)', *ports)
     File.read("/proc/net/tcp")[Regexp.new(row), 1]&.hex
   end
 
-  # A unix socket has no reset that a client could ask for: it is a close.
+  # A client of a unix socket cannot reset its connection: #reset closes it.
   def break_off(client, ending)
     return client.public_send(ending) unless ending == :half_close
 
@@ -90,9 +90,9 @@ class FaultsTest < Support::TestCase
     client.close
   end
 
-  # SpoolMax is less than what all of them together would hold, had they not given it back.
+  # SpoolMax is less than all bodies together would hold if none of them gave its room back.
   %i[tcp unix].each do |transport|
-    define_method("test_at_every_stage_over_#{transport}") do
+    define_method("test_an_upload_that_breaks_off_at_any_stage_does_no_harm_over_#{transport}") do
       start_watched(listen: transport, args: %w[--spool-threshold 64K --spool-max 2M], rackup: APPLICATION)
       STAGES.each_value do |bytes|
         ENDINGS.each do |ending|
@@ -105,8 +105,8 @@ class FaultsTest < Support::TestCase
     end
   end
 
-  # All at once: each still there when the next one comes.
-  def test_many_at_the_same_time
+  # All clients at once: each is still there when the next one comes.
+  def test_many_uploads_that_break_off_at_the_same_time_do_no_harm
     start_watched(listen: :tcp, args: %w[--spool-threshold 64K --spool-max 16M], rackup: APPLICATION)
     ENDINGS.each do |ending|
       clients = STAGES.values.map { |bytes| reach(bytes) }
@@ -117,8 +117,8 @@ class FaultsTest < Support::TestCase
     assert_equal "0", @server.get("/calls").body
   end
 
-  # The request is whole, but nobody is there for the answer.
-  def test_before_the_answer
+  # The request is complete, but the client has closed the connection before the response.
+  def test_a_client_that_does_not_wait_for_the_response_does_no_harm
     start_watched(listen: :tcp, args: %w[--spool-threshold 64K], rackup: APPLICATION)
     %i[close reset].each do |ending|
       ["#{HEAD}Content-Length: 3\r\n\r\nabc", "#{HEAD}Content-Length: 600000\r\n\r\n#{SPOOLED}",
@@ -133,7 +133,7 @@ class FaultsTest < Support::TestCase
     end
   end
 
-  # While a good one is under way on another connection.
+  # The other uploads break off while this upload is under way on its own connection.
   def test_a_good_upload_is_not_disturbed
     start_watched(listen: :tcp, args: %w[--spool-threshold 64K], rackup: APPLICATION)
     @server.connect do |good|

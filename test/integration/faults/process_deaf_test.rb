@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Workers that their master does not hear any more.
+# A worker that its master does not hear any more.
 class ProcessDeafTest < Support::TestCase
   include ProcessTree
 
@@ -14,7 +14,7 @@ class ProcessDeafTest < Support::TestCase
     end)
   RUBY
 
-  def test_one_that_calls_exec
+  def test_a_worker_that_calls_exec_is_replaced_and_killed
     server = start_bontebok(args: ["-w", "1", "--graceful-timeout", "500ms"], rackup: APPLICATION)
     former = wait_for_workers(server, 1)
     server.connect do |client|

@@ -4,13 +4,13 @@ require "test_helper"
 require_relative "../../../bench/support/crowd"
 require_relative "../../../bench/support/decoy"
 
-# The crowds of bench/drip and bench/idle: a benchmark beside clients that were sent away would measure nothing.
+# The crowds of bench/drip and bench/idle: a benchmark beside clients that were disconnected would measure nothing.
 class BenchCrowdTest < Support::TestCase
   COUNT = 40
   APPLICATION = 'run ->(_env) { [200, {}, ["Hello, World!\n"]] }'
 
   %i[unix tcp].each do |transport|
-    define_method("test_nobody_is_sent_away_over_#{transport}") do
+    define_method("test_no_client_of_a_crowd_is_disconnected_over_#{transport}") do
       server = start_bontebok(listen: transport, args: %w[-w 1], rackup: APPLICATION)
       with_crowd(server.address) do |crowd|
         crowd.idle(COUNT).drip(COUNT)
@@ -20,7 +20,7 @@ class BenchCrowdTest < Support::TestCase
     end
   end
 
-  def test_slow_readers_are_counted_when_they_are_served
+  def test_slow_readers_count_as_lost_if_they_are_not_served
     server = start_bontebok(listen: :tcp, args: %w[-w 1 --graceful-timeout 100ms], rackup: <<~RUBY)
       run(lambda do |env|
         sleep if env["PATH_INFO"] == "/stuck"
@@ -35,15 +35,16 @@ class BenchCrowdTest < Support::TestCase
     end
   end
 
-  def test_who_is_sent_away_is_counted
+  def test_clients_that_are_disconnected_are_counted
     server = start_bontebok(args: %w[-w 1 --header-timeout 1 --keepalive-timeout 1], rackup: APPLICATION)
     with_crowd(server.address) do |crowd|
       crowd.idle(COUNT).drip(COUNT)
       eventually(10, "all to be sent away") { crowd.lost == [COUNT, COUNT] }
+      assert_equal [COUNT, COUNT], crowd.lost
     end
   end
 
-  def test_a_decoy_takes_everybody_and_leaves
+  def test_a_decoy_accepts_all_clients_and_leaves
     path = File.join(temp_dir, "decoy")
     decoy = Bench::Decoy.new(path)
     with_crowd("unix:#{path}") do |crowd|
@@ -67,7 +68,7 @@ class BenchCrowdTest < Support::TestCase
     crowd.leave
   end
 
-  # Until every one has sent two bytes more than it began with.
+  # Waits until the clients have dripped two bytes each.
   def dripped_for_a_while(crowd)
     eventually(10, "the crowd to drip") { crowd.dripped >= 2 * COUNT }
   end

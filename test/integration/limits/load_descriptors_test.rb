@@ -5,8 +5,8 @@ require "open3"
 require "test_helper"
 require_relative "../support/worker_watch"
 
-# More clients than the process may have descriptors: nobody's answer is lost, nothing spins, and all is well when they
-# have gone.
+# More clients than the process may have descriptors: no response is lost, nothing spins, and the worker is unharmed
+# when the clients have gone.
 class LoadDescriptorsTest < Support::TestCase
   include WorkerWatch
 
@@ -24,7 +24,7 @@ class LoadDescriptorsTest < Support::TestCase
     @clients.each(&:close)
   end
 
-  # One request in each client's name, all sent before the first answer is read.
+  # Sends one request for each client, all before the first response is read.
   def ask(field)
     @clients = Array.new(CLIENTS) { Support::Client.new(@server.address) }
     @clients.each_with_index { |client, number| client.write(format(REQUEST, number, field)) }
@@ -46,22 +46,22 @@ class LoadDescriptorsTest < Support::TestCase
     assert_equal Array.new(CLIENTS) { |number| "/#{number}" }, answers
   end
 
-  def test_a_connection_for_each_request
+  def test_each_request_on_a_connection_of_its_own_is_answered
     ask("Connection: close\r\n")
     assert_all_answered
     assert_unharmed
   end
 
-  # Each answered one is idle after a while and goes when a new one comes.
-  def test_connections_that_are_kept
+  # A connection is idle some time after its response. It is closed when a new connection comes.
+  def test_idle_kept_connections_make_room_for_new_ones
     ask("")
     assert_all_answered
     @clients.each(&:close)
     assert_unharmed
   end
 
-  # Idle to look at, but their next request is there already: they are not the ones to be sent away.
-  def test_kept_connections_that_have_asked_again
+  # These connections look idle, but their next requests are there already: the server must not close them.
+  def test_kept_connections_with_another_request_are_not_closed
     make_gate
     @server.stop
     start_watched(listen: :tcp, rlimit_nofile: [LIMIT, LIMIT], rackup: GATED_APP)
@@ -75,8 +75,8 @@ class LoadDescriptorsTest < Support::TestCase
     assert_equal({ 200 => @clients.size }, @clients.map { |client| client.read_response.status }.tally)
   end
 
-  # A client that goes on at once is not idle: a response tells it that its connection ends.
-  def test_kept_connections_that_go_on_and_on
+  # A connection whose client goes on at once is not idle: a response tells the client that the connection ends.
+  def test_kept_connections_that_go_on_and_on_end_with_a_response
     url = "http://#{@server.address}/"
     executable = File.join(ROOT, "exe/bontebok")
     output, = Open3.capture2(RbConfig.ruby, executable, "bench", "--json", "-c", CLIENTS.to_s, "-n", "20000", url)
@@ -85,8 +85,8 @@ class LoadDescriptorsTest < Support::TestCase
     assert_unharmed
   end
 
-  # None of them is idle, so that nobody may be sent away: the new ones wait until some of the old ones go.
-  def test_requests_that_do_not_end
+  # No connection is idle, so none may be closed: the new connection waits until some of the old ones end.
+  def test_a_new_connection_waits_while_all_others_have_incomplete_requests
     @clients = Array.new(CLIENTS) { Support::Client.new(@server.address) }
     @clients.each { |client| client.write("GET / HTTP/1.1\r\n") }
     new_one = Support::Client.new(@server.address)
@@ -102,8 +102,8 @@ class LoadDescriptorsTest < Support::TestCase
     @clients = []
   end
 
-  # The bodies of uploads want descriptors as well.
-  def test_uploads_into_files
+  # Upload bodies in files need descriptors as well.
+  def test_uploads_into_files_are_served_or_rejected
     @server.stop
     start_watched(listen: :tcp, rlimit_nofile: [LIMIT, LIMIT], args: %w[--spool-threshold 1K],
                   rackup: "run ->(env) { [200, {}, [env['rack.input'].read.bytesize.to_s]] }")

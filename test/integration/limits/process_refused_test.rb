@@ -4,8 +4,8 @@ require "etc"
 require "test_helper"
 require_relative "../support/process_tree"
 
-# The kernel refuses another process (RLIMIT_NPROC, pids.max of a cgroup), for as long as there is a file "full". The
-# limit is none for root: such a test runs the server as another user.
+# The kernel rejects another process (RLIMIT_NPROC, pids.max of a cgroup) while there is a file "full". RLIMIT_NPROC
+# does not hold for root: a test as root runs the server as another user.
 class ProcessRefusedTest < Support::TestCase
   include ProcessTree
 
@@ -20,7 +20,7 @@ class ProcessRefusedTest < Support::TestCase
       end
     end)
   RUBY
-  # The whole server as another user, if the test is root's.
+  # Runs the whole server as another user, if the test runs as root.
   UNDER = [RbConfig.ruby, "-e", <<~RUBY].freeze
     if Process.euid.zero?
       Process::Sys.setgid(#{Etc.getpwnam('nobody').gid})
@@ -56,7 +56,7 @@ class ProcessRefusedTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  def test_there_is_one_line_for_each_pause
+  def test_the_log_has_one_line_for_each_pause
     server = start(args: [*user, "--err-respawn-interval", "60"])
     full
     workers(server).each { |pid| Process.kill("KILL", pid) }
@@ -66,7 +66,7 @@ class ProcessRefusedTest < Support::TestCase
     assert_equal 1, server.output.text.scan(REFUSAL).size
   end
 
-  def test_hup_leaves_the_workers_that_there_are
+  def test_hup_keeps_the_present_workers_while_none_can_be_started
     %w[TERM INT].each do |signal|
       free
       server = start(args: user)
@@ -80,7 +80,7 @@ class ProcessRefusedTest < Support::TestCase
     end
   end
 
-  def test_a_stop_while_no_master_can_be_started
+  def test_a_stop_works_while_no_master_can_be_started
     %w[TERM INT].each do |signal|
       free
       server = start(under: UNDER, args: [])
@@ -93,7 +93,7 @@ class ProcessRefusedTest < Support::TestCase
 
   private
 
-  # Not after a pause, and with one line that says why.
+  # The start fails without a pause, and one line says why.
   def assert_start_fails(reason, args:, **options)
     server = start(ready: false, args: [*args, "--err-respawn-interval", "60"], **options)
     assert_equal 1, server.wait.exitstatus

@@ -7,7 +7,7 @@ require_relative "../support/process_tree"
 class ProcessStalledTest < Support::TestCase
   include ProcessTree
 
-  # What a C extension does that keeps Ruby's lock.
+  # /lock does what a C extension does that keeps Ruby's lock.
   APPLICATION = <<~RUBY
     require "fiddle"
 
@@ -30,7 +30,7 @@ class ProcessStalledTest < Support::TestCase
     start_bontebok(args: ["--worker-timeout", "1s", "--graceful-timeout", "60s", *args], rackup: APPLICATION)
   end
 
-  def test_one_whose_lock_is_kept
+  def test_a_worker_whose_lock_is_kept_is_replaced
     [["-w", "1"], ["-w", "1", "-t", "2"], ["-w", "1", "--preload", "false"]].each do |args|
       server = start(*args)
       former = wait_for_workers(server, 1)
@@ -41,8 +41,8 @@ class ProcessStalledTest < Support::TestCase
     end
   end
 
-  # Also when it was at rest.
-  def test_the_first_request_after_a_rest
+  # The timeout also works right after the worker was at rest.
+  def test_a_worker_that_stalls_in_the_first_request_after_a_rest_is_replaced
     server = start("-w", "1")
     former = wait_for_workers(server, 1)
     assert_equal 200, server.get.status
@@ -51,7 +51,7 @@ class ProcessStalledTest < Support::TestCase
     assert_replaced(server, former, "GET /lock")
   end
 
-  def test_one_that_is_stopped
+  def test_a_stopped_worker_with_a_request_is_replaced
     server = start("-w", "2")
     wait_for_workers(server, 2)
     server.connect do |client|
@@ -65,8 +65,8 @@ class ProcessStalledTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # What the kernel gives it waits, and nobody else sees that.
-  def test_one_that_is_stopped_without_a_request
+  # The request that the kernel gives to the stopped worker waits. No other process sees it.
+  def test_a_stopped_worker_without_a_request_is_replaced
     server = start("-w", "1")
     former = wait_for_workers(server, 1)
     server.connect do |client|
@@ -83,8 +83,8 @@ class ProcessStalledTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # Whatever a request does in Ruby is no fault.
-  def test_one_that_computes_or_waits_for_long
+  # A request may do in Ruby whatever it wants, for any time.
+  def test_a_worker_that_computes_or_waits_for_long_is_kept
     server = start("-w", "1", "-t", "2")
     former = wait_for_workers(server, 1)
     server.connect do |client|
@@ -96,8 +96,8 @@ class ProcessStalledTest < Support::TestCase
     assert_equal former, workers(server)
   end
 
-  # Nobody could have moved.
-  def test_after_a_stop_of_all
+  # The worker could not have moved, and its master could not have looked.
+  def test_a_worker_is_kept_after_a_stop_of_all_processes
     server = start("-w", "1")
     former = wait_for_workers(server, 1)
     server.connect do |client|
@@ -114,7 +114,7 @@ class ProcessStalledTest < Support::TestCase
     assert_equal former, workers(server)
   end
 
-  def test_none_in_development
+  def test_there_is_no_worker_timeout_in_development
     server = start_bontebok(args: ["-w", "1", "--check"], ready: false)
     server.wait
     assert_match(/^WorkerTimeout +0 /, server.output.text)

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# A worker whose application keeps all descriptors.
+# A worker whose application takes all descriptors.
 class ProcessStarvedTest < Support::TestCase
   include ProcessTree
 
@@ -28,7 +28,7 @@ class ProcessStarvedTest < Support::TestCase
     end)
   RUBY
 
-  def test_it_is_replaced
+  def test_a_worker_without_descriptors_is_replaced
     server = start_bontebok(args: ["-w", "1"], rackup: APPLICATION)
     former = wait_for_workers(server, 1)
     assert_equal former.first.to_s, server.get("/take").body

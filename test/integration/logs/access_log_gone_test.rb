@@ -4,12 +4,12 @@ require "socket"
 require "test_helper"
 require_relative "../support/process_tree"
 
-# An access log that cannot be opened any more: its directory or the socket of syslog is gone. No worker needs it to
-# serve, and its lines are written when it can be opened again.
+# An access log that cannot be opened any more: its directory, or the socket of syslog, is gone. Workers serve without
+# it, and its lines are written when it can be opened again.
 class AccessLogGoneTest < Support::TestCase
   include ProcessTree
 
-  def test_the_directory
+  def test_lines_wait_until_the_directory_is_back
     [%w[-w 1], %w[-w 1 -t 3], %w[-w 2 --preload false]].each do |args|
       Dir.mkdir(directory)
       server = start("#{directory}/access.log", *args)
@@ -25,7 +25,7 @@ class AccessLogGoneTest < Support::TestCase
     end
   end
 
-  def test_the_socket_of_syslog
+  def test_lines_wait_until_the_socket_of_syslog_is_back
     path = "#{temp_dir}/syslog"
     receiver = syslog(path)
     server = start("syslog:socket=#{path}", "-w", "1")
@@ -41,8 +41,8 @@ class AccessLogGoneTest < Support::TestCase
     receiver&.close
   end
 
-  # What does not fit into memory meanwhile is lost, and counted.
-  def test_lines_are_lost
+  # Lines that do not fit into memory meanwhile are lost, and counted.
+  def test_lines_that_do_not_fit_into_memory_are_lost
     Dir.mkdir(directory)
     server = start("#{directory}/access.log", "-w", "1", format: "%U#{"x" * 1000}")
     FileUtils.rm_r(directory)
@@ -56,7 +56,7 @@ class AccessLogGoneTest < Support::TestCase
     server.wait_for_output(/access log: a line is lost: No such file or directory/)
   end
 
-  def test_hup_opens_it_at_once
+  def test_hup_opens_the_log_at_once
     Dir.mkdir(directory)
     server = start("#{directory}/access.log", "-w", "1")
     FileUtils.rm_r(directory)
@@ -66,7 +66,7 @@ class AccessLogGoneTest < Support::TestCase
     assert_path_exists "#{directory}/access.log"
   end
 
-  def test_a_first_start_needs_it
+  def test_a_first_start_without_the_log_fails
     server = start("#{directory}/access.log", "-w", "1", ready: false)
     assert_equal 1, server.wait.exitstatus
     assert_match(/AccessLog .*access.log: No such file or directory/, server.output.text)

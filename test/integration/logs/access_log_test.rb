@@ -3,7 +3,7 @@
 require "json"
 require "test_helper"
 
-# The access log of a whole server: its formats and targets, what is in it of requests of every kind, rotation.
+# The access log of a whole server: its formats and targets, its lines for requests of every kind, rotation.
 class AccessLogTest < Support::TestCase
   APP = <<~RUBY
     run(lambda do |env|
@@ -18,7 +18,7 @@ class AccessLogTest < Support::TestCase
   RUBY
   TIME = %r{\[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\]}
 
-  def test_common
+  def test_each_request_has_a_line_in_the_common_format
     start("common")
     ask_all
     expected = ['"GET / HTTP/1.1" 200 2', '"HEAD /?a=b HTTP/1.1" 200 -', '"GET /missing HTTP/1.1" 404 8',
@@ -33,7 +33,7 @@ class AccessLogTest < Support::TestCase
     assert_match(%r{"GET / HTTP/1\.1" 200 2 "http://example\.org/" "a\\x22b\\x5cc\\x09d\\xff"\z}, lines_after(1).first)
   end
 
-  def test_ltsv
+  def test_an_ltsv_line_has_the_fields_of_the_request
     start("ltsv").get("/a?b", { "X-Forwarded-For" => "192.0.2.1" })
     fields = lines_after(1).first.split("\t").to_h { |field| field.split(":", 2) }
     assert_equal ["127.0.0.1", "192.0.2.1", "GET /a?b HTTP/1.1", "200", "2", "-", "r-1"],
@@ -41,7 +41,7 @@ class AccessLogTest < Support::TestCase
     assert_operator fields["reqtime_microsec"].to_i, :>=, fields["queue_microsec"].to_i
   end
 
-  def test_json
+  def test_a_json_line_has_the_fields_of_the_request
     server = start("json")
     started = (Time.now - 2).to_f
     server.get("/ä\"", { "X-Request-Start" => "t=#{started}", "User-Agent" => "\xff" })
@@ -54,7 +54,7 @@ class AccessLogTest < Support::TestCase
     assert_equal [nil, 400, nil], second.values_at("path", "status", "duration_us")
   end
 
-  def test_a_rotated_file
+  def test_lines_go_to_the_new_file_after_a_rotation
     server = start("%U")
     server.get("/before")
     lines_after(1)
@@ -70,9 +70,10 @@ class AccessLogTest < Support::TestCase
     server = start_bontebok(rackup: APP, args: %w[-w 1 --access-log - --access-log-format] << "line %U", out: out)
     server.get("/a")
     eventually { File.read(out) == "line /a\n" }
+    assert_equal "line /a\n", File.read(out)
   end
 
-  def test_all_is_written_when_the_server_stops
+  def test_all_lines_are_written_when_the_server_stops
     server = start("%U", workers: 2)
     20.times { server.get("/a") }
     server.stop

@@ -5,7 +5,8 @@ require "test_helper"
 require "bontebok/version"
 require_relative "../support/process_tree"
 
-# What the server's own log says of its life, of faults and of what clients send, in both formats.
+# The server's own log, in both formats: its lines about the life of processes, about faults, and about what clients
+# send.
 class ServerLogTest < Support::TestCase
   include ProcessTree
 
@@ -35,9 +36,10 @@ class ServerLogTest < Support::TestCase
     server.wait_for_output(/ ready in/)
     Process.kill("KILL", master(server).pid)
     eventually { server.get("/") && server.output.text.match?(/ w1 g2 GET /) }
+    assert_match(/ w1 g2 GET /, server.output.text)
   end
 
-  def test_a_worker_and_its_master_tell_of_its_life
+  def test_a_worker_and_its_master_log_the_workers_life
     server = start_bontebok(args: %w[-w 1 -E production], rackup: APP)
     server.wait_for_output(/ ready in/)
     pid = workers(server).first
@@ -49,7 +51,7 @@ class ServerLogTest < Support::TestCase
     server.wait_for_output(/ info \d+ - g1 worker \(pid #{pid}\) has left: exit status 0$/)
   end
 
-  def test_json
+  def test_each_json_line_has_all_keys_and_an_exception_has_its_backtrace
     [["-w", "1"], ["-w", "0"]].each do |workers|
       server = start_bontebok(args: [*workers, "-E", "production", "--log-format", "json"], rackup: APP)
       server.wait_for_output(/"message":"ready in \d+ ms"}$/)
@@ -77,7 +79,7 @@ class ServerLogTest < Support::TestCase
     assert_match(/\A[\n -~]+\z/, server.output.text.b)
   end
 
-  def test_what_the_server_answers_with_5xx_by_itself_has_its_reason
+  def test_a_5xx_response_of_the_server_has_its_reason_in_the_log
     server = start_bontebok(args: %w[-w 1], listen: :tcp, rackup: APP)
     server.connect { |client| client.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") && client.read_to_end }
     server.wait_for_output(/ info \d+ w1 g1 127\.0\.0\.1: a version of HTTP other than 1 \(505\)$/)
@@ -85,7 +87,7 @@ class ServerLogTest < Support::TestCase
     server.wait_for_output(/ info \d+ w1 g1 127\.0\.0\.1: CONNECT, .* or an unknown transfer coding \(501\)$/)
   end
 
-  def test_only_what_is_grave
+  def test_the_level_error_logs_only_errors
     server = start_bontebok(ready: false, args: %w[-w 1 -E production --log-level error], rackup: APP)
     eventually { Support::Client.accepted?(socket) }
     ask("/")

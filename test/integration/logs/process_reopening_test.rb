@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Log files that are moved away (logrotate), and HUP, which makes every process of the tree write to new ones.
+# Log files that are renamed (logrotate). HUP makes every process of the server write to new files.
 class ProcessReopeningTest < Support::TestCase
   include ProcessTree
 
@@ -38,8 +38,8 @@ class ProcessReopeningTest < Support::TestCase
     end
   end
 
-  # The worker that has the request is leaving when the files are moved.
-  def test_who_is_leaving_writes_to_the_new_files_as_well
+  # The worker that has the request is leaving when the files are renamed.
+  def test_a_worker_that_is_leaving_writes_to_the_new_files_as_well
     make_gate
     server = start_logging(%w[-w 1])
     server.connect do |client|
@@ -59,7 +59,7 @@ class ProcessReopeningTest < Support::TestCase
     refute_match(/gate/, text("access.1"))
   end
 
-  def test_what_cannot_be_opened_stays_as_it_is
+  def test_a_log_that_cannot_be_opened_again_goes_on_in_the_old_file
     %w[0 1].each do |workers|
       directory = File.join(temp_dir, "logs")
       Dir.mkdir(directory)
@@ -76,7 +76,7 @@ class ProcessReopeningTest < Support::TestCase
     end
   end
 
-  def test_the_others_are_opened_all_the_same
+  def test_the_other_logs_are_opened_again_if_one_cannot_be
     directory = File.join(temp_dir, "logs")
     Dir.mkdir(directory)
     server = start_bontebok(ready: false, rackup: LOGGING_APP,
@@ -89,6 +89,7 @@ class ProcessReopeningTest < Support::TestCase
     wait_for_workers(server, 1, without: former)
     server.get("/on")
     wait_for("stdout", "out /on")
+    assert_includes text("stdout"), "out /on"
     server.stop
   end
 
@@ -103,7 +104,7 @@ class ProcessReopeningTest < Support::TestCase
     with_address(server)
   end
 
-  # It is in a file.
+  # The start lines with the address are in a file.
   def with_address(server)
     server.define_singleton_method(:address) { Support::Address.new("unix:#{@directory}/bontebok.sock") }
     server

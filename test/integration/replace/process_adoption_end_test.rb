@@ -3,7 +3,8 @@
 require "test_helper"
 require_relative "../support/orphaned_workers"
 
-# How workers end whose master has died: when others are ready, when the server stops, and when the supervisor dies.
+# How workers end whose master has died: when other workers are ready, when the server stops, and when the supervisor
+# dies.
 class ProcessAdoptionEndTest < Support::TestCase
   include OrphanedWorkers
 
@@ -18,7 +19,7 @@ class ProcessAdoptionEndTest < Support::TestCase
     eventually { children_of(server).size == 1 }
   end
 
-  def test_one_that_does_not_finish_is_killed
+  def test_a_worker_that_does_not_finish_is_killed
     make_gate
     server = start("--graceful-timeout", "200ms")
     server.connect do |client|
@@ -31,7 +32,7 @@ class ProcessAdoptionEndTest < Support::TestCase
     server.wait_for_output(/ error .* worker \(pid (\d+)\) did not end in time: killed$.*pid \1\) has left/m)
   end
 
-  def test_a_stop_before_the_next_generation_is_whole
+  def test_a_stop_before_the_next_generation_is_whole_drains_the_workers
     make_gate
     server = start
     with_request_at_gate(server) do
@@ -45,7 +46,7 @@ class ProcessAdoptionEndTest < Support::TestCase
     refute_match(/killed$/, server.output.text)
   end
 
-  def test_int_ends_them_at_once_and_the_second_one_kills
+  def test_int_ends_the_workers_at_once_and_a_second_int_kills_them
     make_gate
     2.times do |stopped|
       server = start
@@ -65,7 +66,7 @@ class ProcessAdoptionEndTest < Support::TestCase
     end
   end
 
-  def test_a_stop_kills_one_that_does_not_finish
+  def test_a_stop_kills_a_worker_that_does_not_finish
     server = start("--graceful-timeout", "200ms")
     former = orphan_workers(server)
     former.each { |pid| stop_process(pid) }
@@ -73,7 +74,7 @@ class ProcessAdoptionEndTest < Support::TestCase
     former.each { |pid| server.wait_for_output(/worker \(pid #{pid}\) did not end in time: killed$/) }
   end
 
-  def test_they_leave_when_the_supervisor_dies_as_well
+  def test_the_workers_leave_when_the_supervisor_dies_as_well
     make_gate
     server = start
     server.connect do |client|

@@ -3,12 +3,12 @@
 require "test_helper"
 require_relative "../support/orphaned_workers"
 
-# A master that dies: its workers serve until the next generation is whole. How they end then, or at a stop, is in
-# process_adoption_end_test.rb.
+# A master that dies: its workers serve until the next generation is whole. process_adoption_end_test.rb tests how they
+# end then, or at a stop.
 class ProcessAdoptionTest < Support::TestCase
   include OrphanedWorkers
 
-  # As long as there is a file of that name only the first worker can start.
+  # While there is a file "bad", only the first worker can start.
   BAD = "after_fork { |worker| raise 'bad code' if File.exist?('bad') && worker.number > 1 }\n"
 
   def test_the_workers_serve_until_the_next_generation_is_whole
@@ -26,7 +26,7 @@ class ProcessAdoptionTest < Support::TestCase
     kept&.each(&:close)
   end
 
-  def test_logs_are_opened_anew
+  def test_the_workers_open_their_logs_again
     server = start("--access-log", "access.log")
     former = orphan_workers(server)
     %w[HUP USR1].each do |signal|
@@ -39,7 +39,7 @@ class ProcessAdoptionTest < Support::TestCase
     assert_includes former, server.get.body.to_i
   end
 
-  # No more than MaxWorkers workers serve on without a master: the first ones.
+  # At most MaxWorkers workers serve on without a master: the first ones.
   def test_masters_that_die_again_and_again_do_not_fill_the_memory
     temp_file("bad.rb", BAD)
     server = start("-c", "bad.rb", "--err-respawn-interval", "50ms")
@@ -56,7 +56,7 @@ class ProcessAdoptionTest < Support::TestCase
     eventually { children_of(server).size == 1 }
   end
 
-  def test_daemons_of_the_application_are_waited_for_and_otherwise_let_alone
+  def test_daemons_of_the_application_are_reaped_and_otherwise_left_alone
     server = start(rackup: <<~RUBY + APP)
       def daemon
         Process.setproctitle("a daemon")
@@ -74,7 +74,7 @@ class ProcessAdoptionTest < Support::TestCase
     eventually { !File.exist?("/proc/#{daemon}") }
   end
 
-  # It is not ready: nobody would miss it, and nobody would know of it.
+  # This worker is not ready: no client would miss it, and the supervisor would not know of it.
   def test_a_worker_that_loads_leaves_with_its_master
     server = start("--preload", "false")
     temp_file("hold")
@@ -88,7 +88,7 @@ class ProcessAdoptionTest < Support::TestCase
     assert_left(server, former)
   end
 
-  # Its master lives and cannot be heard any more: nobody adopts it.
+  # The worker's master lives, but the worker cannot hear it any more. Nobody adopts such a worker.
   def test_a_worker_that_has_lost_its_channel_leaves
     server = start_bontebok(args: %w[-w 1], rackup: <<~RUBY)
       run(lambda do |env|
@@ -102,8 +102,8 @@ class ProcessAdoptionTest < Support::TestCase
     refute_equal former, server.get.body
   end
 
-  # The supervisor would not find it.
-  def test_a_worker_for_which_the_board_has_no_room_leaves
+  # The supervisor would not find this worker.
+  def test_a_worker_for_which_the_scoreboard_has_no_room_leaves
     temp_file("board.rb", <<~RUBY)
       require "bontebok/sockets/worker_links"
       Bontebok::WorkerLinks.class_eval { remove_const(:LANES) && const_set(:LANES, 1) }
@@ -119,7 +119,7 @@ class ProcessAdoptionTest < Support::TestCase
     assert_left(server, former)
   end
 
-  # The supervisor may have looked for it before it was on the board of those that serve.
+  # The supervisor may have looked for the worker before the worker was on the scoreboard.
   def test_a_worker_that_begins_to_serve_when_its_master_dies_leaves
     temp_file("lanes.rb", <<~RUBY)
       require "bontebok/workers/lanes"
@@ -141,5 +141,6 @@ class ProcessAdoptionTest < Support::TestCase
     server.wait_for_output(/ w3 g1 leaves: the master is gone/)
     server.wait_for_output(/ w3 g2 ready after/)
     eventually { living(former).empty? && children_of(server).size == 1 }
+    assert_empty living(former)
   end
 end

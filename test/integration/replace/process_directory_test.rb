@@ -3,15 +3,15 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# A working directory whose name is a link, which leads to another release after a deploy.
-class ProcessFolderTest < Support::TestCase
+# A working directory whose name is a link. After a deploy the link leads to another release.
+class ProcessDirectoryTest < Support::TestCase
   include ProcessTree
 
   def setup
     release(1)
   end
 
-  def test_a_new_master_loads_the_release_that_the_link_leads_to_by_now
+  def test_a_new_master_loads_the_release_that_the_link_leads_to
     { %w[--directory current] => temp_dir, [] => "#{temp_dir}/current" }.each do |args, directory|
       release(1)
       server = start_in(directory, *args, "-w", "1", "--restart-file", "tmp/restart.txt")
@@ -23,7 +23,7 @@ class ProcessFolderTest < Support::TestCase
     end
   end
 
-  def test_so_do_workers_that_load_it_themselves
+  def test_workers_that_load_the_application_load_the_release_that_the_link_leads_to
     temp_file("bontebok.rb", "directory '#{temp_dir}/current'\n")
     server = start_in(temp_dir, "-w", "1", "--preload", "false", "-c", "bontebok.rb")
     former = workers(server)
@@ -33,7 +33,7 @@ class ProcessFolderTest < Support::TestCase
     assert_release 2, server
   end
 
-  def test_a_link_that_leads_nowhere
+  def test_workers_stay_in_the_directory_if_the_link_leads_nowhere
     server = start_in(temp_dir, *%w[--directory current -w 1 --preload false])
     former = workers(server)
     File.unlink("#{temp_dir}/current")
@@ -45,7 +45,7 @@ class ProcessFolderTest < Support::TestCase
 
   private
 
-  # As a shell does it: PWD is the name.
+  # Starts the server as a shell does: PWD is the name of the directory.
   def start_in(directory, *args)
     server = Support::ServerProcess.new(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE,
                                         "-l", "unix:#{temp_dir}/bontebok.sock", *args, chdir: directory,
@@ -62,7 +62,7 @@ class ProcessFolderTest < Support::TestCase
     File.rename("#{temp_dir}/new", "#{temp_dir}/current")
   end
 
-  # The former one is cleared away.
+  # Makes a new release and removes the former one.
   def deploy(number)
     release(number)
     FileUtils.rm_r(release_directory(number - 1))

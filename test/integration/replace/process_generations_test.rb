@@ -3,11 +3,11 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# A new master and its workers beside the former ones, when the RestartFile has changed: docs/DEPLOYMENT.md.
+# A changed RestartFile starts a new master and its workers beside the former ones: docs/DEPLOYMENT.md.
 class ProcessGenerationsTest < Support::TestCase
   include ProcessTree
 
-  # As long as there is a file of that name only the first worker can start. The RestartFile is looked at often.
+  # While there is a file "bad", only the first worker can start. The supervisor looks at the RestartFile often.
   BAD = <<~RUBY
     after_fork { |worker| raise "bad code" if File.exist?("bad") && worker.number > 1 }
     require "bontebok/processes/restart_file"
@@ -31,7 +31,7 @@ class ProcessGenerationsTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  def test_without_a_limit_the_former_one_serves_as_long_as_it_takes
+  def test_without_a_limit_the_former_generation_serves_as_long_as_the_next_one_takes
     server = start("--worker-boot-timeout", "0")
     former = workers(server)
     temp_file("bad")
@@ -39,14 +39,14 @@ class ProcessGenerationsTest < Support::TestCase
     server.wait_for_output(/g2 not all workers are ready: the former ones serve until they are/)
     eventually(10, "one worker that is ready") { next_workers(server).size == 1 }
     assert_equal former, workers(server)
-    2.times { server.signal("TTOU") } # signals of one kind may become one
+    2.times { server.signal("TTOU") } # the kernel may merge signals of one kind
     server.wait_for_output(/ 2 workers$/)
     server.signal("TTOU")
     wait_for_next_generation(server, former, 1)
     assert_equal workers(server).join, server.get.body
   end
 
-  def test_another_change_meanwhile_replaces_the_one_that_is_not_whole
+  def test_another_change_replaces_a_generation_that_is_not_whole
     server = start("--worker-boot-timeout", "0")
     former = workers(server)
     temp_file("bad")
@@ -56,9 +56,10 @@ class ProcessGenerationsTest < Support::TestCase
     change_restart_file
     wait_for_next_generation(server, former)
     server.wait_for_output(/w1 g3 ready after/)
+    assert_empty workers(server) & former
   end
 
-  def test_a_stop_meanwhile_ends_both
+  def test_a_stop_while_the_next_generation_loads_ends_both_generations
     %w[TERM INT].each do |signal|
       server = start("--worker-boot-timeout", "0")
       temp_file("bad")
@@ -70,8 +71,8 @@ class ProcessGenerationsTest < Support::TestCase
     end
   end
 
-  # There is no limit for the next one any more: nobody else starts workers.
-  def test_the_former_one_dies_meanwhile
+  # The next generation has no limit any more: no other process starts workers.
+  def test_the_next_generation_has_no_limit_after_the_former_master_has_died
     server = start("--worker-boot-timeout", "10s")
     former = [master(server).pid, *workers(server)]
     temp_file("bad")
@@ -105,7 +106,7 @@ class ProcessGenerationsTest < Support::TestCase
     Support::ProcessTable.children(next_master.pid).map(&:pid)
   end
 
-  # There are its workers, so many, and none of the former processes.
+  # Waits until the former processes are gone and `count` new workers are there.
   def wait_for_next_generation(server, former, count = 3)
     eventually(20, "the next generation", seen: -> { server.output.text }) { former.all? { |pid| gone?(pid) } }
     wait_for_workers(server, count)

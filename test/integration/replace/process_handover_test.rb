@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Connections outlive the worker that has them: when it goes, others have them, and no client notices.
+# Connections outlive their worker: when the worker goes, other workers have its connections, and no client notices.
 class ProcessHandoverTest < Support::TestCase
   include ProcessTree
 
@@ -17,7 +17,7 @@ class ProcessHandoverTest < Support::TestCase
     @clients.each(&:close)
   end
 
-  # A connection, and the worker that has answered on it.
+  # So many new connections, each with the pid of the worker that has answered on it.
   def connected(server, count)
     @clients = Array.new(count) { Support::Client.new(server.address) }
     @clients.to_h { |client| [client, ask(client)] }
@@ -59,14 +59,14 @@ class ProcessHandoverTest < Support::TestCase
     end
   end
 
-  def test_a_new_master_has_them
+  def test_the_workers_of_a_new_master_have_the_connections
     server = start_bontebok(args: %w[-w 2], rackup: PID_APP)
     connected(server, 20)
     present = renew(server) { Process.kill("TERM", master(server).pid) }
     @clients.each { |client| assert_includes present, ask(client) }
   end
 
-  def test_a_head_that_is_not_whole
+  def test_a_connection_with_an_incomplete_head_is_passed_on
     server = start_bontebok(args: %w[-w 1], rackup: PID_APP)
     connected(server, 5).each_key { |client| client.write("GET / HTTP/1.1\r\nHo") }
     present = renew(server) { server.signal("HUP") }
@@ -76,16 +76,16 @@ class ProcessHandoverTest < Support::TestCase
     end
   end
 
-  # One client, one connection, and workers that serve ten requests each.
-  def test_recycled_workers_are_not_noticed
+  # One client with one connection, and workers that serve ten requests each.
+  def test_a_client_does_not_notice_that_workers_are_recycled
     server = start_bontebok(args: %w[-w 2 --max-request-per-child 10], rackup: PID_APP)
     client = connected(server, 1).keys.first
     pids = []
     eventually { (pids |= [ask(client)]).size > 4 }
   end
 
-  # What is in a busy worker's hands is served by the others, while it goes and afterwards.
-  def test_of_a_worker_that_takes_its_time
+  # The other workers serve the connections of a busy worker while it leaves, and afterwards.
+  def test_the_connections_of_a_busy_worker_that_leaves_are_served_by_others
     make_gate
     server = start_bontebok(args: %w[-w 1], rackup: GATED_APP)
     @clients = Array.new(10) { Support::Client.new(server.address) }

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Applications that end the process they run in, or the thread: somebody else serves before the worker goes.
+# Applications that end their process or their thread: another worker serves before this worker leaves.
 class ProcessLeavingTest < Support::TestCase
   include ProcessTree
 
@@ -30,11 +30,11 @@ class ProcessLeavingTest < Support::TestCase
     end)
     #{GATED_APP}
   RUBY
-  # So long a drain no test waits for.
+  # A drain so long that no test waits for it.
   LONG = %w[--keepalive-drain 10m --graceful-timeout 10m].freeze
 
   %w[/exit /memory /kill /watchdog /fault].each do |path|
-    define_method(:"test_nobody_waits_for_a_worker_that_leaves_after#{path.tr("/", "_")}") do
+    define_method(:"test_no_client_waits_for_a_worker_that_leaves_after#{path.tr("/", "_")}") do
       server = start_bontebok(args: ["-w", "1", *LONG], rackup: APPLICATION)
       server.connect do |idle|
         old = ask(idle)
@@ -48,7 +48,7 @@ class ProcessLeavingTest < Support::TestCase
     end
   end
 
-  def test_a_worker_that_leaves_is_killed_in_the_end
+  def test_a_worker_that_leaves_and_does_not_finish_is_killed
     make_gate
     server = start_bontebok(args: %w[-w 1 -t 2 --graceful-timeout 100ms], rackup: APPLICATION)
     server.connect do |client|
@@ -63,10 +63,10 @@ class ProcessLeavingTest < Support::TestCase
     end
   end
 
-  # Ruby raises in the main thread what ends another one.
+  # Ruby also raises in the main thread the exception that ends another thread.
   { "/watchdog" => /warn \d+ \S+ \S+ the application ends this process: SystemExit/,
     "/fault" => /error \d+ \S+ \S+ a thread of the application ends this process: no more/ }.each do |path, log|
-    define_method(:"test_what_is_in_flight_is_finished_after#{path.tr("/", "_")}") do
+    define_method(:"test_a_request_in_flight_is_finished_after#{path.tr("/", "_")}") do
       make_gate
       %w[0 1].each do |workers|
         server = start_bontebok(args: ["-w", workers, "-t", "2", *LONG], rackup: APPLICATION)
@@ -84,9 +84,9 @@ class ProcessLeavingTest < Support::TestCase
     end
   end
 
-  # A signal that nobody handles, or that the application has handed back to Ruby.
+  # A signal that nobody handles, and a signal that the application has handed back to Ruby.
   %w[ALRM INT].each do |signal|
-    define_method(:"test_the_signal_that_ends_a_process_is_named_#{signal.downcase}") do
+    define_method(:"test_the_signal_that_ends_a_process_is_logged_#{signal.downcase}") do
       server = start_bontebok(args: %w[-w 1], rackup: "#{<<~RUBY}#{GATED_APP}")
         use(Class.new do
           define_method(:initialize) { |app| @app = app }
@@ -97,20 +97,22 @@ class ProcessLeavingTest < Support::TestCase
       Process.kill(signal, old)
       server.wait_for_output(/ error #{old} w1 g1 SIG#{signal} ends this process$/)
       wait_for_workers(server, 1, without: [old])
+      refute_includes workers(server), old
     end
   end
 
-  # It is replaced before it goes: its exit takes as long as it may.
-  def test_nobody_waits_for_the_exit_handlers_of_one_that_leaves
+  # The worker is replaced before it leaves: its exit may take all the time that it has.
+  def test_no_client_waits_for_the_exit_handlers_of_a_worker_that_leaves
     server = start_bontebok(args: ["-w", "1", *LONG], rackup: "at_exit { sleep }\n#{APPLICATION}")
     old = server.get.body
     server.get("/watchdog")
     server.wait_for_output(/\(pid #{old}\) leaves when its replacement is ready/)
     eventually { server.get.body != old }
+    refute_equal old, server.get.body
     server.stop("INT")
   end
 
-  # One that is alone has nobody who would take its place.
+  # No other process could take the place of a single process.
   { "/exit" => 0, "/fail" => 1, "/memory" => 1, "/kill" => 1, "/watchdog" => 0, "/fault" => 1 }.each do |path, status|
     define_method(:"test_with_w_0_the_process_finishes_and_ends_after#{path.tr("/", "_")}") do
       server = start_bontebok(args: %w[-w 0], rackup: APPLICATION)
@@ -125,7 +127,7 @@ class ProcessLeavingTest < Support::TestCase
     end
   end
 
-  def test_with_w_0_the_end_does_not_wait_for_ever
+  def test_with_w_0_the_end_has_a_time_limit
     make_gate
     server = start_bontebok(args: %w[-w 0 -t 2 --graceful-timeout 100ms], rackup: APPLICATION)
     server.connect do |client|
@@ -137,7 +139,7 @@ class ProcessLeavingTest < Support::TestCase
     end
   end
 
-  def test_a_thread_that_is_raised_in_too_late_serves_on
+  def test_a_thread_that_gets_an_exception_too_late_serves_on
     server = start_bontebok(args: %w[-w 1], rackup: APPLICATION)
     old = server.get("/late").body
     server.wait_for_output(/error \d+ \S+ \S+ outside of a request: late \(RuntimeError\)/)
@@ -152,7 +154,7 @@ class ProcessLeavingTest < Support::TestCase
     client.read_response.body
   end
 
-  # Whether the client gets an answer is not the matter here.
+  # It does not matter here whether the client gets a response.
   def cause(server, path)
     server.get(path)
   rescue Support::Client::Closed

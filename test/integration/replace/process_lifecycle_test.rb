@@ -3,11 +3,11 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Who forks whom, who is replaced when, and who leaves when others die.
+# Which process forks which, when processes are replaced, and which processes leave when others die.
 class ProcessLifecycleTest < Support::TestCase
   include ProcessTree
 
-  def test_supervisor_master_workers
+  def test_the_supervisor_has_a_master_and_the_master_has_workers
     server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
     server.wait_for_output(/ ready in \d+ ms$/)
     titles = workers(server).map { |pid| Support::ProcessTable.entry(pid).command[/\A\w+ \w+ \d+/] }
@@ -22,14 +22,14 @@ class ProcessLifecycleTest < Support::TestCase
     assert_equal [master(server).pid.to_s], server.output.text.scan(/loaded in (\d+)/).flatten
   end
 
-  def test_without_preload_each_worker_loads_it
+  def test_without_preload_each_worker_loads_the_application
     server = start_bontebok(args: ["-w", "3", "--preload", "false"],
                             rackup: "$stderr.puts 'loaded in ' + Process.pid.to_s\n#{GATED_APP}")
     server.wait_for_output(/ ready in \d+ ms$/)
     assert_equal workers(server).sort, server.output.text.scan(/loaded in (\d+)/).flatten.map(&:to_i).sort
   end
 
-  def test_with_w_0_there_is_one_process_and_the_terminal_is_its_own
+  def test_with_w_0_there_is_one_process_and_it_has_the_terminal
     input, keyboard = IO.pipe
     server = start_bontebok(args: ["-w", "0"], stdin: input, rackup: <<~RUBY)
       run ->(_) { [200, {}, [$stdin.gets, Process.pid.to_s]] }
@@ -47,6 +47,7 @@ class ProcessLifecycleTest < Support::TestCase
     [%w[-w 0], %w[-w 1], %w[-w 1 --preload false]].each do |args|
       server = start_bontebok(args: args, rackup: GATED_APP)
       server.wait_for_output(/listening on .* - - ready in \d+ ms$/m)
+      assert_match(/ - - ready in \d+ ms$/, server.output.text)
       server.stop
     end
   end
@@ -85,7 +86,7 @@ class ProcessLifecycleTest < Support::TestCase
     end
   end
 
-  def test_the_first_start_does_not_wait_for_one_that_fails
+  def test_the_first_start_does_not_wait_for_a_worker_that_fails
     server = start_bontebok(args: ["-w", "2", "--preload", "false", "--err-respawn-interval", "60"], rackup: <<~RUBY)
       File.open("first", File::CREAT | File::EXCL).close
       #{GATED_APP}
@@ -94,7 +95,7 @@ class ProcessLifecycleTest < Support::TestCase
     assert_equal workers(server).join, server.get.body
   end
 
-  def test_no_worker_of_the_first_start_becomes_ready
+  def test_the_first_start_fails_if_no_worker_becomes_ready
     server = start_bontebok(ready: false, args: ["-w", "2", "--preload", "false"], rackup: "exit!(7)\n")
     assert_equal 1, server.wait.exitstatus
     server.output.wait_for_end
@@ -102,7 +103,7 @@ class ProcessLifecycleTest < Support::TestCase
     refute_match(/listening/, server.output.text)
   end
 
-  def test_no_worker_of_the_first_start_becomes_ready_in_time
+  def test_the_first_start_fails_if_no_worker_becomes_ready_in_time
     server = start_bontebok(ready: false, args: %w[-w 2 --preload false --worker-boot-timeout 200ms],
                             rackup: "sleep if $stderr.puts('loading').nil?\n")
     assert_equal 1, server.wait.exitstatus
@@ -112,7 +113,7 @@ class ProcessLifecycleTest < Support::TestCase
     refute_match(/listening/, server.output.text)
   end
 
-  def test_workers_that_have_no_room_to_serve_are_a_failed_start
+  def test_a_start_fails_if_a_worker_has_too_few_descriptors
     server = start_bontebok(args: ["-w", "1", "-t", "64"], rlimit_nofile: [48, 48], rackup: GATED_APP)
     assert_equal 1, server.wait.exitstatus
     server.wait_for_output(/w1 g1 cannot serve: Too many open files/)
@@ -121,8 +122,8 @@ class ProcessLifecycleTest < Support::TestCase
     server.wait_for_output(/\Abontebok: Too many open files/)
   end
 
-  # As under a limit of processes: the third thread of the server is one too many.
-  def test_no_room_for_threads_is_a_failed_start
+  # As under a limit of processes: Thread.new fails after three threads.
+  def test_a_start_without_room_for_threads_fails
     refusal = temp_file("refusal.rb", <<~RUBY)
       Thread.singleton_class.prepend(Module.new do
         def new(...) = (@made = @made.to_i + 1) > 3 ? raise(ThreadError, "no more threads") : super
@@ -153,7 +154,7 @@ class ProcessLifecycleTest < Support::TestCase
 
   private
 
-  # The block runs while one worker waits at the gate.
+  # Runs the block while one worker waits at the gate.
   def occupy_a_worker(server)
     make_gate
     server.connect do |client|

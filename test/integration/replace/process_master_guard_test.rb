@@ -3,11 +3,11 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# The application's threads in the master, where it is preloaded: none of them can end the master.
+# The application's threads in a master that has preloaded it: none of them can end the master.
 class ProcessMasterGuardTest < Support::TestCase
   include ProcessTree
 
-  # Each thread waits for a file of its name.
+  # Each thread waits for a file with its name.
   THREADS = <<~RUBY
     def background(name)
       Thread.new do
@@ -22,7 +22,7 @@ class ProcessMasterGuardTest < Support::TestCase
     main = Thread.main
     background("careless") { main.raise(IOError, "for the main thread") }
   RUBY
-  # Timeout raises in the thread that calls it, which is not to wait for that until the hook has ended.
+  # Timeout raises in the thread that calls it. The exception must come before the hook has ended.
   HOOKS = <<~RUBY
     require "timeout"
     limited = proc do |*|
@@ -62,8 +62,8 @@ class ProcessMasterGuardTest < Support::TestCase
     assert_equal 9, server.output.text.scan("timed out").size # two for each of three workers, and one for each end
   end
 
-  # The master does something of its own when the thread raises.
-  def test_a_thread_that_would_end_the_process_between_two_waits
+  # The thread raises while the master does something of its own.
+  def test_a_thread_cannot_end_the_master_between_two_waits
     temp_file("steps.rb", <<~RUBY)
       require "bontebok/processes/children"
       Bontebok::Children.prepend(Module.new do
@@ -84,8 +84,8 @@ class ProcessMasterGuardTest < Support::TestCase
     assert_still_works(server)
   end
 
-  # There the supervisor has the application's threads, too.
-  def test_under_rackup_neither_supervisor_nor_master_ends
+  # Under rackup the supervisor has the application's threads, too.
+  def test_under_rackup_no_thread_ends_the_supervisor_or_the_master
     temp_file("config.ru", THREADS + GATED_APP)
     server = start_process("bundle", "exec", "rackup", "-s", "bontebok", "-O", "Listen=unix:#{temp_dir}/a.sock",
                            "-O", "MaxWorkers=1", chdir: temp_dir)
@@ -103,7 +103,7 @@ class ProcessMasterGuardTest < Support::TestCase
     server
   end
 
-  # A worker that has ended is replaced by the same master.
+  # The same master replaces a worker that has ended.
   def assert_still_works(server)
     former = master(server).pid
     killed = workers(server).first

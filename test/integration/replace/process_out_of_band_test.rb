@@ -4,13 +4,13 @@ require "json"
 require "test_helper"
 require_relative "../support/process_tree"
 
-# What a worker does between two requests costs its clients nothing: its siblings take the requests meanwhile.
+# Out-of-band work of a worker costs its clients nothing: the other workers take the requests meanwhile.
 class ProcessOutOfBandTest < Support::TestCase
   include ProcessTree
 
   PID_APP = "run ->(_) { [200, {}, [Process.pid.to_s]] }"
 
-  # The first that comes to it waits at the gate.
+  # The first worker that runs the hook waits at the gate.
   SLOW_HOOK = <<~RUBY
     out_of_band do |worker|
       next unless File.open("first", File::CREAT | File::EXCL) rescue next
@@ -25,7 +25,7 @@ class ProcessOutOfBandTest < Support::TestCase
       server, busy = start_with_slow_hook("-w", "2", "-t", threads.to_s)
       sibling = (workers(server) - [busy]).map(&:to_s)
       assert_equal sibling * 100, Array.new(100) { server.get.body }
-      Process.kill("TERM", workers(server).find { |pid| pid != busy }) # who is back takes its place
+      Process.kill("TERM", workers(server).find { |pid| pid != busy }) # the worker that is back takes its place
       open_gate
       server.wait_for_output(/^back/)
       eventually { server.get.body == busy.to_s }
@@ -34,8 +34,8 @@ class ProcessOutOfBandTest < Support::TestCase
     end
   end
 
-  # Their connections were accepted by the one that is out of band, or by a sibling.
-  def test_nor_does_one_on_a_connection_that_is_kept
+  # The worker that is out of band has accepted these connections, or the other worker has.
+  def test_no_request_on_a_kept_connection_waits_for_a_worker_that_is_out_of_band
     [1, 3].each do |threads|
       server, busy = start_with_slow_hook("-w", "2", "-t", threads.to_s) { |started| keep_connections(started) }
       sibling = (workers(server) - [busy]).first
@@ -47,8 +47,8 @@ class ProcessOutOfBandTest < Support::TestCase
     end
   end
 
-  # The sibling wants it as well, after every request.
-  def test_one_of_two_at_a_time
+  # The other worker wants to run the hook as well, after every request.
+  def test_only_one_of_two_workers_is_out_of_band_at_a_time
     make_gate
     config = temp_file("bontebok.rb", "out_of_band { |one| $stderr.puts \"out \#{one.pid}\"; File.read('gate') }\n")
     server = start_bontebok(args: ["-c", config, "-w", "2", "--max-gc-per-request", "1"], rackup: PID_APP)
@@ -63,7 +63,7 @@ class ProcessOutOfBandTest < Support::TestCase
     open_gate
   end
 
-  def test_where_there_is_no_other_worker_it_is_waited_for
+  def test_requests_wait_for_the_hook_if_there_is_no_other_worker
     server, = start_with_slow_hook("-w", "1")
     server.connect do |client|
       client.request("GET", "/")
@@ -73,7 +73,7 @@ class ProcessOutOfBandTest < Support::TestCase
     end
   end
 
-  def test_in_one_process
+  def test_a_single_process_runs_the_hook
     server, pid = start_with_slow_hook("-w", "0")
     assert_equal server.pid, pid
     open_gate
@@ -81,8 +81,8 @@ class ProcessOutOfBandTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # A stop does not wait for it any longer than for requests.
-  def test_a_stop_while_it_is_under_way
+  # A stop waits for the hook no longer than for requests.
+  def test_a_stop_ends_the_hook_after_the_graceful_timeout
     server, = start_with_slow_hook("-w", "1", "--graceful-timeout", "0.5")
     assert_equal 0, server.stop("TERM").exitstatus
     assert_match(/did not end within 0.5 s: killed/, server.output.text)
@@ -94,20 +94,21 @@ class ProcessOutOfBandTest < Support::TestCase
       Array.new(200) { Integer(server.get.body) }.minmax.reverse.reduce(:-).tap { server.stop }
     end
     assert_operator collections.first, :<, 10
-    assert_operator collections.last, :>=, 19 # every ten at the latest
+    assert_operator collections.last, :>=, 19 # one for every ten requests at least
   end
 
-  # A timeout of the application's that comes late may hit it, for example.
-  def test_one_that_fails_is_not_the_last_one
+  # For example, a timeout of the application that comes late may hit a collection.
+  def test_a_collection_that_fails_is_not_the_last_one
     config = temp_file("bontebok.rb", <<~RUBY)
       after_fork { GC.define_singleton_method(:start) { |**| $stderr.puts("tried") || raise(IOError) } }
     RUBY
     server = start_bontebok(args: ["-c", config, "-w", "1", "--oob-gc", "--max-gc-per-request", "1"], rackup: PID_APP)
     eventually { server.get && server.output.text.scan(/^tried/).size >= 3 }
+    assert_operator server.output.text.scan(/^tried/).size, :>=, 3
   end
 
-  # With all of it on: garbage, a hook, numbers of requests, age.
-  def test_nothing_is_lost
+  # With everything on: garbage, a hook, numbers of requests, age.
+  def test_no_request_is_lost_with_out_of_band_work_and_recycling
     config = temp_file("bontebok.rb", "out_of_band { GC.start }\n")
     server = start_bontebok(args: ["-c", config, "-w", "3", "-t", "2", "--oob-gc", "--max-gc-per-request", "50",
                                    "--max-request-per-child", "1500", "--min-request-per-child", "500",
@@ -130,7 +131,7 @@ class ProcessOutOfBandTest < Support::TestCase
     [server, Integer(server.wait_for_output(/\((\d+)\) out of band/)[1])]
   end
 
-  # Asked at the same time: each worker has some of them.
+  # The requests are sent at the same time: each worker serves some of them.
   def keep_connections(server)
     @kept = Array.new(20) { Support::Client.new(server.address) }
     @kept.each { |client| client.request("GET", "/") }
@@ -142,7 +143,7 @@ class ProcessOutOfBandTest < Support::TestCase
     client.read_response.body.to_i
   end
 
-  # The answers that were whole.
+  # Returns the number of complete responses.
   def bench(server, *arguments)
     load = start_process(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "bench", "--json", *arguments,
                          "#{server.address}:/")

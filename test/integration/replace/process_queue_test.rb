@@ -3,8 +3,8 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Connections that nobody has accepted yet, when workers go: of one that leaves they are the others', of a server that
-# stops they are shared by its workers.
+# Connections that no worker has accepted yet when workers leave. If one worker leaves, the other workers accept them.
+# If the server stops, its workers share them.
 class ProcessQueueTest < Support::TestCase
   include ProcessTree
 
@@ -14,7 +14,7 @@ class ProcessQueueTest < Support::TestCase
     run ->(_) { sleep 0.05; [200, { "connection" => "close" }, [Process.pid.to_s]] }
   RUBY
 
-  def test_a_worker_that_leaves_takes_none_of_the_others_work
+  def test_a_worker_that_leaves_takes_no_connections_from_the_others
     server, old = start
     clients = queue_up(server)
     Process.kill("TERM", old.first)
@@ -24,7 +24,7 @@ class ProcessQueueTest < Support::TestCase
     wait_for_workers(server, WORKERS, without: old.first(1))
   end
 
-  def test_workers_that_stop_share_what_is_queued
+  def test_workers_that_stop_share_the_queued_connections
     server, old = start
     clients = queue_up(server)
     server.signal("TERM")
@@ -46,7 +46,7 @@ class ProcessQueueTest < Support::TestCase
     Array.new(QUEUED) { server.connect.tap { |client| client.request("GET", "/") } }
   end
 
-  # { pid => number of answers }
+  # { pid => number of responses }
   def answers(clients)
     clients.map { |client| client.read_response.body }.tally
   ensure

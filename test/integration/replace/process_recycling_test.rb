@@ -4,7 +4,7 @@ require "json"
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Workers that are replaced while requests come: nobody is refused, nobody waits for a worker to boot.
+# Workers that are replaced while requests come: no request is rejected, and no request waits until a worker has booted.
 class ProcessRecyclingTest < Support::TestCase
   include ProcessTree
 
@@ -18,7 +18,7 @@ class ProcessRecyclingTest < Support::TestCase
     server.wait_for_output(/worker \(pid #{pids.first}\) has left: exit status 0/)
   end
 
-  def test_the_old_one_serves_until_the_new_one_is_ready
+  def test_the_former_worker_serves_until_the_new_one_is_ready
     make_gate
     server = start_bontebok(args: ["-w", "1", "--preload", "false", "--max-request-per-child", "1"], rackup: <<~RUBY)
       File.open("first", File::CREAT | File::EXCL).close rescue File.read("gate")
@@ -43,20 +43,21 @@ class ProcessRecyclingTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # It is looked at every 10 s.
+  # The worker looks at its memory every 10 s.
   def test_a_worker_is_replaced_when_it_has_too_much_memory
     server = start_bontebok(args: ["-w", "1", "--max-worker-memory", "1M"], rackup: GATED_APP)
     old = server.get.body.to_i
     server.wait_for_output(/ w1 g1 wants to be replaced: memory \d+ MB, PSS \d+ MB$/, 20)
     wait_for_workers(server, 1, without: [old])
+    refute_equal old, server.get.body.to_i
   end
 
-  def test_never_without_the_option
+  def test_without_the_options_no_worker_is_replaced
     server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
     assert_equal 1, Array.new(50) { server.get.body }.uniq.size
   end
 
-  def test_a_signal_to_a_worker_has_it_replaced
+  def test_a_worker_that_gets_a_signal_is_replaced
     %w[TERM QUIT].each do |signal|
       server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
       old = server.get.body.to_i
@@ -67,7 +68,7 @@ class ProcessRecyclingTest < Support::TestCase
     end
   end
 
-  def test_a_signal_to_the_master_has_it_replaced
+  def test_a_master_that_gets_a_signal_is_replaced
     server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
     server.wait_for_output(/ ready in \d+ ms$/)
     old = [master(server).pid, *workers(server)]
@@ -77,7 +78,7 @@ class ProcessRecyclingTest < Support::TestCase
     assert_includes wait_for_workers(server, 2), server.get.body.to_i
   end
 
-  def test_an_application_that_exits_has_its_worker_replaced
+  def test_a_worker_whose_application_exits_is_replaced
     server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
       run ->(env) { env["PATH_INFO"] == "/exit" ? exit : [200, {}, [Process.pid.to_s]] }
     RUBY
@@ -88,8 +89,8 @@ class ProcessRecyclingTest < Support::TestCase
     server.wait_for_output(%r{GET /exit: exit \(SystemExit\).*the application ends this process}m)
   end
 
-  # Thread#kill cannot be rescued. What the other lane has in hand is finished.
-  def test_an_application_that_kills_its_thread_has_its_worker_replaced
+  # Thread#kill cannot be rescued. The request of the other lane is finished.
+  def test_a_worker_whose_application_kills_its_thread_is_replaced
     make_gate
     server = start_bontebok(args: ["-w", "1", "-t", "2"], rackup: <<~RUBY)
       use(Class.new do
@@ -111,7 +112,7 @@ class ProcessRecyclingTest < Support::TestCase
     assert_equal 1, server.output.text.scan("killed").size
   end
 
-  def test_nothing_is_lost_while_workers_are_recycled
+  def test_no_request_is_lost_while_workers_are_recycled
     server = start_bontebok(args: ["-w", "2", "--max-request-per-child", "20"], rackup: GATED_APP)
     threads = Array.new(4) do
       Thread.new do
@@ -123,8 +124,8 @@ class ProcessRecyclingTest < Support::TestCase
     assert_equal [200], threads.flat_map(&:value).uniq
   end
 
-  # The load is a program of its own. With DeferAccept nobody is accepted before he has asked: else a client that pauses
-  # between connecting and asking may be in the killed worker's hands as well.
+  # The load is a program of its own. With DeferAccept a connection is accepted only after its request has arrived.
+  # Otherwise the killed worker might also have the connection of a client that pauses between connecting and asking.
   def test_a_killed_worker_costs_one_request_at_most
     server = start_bontebok(args: ["-w", "2", "--defer-accept", "5"], listen: :tcp, rackup: <<~RUBY)
       count = 0

@@ -9,12 +9,12 @@ class ProcessRenewalTest < Support::TestCase
   include ProcessTree
 
   REQUESTS = 8000
-  # Of each of the two loads, a second: it leaves time for several renewals.
+  # Requests per second of each of the two loads. This rate leaves time for several renewals.
   RATE = 2000
   PID_APP = "run ->(_) { [200, {}, [Process.pid.to_s]] }\n"
 
   %w[HUP USR1].each do |signal|
-    define_method("test_#{signal.downcase}_loses_nothing") do
+    define_method("test_#{signal.downcase}_loses_no_request") do
       renewals = under_load do |server|
         former = workers(server)
         server.signal(signal)
@@ -24,7 +24,7 @@ class ProcessRenewalTest < Support::TestCase
     end
   end
 
-  def test_ttin_and_ttou_lose_nothing
+  def test_ttin_and_ttou_lose_no_request
     changes = under_load do |server|
       [["TTIN", 4], ["TTOU", 3], ["TTOU", 2], ["TTIN", 3]].each do |signal, count|
         server.signal(signal)
@@ -34,8 +34,8 @@ class ProcessRenewalTest < Support::TestCase
     assert_operator changes, :>=, 2
   end
 
-  # The workers serve until those of the next master are ready.
-  def test_killed_masters_lose_nothing
+  # The workers serve until the workers of the next master are ready.
+  def test_killed_masters_lose_no_request
     kills = under_load do |server|
       former = workers(server)
       Process.kill("KILL", master(server).pid)
@@ -44,8 +44,8 @@ class ProcessRenewalTest < Support::TestCase
     assert_operator kills, :>=, 2
   end
 
-  # The number of processes is looked at as often as can be: were all replaced at once it would be six.
-  def test_usr1_replaces_one_after_the_other
+  # Counts the processes as often as possible: if all workers were replaced at once, there would be six.
+  def test_usr1_replaces_one_worker_after_the_other
     server = start_bontebok(args: %w[-w 3 --preload false], rackup: "sleep 0.05\n#{PID_APP}")
     former = wait_until_ready(server)
     server.signal("USR1")
@@ -59,7 +59,7 @@ class ProcessRenewalTest < Support::TestCase
     server.wait_for_output(/log files are opened anew, workers are replaced one after the other/)
   end
 
-  def test_spawn_interval_is_between_two_starts
+  def test_spawn_interval_lies_between_two_starts
     server = start_bontebok(args: %w[-w 3 --spawn-interval 200ms], rackup: PID_APP)
     former = wait_until_ready(server)
     before = start_times(former)
@@ -75,7 +75,7 @@ class ProcessRenewalTest < Support::TestCase
     server.wait_for_output(/ 1 worker$.* ready in \d+ ms$/m)
   end
 
-  def test_a_new_worker_is_ready_before_the_old_one_goes
+  def test_a_new_worker_is_ready_before_the_former_one_leaves
     make_gate
     server = start_bontebok(args: %w[-w 1 --preload false], rackup: <<~RUBY)
       File.open("first", File::CREAT | File::EXCL).close rescue File.read("gate")
@@ -89,7 +89,7 @@ class ProcessRenewalTest < Support::TestCase
     wait_for_workers(server, 1, without: former)
   end
 
-  def test_one_worker_is_the_least
+  def test_ttou_keeps_the_last_worker
     server = start_bontebok(args: %w[-w 2], rackup: PID_APP)
     wait_until_ready(server, 2)
     server.signal("TTOU")
@@ -99,8 +99,8 @@ class ProcessRenewalTest < Support::TestCase
     assert_equal wait_for_workers(server, 1).join, server.get.body
   end
 
-  # Also the death of the master, who is told of it by his.
-  def test_the_number_survives_hup_and_a_new_master
+  # The supervisor tells a new master the number of workers.
+  def test_the_number_of_workers_survives_hup_and_a_new_master
     server = start_bontebok(args: %w[-w 1], rackup: PID_APP)
     former = wait_until_ready(server, 1)
     server.signal("TTIN")
@@ -109,10 +109,10 @@ class ProcessRenewalTest < Support::TestCase
     former |= wait_for_workers(server, 2, without: former)
     Process.kill("TERM", master(server).pid)
     eventually { former.all? { |pid| gone?(pid) } }
-    wait_for_workers(server, 2, without: former)
+    assert_empty former & wait_for_workers(server, 2, without: former)
   end
 
-  def test_a_worker_that_goes_finishes
+  def test_a_worker_that_leaves_finishes_its_request
     make_gate
     server = start_bontebok(args: %w[-w 2], rackup: GATED_APP)
     wait_until_ready(server, 2)
@@ -134,19 +134,19 @@ class ProcessRenewalTest < Support::TestCase
     File.read("/proc/#{pid}/cmdline")
   end
 
-  # The workers of a server that is ready.
+  # Waits until the server is ready. Returns its workers.
   def wait_until_ready(server, count = 3)
     server.wait_for_output(/ ready in \d+ ms$/)
     wait_for_workers(server, count)
   end
 
-  # In seconds since the machine was started, to a hundredth.
+  # Seconds from the start of the machine, to a hundredth.
   def start_times(pids)
     pids.map { |pid| Support::ProcessTable.entry(pid).started.fdiv(Etc.sysconf(Etc::SC_CLK_TCK)) }.sort
   end
 
-  # Repeats the block while clients ask, some with a connection for each request and some with kept-alive ones, and
-  # ends when they do. Nothing may go wrong. Returns how often.
+  # Repeats the block while clients send requests, some with a connection for each request and some with kept-alive
+  # connections. Every request must be answered. Returns how often the block has run.
   def under_load
     server = start_bontebok(listen: :tcp, args: %w[-w 3], rackup: PID_APP)
     wait_until_ready(server)

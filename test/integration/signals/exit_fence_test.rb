@@ -2,10 +2,10 @@
 
 require "test_helper"
 
-# The exit of processes that were forked behind the fence.
+# Processes that were forked behind the fence (ExitFence), and how they end.
 class ExitFenceTest < Support::TestCase
   PREPARED = <<~RUBY.freeze
-    require "#{ROOT}/lib/bontebok/exit_fence"
+    require "#{ROOT}/lib/bontebok/system/exit_fence"
     $stdout.sync = true
     at_exit { puts "before" }
     def behind_the_fence
@@ -14,7 +14,7 @@ class ExitFenceTest < Support::TestCase
     end
   RUBY
 
-  def test_only_handlers_that_were_set_behind_it_run
+  def test_only_handlers_that_were_set_behind_the_fence_run
     assert_run 3, "child\n", "", "behind_the_fence { at_exit { puts 'child' }; exit(3) }"
     assert_run 0, "grandchild\nchild\nchild\n", "", <<~RUBY
       behind_the_fence do
@@ -34,7 +34,7 @@ class ExitFenceTest < Support::TestCase
     RUBY
   end
 
-  def test_what_was_written_is_there
+  def test_data_in_buffers_is_written
     assert_run 0, "", "", "behind_the_fence { $file = File.new('written', 'w'); $file.write('all') }"
     assert_equal "all", File.read(File.join(temp_dir, "written"))
   end
@@ -52,7 +52,7 @@ class ExitFenceTest < Support::TestCase
     assert_empty Dir.children(temp_dir)
   end
 
-  def test_an_exception_and_a_signal_end_it_as_ever
+  def test_an_exception_and_a_signal_end_the_process_as_usual
     assert_run 1, "", /no such shelf \(IndexError\)/, "behind_the_fence { raise IndexError, 'no such shelf' }"
     assert_run 128 + Signal.list.fetch("TERM"), "", "",
                "behind_the_fence { Process.kill('TERM', Process.pid); sleep }"

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# What the application does with processes of its own works as it does without a server.
+# The application's own processes work as they do without a server.
 class ProcessCommandsTest < Support::TestCase
   include ProcessTree
 
@@ -26,7 +26,7 @@ class ProcessCommandsTest < Support::TestCase
     #{SPAWNING}
   RUBY
 
-  # The soft limit as commands see it, each executed in another way.
+  # Several ways to execute a command. Each returns the soft limit that the command has.
   WAYS = <<~RUBY
     require "open3"
     SHOW = ["sh", "-c", "ulimit -Sn"].freeze
@@ -55,34 +55,35 @@ class ProcessCommandsTest < Support::TestCase
     run ->(env) { [200, {}, [[Process.getrlimit(:NOFILE), WAYS.map { |way| way.call.strip }, OWN.call.strip].inspect]] }
   RUBY
 
-  def test_its_chld_handler_is_called_for_its_processes
+  def test_the_applications_chld_handler_is_called_for_its_processes
     [%w[-w 1], %w[-w 2 --preload false], %w[-w 0]].each do |args|
       server = start_bontebok(args: args, rackup: AT_LOAD)
       spawned = server.wait_for_output(/spawned (\d+ in \d+)/)[1]
       server.wait_for_output(/reaped #{spawned}/)
+      assert_includes server.output.text, "reaped #{spawned}"
       3.times { server.wait_for_output(/reaped #{server.get.body}/) }
       server.stop
     end
   end
 
-  def test_one_that_a_hook_sets
+  def test_a_chld_handler_that_a_hook_sets_is_called
     temp_file("bontebok.rb", "#{REAPING}after_fork { reap_own }\n")
     server = start_bontebok(args: ["-w", "1", "-c", "bontebok.rb"], rackup: SPAWNING)
-    2.times { server.wait_for_output(/reaped #{server.get.body}/) }
+    2.times { assert server.wait_for_output(/reaped #{server.get.body}/) }
   end
 
-  # The master's own work goes on meanwhile.
-  def test_a_worker_that_is_killed_is_replaced_all_the_same
+  # The application's CHLD handler does not keep the master from its own work.
+  def test_a_worker_that_is_killed_is_replaced_although_the_application_handles_chld
     server = start_bontebok(args: %w[-w 1], rackup: AT_LOAD)
     server.wait_for_output(/ ready in \d+ ms$/)
     former = wait_for_workers(server, 1)
     Process.kill("KILL", *former)
     server.wait_for_output(/killed by SIGKILL/)
-    wait_for_workers(server, 1, without: former)
+    assert_empty former & wait_for_workers(server, 1, without: former)
     server.wait_for_output(/reaped #{server.get.body}/)
   end
 
-  def test_a_child_that_exits_loses_nothing
+  def test_a_child_that_exits_loses_no_data
     [%w[-w 1], %w[-w 0]].each do |args|
       server = start_bontebok(args: args, rackup: <<~RUBY)
         run(lambda do |env|
@@ -102,8 +103,8 @@ class ProcessCommandsTest < Support::TestCase
     end
   end
 
-  # It would go on as a second master or worker.
-  def test_a_child_that_is_forked_elsewhere_ends_there
+  # Otherwise the child would go on as a second master or worker.
+  def test_a_child_that_is_forked_outside_of_a_request_ends_there
     temp_file("fork.rb", <<~'RUBY')
       def fork_one(name, how)
         unless fork
@@ -131,7 +132,7 @@ class ProcessCommandsTest < Support::TestCase
       end
   end
 
-  # Programs that use select(2), or close every descriptor that there could be, are made for a low limit.
+  # Programs that use select(2), or that close every descriptor that there could be, are made for a low limit.
   def test_commands_have_the_limit_of_descriptors_that_the_server_was_started_with
     [%w[-w 1], %w[-w 0], %w[-w 1 --preload false]].each do |args|
       server = start_bontebok(args: args, rackup: WAYS, rlimit_nofile: [256, 512])
@@ -141,8 +142,8 @@ class ProcessCommandsTest < Support::TestCase
     end
   end
 
-  # A library that wraps a method calls the former one, and not its own again.
-  def test_methods_that_a_library_wraps_by_alias_method
+  # A library that wraps a method must reach the former method, not its own one again.
+  def test_commands_have_the_limit_if_a_library_wraps_methods_by_alias_method
     wrapping = <<~'RUBY'
       WRAPPED = []
       { Kernel => %i[system spawn exec `], Kernel.singleton_class => %i[system spawn exec `],
@@ -185,6 +186,7 @@ class ProcessCommandsTest < Support::TestCase
       server = start_bontebok(args: ["-w", workers, "-c", "bontebok.rb"], rackup: SPAWNING)
       server.wait_for_output(/timed out in the hook/)
       server.wait_for_output(/timed out in a thread/)
+      assert_includes server.output.text, "timed out in a thread"
       server.stop
     end
   end

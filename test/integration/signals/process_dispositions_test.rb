@@ -3,11 +3,12 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Signals that end nobody, and what the application's commands inherit of all that: docs/SIGNALS.md.
+# Signals that end no process, and the dispositions that the application's commands inherit: docs/SIGNALS.md.
 class ProcessDispositionsTest < Support::TestCase
   include ProcessTree
 
-  # Answers with the signals that a command of the application ignores, and tells those of one while it loads.
+  # Answers with the signals that a command of the application ignores. While it loads, it prints those of another
+  # command.
   IGNORED_APP = <<~'RUBY'
     ignored = lambda do
       bits = `cat /proc/self/status`[/^SigIgn:\s*(\h+)/, 1].to_i(16)
@@ -35,8 +36,9 @@ class ProcessDispositionsTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # The configuration file is read before anybody handles signals. A signal would interrupt the open of a gate.
-  def test_the_operators_signals_end_no_server_that_starts
+  # The server reads the configuration file before it handles signals. The file polls: a signal would interrupt the open
+  # of a gate.
+  def test_the_operators_signals_do_not_end_a_server_that_starts
     temp_file("bontebok.rb", "$stderr.puts('starts')\nsleep(0.01) until File.exist?('go')\n")
     %w[0 1].each do |workers|
       server = start_bontebok(args: ["-w", workers, "-c", "bontebok.rb"], rackup: GATED_APP, ready: false)
@@ -50,8 +52,8 @@ class ProcessDispositionsTest < Support::TestCase
     end
   end
 
-  # nohup: the application's commands are to outlive the terminal as well.
-  def test_hup_that_is_ignored_at_the_start_stays_so
+  # nohup: the application's commands must outlive the terminal as well.
+  def test_hup_that_is_ignored_at_the_start_stays_ignored
     %w[0 1].each do |workers|
       server = start_bontebok(args: ["-w", workers], rackup: IGNORED_APP, under: "nohup")
       server.wait_for_output(/ ready in \d+ ms$/)

@@ -3,11 +3,11 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Processes whose parents were killed: they finish what is in flight, leave, and leave nothing behind.
+# Processes whose parents were killed: they finish the requests in flight and leave. Nothing is left behind.
 class ProcessOrphansTest < Support::TestCase
   include ProcessTree
 
-  def test_everybody_leaves_when_the_supervisor_dies_and_finishes_first
+  def test_all_processes_finish_and_leave_when_the_supervisor_dies
     make_gate
     server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
     server.connect do |client|
@@ -26,25 +26,28 @@ class ProcessOrphansTest < Support::TestCase
     server.wait_for_output(/ ready in \d+ ms$/)
     [server.pid, master(server).pid].each { |pid| Process.kill("KILL", pid) }
     server.wait_for_group
+    assert_empty server.group
   end
 
-  def test_orphans_do_not_wait_for_ever_for_a_request_to_end
+  def test_orphans_do_not_wait_for_ever_for_the_end_of_a_request
     server = start_bontebok(args: ["-w", "1", "--graceful-timeout", "100ms"], rackup: "run ->(_) { sleep }\n")
     server.connect do |client|
       client.request("GET", "/")
       server.wait_for_output(/ ready in \d+ ms$/)
       [server.pid, master(server).pid].each { |pid| Process.kill("KILL", pid) }
       server.wait_for_group
+      assert_empty server.group
     end
   end
 
-  def test_who_is_still_loading_leaves_at_once
+  def test_processes_that_are_still_loading_leave_at_once
     make_gate
     [%w[-w 1], %w[-w 2 --preload false]].each do |args|
       server = start_bontebok(ready: false, args: args, rackup: "warn :loading\nFile.read('gate')\n")
       server.wait_for_output(/loading/)
       server.signal("KILL")
       server.wait_for_group
+      assert_empty server.group
     end
   end
 
@@ -56,6 +59,7 @@ class ProcessOrphansTest < Support::TestCase
     killed, loading = [master(server).pid, *workers(server)]
     Process.kill("KILL", killed)
     eventually { gone?(loading) }
+    assert gone?(loading)
   end
 
   def test_the_unix_socket_goes_with_the_master
@@ -83,7 +87,7 @@ class ProcessOrphansTest < Support::TestCase
     assert_equal %w[config.ru first gate], Dir.children(temp_dir).sort
   end
 
-  def test_a_unix_socket_that_is_another_servers_by_now_stays
+  def test_a_unix_socket_that_now_belongs_to_another_server_stays
     server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
     server.wait_for_output(/ ready in \d+ ms$/)
     File.unlink(File.join(temp_dir, "bontebok.sock"))

@@ -7,7 +7,7 @@ require_relative "../support/process_tree"
 class ProcessSignalsTest < Support::TestCase
   include ProcessTree
 
-  def test_term_and_quit_finish_what_is_in_flight_and_what_is_queued
+  def test_term_and_quit_finish_requests_in_flight_and_queued_requests
     make_gate
     [%w[TERM -w 1], %w[QUIT -w 1], %w[TERM -w 0], %w[QUIT -w 0]].each do |signal, *args|
       server = start_bontebok(listen: :tcp, args: args, rackup: GATED_APP)
@@ -33,7 +33,7 @@ class ProcessSignalsTest < Support::TestCase
     assert_equal 0, server.wait.exitstatus
   end
 
-  def test_a_kept_alive_connection_gets_one_more_answer
+  def test_a_kept_alive_connection_gets_one_more_response
     server = start_bontebok(args: ["-w", "1", "--keepalive-drain", "5"], rackup: GATED_APP)
     server.connect do |client|
       client.request("GET", "/")
@@ -45,7 +45,7 @@ class ProcessSignalsTest < Support::TestCase
     assert_equal 0, server.wait.exitstatus
   end
 
-  def test_who_does_not_finish_in_time_is_killed_and_named
+  def test_a_worker_that_does_not_finish_in_time_is_killed_and_named
     server = start_bontebok(args: ["-w", "2", "--graceful-timeout", "100ms"],
                             rackup: "run ->(_) { sleep if $stderr.puts('asleep').nil? }\n")
     server.connect do |client|
@@ -59,7 +59,7 @@ class ProcessSignalsTest < Support::TestCase
     assert_equal 0, server.wait.exitstatus
   end
 
-  def test_with_w_0_the_process_itself_does_not_wait_longer
+  def test_with_w_0_the_process_does_not_wait_longer_than_the_graceful_timeout
     server = start_bontebok(args: ["-w", "0", "--graceful-timeout", "100ms"], rackup: "run ->(_) { sleep }\n")
     server.connect do |client|
       client.request("GET", "/")
@@ -69,8 +69,8 @@ class ProcessSignalsTest < Support::TestCase
     assert_equal 0, server.wait.exitstatus
   end
 
-  # One lane is busy, the other idle: neither has anything to say.
-  def test_int_is_fast_and_nothing_to_worry_about
+  # One lane is busy and the other is idle. Neither is a reason for a warning.
+  def test_int_is_fast_and_logs_no_warning
     %w[0 1].each do |workers|
       server = start_bontebok(args: ["-w", workers, "-t", "2"],
                               rackup: "run ->(_) { sleep if $stderr.puts('asleep').nil? }\n")
@@ -94,7 +94,7 @@ class ProcessSignalsTest < Support::TestCase
     end
   end
 
-  def test_what_is_under_way_is_told_once
+  def test_a_stop_that_is_under_way_is_logged_once
     %w[0 1].each do |workers|
       server = start_bontebok(args: ["-w", workers], rackup: "run ->(_) { sleep if $stderr.puts('asleep').nil? }\n")
       server.connect do |client|
@@ -107,7 +107,7 @@ class ProcessSignalsTest < Support::TestCase
     end
   end
 
-  def test_int_from_a_terminal_reaches_all_and_ends_all
+  def test_int_from_a_terminal_ends_all_processes
     server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
     server.wait_for_output(/ ready in \d+ ms$/)
     Process.kill("INT", -server.pid)
@@ -115,7 +115,7 @@ class ProcessSignalsTest < Support::TestCase
     refute_match(/ended|backtrace|Interrupt/, server.output.text)
   end
 
-  def test_term_to_every_process_at_once_loses_nothing
+  def test_term_to_every_process_at_once_loses_no_request
     make_gate
     server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
     in_flight, queued = stop_with_two_requests(server, "TERM", to: -server.pid)
@@ -135,8 +135,8 @@ class ProcessSignalsTest < Support::TestCase
     end
   end
 
-  # Nobody has any time left: what is stuck in a request and what is stuck in its exit.
-  def test_a_second_int_kills
+  # The second INT leaves no time, neither to a worker that is stuck in a request nor to one that is stuck in its exit.
+  def test_a_second_int_kills_the_workers
     server = start_bontebok(args: ["-w", "2"], rackup: <<~RUBY)
       run(lambda do |_|
         sleep if $stderr.puts("asleep").nil?
@@ -157,7 +157,7 @@ class ProcessSignalsTest < Support::TestCase
 
   private
 
-  # USR2 is told each time: once it is, those before it were handled.
+  # The log has a line for each USR2. After this line, the signals before USR2 were handled.
   def repeat(server, *signals)
     signals.each_with_index do |signal, index|
       server.signal(signal)
@@ -167,7 +167,8 @@ class ProcessSignalsTest < Support::TestCase
     end
   end
 
-  # One request waits at the gate, another behind it in the accept queue; then the signal comes, and the gate opens.
+  # One request waits at the gate, and another one behind it in the accept queue. Then the signal comes, and the gate
+  # opens.
   def stop_with_two_requests(server, signal, to: server.pid)
     in_flight = server.connect.tap { |client| client.request("GET", "/gate") }
     server.wait_for_output(/at the gate/)
@@ -177,7 +178,7 @@ class ProcessSignalsTest < Support::TestCase
     [in_flight, queued]
   end
 
-  # The process that serves has heard of it: a socket that it had open, the listener, it has no more.
+  # Waits until the process that serves has got the order: it has closed one of its sockets, the listener.
   def wait_until_draining(pid)
     before = Support::ProcessTable.sockets(pid)
     yield

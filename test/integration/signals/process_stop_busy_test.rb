@@ -3,12 +3,12 @@
 require "test_helper"
 require_relative "../support/busy_worker"
 
-# A graceful stop while one of the lanes is busy for long: the others go on for the clients of its connections.
+# A graceful stop while one lane is busy for long: the other lanes go on serving the clients of its connections.
 class ProcessStopBusyTest < Support::TestCase
   include BusyWorker
 
   KEPT = 12
-  # A drain that no test waits for.
+  # A drain so long that no test waits for it.
   LONG = %w[--keepalive-drain 10m --graceful-timeout 10m].freeze
 
   [%w[-w 1 -t 3], %w[-w 3 -t 1], %w[-w 2 -t 2], %w[-w 0 -t 2]].each do |args|
@@ -28,8 +28,8 @@ class ProcessStopBusyTest < Support::TestCase
     end
   end
 
-  # Both workers are busy, so nobody accepts the connections before the stop.
-  def test_those_that_are_queued_are_served
+  # Both workers are busy, so no worker accepts the connections before the stop.
+  def test_queued_connections_are_served
     server = start("-w", "2", "-t", "1", *LONG, listen: :tcp)
     busy = Array.new(2) { |number| connect(server).tap { |client| block(server, client, "gate#{number}") } }
     queued = Array.new(KEPT) { connect(server).tap { |client| client.request("GET", "/") } }
@@ -45,8 +45,8 @@ class ProcessStopBusyTest < Support::TestCase
     assert_predicate server.wait, :success?
   end
 
-  # The worker with the long request is killed; the other one has ended by then.
-  def test_a_worker_that_does_not_finish_takes_nobody_along
+  # The worker with the long request is killed; the other worker has ended by then.
+  def test_only_the_worker_that_does_not_finish_is_killed
     server = start("-w", "2", "-t", "1", "--graceful-timeout", "1s", listen: :tcp)
     busy = block(server, connect(server))
     other = other_than(server, busy)
@@ -60,7 +60,7 @@ class ProcessStopBusyTest < Support::TestCase
 
   private
 
-  # The order reaches each worker at a time of its own: until then a connection stays.
+  # The order reaches each worker at its own time. Until then the connection is kept.
   def assert_last_response(client)
     eventually do
       client.request("GET", "/")

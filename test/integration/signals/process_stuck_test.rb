@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# An application that does not let a process end, in a request or in its exit handlers: nobody stays for ever.
+# An application that does not let a process end, in a request or in its exit handlers: no process stays for ever.
 class ProcessStuckTest < Support::TestCase
   include ProcessTree
 
@@ -20,7 +20,7 @@ class ProcessStuckTest < Support::TestCase
     run ->(_) { [200, {}, []] }
   RUBY
 
-  # The supervisor waits for the master longer than the master for its workers, who would be left otherwise.
+  # The supervisor waits for the master longer than the master waits for its workers. Otherwise workers would be left.
   def test_int_leaves_no_worker
     server = start_bontebok(args: ["-w", "2"], rackup: STUCK_REQUEST)
     in_a_request(server) { assert_equal 0, server.stop("INT").exitstatus }
@@ -58,16 +58,16 @@ class ProcessStuckTest < Support::TestCase
     assert_equal Signal.list["INT"], server.stop("INT").termsig
   end
 
-  # The server was told to stop at once, and did. How impatient its operator is makes no other status of that.
-  def test_a_second_int_in_exit_handlers
+  # The server was told to stop at once, and it did. A second INT does not change this exit status.
+  def test_a_second_int_in_exit_handlers_keeps_the_exit_status
     server = start_bontebok(args: ["-w", "0"], rackup: STUCK_EXIT)
     server.signal("INT")
     server.wait_for_output(/leaving/)
     assert_equal 0, server.stop("INT").exitstatus
   end
 
-  # While Ruby finalizes objects it has taken its own handler of INT away.
-  def test_a_second_int_behind_exit_handlers
+  # While Ruby finalizes objects, it no longer has its own handler of INT.
+  def test_a_second_int_after_exit_handlers_keeps_the_exit_status
     make_gate
     temp_file("bontebok.rb", <<~RUBY)
       pid = Process.pid
@@ -94,10 +94,11 @@ class ProcessStuckTest < Support::TestCase
       server.wait_for_output(/ ready in \d+ ms$/)
       server.signal("KILL")
       server.wait_for_group
+      assert_empty server.group
     end
   end
 
-  # The request, which takes half a second of it, and the exit share the one limit.
+  # The request takes half a second. The request and the exit share one limit.
   def test_an_orphans_exit_handlers_have_the_time_that_is_left
     make_gate
     server = start_bontebok(args: %w[-w 1 --graceful-timeout 2 --keepalive-drain 10ms], rackup: <<~RUBY)
@@ -138,7 +139,7 @@ class ProcessStuckTest < Support::TestCase
 
   private
 
-  # Those that it had when it took longer.
+  # The seconds from the log line of an exit that took longer.
   def seconds_for_the_exit(server, before = "")
     server.wait_for_output(/#{before}.* error \d+ \S+ \S+ the exit took longer than (\d\.\d+) s/)[1].to_f
   end

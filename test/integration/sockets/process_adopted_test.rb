@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# A listener that somebody else keeps outlives the server: here it is the test that keeps one. test/interop has the
+# A listener that another program keeps outlives the server. Here the test keeps the listener; test/interop has the
 # programs that do so.
 class ProcessAdoptedTest < Support::TestCase
   include ProcessTree
@@ -17,7 +17,7 @@ class ProcessAdoptedTest < Support::TestCase
     @keeper.close
   end
 
-  def test_who_connects_while_no_server_runs_waits_for_the_next_one
+  def test_a_client_that_connects_while_no_server_runs_waits_for_the_next_one
     %w[0 1].each do |workers|
       start(workers).tap(&:stop)
       Support::Client.open("unix:#{@path}") do |client|
@@ -28,8 +28,8 @@ class ProcessAdoptedTest < Support::TestCase
     end
   end
 
-  # As start_server has it: the former one is told to stop while the next one loads.
-  def test_two_servers_at_a_time
+  # As start_server does it: when the next server runs, the former one is told to stop.
+  def test_two_servers_share_the_listener
     make_gate
     former = start("1")
     Support::Client.open("unix:#{@path}") do |client|
@@ -45,7 +45,7 @@ class ProcessAdoptedTest < Support::TestCase
     assert_equal 0, former.wait.exitstatus
   end
 
-  def test_its_file_stays_however_the_server_ends
+  def test_the_file_of_the_listener_stays_however_the_server_ends
     start("1").stop("INT")
     start("0").stop
     server = start("1")
@@ -54,13 +54,13 @@ class ProcessAdoptedTest < Support::TestCase
     assert_path_exists @path
   end
 
-  def test_its_address_is_not_opened_again
+  def test_an_adopted_address_is_not_opened_again
     server = start("0", "-l", "unix:#{@path}")
     assert_equal ["unix:#{@path}"], server.addresses.map(&:to_s)
     assert_match(/adopted from start_server \(app\)$/, server.output.text)
   end
 
-  def test_a_descriptor_that_is_none
+  def test_a_descriptor_that_does_not_listen_fails_the_start
     server = start_bontebok(ready: false, listen: nil, env: { "SERVER_STARTER_PORT" => "80=99" })
     assert_equal 1, server.wait.exitstatus
     assert_equal "bontebok: start_server (80): descriptor 99 is no TCP or unix socket that listens",

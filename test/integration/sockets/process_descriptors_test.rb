@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# What the application forks and executes does not get in the way of the server or of its clients.
+# Processes that the application forks, and commands that it executes, do no harm to the server or its clients.
 class ProcessDescriptorsTest < Support::TestCase
   include ProcessTree
 
@@ -60,7 +60,7 @@ class ProcessDescriptorsTest < Support::TestCase
     end
   end
 
-  # It has dropped the standard streams; the log's reader is to see the server's end.
+  # The daemon has dropped the standard streams. The reader of the log must see the server's end.
   def test_a_daemon_of_the_application_does_not_keep_the_log
     server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
       run(lambda do |_|
@@ -80,7 +80,7 @@ class ProcessDescriptorsTest < Support::TestCase
     end_sleeper
   end
 
-  def test_a_sleeper_forked_while_loading_keeps_nobody_alive
+  def test_a_sleeper_forked_while_loading_keeps_no_process_alive
     server = start_bontebok(listen: :tcp, args: ["-w", "1"], rackup: <<~RUBY)
       SLEEPER = fork { sleep if $stderr.puts("asleep").nil? }
       run ->(_) { [200, {}, [SLEEPER.to_s]] }
@@ -94,8 +94,8 @@ class ProcessDescriptorsTest < Support::TestCase
     end_sleeper
   end
 
-  # It would hold the ends of the life lines that the parent's death is to close.
-  def test_a_sleeper_forked_by_a_thread_of_the_master_keeps_nobody_alive
+  # The sleeper must not hold the ends of the life lines, which the parent's death closes.
+  def test_a_sleeper_forked_by_a_thread_of_the_master_keeps_no_process_alive
     make_gate
     server = start_bontebok(args: ["-w", "2"], rackup: "#{FORKING_THREAD}#{GATED_APP}")
     server.wait_for_output(/ ready in \d+ ms$/)
@@ -103,11 +103,12 @@ class ProcessDescriptorsTest < Support::TestCase
     let_it_fork(server)
     Process.kill("KILL", former.first)
     eventually { former.all? { |pid| gone?(pid) } }
+    assert(former.all? { |pid| gone?(pid) })
   ensure
     end_sleeper
   end
 
-  def test_a_sleeper_forked_by_a_thread_of_the_configuration_keeps_nobody_alive
+  def test_a_sleeper_forked_by_a_thread_of_the_configuration_keeps_no_process_alive
     make_gate
     server = start_bontebok(listen: :tcp, args: ["-w", "1", "-c", temp_file("bontebok.rb", FORKING_THREAD)],
                             rackup: GATED_APP)
@@ -132,7 +133,7 @@ class ProcessDescriptorsTest < Support::TestCase
     assert_equal "15", server.get.body
   end
 
-  def test_a_forked_process_that_ends_harms_nobody
+  def test_a_forked_process_that_ends_does_no_harm
     server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
       run(lambda do |_|
         Process.wait(fork { exit })
@@ -143,14 +144,14 @@ class ProcessDescriptorsTest < Support::TestCase
     assert_equal 1, Array.new(5) { server.get.body }.uniq.size
   end
 
-  def test_the_soft_limit_of_descriptors_is_raised_to_the_hard_one
+  def test_the_soft_limit_of_descriptors_is_raised_to_the_hard_limit
     server = start_bontebok(args: ["-w", "1"], rlimit_nofile: [64, 128],
                             rackup: "run ->(_) { [200, {}, [Process.getrlimit(:NOFILE).join(' ')]] }")
     assert_equal "128 128", server.get.body
   end
 
-  # As it is for whoever is not root when the hard limit is above fs.nr_open.
-  def test_a_limit_that_cannot_be_raised_is_no_reason_not_to_start
+  # This happens to users other than root if the hard limit is above fs.nr_open.
+  def test_a_server_starts_although_the_limit_cannot_be_raised
     refusal = temp_file("refusal.rb", "def Process.setrlimit(*) = raise(Errno::EPERM)\n")
     server = start_bontebok(args: ["-w", "1"], rlimit_nofile: [64, 128], env: { "RUBYOPT" => "-r#{refusal}" },
                             rackup: "run ->(_) { [200, {}, [Process.getrlimit(:NOFILE).join(' ')]] }")

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Where a started server listens, and what is left of it afterwards.
+# Where a started server listens, and which files are left afterwards.
 class ProcessListenersTest < Support::TestCase
   include ProcessTree
 
@@ -22,7 +22,7 @@ class ProcessListenersTest < Support::TestCase
     end
   end
 
-  def test_what_a_request_without_host_is_told
+  def test_a_request_without_host_gets_the_name_and_port_of_its_listener
     server = start_bontebok(listen: nil, args: ["-w", "1", "-l", "127.0.0.1:0", "-l", "unix:#{temp_dir}/a.sock"],
                             rackup: "run ->(env) { [200, {}, env.values_at('SERVER_NAME', 'SERVER_PORT')] }")
     server.wait_for_output(/ ready in \d+ ms$/)
@@ -35,7 +35,7 @@ class ProcessListenersTest < Support::TestCase
     assert_equal ["127.0.0.1#{server.address.port}", "localhost80"], told
   end
 
-  def test_nobody_can_connect_before_the_application_is_loaded
+  def test_no_client_can_connect_before_the_application_is_loaded
     make_gate
     server = start_bontebok(ready: false, args: ["-w", "1"],
                             rackup: "$stderr.puts 'loading'\nFile.read('gate')\n#{GATED_APP}")
@@ -46,8 +46,8 @@ class ProcessListenersTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # A second server, started by mistake, costs the first one nothing: it does not get as far as to its application.
-  def test_what_another_server_listens_on_is_found_before_the_application_loads
+  # A second server that is started by mistake does no harm to the first one: it does not even load its application.
+  def test_an_address_of_another_server_is_found_before_the_application_loads
     first = start_bontebok(listen: nil, args: ["-w", "1", "-l", "127.0.0.1:0", "-l", "unix:#{socket_path}"],
                            rackup: GATED_APP)
     refused = "unix:#{socket_path}: Address already in use by process #{first.pid}"
@@ -60,7 +60,7 @@ class ProcessListenersTest < Support::TestCase
     assert_equal 200, first.get.status
   end
 
-  def test_who_may_connect_to_a_unix_socket
+  def test_a_unix_socket_has_the_mode_of_the_option
     start_bontebok(args: ["-w", "0", "--socket-mode", "0600"], rackup: GATED_APP)
     assert_equal 0o600, File.stat(socket_path).mode & 0o777
   end
@@ -89,7 +89,7 @@ class ProcessListenersTest < Support::TestCase
     assert_equal 200, start_bontebok(args: ["-w", "1"]).get.status
   end
 
-  def test_a_unix_socket_that_is_another_servers_by_now_stays
+  def test_a_unix_socket_that_now_belongs_to_another_server_stays
     server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
     File.unlink(socket_path)
     other = UNIXServer.new(socket_path)
@@ -99,7 +99,7 @@ class ProcessListenersTest < Support::TestCase
     other&.close
   end
 
-  # As when the number of the file that was removed is another server's by now: here it is the same file.
+  # As if the inode number of the removed file now belonged to another server's file: here it is the same file.
   def test_a_unix_socket_is_removed_once
     make_gate
     %w[0 1].each do |workers|
@@ -161,7 +161,7 @@ class ProcessListenersTest < Support::TestCase
     assert_path_exists socket_path
   end
 
-  def test_reuse_port_lets_two_serve_and_only_when_asked
+  def test_reuse_port_lets_two_servers_listen_but_only_if_asked
     first = start_bontebok(listen: :tcp, args: ["-w", "1", "--reuse-port"], rackup: GATED_APP)
     address = first.address.to_s
     second = start_bontebok(listen: nil, args: ["-w", "1", "--reuse-port", "-l", address])

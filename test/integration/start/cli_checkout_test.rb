@@ -2,12 +2,12 @@
 
 require "test_helper"
 
-# A checkout that lies where make and mkmf do not expect one.
+# A checkout in a path that make and mkmf do not expect.
 class CLICheckoutTest < Support::TestCase
   SOURCES = %w[bin exe ext lib core/src core/include load/src].freeze
   BUILT = %w[lib/bontebok/bontebok.so lib/bontebok/bontebok-bench].freeze
 
-  def test_a_path_with_a_space
+  def test_the_build_works_in_a_path_with_a_space
     checkout = copy_to(File.join(temp_dir, "a path/bonte bok"))
     built = Support::ChildProcess.run("#{checkout}/bin/setup", "--build", limit: 300)
     assert_predicate built.status, :success?, built.output.text

@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# From the rackup file to the first answer: encodings, Rack 2's option line, other Ruby files, the environment.
+# From the rackup file to the first response: encodings, Rack 2's option line, other Ruby files, the environment.
 class CLIRackupTest < Support::TestCase
   def test_a_rackup_file_is_utf8_under_lang_c
     server = start_bontebok(args: ["-w", "1"], env: { "LANG" => "C", "LC_ALL" => "C" },
@@ -10,13 +10,13 @@ class CLIRackupTest < Support::TestCase
     assert_equal "Käse UTF-8".b, server.get.body
   end
 
-  def test_rack_2s_option_line_does_not_hurt
+  def test_the_option_line_of_rack_2_is_ignored
     server = start_bontebok(args: ["-w", "1"], rackup: "#\\ -w -p 1\nrun ->(_) { [200, {}, ['fine']] }\n")
     assert_equal "fine", server.get.body
     server.wait_for_output(/options in a line that begins with #\\ are ignored/)
   end
 
-  def test_a_ruby_file
+  def test_a_ruby_file_is_served
     path = temp_file("my_app.rb", "module MyApp\n  def self.call(_) = [200, {}, ['from ' + __FILE__]]\nend\n")
     server = start_bontebok(args: ["-w", "1", path])
     assert_equal "from #{path}", server.get.body
@@ -30,7 +30,7 @@ class CLIRackupTest < Support::TestCase
     assert_equal "", server.get.body
   end
 
-  def test_the_environment_is_there_before_the_application_loads
+  def test_rack_env_is_set_before_the_application_loads
     rackup = "AT_LOAD = ENV['RACK_ENV']\nrun ->(_) { [200, {}, [AT_LOAD]] }\n"
     { [] => "development", %w[-E staging] => "staging" }.each do |args, environment|
       server = start_bontebok(args: ["-w", "1", *args], rackup: rackup)
@@ -39,21 +39,21 @@ class CLIRackupTest < Support::TestCase
     end
   end
 
-  def test_the_environment_of_the_environment
+  def test_rack_env_of_the_shell_is_kept
     server = start_bontebok(args: ["-w", "1"], env: { "RACK_ENV" => "qa" },
                             rackup: "run ->(_) { [200, {}, [ENV['RACK_ENV']]] }\n")
     assert_equal "qa", server.get.body
     assert_match(/, qa: 1 worker/, server.output.text)
   end
 
-  def test_spool_dir_is_for_racks_temporary_files_as_well
+  def test_rack_puts_its_temporary_files_into_spool_dir_as_well
     directory = File.join(temp_dir, "spool").tap { |path| Dir.mkdir(path) }
     server = start_bontebok(args: ["-w", "1", "--spool-dir", directory],
                             rackup: "require 'tmpdir'\nrun ->(_) { [200, {}, [Dir.tmpdir]] }\n")
     assert_equal directory, server.get.body
   end
 
-  def test_a_spool_dir_is_meant_from_where_the_server_was_started
+  def test_a_spool_dir_is_relative_to_the_directory_of_the_start
     Dir.mkdir(File.join(temp_dir, "spool"))
     server = start_bontebok(args: ["-w", "1", "--spool-dir", "spool", "--spool-threshold", "1"], rackup: <<~RUBY)
       Dir.chdir("/")
@@ -63,7 +63,7 @@ class CLIRackupTest < Support::TestCase
     assert_equal "body#{temp_dir}/spool", response.body
   end
 
-  def test_a_configuration_file
+  def test_a_configuration_file_sets_the_options
     path = temp_file("bontebok.rb", <<~RUBY)
       max_workers 2
       threads 3

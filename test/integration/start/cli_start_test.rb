@@ -4,14 +4,14 @@ require "shellwords"
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Starts that fail: the exit status, a message of at most three lines on both streams together, no process left (the
-# harness sees to that), no file left.
+# Starts that fail: the exit status, and a message of at most three lines on both streams together. No process is left
+# (the harness checks that) and no file.
 class CLIStartTest < Support::TestCase
   include ProcessTree
 
   APP = "run ->(_) { [200, {}, []] }\n"
 
-  def test_wrong_options
+  def test_wrong_options_are_rejected
     { %w[--frobnicate] => "unknown option --frobnicate", %w[-x] => "unknown option -x", %w[-w] => "-w wants a value",
       %w[-w many] => "MaxWorkers wants auto or a whole number", %w[-t 0] => "Threads wants a whole number from 1 to 64",
       %w[--max-target big] => "MaxTarget wants a size", %w[--timeout soon] => "Timeout wants a time",
@@ -23,7 +23,7 @@ class CLIStartTest < Support::TestCase
     end
   end
 
-  def test_wrong_access_log
+  def test_a_wrong_access_log_is_rejected
     { %w[--access-log-format %Z] => "access log: format: unknown directive %Z",
       %w[--access-log syslog:facility=x] => 'access log: syslog: unknown facility "x"' }.each do |args, message|
       assert_fails 2, message, args: ["--access-log", File.join(temp_dir, "log"), *args], rackup: APP
@@ -31,15 +31,15 @@ class CLIStartTest < Support::TestCase
     assert_fails 2, "AccessLogFormat wants a line of", args: ["--access-log-format", "a\nb"], rackup: APP
   end
 
-  # Nothing that was said to nobody may change the exit status.
-  def test_without_standard_error
+  # A message that nobody can read must not change the exit status.
+  def test_the_exit_status_is_the_same_without_standard_error
     { %w[--frobnicate] => 2, %w[/nonexistent.ru] => 1, %w[--version] => 0 }.each do |args, status|
       command = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, *args].shelljoin
       assert_equal status, start_process("sh", "-c", "exec #{command} >&- 2>&-").wait.exitstatus, args.join
     end
   end
 
-  def test_arguments_that_are_no_text
+  def test_arguments_that_are_no_text_are_rejected
     %w[C C.UTF-8].each do |locale|
       env = { "LC_ALL" => locale }
       assert_fails 1, "cannot read the rackup file", args: ["\xff.ru"], env: env
@@ -49,7 +49,7 @@ class CLIStartTest < Support::TestCase
     end
   end
 
-  def test_wrong_configuration_file
+  def test_a_wrong_configuration_file_is_rejected
     path = temp_file("bontebok.rb", "threads 2\nthread 2\n")
     assert_fails 2, "#{path}:2: unknown option thread", args: ["-c", path], rackup: APP
     { "raise ''" => "RuntimeError", "exit 5" => "exit (SystemExit)", "raise Exception" => "Exception",
@@ -60,7 +60,7 @@ class CLIStartTest < Support::TestCase
     assert_fails 1, "cannot read the configuration file /nonexistent.rb", args: ["-c", "/nonexistent.rb"], rackup: APP
   end
 
-  def test_missing_rackup_file_or_directory
+  def test_a_missing_rackup_file_or_directory_fails_the_start
     assert_fails 1, "cannot read the rackup file #{temp_dir}/config.ru: No such file or directory"
     assert_fails 1, "cannot read the rackup file /nonexistent/a.ru: No such file", args: ["/nonexistent/a.ru"]
     assert_fails 1, "cannot read the rackup file #{temp_dir}: Is a directory", args: [temp_dir]
@@ -83,7 +83,7 @@ class CLIStartTest < Support::TestCase
     taken&.close
   end
 
-  # Which listens when the application is there.
+  # This server listens only after its application is loaded.
   def test_a_port_is_in_use_while_its_server_loads
     address = "127.0.0.1:#{held_port}"
     make_gate
@@ -95,8 +95,8 @@ class CLIStartTest < Support::TestCase
     first.wait_until_ready
   end
 
-  # Such a socket has no file before.
-  def test_of_two_that_start_with_one_unix_socket_the_first_to_listen_wins
+  # A unix socket has no file before its server listens.
+  def test_the_first_of_two_servers_to_listen_on_a_unix_socket_wins
     address = "unix:#{temp_dir}/a.sock"
     make_gate
     both = Array.new(2) do
@@ -109,13 +109,13 @@ class CLIStartTest < Support::TestCase
     assert_failed loser, 1, "cannot listen on #{address}: Address already in use by process #{winner.pid}"
   end
 
-  def test_a_living_unix_socket_is_found_before_the_application_loads
+  def test_a_unix_socket_of_a_living_server_is_found_before_the_application_loads
     start_bontebok(args: ["-w", "1"], rackup: "File.write(\"loaded-\#{Process.ppid}\", '')\n#{APP}")
     assert_fails 1, "cannot listen on unix:#{temp_dir}/bontebok.sock: Address already in use", args: ["-w", "1"]
     assert_equal 1, Dir.glob(File.join(temp_dir, "loaded-*")).size
   end
 
-  def test_an_application_that_raises_while_loading
+  def test_an_application_that_raises_while_loading_fails_the_start
     [%w[-w 0], %w[-w 2], %w[-w 2 --preload false]].each do |args|
       server = failed_start(args: args, rackup: "\ndef setup = raise(IndexError, 'no such shelf')\nsetup\n")
       assert_equal 1, server.status.exitstatus, args.inspect
@@ -126,7 +126,7 @@ class CLIStartTest < Support::TestCase
     end
   end
 
-  def test_an_application_that_ends_the_process_while_loading
+  def test_an_application_that_ends_the_process_while_loading_fails_the_start
     { "exit 0" => "exit (SystemExit)", "abort 'enough'" => "enough (SystemExit)",
       "run 1 +" => "(SyntaxError)", "require 'no_such_file'" => "no_such_file (LoadError)" }.each do |rackup, text|
       server = failed_start(args: ["-w", "1"], rackup: rackup)
@@ -136,8 +136,8 @@ class CLIStartTest < Support::TestCase
     assert_equal 1, failed_start(args: ["-w", "1"], rackup: "exit! 0").status.exitstatus
   end
 
-  # As from a checkout before bin/setup; without Bundler, which would find this one's.
-  def test_an_extension_that_is_not_built
+  # As in a checkout before bin/setup. Bundler is off: it would find the extension of this checkout.
+  def test_an_extension_that_is_not_built_fails_the_start
     %w[exe lib].each { |directory| FileUtils.cp_r(File.join(ROOT, directory), temp_dir) }
     FileUtils.rm_f(File.join(temp_dir, "lib/bontebok/bontebok.so"))
     rackup = temp_file("config.ru", APP)
@@ -149,7 +149,7 @@ class CLIStartTest < Support::TestCase
     end
   end
 
-  def test_help_and_version_of_the_executable
+  def test_help_version_and_check_are_printed
     { "--help" => "Usage: bontebok", "--version" => /\Abontebok \d+\.\d+/,
       "--check" => /^Listen +unix:.* command line$/ }.each do |flag, text|
       server = failed_start(args: [flag])

@@ -4,13 +4,14 @@ require "test_helper"
 require "bontebok/config/hooks"
 require_relative "../support/process_tree"
 
-# The hooks of a configuration file in a server's life: which process runs them, when, and what those do that raise.
+# The hooks of a configuration file in a server's life: which process runs each hook and when, and what happens if a
+# hook raises.
 class ConfigHooksTest < Support::TestCase
   include ProcessTree
 
   APP = "run ->(env) { env['PATH_INFO'] == '/raise' ? raise(IndexError, 'no shelf') : [200, {}, [Process.pid.to_s]] }\n"
 
-  # Each says its name, its process and its arguments.
+  # Each hook prints its name, its process and its arguments.
   TELLING = Bontebok::Hooks::NAMES.map do |name|
     "#{name} { |*all| $stderr.puts ['hook', :#{name}, Process.pid, *all.map(&:inspect)].join(' ') }\n"
   end.join
@@ -30,7 +31,7 @@ class ConfigHooksTest < Support::TestCase
     assert_match(/^hook after_worker_exit .*number=1, pid=#{worker}> #<Process::Status: pid #{worker} exit 0>/, text)
   end
 
-  def test_with_one_process_there_is_no_worker
+  def test_a_single_process_runs_no_hooks_of_workers
     server = start(TELLING, args: ["-w", "0"])
     server.wait_for_output(/hook on_booted/)
     server.stop
@@ -38,14 +39,14 @@ class ConfigHooksTest < Support::TestCase
                  server.output.text.scan(/^hook (\w+) #{server.pid}/).flatten.sort
   end
 
-  def test_after_fork_comes_before_an_application_that_is_not_preloaded
+  def test_after_fork_runs_before_an_application_that_is_not_preloaded
     server = start("after_fork { $connected = true }\n", args: %w[-w 1 --preload false],
                                                          rackup: "run ->(_) { [200, {}, [$early.to_s]] }.tap { " \
                                                                  "$early = $connected.inspect }\n")
     assert_equal "true", server.get.body
   end
 
-  def test_a_hook_that_raises_ends_a_first_start
+  def test_a_hook_that_raises_fails_a_first_start
     %w[before_fork after_fork after_worker_ready].each do |name|
       server = start("\n#{name} { raise IOError, 'no database' }\n", ready: false, args: ["-w", "2"])
       assert_equal 1, server.wait.exitstatus, name
@@ -66,8 +67,8 @@ class ConfigHooksTest < Support::TestCase
     assert_equal 2, server.output.text.scan("the hook before_thread_start failed: no name (IOError)").size
   end
 
-  # Each costs a thread, and none costs a request.
-  def test_hooks_that_kill_their_thread
+  # Each of these hooks costs a thread, but no request.
+  def test_a_hook_that_kills_its_thread_costs_no_request
     %w[before_thread_start before_thread_exit].each do |name|
       server = start("#{name} { Thread.current.kill }\n", args: %w[-w 0])
       server.stop
@@ -85,7 +86,7 @@ class ConfigHooksTest < Support::TestCase
     assert_match(/the hook after_worker_exit failed: bang \(RuntimeError\)/, server.output.text)
   end
 
-  def test_on_error_is_told_and_gives_the_answer
+  def test_on_error_gets_the_error_and_gives_the_response
     server = start("on_error { |error, env| $stderr.puts('told ' + env['PATH_INFO']); error.message }\n",
                    args: ["-w", "1", "-E", "production"])
     response = server.get("/raise")
@@ -94,8 +95,8 @@ class ConfigHooksTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # As where the application raises it: no failure of the hook's, the process is to go.
-  def test_a_hook_between_requests_that_ends_its_process
+  # As if the application raised it: the hook has not failed, but the process must end.
+  def test_a_hook_between_requests_can_end_its_process
     { "on_error" => "the hook on_error", "out_of_band" => "what was to be done out of band" }.each do |name, what|
       server = start("#{name} { raise NoMemoryError, 'no room' }\n", args: %w[-w 1 --max-gc-per-request 1])
       old = server.get.body.to_i
@@ -117,7 +118,7 @@ class ConfigHooksTest < Support::TestCase
     end
   end
 
-  # Once workers are there, the master goes on: it has to tell them.
+  # Once there are workers, the master goes on: it has to tell them to stop.
   def test_a_signal_does_not_cut_a_later_hook_short
     make_gate
     server = start(<<~RUBY, args: ["-w", "1"])

@@ -3,8 +3,8 @@
 require "json"
 require "test_helper"
 
-# Names of files are bytes, mostly UTF-8. Under LC_ALL=C Ruby calls those of the system US-ASCII, and joins them with no
-# others: what is not ASCII is served all the same.
+# File names are bytes, mostly UTF-8. Under LC_ALL=C, Ruby takes names from the system for US-ASCII, and does not join
+# them with other strings. Names that are not ASCII must work all the same.
 class FileNamesTest < Support::TestCase
   APPLICATION = <<~RUBY
     require_relative "lib/größe"
@@ -18,7 +18,7 @@ class FileNamesTest < Support::TestCase
   end
 
   [1, 0].each do |workers|
-    define_method(:"test_a_directory_a_rackup_file_and_a_socket_#{workers}") do
+    define_method(:"test_directory_rackup_file_and_socket_may_have_any_names_with_#{workers}_workers") do
       { nil => "äpp.ru", directory => "äpp.ru", nil.to_s => "../diré/äpp.ru" }.each do |pwd, rackup|
         server = start("-w", workers, "-l", "unix:ß.sock", rackup, chdir: directory, pwd: pwd)
 
@@ -30,7 +30,7 @@ class FileNamesTest < Support::TestCase
     end
   end
 
-  def test_options_and_a_configuration_file
+  def test_files_of_options_and_configuration_may_have_any_names
     temp_file("diré/config/bontebok.rb", "rackup 'äpp.ru'\npidfile 'pïd'\nlisten 'unix:ß.sock'\nmax_workers 1\n")
     server = start("--directory", "diré", "--log", "lög.txt", "--log-format", "json", "--restart-file", "nëu",
                    "--access-log", "#{directory}/äccess", chdir: temp_dir, pwd: temp_dir, ready: false)
@@ -47,7 +47,7 @@ class FileNamesTest < Support::TestCase
     assert_match(/GET/, File.read("#{directory}/äccess"))
   end
 
-  def test_a_start_that_fails
+  def test_a_start_that_fails_tells_any_file_name
     { ["nöne.ru"] => "#{directory}/nöne.ru: No such file", ["--directory", "nöne"] => "nöne: No such file",
       ["-c", "nöne.rb"] => "nöne.rb: No such file", ["-l", "unix:nöne/ß"] => "#{directory}/nöne/ß: No such file",
       ["--log", "nöne/lög"] => "nöne/lög: No such file" }.each do |args, message|

@@ -3,13 +3,13 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# The process as the system sees it: its titles, its umask, and surroundings in which a server may find itself.
+# The process as the system sees it: its titles, its umask, and unusual environments for a server.
 class ProcessAroundTest < Support::TestCase
   include ProcessTree
 
   UNSHARE = %w[unshare --pid --fork --kill-child --mount-proc].freeze
 
-  def test_titles
+  def test_titles_tell_what_each_process_does
     make_gate
     server = start_bontebok(args: %w[-w 1 --tag shop], rackup: GATED_APP)
     worker = workers(server).first
@@ -34,7 +34,7 @@ class ProcessAroundTest < Support::TestCase
                  "bontebok worker 1 gen 2 idle #{File.basename(temp_dir)}"
   end
 
-  def test_umask
+  def test_umask_holds_for_files_and_the_application
     %w[0 1].each do |workers|
       server = start_bontebok(args: ["-w", workers, "--umask", "0027", "--stdout", "out.log"], rackup: <<~RUBY)
         run ->(_) { [200, {}, [format("%04o", File.umask)]] }
@@ -45,8 +45,9 @@ class ProcessAroundTest < Support::TestCase
     end
   end
 
-  # Nobody else waits there for what has lost its parent, and no signal ends it that it does not handle.
-  def test_as_the_first_process_of_a_container
+  # In a container no other process reaps orphans, and the first process is not ended by a signal that it does not
+  # handle.
+  def test_the_first_process_of_a_container_reaps_orphans_and_stops
     skip_without(UNSHARE)
     server = start_server(*UNSHARE, *command("-w", "2", "--pidfile", "a.pid"), rackup: <<~RUBY)
       run(lambda do |env|
@@ -57,14 +58,14 @@ class ProcessAroundTest < Support::TestCase
     server.wait_for_output(/ ready in /)
     assert_equal "1\n", File.read("#{temp_dir}/a.pid")
     20.times { assert_equal 200, server.get("/orphan").status }
-    # Itself, the master, two workers: no zombie.
+    # The server itself, the master and two workers: no zombie.
     assert(eventually { server.get.body.split.last.split(",").size == 4 })
     assert_equal 0, stop_container(server).exitstatus
     refute_path_exists "#{temp_dir}/a.pid"
   end
 
-  # After the container was killed the file says 1, and so does ours.
-  def test_a_stale_pid_file_of_a_container
+  # After the container was killed, the file says 1, and 1 is our pid as well.
+  def test_a_stale_pid_file_of_a_container_does_not_stop_the_start
     skip_without(UNSHARE)
     temp_file("a.pid", "1\n")
     server = start_server(*UNSHARE, *command("-w", "1", "--pidfile", "a.pid"), rackup: GATED_APP)
@@ -72,7 +73,7 @@ class ProcessAroundTest < Support::TestCase
     stop_container(server)
   end
 
-  def test_without_an_environment
+  def test_a_server_runs_without_an_environment
     temp_file("app/größe.rb", "# größe\nGREETING = 'grüße'\n")
     server = start_server("env", "-i", "LANG=C", *command("-w", "1"), rackup: <<~RUBY)
       require_relative "app/größe"
@@ -97,13 +98,13 @@ class ProcessAroundTest < Support::TestCase
     server.wait_until_ready
   end
 
-  # unshare itself takes no TERM.
+  # unshare itself does not react to TERM.
   def stop_container(server)
     Process.kill("TERM", Support::ProcessTable.children(server.pid).first.pid)
     server.wait
   end
 
-  # Where the kernel forbids it, there is nothing to test.
+  # If the kernel forbids the command, there is nothing to test.
   def skip_without(command)
     child = Support::ChildProcess.run(*command, "true")
     skip "not permitted here: #{child.output.text}" unless child.status.success?

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# A server that is the first process of a container: the orphans of all others are its children.
+# A server that is the first process of a container: the orphans of all other processes become its children.
 class ProcessFirstTest < Support::TestCase
   include ProcessTree
 
@@ -28,7 +28,7 @@ class ProcessFirstTest < Support::TestCase
 
   private
 
-  # Returns the pid of the first process, as it is outside.
+  # Returns the pid that the first process has outside of the container.
   def start_in_container
     rackup = temp_file("config.ru", GATED_APP)
     @container = start_process(*UNSHARE, RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "-w", "2",

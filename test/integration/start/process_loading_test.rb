@@ -7,7 +7,7 @@ require_relative "../support/process_tree"
 class ProcessLoadingTest < Support::TestCase
   include ProcessTree
 
-  def test_a_stop_while_the_application_loads
+  def test_a_stop_works_while_the_application_loads
     [%w[TERM -w 1], %w[TERM -w 2 --preload false], *%w[TERM QUIT INT].product(["-w"], ["0"])].each do |signal, *args|
       server = start_bontebok(ready: false, args: args, rackup: <<~RUBY)
         begin
@@ -24,8 +24,8 @@ class ProcessLoadingTest < Support::TestCase
     end
   end
 
-  # It is not ready, but the master has heard of it.
-  def test_a_stop_while_the_hook_of_a_worker_runs
+  # The worker is not ready, but the master knows that it is loaded.
+  def test_a_stop_works_while_the_hook_of_a_worker_runs
     server = start_in_hook
     assert_equal 0, server.stop("TERM").exitstatus
     refute_match(/ (warn|error) /, server.output.text)
@@ -35,14 +35,17 @@ class ProcessLoadingTest < Support::TestCase
     server = start_in_hook
     worker = workers(server).first
     master = master(server).pid
-    stop_process(server.pid) # without it the master would tell the worker to drain, and it would start another
+    # If the supervisor died first, the master would tell the worker to drain. If the supervisor ran, it would start
+    # another master.
+    stop_process(server.pid)
     Process.kill("KILL", master, server.pid)
     eventually { gone?(worker) }
+    assert gone?(worker)
     server.wait_for_output(/leaves before it serves: the master is gone/)
   end
 
-  # Whoever knows the pid knows it from then on, and may have logs to rotate.
-  def test_hup_ends_nobody_who_binds
+  # From this moment other programs can know the pid, and may send HUP to rotate logs.
+  def test_hup_does_not_end_a_server_that_binds
     temp_file("hup.rb", <<~RUBY)
       require "bontebok/sockets/listeners"
       Bontebok::Listeners.prepend(Module.new { def bind = super.tap { Process.kill("HUP", Process.pid) } })
@@ -55,8 +58,8 @@ class ProcessLoadingTest < Support::TestCase
     end
   end
 
-  # No gate: to open one is what a signal interrupts, with an error up to Ruby 3.1.
-  def test_hup_usr1_and_usr2_end_nobody_who_loads
+  # The application waits without a gate: a signal interrupts the open of a gate, up to Ruby 3.1 with an error.
+  def test_hup_usr1_and_usr2_do_not_end_processes_that_load
     [%w[-w 0], %w[-w 1], %w[-w 1 --preload false]].each do |args|
       server = start_bontebok(ready: false, args: args,
                               rackup: "$stderr.puts 'loading'\nsleep 0.01 until File.exist?('go')\n#{GATED_APP}")
@@ -72,7 +75,7 @@ class ProcessLoadingTest < Support::TestCase
     end
   end
 
-  # The supervisor's INT counts.
+  # Only the supervisor's INT counts.
   def test_a_terminals_int_ends_neither_master_nor_worker_that_loads
     [%w[-w 1], %w[-w 1 --preload false]].each do |args|
       server = start_bontebok(ready: false, args: args,
@@ -88,7 +91,7 @@ class ProcessLoadingTest < Support::TestCase
     end
   end
 
-  def test_what_the_application_forks_while_it_loads_obeys_signals_as_usual
+  def test_processes_that_the_application_forks_while_it_loads_obey_signals_as_usual
     signals = %w[TERM QUIT INT HUP USR1 USR2]
     [%w[-w 0], %w[-w 1], %w[-w 1 --preload false]].each do |args|
       server = start_bontebok(args: args, rackup: <<~RUBY)
@@ -106,11 +109,12 @@ class ProcessLoadingTest < Support::TestCase
         Process.kill(signal, server.wait_for_output(/forked for #{signal}: (\d+)/)[1].to_i)
         server.wait_for_output(/ensured after #{signal}$/)
       end
+      assert_empty signals - server.output.text.scan(/ensured after (\w+)$/).flatten
       server.stop
     end
   end
 
-  def test_a_handler_of_the_application_is_there_in_what_it_forks_too
+  def test_processes_that_the_application_forks_have_its_signal_handlers
     server = start_bontebok(args: %w[-w 1], rackup: <<~RUBY)
       trap("TERM") { exit!($stderr.write("my own handler\n") && 0) }
       fork { sleep if $stderr.puts("forked: \#{Process.pid}").nil? }
@@ -118,11 +122,13 @@ class ProcessLoadingTest < Support::TestCase
     RUBY
     Process.kill("TERM", server.wait_for_output(/forked: (\d+)/)[1].to_i)
     server.wait_for_output(/my own handler$/)
+    assert_includes server.output.text, "my own handler\n"
     server.stop
   end
 
-  # The thread that obeys while it loads has taken the signal, and looks at it when the main one has loaded and waits.
-  def test_a_stop_at_the_end_of_loading
+  # The thread that obeys signals during loading has taken the signal. It looks at the signal only when the main thread
+  # has loaded the application and waits.
+  def test_a_stop_at_the_end_of_loading_is_obeyed
     server = start_bontebok(ready: false, args: %w[-w 0], rackup: <<~RUBY)
       Bontebok::SignalQueue.prepend(Module.new do
         def take

@@ -10,7 +10,7 @@ class ProcessUserTest < Support::TestCase
 
   LOGS = %w[err.log out.log access.log].freeze
   NOBODY = Etc.getpwnam("nobody")
-  # Answers with its user and groups, and with the size of the body.
+  # Answers with the ids of its user and groups, and with the size of the body.
   APP = <<~RUBY
     loaded_by = Process.euid
     run(lambda do |env|
@@ -69,7 +69,7 @@ class ProcessUserTest < Support::TestCase
     refute_includes log("err.log"), " error "
   end
 
-  # A directory that the user cannot write to costs nobody but him.
+  # The log file and the directory belong to root, and the user may not use them.
   def test_files_that_the_user_may_not_use_are_found_before_the_application_loads
     rackup = "raise 'loaded'\n"
     log = temp_file("roots.log")
@@ -87,7 +87,7 @@ class ProcessUserTest < Support::TestCase
     file = temp_file("a.rb", "user 'nobody'\ngroup 'no-such'\n")
     { %w[--user no-such] => [2, "command line: there is no user no-such"],
       %w[--user nobody --group no-such] => [2, "command line: there is no group no-such"],
-      %w[--group daemon] => [2, "command line: Group is for User, which is not set"],
+      %w[--group daemon] => [2, "command line: Group needs User, which is not set"],
       %W[-c #{file}] => [2, "#{file}:2: there is no group no-such"] }.each do |args, (status, message)|
       assert_fails status, message, args, rackup: APP
     end

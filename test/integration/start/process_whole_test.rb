@@ -4,7 +4,8 @@ require "etc"
 require "json"
 require "test_helper"
 
-# All of it at once, as in a container: started by root as the first process, with hardly an environment, for nobody.
+# Everything at once, as in a container: root starts the server as the first process, with hardly any environment
+# variables and with the user nobody.
 class ProcessWholeTest < Support::TestCase
   BARE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc",
           "env", "-i", "LANG=C", "PATH=#{ENV.fetch('PATH')}"].freeze
@@ -26,7 +27,7 @@ class ProcessWholeTest < Support::TestCase
     @nobody = Etc.getpwnam("nobody")
   end
 
-  def test_requests_and_rotated_logs
+  def test_requests_are_served_and_logs_are_rotated
     server = start_server
     first = Support::ProcessTable.children(server.pid).first.pid
     assert_serves(server)
@@ -50,7 +51,7 @@ class ProcessWholeTest < Support::TestCase
     )
     children << server
     eventually { File.exist?("#{temp_dir}/err.log") && messages("err.log").grep(/\Aready in /).any? }
-    address = Support::Address.new("unix:#{temp_dir}/a.sock") # no start line comes our way
+    address = Support::Address.new("unix:#{temp_dir}/a.sock") # the start lines are in err.log
     server.define_singleton_method(:address) { address }
     server
   end

@@ -2,53 +2,53 @@
 
 require "test_helper"
 
-# Ten ways to start it wrong. Each ends at once, with the exit status that tells whose fault it is (2: of what was
-# typed, 1: of the surroundings or the application), a message of at most three lines, no process and no file more.
-# What else can be wrong with options, paths and addresses is in cli_start_test.rb and config_files_test.rb.
+# Ten ways to start the server wrong. Each start ends at once, with a message of at most three lines. The exit status
+# says where the fault is: 2 in what the user has typed, 1 in the surroundings or in the application. No process and no
+# new file is left. cli_start_test.rb and config_files_test.rb test other wrong options, paths and addresses.
 class WrongStartsTest < Support::TestCase
   APP = "run ->(_) { [200, {}, []] }\n"
-  # That the start was refused before.
+  # A start must be rejected before it loads this application.
   LOADED = "raise 'the application was loaded'\n"
   KINDS = [%w[-w 0], %w[-w 2], %w[-w 2 --preload false]].freeze
-  # Where nobody may bind a port below 1024: in a network of its own, without rights over it.
+  # A network name space without rights over it: no process may bind a port below 1024 there.
   UNPRIVILEGED = ["unshare", "--map-root-user", "--net", "sh", "-c",
                   'echo 1024 >/proc/sys/net/ipv4/ip_unprivileged_port_start && exec unshare --user "$@"', "sh"].freeze
 
-  # RubyGems loads what guesses.
-  def test_an_unknown_option
+  # RubyGems loads the library that guesses the option.
+  def test_an_unknown_option_is_rejected_with_a_guess
     message = "unknown option --worker. Did you mean --workers?"
     assert_refused 2, message, "--worker", "4", within: %w[env -u RUBYOPT]
   end
 
-  def test_a_bad_value
+  def test_a_bad_value_is_rejected
     assert_refused 2, 'command line: Threads wants a whole number from 1 to 64, not "many"', "-t", "many"
   end
 
-  def test_a_used_port
+  def test_a_used_port_is_rejected
     TCPServer.open("127.0.0.1", 0) do |server|
       address = "127.0.0.1:#{server.local_address.ip_port}"
       assert_refused 1, "cannot listen on #{address}: Address already in use", "-l", address
     end
   end
 
-  def test_a_used_socket
+  def test_a_used_socket_is_rejected
     address = "unix:#{temp_dir}/used.sock"
     living = start_bontebok(listen: nil, args: ["-w", "1", "-l", address], rackup: APP)
     assert_refused 1, "cannot listen on #{address}: Address already in use by process #{living.pid}", "-l", address
     assert_equal 200, living.get.status
   end
 
-  def test_a_dead_directory
+  def test_a_dead_directory_is_rejected
     assert_refused 1, "command line: cannot change to the directory none: No such file or directory", "--directory",
                    "none"
   end
 
-  def test_a_missing_file
+  def test_a_missing_file_is_rejected
     assert_refused 1, "cannot read the rackup file #{temp_dir}/none.ru: No such file or directory", "none.ru"
   end
 
-  # It says itself what it raised, and where; with workers, what that means comes last.
-  def test_an_application_that_raises
+  # The log says what the application raised, and where. With workers, the last line says what this means for the start.
+  def test_an_application_that_raises_fails_the_start
     KINDS.first(2).each do |kind|
       text = failed_start(1, *kind, rackup: "\nraise IndexError, 'no such shelf'\n")
       assert_match(/error .* the application #{temp_dir}.* cannot be loaded: no such shelf \(IndexError\)$/, text)
@@ -57,7 +57,7 @@ class WrongStartsTest < Support::TestCase
     end
   end
 
-  def test_a_hook_that_raises
+  def test_a_hook_that_raises_fails_the_start
     temp_file("hooks.rb", "before_fork { raise IOError, 'no database' }\n")
     text = failed_start(1, "-w", "1", "-c", "hooks.rb", rackup: APP)
     assert_match(/error .* worker 1 cannot be started: the hook before_fork failed: no database \(IOError\)$/, text)
@@ -65,21 +65,21 @@ class WrongStartsTest < Support::TestCase
     assert_operator text.lines.grep(/^\S/).size, :<=, 3, text
   end
 
-  def test_a_second_server_with_the_pid_file
+  def test_a_second_server_with_the_pid_file_is_rejected
     path = "#{temp_dir}/a.pid"
     living = start_bontebok(args: ["-w", "1", "--pidfile", path], rackup: APP)
     assert_refused 1, "#{path} has the number of a server that lives: #{living.pid}", "--pidfile", path
     assert_equal "#{living.pid}\n", File.read(path)
   end
 
-  def test_a_port_for_which_the_user_has_no_right
+  def test_a_port_for_which_the_user_has_no_right_is_rejected
     skip_unless_permitted
     assert_refused 1, "cannot listen on 0.0.0.0:80: Permission denied", "-l", "80", within: UNPRIVILEGED
     assert_refused 1, "cannot listen on 0.0.0.0:1023: Permission denied", "-l", "1023", within: UNPRIVILEGED
   end
 
-  # Whoever typed it looks at the terminal.
-  def test_a_log_file_is_not_the_only_one_that_is_told
+  # A user who starts the server looks at the terminal.
+  def test_the_terminal_is_told_of_a_failed_start_as_well_as_the_log
     log = temp_file("err.log")
     TCPServer.open("127.0.0.1", 0) do |server|
       address = "127.0.0.1:#{server.local_address.ip_port}"
@@ -104,7 +104,7 @@ class WrongStartsTest < Support::TestCase
 
   private
 
-  # However many processes it would have: nothing else is said, and the application is not loaded.
+  # With any number of processes: the server prints nothing else, and does not load the application.
   def assert_refused(status, message, *args, within: [])
     KINDS.each do |kind|
       text = failed_start(status, *kind, *args, rackup: LOADED, within: within)
@@ -112,7 +112,7 @@ class WrongStartsTest < Support::TestCase
     end
   end
 
-  # Returns what it said. The harness fails a test that leaves a process.
+  # Returns the output. The harness fails a test that leaves a process.
   def failed_start(status, *args, rackup:, within: [])
     temp_file("config.ru", rackup)
     before = Dir.children(temp_dir)
@@ -129,7 +129,7 @@ class WrongStartsTest < Support::TestCase
     args.include?("-l") ? [] : ["-l", "unix:#{temp_dir}/wrong.sock"]
   end
 
-  # Where the kernel forbids name spaces there is nothing to test.
+  # If the kernel forbids name spaces, there is nothing to test.
   def skip_unless_permitted
     child = Support::ChildProcess.run(*UNPRIVILEGED, "true")
     skip "not permitted here: #{child.output.text}" unless child.status.success?

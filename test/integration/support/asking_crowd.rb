@@ -2,21 +2,22 @@
 
 require_relative "process_tree"
 
-# For tests of what becomes of many requests: clients that ask as fast as they are answered, each request with an id of
-# its own. KEPT of them keep their connection, FRESH open a new one for each request. The application answers with the
-# id and its worker's pid, and notes both in the file `begun` before.
+# For tests about the fate of many requests. Clients send requests as fast as they get responses; each request has an id
+# of its own. KEPT clients keep their connection; FRESH clients open a new connection for each request. The application
+# notes the id and its worker's pid in the file `begun`, then answers with both.
 module AskingCrowd
   include ProcessTree
 
   KEPT = 20
   FRESH = 8
-  # kept: on a connection that is kept; owner: the worker that has answered on it last, nil when nobody has.
+  # kept: the request was sent on a kept connection. owner: the worker that answered last on this connection; nil: none
+  # has. answered_by: the worker that answered this request; nil: the request was lost.
   Fate = Struct.new(:id, :kept, :owner, :answered_by, keyword_init: true) do
     def lost? = answered_by.nil?
     def moved? = !lost? && !owner.nil? && owner != answered_by
   end
 
-  # seconds: how long it sleeps, an expression.
+  # seconds: how long the application sleeps, as a Ruby expression.
   def application_of(seconds)
     <<~RUBY
       BEGUN = File.open("begun", "a")
@@ -29,7 +30,7 @@ module AskingCrowd
     RUBY
   end
 
-  # They ask while the block runs. Returns the fates of all requests.
+  # The clients send requests while the block runs. Returns the fates of all requests.
   def asking(server)
     @fates = Queue.new
     @relays = 0
@@ -45,24 +46,24 @@ module AskingCrowd
     clients&.each(&:kill)
   end
 
-  # So many requests at least were answered by somebody else than who had the connection.
+  # How many requests, at least, were answered by another worker than the one that had the connection.
   attr_reader :relays
 
-  # { id => pid of who has begun with it }. One that is begun twice is an error.
+  # { id => pid of the worker that has begun the request }. It is an error if a request is begun twice.
   def begun
     pairs = File.readlines(File.join(temp_dir, "begun")).map { |line| line.split.then { |id, pid| [id, pid.to_i] } }
     assert_empty(pairs.map(&:first).tally.select { |_id, times| times > 1 })
     pairs.to_h
   end
 
-  # Of supervisor, master and each worker; nil while one of them comes or goes.
+  # The numbers of descriptors of supervisor, master and each worker; nil while a process comes or goes.
   def descriptors(server)
     [server.pid, master(server).pid, *workers(server)].map { |pid| Dir.children("/proc/#{pid}/fd").size }
   rescue Errno::ENOENT
     nil
   end
 
-  # A collection of garbage may have closed what was open before.
+  # There may be fewer descriptors: a garbage collection may have closed what was open before.
   def assert_no_more_descriptors(server, before)
     eventually(10, "as few descriptors as before: #{before}", seen: -> { "now: #{descriptors(server)}" }) do
       descriptors(server)&.zip(before)&.all? { |now, once| now <= once }
@@ -93,14 +94,14 @@ module AskingCrowd
     end
   end
 
-  # There is an end if its worker was killed after it had answered.
+  # The connection has ended if its worker was killed after the last response.
   def assert_no_more_answers(client)
     assert_empty client.read_to_end, "an answer that nobody has asked for" unless client.quiet?(0)
   rescue Support::Client::Reset
     assert_empty client.take
   end
 
-  # Returns the pid of who has answered, nil when nobody has.
+  # Returns the pid of the worker that has answered; nil if none has.
   def ask(client, fate)
     client.request("GET", "/#{fate.id}")
     id, pid = client.read_response.body.split

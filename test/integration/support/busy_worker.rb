@@ -2,11 +2,12 @@
 
 require_relative "process_tree"
 
-# For tests of who serves while a worker is busy: keeps one busy for as long as the test wants, and tells them apart.
+# For tests about the workers that serve while another worker is busy. Keeps a worker busy for as long as the test
+# wants, and tells the workers apart.
 module BusyWorker
   include ProcessTree
 
-  # Answers with the worker's pid; /gate waits until its own file is there.
+  # Answers with the worker's pid. A path that begins with /gate waits until the file of that name is there.
   APPLICATION = <<~'RUBY'
     run(lambda do |env|
       if env["PATH_INFO"].start_with?("/gate")
@@ -21,18 +22,18 @@ module BusyWorker
     @clients = []
   end
 
-  # Before the servers are stopped, which would wait a while for their clients to go.
+  # Closes the clients before the servers are stopped: a server would wait a while for its clients to go.
   def before_teardown
     @clients.each(&:close)
     super
   end
 
-  # Waits until every worker could serve.
+  # Waits until every worker can serve.
   def start(*args, application: APPLICATION, **options)
     start_bontebok(args: args, rackup: application, **options).tap { |server| server.wait_for_output(/ ready in /) }
   end
 
-  # Clients that are left are closed with the test.
+  # Returns a client, which is closed at the end of the test.
   def connect(server)
     Support::Client.new(server.address).tap { |client| @clients << client }
   end
@@ -55,7 +56,7 @@ module BusyWorker
     client.read_response.body.to_i
   end
 
-  # Of all workers together.
+  # The number of sockets of all workers together.
   def sockets(server)
     workers(server).sum { |pid| Support::ProcessTable.sockets(pid).size }
   end

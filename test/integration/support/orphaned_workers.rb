@@ -6,7 +6,7 @@ require_relative "process_tree"
 module OrphanedWorkers
   include ProcessTree
 
-  # The application loads for as long as there is a file "hold".
+  # The application loads as long as there is a file "hold".
   APP = "sleep 0.01 while File.exist?('hold')\n#{ProcessTree::GATED_APP}".freeze
 
   def start(*args, rackup: APP)
@@ -30,7 +30,7 @@ module OrphanedWorkers
     master ? Support::ProcessTable.children(master).map(&:pid) : []
   end
 
-  # With those that are dead and not waited for.
+  # Includes children that are dead and not reaped.
   def children_of(server)
     File.read("/proc/#{server.pid}/task/#{server.pid}/children").split.map(&:to_i)
   end
@@ -39,7 +39,7 @@ module OrphanedWorkers
     pids.reject { |pid| gone?(pid) }
   end
 
-  # The master dies, and while there is a file "hold" the next generation loads. Returns the workers.
+  # Kills the master. While there is a file "hold", the next generation loads. Returns the former workers.
   def orphan_workers(server)
     former = workers_of(server)
     temp_file("hold")
@@ -73,7 +73,7 @@ module OrphanedWorkers
     response.body.to_i
   end
 
-  # A request that is answered when the block has returned.
+  # Runs the block while a request waits at the gate. The request is answered after the block.
   def with_request_at_gate(server)
     server.connect do |client|
       client.request("GET", "/gate")

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# For tests of the processes: finds the master and the workers of a started server, and makes requests wait until the
-# test lets them go.
+# For tests of the processes: finds the master and the workers of a started server, and makes requests wait at a gate
+# until the test opens it.
 module ProcessTree
-  # An application that answers with its pid; /gate waits for #open_gate first and says so in the log.
+  # An application that answers with its pid. /gate says so in the log and waits for #open_gate first.
   GATED_APP = <<~RUBY
     run(lambda do |env|
       if env["PATH_INFO"] == "/gate"
@@ -26,7 +26,7 @@ module ProcessTree
     Support::ProcessTable.children(parent.pid).reject { |child| child.exit_signal.zero? }.map(&:pid)
   end
 
-  # Waits until there are so many workers and none of these pids is among them; returns their pids.
+  # Waits until there are `count` workers, and none of the pids in `without` is among them. Returns the workers' pids.
   def wait_for_workers(server, count, without: [])
     seen = -> { ["now: #{workers(server)}", server.output.text] }
     eventually(10, "#{count} workers other than #{without}", seen: seen) do
@@ -43,12 +43,13 @@ module ProcessTree
     File.mkfifo(gate)
   end
 
-  # Lets everybody go who waits at the gate now.
+  # Lets all readers go that wait at the gate now. Waits until there is one.
   def open_gate
     eventually(10, "somebody at the gate") { gate_opens? }
   end
 
-  # False: nobody is there. An open that waits may be interrupted, when those at the gate have gone already.
+  # Returns false if no reader waits at the gate. An open that blocks could be interrupted and repeated when the readers
+  # have gone already.
   def gate_opens?
     File.open(gate, File::WRONLY | File::NONBLOCK, &:close)
     true
@@ -56,7 +57,7 @@ module ProcessTree
     false
   end
 
-  # Lets so many go, who may be on their way there.
+  # Lets `count` readers go, including those that are still on their way to the gate.
   def open_gate_for(count)
     File.open(gate, File::RDWR) { eventually(10, "#{count} at the gate") { readers(gate) == count } }
   end
@@ -65,13 +66,13 @@ module ProcessTree
     File.join(temp_dir, "gate")
   end
 
-  # How often the processes that were started have it open.
+  # How often the started processes have the file open.
   def readers(path)
     files = children.flat_map(&:group).flat_map { |process| Support::ProcessTable.descriptors(process.pid).values }
     files.count(File.realpath(path))
   end
 
-  # The block runs while a request waits at the gate.
+  # Runs the block while a request waits at the gate.
   def request_at_gate(server)
     server.connect do |client|
       client.request("GET", "/gate")
@@ -86,6 +87,6 @@ module ProcessTree
   end
 
   def assert_title(pid, expected)
-    eventually(5, "the title #{expected}", seen: -> { "it is #{title(pid)}" }) { title(pid) == expected }
+    assert(eventually(5, "the title #{expected}", seen: -> { "it is #{title(pid)}" }) { title(pid) == expected })
   end
 end

@@ -2,7 +2,7 @@
 
 # For tests of disks that fill up.
 module SmallDisk
-  # A directory with a file system of 4 MiB, as long as the block runs.
+  # Yields a directory with a file system of 4 MiB, which is there while the block runs.
   def with_small_disk
     disk = File.join(temp_dir, "disk")
     Dir.mkdir(disk)

@@ -2,14 +2,14 @@
 
 require_relative "process_tree"
 
-# For tests of what clients do to a worker: whether it is back where it was before they came.
+# For tests of what clients do to a worker: checks that the worker is as it was before the clients came.
 module WorkerWatch
   include ProcessTree
 
-  # Long enough to tell a process that spins from one that waits.
+  # Seconds. Long enough to tell a process that spins from a process that waits.
   WATCH_SECONDS = 0.3
 
-  # Starts a server with one worker and takes note of how it is.
+  # Starts a server with one worker and notes the worker's state.
   def start_watched(args: [], **options)
     @server = start_bontebok(args: ["-w", "1", "-E", "production", *args], **options)
     @server.get
@@ -17,9 +17,9 @@ module WorkerWatch
     @descriptors = descriptors
   end
 
-  # The worker lives, waits without using the processor, holds no descriptor more than before, and answers.
+  # Checks that the worker lives, waits without using the processor, holds no more descriptors than before, and answers.
   def assert_unharmed
-    assert_equal 200, @server.get.status # whoever came before is accepted
+    assert_equal 200, @server.get.status # connections that came before are accepted by now
     eventually(10, "the descriptors of before: #{@descriptors}", seen: -> { "now: #{descriptors}" }) { none_more? }
     assert_at_rest
     assert_equal [@worker], workers(@server), "the worker was replaced:\n#{@server.output.text}"
@@ -32,17 +32,17 @@ module WorkerWatch
     assert_operator used, :<, WATCH_SECONDS / 3, "the worker spins"
   end
 
-  # Time in which this test does nothing.
+  # Passes some time without a request.
   def pause
     @server.connect { |client| assert client.quiet?(WATCH_SECONDS) }
   end
 
-  # Fewer may be left: a collection of garbage closes what libraries have opened while they were loaded.
+  # There may be fewer descriptors: a garbage collection closes what libraries opened while they were loaded.
   def none_more?
     descriptors.all? { |kind, count| count <= @descriptors.fetch(kind, 0) }
   end
 
-  # Kinds of open files and how many of each; the numbers of sockets say nothing.
+  # Kinds of open files, and how many there are of each kind. The numbers of sockets say nothing, so they are left out.
   def descriptors
     Support::ProcessTable.descriptors(@worker).values.map { |file| file[/\A[^\[ ]*/] }.tally
   end

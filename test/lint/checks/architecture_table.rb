@@ -3,8 +3,8 @@
 require_relative "layer_table"
 
 module Lint
-  # The table of layers that people read has the same layers, in the same order, as the one that the checks use, and
-  # says the same of what each may use.
+  # Checks that the table of layers in the documents is that of LayerTable: the same layers in the same order, which may
+  # use the same layers.
   class ArchitectureTable
     DOCUMENT = "docs/ARCHITECTURE.md"
     ROW = %r{^\| (\w+) \| `core/src/(\w+)` \| ([^|]*) \|}

@@ -1,20 +1,20 @@
 # frozen_string_literal: true
 
 module Lint
-  # The functions of a C file with their lengths. It reads lines, no grammar, and is right for what clang-format leaves:
-  # a line "{" opens a function's body, the next line that begins with "}" closes it, and the head is what stands right
-  # above.
+  # The functions of a C file with their lengths. It reads lines, not grammar. The text must be formatted by
+  # clang-format: a line "{" opens a function's body, the next line that begins with "}" closes it, and the head is
+  # right above the body.
   class CFunctions
     include Enumerable
 
-    # Ends the search for the head's first line: a blank line, the end of what is before, a directive, a comment.
+    # A line above the head's first line: a blank line, the end of the code before, a directive, a comment.
     NOT_HEAD = %r{\A\s*\z|[;\}]\s*\z|\A#|\*/\s*\z|\A\s*//}
 
     def initialize(lines)
       @lines = lines
     end
 
-    # Yields name, number of the first line, count of lines from the head to the closing brace.
+    # Yields the name, the number of the first line, and the count of lines from the head to the closing brace.
     def each
       @lines.each_index do |open|
         next unless @lines[open] == "{"

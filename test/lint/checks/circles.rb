@@ -5,9 +5,9 @@ require "tsort"
 require_relative "layer_table"
 
 module Lint
-  # Calls run downwards. No file of the core calls one of a layer above its own, and no files call each other in a
-  # circle: neither those of the core, nor those of the binding, nor Ruby files that require each other. C files call
-  # what their objects leave undefined.
+  # Calls run downwards. No file of the core calls a file of a layer above its own. No files call each other in a
+  # circle: neither files of the core, nor files of the binding, nor Ruby files that require each other. A C file calls
+  # the functions that its object leaves undefined.
   class Circles
     REQUIRE = /^\s*require_relative\s*\(?\s*"([^"#]+)"/
 
@@ -36,7 +36,7 @@ module Lint
       layer == other || LayerTable::CORE.fetch(layer).may.include?(other)
     end
 
-    # The binding is a layer as well. It calls what bontebok.h declares; Layers sees to that.
+    # The binding is a layer as well. It calls functions that bontebok.h declares; Layers checks that.
     def layer(file)
       LayerTable.layer_of(file.delete_prefix("core/src/"))
     end
@@ -47,12 +47,12 @@ module Lint
            .select { |files| files.size > 1 }.map { |files| "a circle of #{files.sort.join(" ")}" }
     end
 
-    # File => [other file, symbol] of the same part: core or binding.
+    # { file => [[other file, symbol]] }, both files in the same part: core or binding.
     def c_calls
       [sources("core/src/**/*.c"), sources("ext/bontebok/*.c")].map { |files| calls_among(files) }.reduce(:merge)
     end
 
-    # Object => source.
+    # { object => source }
     def sources(pattern)
       Dir.glob(pattern, base: @root).sort.to_h { |file| [File.join(@objects, "#{File.basename(file, ".c")}.o"), file] }
     end
@@ -70,7 +70,7 @@ module Lint
       [other, name] if other && other != file
     end
 
-    # [object, name, type], for each symbol that other objects see. type "U": it is in another object.
+    # [object, name, type] for each external symbol. type "U": another object defines it.
     def symbols(objects)
       present = objects.select { |object| File.exist?(object) }
       return [] if present.empty?

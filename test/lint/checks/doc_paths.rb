@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Lint
-  # Every path of this repository that a document names leads somewhere, and so does every link between documents.
+  # Checks that every path of this repository in a document leads somewhere, and every link between documents.
   class DocPaths
     DOCUMENTS = ["*.md", "docs/**/*.md", ".github/**/*.md"].freeze
-    DIRECTORYS = %w[core ext load lib exe test bench docs bin examples gemfiles].freeze
-    # Not part of a longer path, address or placeholder; may hold * and end with a slash.
-    PATH = %r{(?<![\w/.~$<@-])(?:#{Regexp.union(DIRECTORYS)})/[\w.*/{},-]*[\w*/\}]}
+    DIRECTORIES = %w[core ext load lib exe test bench docs bin examples gemfiles].freeze
+    # A path that is no part of a longer path, an address or a placeholder. It may hold * and end with a slash.
+    PATH = %r{(?<![\w/.~$<@-])(?:#{Regexp.union(DIRECTORIES)})/[\w.*/{},-]*[\w*/\}]}
     LINK = /\]\((?!\w+:|#)([^)\s#]+)/
 
     def initialize(root)

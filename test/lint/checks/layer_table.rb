@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 module Lint
-  # docs/ARCHITECTURE.md's table of layers as data. A layer is a directory of core/src.
+  # The table of layers of docs/ARCHITECTURE.md, as data. A layer is a directory of core/src.
   module LayerTable
     # may       layers below it, whose headers it may include and whose functions it may call
-    # never     single headers that it may not include all the same
+    # never     single headers of these layers that it may not include
     # libc      the only headers of the system that it may include; nil: any
     Layer = Struct.new(:may, :never, :libc, keyword_init: true)
 
-    # Bytes in, bytes out: no sockets, no files, no errno.
+    # For layers that only transform bytes: no sockets, no files, no errno.
     PURE_LIBC = %w[assert.h ctype.h inttypes.h limits.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h
                    time.h emmintrin.h arm_neon.h].freeze
 
@@ -24,8 +24,8 @@ module Lint
       api: Layer.new(may: %i[base http log system conn worker lane io_thread])
     }.freeze
 
-    # The directories of lib/bontebok, each with those whose files it may require. Any file may require those that lie
-    # in no directory of it, which are errors and the version.
+    # The directories of lib/bontebok, each with the directories whose files it may require. Any file may require the
+    # files that lie directly in lib/bontebok: errors and the version.
     LIB = {
       system: [],
       log: %i[system],
@@ -38,24 +38,24 @@ module Lint
     }.freeze
     LIB_TOP = %w[request_timeout start_error start_failure usage_error version].freeze
 
-    # Included by every part: it is the contract between them.
+    # Every part includes it: it is the contract between the parts.
     PUBLIC_HEADER = "bontebok.h"
 
-    # What of the core the load tool may share.
+    # The layers of the core whose headers the load tool may include.
     LOAD_MAY = %i[base http].freeze
 
-    # The binding is given descriptors, it does not read, write or wait for them.
+    # The binding gets descriptors. It does not read, write or wait for them.
     BINDING_NEVER = %w[sys/epoll.h sys/uio.h poll.h netinet/tcp.h].freeze
 
-    # Ruby files that open, bind or pass on descriptors, or log to one. No other has to do with sockets, and none serves
-    # a connection.
+    # Ruby files that open, bind or pass on descriptors, or log to one. No other file uses sockets, and no file serves a
+    # connection.
     SOCKET_FILES = %r{\Alib/bontebok/(sockets/\w+|log/log_stream)\.rb\z}
 
-    # What lib/ may require besides itself, its binding and Ruby's standard library.
+    # The gems that lib/ may require, besides its own files, its binding and Ruby's standard library.
     GEMS = %w[rack rackup].freeze
     BINDING = "bontebok/bontebok"
 
-    # path: of a file, below core/src. Returns its layer; nil: it is in no layer.
+    # path: a file below core/src. Returns the file's layer; nil: it is in no layer.
     def self.layer_of(path)
       directory, name, deeper = path.split("/")
       directory.to_sym if name && !deeper && CORE.key?(directory.to_sym)

@@ -4,7 +4,7 @@ require "rbconfig"
 require_relative "layer_table"
 
 module Lint
-  # Reads every #include and require, and holds them against LayerTable.
+  # Checks every #include and require against LayerTable.
   class Layers
     INCLUDE = /^\s*#\s*include\s+(?<kind>["<])(?<header>[^">]+)[">]/
     REQUIRE = /^\s*(?<kind>require|require_relative|autoload\s+:\w+,)\s*\(?\s*"(?<name>[^"#]+)"/
@@ -125,7 +125,7 @@ module Lint
       end
     end
 
-    # The block names a fault or returns nil.
+    # The block returns the text of a fault, or nil.
     def each_match(pattern, regexp)
       Dir.glob(pattern, base: @root).sort.flat_map do |file|
         File.readlines(File.join(@root, file), encoding: "UTF-8").each_with_index.filter_map do |line, index|

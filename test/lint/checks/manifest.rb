@@ -3,12 +3,12 @@
 require "open3"
 
 module Lint
-  # What the gemspec packs: everything that a build and a run need, nothing that was built.
+  # Checks the files that the gemspec packs: everything that a build and a run need, nothing that was built.
   class Manifest
     NEEDED = "{lib/**/*.rb,exe/*,ext/**/*.{rb,c,h},core/include/*.h,core/src/**/*.{c,h},load/src/**/*.{c,h},LICENSE}"
     BUILT = /\.(so|o|a|log)\z|Makefile\z|bontebok-bench\z/
 
-    # files: what is packed; by default what the gemspec says.
+    # files: the packed files; by default those of the gemspec.
     def initialize(root, files: nil)
       @root = root
       @files = files || Gem::Specification.load(File.join(root, "bontebok.gemspec")).files

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Lint
-  # A comment that opens a section of a C file is one short line with words in it. A rule that fills the line is wrapped
-  # by clang-format, its end left alone on the next one.
+  # A comment that opens a section of a C file must be one short line with words in it. clang-format wraps a rule that
+  # fills the line, and leaves its end alone on the next line.
   class SectionComments
     FILES = "{core,ext,load,bench}/**/*.{c,h}"
     BUILT = %r{(\A|/)(build|tmp|vendor)/}
-    # Begins with a rule, of whatever; a comment that only holds one is a drawing.
+    # A comment that begins with a rule, of whatever sign. A comment that only holds a rule is a drawing.
     BANNER = %r{/\*[ \t]*(?:-{3}|={3}|\*{3}|_{3}|~{3}|\#{3}).*?\*/}m
     SECTION = %r{\A/\* ---- [[:alnum:]][^\n]*[^\s-] ---- \*/\z}
 

@@ -3,7 +3,7 @@
 require_relative "c_functions"
 
 module Lint
-  # The bounds past which a file hides a second thing: lines per file, lines per C function, columns.
+  # Limits for lines per file, lines per C function, and columns. A larger file probably has a second purpose.
   class Sizes
     LINES = { ".c" => 400, ".h" => 400, ".rb" => 200, "" => 200 }.freeze
     FUNCTION_LINES = 60

@@ -4,8 +4,8 @@ require "open3"
 require_relative "layer_table"
 
 module Lint
-  # What the objects of the core leave undefined: no symbol of a host language, and below the system layer none of the
-  # kernel's. Says more than the includes do: a function may be declared by hand.
+  # Checks the symbols that the core's objects leave undefined: no symbol of a host language, and below the system layer
+  # no symbol of the kernel. The includes alone would not show a function that is declared by hand.
   class Symbols
     HOST = /\A(rb_|ruby_|Perl_|PL_)/
     KERNEL = /\A(__errno_location|syscall|fork|socket|accept4?|bind|listen|connect|recv|recvfrom|recvmsg|send|sendto|
@@ -41,7 +41,7 @@ module Lint
       names, status = Open3.capture2("nm", "--undefined-only", "--format=posix", object)
       raise "nm cannot read #{object}" unless status.success?
 
-      # With _FORTIFY_SOURCE read() is __read_chk().
+      # With _FORTIFY_SOURCE the symbol of read() is __read_chk().
       names.lines.map { |line| line.split.first.sub(/\A__(\w+)_chk\z/, '\1') }
     end
   end

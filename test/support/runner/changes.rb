@@ -3,11 +3,11 @@
 require "open3"
 
 module Runner
-  # Which groups a change can break.
+  # The test groups that a change can break, for bin/test --changed.
   module Changes
     SERVERS = %w[integration conform interop timing].freeze
-    # Patterns of paths, and the groups; own: the one that is called as the directory. The first pattern that matches
-    # counts; if none does, every group runs that runs by default.
+    # Patterns of paths, and their groups. own: the group that has the directory's name. The first pattern that matches
+    # counts. If no pattern matches, all groups run that run by default.
     TABLE = {
       %r{\Acore/src/(base|http|log)/} =>
         ["core", "threads", "arm64", "warnings", "fuzz", "lint", "ext", "load", *SERVERS],
@@ -27,7 +27,8 @@ module Runner
     }.freeze
 
     class << self
-      # The names of the groups. revision: nil is where this branch has left main, or else the last commit.
+      # Returns the names of the groups. revision: nil is where this branch has left main, or on main the last commit
+      # but one.
       def groups(revision, all)
         paths(revision || base).flat_map { |path| groups_of(path, all) }.uniq
       end

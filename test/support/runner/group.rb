@@ -3,12 +3,12 @@
 require_relative "job"
 
 module Runner
-  # What bin/test knows by one name: jobs that pass or fail together.
+  # A group of bin/test: jobs that pass or fail together.
   class Group
     attr_reader :name, :about, :jobs
 
-    # jobs: made when they are needed. full: those that run instead with --full. Without jobs the group runs only with
-    # --full, or when it is named. alone: one job after the other, with nothing beside them.
+    # jobs: makes the jobs when they are needed. full: makes the jobs for --full. Without `jobs`, the group runs only
+    # with --full, or when it is named. alone: the jobs run one after the other, and nothing runs beside them.
     def initialize(name, about, jobs: nil, full: jobs, alone: false)
       @name = name
       @about = about
@@ -25,7 +25,7 @@ module Runner
       @jobs = (at_length || !default? ? @at_length : @by_default).call
     end
 
-    # What a job's files are called.
+    # The name of a job's files, without their endings.
     def label(job)
       jobs.one? ? name : "#{name}-#{jobs.index(job) + 1}"
     end
@@ -34,7 +34,7 @@ module Runner
 
     def passed? = jobs.all?(&:passed?)
 
-    # From the start of the first one to the end of the last one.
+    # Seconds from the start of the first job to the end of the last job.
     def seconds
       ran = jobs.select(&:seconds)
       ran.empty? ? 0 : ran.map { |job| job.started + job.seconds }.max - ran.map(&:started).min

@@ -3,12 +3,12 @@
 require_relative "group"
 
 module Runner
-  # The groups of bin/test, those that take longest first.
+  # The groups of bin/test. The longest come first.
   module Groups
-    # Of a core: tests of servers wait for most of the time, others for half of it.
+    # Shares of a processor: tests of servers mostly wait, other tests wait for half of the time.
     WAITING = 0.25
     HALF = 0.5
-    # What differs under Rack 2 is the environment, and what Rack's own classes ask of body and fields.
+    # Under Rack 2, two things differ: the environment, and the demands of Rack's own classes on body and fields.
     RACK2_FILES = "{request/env*,response/{lint,body*,reply}}"
     RACK2 = { "BUNDLE_GEMFILE" => File.expand_path("../../../gemfiles/rack2.gemfile", __dir__) }.freeze
     VALGRIND = { "BONTEBOK_TEST_PATIENCE" => "20" }.freeze
@@ -18,7 +18,7 @@ module Runner
 
     def make(...) = Job.make(...)
 
-    # The files of test/ that match, shared out to so many processes.
+    # Jobs for the files of test/ that match, divided among `processes`.
     def files(pattern, processes: 1, **options)
       found = Dir.glob("test/#{pattern}_test.rb").sort_by { |file| -File.size(file) }
       shares = found.each_with_index.group_by { |_file, index| index % processes }.values
@@ -62,7 +62,7 @@ module Runner
 
     def fuzz(runs) = make("core/fuzz", "run", "RUNS=#{runs}", "FLAGS=-verbosity=0")
 
-    # Built by all processors, then one after the other.
+    # All processors build. Then the tests run one after the other.
     def timing(**options)
       [make("core", "build-timing"), Job.new("make", "-s", "-k", "-C", "core", "timing"), *files("timing/*", **options)]
     end

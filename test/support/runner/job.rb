@@ -4,16 +4,16 @@ require "etc"
 require "rbconfig"
 
 module Runner
-  # One command of a group. Its output goes into a file, so that it can be printed whole.
+  # One command of a group. Its output goes to a file, so that it can be printed whole.
   class Job
-    # What a command was given of the processors, itself and all that it has waited for.
+    # Writes the processor time of the command, and of all processes that it has reaped, to the file $1.
     TIMES = 'times=$1; shift; "$@"; status=$?; times >"$times"; exit $status'
     # How many lines of a failed command's output are repeated at the end of the run.
     LAST_LINES = 40
     LOADED = "require File.expand_path(ARGV.shift) until ARGV.empty?"
 
     class << self
-      # A target, with its parts side by side, and the output of each of them together.
+      # A make target. Its parts run side by side, and the output of each part stays together.
       def make(directory, *arguments, **options)
         new("make", "-s", "-k", "-Otarget", "-j#{Etc.nprocessors}", "-C", directory, *arguments, **options)
       end
@@ -24,7 +24,7 @@ module Runner
       end
     end
 
-    # cores: how many it keeps busy.
+    # cores: how many processors the command keeps busy.
     attr_reader :command, :cores, :pid, :started, :seconds
 
     def initialize(*command, cores: 1, env: {})
@@ -33,8 +33,8 @@ module Runner
       @env = env
     end
 
-    # It has a session of its own, by which is known what it leaves behind. path: what its files are called, without
-    # their endings.
+    # Starts the command in a session of its own. The session identifies the processes that the command leaves behind.
+    # path: the name of its files, without their endings.
     def start(path)
       @path = path
       @started = now
@@ -44,7 +44,7 @@ module Runner
 
     def running? = !@pid.nil? && @status.nil?
 
-    # Returns whether it has ended.
+    # Returns true if the command has ended.
     def ended?
       _, @status = Process.wait2(@pid, Process::WNOHANG)
       @seconds = now - @started if @status
@@ -55,18 +55,18 @@ module Runner
 
     def output = File.binread("#{@path}.log")
 
-    # The part of the output that tells why it did not pass: Minitest's list of failures, or the last lines.
+    # The part of the output that says why the job failed: Minitest's list of failures, or the last lines.
     def failures
       output.scrub[/^ +1\) (?:Failure|Error):.*/m] || output.lines.last(LAST_LINES).join
     end
 
-    # Of processors; nil when it was killed.
+    # Seconds of processor time; nil if the command was killed.
     def cpu_seconds
       minutes = File.read("#{@path}.times").scan(/(\d+)m([\d.]+)s/) if File.exist?("#{@path}.times")
       minutes&.sum { |minute, second| (minute.to_i * 60) + second.to_f }
     end
 
-    # To all that it has started but what has left its process group.
+    # Sends a signal to all processes that the job has started, except those that have left its process group.
     def signal(name)
       Process.kill(name, -@pid)
     rescue Errno::ESRCH

@@ -5,9 +5,9 @@ require_relative "changes"
 require_relative "groups"
 
 module Runner
-  # What the command line asks for.
+  # The options of bin/test's command line.
   class Options
-    # groups: those that are to run, with their jobs chosen.
+    # The groups to run, with their jobs chosen.
     attr_reader :groups
 
     def initialize(arguments)
@@ -23,7 +23,7 @@ module Runner
 
     private
 
-    # Returns what is no option.
+    # Returns the arguments that are no options.
     def parse(arguments)
       OptionParser.new do |parser|
         parser.banner = "bin/test [--full] [--changed[=REVISION]] [--list] [GROUP...]"
@@ -36,7 +36,7 @@ module Runner
       end.permute!(arguments)
     end
 
-    # In the order of the table.
+    # In the order of Groups::ALL.
     def chosen(names)
       return Groups.all.select { |group| names.include?(group.name) } if names.any? || @changed
 

@@ -3,7 +3,7 @@
 require_relative "groups"
 
 module Runner
-  # What bin/test prints.
+  # The lines that bin/test prints.
   class Report
     # Returns the exit status.
     def self.list
@@ -43,7 +43,7 @@ module Runner
       names.each { |name| puts "     #{name}" }
     end
 
-    # Repeats the failures: some readers have the last lines only.
+    # Repeats the failures at the end: some readers have the last lines only.
     def tell_what_failed
       @groups.each do |group|
         group.jobs.reject(&:passed?).each { |job| puts "\n== FAILED: #{group.label(job)}", job.failures }

@@ -9,11 +9,11 @@ require_relative "schedule"
 module Runner
   # One run of bin/test.
   class Run
-    # Signals that end it, and all that it has started.
+    # Signals that end the run and all that it has started.
     ENDING = %w[INT TERM HUP].freeze
-    # For the output of its jobs.
+    # The directory for the output of the jobs.
     DIRECTORY = "tmp/test"
-    # Names the file to which a test that runs once more adds its name.
+    # The environment variable with the name of the file to which a test that runs once more adds its name.
     AGAIN = "BONTEBOK_TEST_AGAIN"
     LEFTOVERS = File.expand_path("../leftovers.rb", __dir__)
 
@@ -55,7 +55,7 @@ module Runner
       ENV[AGAIN] = File.expand_path("again", DIRECTORY)
     end
 
-    # As a shell has it.
+    # Returns the exit status that shells use for a signal: 128 plus its number.
     def stop(groups, signal)
       ENDING.each { |name| trap(name, "IGNORE") }
       @schedule&.stop
@@ -64,7 +64,7 @@ module Runner
       128 + Signal.list.fetch(signal)
     end
 
-    # Names what is left.
+    # Prints the processes that are left.
     def nothing_left?(groups)
       system(RbConfig.ruby, "--disable=gems", LEFTOVERS, *groups.flat_map(&:jobs).filter_map(&:pid).map(&:to_s))
     end

@@ -4,10 +4,10 @@ require "etc"
 require_relative "job"
 
 module Runner
-  # Runs the jobs of groups: as many at a time as the processors have room for, in the order of the groups; then, one
-  # after the other, those of groups that run alone.
+  # Runs the jobs of groups, in the order of the groups. As many jobs run side by side as the processors have room for.
+  # Then the jobs of groups that run alone run one after the other.
   class Schedule
-    # Seconds between two looks.
+    # Seconds between two looks at the jobs.
     LOOK = 0.05
     # Seconds that a job has to end when it is told to.
     PATIENCE = 10
@@ -26,7 +26,7 @@ module Runner
       jobs_of(alone).each { |job| run_all([job]) }
     end
 
-    # Ends what still runs, and kills what has not ended in time.
+    # Ends the jobs that still run, and kills the jobs that do not end in time.
     def stop(patience = PATIENCE)
       { "INT" => patience, "KILL" => PATIENCE }.each do |signal, seconds|
         @running.each_key { |job| job.signal(signal) }
@@ -37,7 +37,7 @@ module Runner
 
     private
 
-    # Each with its group.
+    # Returns pairs of a job and its group.
     def jobs_of(groups)
       groups.flat_map { |group| group.jobs.map { |job| [job, group] } }
     end
@@ -50,7 +50,7 @@ module Runner
       end
     end
 
-    # A job that needs more than there is runs alone.
+    # A job that needs more processors than there are runs alone.
     def room_for?(job)
       @running.empty? || @running.keys.sum(&:cores) + job.cores <= Etc.nprocessors
     end
@@ -60,7 +60,7 @@ module Runner
       @running[job] = group
     end
 
-    # Returns those that are still running.
+    # Returns the jobs that still run.
     def reap
       groups = @running.select { |job, _group| job.ended? }.each_key { |job| @running.delete(job) }.values
       groups.uniq.each { |group| @on_end.call(group) if group.ended? }

@@ -2,19 +2,19 @@
 
 module Bontebok
   class Child
-    # How a child is told to end, and is ended.
+    # How a parent tells a child to end, and how it kills the child.
     module Leaving
-      # Tells it to finish within so many seconds. One that has not come so far as to serve has nothing to finish.
+      # Tells the child to finish within `seconds`. A child that does not serve yet has nothing to finish.
       def drain(seconds)
         finish(:drain, seconds)
       end
 
-      # The same, while others go on listening where it does.
+      # Like #drain, while other processes go on listening on the same sockets.
       def retire(seconds)
         finish(:retire, seconds)
       end
 
-      # A request in it hangs.
+      # Notes that a request in the child hangs.
       def hang
         @hung = true
       end
@@ -23,24 +23,24 @@ module Bontebok
         @hung
       end
 
-      # Retires it; it has no more than so many seconds, also if it had more before.
+      # Retires the child. It has at most `seconds` to end, even if it had more before.
       def hurry(seconds)
         retire(seconds)
         expect(seconds) if @deadline && @deadline > Clock.now + seconds
       end
 
-      # Tells it to end now, within so many seconds.
+      # Tells the child to end now, within `seconds`.
       def quit(seconds)
         leave(:quit, seconds)
         signal(:TERM) unless reached?(:loaded)
       end
 
-      # Tells it to kill its own children, and to end within so many seconds.
+      # Tells the child to kill its own children, and to end within `seconds`.
       def kill_children(seconds)
         leave(:kill, seconds)
       end
 
-      # Nothing more can be done about it: it has no deadline any more.
+      # Nothing more can be done about a killed child: it has no deadline any more.
       def kill
         signal(:KILL)
         @killed = true
@@ -67,7 +67,8 @@ module Bontebok
         channel.say(word)
       end
 
-      # Until we have waited for it the pid cannot have become another's; whoever did so instead of us left none.
+      # The pid cannot belong to another process before the child is reaped. If other code has reaped it, there is no
+      # process.
       def signal(name)
         Process.kill(name, pid)
       rescue Errno::ESRCH

@@ -2,7 +2,8 @@
 
 module Bontebok
   class Children
-    # How children end, for Children: who has ended is told of, and counts as failed or not; who must end is killed.
+    # How children end, for Children. It logs each end, decides whether the end is a failure, and kills children that
+    # must end.
     module Ends
       private
 
@@ -28,7 +29,7 @@ module Bontebok
         end
       end
 
-      # A failure, as if it had ended.
+      # A lost child counts as a failure, as if it had ended.
       def note_lost(child)
         if !child.reached?(:ready)
           @pauses.failed(child.number)

@@ -2,17 +2,17 @@
 
 module Bontebok
   class Children
-    # What becomes of children that do not move (WorkerTimeout): each is killed, and replaced at once. And of those in
-    # which requests hang (RequestTimeout):
+    # Children that do not move (WorkerTimeout) are killed and replaced at once. The rules for children in which
+    # requests hang (RequestTimeout):
     #
-    #   - Each is replaced at once, whoever else is. One that hangs in some of its threads serves with the others until
-    #     its replacement is ready, and then has the time that anyone has to finish.
-    #   - One that hangs in all its threads serves nobody. It has a second to pass on its other connections, and is
-    #     killed as soon as none is left.
-    #   - There are never more than twice as many children as there must be: the next one is started when one that
-    #     hangs has ended.
+    #   - Each is replaced at once, without waiting for other replacements. A child that hangs in some of its threads
+    #     serves with the other threads until its replacement is ready. Then it has the usual time to finish.
+    #   - A child that hangs in all its threads serves nobody. It has a second to pass its other connections on. It is
+    #     killed as soon as no other connection is left.
+    #   - There are never more than twice as many children as there must be. At that limit, the next child is started
+    #     when a child that hangs has ended.
     module Hung
-      # For the connections of one that hangs in all its threads.
+      # Seconds that a child that hangs in all its threads has to pass its other connections on.
       STUCK_SECONDS = 1
 
       private
@@ -27,7 +27,7 @@ module Bontebok
         kill_now(child, "has only requests that hang") if word == :emptied
       end
 
-      # When the next look at them is due; nil: nobody serves yet.
+      # The time of the next look at the children; nil: no child serves yet.
       def watch_time
         @stalled&.time if @roster.any? { |child| child.reached?(:ready) }
       end

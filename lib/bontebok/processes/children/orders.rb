@@ -2,27 +2,27 @@
 
 module Bontebok
   class Children
-    # Which children there are to be, as a signal asks for it.
+    # Changes of the number of children, and replacements that a signal asks for.
     module Orders
-      # All are replaced at once. Who asks for that may have mended what failed: no number pauses any longer.
+      # Replaces all children at once. A user may have repaired what failed before, so no number pauses any longer.
       def renew
         @pauses.cut_short
         @roster.each { |child| replace(child) }
       end
 
-      # They are replaced one after the other, as if each had asked to leave.
+      # Replaces the children one after the other, as if each had asked to leave.
       def renew_slowly
         @pauses.cut_short
         @replacements.add(*@roster)
       end
 
-      # There is to be one more.
+      # One more child must be there.
       def more
         @roster.grow
         @record.resized
       end
 
-      # There is to be one less, which retires; the last one stays.
+      # One child less must be there: it retires. The last child stays.
       def fewer
         number = @roster.shrink or return
         @record.resized

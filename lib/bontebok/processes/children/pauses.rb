@@ -4,13 +4,14 @@ require_relative "../../system/clock"
 
 module Bontebok
   class Children
-    # When a number may be started, for Children: not right after its last failure, and not right after another start.
-    # Knows numbers, no processes.
+    # The time at which a number may be started: not right after its last failure, and not right after another start.
+    # For Children. Knows numbers, no processes.
     class Pauses
+      # Seconds; no pause after a failure is longer.
       LONGEST = 30
-      # More failures in a row do not make a pause longer.
+      # After this many failures in a row the pause grows no more.
       DOUBLINGS = 16
-      # Between two attempts that are refused: without a pause they would take all of a processor.
+      # Seconds between two starts that the system rejects: without a pause the attempts would take all of a processor.
       LEAST = 0.1
 
       # pause: seconds after a first failure. interval: seconds between any two starts.
@@ -24,7 +25,7 @@ module Bontebok
         @refused = false
       end
 
-      # The time from which on it may be started.
+      # The earliest time at which the number may be started.
       def over(number)
         [@until[number], @next_start].max
       end
@@ -34,7 +35,7 @@ module Bontebok
         @next_start = Clock.now + @interval
       end
 
-      # The system has no room for another process. This concerns all numbers, and none is a failure.
+      # The system has no room for another process. This concerns all numbers, and it is no failure of any number.
       def refused
         @refused = true
         @next_start = Clock.now + [@pause, LEAST].max
@@ -44,12 +45,12 @@ module Bontebok
         @refused
       end
 
-      # Its last start came to nothing.
+      # True if the number's last start has failed.
       def failing?(number)
         @failures[number].positive?
       end
 
-      # A start came to nothing: the pause doubles with each one in a row.
+      # A start has failed: the pause doubles with each failure in a row.
       def failed(number)
         @until[number] = Clock.now + [@pause * (2**[@failures[number], DOUBLINGS].min), LONGEST].min
         @failures[number] += 1
@@ -59,19 +60,19 @@ module Bontebok
         @failures.delete(number) unless @brief[number]
       end
 
-      # It has ended by itself, so many seconds after it was ready.
+      # The number's child has ended by itself, `seconds` after it was ready.
       def ended(number, seconds)
         brief = seconds < @pause
         brief && @brief[number] ? failed(number) : @failures.delete(number)
         @brief[number] = brief
       end
 
-      # It is to go, so many seconds after it was ready.
+      # The number's child is to leave, `seconds` after it was ready.
       def leaves(number, seconds)
         @brief.delete(number) if seconds >= @pause
       end
 
-      # Those that pause now need not wait any longer. The next pause is as long as it would have been.
+      # Ends the current pauses. The next pause is as long as it would have been.
       def cut_short
         @until.clear
       end

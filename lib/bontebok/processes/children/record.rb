@@ -4,9 +4,9 @@ require_relative "../../config/hooks"
 
 module Bontebok
   class Children
-    # What the log says of Children's coming and going.
+    # The log lines about children that start, are replaced and end. For Children.
     class Record
-      # numbers: of all children there must be; a single one is called by its name alone.
+      # numbers: those of all children that must be there. A single child is called by its name alone.
       def initialize(name, numbers, log)
         @name = name
         @numbers = numbers
@@ -20,14 +20,14 @@ module Bontebok
         @log.error(text, exception)
       end
 
-      # Other numbers are not attempted then: one line tells of all.
+      # The other numbers are not tried then: one line stands for all of them.
       def refused(number, error)
         reason = SystemCallError.new(nil, error.errno).message
         @log.error("#{@name} #{number} cannot be started: the system refuses another process " \
                    "(RLIMIT_NPROC, pids.max): #{reason} (EAGAIN)")
       end
 
-      # at_once: it has nothing to serve until its replacement is ready.
+      # at_once: the child does not wait until its replacement is ready.
       def replaced(child, at_once)
         how = at_once ? "is replaced before it was ready" : "leaves when its replacement is ready"
         @log.info("#{describe(child)} #{how}")
@@ -38,14 +38,14 @@ module Bontebok
                    "the former one goes on")
       end
 
-      # wholly: in all its threads.
+      # wholly: all its threads hang.
       def hangs(child, wholly)
         return @log.warn("#{describe(child)} hangs in all its threads: it ends within 1 s") if wholly
 
         @log.warn("#{describe(child)} hangs in a request: it leaves when its replacement is ready")
       end
 
-      # So many hang.
+      # count: how many children hang.
       def crowded(count)
         limit = "#{count} #{@name}s hang, #{@numbers.size} more than there must be"
         @log.warn("#{limit}: the next one is started when one of them has ended")
@@ -77,7 +77,8 @@ module Bontebok
 
       private
 
-      # By itself, or because we killed it; while it loads the end that it is told to has no better form.
+      # True if the child succeeded, or we killed it. A child that is told to end while it loads has no better exit
+      # status.
       def as_told?(child)
         child.status.nil? || child.status.success? || child.killed? || !child.reached?(:loaded)
       end

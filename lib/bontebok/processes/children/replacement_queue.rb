@@ -2,20 +2,20 @@
 
 module Bontebok
   class Children
-    # Who is to be replaced and waits for its turn, for Children. A turn lasts until the one before has ended: so there
-    # is never more than one process above their number, however many have to go, and however long one takes to finish.
-    # Those that hang have no turn, and hold up nobody's.
+    # The children that wait for their turn to be replaced, for Children. A turn lasts until the former child has ended.
+    # So there is never more than one process too many, however many children must go, and however long one takes to
+    # finish. Children that hang need no turn and hold up no other child.
     class ReplacementQueue
       def initialize
         @waiting = []
       end
 
-      # At the end of the line; who stands there already stays where it is.
+      # Adds children at the end of the queue. A child that waits already keeps its place.
       def add(*children)
         @waiting |= children
       end
 
-      # Whose turn it is now, of all children that live; nil: nobody's. It is to be replaced at once.
+      # children: all that live. Returns the child whose turn it is, to be replaced at once; nil: none.
       def next(children)
         @waiting = (@waiting & children).select(&:staying?)
         @waiting.shift if children.all? { |child| child.staying? || child.hung? }

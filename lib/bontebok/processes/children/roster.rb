@@ -2,8 +2,8 @@
 
 module Bontebok
   class Children
-    # Which numbers there must be, and who is there, for Children. A number may have several children: one that stays,
-    # and others that are on their way out.
+    # The numbers that must be there, and the children that are there, for Children. A number may have several children:
+    # one that stays, and others that are leaving.
     class Roster
       include Enumerable
 
@@ -30,12 +30,12 @@ module Bontebok
         @children.delete(child)
       end
 
-      # One number more.
+      # Adds one number.
       def grow
         @numbers << (@numbers.size + 1)
       end
 
-      # One number less, which is returned; nil: the last one stays.
+      # Removes one number and returns it; nil: the last number stays.
       def shrink
         @numbers.pop if @numbers.size > 1
       end
@@ -44,30 +44,30 @@ module Bontebok
         @children.select { |child| child.number == number }
       end
 
-      # Those who have waited for somebody to take their place.
+      # Retires the children of the number that have waited for their replacement.
       def retire_formers(number, seconds)
         of(number).reject(&:staying?).each { |child| child.retire(seconds) }
       end
 
-      # Nothing is served less without it: it has not loaded yet, or has not come so far as it must and another of its
-      # number may serve.
+      # True if nothing is served less without the child: it has not loaded yet, or it has not reached the step and
+      # another child of its number may serve.
       def dispensable?(child, step)
         return false if child.reached?(step)
 
         !child.reached?(:loaded) || (of(child.number) - [child]).any? { |other| serving?(other) }
       end
 
-      # The one that serves until the given one takes its place; nil: nobody does.
+      # The child that serves until the given one takes its place; nil: there is none.
       def former(child)
         of(child.number).find { |other| other != child && other.reached?(:ready) && !other.leaving? }
       end
 
-      # The numbers for which nobody stays.
+      # The numbers without a child that stays.
       def missing
         @numbers.select { |number| of(number).none?(&:staying?) }
       end
 
-      # Those of them whose child may be started. Beside those that hang there are never more than twice as many
+      # The missing numbers whose child may be started. With children that hang, there are never more than twice as many
       # children as there must be.
       def startable
         hung, others = missing.partition { |number| of(number).any?(&:hung?) }
@@ -75,8 +75,8 @@ module Bontebok
         others + hung.first([room, 0].max)
       end
 
-      # Every number has one that came so far, or is excused by the block. Once anybody is loaded nobody has to wait
-      # until those are who were not even started yet.
+      # True if every number has a child that has reached the step, or is excused by the block. Once a child is loaded,
+      # the step :loaded also excuses a number whose child was not even started.
       def settled?(step)
         excused = step == :loaded && any? { |child| child.reached?(step) }
         @numbers.all? do |number|
@@ -85,12 +85,12 @@ module Bontebok
         end
       end
 
-      # Every number has one that came so far and goes on.
+      # True if every number has a child that has reached the step and is not leaving.
       def whole?(step)
         @numbers.all? { |number| of(number).any? { |child| child.reached?(step) && !child.leaving? } }
       end
 
-      # Those who may still say something.
+      # The children that may still say something.
       def audible
         @children.reject(&:deaf?)
       end

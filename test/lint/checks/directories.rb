@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+module Lint
+  # A directory is small enough to be read at a glance, says what belongs there, and its tests are in a directory of the
+  # same name.
+  class Directories
+    FILES = 24
+    SOURCES = "**/*.{c,h,rb}"
+    BUILT = %r{(\A|/)(build|tmp|vendor)/}
+    # Each of them has a README, unless a Ruby file beside it has the same name: option_table.rb for option_table/.
+    EXPLAINED = "{core/src/*,lib/bontebok/**/*,core/test,ext/bontebok,load/src,bench}/"
+    # Directory of tests => that of the sources, and directories of its own.
+    MIRRORS = { "core/test" => ["core/src", %w[model requests support]],
+                "test/unit" => ["lib/bontebok", %w[support support/runner]] }.freeze
+
+    def initialize(root)
+      @root = root
+    end
+
+    def faults
+      crowded + unexplained + MIRRORS.flat_map { |tests, (sources, others)| strays(tests, sources, others) }
+    end
+
+    private
+
+    def crowded
+      counts = Dir.glob(SOURCES, base: @root).grep_v(BUILT).map { |file| File.dirname(file) }.tally
+      counts.select { |_, count| count > FILES }.sort
+            .map { |directory, count| "#{directory} has #{count} files, more than #{FILES}" }
+    end
+
+    def unexplained
+      Dir.glob(EXPLAINED, base: @root).sort.filter_map do |directory|
+        path = File.join(@root, directory)
+        "#{directory} has no README.md" unless File.exist?("#{path}README.md") || File.exist?("#{path.chomp("/")}.rb")
+      end
+    end
+
+    def strays(tests, sources, others)
+      found = Dir.glob("**/", base: File.join(@root, tests)).map { |directory| directory.chomp("/") }
+      (found - [""]).sort.filter_map do |directory|
+        next if others.include?(directory) || others.include?(directory.split("/").first)
+
+        "#{tests}/#{directory} tests no directory of #{sources}" unless Dir.exist?(File.join(@root, sources, directory))
+      end
+    end
+  end
+end
