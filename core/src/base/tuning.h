@@ -34,6 +34,19 @@
  * ticks too late. */
 #define BB_BUSY_LOOKS 3
 
+/* ---- requests that wait (conn_admission.c, io_step.c, lane_shared.c) ---- */
+
+/* us. Whether max_queue is reached is certain when the first request of the queue has waited for so long.
+ * Until then a lane may have been woken for it. A message takes 4 us, and up to 37 us if the receiver sleeps
+ * on another processor; beside other work a woken lane runs up to 10 ms later. Too small: a request is
+ * rejected that an idle lane would take. Too large: one that cannot be served is held so long. */
+#define BB_SETTLED 10000
+
+/* ms. If something waits for so long although lanes are idle, these lanes do not count as idle until they
+ * move: their process is stopped, or was killed. Three times as long as BB_SETTLED, and more. Too small: a
+ * lane that is late counts as busy for a moment. Too large: requests wait so long for a stopped process. */
+#define BB_PROMPT 50
+
 /* ---- sharing the requests that one look finds (lane_share.c) ---- */
 
 /* us. Passing a connection on costs the sender and the receiver 4 us each. A lane passes requests on at once

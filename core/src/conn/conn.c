@@ -332,6 +332,6 @@ enum bb__conn_next bb__conn_on_timeout(struct bb__conn *conn, struct bb__conn_co
         bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_BODY, context->now);
         return BB_CONN_WAIT;
     }
-    if (conn->state == BB_CONN_FLUSH && bb__conn_is_taking(conn, context)) return BB_CONN_WAIT;
+    if (conn->state == BB_CONN_FLUSH && bb__conn_check_taking(conn, context)) return BB_CONN_WAIT;
     return BB_CONN_CLOSE; /* it sent no request, reads nothing, or was idle for long enough */
 }

@@ -303,7 +303,7 @@ int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context);
 enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* FLUSH: looks whether the client takes something. False: it has taken nothing for write_timeout. */
-bool bb__conn_is_taking(struct bb__conn *conn, struct bb__conn_context *context);
+bool bb__conn_check_taking(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* FLUSH, or the response is sent already: returns the next step once `out` is empty. */
 enum bb__conn_next bb__conn_after_response(struct bb__conn *conn, struct bb__conn_context *context);

@@ -1,10 +1,6 @@
 /* conn_admission.c: see conn_admission.h. */
 #include "conn/conn_admission.h"
-
-/* us. A free lane takes a request from the queue sooner than this. Before that, nobody can tell whether
- * the first request in the queue has to wait at all: a lane may have been woken for it, and not show idle
- * any more. */
-#define SETTLED 10000
+#include "base/tuning.h"
 
 /* ---- how long ---- */
 
@@ -47,68 +43,77 @@ static bool has_waited_enough(const struct bb__conn *conn, const struct bb__conn
     return limit > 0 && is_longer(since(conn), now, limit * 1000);
 }
 
-bool bb__conn_is_overdue(struct bb__conn *conn, const struct bb__conn_context *context)
+bool bb__conn_is_overdue(const struct bb__conn *conn, const struct bb__conn_context *context)
+{
+    return has_waited_enough(conn, context, bb__clock_us()) && !is_health_check(context);
+}
+
+void bb__conn_restart_health_check(struct bb__conn *conn, const struct bb__conn_context *context)
 {
     uint64_t now = bb__clock_us();
-    if (!has_waited_enough(conn, context, now)) return false;
-    if (!is_health_check(context)) return true;
-    conn->queued_at = now; /* it now counts as new, so that requests behind it are seen */
-    return false;
+    if (has_waited_enough(conn, context, now) && is_health_check(context)) conn->queued_at = now;
 }
 
 /* ---- how many ---- */
 
-/* Returns how many requests are in the queue. *settled: none of them is on its way to a lane. */
-static uint64_t count_waiting(const struct bb__conn_context *context, uint64_t now, bool *settled)
+struct look {
+    uint64_t now;   /* us */
+    uint64_t count; /* requests in the queue */
+    bool settled;   /* none of them is on its way to a lane */
+};
+
+static struct look look_at_queue(const struct bb__conn_context *context)
 {
     const struct bb__shared_queue *shared_queue = context->admission->shared_queue;
+    struct look look = {.now = bb__clock_us()};
     struct bb__shared_stamp first;
-    *settled = false;
-    if (bb__shared_queue_look(shared_queue, &first) != BB_OK) return 0;
-    *settled = is_longer(first.since, now, SETTLED);
-    return bb__shared_queue_waiting(shared_queue, &first);
+    if (bb__shared_queue_look(shared_queue, &first) != BB_OK) return look;
+    look.count = bb__shared_queue_waiting(shared_queue, &first);
+    look.settled = is_longer(first.since, look.now, BB_SETTLED);
+    return look;
 }
 
-/* If some lanes are idle, as many requests do not count, because they do not have to wait. */
-static bool is_full(const struct bb__conn_context *context, uint64_t now, uint64_t held, bool *settled)
+/* Whether max_queue is reached by so many requests. If some lanes are idle, as many requests do not count,
+ * because they do not have to wait. */
+static bool is_full(const struct bb__conn_context *context, uint64_t count)
 {
     uint64_t most = context->settings->max_queue;
-    if (most == 0) return false;
-    uint64_t count = count_waiting(context, now, settled) + held;
-    return count >= most &&
-           bb__scoreboard_idle(context->admission->scoreboard, (unsigned)(count - most) + 1) <= count - most;
+    if (most == 0 || count < most) return false;
+    unsigned enough = (unsigned)(count - most) + 1;
+    return bb__scoreboard_idle(context->admission->scoreboard, enough) < enough;
 }
 
 bool bb__conn_queue_is_full(const struct bb__conn_context *context)
 {
-    bool settled = false;
-    return is_full(context, bb__clock_us(), 0, &settled) && settled && !is_health_check(context);
+    if (context->settings->max_queue == 0) return false;
+    struct look look = look_at_queue(context);
+    return look.settled && is_full(context, look.count) && !is_health_check(context);
 }
 
 bool bb__conn_queue_is_full_with(const struct bb__conn_context *context, uint64_t held)
 {
-    bool settled;
-    return is_full(context, bb__clock_us(), held, &settled);
+    return context->settings->max_queue > 0 && is_full(context, look_at_queue(context).count + held);
 }
 
-/* A health check in the queue would be in the way of requests behind it, which must be rejected in time.
- * So it stays with the lane that has its connection, or goes to an idle lane. The lane may be busy for
- * long, so after queue_timeout the health check goes to the queue all the same. */
-static enum bb__conn_verdict turn_of_health_check(struct bb__conn *conn,
-                                                  const struct bb__conn_context *context, uint64_t now)
+/* A health check in the queue would be in the way of requests behind it, which must be rejected in time. So
+ * it stays with the lane that has its connection, or goes to an idle lane. The lane may be busy for long, so
+ * after queue_timeout the health check goes to the queue all the same, as a new request. */
+static enum bb__conn_verdict admit_health_check(struct bb__conn *conn, const struct bb__conn_context *context)
 {
-    if (context->settings->queue_timeout == 0 || bb__scoreboard_idle(context->admission->scoreboard, 1) > 0)
-        return BB_ADMIT_QUEUE;
+    bool lane_is_idle = bb__scoreboard_idle(context->admission->scoreboard, 1) > 0;
+    if (context->settings->queue_timeout == 0 || lane_is_idle) return BB_ADMIT_QUEUE;
+    uint64_t now = bb__clock_us();
     if (!has_waited_enough(conn, context, now)) return BB_ADMIT_HOLD;
     conn->queued_at = now;
     return BB_ADMIT_QUEUE;
 }
 
-enum bb__conn_verdict bb__conn_admit(struct bb__conn *conn, struct bb__conn_context *context)
+enum bb__conn_verdict bb__conn_admit(struct bb__conn *conn, const struct bb__conn_context *context)
 {
-    uint64_t now = bb__clock_us();
-    bool settled = false;
-    if (is_health_check(context)) return turn_of_health_check(conn, context, now);
-    if (!is_full(context, now, 0, &settled)) return BB_ADMIT_QUEUE;
-    return settled || is_longer(since(conn), now, SETTLED) ? BB_ADMIT_REJECT : BB_ADMIT_HOLD;
+    if (is_health_check(context)) return admit_health_check(conn, context);
+    if (context->settings->max_queue == 0) return BB_ADMIT_QUEUE;
+    struct look look = look_at_queue(context);
+    if (!is_full(context, look.count)) return BB_ADMIT_QUEUE;
+    bool has_settled = look.settled || is_longer(since(conn), look.now, BB_SETTLED);
+    return has_settled ? BB_ADMIT_REJECT : BB_ADMIT_HOLD;
 }

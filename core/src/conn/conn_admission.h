@@ -22,7 +22,7 @@ enum bb__conn_verdict {
 
 /* Decides what to do with the request of a SERVED connection. context->head is its head, and
  * bb__conn_has_to_wait() was called. */
-enum bb__conn_verdict bb__conn_admit(struct bb__conn *conn, struct bb__conn_context *context);
+enum bb__conn_verdict bb__conn_admit(struct bb__conn *conn, const struct bb__conn_context *context);
 
 /* Returns whether the queue is full for a request whose body is still to come, and whose head is
  * context->head. The second function counts `held` further requests, for which the shared queue had no
@@ -30,8 +30,13 @@ enum bb__conn_verdict bb__conn_admit(struct bb__conn *conn, struct bb__conn_cont
 bool bb__conn_queue_is_full(const struct bb__conn_context *context);
 bool bb__conn_queue_is_full_with(const struct bb__conn_context *context, uint64_t held);
 
-/* SERVED, and context->head is its head: returns whether the request has waited for too long. */
-bool bb__conn_is_overdue(struct bb__conn *conn, const struct bb__conn_context *context);
+/* SERVED, and context->head is its head: returns whether the request has waited for too long. A health check
+ * never has. */
+bool bb__conn_is_overdue(const struct bb__conn *conn, const struct bb__conn_context *context);
+
+/* A health check that has waited for queue_timeout counts as a new request from now on: requests behind it
+ * must be seen. Other requests stay as they are. */
+void bb__conn_restart_health_check(struct bb__conn *conn, const struct bb__conn_context *context);
 
 /* In conn_reject.c: sends 503 with Retry-After. The connection is kept alive if the whole request is here
  * and the client wants it. */

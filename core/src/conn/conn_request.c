@@ -28,8 +28,11 @@ enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_contex
     if (!bb__conn_parse_again(conn, context)) return refuse_useless(conn, context);
     bb__conn_note_method(conn, context);
     conn->body_in_buffer = context->head.content_length > 0 && conn->spool.length == 0;
-    if (context->admission && bb__conn_is_overdue(conn, context))
-        return bb__conn_reject_queued(conn, context, BB_FAULT_QUEUE_TIME);
+    if (context->admission) {
+        if (bb__conn_is_overdue(conn, context))
+            return bb__conn_reject_queued(conn, context, BB_FAULT_QUEUE_TIME);
+        bb__conn_restart_health_check(conn, context);
+    }
     return BB_CONN_REQUEST;
 }
 

@@ -102,7 +102,7 @@ enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_
 
 /* The socket becomes writable only when much of its buffer is free, which may be megabytes. A client that
  * takes little at a time needs longer for that. So the kernel's count of untaken bytes decides. */
-bool bb__conn_is_taking(struct bb__conn *conn, struct bb__conn_context *context)
+bool bb__conn_check_taking(struct bb__conn *conn, struct bb__conn_context *context)
 {
     uint64_t limit = context->settings->write_timeout;
     if (bb__sock_untaken(conn->fd) < conn->untaken) {

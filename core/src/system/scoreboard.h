@@ -5,6 +5,7 @@
 #ifndef BB_SCOREBOARD_H
 #define BB_SCOREBOARD_H
 
+#include "base/tuning.h"
 #include "bontebok.h"
 
 #include <stdatomic.h>
@@ -12,9 +13,6 @@
 #include <stdint.h>
 
 #define BB_CACHE_LINE 64
-
-/* ms within which an idle lane takes whatever waits for it. */
-#define BB_PROMPT 50
 
 /* A lane shows that it is idle when it begins to wait. If its process is stopped, this is no longer true.
  * If something waits and the lane does not take it, the lane is doubted. If it has not moved some time

@@ -1,5 +1,5 @@
-/* conn_admission_test.c: what becomes of a complete request that no lane has time for. The lanes' side of it
- * is io_queue_test.c's. */
+/* conn_admission_test.c: what happens to a complete request that no lane has time for. io_queue_test.c tests
+ * the same with lanes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static struct bb_scoreboard *scoreboard;
 static struct bb__slot *slot;
 static struct bb__conn_admission queue;
 
-/* A request that has come, and others in the queue since just now. */
+/* A request that has come, behind `others` messages that were put into the queue just now. */
 static struct move *begin_behind(const char *target, int others)
 {
     static const struct iovec word = {(char *)"", 1};
@@ -60,7 +60,7 @@ static void pass_ms(uint64_t time)
     fake_micros = 0;
 }
 
-static void test_there_is_room(void **state)
+static void test_a_request_is_queued_while_there_is_room(void **state)
 {
     (void)state;
     for (int others = 0; others < MOST; others++) {
@@ -71,8 +71,8 @@ static void test_there_is_room(void **state)
     }
 }
 
-/* A lane may be on its way to the first: only time tells. */
-static void test_there_is_none(void **state)
+/* A lane may be about to take the first message. The queue is full only if no lane does so within 10 ms. */
+static void test_a_request_is_rejected_if_the_queue_stays_full(void **state)
 {
     (void)state;
     struct move *move = begin_behind("/", MOST);
@@ -84,7 +84,7 @@ static void test_there_is_none(void **state)
     end_behind(move);
 }
 
-static void test_the_first_one_waits_for_long_already(void **state)
+static void test_a_request_is_rejected_at_once_behind_one_that_waits_for_long(void **state)
 {
     (void)state;
     struct move *move = begin_behind("/", MOST);
@@ -94,7 +94,7 @@ static void test_the_first_one_waits_for_long_already(void **state)
     end_behind(move);
 }
 
-static void test_lanes_that_are_idle_will_take_some(void **state)
+static void test_idle_lanes_make_room_in_the_queue(void **state)
 {
     (void)state;
     for (int more = 0; more <= 1; more++) {
@@ -106,7 +106,7 @@ static void test_lanes_that_are_idle_will_take_some(void **state)
     }
 }
 
-static void test_those_that_are_held_beside_the_queue(void **state)
+static void test_requests_that_lanes_hold_count_as_queued(void **state)
 {
     (void)state;
     struct move *move = begin_behind("/", 1);
@@ -115,7 +115,7 @@ static void test_those_that_are_held_beside_the_queue(void **state)
     end_behind(move);
 }
 
-static void test_no_limits(void **state)
+static void test_no_request_is_rejected_without_limits(void **state)
 {
     (void)state;
     struct move *move = begin_behind("/", 100);
@@ -127,7 +127,7 @@ static void test_no_limits(void **state)
     end_behind(move);
 }
 
-static void test_its_time(void **state)
+static void test_a_request_is_overdue_after_queue_timeout(void **state)
 {
     (void)state;
     struct move *move = begin_behind("/", 0);
@@ -139,8 +139,8 @@ static void test_its_time(void **state)
     end_behind(move);
 }
 
-/* Through the queue, and from there to another lane. */
-static void test_its_time_goes_with_it(void **state)
+/* The request moves through the queue to another lane. */
+static void test_the_time_of_a_request_moves_with_it(void **state)
 {
     (void)state;
     struct move *move = begin_behind("/", 0);
@@ -155,8 +155,8 @@ static void test_its_time_goes_with_it(void **state)
     end_behind(move);
 }
 
-/* The next one is served at once. */
-static void test_its_time_is_not_that_of_the_next_one(void **state)
+/* The next request of the connection is served at once. */
+static void test_the_time_of_a_request_does_not_count_for_the_next_one(void **state)
 {
     (void)state;
     struct move *move = begin_behind("/", 0);
@@ -172,7 +172,7 @@ static void test_its_time_is_not_that_of_the_next_one(void **state)
     end_behind(move);
 }
 
-static void test_which_requests_are_health_checks(void **state)
+static void test_requests_for_health_paths_are_held(void **state)
 {
     (void)state;
     static const struct {
@@ -197,8 +197,8 @@ static void test_which_requests_are_health_checks(void **state)
     }
 }
 
-/* A while with the lane that has it, a while in the queue. */
-static void test_where_a_health_check_waits(void **state)
+/* It waits with the lane that has it, then in the queue. */
+static void test_a_health_check_waits_with_its_lane_then_in_the_queue(void **state)
 {
     (void)state;
     struct move *move = begin_behind("/up", MOST);
@@ -210,29 +210,30 @@ static void test_where_a_health_check_waits(void **state)
     assert_int_equal(bb__conn_waits_since(move->conn), bb__clock_us());
     pass_ms(TIMEOUT);
     assert_false(bb__conn_is_overdue(move->conn, context));
+    bb__conn_restart_health_check(move->conn, context);
     assert_int_equal(turn(move), BB_ADMIT_HOLD);
     bb__scoreboard_set_idle(slot, true);
     assert_int_equal(turn(move), BB_ADMIT_QUEUE);
     bb__scoreboard_set_idle(slot, false);
     move->from.worker->settings.queue_timeout = 0;
-    assert_int_equal(turn(move), BB_ADMIT_QUEUE); /* in nobody's way */
+    assert_int_equal(turn(move), BB_ADMIT_QUEUE); /* it delays no other request */
     end_behind(move);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_there_is_room),
-        cmocka_unit_test(test_there_is_none),
-        cmocka_unit_test(test_the_first_one_waits_for_long_already),
-        cmocka_unit_test(test_lanes_that_are_idle_will_take_some),
-        cmocka_unit_test(test_those_that_are_held_beside_the_queue),
-        cmocka_unit_test(test_no_limits),
-        cmocka_unit_test(test_its_time),
-        cmocka_unit_test(test_its_time_goes_with_it),
-        cmocka_unit_test(test_its_time_is_not_that_of_the_next_one),
-        cmocka_unit_test(test_which_requests_are_health_checks),
-        cmocka_unit_test(test_where_a_health_check_waits),
+        cmocka_unit_test(test_a_request_is_queued_while_there_is_room),
+        cmocka_unit_test(test_a_request_is_rejected_if_the_queue_stays_full),
+        cmocka_unit_test(test_a_request_is_rejected_at_once_behind_one_that_waits_for_long),
+        cmocka_unit_test(test_idle_lanes_make_room_in_the_queue),
+        cmocka_unit_test(test_requests_that_lanes_hold_count_as_queued),
+        cmocka_unit_test(test_no_request_is_rejected_without_limits),
+        cmocka_unit_test(test_a_request_is_overdue_after_queue_timeout),
+        cmocka_unit_test(test_the_time_of_a_request_moves_with_it),
+        cmocka_unit_test(test_the_time_of_a_request_does_not_count_for_the_next_one),
+        cmocka_unit_test(test_requests_for_health_paths_are_held),
+        cmocka_unit_test(test_a_health_check_waits_with_its_lane_then_in_the_queue),
     };
     return cmocka_run_group_tests_name("conn_queue", tests, NULL, NULL);
 }
