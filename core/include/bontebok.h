@@ -1,5 +1,4 @@
-/* bontebok.h: the interface of the core for a binding to a host language. A binding includes no other header
- * of the core.
+/* bontebok.h: the core's interface for a binding to a host language. A binding includes this header alone.
  *
  * The host calls the core, and the core never calls the host. A binding creates one worker per process and
  * one lane per host thread. Each thread then loops: bb_lane_next() returns a complete request, and the
@@ -26,18 +25,19 @@
 #define BB_CODES(X)                                                                                          \
     X(BB_OK, 0, "done")                                                                                      \
     X(BB_AGAIN, 1, "not now: wait, then call again")                                                         \
-    X(BB_EOF, 2, "the peer has sent all it will send")                                                       \
+    X(BB_EOF, 2, "the peer sends no more")                                                                   \
     X(BB_DRAINED, 3, "nothing is left to serve: the lane may end")                                           \
     X(BB_EVENT, 4, "something happened that the host should log")                                            \
     X(BB_ENOMEM, -1, "out of memory")                                                                        \
-    X(BB_ESYSTEM, -2, "a system call failed; errno tells which way")                                         \
+    X(BB_ESYSTEM, -2, "a system call failed; errno has the reason")                                          \
     X(BB_EGONE, -3, "the client has gone, or does not read")                                                 \
     X(BB_ENAME, -4, "a field name is no token (RFC 9110 5.1)")                                               \
     X(BB_EVALUE, -5, "a field value holds CR, NUL or another control byte (RFC 9110 5.5)")                   \
     X(BB_ESTATUS, -6, "a status outside 100..999")                                                           \
     X(BB_ESHORT, -7, "the body is shorter than the Content-Length that was announced")                       \
-    X(BB_ENOSPACE, -8, "the spool is full, or its disk is")                                                  \
-    X(BB_EFORMAT, -9, "a text among the settings that is written wrong")
+    X(BB_ENOSPACE, -8, "the spool is full")                                                                  \
+    X(BB_EFORMAT, -9, "a text in the settings is not well-formed")                                           \
+    X(BB_EDISK, -10, "the disk of the spool is full or fails; errno has the reason")
 
 enum bb_code {
 #define BB_CODE_ENUM(name, number, text) name = number,

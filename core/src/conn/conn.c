@@ -78,9 +78,14 @@ static enum bb__conn_next refuse_fault(struct bb__conn *conn, struct bb__conn_co
 
 static enum bb__conn_next refuse_spool(struct bb__conn *conn, struct bb__conn_context *context, int code)
 {
-    enum bb__fault fault = BB_FAULT_SPOOL_NONE;
-    if (code == BB_ENOSPACE) fault = errno == 0 ? BB_FAULT_SPOOL_FULL : BB_FAULT_SPOOL_UNWRITABLE;
-    return refuse_fault(conn, context, fault, errno);
+    switch (code) {
+    case BB_ENOSPACE:
+        return refuse_fault(conn, context, BB_FAULT_SPOOL_FULL, 0);
+    case BB_EDISK:
+        return refuse_fault(conn, context, BB_FAULT_SPOOL_UNWRITABLE, errno);
+    default:
+        return refuse_fault(conn, context, BB_FAULT_SPOOL_NONE, errno);
+    }
 }
 
 static bool over_max_body(const struct bb__conn_context *context, uint64_t length)
@@ -112,10 +117,7 @@ static int take_body(struct bb__conn *conn, struct bb__conn_context *context, ch
         *used += step;
         if (code >= 400) return code;
         if (over_max_body(context, conn->body.announced)) return 413;
-        if (announces_too_much(conn, context)) {
-            errno = 0;
-            return BB_ENOSPACE;
-        }
+        if (announces_too_much(conn, context)) return BB_ENOSPACE;
         if (run.len > 0) {
             if (gathered == 0) first = (size_t)(run.at - bytes);
             memmove(bytes + first + gathered, run.at, run.len);
@@ -159,10 +161,8 @@ static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_cont
             conn->body_in_buffer = head->content_length > 0;
             return serve(conn, context);
         }
-        if (!bb__spool_would_fit(context->spool_budget, head->content_length)) {
-            errno = 0;
+        if (!bb__spool_would_fit(context->spool_budget, head->content_length))
             return refuse_spool(conn, context, BB_ENOSPACE);
-        }
         bb__body_start_length(&conn->body, head->content_length);
     } else {
         bb__body_start_chunked(&conn->body, (uint32_t)context->head_limits.max_field_bytes,

@@ -63,7 +63,7 @@ int bb__spool_write(int fd, const char *bytes, size_t len, size_t *done)
     for (*done = 0; *done < len;) {
         ssize_t count = write(fd, bytes + *done, len - *done);
         if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return disk_is_full(errno) ? BB_ENOSPACE : BB_ESYSTEM;
+        if (count < 0) return disk_is_full(errno) ? BB_EDISK : BB_ESYSTEM;
         *done += (size_t)count;
     }
     return BB_OK;
@@ -73,7 +73,7 @@ static int move_to_file(struct bb__spool *spool, struct bb__spool_budget *budget
 {
     size_t done;
     spool->fd = bb__spool_open_file(budget);
-    if (spool->fd < 0) return disk_is_full(errno) ? BB_ENOSPACE : BB_ESYSTEM;
+    if (spool->fd < 0) return disk_is_full(errno) ? BB_EDISK : BB_ESYSTEM;
     int code = bb__spool_write(spool->fd, bb__buf_bytes(&spool->memory), bb__buf_len(&spool->memory), &done);
     bb__buf_free(&spool->memory);
     return code;
@@ -82,10 +82,7 @@ static int move_to_file(struct bb__spool *spool, struct bb__spool_budget *budget
 int bb__spool_append(struct bb__spool *spool, struct bb__spool_budget *budget, const char *bytes, size_t len)
 {
     size_t done;
-    if (!bb__spool_claim(budget, len, budget->max)) {
-        errno = 0;
-        return BB_ENOSPACE;
-    }
+    if (!bb__spool_claim(budget, len, budget->max)) return BB_ENOSPACE;
     spool->length += len;
     if (spool->fd < 0 && spool->length <= budget->threshold)
         return bb__buf_append(&spool->memory, bytes, len);

@@ -36,8 +36,8 @@ void bb__spool_start(struct bb__spool *spool);
 /* Returns whether `more` bytes fit into the budget now. Nothing is reserved. */
 bool bb__spool_would_fit(struct bb__spool_budget *budget, uint64_t more);
 
-/* Appends. BB_OK; BB_ENOSPACE: over the budget, or the disk is full (errno ENOSPC, EDQUOT, EFBIG, EIO; 0 for
- * the budget); BB_ESYSTEM: no file could be made; BB_ENOMEM. After an error the spool can only be dropped. */
+/* Appends bytes. BB_OK; BB_ENOSPACE: over the budget; BB_EDISK: the disk is full or fails (ENOSPC, EDQUOT,
+ * EFBIG, EIO); BB_ESYSTEM: no file could be made; BB_ENOMEM. After an error the spool can only be dropped. */
 int bb__spool_append(struct bb__spool *spool, struct bb__spool_budget *budget, const char *bytes, size_t len);
 
 /* Fills a new spool with a file of `length` bytes from another process, which then belongs to the spool.
@@ -57,7 +57,7 @@ void bb__spool_release(struct bb__spool_budget *budget, uint64_t len);
 int bb__spool_open_file(const struct bb__spool_budget *budget);
 
 /* Writes behind the last write. *done: how many bytes were written, also after an error. BB_OK;
- * BB_ENOSPACE or BB_ESYSTEM as above. */
+ * BB_EDISK or BB_ESYSTEM as above. */
 int bb__spool_write(int fd, const char *bytes, size_t len, size_t *done);
 
 #endif

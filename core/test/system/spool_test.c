@@ -1,4 +1,4 @@
-/* spool_test.c: a request body goes to memory, then to a file without a name, within the budget, and leaves
+/* spool_test.c: a request body goes to memory, then to a file without a name, within the budget. It leaves
  * nothing behind. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* Whatever a test did: the budget, the descriptors and the directory are as they were. */
+/* After each test the budget, the descriptors and the directory are as before. */
 static int tear_down(void **state)
 {
     struct fixture *fixture = *state;
@@ -57,7 +57,7 @@ static char byte_at(size_t position)
     return (char)('a' + position * 7 % 26);
 }
 
-/* Appends so many bytes of the pattern, behind those that are there. */
+/* Appends `len` bytes of the pattern. */
 static int append(struct fixture *fixture, size_t len)
 {
     char bytes[4096];
@@ -76,7 +76,7 @@ static void assert_in_file(const struct bb__spool *spool, size_t len)
     for (size_t i = 0; i < len; i++) assert_int_equal(bytes[i], byte_at(i));
 }
 
-static void test_stays_in_memory_up_to_the_threshold(void **state)
+static void test_a_body_stays_in_memory_up_to_the_threshold(void **state)
 {
     struct fixture *fixture = *state;
     for (int i = 0; i < THRESHOLD; i++) assert_int_equal(append(fixture, 1), BB_OK);
@@ -87,7 +87,7 @@ static void test_stays_in_memory_up_to_the_threshold(void **state)
     assert_int_equal(atomic_load(&fixture->budget.used), THRESHOLD);
 }
 
-static void test_moves_to_a_private_file_without_a_name(void **state)
+static void test_a_body_moves_to_a_private_file_without_a_name(void **state)
 {
     struct fixture *fixture = *state;
     struct stat status;
@@ -101,14 +101,14 @@ static void test_moves_to_a_private_file_without_a_name(void **state)
     assert_true(fcntl(fixture->spool.fd, F_GETFD) & FD_CLOEXEC);
 }
 
-static void test_a_body_that_is_large_at_once(void **state)
+static void test_a_body_that_is_large_at_once_goes_to_a_file(void **state)
 {
     struct fixture *fixture = *state;
     assert_int_equal(append(fixture, THRESHOLD + 1), BB_OK);
     assert_in_file(&fixture->spool, THRESHOLD + 1);
 }
 
-static void test_a_file_system_without_unnamed_files(void **state)
+static void test_a_body_is_kept_if_there_are_no_unnamed_files(void **state)
 {
     struct fixture *fixture = *state;
     static const int errors[] = {EOPNOTSUPP, EISDIR, ENOENT};
@@ -125,7 +125,7 @@ static void test_a_file_system_without_unnamed_files(void **state)
     }
 }
 
-static void test_no_file_can_be_made(void **state)
+static void test_an_append_fails_if_no_file_can_be_created(void **state)
 {
     struct fixture *fixture = *state;
     char long_name[5000];
@@ -137,7 +137,7 @@ static void test_no_file_can_be_made(void **state)
         int code;
     } cases[] = {
         {EMFILE, fixture->directory, BB_ESYSTEM},
-        {ENOSPC, fixture->directory, BB_ENOSPACE}, /* no inode is left */
+        {ENOSPC, fixture->directory, BB_EDISK}, /* no inode is left */
         {ENOENT, "/nonexistent/directory", BB_ESYSTEM},
         {EOPNOTSUPP, long_name, BB_ESYSTEM},
     };
@@ -158,13 +158,12 @@ static void test_the_budget_is_for_all_spools_together(void **state)
     assert_int_equal(bb__spool_append(&other, &fixture->budget, "0123456789", 10), BB_OK);
     errno = EIO;
     assert_int_equal(bb__spool_append(&other, &fixture->budget, "x", 1), BB_ENOSPACE);
-    assert_int_equal(errno, 0);
     bb__spool_drop(&fixture->spool, &fixture->budget);
     assert_int_equal(bb__spool_append(&other, &fixture->budget, "x", 1), BB_OK);
     bb__spool_drop(&other, &fixture->budget);
 }
 
-static void test_says_beforehand_what_would_fit(void **state)
+static void test_the_budget_tells_whether_a_body_would_fit(void **state)
 {
     struct fixture *fixture = *state;
     assert_true(bb__spool_would_fit(&fixture->budget, MAX));
@@ -175,7 +174,7 @@ static void test_says_beforehand_what_would_fit(void **state)
     assert_false(bb__spool_would_fit(&fixture->budget, 1));
 }
 
-static void test_without_a_limit(void **state)
+static void test_a_budget_without_limit_takes_all(void **state)
 {
     struct fixture *fixture = *state;
     fixture->budget.max = 0;
@@ -185,29 +184,29 @@ static void test_without_a_limit(void **state)
     assert_in_file(&fixture->spool, 2 * MAX);
 }
 
-static void test_the_disk_fills_up(void **state)
+static void test_an_append_fails_if_the_disk_is_full(void **state)
 {
     struct fixture *fixture = *state;
     static const int errors[] = {ENOSPC, EDQUOT, EFBIG, EIO};
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         assert_int_equal(append(fixture, 90), BB_OK);
         fail_file_full(120, errors[i]);
-        assert_int_equal(append(fixture, 40), BB_ENOSPACE);
+        assert_int_equal(append(fixture, 40), BB_EDISK);
         assert_int_equal(errno, errors[i]);
         fail_file_off();
         bb__spool_drop(&fixture->spool, &fixture->budget);
         assert_int_equal(atomic_load(&fixture->budget.used), 0);
     }
-    /* And while it moves from memory to the file. */
+    /* The same while the body moves from memory to the file. */
     assert_int_equal(append(fixture, 90), BB_OK);
     fail_file_full(50, ENOSPC);
-    assert_int_equal(append(fixture, 40), BB_ENOSPACE);
+    assert_int_equal(append(fixture, 40), BB_EDISK);
     bb__spool_drop(&fixture->spool, &fixture->budget);
     fail_file_full(0, EROFS);
     assert_int_equal(append(fixture, THRESHOLD + 1), BB_ESYSTEM);
 }
 
-static void test_writes_that_are_interrupted_or_partial(void **state)
+static void test_interrupted_and_partial_writes_go_on(void **state)
 {
     struct fixture *fixture = *state;
     fail_file.interruptions = 3;
@@ -216,7 +215,7 @@ static void test_writes_that_are_interrupted_or_partial(void **state)
     assert_in_file(&fixture->spool, THRESHOLD + 1);
 }
 
-static void test_without_memory(void **state)
+static void test_an_append_fails_if_there_is_no_memory(void **state)
 {
     struct fixture *fixture = *state;
     fail_alloc_at(1);
@@ -226,7 +225,7 @@ static void test_without_memory(void **state)
     assert_int_equal(append(fixture, 10), BB_OK);
 }
 
-static void test_nothing_is_no_body(void **state)
+static void test_an_append_of_nothing_keeps_the_spool_empty(void **state)
 {
     struct fixture *fixture = *state;
     assert_int_equal(append(fixture, 0), BB_OK);
@@ -240,18 +239,18 @@ static void test_nothing_is_no_body(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_FIXTURE(test_stays_in_memory_up_to_the_threshold),
-        IN_FIXTURE(test_moves_to_a_private_file_without_a_name),
-        IN_FIXTURE(test_a_body_that_is_large_at_once),
-        IN_FIXTURE(test_a_file_system_without_unnamed_files),
-        IN_FIXTURE(test_no_file_can_be_made),
+        IN_FIXTURE(test_a_body_stays_in_memory_up_to_the_threshold),
+        IN_FIXTURE(test_a_body_moves_to_a_private_file_without_a_name),
+        IN_FIXTURE(test_a_body_that_is_large_at_once_goes_to_a_file),
+        IN_FIXTURE(test_a_body_is_kept_if_there_are_no_unnamed_files),
+        IN_FIXTURE(test_an_append_fails_if_no_file_can_be_created),
         IN_FIXTURE(test_the_budget_is_for_all_spools_together),
-        IN_FIXTURE(test_says_beforehand_what_would_fit),
-        IN_FIXTURE(test_without_a_limit),
-        IN_FIXTURE(test_the_disk_fills_up),
-        IN_FIXTURE(test_writes_that_are_interrupted_or_partial),
-        IN_FIXTURE(test_without_memory),
-        IN_FIXTURE(test_nothing_is_no_body),
+        IN_FIXTURE(test_the_budget_tells_whether_a_body_would_fit),
+        IN_FIXTURE(test_a_budget_without_limit_takes_all),
+        IN_FIXTURE(test_an_append_fails_if_the_disk_is_full),
+        IN_FIXTURE(test_interrupted_and_partial_writes_go_on),
+        IN_FIXTURE(test_an_append_fails_if_there_is_no_memory),
+        IN_FIXTURE(test_an_append_of_nothing_keeps_the_spool_empty),
     };
     return cmocka_run_group_tests_name("spool", tests, NULL, NULL);
 }
