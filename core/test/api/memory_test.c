@@ -1,5 +1,5 @@
-/* memory_test.c: each allocation of a lane's life fails once: nothing crashes, nothing leaks, no client is
- * told anything wrong, and the lane goes on. */
+/* memory_test.c: each allocation of a lane's life fails once. Nothing crashes or leaks, no client gets a
+ * wrong response, and the lane goes on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static struct bb_settings small_settings(void)
     return settings;
 }
 
-static void test_a_worker_and_its_lane_are_made(void **state)
+static void test_each_allocation_of_a_worker_and_its_lane_fails_once(void **state)
 {
     (void)state;
     struct bb_settings settings = small_settings();
@@ -51,7 +51,8 @@ static void test_a_worker_and_its_lane_are_made(void **state)
 
 static int app_code;
 
-/* An application that never gives up: a reply that fails before anything has left is tried once more. */
+/* An application that tries again: if a response fails before any byte was sent, the application begins it
+ * once more. */
 static void app_tries_again(struct host *host, const struct bb_request *request)
 {
     static char value[3000], body[600 * 1000];
@@ -69,11 +70,12 @@ static void app_tries_again(struct host *host, const struct bb_request *request)
         if (code >= 0 || bb_reply_sent(host->lane)) break;
     }
     if (app_code == BB_AGAIN) app_code = bb_reply_wait(host->lane);
-    int end_code = bb_reply_end(host->lane); /* also of one that has failed: it must not make it look whole */
+    int end_code = bb_reply_end(host->lane); /* bb_reply_end() must not make a failed response look whole */
     assert_int_equal(end_code, app_code);
 }
 
-/* Whether the client has either whole answers, or was left at a place where it can tell. */
+/* The client has whole responses only, or its connection has ended where it can tell that one is not
+ * whole. */
 static void assert_nothing_wrong(struct client *client)
 {
     static char all[1 << 20];
@@ -82,7 +84,7 @@ static void assert_nothing_wrong(struct client *client)
     if (len > 0) memcpy(all, bb__buf_bytes(&client->in), len);
     all[len] = '\0';
     const char *last_end = all;
-    for (const char *at = all; *at != '\0';) { /* answers, one behind the other */
+    for (const char *at = all; *at != '\0';) { /* one response after the other */
         assert_int_equal(strncmp(at, "HTTP/1.1 ", 9), 0);
         int status = atoi(at + 9);
         assert_true(status == 200 || status == 100 || status == 503 || status == 507);
@@ -127,7 +129,7 @@ static void say(struct client *client, const struct scenario *scenario)
     if (scenario->body > 0) client_say(client, "0\r\n\r\n");
 }
 
-/* Runs it with the nth allocation failing. False when there were fewer. */
+/* Runs a scenario in which the nth allocation fails. False: it has fewer allocations. */
 static bool run_with_failure(const struct scenario *scenario, unsigned n)
 {
     struct bb_settings settings = small_settings();
@@ -140,14 +142,14 @@ static bool run_with_failure(const struct scenario *scenario, unsigned n)
     host_settle(host);
     host_settle(host);
     bool failed = fail_alloc_off();
-    for (int round = 0; round < 10; round++) { /* what the host still has for it */
+    for (int round = 0; round < 10; round++) { /* lets the host send the rest */
         while (client_receive(client)) continue;
         host_settle(host);
     }
     if (strcmp(scenario->name, "refused") != 0) assert_nothing_wrong(client);
     client_free(client);
 
-    client = client_new(host); /* whatever happened, the next one is served */
+    client = client_new(host); /* whatever has happened, the next client is served */
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_answer(client, 200, "xxxxxxxxxx");
     client_free(client);
@@ -168,8 +170,8 @@ static void test_each_allocation_of_a_request_fails_once(void **state)
     }
 }
 
-/* The host begins again although only the end of the body did not fit: nothing of the first attempt counts.
- */
+/* Only the end of the body does not fit. The host begins the response again, and no byte of the first attempt
+ * is sent. */
 static void app_fails_at_the_end(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -183,7 +185,7 @@ static void app_fails_at_the_end(struct host *host, const struct bb_request *req
             size_t room = bb__buf_room(&host->lane->reply.staged);
             assert_true(room > 0x100 && room < 0x1000);
             fail_alloc_at(
-                1); /* there is room for a chunk of three digits and its CRLF, not for the last chunk */
+                1); /* there is room for a chunk with three digits and its CRLF, but not for the last chunk */
             const struct bb_slice filling = {large, room - strlen("xxx\r\n\r\n") - 1};
             assert_int_equal(bb_reply_write(host->lane, &filling, 1, true, &taken), BB_ENOMEM);
             assert_true(fail_alloc_off());
@@ -213,7 +215,7 @@ static void test_a_reply_that_fails_at_its_end_is_begun_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_worker_and_its_lane_are_made),
+        cmocka_unit_test(test_each_allocation_of_a_worker_and_its_lane_fails_once),
         cmocka_unit_test(test_each_allocation_of_a_request_fails_once),
         cmocka_unit_test(test_a_reply_that_fails_at_its_end_is_begun_again),
     };

@@ -1,4 +1,4 @@
-/* buf_pool_test.c: read buffers are lent, come back, and do not pile up. */
+/* buf_pool_test.c: the pool lends read buffers, takes them back, and keeps only a few. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "bontebok.h"
 #include "support/fail_alloc.h"
 
-static void test_the_last_one_back_is_the_next_one_out(void **state)
+static void test_the_buffer_that_came_back_last_is_lent_next(void **state)
 {
     (void)state;
     struct bb__buf_pool buf_pool = {0};
@@ -34,7 +34,7 @@ static void test_the_last_one_back_is_the_next_one_out(void **state)
     bb__buf_pool_free(&buf_pool);
 }
 
-static void test_a_grown_one_is_not_kept(void **state)
+static void test_the_pool_frees_a_buffer_that_has_grown(void **state)
 {
     (void)state;
     struct bb__buf_pool buf_pool = {0};
@@ -44,11 +44,11 @@ static void test_a_grown_one_is_not_kept(void **state)
     assert_int_equal(bb__buf_reserve(&buf, 1), BB_OK);
     bb__buf_pool_put(&buf_pool, &buf);
     assert_int_equal(buf_pool.count, 0);
-    bb__buf_pool_put(&buf_pool, &buf); /* one without memory */
+    bb__buf_pool_put(&buf_pool, &buf); /* a buffer without memory */
     assert_int_equal(buf_pool.count, 0);
 }
 
-static void test_keeps_no_more_than_it_says(void **state)
+static void test_the_pool_keeps_no_more_buffers_than_its_limit(void **state)
 {
     (void)state;
     struct bb__buf_pool buf_pool = {0};
@@ -61,7 +61,7 @@ static void test_keeps_no_more_than_it_says(void **state)
     assert_int_equal(buf_pool.count, 0);
 }
 
-static void test_without_memory(void **state)
+static void test_get_fails_if_there_is_no_memory(void **state)
 {
     (void)state;
     struct bb__buf_pool buf_pool = {0};
@@ -75,10 +75,10 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_last_one_back_is_the_next_one_out),
-        cmocka_unit_test(test_a_grown_one_is_not_kept),
-        cmocka_unit_test(test_keeps_no_more_than_it_says),
-        cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_the_buffer_that_came_back_last_is_lent_next),
+        cmocka_unit_test(test_the_pool_frees_a_buffer_that_has_grown),
+        cmocka_unit_test(test_the_pool_keeps_no_more_buffers_than_its_limit),
+        cmocka_unit_test(test_get_fails_if_there_is_no_memory),
     };
-    return cmocka_run_group_tests_name("blocks", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("buf_pool", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* buf_test.c: the growable run of bytes, also when memory runs out. */
+/* buf_test.c: the growable buffer of bytes, also when memory runs out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ static void assert_holds(const struct bb__buf *buf, const char *bytes, size_t le
     if (len > 0) assert_memory_equal(bb__buf_bytes(buf), bytes, len);
 }
 
-static void test_starts_empty_without_memory(void **state)
+static void test_an_empty_buffer_has_no_memory(void **state)
 {
     (void)state;
     struct bb__buf buf = {0};
@@ -29,7 +29,7 @@ static void test_starts_empty_without_memory(void **state)
     assert_null(buf.data);
 }
 
-static void test_keeps_order(void **state)
+static void test_a_buffer_keeps_its_bytes_in_order(void **state)
 {
     (void)state;
     struct bb__buf buf = {0};
@@ -42,7 +42,7 @@ static void test_keeps_order(void **state)
     assert_int_equal(buf.cap, 0);
 }
 
-static void test_emptied_starts_over(void **state)
+static void test_an_emptied_buffer_uses_its_memory_from_the_start(void **state)
 {
     (void)state;
     struct bb__buf buf = {0};
@@ -54,7 +54,7 @@ static void test_emptied_starts_over(void **state)
     bb__buf_free(&buf);
 }
 
-static void test_moves_instead_of_growing(void **state)
+static void test_reserve_moves_bytes_before_it_allocates(void **state)
 {
     (void)state;
     struct bb__buf buf = {0};
@@ -69,14 +69,15 @@ static void test_moves_instead_of_growing(void **state)
     assert_holds(&buf, "last", 4);
 
     bb__buf_consume(&buf, 3);
-    assert_int_equal(bb__buf_reserve(&buf, cap), BB_OK); /* one byte more than there is */
+    assert_int_equal(bb__buf_reserve(&buf, cap), BB_OK); /* one byte more than it has room for */
     assert_true(bb__buf_room(&buf) >= cap);
     assert_holds(&buf, "t", 1);
     bb__buf_free(&buf);
 }
 
-/* Appending byte by byte, and reading and filling a buffer that is nearly full: both must stay linear. */
-static void test_work_is_linear(void **state)
+/* Appends byte by byte, then reads from and fills a buffer that is nearly full. Both must take linear
+ * time. */
+static void test_append_and_consume_take_linear_time(void **state)
 {
     (void)state;
     struct bb__buf buf = {0};
@@ -96,7 +97,7 @@ static void test_work_is_linear(void **state)
     bb__buf_free(&buf);
 }
 
-static void test_agrees_with_a_plain_array(void **state)
+static void test_a_buffer_agrees_with_a_plain_array(void **state)
 {
     (void)state;
     static char model[1 << 20];
@@ -120,7 +121,7 @@ static void test_agrees_with_a_plain_array(void **state)
     bb__buf_free(&buf);
 }
 
-static void test_failure_leaves_it_unchanged(void **state)
+static void test_a_failed_append_leaves_the_buffer_unchanged(void **state)
 {
     (void)state;
     struct bb__buf buf = {0};
@@ -143,7 +144,7 @@ static void test_failure_leaves_it_unchanged(void **state)
     bb__buf_free(&buf);
 }
 
-static void test_impossible_sizes(void **state)
+static void test_reserve_rejects_sizes_that_overflow(void **state)
 {
     (void)state;
     struct bb__buf buf = {0};
@@ -157,14 +158,14 @@ static void test_impossible_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_starts_empty_without_memory),
-        cmocka_unit_test(test_keeps_order),
-        cmocka_unit_test(test_emptied_starts_over),
-        cmocka_unit_test(test_moves_instead_of_growing),
-        cmocka_unit_test(test_work_is_linear),
-        cmocka_unit_test(test_agrees_with_a_plain_array),
-        cmocka_unit_test(test_failure_leaves_it_unchanged),
-        cmocka_unit_test(test_impossible_sizes),
+        cmocka_unit_test(test_an_empty_buffer_has_no_memory),
+        cmocka_unit_test(test_a_buffer_keeps_its_bytes_in_order),
+        cmocka_unit_test(test_an_emptied_buffer_uses_its_memory_from_the_start),
+        cmocka_unit_test(test_reserve_moves_bytes_before_it_allocates),
+        cmocka_unit_test(test_append_and_consume_take_linear_time),
+        cmocka_unit_test(test_a_buffer_agrees_with_a_plain_array),
+        cmocka_unit_test(test_a_failed_append_leaves_the_buffer_unchanged),
+        cmocka_unit_test(test_reserve_rejects_sizes_that_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

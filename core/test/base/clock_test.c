@@ -1,4 +1,5 @@
-/* clock_test.c: the Date value against known dates and, day by day, against the C library's calendar. */
+/* clock_test.c: the value of the Date field for known dates, for each day against the C library's calendar,
+ * and now; the clock of milliseconds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,25 +22,25 @@ static void assert_date(int64_t second, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void test_known_dates(void **state)
+static void test_known_dates_are_rendered(void **state)
 {
     (void)state;
     assert_date(0, "Thu, 01 Jan 1970 00:00:00 GMT");
-    assert_date(784111777, "Sun, 06 Nov 1994 08:49:37 GMT"); /* RFC 9110 5.6.7's own */
-    assert_date(951782400, "Tue, 29 Feb 2000 00:00:00 GMT"); /* a leap year, divisible by 400 */
+    assert_date(784111777, "Sun, 06 Nov 1994 08:49:37 GMT"); /* the example of RFC 9110 5.6.7 */
+    assert_date(951782400, "Tue, 29 Feb 2000 00:00:00 GMT"); /* a leap year that is divisible by 400 */
     assert_date(951868799, "Tue, 29 Feb 2000 23:59:59 GMT");
     assert_date(951868800, "Wed, 01 Mar 2000 00:00:00 GMT");
     assert_date(1709251199, "Thu, 29 Feb 2024 23:59:59 GMT");
     assert_date(1735689599, "Tue, 31 Dec 2024 23:59:59 GMT");
     assert_date(1735689600, "Wed, 01 Jan 2025 00:00:00 GMT");
     assert_date(2147483648, "Tue, 19 Jan 2038 03:14:08 GMT"); /* past 32 bits */
-    assert_date(4107542399, "Sun, 28 Feb 2100 23:59:59 GMT"); /* no leap year, divisible by 100 */
+    assert_date(4107542399, "Sun, 28 Feb 2100 23:59:59 GMT"); /* not a leap year, divisible by 100 */
     assert_date(4107542400, "Mon, 01 Mar 2100 00:00:00 GMT");
     assert_date(253402300799, "Fri, 31 Dec 9999 23:59:59 GMT");
 }
 
-/* A clock that is set wrong may not make the field longer or shorter. */
-static void test_outside_its_years(void **state)
+/* If the system clock is wrong, the field still has its fixed length. */
+static void test_dates_outside_1970_to_9999_are_clamped(void **state)
 {
     (void)state;
     assert_date(-1, "Thu, 01 Jan 1970 00:00:00 GMT");
@@ -48,15 +49,15 @@ static void test_outside_its_years(void **state)
     assert_date(INT64_MAX, "Fri, 31 Dec 9999 23:59:59 GMT");
 }
 
-static void test_every_day(void **state)
+static void test_every_day_agrees_with_the_c_library(void **state)
 {
     (void)state;
     static const char days[7][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
     static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
     const time_t day =
-        86399; /* prime to a day's length, so that every hour, minute and second is met as well */
-    const time_t calendar_repeats = 12622780800; /* after 400 years */
+        86399; /* prime to the length of a day, so that each hour, minute and second occurs as well */
+    const time_t calendar_repeats = 12622780800; /* s; 400 years */
     for (time_t second = 0; second <= 253402300799; second += second < calendar_repeats ? day : 97 * day) {
         struct tm tm;
         char expected[80];
@@ -69,7 +70,7 @@ static void test_every_day(void **state)
     }
 }
 
-static void test_now(void **state)
+static void test_date_now_renders_the_current_second(void **state)
 {
     (void)state;
     struct bb__date date = {0};
@@ -85,12 +86,12 @@ static void test_now(void **state)
     assert_memory_equal(text, expected, BB_DATE_LEN);
 }
 
-static void test_now_renders_once_a_second(void **state)
+static void test_date_now_renders_once_per_second(void **state)
 {
     (void)state;
     struct bb__date date = {0};
     int64_t second;
-    do { /* until both calls fell into one second */
+    do { /* until both calls are in the same second */
         bb__date_now(&date);
         second = date.second;
         date.text[0] = '#';
@@ -102,7 +103,7 @@ static void test_now_renders_once_a_second(void **state)
     assert_int_not_equal(bb__date_now(&date)[0], '#');
 }
 
-static void test_milliseconds(void **state)
+static void test_clock_ms_agrees_with_the_kernels_clock(void **state)
 {
     (void)state;
     struct timespec now;
@@ -119,12 +120,12 @@ static void test_milliseconds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_dates),
-        cmocka_unit_test(test_outside_its_years),
-        cmocka_unit_test(test_every_day),
-        cmocka_unit_test(test_now),
-        cmocka_unit_test(test_now_renders_once_a_second),
-        cmocka_unit_test(test_milliseconds),
+        cmocka_unit_test(test_known_dates_are_rendered),
+        cmocka_unit_test(test_dates_outside_1970_to_9999_are_clamped),
+        cmocka_unit_test(test_every_day_agrees_with_the_c_library),
+        cmocka_unit_test(test_date_now_renders_the_current_second),
+        cmocka_unit_test(test_date_now_renders_once_per_second),
+        cmocka_unit_test(test_clock_ms_agrees_with_the_kernels_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

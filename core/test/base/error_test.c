@@ -1,4 +1,4 @@
-/* error_test.c: what the public header's two tables turn into. */
+/* error_test.c: the codes and settings of the public header: their texts and defaults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "bontebok.h"
 
-static void test_every_code_has_its_text(void **state)
+static void test_each_code_has_its_text(void **state)
 {
     (void)state;
 #define ASSERT_TEXT(name, number, text) assert_string_equal(bb_error_text(name), text);
@@ -18,14 +18,14 @@ static void test_every_code_has_its_text(void **state)
     assert_string_equal(bb_error_text(BB_OK), "done");
 }
 
-static void test_other_numbers(void **state)
+static void test_other_numbers_are_unknown_codes(void **state)
 {
     (void)state;
     assert_string_equal(bb_error_text(99), "unknown code");
     assert_string_equal(bb_error_text(-99), "unknown code");
 }
 
-static void test_defaults(void **state)
+static void test_settings_have_their_defaults(void **state)
 {
     (void)state;
     struct bb_settings settings;
@@ -42,9 +42,9 @@ static void test_defaults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_code_has_its_text),
-        cmocka_unit_test(test_other_numbers),
-        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_each_code_has_its_text),
+        cmocka_unit_test(test_other_numbers_are_unknown_codes),
+        cmocka_unit_test(test_settings_have_their_defaults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

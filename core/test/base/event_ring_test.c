@@ -1,4 +1,4 @@
-/* event_ring_test.c: the ring of what the host should log. */
+/* event_ring_test.c: the ring of events that the host should log. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "base/event_ring.h"
 
-static void test_gives_them_back_in_order(void **state)
+static void test_the_ring_returns_events_in_order(void **state)
 {
     (void)state;
     struct bb__event_ring ring = {0};
@@ -30,7 +30,7 @@ static void test_gives_them_back_in_order(void **state)
     }
 }
 
-static void test_keeps_the_oldest_when_full(void **state)
+static void test_a_full_ring_keeps_the_oldest_events(void **state)
 {
     (void)state;
     struct bb__event_ring ring = {0};
@@ -43,13 +43,13 @@ static void test_keeps_the_oldest_when_full(void **state)
     assert_int_equal(bb__event_take(&ring, &event), BB_AGAIN);
 }
 
-/* What found the ring full is told of later, as those that came too early are. */
-static void test_tells_one_of_a_kind_a_second(void **state)
+/* An event that finds the ring full is counted and reported later, like an event that comes too early. */
+static void test_one_event_of_a_kind_is_reported_per_second(void **state)
 {
     (void)state;
     static const struct bb_event event = {.status = 507, .error = 5, .text = "text", .peer = "192.0.2.1"};
     static const uint64_t times[] = {1, 1000, 1001, 2000, 2001, 2002, 9000};
-    static const int left_out[] = {0, -1, 1, -1, 1, -1, 1}; /* -1: not told */
+    static const int left_out[] = {0, -1, 1, -1, 1, -1, 1}; /* -1: no event is reported */
     struct bb__event_ring ring = {0};
     struct bb__event_pace pace = {0}, other = {0};
     struct bb_event told;
@@ -71,8 +71,8 @@ static void test_tells_one_of_a_kind_a_second(void **state)
     assert_int_equal(told.left_out, 1);
 }
 
-/* A flood that is over is told of as well. */
-static void test_tells_of_the_rest(void **state)
+/* The events left out of a flood are reported after its end as well. */
+static void test_events_left_out_are_reported_after_a_second(void **state)
 {
     (void)state;
     static const struct bb_event event = {.status = 507, .text = "text", .peer = "192.0.2.1"};
@@ -88,14 +88,14 @@ static void test_tells_of_the_rest(void **state)
     bb__event_tell_rest(&ring, &pace, 2000);
     assert_int_equal(bb__event_take(&ring, &told), BB_OK);
     assert_int_equal(told.status, 507);
-    assert_int_equal(told.left_out, 998); /* with the one that tells and the first: all 1000 */
+    assert_int_equal(told.left_out, 998); /* 998 left out, the first event and this one: all 1000 */
     assert_string_equal(told.peer, "192.0.2.1");
     assert_int_equal(ring.left_out, 0);
     bb__event_tell_rest(&ring, &pace, 9000);
     assert_int_equal(bb__event_take(&ring, &told), BB_AGAIN);
 }
 
-static void test_cuts_a_peer_that_is_too_long(void **state)
+static void test_a_peer_that_is_too_long_is_cut(void **state)
 {
     (void)state;
     struct bb__event_ring ring = {0};
@@ -111,11 +111,11 @@ static void test_cuts_a_peer_that_is_too_long(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gives_them_back_in_order),
-        cmocka_unit_test(test_keeps_the_oldest_when_full),
-        cmocka_unit_test(test_tells_one_of_a_kind_a_second),
-        cmocka_unit_test(test_tells_of_the_rest),
-        cmocka_unit_test(test_cuts_a_peer_that_is_too_long),
+        cmocka_unit_test(test_the_ring_returns_events_in_order),
+        cmocka_unit_test(test_a_full_ring_keeps_the_oldest_events),
+        cmocka_unit_test(test_one_event_of_a_kind_is_reported_per_second),
+        cmocka_unit_test(test_events_left_out_are_reported_after_a_second),
+        cmocka_unit_test(test_a_peer_that_is_too_long_is_cut),
     };
-    return cmocka_run_group_tests_name("news", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("event_ring", tests, NULL, NULL);
 }

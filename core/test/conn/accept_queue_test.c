@@ -1,5 +1,5 @@
-/* accept_queue_test.c: how long a request has waited whose connection nobody has accepted meanwhile. In the
- * kernel's own time: only the kernel knows. */
+/* accept_queue_test.c: how long a request has waited whose connection was in the listener's queue. The tests
+ * run in real time, as only the kernel knows this time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,12 +12,12 @@
 #define GET        "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 #define CLIENTS    4
 #define EACH_TAKES 300 /* ms */
-#define TICK       150 /* ms; 10 on a machine that gets all of its ticks in time */
+#define TICK       150 /* ms; 10 is enough on a machine that gets all of its ticks in time */
 
 static uint64_t times[CLIENTS];
 static struct client *late;
 
-/* The first one takes its time; then another client says something. */
+/* The first request takes its time. Then another client sends a request. */
 static void app_takes_its_time(struct host *host, const struct bb_request *request)
 {
     uint64_t since = real_ms();
@@ -36,7 +36,7 @@ static struct host *new_host(int family)
     return host;
 }
 
-static void test_over_tcp_it_counts(void **state)
+static void test_the_time_in_the_queue_of_a_tcp_listener_counts(void **state)
 {
     (void)state;
     struct client *clients[CLIENTS];
@@ -53,7 +53,7 @@ static void test_over_tcp_it_counts(void **state)
     host_free(host);
 }
 
-/* Its connection has waited, but the request is here only now. */
+/* Its connection has waited, but the request comes only now. */
 static void test_a_request_that_comes_late_has_not_waited(void **state)
 {
     (void)state;
@@ -72,7 +72,7 @@ static void test_a_request_that_comes_late_has_not_waited(void **state)
     host_free(host);
 }
 
-static void test_of_unix_sockets_nobody_knows(void **state)
+static void test_the_time_in_the_queue_of_a_unix_listener_is_not_known(void **state)
 {
     (void)state;
     struct client *clients[2];
@@ -90,9 +90,9 @@ static void test_of_unix_sockets_nobody_knows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_over_tcp_it_counts),
+        cmocka_unit_test(test_the_time_in_the_queue_of_a_tcp_listener_counts),
         cmocka_unit_test(test_a_request_that_comes_late_has_not_waited),
-        cmocka_unit_test(test_of_unix_sockets_nobody_knows),
+        cmocka_unit_test(test_the_time_in_the_queue_of_a_unix_listener_is_not_known),
     };
     return cmocka_run_group_tests_name("accept_queue", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* client_gone_test.c: requests of clients that have gone before their turn: what is seen of that, and when.
- */
+/* client_gone_test.c: clients that have closed the connection before their request is served: in which cases
+ * the core notices it, and when. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static struct host *new_host(int family, bool checks)
     return host_new(&settings, family);
 }
 
-/* Its request has come, and so has its end. */
+/* Sends a request and ends the connection, then waits until both have come. */
 static struct bb__conn *left_by(struct client *client, enum way way)
 {
     host_settle_to(client->host, 1);
@@ -45,7 +45,7 @@ static struct bb__conn *left_by(struct client *client, enum way way)
     return conn;
 }
 
-/* As a lane that has several does, or the I/O thread. */
+/* As the I/O thread does, or a lane that has several requests. */
 static void pass_on(struct host *host, struct bb__conn *conn)
 {
     struct bb_lane *lane = host->lane;
@@ -68,7 +68,7 @@ static void assert_served(const struct host *host)
     assert_int_equal(host->event_count, 0);
 }
 
-static void test_what_is_seen(void **state)
+static void test_a_request_whose_client_is_gone_is_not_served(void **state)
 {
     (void)state;
     static const struct {
@@ -114,8 +114,8 @@ static void test_what_is_seen(void **state)
     }
 }
 
-/* One that nobody had accepted yet. */
-static void test_a_new_connection(void **state)
+/* No lane has accepted the connection yet. */
+static void test_a_new_connection_whose_client_is_gone_is_not_served(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX, true);
@@ -128,8 +128,8 @@ static void test_a_new_connection(void **state)
     host_free(host);
 }
 
-/* The others go on, and the log hears of one in a second. */
-static void test_many_and_one_that_waits(void **state)
+/* The other requests are served. One event per second reports the clients that are gone. */
+static void test_many_clients_that_are_gone_do_not_delay_another_client(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX, true);
@@ -152,9 +152,9 @@ static void test_many_and_one_that_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_seen),
-        cmocka_unit_test(test_a_new_connection),
-        cmocka_unit_test(test_many_and_one_that_waits),
+        cmocka_unit_test(test_a_request_whose_client_is_gone_is_not_served),
+        cmocka_unit_test(test_a_new_connection_whose_client_is_gone_is_not_served),
+        cmocka_unit_test(test_many_clients_that_are_gone_do_not_delay_another_client),
     };
-    return cmocka_run_group_tests_name("deserted", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("client_gone", tests, NULL, NULL);
 }

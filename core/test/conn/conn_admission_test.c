@@ -235,5 +235,5 @@ int main(void)
         cmocka_unit_test(test_requests_for_health_paths_are_held),
         cmocka_unit_test(test_a_health_check_waits_with_its_lane_then_in_the_queue),
     };
-    return cmocka_run_group_tests_name("conn_queue", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("conn_admission", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* conn_body_test.c: request bodies: where they come from, where they are kept, what they may cost. */
+/* conn_body_test.c: request bodies: how they come, where they are kept, and their limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void say_length_head(struct client *client, uint64_t length)
 #define CHUNKED "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 #define NEXT    "GET /next HTTP/1.1\r\nHost: x\r\n\r\n"
 
-/* Letters, plain or in chunks of 1000. */
+/* Sends letters, plain or in chunks of 1000. */
 static void say_letters(struct client *client, size_t from, size_t to, bool chunked)
 {
     char piece[1024];
@@ -54,7 +54,7 @@ static void say_letters(struct client *client, size_t from, size_t to, bool chun
     }
 }
 
-/* The echo of so many letters. */
+/* Reads a response with an echo of `len` letters. */
 static void assert_letters(struct client *client, size_t len)
 {
     static const char prefix[] = "POST / ";
@@ -66,7 +66,7 @@ static void assert_letters(struct client *client, size_t len)
         if (letters[i] != letter_at(i)) fail_msg("byte %zu of %zu is wrong", i, len);
 }
 
-/* ---- where it is kept ---- */
+/* ---- where a body is kept ---- */
 
 static int kept_in_file;
 
@@ -77,7 +77,7 @@ static void app_notes_where(struct host *host, const struct bb_request *request)
     app_echo(host, request);
 }
 
-static void test_small_in_memory_large_in_a_file(void **state)
+static void test_a_small_body_is_in_memory_a_large_one_in_a_file(void **state)
 {
     (void)state;
     static const size_t sizes[] = {1, 1000, BB_BUF_POOL_SIZE, 99999, 100 * 1000, 100 * 1000 + 1, 400 * 1000};
@@ -113,7 +113,7 @@ static void app_expects_no_body(struct host *host, const struct bb_request *requ
     app_echo(host, request);
 }
 
-static void test_no_body_in_any_form(void **state)
+static void test_an_empty_body_looks_the_same_in_each_framing(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
@@ -133,8 +133,8 @@ static void test_no_body_in_any_form(void **state)
     host_free(host);
 }
 
-/* What follows a body that was read past the buffer of heads. */
-static void test_what_comes_behind_a_large_body(void **state)
+/* The body was read past the buffer of heads. Other requests follow it. */
+static void test_requests_behind_a_large_body_are_served(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
@@ -166,8 +166,8 @@ static void app_knows_its_fields(struct host *host, const struct bb_request *req
     app_echo(host, request);
 }
 
-/* A head waits for its body while others come and go. */
-static void test_uploads_side_by_side(void **state)
+/* A head waits for its body while other requests come and go. */
+static void test_two_uploads_at_a_time_keep_their_heads(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
@@ -200,13 +200,13 @@ static void assert_refused(struct client *client, int status)
     client_free(client);
 }
 
-static void test_max_body_in_both_framings(void **state)
+static void test_max_body_limits_both_framings(void **state)
 {
     (void)state;
     struct host *host = new_host(1000);
     struct client *client = client_new(host);
     say_length_head(client, 1001);
-    assert_refused(client, 413); /* before a byte of it */
+    assert_refused(client, 413); /* before a byte of the body has come */
 
     client = client_new(host);
     client_say(client, CHUNKED "3e9\r\n");
@@ -242,10 +242,10 @@ static void assert_one_events(struct host *host, int status, int error)
     assert_int_equal(host->events[0].error, error);
     assert_string_equal(host->events[0].peer, "127.0.0.1");
     host->event_count = 0;
-    fake_clock_advance(1000); /* one a second */
+    fake_clock_advance(1000); /* one event per second is reported */
 }
 
-static void test_spool_max_is_for_all_together(void **state)
+static void test_spool_max_limits_all_bodies_together(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
@@ -256,7 +256,7 @@ static void test_spool_max_is_for_all_together(void **state)
     assert_int_equal(spooled(host), 300 * 1000);
 
     second = client_new(host);
-    say_length_head(second, 200 * 1000 + 1); /* known beforehand */
+    say_length_head(second, 200 * 1000 + 1); /* known from Content-Length */
     assert_answer(second, 507, NULL);
     assert_end(second);
     assert_one_events(host, 507, 0);
@@ -271,7 +271,7 @@ static void test_spool_max_is_for_all_together(void **state)
     client_free(second);
 
     second = client_new(host);
-    client_say(second, CHUNKED "ffffffffffffffff\r\n"); /* announced */
+    client_say(second, CHUNKED "ffffffffffffffff\r\n"); /* known from the size of the chunk */
     assert_answer(second, 507, NULL);
     assert_end(second);
     assert_one_events(host, 507, 0);
@@ -286,7 +286,7 @@ static void test_spool_max_is_for_all_together(void **state)
     host_free(host);
 }
 
-static void test_a_full_disk(void **state)
+static void test_a_body_is_rejected_if_the_disk_is_full(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
@@ -310,7 +310,7 @@ static void test_a_full_disk(void **state)
     host_free(host);
 }
 
-static void test_no_file_for_a_body(void **state)
+static void test_a_body_is_rejected_if_no_file_can_be_created(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
@@ -324,7 +324,7 @@ static void test_no_file_for_a_body(void **state)
     host_free(host);
 }
 
-static void test_trailers_and_extensions_are_bounded(void **state)
+static void test_trailers_and_chunk_extensions_are_limited(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
@@ -342,7 +342,7 @@ static void test_trailers_and_extensions_are_bounded(void **state)
 
 /* ---- clients that leave ---- */
 
-static void test_an_upload_that_breaks_off(void **state)
+static void test_an_upload_that_breaks_off_leaves_nothing_behind(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -373,16 +373,16 @@ static void test_an_upload_that_breaks_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_in_memory_large_in_a_file),
-        cmocka_unit_test(test_no_body_in_any_form),
-        cmocka_unit_test(test_what_comes_behind_a_large_body),
-        cmocka_unit_test(test_uploads_side_by_side),
-        cmocka_unit_test(test_max_body_in_both_framings),
-        cmocka_unit_test(test_spool_max_is_for_all_together),
-        cmocka_unit_test(test_a_full_disk),
-        cmocka_unit_test(test_no_file_for_a_body),
-        cmocka_unit_test(test_trailers_and_extensions_are_bounded),
-        cmocka_unit_test(test_an_upload_that_breaks_off),
+        cmocka_unit_test(test_a_small_body_is_in_memory_a_large_one_in_a_file),
+        cmocka_unit_test(test_an_empty_body_looks_the_same_in_each_framing),
+        cmocka_unit_test(test_requests_behind_a_large_body_are_served),
+        cmocka_unit_test(test_two_uploads_at_a_time_keep_their_heads),
+        cmocka_unit_test(test_max_body_limits_both_framings),
+        cmocka_unit_test(test_spool_max_limits_all_bodies_together),
+        cmocka_unit_test(test_a_body_is_rejected_if_the_disk_is_full),
+        cmocka_unit_test(test_a_body_is_rejected_if_no_file_can_be_created),
+        cmocka_unit_test(test_trailers_and_chunk_extensions_are_limited),
+        cmocka_unit_test(test_an_upload_that_breaks_off_leaves_nothing_behind),
     };
     return cmocka_run_group_tests_name("conn_body", tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
-/* conn_body_time_test.c: how long a client may take for a body. The rest of what takes time is
- * conn_time_test.c's.
- */
+/* conn_body_time_test.c: how long a client may take for a body. conn_time_test.c tests the other timeouts of
+ * a client. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +12,7 @@
 
 #define UPLOAD "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
 
-static void test_a_body_that_stands_still(void **state)
+static void test_a_body_without_progress_is_late_after_body_timeout(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -22,7 +21,7 @@ static void test_a_body_that_stands_still(void **state)
     struct client *client = client_new(host);
     client_say(client, UPLOAD);
     host_settle(host);
-    for (int byte = 0; byte < 5; byte++) { /* each one is progress */
+    for (int byte = 0; byte < 5; byte++) { /* each byte is progress */
         pass(host, 59000);
         assert_silence(client);
         client_say(client, "x");
@@ -30,14 +29,15 @@ static void test_a_body_that_stands_still(void **state)
     }
     pass(host, 59999);
     assert_silence(client);
-    pass(host, 1001); /* looked at once a second */
+    pass(host, 1001); /* a body is checked once a second */
     assert_late(client);
     assert_int_equal(host->served, 0);
     client_free(client);
     host_free(host);
 }
 
-/* Uploads so many bytes a second for a minute; how many seconds it took to be refused, or 60. */
+/* Uploads `rate` bytes per second for a minute. Returns after how many seconds the upload was rejected; 60:
+ * it was not. */
 static int seconds_at(struct host *host, size_t rate)
 {
     static char bytes[1000];
@@ -56,7 +56,7 @@ static int seconds_at(struct host *host, size_t rate)
     return second;
 }
 
-static void test_a_body_that_is_too_slow(void **state)
+static void test_a_body_below_min_body_rate_is_late(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -73,8 +73,8 @@ static void app_slow(struct host *host, const struct bb_request *request)
     app_echo(host, request);
 }
 
-/* While the host serves another request nobody reads. */
-static void test_a_body_is_not_late_when_we_are(void **state)
+/* While the host serves another request, nobody reads the upload. */
+static void test_a_body_is_not_late_if_the_lane_is_late(void **state)
 {
     (void)state;
     static char bytes[6000];
@@ -91,14 +91,14 @@ static void test_a_body_is_not_late_when_we_are(void **state)
         pass(host, 1000);
         assert_silence(upload);
     }
-    pass(host, 10000); /* but it is as soon as we look again */
+    pass(host, 10000); /* but it is late as soon as the lane looks again */
     assert_late(upload);
     client_free(upload);
     client_free(other);
     host_free(host);
 }
 
-static void test_a_slow_start_is_no_slow_body(void **state)
+static void test_a_body_that_starts_late_is_not_too_slow(void **state)
 {
     (void)state;
     static char bytes[6000];
@@ -115,8 +115,8 @@ static void test_a_slow_start_is_no_slow_body(void **state)
     host_free(host);
 }
 
-/* The client has sent enough, and we have not read it yet: a look reads 64 KiB. */
-static void test_what_has_come_counts_first(void **state)
+/* The client has sent enough, but not all is read yet: one look reads 64 KiB. */
+static void test_bytes_that_have_come_count_before_they_are_read(void **state)
 {
     (void)state;
     static char bytes[150 * 1000];
@@ -136,8 +136,9 @@ static void test_what_has_come_counts_first(void **state)
     host_free(host);
 }
 
-/* A body is looked at a few times in body_timeout; where that is no limit, once a second for its rate. */
-static void test_how_often_a_body_is_looked_at(void **state)
+/* A body is checked a few times within body_timeout. If there is no body_timeout, its rate is checked once a
+ * second. */
+static void test_the_interval_of_checks_depends_on_body_timeout(void **state)
 {
     (void)state;
     static const uint64_t cases[][2] = {{0, BB_BODY_TICK_MAX}, {60000, BB_BODY_TICK_MAX}, {400, 100}, {1, 1}};
@@ -157,12 +158,12 @@ static void test_how_often_a_body_is_looked_at(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_body_that_stands_still),
-        cmocka_unit_test(test_a_body_that_is_too_slow),
-        cmocka_unit_test(test_a_body_is_not_late_when_we_are),
-        cmocka_unit_test(test_a_slow_start_is_no_slow_body),
-        cmocka_unit_test(test_what_has_come_counts_first),
-        cmocka_unit_test(test_how_often_a_body_is_looked_at),
+        cmocka_unit_test(test_a_body_without_progress_is_late_after_body_timeout),
+        cmocka_unit_test(test_a_body_below_min_body_rate_is_late),
+        cmocka_unit_test(test_a_body_is_not_late_if_the_lane_is_late),
+        cmocka_unit_test(test_a_body_that_starts_late_is_not_too_slow),
+        cmocka_unit_test(test_bytes_that_have_come_count_before_they_are_read),
+        cmocka_unit_test(test_the_interval_of_checks_depends_on_body_timeout),
     };
     return cmocka_run_group_tests_name("conn_body_time", tests, NULL, NULL);
 }

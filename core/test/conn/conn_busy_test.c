@@ -1,5 +1,5 @@
-/* conn_busy_test.c: a client's time when the lane was busy meanwhile: what came before the lane looks again
- * has come in time. The clock is the test's. */
+/* conn_busy_test.c: timeouts of clients while the lane is busy. Bytes that come before the lane looks again
+ * have come in time. The clock is the test's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +21,7 @@ static void app_takes_an_hour(struct host *host, const struct bb_request *reques
     app_echo(host, request);
 }
 
-/* What had come before the lane looked at the clock counts as having come in time. */
-static void test_what_came_while_the_lane_was_busy_came_in_time(void **state)
+static void test_bytes_that_come_while_the_lane_is_busy_come_in_time(void **state)
 {
     (void)state;
     static const char *const parts[][2] = {
@@ -47,8 +46,8 @@ static void test_what_came_while_the_lane_was_busy_came_in_time(void **state)
     host_free(host);
 }
 
-/* However long it is, and in whatever pieces it is read. */
-static void test_a_long_head_that_came_in_time(void **state)
+/* It does not matter how long the head is, and in how many pieces it is read. */
+static void test_a_long_head_that_comes_while_the_lane_is_busy_is_served(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -67,8 +66,8 @@ static void test_a_long_head_that_came_in_time(void **state)
     host_free(host);
 }
 
-/* What has come by the end of an idle time begins a head: it has the time of one. */
-static void test_half_a_head_at_the_end_of_an_idle_time(void **state)
+/* Bytes that have come by the end of the idle time begin a head, which has header_timeout from then on. */
+static void test_half_a_head_at_the_end_of_the_idle_time_has_header_timeout(void **state)
 {
     (void)state;
     for (int kept_alive = 0; kept_alive < 2; kept_alive++) {
@@ -99,9 +98,9 @@ static void test_half_a_head_at_the_end_of_an_idle_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_came_while_the_lane_was_busy_came_in_time),
-        cmocka_unit_test(test_a_long_head_that_came_in_time),
-        cmocka_unit_test(test_half_a_head_at_the_end_of_an_idle_time),
+        cmocka_unit_test(test_bytes_that_come_while_the_lane_is_busy_come_in_time),
+        cmocka_unit_test(test_a_long_head_that_comes_while_the_lane_is_busy_is_served),
+        cmocka_unit_test(test_half_a_head_at_the_end_of_the_idle_time_has_header_timeout),
     };
     return cmocka_run_group_tests_name("conn_busy", tests, NULL, NULL);
 }

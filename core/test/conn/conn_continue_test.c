@@ -1,4 +1,5 @@
-/* conn_continue_test.c: "100 Continue" (RFC 9110 10.1.1): to whom, when, and never twice. */
+/* conn_continue_test.c: "100 Continue" (RFC 9110 10.1.1): which clients get it and when, and that no client
+ * gets it twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,7 @@ static void assert_continue(struct client *client)
     assert_silence(client);
 }
 
-static void test_is_said_once_before_the_body(void **state)
+static void test_continue_is_sent_once_before_the_body(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -51,7 +52,7 @@ static void test_is_said_once_before_the_body(void **state)
     host_free(host);
 }
 
-static void test_is_said_in_the_middle_of_a_pipeline(void **state)
+static void test_continue_is_sent_to_a_pipelined_request(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -66,7 +67,7 @@ static void test_is_said_in_the_middle_of_a_pipeline(void **state)
     host_free(host);
 }
 
-static void test_is_not_said_without_need(void **state)
+static void test_continue_is_not_sent_if_no_body_is_awaited(void **state)
 {
     (void)state;
     static const char *const requests[] = {
@@ -85,7 +86,7 @@ static void test_is_not_said_without_need(void **state)
     host_free(host);
 }
 
-static void test_is_not_said_to_1_0(void **state)
+static void test_continue_is_not_sent_to_http_1_0(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -98,7 +99,7 @@ static void test_is_not_said_to_1_0(void **state)
     host_free(host);
 }
 
-static void test_a_body_that_will_not_do_is_refused_instead(void **state)
+static void test_a_request_is_rejected_instead_of_continued(void **state)
 {
     (void)state;
     static const struct {
@@ -123,7 +124,7 @@ static void test_a_body_that_will_not_do_is_refused_instead(void **state)
     }
 }
 
-/* Reads what test_waits_for_room() has stuffed the socket with. */
+/* Reads the bytes with which test_continue_waits_for_room() has filled the socket. */
 static void skip_stuffing(struct client *client)
 {
     do {
@@ -132,8 +133,9 @@ static void skip_stuffing(struct client *client)
     } while (bb__buf_len(&client->in) == 0 && client_more(client));
 }
 
-/* A client that reads nothing leaves no room for it: it waits with the connection, ahead of the answer. */
-static void test_waits_for_room(void **state)
+/* The client reads nothing, so the socket has no room for the 100. The 100 waits with the connection, ahead
+ * of the response. */
+static void test_continue_waits_for_room(void **state)
 {
     (void)state;
     for (int body_first = 0; body_first < 2; body_first++) {
@@ -157,7 +159,7 @@ static void test_waits_for_room(void **state)
         assert_true(client_read(client, false));
         assert_int_equal(client->status, 100);
         host_settle(host);
-        assert_true(would_wait(host)); /* and does not look out for room any more */
+        assert_true(would_wait(host)); /* the connection does not wait for room any more */
         if (!body_first) client_say(client, "body");
         assert_answer(client, 200, "POST / body");
         assert_silence(client);
@@ -169,12 +171,12 @@ static void test_waits_for_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_is_said_once_before_the_body),
-        cmocka_unit_test(test_is_said_in_the_middle_of_a_pipeline),
-        cmocka_unit_test(test_is_not_said_without_need),
-        cmocka_unit_test(test_is_not_said_to_1_0),
-        cmocka_unit_test(test_a_body_that_will_not_do_is_refused_instead),
-        cmocka_unit_test(test_waits_for_room),
+        cmocka_unit_test(test_continue_is_sent_once_before_the_body),
+        cmocka_unit_test(test_continue_is_sent_to_a_pipelined_request),
+        cmocka_unit_test(test_continue_is_not_sent_if_no_body_is_awaited),
+        cmocka_unit_test(test_continue_is_not_sent_to_http_1_0),
+        cmocka_unit_test(test_a_request_is_rejected_instead_of_continued),
+        cmocka_unit_test(test_continue_waits_for_room),
     };
     return cmocka_run_group_tests_name("conn_continue", tests, NULL, NULL);
 }

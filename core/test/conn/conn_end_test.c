@@ -1,5 +1,6 @@
-/* conn_end_test.c: connections that we end after an answer: when the client hears of it, and that it can read
- * the answer whatever else it has sent. Refusals are conn_reject_test.c's. */
+/* conn_end_test.c: connections that the core ends after a response: when the client sees the end, and that
+ * the client can read the response whatever else it has sent. conn_reject_test.c tests requests that are
+ * rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,11 +19,11 @@ static struct host *new_host(int family)
     return host_new(&settings, family);
 }
 
-/* ---- with the answer ---- */
+/* ---- the end with the response ---- */
 
 static struct client *watcher;
 
-/* Sends its answer, and looks at the client while it still has the request in its hands. */
+/* Sends a response, and looks at the client before bb_reply_end(). */
 static void app_watches(struct host *host, const struct bb_request *request)
 {
     const struct bb_slice body = {"hello", 5};
@@ -39,7 +40,7 @@ static void app_watches(struct host *host, const struct bb_request *request)
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 
-static void test_the_end_comes_with_the_answer(void **state)
+static void test_the_end_comes_with_the_response(void **state)
 {
     (void)state;
     static const int families[] = {AF_INET, AF_UNIX};
@@ -69,8 +70,8 @@ static void app_too_short(struct host *host, const struct bb_request *request)
     assert_int_equal(bb_reply_end(host->lane), BB_ESHORT);
 }
 
-/* An answer that is not whole has no good end. */
-static void test_a_short_answer_does_not_look_whole(void **state)
+/* A response that is not whole must not end in order. */
+static void test_a_short_response_does_not_look_whole(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_INET);
@@ -96,9 +97,9 @@ static void app_large(struct host *host, const struct bb_request *request)
     host_answer(host, 200, body, sizeof body);
 }
 
-/* The last answer to a client that would have gone on, and has: its next request, unread, would turn a close
- * into a reset, and what the kernel still has of the answer would be lost. */
-static void test_our_own_end_lingers_as_well(void **state)
+/* The client goes on after its last response: it has sent another request. If that stays unread, a close
+ * becomes a reset, and the kernel loses the rest of the response. */
+static void test_a_connection_that_the_core_ends_lingers(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -150,7 +151,7 @@ static void test_a_request_with_a_body_may_be_followed_by_an_empty_line(void **s
     }
 }
 
-/* Who asked for the end knows of it: no lingering, no event to wait for. */
+/* The client that asks for the end knows of it. So the connection does not linger, and waits for no event. */
 static void test_an_end_that_the_client_asked_for_is_immediate(void **state)
 {
     (void)state;
@@ -161,7 +162,7 @@ static void test_an_end_that_the_client_asked_for_is_immediate(void **state)
     assert_was_left_the_answer(client, 200);
     client_free(client);
 
-    client = client_new(host); /* unless it has sent more all the same */
+    client = client_new(host); /* unless the client has sent more all the same */
     client_say(client, CLOSING SMUGGLED);
     host_settle(host);
     assert_int_equal(host_connections(host), 1);
@@ -174,9 +175,9 @@ static void test_an_end_that_the_client_asked_for_is_immediate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_end_comes_with_the_answer),
-        cmocka_unit_test(test_a_short_answer_does_not_look_whole),
-        cmocka_unit_test(test_our_own_end_lingers_as_well),
+        cmocka_unit_test(test_the_end_comes_with_the_response),
+        cmocka_unit_test(test_a_short_response_does_not_look_whole),
+        cmocka_unit_test(test_a_connection_that_the_core_ends_lingers),
         cmocka_unit_test(test_a_request_with_a_body_may_be_followed_by_an_empty_line),
         cmocka_unit_test(test_an_end_that_the_client_asked_for_is_immediate),
     };

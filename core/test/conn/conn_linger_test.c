@@ -1,6 +1,6 @@
-/* conn_linger_test.c: for how long a connection that has been answered is kept so that the client can read
- * the answer, and which are. Over TCP: a close before all is taken turns into a reset with the next byte that
- * comes. The clock is the test's. */
+/* conn_linger_test.c: which connections linger after a response, so that the client can read it, and how
+ * long. Over TCP: if a connection is closed before the client has taken all, the next byte from the client
+ * causes a reset. The clock is the test's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void set_option(int fd, int level, int which, int value)
     assert_int_equal(setsockopt(fd, level, which, &value, sizeof value), 0);
 }
 
-/* A client whose large answer is all in the kernel, most of it on this side. */
+/* A client whose large response is in the kernel as a whole, most of it on the server's side. */
 static struct client *slow_reader(struct host *host, const char *request)
 {
     struct client *client = client_new(host);
@@ -63,7 +63,7 @@ static void assert_whole(struct client *client)
 }
 
 /* Old clients send an empty line behind a request. */
-static void test_an_empty_line_does_not_cost_the_answer(void **state)
+static void test_an_empty_line_does_not_cost_the_response(void **state)
 {
     (void)state;
     static const char *const requests[] = {CLOSING, "GET / HTTP/1.0\r\n\r\n"};
@@ -82,7 +82,7 @@ static void test_an_empty_line_does_not_cost_the_answer(void **state)
 
 static struct client *quick;
 
-/* The client has taken all of it before the end. */
+/* The client takes the whole response before its end. */
 static void app_is_read(struct host *host, const struct bb_request *request)
 {
     static const char body[100 * 1000];
@@ -100,7 +100,7 @@ static void app_is_read(struct host *host, const struct bb_request *request)
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 
-static void test_nothing_lingers_when_all_is_taken(void **state)
+static void test_a_connection_does_not_linger_if_all_is_taken(void **state)
 {
     (void)state;
     struct host *host = new_host(app_is_read);
@@ -116,7 +116,7 @@ static void test_nothing_lingers_when_all_is_taken(void **state)
 
 /* ---- for how long ---- */
 
-/* It stays unread. */
+/* The response stays unread. */
 static void await_answer(struct client *client)
 {
     struct pollfd watched = {.fd = client->fd, .events = POLLIN};
@@ -124,7 +124,7 @@ static void await_answer(struct client *client)
     while (poll(&watched, 1, 0) == 0) client_wait(client, POLLIN, since);
 }
 
-static void test_a_silent_client_has_three_seconds(void **state)
+static void test_a_silent_client_has_three_seconds_to_read(void **state)
 {
     (void)state;
     struct host *host = new_host(app_echo);
@@ -139,14 +139,15 @@ static void test_a_silent_client_has_three_seconds(void **state)
     host_free(host);
 }
 
-/* It counts from the client's last byte, even if the lane comes to read it late, but not for ever. */
-static void test_one_that_goes_on_sending_has_thirty(void **state)
+/* The 3 s count from the client's last byte, even if the lane reads that late. After 30 s the connection
+ * ends. */
+static void test_a_client_that_goes_on_sending_has_thirty_seconds(void **state)
 {
     (void)state;
     for (uint64_t every = 1000; every <= 4000; every += 3000) {
         struct host *host = new_host(app_echo);
         struct client *client = client_new(host);
-        set_option(client->fd, IPPROTO_TCP, TCP_NODELAY, 1); /* real time does not pass */
+        set_option(client->fd, IPPROTO_TCP, TCP_NODELAY, 1); /* no wait in real time */
         client_say(client, REFUSED);
         host_settle(host);
         uint64_t passed = 0;
@@ -166,8 +167,8 @@ static void test_one_that_goes_on_sending_has_thirty(void **state)
     }
 }
 
-/* One that goes on reading is not late. */
-static void test_one_that_goes_on_reading_has_thirty_too(void **state)
+/* A client that goes on reading is not late. */
+static void test_a_client_that_goes_on_reading_has_more_than_three_seconds(void **state)
 {
     (void)state;
     struct host *host = new_host(app_large);
@@ -191,7 +192,7 @@ static void test_one_that_goes_on_reading_has_thirty_too(void **state)
     host_free(host);
 }
 
-static void test_a_drain_does_not_wait_for_it(void **state)
+static void test_a_drain_ends_a_lingering_connection_after_two_seconds(void **state)
 {
     (void)state;
     struct host *host = new_host(app_echo);
@@ -212,12 +213,12 @@ static void test_a_drain_does_not_wait_for_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_empty_line_does_not_cost_the_answer),
-        cmocka_unit_test(test_nothing_lingers_when_all_is_taken),
-        cmocka_unit_test(test_a_silent_client_has_three_seconds),
-        cmocka_unit_test(test_one_that_goes_on_sending_has_thirty),
-        cmocka_unit_test(test_one_that_goes_on_reading_has_thirty_too),
-        cmocka_unit_test(test_a_drain_does_not_wait_for_it),
+        cmocka_unit_test(test_an_empty_line_does_not_cost_the_response),
+        cmocka_unit_test(test_a_connection_does_not_linger_if_all_is_taken),
+        cmocka_unit_test(test_a_silent_client_has_three_seconds_to_read),
+        cmocka_unit_test(test_a_client_that_goes_on_sending_has_thirty_seconds),
+        cmocka_unit_test(test_a_client_that_goes_on_reading_has_more_than_three_seconds),
+        cmocka_unit_test(test_a_drain_ends_a_lingering_connection_after_two_seconds),
     };
     return cmocka_run_group_tests_name("conn_linger", tests, NULL, NULL);
 }

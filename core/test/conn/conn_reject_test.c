@@ -1,5 +1,5 @@
-/* conn_reject_test.c: requests that the host never sees. The answer is complete, the client can read it
- * whatever else it sends, and nothing behind it is a request. */
+/* conn_reject_test.c: requests that are rejected before the host sees them. The response is complete, the
+ * client can read it whatever else it sends, and nothing behind such a request is a request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static void assert_refused(struct client *client, int status)
     assert_end(client);
 }
 
-static void test_the_answer_is_complete_and_the_last(void **state)
+static void test_a_rejection_is_complete_and_the_last_response(void **state)
 {
     (void)state;
     static const struct {
@@ -58,7 +58,7 @@ static void test_the_answer_is_complete_and_the_last(void **state)
     }
 }
 
-static void test_what_came_before_is_answered_first(void **state)
+static void test_requests_before_a_rejected_one_are_answered_first(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -71,7 +71,7 @@ static void test_what_came_before_is_answered_first(void **state)
     host_free(host);
 }
 
-static void test_the_answer_to_HEAD_has_no_body(void **state)
+static void test_the_rejection_of_a_HEAD_has_no_body(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -84,8 +84,8 @@ static void test_the_answer_to_HEAD_has_no_body(void **state)
     host_free(host);
 }
 
-/* Over TCP a close with unread bytes would be a reset, which can overtake the answer. */
-static void test_a_client_that_keeps_on_sending_reads_the_answer(void **state)
+/* Over TCP, a close with unread bytes causes a reset, which can overtake the response. */
+static void test_a_client_that_goes_on_sending_can_read_the_rejection(void **state)
 {
     (void)state;
     static char upload[256 * 1024];
@@ -104,8 +104,9 @@ static void test_a_client_that_keeps_on_sending_reads_the_answer(void **state)
     host_free(host);
 }
 
-/* A refusal behind answers that the client does not read waits its turn and is not lost. */
-static void test_a_refusal_that_has_to_wait(void **state)
+/* The client does not read the responses before the rejection. The rejection waits behind them, and is not
+ * lost. */
+static void test_a_rejection_waits_behind_unread_responses(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -125,8 +126,8 @@ static void test_a_refusal_that_has_to_wait(void **state)
     host_free(host);
 }
 
-/* Nor does it wait for ever for a client that takes nothing. */
-static void test_a_refusal_that_nobody_takes(void **state)
+/* The connection does not wait for ever for a client that takes nothing. */
+static void test_a_connection_ends_if_its_rejection_is_not_taken(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -139,12 +140,12 @@ static void test_a_refusal_that_nobody_takes(void **state)
     client_say(client, "nonsense\r\n\r\n" SMUGGLED);
     host_settle(host);
     assert_int_equal(conn->state, BB_CONN_FLUSH);
-    client_say(client, SMUGGLED); /* is not looked at */
+    client_say(client, SMUGGLED); /* these bytes are not read */
     assert_true(would_wait(host));
     fake_clock_advance(59999);
     host_settle(host);
     assert_int_equal(host_connections(host), 1);
-    fake_clock_advance(7500); /* it is looked at so often */
+    fake_clock_advance(7500); /* ms, the interval of checks */
     host_settle(host);
     assert_int_equal(host_connections(host), 0);
     assert_int_equal(host->served, 0);
@@ -155,12 +156,12 @@ static void test_a_refusal_that_nobody_takes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_answer_is_complete_and_the_last),
-        cmocka_unit_test(test_what_came_before_is_answered_first),
-        cmocka_unit_test(test_the_answer_to_HEAD_has_no_body),
-        cmocka_unit_test(test_a_client_that_keeps_on_sending_reads_the_answer),
-        cmocka_unit_test(test_a_refusal_that_has_to_wait),
-        cmocka_unit_test(test_a_refusal_that_nobody_takes),
+        cmocka_unit_test(test_a_rejection_is_complete_and_the_last_response),
+        cmocka_unit_test(test_requests_before_a_rejected_one_are_answered_first),
+        cmocka_unit_test(test_the_rejection_of_a_HEAD_has_no_body),
+        cmocka_unit_test(test_a_client_that_goes_on_sending_can_read_the_rejection),
+        cmocka_unit_test(test_a_rejection_waits_behind_unread_responses),
+        cmocka_unit_test(test_a_connection_ends_if_its_rejection_is_not_taken),
     };
-    return cmocka_run_group_tests_name("conn_refuse", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("conn_reject", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* conn_spool_test.c: what request bodies in the spool cost, and how often the log hears of those that it
- * cannot take, and of what else is answered with 5xx. */
+/* conn_spool_test.c: the cost of request bodies in the spool, and how often events report rejected bodies and
+ * other 5xx responses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,9 +21,9 @@ static struct host *new_host(void)
     return host_new(&settings, AF_UNIX);
 }
 
-/* ---- what it costs ---- */
+/* ---- cost ---- */
 
-/* Chunks of one byte, so many that they are read in several pieces. */
+/* Chunks of one byte, so many that they need several reads. */
 #define TINY 50000
 
 static void app_gets_every_byte(struct host *host, const struct bb_request *request)
@@ -35,7 +35,7 @@ static void app_gets_every_byte(struct host *host, const struct bb_request *requ
     host_answer(host, 200, "", 0);
 }
 
-/* A client decides how its body is cut, not what it costs to write it down. */
+/* The client chooses the size of its chunks, but not how many writes they cost. */
 static void test_tiny_chunks_are_written_together(void **state)
 {
     (void)state;
@@ -54,7 +54,7 @@ static void test_tiny_chunks_are_written_together(void **state)
     host_free(host);
 }
 
-/* ---- what the log hears ---- */
+/* ---- events ---- */
 
 static void assert_refused(struct host *host, const char *request, int status)
 {
@@ -76,8 +76,8 @@ static void assert_events(struct host *host, int status, int error, const char *
     host->event_count = 0;
 }
 
-/* A request of a few bytes is enough to be refused: no client fills the log. */
-static void test_one_line_a_second(void **state)
+/* A few bytes are enough for a request that is rejected. No client may fill the log with them. */
+static void test_one_event_of_a_fault_is_reported_per_second(void **state)
 {
     (void)state;
     static const char too_much[] = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n";
@@ -89,7 +89,7 @@ static void test_one_line_a_second(void **state)
     for (int i = 0; i < 100; i++) assert_refused(host, too_much, 507);
     assert_int_equal(host->event_count, 0);
 
-    fail_file.tmpfile_error = EMFILE; /* another fault is not hidden by it */
+    fail_file.tmpfile_error = EMFILE; /* another fault is reported as well */
     assert_refused(host, too_large, 503);
     assert_events(host, 503, EMFILE, "spool: no memory or no file for a request body", 0);
     assert_refused(host, too_large, 503);
@@ -105,7 +105,7 @@ static void test_one_line_a_second(void **state)
     assert_int_equal(host->event_count, 0);
     fake_clock_advance(1);
     host_turn(host);
-    assert_int_equal(host->event_count, 3); /* of each fault, how many more there were */
+    assert_int_equal(host->event_count, 3); /* one for each fault: how many more there were */
     assert_int_equal(host->events[0].left_out, 100);
     assert_int_equal(host->events[1].left_out, 0);
     assert_int_equal(host->events[2].left_out, 0);
@@ -116,14 +116,14 @@ static void test_one_line_a_second(void **state)
     host_free(host);
 }
 
-static void test_every_5xx_has_its_reason(void **state)
+static void test_each_5xx_is_reported_with_its_reason(void **state)
 {
     (void)state;
     static const char coding[] = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n";
     static const char unknown[] = "CONNECT, a method of more than 32 bytes, or an unknown transfer coding";
     struct host *host = new_host();
     assert_refused(host, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505);
-    assert_events(host, 505, 0, "a version of HTTP other than 1", 0);
+    assert_events(host, 505, 0, "an HTTP version other than 1.x", 0);
     assert_refused(host, coding, 501);
     assert_events(host, 501, 0, unknown, 0);
     assert_refused(host, "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", 501);
@@ -132,7 +132,7 @@ static void test_every_5xx_has_its_reason(void **state)
     host_turn(host);
     assert_events(host, 501, 0, unknown, 0);
 
-    assert_refused(host, "GET / HTTP/1.1\r\n\r\n", 400); /* a client's fault: the access log has it */
+    assert_refused(host, "GET / HTTP/1.1\r\n\r\n", 400); /* the client's fault: only the access log has it */
     fake_clock_advance(1000);
     host_turn(host);
     assert_int_equal(host->event_count, 0);
@@ -143,8 +143,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tiny_chunks_are_written_together),
-        cmocka_unit_test(test_one_line_a_second),
-        cmocka_unit_test(test_every_5xx_has_its_reason),
+        cmocka_unit_test(test_one_event_of_a_fault_is_reported_per_second),
+        cmocka_unit_test(test_each_5xx_is_reported_with_its_reason),
     };
     return cmocka_run_group_tests_name("conn_spool", tests, NULL, NULL);
 }

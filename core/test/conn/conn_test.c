@@ -1,4 +1,4 @@
-/* conn_test.c: a connection's requests and answers: kept alive, pipelined, cut at every byte. */
+/* conn_test.c: the requests and responses of a connection: persistent, pipelined, and cut at each byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ static struct host *new_host(void)
     return host_new(&settings, AF_UNIX);
 }
 
-static void test_one_request_and_its_answer(void **state)
+static void test_a_request_gets_its_response(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -31,7 +31,7 @@ static void test_one_request_and_its_answer(void **state)
     host_free(host);
 }
 
-static void test_idle_it_costs_little(void **state)
+static void test_an_idle_connection_has_no_buffers(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -50,7 +50,7 @@ static void test_idle_it_costs_little(void **state)
 
 /* ---- persistence ---- */
 
-static void test_how_long_it_lives(void **state)
+static void test_version_and_connection_field_decide_about_keep_alive(void **state)
 {
     (void)state;
     static const struct {
@@ -83,7 +83,7 @@ static void test_how_long_it_lives(void **state)
     }
 }
 
-static void test_a_client_that_has_said_all_gets_its_answers(void **state)
+static void test_a_client_that_has_shut_down_its_side_gets_its_responses(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -118,7 +118,7 @@ static void test_half_a_head_is_no_request(void **state)
 
 /* ---- pipelining ---- */
 
-static void test_a_hundred_at_once_are_answered_in_order(void **state)
+static void test_a_hundred_pipelined_requests_are_answered_in_order(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -138,7 +138,8 @@ static void test_a_hundred_at_once_are_answered_in_order(void **state)
     host_free(host);
 }
 
-/* What a client may say in one go: with bodies of both kinds, and an empty line between two of them. */
+/* Requests that a client may send at once, with bodies in both framings, and an empty line between two of
+ * them. */
 static const char conversation[] = "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"
                                    "POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
                                    "\r\n"
@@ -157,7 +158,7 @@ static void assert_conversation(struct client *client)
     assert_end(client);
 }
 
-static void test_a_conversation_cut_at_each_place(void **state)
+static void test_requests_that_are_cut_at_each_byte_are_answered(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -172,7 +173,7 @@ static void test_a_conversation_cut_at_each_place(void **state)
     host_free(host);
 }
 
-static void test_a_conversation_byte_by_byte(void **state)
+static void test_requests_that_come_byte_by_byte_are_answered(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -188,7 +189,7 @@ static void test_a_conversation_byte_by_byte(void **state)
 
 /* ---- large heads ---- */
 
-static void test_a_head_that_outgrows_its_block(void **state)
+static void test_a_head_larger_than_its_buffer_is_served(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -211,7 +212,7 @@ static void test_a_head_that_outgrows_its_block(void **state)
     host_free(host);
 }
 
-static void test_a_head_without_end_is_refused_in_time(void **state)
+static void test_a_head_without_end_is_rejected_before_it_gets_large(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -233,16 +234,16 @@ static void test_a_head_without_end_is_refused_in_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_request_and_its_answer),
-        cmocka_unit_test(test_idle_it_costs_little),
-        cmocka_unit_test(test_how_long_it_lives),
-        cmocka_unit_test(test_a_client_that_has_said_all_gets_its_answers),
+        cmocka_unit_test(test_a_request_gets_its_response),
+        cmocka_unit_test(test_an_idle_connection_has_no_buffers),
+        cmocka_unit_test(test_version_and_connection_field_decide_about_keep_alive),
+        cmocka_unit_test(test_a_client_that_has_shut_down_its_side_gets_its_responses),
         cmocka_unit_test(test_half_a_head_is_no_request),
-        cmocka_unit_test(test_a_hundred_at_once_are_answered_in_order),
-        cmocka_unit_test(test_a_conversation_cut_at_each_place),
-        cmocka_unit_test(test_a_conversation_byte_by_byte),
-        cmocka_unit_test(test_a_head_that_outgrows_its_block),
-        cmocka_unit_test(test_a_head_without_end_is_refused_in_time),
+        cmocka_unit_test(test_a_hundred_pipelined_requests_are_answered_in_order),
+        cmocka_unit_test(test_requests_that_are_cut_at_each_byte_are_answered),
+        cmocka_unit_test(test_requests_that_come_byte_by_byte_are_answered),
+        cmocka_unit_test(test_a_head_larger_than_its_buffer_is_served),
+        cmocka_unit_test(test_a_head_without_end_is_rejected_before_it_gets_large),
     };
     return cmocka_run_group_tests_name("conn", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* conn_time_test.c: how long a client may take for what, and what it is told when it takes longer. The clock
- * is the test's. */
+/* conn_time_test.c: how long a client may take for a head, between requests and for a response, and the
+ * response it gets if it takes longer. The clock is the test's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,13 +13,13 @@
 
 /* ---- heads ---- */
 
-static void test_a_silent_client_is_left_without_a_word(void **state)
+static void test_a_silent_client_gets_no_response(void **state)
 {
     (void)state;
     struct host *host = new_host();
     struct client *client = client_new(host);
     host_settle(host);
-    assert_null(host->lane->set.conns->in.data); /* nor does it cost a block */
+    assert_null(host->lane->set.conns->in.data); /* and it has no buffer */
     pass(host, 29999);
     assert_silence(client);
     pass(host, 1);
@@ -29,13 +29,13 @@ static void test_a_silent_client_is_left_without_a_word(void **state)
     host_free(host);
 }
 
-static void test_a_drip_does_not_extend_the_time_of_a_head(void **state)
+static void test_single_bytes_do_not_extend_the_time_of_a_head(void **state)
 {
     (void)state;
     struct host *host = new_host();
     struct client *client = client_new(host);
     host_settle(host);
-    pass(host, 20000); /* it counts from the first byte */
+    pass(host, 20000); /* header_timeout begins with the first byte */
     client_say(client, "GET / HTTP/1.1\r\nX: ");
     host_settle(host);
     for (int second = 0; second < 29; second++) {
@@ -51,8 +51,9 @@ static void test_a_drip_does_not_extend_the_time_of_a_head(void **state)
     host_free(host);
 }
 
-/* Nor does it cost more than its bytes: an incomplete head is parsed anew when it has doubled. */
-static void test_a_drip_is_not_parsed_byte_by_byte(void **state)
+/* An incomplete head is parsed again only when it has doubled. So bytes cost no more if they come one by
+ * one. */
+static void test_a_head_that_comes_byte_by_byte_is_parsed_a_few_times(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -74,8 +75,8 @@ static void test_a_drip_is_not_parsed_byte_by_byte(void **state)
     host_free(host);
 }
 
-/* The answer to a HEAD has no body, the one to what comes behind it has. */
-static void test_a_late_head_behind_a_HEAD(void **state)
+/* The response to a HEAD has no body. The response to the request behind it has one. */
+static void test_the_rejection_of_a_late_head_behind_a_HEAD_has_a_body(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -90,7 +91,7 @@ static void test_a_late_head_behind_a_HEAD(void **state)
     host_free(host);
 }
 
-static void test_each_request_has_its_own_time(void **state)
+static void test_each_request_has_its_own_header_timeout(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -101,7 +102,7 @@ static void test_each_request_has_its_own_time(void **state)
         pass(host, 25000);
         client_say(client, "Host: x\r\n\r\nG");
         assert_answer(client, 200, "GET / ");
-        pass(host, 25000); /* of the next one, whose first byte was pipelined */
+        pass(host, 25000); /* for the next request, whose first byte was pipelined */
         client_say(client, "ET / HTTP/1.1\r\nHost: x\r\n\r\n");
         assert_answer(client, 200, "GET / ");
         pass(host, 25000);
@@ -118,7 +119,7 @@ static void test_each_request_has_its_own_time(void **state)
 
 /* ---- idle ---- */
 
-static void test_an_idle_connection_is_closed_without_a_word(void **state)
+static void test_an_idle_connection_is_closed_without_a_response(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -135,7 +136,7 @@ static void test_an_idle_connection_is_closed_without_a_word(void **state)
     host_free(host);
 }
 
-static void test_without_keepalive_every_answer_closes(void **state)
+static void test_each_response_closes_if_there_is_no_keepalive(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -150,7 +151,7 @@ static void test_without_keepalive_every_answer_closes(void **state)
     host_free(host);
 }
 
-static void test_after_so_many_requests_it_closes(void **state)
+static void test_a_connection_closes_after_max_keepalive_requests(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -168,7 +169,7 @@ static void test_after_so_many_requests_it_closes(void **state)
     host_free(host);
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static void app_large(struct host *host, const struct bb_request *request)
 {
@@ -183,7 +184,7 @@ static void set_buffer(int fd, int which, int size)
     assert_int_equal(setsockopt(fd, SOL_SOCKET, which, &size, sizeof size), 0);
 }
 
-/* A connection on which most of an answer waits; about `sent` is in the socket. */
+/* A connection that owes most of a response. About `sent` bytes of the response are in the socket. */
 static struct bb__conn *owe_much(struct host *host, struct client *client, int sent)
 {
     host->app = app_large;
@@ -197,7 +198,7 @@ static struct bb__conn *owe_much(struct host *host, struct client *client, int s
     return conn;
 }
 
-/* The client reads a little, until the host gets rid of some of what it owes, and no more. */
+/* The client reads until the host can send some of the rest, and no more. */
 static void make_progress(struct client *client, const struct bb__conn *conn)
 {
     char bytes[4096];
@@ -209,8 +210,8 @@ static void make_progress(struct client *client, const struct bb__conn *conn)
     }
 }
 
-/* A client that reads little is served; one that reads nothing for a minute is not. */
-static void test_an_answer_that_nobody_takes(void **state)
+/* A client that reads little is served. A client that reads nothing for a minute is not. */
+static void test_a_client_that_takes_nothing_for_a_minute_is_reset(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -228,8 +229,8 @@ static void test_an_answer_that_nobody_takes(void **state)
     host_free(host);
 }
 
-/* It is no longer than it takes until the socket asks for more: that may be megabytes later. */
-static void test_an_answer_that_is_taken_little_by_little(void **state)
+/* Progress counts before the socket asks for more, as that may be megabytes later. */
+static void test_a_client_that_takes_little_by_little_is_not_reset(void **state)
 {
     (void)state;
     static const int families[] = {AF_INET, AF_UNIX};
@@ -252,8 +253,9 @@ static void test_an_answer_that_is_taken_little_by_little(void **state)
     }
 }
 
-/* The other side's kernel takes what it has room for, be it a moment late. That is no client who reads. */
-static void test_an_answer_that_only_the_kernel_takes(void **state)
+/* The kernel of the client takes as many bytes as it has room for, maybe a moment late. The client itself
+ * reads nothing. */
+static void test_bytes_that_only_the_kernel_takes_are_no_progress(void **state)
 {
     (void)state;
     static const int families[] = {AF_INET, AF_UNIX};
@@ -262,15 +264,16 @@ static void test_an_answer_that_only_the_kernel_takes(void **state)
         struct host *host = host_new(&settings, families[i]);
         struct client *client = client_new(host);
         (void)owe_much(host, client, 200 * 1024);
-        host->lane->set.conns->untaken++; /* and it was less a moment later */
+        host->lane->set.conns->untaken++; /* as if the kernel had taken a byte a moment later */
         assert_dropped_after(host, 60000);
         client_free(client);
         host_free(host);
     }
 }
 
-/* Kept alive behind it, it waits for the client's bytes, not for room in a socket that has it. */
-static void test_an_answer_that_is_taken_late(void **state)
+/* The response is taken, and the connection is kept alive. It waits for the client's bytes, and not for room
+ * in the socket, which has room. */
+static void test_a_connection_waits_for_requests_after_a_response_taken_late(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -289,8 +292,8 @@ static void app_slow_and_large(struct host *host, const struct bb_request *reque
     app_large(host, request);
 }
 
-/* What the host needs for its answer is not the client's time. */
-static void test_a_slow_application_costs_the_client_nothing(void **state)
+/* The time that the host needs for its response does not count for the client. */
+static void test_the_time_of_a_slow_application_does_not_count(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -303,15 +306,15 @@ static void test_a_slow_application_costs_the_client_nothing(void **state)
     pass(host, 59000);
     assert_answer(client, 200, NULL);
     assert_int_equal(bb__buf_len(&client->body), 900 * 1000 + 1);
-    pass(host, 74000); /* and so for the time between requests */
+    pass(host, 74000); /* and not for the idle time either */
     assert_silence(client);
     client_free(client);
     host_free(host);
 }
 
-/* ---- none of it ---- */
+/* ---- no limits ---- */
 
-static void test_zero_is_no_limit(void **state)
+static void test_a_timeout_of_zero_is_no_limit(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -339,20 +342,20 @@ static void test_zero_is_no_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_silent_client_is_left_without_a_word),
-        cmocka_unit_test(test_a_drip_does_not_extend_the_time_of_a_head),
-        cmocka_unit_test(test_a_drip_is_not_parsed_byte_by_byte),
-        cmocka_unit_test(test_a_late_head_behind_a_HEAD),
-        cmocka_unit_test(test_each_request_has_its_own_time),
-        cmocka_unit_test(test_an_idle_connection_is_closed_without_a_word),
-        cmocka_unit_test(test_without_keepalive_every_answer_closes),
-        cmocka_unit_test(test_after_so_many_requests_it_closes),
-        cmocka_unit_test(test_an_answer_that_nobody_takes),
-        cmocka_unit_test(test_an_answer_that_is_taken_little_by_little),
-        cmocka_unit_test(test_an_answer_that_only_the_kernel_takes),
-        cmocka_unit_test(test_an_answer_that_is_taken_late),
-        cmocka_unit_test(test_a_slow_application_costs_the_client_nothing),
-        cmocka_unit_test(test_zero_is_no_limit),
+        cmocka_unit_test(test_a_silent_client_gets_no_response),
+        cmocka_unit_test(test_single_bytes_do_not_extend_the_time_of_a_head),
+        cmocka_unit_test(test_a_head_that_comes_byte_by_byte_is_parsed_a_few_times),
+        cmocka_unit_test(test_the_rejection_of_a_late_head_behind_a_HEAD_has_a_body),
+        cmocka_unit_test(test_each_request_has_its_own_header_timeout),
+        cmocka_unit_test(test_an_idle_connection_is_closed_without_a_response),
+        cmocka_unit_test(test_each_response_closes_if_there_is_no_keepalive),
+        cmocka_unit_test(test_a_connection_closes_after_max_keepalive_requests),
+        cmocka_unit_test(test_a_client_that_takes_nothing_for_a_minute_is_reset),
+        cmocka_unit_test(test_a_client_that_takes_little_by_little_is_not_reset),
+        cmocka_unit_test(test_bytes_that_only_the_kernel_takes_are_no_progress),
+        cmocka_unit_test(test_a_connection_waits_for_requests_after_a_response_taken_late),
+        cmocka_unit_test(test_the_time_of_a_slow_application_does_not_count),
+        cmocka_unit_test(test_a_timeout_of_zero_is_no_limit),
     };
     return cmocka_run_group_tests_name("conn_time", tests, NULL, NULL);
 }

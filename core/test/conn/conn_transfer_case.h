@@ -1,5 +1,5 @@
-/* conn_transfer_case.h: a connection that moves from one lane to another, as far as lanes have to do with
- * that: two contexts, the shared queue between them, and a client that says what it is told. */
+/* conn_transfer_case.h: a connection that moves from one lane to another, without the lanes: two contexts,
+ * the shared queue between them, and a client. */
 #ifndef BB_TEST_CONN_PASS_CASE_H
 #define BB_TEST_CONN_PASS_CASE_H
 
@@ -12,10 +12,10 @@
 #include "support/socket_pair.h"
 #include "worker/worker.h"
 
-#define THRESHOLD 20000 /* of the spool */
+#define THRESHOLD 20000 /* bytes, of the spool */
 #define LISTENER  9
 
-/* A lane, as far as its connections are concerned. */
+/* The part of a lane that its connections need. */
 struct side {
     struct bb_worker *worker;
     struct bb__conn_context context;
@@ -23,11 +23,11 @@ struct side {
 };
 
 struct move {
-    struct side from, to, *here; /* here: that has it */
+    struct side from, to, *here; /* here: the side that has the connection */
     struct bb__shared_queue shared_queue;
     struct pair sockets; /* theirs: the client */
     struct bb__conn *conn;
-    struct bb_request request; /* what arrived */
+    struct bb_request request; /* that has arrived */
     int descriptors;
 };
 
@@ -85,7 +85,7 @@ static inline void end(struct move *move)
     free(move);
 }
 
-/* ---- the first half ---- */
+/* ---- the sender ---- */
 
 static inline enum bb__conn_next say(struct move *move, const char *bytes, size_t len)
 {
@@ -111,7 +111,7 @@ static inline void leave(struct move *move)
     move->conn = NULL;
 }
 
-/* ---- the second half ---- */
+/* ---- the receiver ---- */
 
 static inline void arrive(struct move *move)
 {
@@ -121,7 +121,7 @@ static inline void arrive(struct move *move)
     move->conn = bb__conn_receive(&move->to.context, move->to.context.scratch, &message);
 }
 
-/* The request that is there next. */
+/* The next request of the connection that has arrived. */
 static inline void take_request(struct move *move, enum bb__conn_next next)
 {
     assert_int_equal(next, BB_CONN_REQUEST);

@@ -1,5 +1,5 @@
-/* conn_transfer_fail_test.c: a connection that cannot move to another lane stays as it is; of one that does
- * not arrive whole the client finds it reset. Nothing is left behind, on either side. */
+/* conn_transfer_fail_test.c: a connection that cannot move to another lane stays as it is. A connection that
+ * does not arrive whole is reset. Nothing is left behind on either side. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "conn_transfer_case.h"
 #include "support/fail_alloc.h"
 
-/* ---- what does not arrive ---- */
+/* ---- messages that are not whole ---- */
 
 static void assert_client_is_reset(struct move *move)
 {
@@ -21,7 +21,7 @@ static void assert_client_is_reset(struct move *move)
     assert_int_equal(errno, ECONNRESET);
 }
 
-/* One whose message has two files: the head, and the body when `length` is not 0. */
+/* A connection whose message has files: one for the head, and one for the body if `length` is not 0. */
 static struct move *begin_long(size_t length)
 {
     static char bytes[60000];
@@ -68,8 +68,8 @@ static void test_each_allocation_of_an_arrival_fails_once(void **state)
     }
 }
 
-/* Nothing of ours sends these: shorter than they say, or with descriptors missing. */
-static void test_messages_that_are_not_whole(void **state)
+/* The core sends no such messages: shorter than they say, or with descriptors missing. */
+static void test_a_message_that_is_cut_resets_its_client(void **state)
 {
     (void)state;
     size_t whole = 1;
@@ -81,7 +81,7 @@ static void test_messages_that_are_not_whole(void **state)
                          BB_OK);
         whole = message.len;
         assert_int_equal(message.fd_count, 1);
-        char *exact = malloc(len); /* nothing behind it is read */
+        char *exact = malloc(len); /* nothing behind it may be read */
         memcpy(exact, move->to.context.scratch, len);
         message.len = len;
         assert_null(bb__conn_receive(&move->to.context, exact, &message));
@@ -92,7 +92,7 @@ static void test_messages_that_are_not_whole(void **state)
     assert_true(whole > 1);
 }
 
-static void test_messages_whose_descriptors_are_missing(void **state)
+static void test_a_message_without_its_descriptors_resets_its_client(void **state)
 {
     (void)state;
     for (size_t left = 0; left < BB_SHARED_QUEUE_FDS; left++) {
@@ -109,7 +109,7 @@ static void test_messages_whose_descriptors_are_missing(void **state)
     }
 }
 
-static void test_a_file_that_is_shorter_than_it_is_said_to_be(void **state)
+static void test_a_message_with_a_short_file_resets_its_client(void **state)
 {
     (void)state;
     for (int file = 1; file < BB_SHARED_QUEUE_FDS; file++) {
@@ -126,9 +126,10 @@ static void test_a_file_that_is_shorter_than_it_is_said_to_be(void **state)
     }
 }
 
-/* ---- what another version sends ---- */
+/* ---- messages of another version ---- */
 
-/* The first word of a message says how it is laid out, the second one how long the part is that all read. */
+/* The first word of a message is its layout. The second word is the length of the part that all versions
+ * read. */
 static void assert_arrives(size_t word, unsigned difference, bool arrives, bool useless)
 {
     struct move *move = begin_short();
@@ -148,18 +149,19 @@ static void assert_arrives(size_t word, unsigned difference, bool arrives, bool 
     end(move);
 }
 
-static void test_another_layout_is_of_no_use(void **state)
+static void test_a_message_of_another_layout_is_useless(void **state)
 {
     (void)state;
     assert_arrives(0, 0, true, false);
     assert_arrives(0, 1, true, true);
     assert_arrives(0, 0U - 1, true, true);
-    assert_arrives(1, 0U - 1000, false, false); /* shorter than itself */
+    assert_arrives(1, 0U - 1000, false, false); /* wraps: longer than the message */
     assert_arrives(1, 1U << 30, false, false);
 }
 
-/* Fields at the end that we do not know, or that the sender does not know. */
-static void test_fields_more_or_less(void **state)
+/* The message has fields at its end that the receiver does not know, or lacks some that the sender does not
+ * know. */
+static void test_a_message_with_more_or_fewer_fields_is_read(void **state)
 {
     (void)state;
     for (int difference = -48; difference <= 48; difference += 96) {
@@ -185,7 +187,7 @@ static void test_fields_more_or_less(void **state)
     }
 }
 
-static void test_one_from_where_we_do_not_listen_is_of_no_use(void **state)
+static void test_a_connection_of_an_unknown_listener_is_useless(void **state)
 {
     (void)state;
     static const uint8_t others[] = {0, LISTENER + 1, BB_LISTENERS_MAX - 1};
@@ -199,7 +201,7 @@ static void test_one_from_where_we_do_not_listen_is_of_no_use(void **state)
     }
 }
 
-static void test_a_word_without_a_connection(void **state)
+static void test_a_nudge_is_no_connection(void **state)
 {
     (void)state;
     struct move *move = begin();
@@ -213,9 +215,9 @@ static void test_a_word_without_a_connection(void **state)
     end(move);
 }
 
-/* ---- what cannot leave now ---- */
+/* ---- connections that cannot leave ---- */
 
-static void test_one_that_cannot_leave_stays_as_it_is(void **state)
+static void test_a_connection_stays_as_it_is_if_the_queue_is_full(void **state)
 {
     (void)state;
     for (int kind = 0; kind < 3; kind++) {
@@ -236,7 +238,7 @@ static void test_one_that_cannot_leave_stays_as_it_is(void **state)
     }
 }
 
-static void test_one_whose_files_cannot_be_made_stays_as_it_is(void **state)
+static void test_a_connection_stays_as_it_is_if_no_file_can_be_created(void **state)
 {
     (void)state;
     for (int room = 0; room < 2; room++) {
@@ -262,15 +264,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_allocation_of_an_arrival_fails_once),
-        cmocka_unit_test(test_messages_that_are_not_whole),
-        cmocka_unit_test(test_messages_whose_descriptors_are_missing),
-        cmocka_unit_test(test_a_file_that_is_shorter_than_it_is_said_to_be),
-        cmocka_unit_test(test_another_layout_is_of_no_use),
-        cmocka_unit_test(test_fields_more_or_less),
-        cmocka_unit_test(test_one_from_where_we_do_not_listen_is_of_no_use),
-        cmocka_unit_test(test_a_word_without_a_connection),
-        cmocka_unit_test(test_one_that_cannot_leave_stays_as_it_is),
-        cmocka_unit_test(test_one_whose_files_cannot_be_made_stays_as_it_is),
+        cmocka_unit_test(test_a_message_that_is_cut_resets_its_client),
+        cmocka_unit_test(test_a_message_without_its_descriptors_resets_its_client),
+        cmocka_unit_test(test_a_message_with_a_short_file_resets_its_client),
+        cmocka_unit_test(test_a_message_of_another_layout_is_useless),
+        cmocka_unit_test(test_a_message_with_more_or_fewer_fields_is_read),
+        cmocka_unit_test(test_a_connection_of_an_unknown_listener_is_useless),
+        cmocka_unit_test(test_a_nudge_is_no_connection),
+        cmocka_unit_test(test_a_connection_stays_as_it_is_if_the_queue_is_full),
+        cmocka_unit_test(test_a_connection_stays_as_it_is_if_no_file_can_be_created),
     };
-    return cmocka_run_group_tests_name("conn_pass_fail", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("conn_transfer_fail", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* conn_transfer_test.c: a connection that moves to another lane, by way of the shared queue: all of it
- * arrives. conn_transfer_fail_test.c is for what does not. */
+/* conn_transfer_test.c: a connection that moves to another lane through the shared queue arrives as a whole.
+ * conn_transfer_fail_test.c tests the failures. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include "conn_transfer_case.h"
 
-static void test_an_idle_connection(void **state)
+static void test_an_idle_connection_moves(void **state)
 {
     (void)state;
     struct move *move = begin();
@@ -26,8 +26,8 @@ static void test_an_idle_connection(void **state)
     end(move);
 }
 
-/* Who says nothing has no more time for that than anywhere. */
-static void test_one_that_was_never_asked_anything(void **state)
+/* A client that has sent nothing still has the timeout of a new connection. */
+static void test_a_connection_without_a_request_moves(void **state)
 {
     (void)state;
     struct move *move = begin();
@@ -37,8 +37,9 @@ static void test_one_that_was_never_asked_anything(void **state)
     end(move);
 }
 
-/* A process that the last owner's application has forked may hold a duplicate, for as long as it lives. */
-static void test_the_client_is_told_of_the_end(void **state)
+/* A child that the application of the last owner has forked may hold a duplicate of the socket as long as the
+ * child lives. */
+static void test_the_client_sees_the_end_of_a_connection_that_has_moved(void **state)
 {
     (void)state;
     static const enum bb__conn_end ends[] = {BB_CONN_END_CLOSE, BB_CONN_END_RESET};
@@ -59,8 +60,8 @@ static void test_the_client_is_told_of_the_end(void **state)
     }
 }
 
-/* It goes on counting requests, and is the same for whoever asks. */
-static void test_what_is_known_of_the_client(void **state)
+/* The count of requests goes on, and all that is known of the client has moved. */
+static void test_the_data_of_the_client_move(void **state)
 {
     (void)state;
     struct move *move = begin();
@@ -83,7 +84,7 @@ static void test_what_is_known_of_the_client(void **state)
     end(move);
 }
 
-static void test_a_request_for_the_head_alone(void **state)
+static void test_a_HEAD_request_moves(void **state)
 {
     (void)state;
     struct move *move = begin();
@@ -93,7 +94,7 @@ static void test_a_request_for_the_head_alone(void **state)
     end(move);
 }
 
-static void test_a_body_behind_its_head(void **state)
+static void test_a_body_in_the_buffer_of_its_head_moves(void **state)
 {
     (void)state;
     struct move *move = begin();
@@ -108,8 +109,8 @@ static void test_a_body_behind_its_head(void **state)
     end(move);
 }
 
-/* In memory with the message, in memory but too long for it, in a file. */
-static void test_a_body_of_its_own(void **state)
+/* In memory and in the message; in memory, but too long for the message; in a file. */
+static void test_a_body_in_memory_or_in_a_file_moves(void **state)
 {
     (void)state;
     static const size_t lengths[] = {1, 4096, 4097, THRESHOLD, THRESHOLD + 1, 100000};
@@ -132,8 +133,8 @@ static void test_a_body_of_its_own(void **state)
     }
 }
 
-/* Heads around what goes with a message, and past a block. */
-static void test_a_long_head(void **state)
+/* Heads of about the length that fits into a message, and a head longer than a buffer. */
+static void test_a_long_head_moves(void **state)
 {
     (void)state;
     static const size_t lengths[] = {16 * 1024 - 1, 16 * 1024, 16 * 1024 + 1, 40000};
@@ -154,8 +155,8 @@ static void test_a_long_head(void **state)
     }
 }
 
-/* A long head and a body, both too long for the message: two files, in the right order. */
-static void test_head_and_body_as_files(void **state)
+/* Head and body are both too long for the message: two files, in the right order. */
+static void test_head_and_body_move_as_files(void **state)
 {
     (void)state;
     static char head[30001], body[30000];
@@ -172,7 +173,7 @@ static void test_head_and_body_as_files(void **state)
     end(move);
 }
 
-static void test_what_is_pipelined_behind_the_request(void **state)
+static void test_pipelined_requests_move(void **state)
 {
     (void)state;
     struct move *move = begin();
@@ -197,16 +198,16 @@ static void test_what_is_pipelined_behind_the_request(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_idle_connection),
-        cmocka_unit_test(test_one_that_was_never_asked_anything),
-        cmocka_unit_test(test_the_client_is_told_of_the_end),
-        cmocka_unit_test(test_what_is_known_of_the_client),
-        cmocka_unit_test(test_a_request_for_the_head_alone),
-        cmocka_unit_test(test_a_body_behind_its_head),
-        cmocka_unit_test(test_a_body_of_its_own),
-        cmocka_unit_test(test_a_long_head),
-        cmocka_unit_test(test_head_and_body_as_files),
-        cmocka_unit_test(test_what_is_pipelined_behind_the_request),
+        cmocka_unit_test(test_an_idle_connection_moves),
+        cmocka_unit_test(test_a_connection_without_a_request_moves),
+        cmocka_unit_test(test_the_client_sees_the_end_of_a_connection_that_has_moved),
+        cmocka_unit_test(test_the_data_of_the_client_move),
+        cmocka_unit_test(test_a_HEAD_request_moves),
+        cmocka_unit_test(test_a_body_in_the_buffer_of_its_head_moves),
+        cmocka_unit_test(test_a_body_in_memory_or_in_a_file_moves),
+        cmocka_unit_test(test_a_long_head_moves),
+        cmocka_unit_test(test_head_and_body_move_as_files),
+        cmocka_unit_test(test_pipelined_requests_move),
     };
-    return cmocka_run_group_tests_name("conn_pass", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("conn_transfer", tests, NULL, NULL);
 }

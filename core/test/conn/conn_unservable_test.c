@@ -1,5 +1,6 @@
-/* conn_unservable_test.c: a connection that was passed on by a worker of another version or configuration:
- * the receiver leaves it to another worker, or answers. It never resets the connection. */
+/* conn_unservable_test.c: a connection that comes from a worker of another version or configuration. The
+ * receiver leaves a connection that it cannot serve to another worker, or responds with 503. It never resets
+ * the connection. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-/* Of the receiver's only listener. */
+/* Sets the number and address of the receiver's only listener. */
 static void listens_at(struct move *move, unsigned number, uint64_t address)
 {
     move->to.worker->numbers = UINT64_C(1) << number;
@@ -35,7 +36,7 @@ static void assert_says(struct move *move, const char *answer)
     assert_string_equal(bytes, answer);
 }
 
-/* The sending side is closed, in good order. */
+/* The sending side is closed in order. */
 static void assert_end(struct move *move)
 {
     char bytes[512];
@@ -67,7 +68,7 @@ static void test_a_listener_is_known_by_its_address(void **state)
     }
 }
 
-/* It has that number, but for something else. */
+/* The receiver has a listener of that number, but with another address. */
 static void test_a_request_of_an_unknown_listener_is_answered(void **state)
 {
     (void)state;
@@ -79,7 +80,7 @@ static void test_a_request_of_an_unknown_listener_is_answered(void **state)
     end(move);
 }
 
-static void test_half_a_head_is_answered(void **state)
+static void test_half_a_head_of_an_unknown_listener_is_answered(void **state)
 {
     (void)state;
     struct move *move = begin_at(77);
@@ -90,7 +91,7 @@ static void test_half_a_head_is_answered(void **state)
     end(move);
 }
 
-static void test_an_idle_connection_ends(void **state)
+static void test_an_idle_connection_of_an_unknown_listener_ends(void **state)
 {
     (void)state;
     struct move *move = begin_at(77);
@@ -129,8 +130,8 @@ static uint8_t times_sent_back(const struct move *move)
     return stamp.sent_back;
 }
 
-/* Others have their chance, then it is answered. */
-static void test_a_useless_request_is_left_to_others_first(void **state)
+/* Other workers get the message first. Then the receiver responds. */
+static void test_a_useless_request_is_left_to_other_workers_first(void **state)
 {
     (void)state;
     struct move *move = begin_at(77);
@@ -156,8 +157,8 @@ static void test_a_useless_request_is_left_to_others_first(void **state)
     end(move);
 }
 
-/* The request is still whole, and waits since the same time. */
-static void test_a_worker_that_can_use_it_serves_it(void **state)
+/* The request is still whole, and has waited since the same time. */
+static void test_a_worker_that_can_use_a_request_serves_it(void **state)
 {
     (void)state;
     struct move *move = begin_at(77);
@@ -191,11 +192,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_listener_is_known_by_its_address),
         cmocka_unit_test(test_a_request_of_an_unknown_listener_is_answered),
-        cmocka_unit_test(test_half_a_head_is_answered),
-        cmocka_unit_test(test_an_idle_connection_ends),
+        cmocka_unit_test(test_half_a_head_of_an_unknown_listener_is_answered),
+        cmocka_unit_test(test_an_idle_connection_of_an_unknown_listener_ends),
         cmocka_unit_test(test_a_request_beyond_a_limit_is_answered),
-        cmocka_unit_test(test_a_useless_request_is_left_to_others_first),
-        cmocka_unit_test(test_a_worker_that_can_use_it_serves_it),
+        cmocka_unit_test(test_a_useless_request_is_left_to_other_workers_first),
+        cmocka_unit_test(test_a_worker_that_can_use_a_request_serves_it),
     };
-    return cmocka_run_group_tests_name("conn_useless", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("conn_unservable", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* proxy_time_test.c: how long a request has waited since a proxy had it: who is believed, and what. */
+/* proxy_time_test.c: X-Request-Start: how long a request has waited since a proxy had it. Tests which proxies
+ * and which times are believed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 #include "support/client.h"
 
 #define SECOND  INT64_C(1000000)
-#define PATIENT (30 * SECOND) /* that a slow machine may take */
+#define PATIENT (30 * SECOND) /* us; a slow machine may take so long */
 
 static uint64_t told;
 
@@ -28,7 +29,8 @@ static struct host *new_host(int family, const char *trusted)
     return host;
 }
 
-/* What the host is told of a request that says it has begun so long ago. */
+/* Sends a request that began `ago` us ago, as its X-Request-Start says. Returns the time that the host
+ * gets. */
 static uint64_t time_of(struct client *client, int64_t ago)
 {
     char request[128];
@@ -42,7 +44,7 @@ static uint64_t time_of(struct client *client, int64_t ago)
     return told;
 }
 
-static void test_who_is_believed(void **state)
+static void test_only_trusted_proxies_are_believed(void **state)
 {
     (void)state;
     static const struct {
@@ -67,13 +69,13 @@ static void test_who_is_believed(void **state)
     }
 }
 
-static void test_what_is_believed(void **state)
+static void test_only_times_of_the_last_hour_are_believed(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX, NULL);
     struct client *client = client_new(host);
     assert_in_range(time_of(client, 1), 1, PATIENT);
-    assert_int_equal(time_of(client, -PATIENT), 0); /* the future */
+    assert_int_equal(time_of(client, -PATIENT), 0); /* in the future */
     assert_in_range(time_of(client, 3600 * SECOND - PATIENT), 3600 * SECOND - PATIENT, 3600 * SECOND);
     assert_int_equal(time_of(client, 3600 * SECOND + 1), 0);
 
@@ -85,7 +87,7 @@ static void test_what_is_believed(void **state)
     host_free(host);
 }
 
-static void test_a_list_that_is_wrong(void **state)
+static void test_a_wrong_list_of_proxies_is_rejected(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -97,9 +99,9 @@ static void test_a_list_that_is_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_is_believed),
-        cmocka_unit_test(test_what_is_believed),
-        cmocka_unit_test(test_a_list_that_is_wrong),
+        cmocka_unit_test(test_only_trusted_proxies_are_believed),
+        cmocka_unit_test(test_only_times_of_the_last_hour_are_believed),
+        cmocka_unit_test(test_a_wrong_list_of_proxies_is_rejected),
     };
     return cmocka_run_group_tests_name("proxy_time", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* queue_time_test.c: how long a request has waited when the host gets it, wherever it has. The I/O thread,
- * which has its own thread, is told of in test/ext. */
+/* queue_time_test.c: how long a request has waited when the host gets it, wherever it has waited. test/ext
+ * has the tests of requests that the I/O thread has read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "support/fake_clock.h"
 #include "support/fake_micros.h"
 
-#define EACH_TAKES 5 /* ms, every request */
+#define EACH_TAKES 5 /* ms, each request */
 #define WAITED     (EACH_TAKES * UINT64_C(1000))
 
 #define GET "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -25,7 +25,7 @@ static void app_takes_its_time(struct host *host, const struct bb_request *reque
     host_answer(host, 200, "", 0);
 }
 
-/* With so many connections that are kept; what they are served next is the first. */
+/* A host with `count` persistent connections. The first request that is served from now on is times[0]. */
 static struct host *new_timed_host(struct client **clients, unsigned count)
 {
     struct host *host = new_host(0);
@@ -50,7 +50,7 @@ static void assert_times(struct host *host, unsigned count, const uint64_t *expe
     for (unsigned i = 0; i < count; i++) assert_int_equal(times[i], expected[i]);
 }
 
-static void test_who_is_read_and_served_has_not_waited(void **state)
+static void test_a_request_that_is_read_and_served_at_once_has_not_waited(void **state)
 {
     (void)state;
     struct client *clients[1];
@@ -66,7 +66,7 @@ static void test_who_is_read_and_served_has_not_waited(void **state)
     free_all(host, clients, 1);
 }
 
-static void test_who_is_found_together_waits_for_each_other(void **state)
+static void test_requests_that_one_look_finds_wait_for_each_other(void **state)
 {
     (void)state;
     struct client *clients[3];
@@ -75,7 +75,7 @@ static void test_who_is_found_together_waits_for_each_other(void **state)
     assert_times(host, 3, (uint64_t[]){0, WAITED, 2 * WAITED});
 
     client_say(clients[0], GET);
-    bb_lane_wait(host->lane); /* not woken: this look finds one thing */
+    bb_lane_wait(host->lane); /* without bb_lane_wake(): this look finds one event */
     host_serve(host);
     assert_times(host, 4, (uint64_t[]){0, WAITED, 2 * WAITED, 0});
     free_all(host, clients, 3);
@@ -88,8 +88,8 @@ static void app_is_quick(struct host *host, const struct bb_request *request)
     fake_clock_advance((uint64_t)-EACH_TAKES);
 }
 
-/* It costs a look at the clock to know. */
-static void test_less_than_a_tick_is_not_told(void **state)
+/* The exact time would cost a look at the clock. */
+static void test_a_wait_of_less_than_a_tick_counts_as_zero(void **state)
 {
     (void)state;
     struct client *clients[4];
@@ -100,8 +100,8 @@ static void test_less_than_a_tick_is_not_told(void **state)
     free_all(host, clients, 4);
 }
 
-/* Those who were accepted with their request, one after the other: who is accepted is served. */
-static void test_who_is_accepted_counts_from_then(void **state)
+/* Each connection is accepted with its request, and served at once, one after the other. */
+static void test_the_time_of_a_new_connection_begins_when_it_is_accepted(void **state)
 {
     (void)state;
     struct client *clients[5];
@@ -116,14 +116,14 @@ static void test_who_is_accepted_counts_from_then(void **state)
     unsigned fresh = 0;
     for (int i = 0; i < 5; i++) {
         fresh += times[i] == 0;
-        if (times[i] > 0) assert_in_range(times[i], WAITED, 4 * WAITED); /* the one that was kept */
+        if (times[i] > 0) assert_in_range(times[i], WAITED, 4 * WAITED); /* the persistent connection */
     }
     assert_true(fresh >= 4);
     free_all(host, clients, 5);
 }
 
-/* Nobody could have served it sooner. */
-static void test_pipelined_ones_count_from_the_answer_before(void **state)
+/* A pipelined request cannot be served sooner. */
+static void test_the_time_of_a_pipelined_request_begins_with_the_response_before(void **state)
 {
     (void)state;
     struct client *clients[1];
@@ -133,8 +133,8 @@ static void test_pipelined_ones_count_from_the_answer_before(void **state)
     free_all(host, clients, 1);
 }
 
-/* Whose turn is over waits as everybody does. */
-static void test_after_its_turn_it_waits_for_others(void **state)
+/* A connection whose turn is over waits like the others. */
+static void test_a_connection_waits_for_others_after_its_turn(void **state)
 {
     (void)state;
     struct client *clients[2];
@@ -146,7 +146,7 @@ static void test_after_its_turn_it_waits_for_others(void **state)
     free_all(host, clients, 2);
 }
 
-static void test_meanwhile_the_host_did_something_else(void **state)
+static void test_the_time_for_which_a_lane_steps_aside_counts(void **state)
 {
     (void)state;
     struct client *clients[1];
@@ -164,7 +164,7 @@ static void test_meanwhile_the_host_did_something_else(void **state)
     free_all(host, clients, 1);
 }
 
-static void test_who_was_passed_on_has_waited_since_it_was_read(void **state)
+static void test_a_request_that_was_passed_on_has_waited_since_it_was_read(void **state)
 {
     (void)state;
     struct client *clients[1];
@@ -179,7 +179,7 @@ static void test_who_was_passed_on_has_waited_since_it_was_read(void **state)
     free_all(host, clients, 1);
 }
 
-static void test_who_was_queued_when_it_drains_counts_from_then(void **state)
+static void test_the_time_of_a_queued_connection_begins_with_the_drain(void **state)
 {
     (void)state;
     struct client *clients[2];
@@ -203,8 +203,8 @@ static void app_lets_time_pass(struct host *host, const struct bb_request *reque
     client_say(slow, "\r\n");
 }
 
-/* It is read because its time is over, not because the last look has found it. */
-static void test_the_last_bytes_came_at_the_last_moment(void **state)
+/* The request is read because its timeout is over, not because the last look has found it. */
+static void test_a_request_that_is_complete_at_its_timeout_has_not_waited(void **state)
 {
     (void)state;
     struct client *clients[3];
@@ -221,16 +221,16 @@ static void test_the_last_bytes_came_at_the_last_moment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_is_read_and_served_has_not_waited),
-        cmocka_unit_test(test_who_is_found_together_waits_for_each_other),
-        cmocka_unit_test(test_less_than_a_tick_is_not_told),
-        cmocka_unit_test(test_who_is_accepted_counts_from_then),
-        cmocka_unit_test(test_pipelined_ones_count_from_the_answer_before),
-        cmocka_unit_test(test_after_its_turn_it_waits_for_others),
-        cmocka_unit_test(test_meanwhile_the_host_did_something_else),
-        cmocka_unit_test(test_who_was_passed_on_has_waited_since_it_was_read),
-        cmocka_unit_test(test_who_was_queued_when_it_drains_counts_from_then),
-        cmocka_unit_test(test_the_last_bytes_came_at_the_last_moment),
+        cmocka_unit_test(test_a_request_that_is_read_and_served_at_once_has_not_waited),
+        cmocka_unit_test(test_requests_that_one_look_finds_wait_for_each_other),
+        cmocka_unit_test(test_a_wait_of_less_than_a_tick_counts_as_zero),
+        cmocka_unit_test(test_the_time_of_a_new_connection_begins_when_it_is_accepted),
+        cmocka_unit_test(test_the_time_of_a_pipelined_request_begins_with_the_response_before),
+        cmocka_unit_test(test_a_connection_waits_for_others_after_its_turn),
+        cmocka_unit_test(test_the_time_for_which_a_lane_steps_aside_counts),
+        cmocka_unit_test(test_a_request_that_was_passed_on_has_waited_since_it_was_read),
+        cmocka_unit_test(test_the_time_of_a_queued_connection_begins_with_the_drain),
+        cmocka_unit_test(test_a_request_that_is_complete_at_its_timeout_has_not_waited),
     };
     return cmocka_run_group_tests_name("queue_time", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* taking.h: for how long an answer is kept that the client does not take: counted from when its kernel took
- * something last. Over TCP that is in the kernel's own time, a delayed ACK's for one, and so in the middle of
- * a test on a machine that is slow. */
+/* taking.h: how long a response is kept that the client does not take, from when the client's kernel last
+ * took something. Over TCP the kernel does so in real time, for example after a delayed ACK. On a slow
+ * machine that can be in the middle of a test. */
 #ifndef BB_TEST_TAKING_H
 #define BB_TEST_TAKING_H
 
@@ -9,7 +9,7 @@
 
 #define TAKING_STEP 500 /* ms */
 
-/* The client reads a little, until the kernel knows of it. */
+/* The client reads a little, until the kernel reports it. */
 static inline void take_some(struct client *client, const struct bb__conn *conn)
 {
     char bytes[1000];
@@ -19,7 +19,7 @@ static inline void take_some(struct client *client, const struct bb__conn *conn)
         if (recv(client->fd, bytes, sizeof bytes, 0) < 0) client_wait(client, POLLIN, since);
 }
 
-/* Passes time until the host's only connection is dropped. */
+/* Passes time until the host's only connection is dropped. Returns the ms since something was taken last. */
 static inline uint64_t ms_until_dropped(struct host *host)
 {
     int fd = host->lane->set.conns->fd, untaken = bb__sock_untaken(fd);
@@ -35,8 +35,8 @@ static inline uint64_t ms_until_dropped(struct host *host)
     return passed;
 }
 
-/* The host looks now and then: what was taken is seen at one look, and that it was the last at another. A
- * step less: it may have seen it before we have. */
+/* The host looks at intervals: one look sees that something was taken, another that it was the last. The
+ * lower limit has one step less, as the host may have seen it before the test has. */
 static inline void assert_dropped_after(struct host *host, uint64_t write_timeout)
 {
     uint64_t look = bb__conn_write_tick(write_timeout);

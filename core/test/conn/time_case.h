@@ -1,5 +1,5 @@
-/* time_case.h: what the tests of a client's time share. The clock is the test's: each includes fake_clock.h
- * itself, by which the Makefile knows it. */
+/* time_case.h: shared by the tests of a client's timeouts. The clock is the test's. Each test includes
+ * fake_clock.h itself, as the Makefile looks for that name in the test. */
 #ifndef BB_TEST_TIME_CASE_H
 #define BB_TEST_TIME_CASE_H
 

@@ -1,5 +1,6 @@
-/* h1_body_test.c: every case whole, byte by byte and cut in two at every place, each input right before an
- * inaccessible page: bytes, result and what is taken must be the same. */
+/* h1_body_test.c: the body decoder. Each case comes as a whole, byte by byte, and cut in two at each place.
+ * Each input ends right before an inaccessible page. The decoded bytes, the result and the bytes that are
+ * taken must be the same each time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,7 @@ struct outcome {
     char bytes[INPUT_MAX];
 };
 
-/* Gives the decoder in[0..len), the way a connection does: what is left over comes again. */
+/* Gives the decoder in[0..len), as a connection does: bytes that are left over come again. */
 static void feed(struct bb__body *body, const char *in, size_t len, struct outcome *outcome)
 {
     const char *guarded = guard_put(&guard, in, len);
@@ -51,7 +52,7 @@ static void feed(struct bb__body *body, const char *in, size_t len, struct outco
     if (is_chunked) assert_int_equal(bb__body_decoded(body), outcome->len);
 }
 
-/* Decodes in pieces of `piece` bytes, the first one of `first`. */
+/* Decodes in pieces of `piece` bytes; the first piece has `first` bytes. */
 static struct outcome *decode(struct bb__body body, const char *in, size_t len, size_t first, size_t piece)
 {
     static struct outcome outcome;
@@ -65,7 +66,7 @@ static struct outcome *decode(struct bb__body body, const char *in, size_t len, 
 
     size_t used = outcome.used;
     if (outcome.code == BB_AGAIN) return &outcome;
-    feed(&body, "1\r\n", 3, &outcome); /* an end is an end */
+    feed(&body, "1\r\n", 3, &outcome); /* a decoder that has ended takes nothing more */
     assert_int_equal(outcome.used, used);
     return &outcome;
 }
@@ -79,7 +80,8 @@ static void assert_outcome(const struct outcome *outcome, int code, const char *
     assert_int_equal(outcome->used, used);
 }
 
-/* bytes: what the body decodes to before `code`; used: where it ends, or the byte that is refused. */
+/* bytes: the decoded bytes before `code`; used: where the body ends, or the place of the byte that is
+ * rejected. */
 static void check(struct bb__body body, const char *in, size_t in_len, int code, const char *bytes,
                   size_t len, size_t used)
 {
@@ -97,7 +99,7 @@ static struct bb__body chunked(void)
     return body;
 }
 
-static void test_length(void **state)
+static void test_a_body_with_content_length_is_decoded(void **state)
 {
     (void)state;
     struct bb__body body;
@@ -119,10 +121,10 @@ static void test_length(void **state)
 
 struct whole {
     const char *in, *bytes;
-    const char *behind; /* the next request, which stays untouched */
+    const char *behind; /* the next request, which must stay unread */
 };
 
-static void test_chunked(void **state)
+static void test_a_chunked_body_is_decoded(void **state)
 {
     (void)state;
     static const struct whole cases[] = {
@@ -156,7 +158,7 @@ static void test_chunked(void **state)
     }
 }
 
-/* "|" stands before the byte that is refused. */
+/* "|" stands before the byte that is rejected. */
 static void check_refused(const char *marked, const char *bytes)
 {
     char in[200];
@@ -165,7 +167,7 @@ static void check_refused(const char *marked, const char *bytes)
     check(chunked(), in, (size_t)len, 400, bytes, strlen(bytes), before);
 }
 
-static void test_malformed_size(void **state)
+static void test_a_malformed_chunk_size_is_rejected(void **state)
 {
     (void)state;
     static const char *const cases[] = {"|\r\n",
@@ -200,7 +202,7 @@ static void test_malformed_size(void **state)
     check(chunked(), "\0", 1, 400, "", 0, 0);
 }
 
-static void test_malformed_extension(void **state)
+static void test_a_malformed_chunk_extension_is_rejected(void **state)
 {
     (void)state;
     static const char *const cases[] = {
@@ -214,7 +216,7 @@ static void test_malformed_extension(void **state)
     check(chunked(), "5;a=\"\0\"\r\n", 9, 400, "", 0, 5);
 }
 
-static void test_malformed_after_data(void **state)
+static void test_a_malformed_end_of_a_chunk_is_rejected(void **state)
 {
     (void)state;
     static const char *const cases[] = {
@@ -227,11 +229,11 @@ static void test_malformed_after_data(void **state)
         "5\r\nhello\r\n| 0\r\n",
         "5\r\nhello\r\n0\r\n|\n",
         "5\r\nhello\r\n0\r\n\r|\r\n",
-        "5\r\nhello\r\nfffffffffffffffb\r|\nabc"}; /* the sum of the sizes wraps around */
+        "5\r\nhello\r\nfffffffffffffffb\r|\nabc"}; /* the sum of the sizes overflows */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) check_refused(cases[i], "hello");
 }
 
-static void test_malformed_trailer(void **state)
+static void test_a_malformed_trailer_is_rejected(void **state)
 {
     (void)state;
     static const char *const cases[] = {"0\r\n| A: b\r\n",      "0\r\n|: b\r\n",           "0\r\nA| : b\r\n",
@@ -250,8 +252,8 @@ static int code_after(const char *start, char byte)
     return decode(chunked(), in, (size_t)len + 1, (size_t)len + 1, 1)->code;
 }
 
-/* Every byte at every place that has a grammar of its own. */
-static void test_every_byte(void **state)
+/* Each byte at each place that has its own grammar. */
+static void test_each_byte_is_accepted_as_the_grammar_says(void **state)
 {
     (void)state;
     for (unsigned value = 0; value < 256; ++value) {
@@ -273,7 +275,7 @@ static void test_every_byte(void **state)
     }
 }
 
-static void test_announced_before_it_comes(void **state)
+static void test_the_size_of_a_chunk_counts_before_its_data_come(void **state)
 {
     (void)state;
     assert_int_equal(decode(chunked(), "1\r\nx\r\nff\r", 9, 9, 9)->announced, 1);
@@ -282,7 +284,7 @@ static void test_announced_before_it_comes(void **state)
     assert_int_equal(decode(chunked(), "ffffffffffffffff\r\n", 18, 18, 18)->code, BB_AGAIN);
 }
 
-/* `count` chunks of one byte, each with `extension` bytes of extension. */
+/* Writes `count` chunks of one byte, each with `extension` bytes of extension. Returns the length. */
 static size_t with_extensions(char *in, unsigned count, int extension)
 {
     size_t len = 0;
@@ -291,12 +293,12 @@ static size_t with_extensions(char *in, unsigned count, int extension)
     return len;
 }
 
-/* Blanks and quotes count as well as what is between them. */
-static void test_every_extension_byte_counts(void **state)
+/* Blanks and quotes count like the bytes between them. */
+static void test_each_byte_of_a_chunk_extension_counts(void **state)
 {
     (void)state;
     char in[BB_CHUNK_EXTENSION_MAX + 20];
-    const int all_but_quoted = BB_CHUNK_EXTENSION_MAX - 5; /* ;a="" */
+    const int all_but_quoted = BB_CHUNK_EXTENSION_MAX - 5; /* the others are ;a="" */
     int len = sprintf(in, "1%*s;a=\"\"", all_but_quoted, "");
     check(chunked(), in, (size_t)len, BB_AGAIN, "", 0, (size_t)len);
     len = sprintf(in, "1%*s;a=\"\" ", all_but_quoted, "");
@@ -307,7 +309,7 @@ static void test_every_extension_byte_counts(void **state)
     check(chunked(), in, (size_t)len, 400, "", 0, (size_t)len - 2);
 }
 
-static void test_extension_limits(void **state)
+static void test_chunk_extensions_are_limited(void **state)
 {
     (void)state;
     static char in[INPUT_MAX], bytes[64];
@@ -326,8 +328,8 @@ static void test_extension_limits(void **state)
     check(chunked(), in, len + 5, BB_OK, bytes, most, len + 5);
 }
 
-/* chunked() allows 100 bytes, CRLFs included, in 3 lines. */
-static void test_trailer_limits(void **state)
+/* chunked() allows 100 bytes in 3 lines. CRLFs count. */
+static void test_trailers_are_limited(void **state)
 {
     (void)state;
     char in[200];
@@ -364,17 +366,17 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_length),
-        cmocka_unit_test(test_chunked),
-        cmocka_unit_test(test_malformed_size),
-        cmocka_unit_test(test_malformed_extension),
-        cmocka_unit_test(test_malformed_after_data),
-        cmocka_unit_test(test_malformed_trailer),
-        cmocka_unit_test(test_every_byte),
-        cmocka_unit_test(test_announced_before_it_comes),
-        cmocka_unit_test(test_extension_limits),
-        cmocka_unit_test(test_every_extension_byte_counts),
-        cmocka_unit_test(test_trailer_limits),
+        cmocka_unit_test(test_a_body_with_content_length_is_decoded),
+        cmocka_unit_test(test_a_chunked_body_is_decoded),
+        cmocka_unit_test(test_a_malformed_chunk_size_is_rejected),
+        cmocka_unit_test(test_a_malformed_chunk_extension_is_rejected),
+        cmocka_unit_test(test_a_malformed_end_of_a_chunk_is_rejected),
+        cmocka_unit_test(test_a_malformed_trailer_is_rejected),
+        cmocka_unit_test(test_each_byte_is_accepted_as_the_grammar_says),
+        cmocka_unit_test(test_the_size_of_a_chunk_counts_before_its_data_come),
+        cmocka_unit_test(test_chunk_extensions_are_limited),
+        cmocka_unit_test(test_each_byte_of_a_chunk_extension_counts),
+        cmocka_unit_test(test_trailers_are_limited),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

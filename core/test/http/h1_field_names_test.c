@@ -1,5 +1,6 @@
-/* h1_field_names_test.c: one id for a name in any letter case, for ever; kinds; the bound; guesses, at a
- * guard page. */
+/* h1_field_names_test.c: the table of field names. A name has one id in any letter case, which never changes.
+ * There are tests of the kinds of fields, the limits of the table, and guesses of the next name, at a guard
+ * page. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +41,7 @@ static void test_common_names_are_known(void **state)
     bb__field_names_free(names);
 }
 
-static void test_one_id_in_any_letter_case(void **state)
+static void test_a_name_has_one_id_in_any_letter_case(void **state)
 {
     (void)state;
     struct bb__field_names *names = fresh();
@@ -49,7 +50,7 @@ static void test_one_id_in_any_letter_case(void **state)
     assert_int_equal(find(names, "x-learned-name").id, id);
     assert_int_equal(find(names, "X-LEARNED-NAME").id, id);
     assert_int_equal(find(names, "X-Learned-Name").id, id);
-    /* Folding is for letters only: these differ from each other by the same bit that letter case does. */
+    /* Letter case is ignored for letters only. These names differ by the same bit as upper and lower case. */
     static const char *const others[] = {"X-Learned-Nam", "X-Learned-Names", "Y-Learned-Name",
                                          "X-Learned^Name", "X-Learned~Name"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -86,7 +87,7 @@ static const struct {
     {"X", BB_FIELD_OTHER},
 };
 
-static void test_kinds_with_and_without_a_table(void **state)
+static void test_kinds_are_the_same_with_and_without_a_table(void **state)
 {
     (void)state;
     struct bb__field_names *names = fresh();
@@ -99,7 +100,7 @@ static void test_kinds_with_and_without_a_table(void **state)
     bb__field_names_free(names);
 }
 
-static void test_length_bound(void **state)
+static void test_names_that_are_too_long_are_not_learned(void **state)
 {
     (void)state;
     struct bb__field_names *names = fresh();
@@ -113,9 +114,9 @@ static void test_length_bound(void **state)
     bb__field_names_free(names);
 }
 
-/* Invented names fill the table and no more; whatever was learned stays, whatever was not never gets an id
- * later: so two fields of one name always have one id, or both have none. */
-static void test_a_flood_of_invented_names(void **state)
+/* Invented names fill the table, and no more. A learned name keeps its id. A name that was not learned never
+ * gets an id later. So two fields of one name have the same id, or neither has one. */
+static void test_invented_names_change_no_id(void **state)
 {
     (void)state;
     struct bb__field_names *names = fresh();
@@ -148,8 +149,8 @@ static bool holds(const struct bb__guess *guess, const char *bytes, size_t len)
     return bb__guess_holds(guess, at, at + len);
 }
 
-/* Every length, alone at the guard page and with more behind it; then with each byte changed, and cut off. */
-static void test_guesses_hold_for_the_very_same_bytes_only(void **state)
+/* Each length, alone at the guard page and with more behind it. Then with each byte changed, and cut off. */
+static void test_a_guess_holds_for_the_same_bytes_only(void **state)
 {
     (void)state;
     struct bb__field_names *names = fresh();
@@ -175,7 +176,7 @@ static void test_guesses_hold_for_the_very_same_bytes_only(void **state)
     bb__field_names_free(names);
 }
 
-static void test_no_guess_holds_for_nothing(void **state)
+static void test_no_guess_holds_for_an_empty_name(void **state)
 {
     (void)state;
     struct bb__field_names *names = fresh();
@@ -207,12 +208,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_common_names_are_known),
-        cmocka_unit_test(test_one_id_in_any_letter_case),
-        cmocka_unit_test(test_kinds_with_and_without_a_table),
-        cmocka_unit_test(test_length_bound),
-        cmocka_unit_test(test_a_flood_of_invented_names),
-        cmocka_unit_test(test_guesses_hold_for_the_very_same_bytes_only),
-        cmocka_unit_test(test_no_guess_holds_for_nothing),
+        cmocka_unit_test(test_a_name_has_one_id_in_any_letter_case),
+        cmocka_unit_test(test_kinds_are_the_same_with_and_without_a_table),
+        cmocka_unit_test(test_names_that_are_too_long_are_not_learned),
+        cmocka_unit_test(test_invented_names_change_no_id),
+        cmocka_unit_test(test_a_guess_holds_for_the_same_bytes_only),
+        cmocka_unit_test(test_no_guess_holds_for_an_empty_name),
         cmocka_unit_test(test_the_latest_successor_is_guessed),
     };
     guard = guard_new(256);

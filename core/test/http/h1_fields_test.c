@@ -1,5 +1,5 @@
-/* h1_fields_test.c: the fields that the core understands, each rule on both sides; fields that are never
- * handed out; repeats. */
+/* h1_fields_test.c: the fields that the core understands: for each rule, values that are accepted and values
+ * that are rejected. Some fields are never handed out, and some repeat. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,8 @@
 
 static char request[8192];
 
-/* A request with these field lines, each ended by "\n" for short. */
+/* Builds a request with these field lines. "
+ * " stands for CRLF. Returns the length. */
 static size_t with_fields(const char *start, const char *lines)
 {
     size_t len = (size_t)snprintf(request, sizeof request, "%s\r\n", start);
@@ -52,7 +53,7 @@ static const struct bb_head *accepted_1_0(const char *lines)
     return accepted(request, with_fields("POST / HTTP/1.0", lines));
 }
 
-static void test_host(void **state)
+static void test_host_is_required_once_and_must_be_valid(void **state)
 {
     (void)state;
     const struct bb_head *head = accepted(BYTES("GET / HTTP/1.1\r\nA: b\r\nhOST:\t a.example:80 \t\r\n\r\n"));
@@ -80,7 +81,7 @@ static void test_host(void **state)
         if (answer(request, with_fields("GET / HTTP/1.1", refused[i])) != 400) fail_msg("%s", refused[i]);
 }
 
-static void test_host_in_1_0(void **state)
+static void test_host_is_optional_in_http_1_0(void **state)
 {
     (void)state;
     const struct bb_head *head = accepted_1_0("");
@@ -96,7 +97,7 @@ static void test_host_in_1_0(void **state)
     assert_int_equal(answer_1_0("Host: a b\n"), 400);
 }
 
-static void test_content_length(void **state)
+static void test_content_length_must_be_one_number(void **state)
 {
     (void)state;
     static const struct {
@@ -157,7 +158,7 @@ static void test_content_length(void **state)
     assert_int_equal(answer_1_1("Content-Length: 5\nA: b\nCONTENT-LENGTH: 6\n"), 400);
 }
 
-static void test_transfer_encoding(void **state)
+static void test_transfer_encoding_must_be_chunked(void **state)
 {
     (void)state;
     static const char *const accepted_values[] = {"chunked", "Chunked", "CHUNKED", "\tchunked \t"};
@@ -206,7 +207,7 @@ static void test_transfer_encoding(void **state)
     assert_int_equal(answer_1_1("Transfer-Encoding: chunked\nA: b\ntransfer-encoding: gzip\n"), 501);
 }
 
-static void test_both_framings(void **state)
+static void test_a_request_with_both_framings_is_rejected(void **state)
 {
     (void)state;
     assert_int_equal(answer_1_1("Content-Length: 5\nTransfer-Encoding: chunked\n"), 400);
@@ -214,7 +215,7 @@ static void test_both_framings(void **state)
     assert_int_equal(answer_1_1("Content-Length: 0\nA: b\nTransfer-Encoding: gzip\n"), 400);
 }
 
-static void test_connection(void **state)
+static void test_connection_options_decide_about_keep_alive(void **state)
 {
     (void)state;
     static const struct {
@@ -247,7 +248,7 @@ static void test_connection(void **state)
     }
 }
 
-static void test_expect(void **state)
+static void test_expect_must_be_100_continue(void **state)
 {
     (void)state;
     assert_true(accepted_1_1("Expect: 100-continue\n")->expect_continue);
@@ -270,7 +271,7 @@ static void test_expect(void **state)
     }
 }
 
-static void test_fields_that_are_never_handed_out(void **state)
+static void test_proxy_and_names_with_underscores_are_not_handed_out(void **state)
 {
     (void)state;
     const struct bb_head *head =
@@ -284,7 +285,7 @@ static void test_fields_that_are_never_handed_out(void **state)
     assert_false(head->repeats);
 }
 
-static void test_allowed_underscores(void **state)
+static void test_names_with_underscores_are_handed_out_if_allowed(void **state)
 {
     (void)state;
     limits.allow_underscores = true;
@@ -293,10 +294,10 @@ static void test_allowed_underscores(void **state)
     assert_int_equal(head->fields[1].kind, BB_FIELD_UNDERSCORE);
     assert_int_equal(head->fields[3].kind, BB_FIELD_UNDERSCORE);
     assert_false(head->has_length);
-    assert_true(head->repeats); /* X_A and X-A become one */
+    assert_true(head->repeats); /* X_A and X-A have the same CGI name */
 }
 
-static void test_repeats(void **state)
+static void test_repeated_names_are_found(void **state)
 {
     (void)state;
     assert_false(accepted_1_1("Accept: a\nCookie: b\nUser-Agent: c\n")->repeats);
@@ -305,9 +306,9 @@ static void test_repeats(void **state)
     assert_true(accepted_1_1("X-New: a\nx-new: b\n")->repeats);
 }
 
-/* However many names a request brings, a repeated one is never missed: not when the table is full of others,
- * nor when it is too long to be learned. */
-static void test_repeats_of_names_that_were_not_learned(void **state)
+/* A repeated name is found whatever other names a request has, also if the table is full of other names or
+ * the name is too long to be learned. */
+static void test_repeated_names_are_found_if_they_are_not_learned(void **state)
 {
     (void)state;
     struct bb__field_names *names = bb__field_names_new();
@@ -330,7 +331,7 @@ static void test_repeats_of_names_that_were_not_learned(void **state)
     bb__field_names_free(names);
 }
 
-static void test_ids_and_kinds_of_what_is_handed_out(void **state)
+static void test_fields_have_their_ids_and_kinds(void **state)
 {
     (void)state;
     const struct bb_head *head =
@@ -351,18 +352,18 @@ static void test_ids_and_kinds_of_what_is_handed_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_host),
-        TEST(test_host_in_1_0),
-        TEST(test_content_length),
-        TEST(test_transfer_encoding),
-        TEST(test_both_framings),
-        TEST(test_connection),
-        TEST(test_expect),
-        TEST(test_fields_that_are_never_handed_out),
-        TEST(test_allowed_underscores),
-        TEST(test_repeats),
-        TEST(test_repeats_of_names_that_were_not_learned),
-        TEST(test_ids_and_kinds_of_what_is_handed_out),
+        TEST(test_host_is_required_once_and_must_be_valid),
+        TEST(test_host_is_optional_in_http_1_0),
+        TEST(test_content_length_must_be_one_number),
+        TEST(test_transfer_encoding_must_be_chunked),
+        TEST(test_a_request_with_both_framings_is_rejected),
+        TEST(test_connection_options_decide_about_keep_alive),
+        TEST(test_expect_must_be_100_continue),
+        TEST(test_proxy_and_names_with_underscores_are_not_handed_out),
+        TEST(test_names_with_underscores_are_handed_out_if_allowed),
+        TEST(test_repeated_names_are_found),
+        TEST(test_repeated_names_are_found_if_they_are_not_learned),
+        TEST(test_fields_have_their_ids_and_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* h1_framing_test.c: how a reply's body is framed: every combination of request, status, fields and settings
- * read back the way a client reads it (RFC 9112 6.3), then bodies that are not what their head announced. */
+/* h1_framing_test.c: how a response body is framed. Each combination of request, status, fields and settings
+ * is read back as a client reads it (RFC 9112 6.3). Then bodies that differ from their head. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include "support/encode.h"
 
-/* What is varied, one bit or digit each. */
+/* One bit or digit of the number for each of these. */
 struct combination {
     bool head_method, app_length, app_chunked, app_close, known_length, chunked_transfer, keep_alive;
     uint8_t minor_version;
@@ -39,13 +39,13 @@ static struct combination combination_of(unsigned number)
 
 #define COMBINATIONS (STATUSES << 8)
 
-/* The response as a client takes it that sent this request. */
+/* The response as the client reads it that has sent the request. */
 struct reading {
     unsigned lengths, codings, options; /* Content-Length, Transfer-Encoding, Connection fields */
     bool persists;
     bool until_close;
     char body[64];
-    bool whole; /* nothing is left over, nothing is missing */
+    bool whole; /* no bytes are left over, and none are missing */
 };
 
 static unsigned count(const char *head, const char *line_start)
@@ -133,11 +133,11 @@ static void check_combination(struct combination given)
         given.head_method || given.status < 200 || given.status == 204 || reset || given.status == 304;
     bool may_have_length = given.status >= 200 && given.status != 204;
 
-    /* The body arrives, and only it. */
+    /* The client gets the body and nothing else. */
     assert_true(seen.whole);
     assert_string_equal(seen.body, bodyless ? "" : "hello");
 
-    /* Both sides agree whether the connection goes on, and it does whenever it can. */
+    /* Both sides agree whether the connection persists, and it persists whenever it can. */
     assert_in_range(seen.options, 0, 1);
     assert_int_equal(seen.persists, encode.reply.keep_alive);
     assert_int_equal(seen.persists,
@@ -160,13 +160,13 @@ static void check_combination(struct combination given)
     encode_free(&encode);
 }
 
-static void test_every_combination(void **state)
+static void test_a_client_reads_each_combination_back(void **state)
 {
     (void)state;
     for (unsigned number = 0; number < COMBINATIONS; ++number) check_combination(combination_of(number));
 }
 
-/* A reply to `minor_version` with this one field, then the body in pieces of `piece` bytes. */
+/* A response to HTTP/1.`minor_version` with this one field, and the body in pieces of `piece` bytes. */
 static struct encode encode_body(uint8_t minor_version, const char *name, const char *value, const char *body,
                                  size_t piece)
 {
@@ -180,7 +180,7 @@ static struct encode encode_body(uint8_t minor_version, const char *name, const 
     return encode;
 }
 
-/* The field's body, sent in pieces of every size, must become `wire` and end so. */
+/* The body with this field, in pieces of each size, must become `wire` and end with `ended`. */
 static void check_body(uint8_t minor_version, const char *name, const char *value, const char *body,
                        const char *wire, int ended, bool keep_alive)
 {
@@ -193,7 +193,7 @@ static void check_body(uint8_t minor_version, const char *name, const char *valu
     }
 }
 
-static void test_length_differs_from_body(void **state)
+static void test_a_body_that_differs_from_its_length_is_cut_or_short(void **state)
 {
     (void)state;
     check_body(1, "Content-Length", "5", "hello", "hello", BB_OK, true);
@@ -203,7 +203,7 @@ static void test_length_differs_from_body(void **state)
     check_body(0, "Content-Length", "2", "helloHTTP/1.1 200 OK\r\n", "he", BB_OK, false);
 }
 
-static void test_own_chunks(void **state)
+static void test_a_body_of_unknown_length_is_sent_in_chunks(void **state)
 {
     (void)state;
     struct encode encode = encode_new();
@@ -219,7 +219,7 @@ static void test_own_chunks(void **state)
     encode_free(&encode);
 }
 
-static void test_empty_body_in_chunks(void **state)
+static void test_an_empty_body_in_chunks_has_a_last_chunk_only(void **state)
 {
     (void)state;
     struct encode encode = encode_new();
@@ -232,7 +232,7 @@ static void test_empty_body_in_chunks(void **state)
 
 #define CHUNKED "Transfer-Encoding", "chunked"
 
-static void test_chunks_of_the_application_pass(void **state)
+static void test_chunks_of_the_application_are_sent_as_they_are(void **state)
 {
     (void)state;
     const char *whole = "5;a=b\r\nhello\r\n1\r\n!\r\n0\r\nT: x\r\n\r\n";
@@ -240,13 +240,13 @@ static void test_chunks_of_the_application_pass(void **state)
     check_body(1, CHUNKED, "5\r\nhello\r\n", "5\r\nhello\r\n", BB_ESHORT, false);
     check_body(1, CHUNKED, "5\r\nhel", "5\r\nhel", BB_ESHORT, false);
     check_body(1, CHUNKED, "0\r\n", "0\r\n", BB_ESHORT, false);
-    /* A next response may not be smuggled in behind the end, nor behind a mistake. */
+    /* No further response may be smuggled in behind the end or behind an error. */
     check_body(1, CHUNKED, "0\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", "0\r\n\r\n", BB_OK, false);
     check_body(1, CHUNKED, "hello", "", BB_ESHORT, false);
     check_body(1, CHUNKED, "5\r\nhello\n0\r\n\r\n", "5\r\nhello", BB_ESHORT, false);
 }
 
-static void test_chunks_of_the_application_are_decoded(void **state)
+static void test_chunks_of_the_application_are_decoded_for_http_1_0(void **state)
 {
     (void)state;
     check_body(0, CHUNKED, "5;a=b\r\nhello\r\n1\r\n!\r\n0\r\nT: x\r\n\r\n", "hello!", BB_OK, false);
@@ -256,7 +256,7 @@ static void test_chunks_of_the_application_are_decoded(void **state)
     check_body(0, CHUNKED, "5\r\nhello\n0\r\n\r\n", "hello", BB_ESHORT, false);
 }
 
-static void test_chunks_of_the_application_never_came(void **state)
+static void test_missing_chunks_of_the_application_are_an_error(void **state)
 {
     (void)state;
     for (uint8_t minor_version = 0; minor_version < 2; ++minor_version) {
@@ -266,7 +266,7 @@ static void test_chunks_of_the_application_never_came(void **state)
     }
 }
 
-static void test_chunk_heads(void **state)
+static void test_a_chunk_head_has_the_size_in_hexadecimal(void **state)
 {
     (void)state;
     static const uint64_t sizes[] = {
@@ -282,14 +282,14 @@ static void test_chunk_heads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_combination),
-        cmocka_unit_test(test_length_differs_from_body),
-        cmocka_unit_test(test_own_chunks),
-        cmocka_unit_test(test_empty_body_in_chunks),
-        cmocka_unit_test(test_chunks_of_the_application_pass),
-        cmocka_unit_test(test_chunks_of_the_application_are_decoded),
-        cmocka_unit_test(test_chunks_of_the_application_never_came),
-        cmocka_unit_test(test_chunk_heads),
+        cmocka_unit_test(test_a_client_reads_each_combination_back),
+        cmocka_unit_test(test_a_body_that_differs_from_its_length_is_cut_or_short),
+        cmocka_unit_test(test_a_body_of_unknown_length_is_sent_in_chunks),
+        cmocka_unit_test(test_an_empty_body_in_chunks_has_a_last_chunk_only),
+        cmocka_unit_test(test_chunks_of_the_application_are_sent_as_they_are),
+        cmocka_unit_test(test_chunks_of_the_application_are_decoded_for_http_1_0),
+        cmocka_unit_test(test_missing_chunks_of_the_application_are_an_error),
+        cmocka_unit_test(test_a_chunk_head_has_the_size_in_hexadecimal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

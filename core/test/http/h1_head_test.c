@@ -1,5 +1,5 @@
 /* h1_head_test.c: the request line, the grammar of fields, when a head is parsed again, and the corpus
- * requests/NAME.ANSWER.http: ANSWER is the status, "ok", or "more" for what is not whole. */
+ * requests/NAME.ANSWER.http. ANSWER is the status, "ok", or "more" for a head that is not complete. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 /* ---- request line ---- */
 
-static void test_methods(void **state)
+static void test_a_method_is_a_token(void **state)
 {
     (void)state;
     static const char *const methods[] = {"GET",
@@ -40,7 +40,7 @@ static void test_methods(void **state)
     assert_int_equal(answer(BYTES("\x80" REST)), 400);
 }
 
-static void test_long_methods(void **state)
+static void test_a_method_that_is_too_long_is_rejected(void **state)
 {
     (void)state;
     static char bytes[1024 * 1024];
@@ -54,7 +54,7 @@ static void test_long_methods(void **state)
     assert_int_equal(answer(bytes, 33), BB_AGAIN);
 }
 
-static void test_the_method_is_set_once_it_was_read(void **state)
+static void test_the_method_is_set_as_soon_as_it_is_read(void **state)
 {
     (void)state;
     assert_slice(parse(BYTES("HEAD / HTTP/1.1\r\n\r\n"))->head.method, "HEAD");
@@ -63,7 +63,7 @@ static void test_the_method_is_set_once_it_was_read(void **state)
     assert_null(parse(BYTES("HE@D "))->head.method.at);
 }
 
-static void test_versions(void **state)
+static void test_only_http_1_is_accepted(void **state)
 {
     (void)state;
     static const struct {
@@ -102,7 +102,7 @@ static void test_versions(void **state)
     assert_int_equal(answer(BYTES("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")), 505);
 }
 
-static void test_one_empty_line_before_the_request(void **state)
+static void test_one_empty_line_before_a_request_is_ignored(void **state)
 {
     (void)state;
     (void)accepted(BYTES("\r\nGET" REST));
@@ -126,7 +126,7 @@ static int answer_to_line(const char *line, size_t len)
     return answer(bytes, before + len + 4);
 }
 
-static void test_field_lines_that_are_refused(void **state)
+static void test_malformed_field_lines_are_rejected(void **state)
 {
     (void)state;
     static const struct {
@@ -174,7 +174,7 @@ static void test_field_lines_that_are_refused(void **state)
         if (answer_to_line(lines[i].bytes, lines[i].len) != 400) fail_msg("%s", lines[i].bytes);
 }
 
-static void test_field_values(void **state)
+static void test_field_values_lose_their_surrounding_blanks(void **state)
 {
     (void)state;
     static const struct {
@@ -209,7 +209,7 @@ static void test_names_are_learned_in_their_order(void **state)
     static const char bytes[] = "GET / HTTP/1.0\r\nX-One: a\r\nX-Two: b\r\nX-three: c\r\n\r\n";
     struct bb__field_names *names = bb__field_names_new();
     static struct outcome outcome;
-    (void)parse(BYTES(bytes)); /* makes the guard */
+    (void)parse(BYTES(bytes)); /* sets up the guard */
     parse_at_guard(BYTES(bytes), names, &outcome);
     uint8_t previous = 0;
     for (unsigned i = 0; i < 3; i++) {
@@ -222,7 +222,7 @@ static void test_names_are_learned_in_their_order(void **state)
     bb__field_names_free(names);
 }
 
-static void test_what_follows_is_left_alone(void **state)
+static void test_bytes_behind_a_head_are_not_read(void **state)
 {
     (void)state;
     static const char two[] = "GET /1"
@@ -233,7 +233,7 @@ static void test_what_follows_is_left_alone(void **state)
     assert_int_equal(outcome->head_len, strlen("GET /1 HTTP/1.0\r\n\r\n"));
 }
 
-/* ---- when to parse again ---- */
+/* ---- when a head is parsed again ---- */
 
 static bool ended(const char *bytes, size_t before)
 {
@@ -244,7 +244,7 @@ static bool ended(const char *bytes, size_t before)
     return result;
 }
 
-static void test_ended(void **state)
+static void test_a_head_that_may_have_ended_is_parsed_again(void **state)
 {
     (void)state;
     static const char whole[] = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -257,7 +257,7 @@ static void test_ended(void **state)
     assert_true(ended("\n", 0));
     size_t none = 0;
     assert_true(bb__head_ended(guard_put(&head_guard, "\r\n", 2) + 1, 1,
-                               &none)); /* what is before it is not its own */
+                               &none)); /* the byte before it does not belong to the head */
     assert_false(ended("\r\n", 0));
     assert_true(ended("\r\n\r\n", 2));
     assert_false(ended("GET / HTTP/1.1\r\nHost: h\n", strlen("GET / HTTP/1.1\r\nHost: h\n")));
@@ -288,10 +288,10 @@ static size_t read_request(const char *file, char *bytes, size_t room)
     return len;
 }
 
-static void test_corpus(void **state)
+static void test_each_request_of_the_corpus_is_answered_as_its_name_says(void **state)
 {
     (void)state;
-    DIR *directory = opendir("test/requests"); /* from core/, as make runs it */
+    DIR *directory = opendir("test/requests"); /* relative to core/, where make runs the test */
     assert_non_null(directory);
     static char bytes[128 * 1024];
     unsigned requests = 0;
@@ -311,17 +311,17 @@ static void test_corpus(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_methods),
-        TEST(test_long_methods),
-        TEST(test_the_method_is_set_once_it_was_read),
-        TEST(test_versions),
-        TEST(test_one_empty_line_before_the_request),
-        TEST(test_field_lines_that_are_refused),
-        TEST(test_field_values),
+        TEST(test_a_method_is_a_token),
+        TEST(test_a_method_that_is_too_long_is_rejected),
+        TEST(test_the_method_is_set_as_soon_as_it_is_read),
+        TEST(test_only_http_1_is_accepted),
+        TEST(test_one_empty_line_before_a_request_is_ignored),
+        TEST(test_malformed_field_lines_are_rejected),
+        TEST(test_field_values_lose_their_surrounding_blanks),
         TEST(test_names_are_learned_in_their_order),
-        TEST(test_what_follows_is_left_alone),
-        TEST(test_ended),
-        TEST(test_corpus),
+        TEST(test_bytes_behind_a_head_are_not_read),
+        TEST(test_a_head_that_may_have_ended_is_parsed_again),
+        TEST(test_each_request_of_the_corpus_is_answered_as_its_name_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* h1_limits_test.c: the head parser's limits, each at its edge and one past it, also while the head is
+/* h1_limits_test.c: each limit of the head parser, at the limit and one past it, also while the head is
  * incomplete. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 static char long_head[300 * 1024];
 
-/* "GET /aaa HTTP/1.0", the target so long. */
+/* "GET /aaa HTTP/1.0" with a target of `target_len` bytes. Returns the length. */
 static size_t with_target(size_t target_len)
 {
     memset(long_head, 'a', sizeof long_head);
@@ -22,7 +22,7 @@ static size_t with_target(size_t target_len)
     return 4 + target_len + 13;
 }
 
-static void test_max_target(void **state)
+static void test_a_target_longer_than_max_target_is_rejected(void **state)
 {
     (void)state;
     assert_int_equal(answer(long_head, with_target(16 * 1024)), BB_OK);
@@ -42,7 +42,7 @@ static void test_max_target(void **state)
     assert_int_equal(answer(long_head, 200), 414);
 }
 
-/* One field line of so many bytes, CRLF included. */
+/* One field line of `bytes` bytes, CRLF included. Returns the length of the request. */
 static size_t with_field_bytes(size_t bytes)
 {
     static const char line[] = "GET / HTTP/1.0\r\n";
@@ -53,7 +53,7 @@ static size_t with_field_bytes(size_t bytes)
     return sizeof line - 1 + bytes + 2;
 }
 
-static void test_max_field_bytes(void **state)
+static void test_more_bytes_than_max_field_bytes_are_rejected(void **state)
 {
     (void)state;
     assert_int_equal(answer(long_head, with_field_bytes(64 * 1024)), BB_OK);
@@ -83,8 +83,8 @@ static size_t with_fields(unsigned count)
     return len + 2;
 }
 
-/* Those that are not handed out count as well: they cost the same. */
-static void test_max_fields(void **state)
+/* Fields that are not handed out count as well: they cost the same. */
+static void test_more_fields_than_max_fields_are_rejected(void **state)
 {
     (void)state;
     assert_int_equal(answer(long_head, with_fields(128)), BB_OK);
@@ -101,8 +101,8 @@ static void test_max_fields(void **state)
     assert_int_equal(answer(BYTES("GET / HTTP/1.0\r\nA:\r\n\r\n")), 431);
 }
 
-/* bb_field has 16 bits for the length of a name, whatever the limit. */
-static void test_the_longest_name(void **state)
+/* bb_field has 16 bits for the length of a name, whatever the limit is. */
+static void test_a_name_of_more_than_65535_bytes_is_rejected(void **state)
 {
     (void)state;
     limits.max_field_bytes = 256 * 1024;
@@ -115,7 +115,7 @@ static void test_the_longest_name(void **state)
     assert_int_equal(answer(long_head, len), 431);
 }
 
-static void test_limits_without_an_edge(void **state)
+static void test_the_largest_limits_do_not_overflow(void **state)
 {
     (void)state;
     limits.max_target = limits.max_field_bytes = SIZE_MAX;
@@ -128,8 +128,11 @@ static void test_limits_without_an_edge(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_max_target),       TEST(test_max_field_bytes),        TEST(test_max_fields),
-        TEST(test_the_longest_name), TEST(test_limits_without_an_edge),
+        TEST(test_a_target_longer_than_max_target_is_rejected),
+        TEST(test_more_bytes_than_max_field_bytes_are_rejected),
+        TEST(test_more_fields_than_max_fields_are_rejected),
+        TEST(test_a_name_of_more_than_65535_bytes_is_rejected),
+        TEST(test_the_largest_limits_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

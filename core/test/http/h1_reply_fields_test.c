@@ -1,5 +1,5 @@
-/* h1_reply_fields_test.c: which of the application's fields pass, which are taken in, dropped, or refused,
- * and that none of them can become a line of its own. */
+/* h1_reply_fields_test.c: the application's fields: which fields pass, which the encoder interprets, which
+ * are dropped, and which are rejected. None of them can become a line of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "support/encode.h"
 #include "support/guard.h"
 
-static void test_fields_pass(void **state)
+static void test_fields_of_the_application_pass(void **state)
 {
     (void)state;
     struct encode encode = encode_new();
@@ -28,8 +28,8 @@ static void test_fields_pass(void **state)
     encode_free(&encode);
 }
 
-/* Whatever begins or ends like one of the names that the core knows is another name. */
-static void test_names_of_known_lengths_pass(void **state)
+/* A name that only begins or ends like a name that the core knows is another name. */
+static void test_names_that_resemble_known_names_pass(void **state)
 {
     (void)state;
     static const char *const names[] = {"ta",
@@ -89,7 +89,7 @@ static void test_connection_fields_are_dropped(void **state)
     encode_free(&encode);
 }
 
-static void test_lines_of_a_value(void **state)
+static void test_each_line_of_a_value_becomes_a_field(void **state)
 {
     (void)state;
     struct encode encode = encode_new();
@@ -103,7 +103,7 @@ static void test_lines_of_a_value(void **state)
     encode_free(&encode);
 }
 
-static void test_refused_names(void **state)
+static void test_a_name_that_is_no_token_is_rejected(void **state)
 {
     (void)state;
     static const char *const names[] = {"",
@@ -137,8 +137,8 @@ static void test_refused_names(void **state)
     encode_free(&encode);
 }
 
-/* Every byte, alone, at both ends, in the middle of a long value, and behind a line feed. */
-static void test_every_byte_in_a_value(void **state)
+/* Each byte at several places of values of each length, and behind a line feed. */
+static void test_control_bytes_in_a_value_are_rejected(void **state)
 {
     (void)state;
     for (unsigned value = 0; value < 256; ++value) {
@@ -162,8 +162,8 @@ static void test_every_byte_in_a_value(void **state)
     encode_free(&encode);
 }
 
-/* Names and values that end right before an inaccessible page. */
-static void test_reads_nothing_beyond(void **state)
+/* Names and values end right before an inaccessible page. */
+static void test_no_byte_behind_a_name_or_value_is_read(void **state)
 {
     (void)state;
     static const char *const names[] = {
@@ -187,7 +187,7 @@ static void test_reads_nothing_beyond(void **state)
     guard_free(&value_guard);
 }
 
-static void test_long_values(void **state)
+static void test_a_long_value_passes_as_a_whole(void **state)
 {
     (void)state;
     const size_t len = 3 * 1000 * 1000;
@@ -206,7 +206,7 @@ static void test_long_values(void **state)
     free(value);
 }
 
-static void test_content_length(void **state)
+static void test_content_length_must_be_a_number(void **state)
 {
     (void)state;
     static const struct {
@@ -245,21 +245,21 @@ static void test_content_length(void **state)
     }
 }
 
-static void test_repeated_content_length(void **state)
+static void test_repeated_content_lengths_must_be_equal(void **state)
 {
     (void)state;
     struct encode encode = encode_new();
     assert_int_equal(encode_field(&encode, "Content-Length", "5"), BB_OK);
     assert_int_equal(encode_field(&encode, "content-length", "05"), BB_OK);
     assert_int_equal(encode_field(&encode, "content-length", "6"), BB_EVALUE);
-    bb__h1_reply_start(&encode.reply, &encode.out, 200); /* forgets it */
+    bb__h1_reply_start(&encode.reply, &encode.out, 200); /* forgets the fields */
     assert_int_equal(encode_field(&encode, "content-length", "6"), BB_OK);
     assert_int_equal(encode_head(&encode, 5), BB_OK);
     assert_string_equal(encode_head_text(&encode), "HTTP/1.1 200 OK\r\nDate: @\r\nContent-Length: 6\r\n\r\n");
     encode_free(&encode);
 }
 
-static void test_transfer_codings(void **state)
+static void test_only_chunked_and_identity_are_accepted(void **state)
 {
     (void)state;
     static const struct {
@@ -298,7 +298,7 @@ static void test_transfer_codings(void **state)
     encode_free(&encode);
 }
 
-static void test_connection_options(void **state)
+static void test_the_option_close_ends_the_connection(void **state)
 {
     (void)state;
     static const struct {
@@ -325,18 +325,18 @@ static void test_connection_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields_pass),
-        cmocka_unit_test(test_names_of_known_lengths_pass),
+        cmocka_unit_test(test_fields_of_the_application_pass),
+        cmocka_unit_test(test_names_that_resemble_known_names_pass),
         cmocka_unit_test(test_connection_fields_are_dropped),
-        cmocka_unit_test(test_lines_of_a_value),
-        cmocka_unit_test(test_refused_names),
-        cmocka_unit_test(test_every_byte_in_a_value),
-        cmocka_unit_test(test_reads_nothing_beyond),
-        cmocka_unit_test(test_long_values),
-        cmocka_unit_test(test_content_length),
-        cmocka_unit_test(test_repeated_content_length),
-        cmocka_unit_test(test_transfer_codings),
-        cmocka_unit_test(test_connection_options),
+        cmocka_unit_test(test_each_line_of_a_value_becomes_a_field),
+        cmocka_unit_test(test_a_name_that_is_no_token_is_rejected),
+        cmocka_unit_test(test_control_bytes_in_a_value_are_rejected),
+        cmocka_unit_test(test_no_byte_behind_a_name_or_value_is_read),
+        cmocka_unit_test(test_a_long_value_passes_as_a_whole),
+        cmocka_unit_test(test_content_length_must_be_a_number),
+        cmocka_unit_test(test_repeated_content_lengths_must_be_equal),
+        cmocka_unit_test(test_only_chunked_and_identity_are_accepted),
+        cmocka_unit_test(test_the_option_close_ends_the_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

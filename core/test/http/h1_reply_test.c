@@ -1,5 +1,6 @@
-/* h1_reply_test.c: heads to the byte: status lines, what the core adds, error answers, and all of it without
- * memory. The fields are h1_reply_fields_test.c's, what follows the head h1_framing_test.c's. */
+/* h1_reply_test.c: response heads, byte by byte: status lines, fields that the core adds, error responses,
+ * and all of it without memory. h1_reply_fields_test.c tests the application's fields, h1_framing_test.c the
+ * body. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 #include "support/encode.h"
 #include "support/fail_alloc.h"
 
-static void test_status_lines(void **state)
+static void test_known_statuses_have_a_reason_phrase(void **state)
 {
     (void)state;
     static const struct {
@@ -34,7 +35,7 @@ static void test_status_lines(void **state)
     encode_free(&encode);
 }
 
-static void test_every_status_line_fits(void **state)
+static void test_each_status_line_fits(void **state)
 {
     (void)state;
     for (int status = 100; status <= 999; ++status) {
@@ -48,7 +49,7 @@ static void test_every_status_line_fits(void **state)
     }
 }
 
-static void test_refused_statuses(void **state)
+static void test_a_status_outside_100_to_999_is_rejected(void **state)
 {
     (void)state;
     static const int cases[] = {99, 0, -1, -200, 1000, 2000000000};
@@ -58,7 +59,7 @@ static void test_refused_statuses(void **state)
     encode_free(&encode);
 }
 
-static void test_heads(void **state)
+static void test_a_head_has_the_fields_that_the_core_adds(void **state)
 {
     (void)state;
     struct encode encode = encode_new();
@@ -101,8 +102,8 @@ static void test_date_and_server_are_not_doubled(void **state)
     encode_free(&encode);
 }
 
-/* Nothing of what was collected before may show in the reply that replaces it. */
-static void test_start_forgets(void **state)
+/* Fields that were collected before must not show in the response that replaces them. */
+static void test_start_forgets_the_response_before(void **state)
 {
     (void)state;
     struct encode encode = encode_new();
@@ -121,7 +122,7 @@ static void test_start_forgets(void **state)
     encode_free(&encode);
 }
 
-static void test_error_answers(void **state)
+static void test_an_error_response_is_complete(void **state)
 {
     (void)state;
     struct encode encode = encode_new();
@@ -145,7 +146,7 @@ static void test_error_answers(void **state)
     encode_free(&encode);
 }
 
-static void test_error_answers_that_keep_the_connection(void **state)
+static void test_an_error_response_may_keep_the_connection(void **state)
 {
     (void)state;
     static const char *const connection[] = {"Connection: keep-alive\r\n", ""};
@@ -165,9 +166,9 @@ static void test_error_answers_that_keep_the_connection(void **state)
     encode_free(&encode);
 }
 
-/* Whatever room the buffer has left, what is added makes more when it needs more; the sanitizer watches its
- * end. */
-static void test_room(void **state)
+/* However little room the buffer has left, each step makes enough. The sanitizer watches the end of the
+ * buffer. */
+static void test_each_step_makes_room_in_the_buffer(void **state)
 {
     (void)state;
     char server[300];
@@ -190,7 +191,7 @@ static void test_room(void **state)
     }
 }
 
-/* A reply in all its steps, into an empty buffer that has to grow. */
+/* Encodes a response in all its steps, into an empty buffer that has to grow. */
 static int long_reply(struct encode *encode, const char *long_value)
 {
     encode->reply.keep_alive = true;
@@ -203,7 +204,7 @@ static int long_reply(struct encode *encode, const char *long_value)
     return bb__h1_reply_error(&encode->out, &(struct bb__h1_error){.status = 500}, &encode->date, "");
 }
 
-static void test_allocations_fail(void **state)
+static void test_each_allocation_of_a_response_fails_once(void **state)
 {
     (void)state;
     char value[500];
@@ -219,7 +220,7 @@ static void test_allocations_fail(void **state)
     encode_free(&encode);
 }
 
-static void test_each_step_without_memory(void **state)
+static void test_each_step_fails_if_there_is_no_memory(void **state)
 {
     (void)state;
     struct encode encode = encode_new();
@@ -243,17 +244,17 @@ static void test_each_step_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_status_lines),
-        cmocka_unit_test(test_every_status_line_fits),
-        cmocka_unit_test(test_refused_statuses),
-        cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_known_statuses_have_a_reason_phrase),
+        cmocka_unit_test(test_each_status_line_fits),
+        cmocka_unit_test(test_a_status_outside_100_to_999_is_rejected),
+        cmocka_unit_test(test_a_head_has_the_fields_that_the_core_adds),
         cmocka_unit_test(test_date_and_server_are_not_doubled),
-        cmocka_unit_test(test_start_forgets),
-        cmocka_unit_test(test_error_answers),
-        cmocka_unit_test(test_error_answers_that_keep_the_connection),
-        cmocka_unit_test(test_room),
-        cmocka_unit_test(test_allocations_fail),
-        cmocka_unit_test(test_each_step_without_memory),
+        cmocka_unit_test(test_start_forgets_the_response_before),
+        cmocka_unit_test(test_an_error_response_is_complete),
+        cmocka_unit_test(test_an_error_response_may_keep_the_connection),
+        cmocka_unit_test(test_each_step_makes_room_in_the_buffer),
+        cmocka_unit_test(test_each_allocation_of_a_response_fails_once),
+        cmocka_unit_test(test_each_step_fails_if_there_is_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

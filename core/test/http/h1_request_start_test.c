@@ -1,4 +1,4 @@
-/* h1_request_start_test.c: since when a request waits, in the notations that proxies have for it. */
+/* h1_request_start_test.c: the value of X-Request-Start, in the notations of different proxies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static uint64_t start_of(const char *value)
     return bb__request_start(head);
 }
 
-static void test_knows_the_notations(void **state)
+static void test_the_notations_of_proxies_are_read(void **state)
 {
     (void)state;
     static const struct {
@@ -47,7 +47,7 @@ static void test_knows_the_notations(void **state)
         {"", 0},
         {"yesterday", 0},
         {"-1700000000", 0},
-        {"1700000000 ", UINT64_C(1700000000000000)}, /* no part of the value */
+        {"1700000000 ", UINT64_C(1700000000000000)}, /* white space at the end is no part of the value */
         {"1700000000 1", 0},
         {"1700000000.", UINT64_C(1700000000000000)},
         {"1700000000.5x", 0},
@@ -67,8 +67,8 @@ static void test_knows_the_notations(void **state)
         assert_int_equal(start_of(examples[i].value), examples[i].start);
 }
 
-/* A field at the end of what may be read. */
-static void test_reads_no_further_than_the_value(void **state)
+/* The value ends right before an inaccessible page. */
+static void test_no_byte_behind_the_value_is_read(void **state)
 {
     (void)state;
     static const char *const values[] = {"", "t", "t=", "t=1", "17", "1700000000.", "1700000000.5"};
@@ -83,7 +83,7 @@ static void test_reads_no_further_than_the_value(void **state)
     guard_free(&guard);
 }
 
-static void test_most_requests_have_none(void **state)
+static void test_a_request_without_the_field_has_no_start(void **state)
 {
     (void)state;
     static const char *const others[] = {"", "X-Request-Stare: 1\r\n", "X-Request-Start-Not: 1\r\n"};
@@ -94,7 +94,7 @@ static void test_most_requests_have_none(void **state)
     }
 }
 
-static void test_of_several_none_counts(void **state)
+static void test_a_request_with_several_fields_has_no_start(void **state)
 {
     (void)state;
     const struct bb_head *head = head_with("X-Request-Start: 1700000000\r\nx-request-start: 1700000000\r\n");
@@ -107,10 +107,10 @@ static void test_of_several_none_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_knows_the_notations),
-        TEST(test_reads_no_further_than_the_value),
-        TEST(test_most_requests_have_none),
-        TEST(test_of_several_none_counts),
+        TEST(test_the_notations_of_proxies_are_read),
+        TEST(test_no_byte_behind_the_value_is_read),
+        TEST(test_a_request_without_the_field_has_no_start),
+        TEST(test_a_request_with_several_fields_has_no_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* h1_scan_test.c: every scanner against the grammar spelled out byte by byte, each byte value at each place
- * of inputs that are shorter and longer than a block, all of them right before an inaccessible page. */
+/* h1_scan_test.c: each scanner, compared with the grammar byte by byte. Each byte value is at each place of
+ * inputs that are shorter and longer than a block. All inputs end right before an inaccessible page. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 static struct guard guard;
 
-/* The grammar once more, from the text of the RFCs and not from the tables under test. */
+/* The grammar again, from the text of the RFCs and not from the tables under test. */
 
 static bool in_value(unsigned byte)
 {
@@ -87,7 +87,7 @@ static void examine_every_byte_at_every_place(const struct scanner *scanner)
     }
 }
 
-static void test_every_byte_at_every_place(void **state)
+static void test_each_scanner_stops_at_each_byte_outside_its_grammar(void **state)
 {
     (void)state;
     each_scanner(examine_every_byte_at_every_place);
@@ -107,13 +107,13 @@ static void examine_the_first_of_many(const struct scanner *scanner)
     }
 }
 
-static void test_the_first_of_many(void **state)
+static void test_each_scanner_stops_at_the_first_of_many_such_bytes(void **state)
 {
     (void)state;
     each_scanner(examine_the_first_of_many);
 }
 
-/* A scanner is given the end of what it may look at, which need not be the end of the buffer. */
+/* A scanner gets the end of the bytes that it may look at. The buffer may be longer. */
 static void examine_bytes_behind_the_end(const struct scanner *scanner)
 {
     for (size_t len = 0; len <= LONGEST; len++) {
@@ -124,19 +124,19 @@ static void examine_bytes_behind_the_end(const struct scanner *scanner)
     }
 }
 
-static void test_bytes_behind_the_end(void **state)
+static void test_no_byte_behind_the_end_matters(void **state)
 {
     (void)state;
     each_scanner(examine_bytes_behind_the_end);
 }
 
-static void test_tchar_table(void **state)
+static void test_the_table_of_tchars_agrees_with_the_grammar(void **state)
 {
     (void)state;
     for (unsigned byte = 0; byte < 256; byte++) assert_int_equal(bb__is_tchar[byte], in_token(byte));
 }
 
-static void test_words(void **state)
+static void test_a_word_is_compared_in_any_letter_case(void **state)
 {
     (void)state;
     static const char *const same[] = {"chunked", "Chunked", "CHUNKED", "cHuNkEd"};
@@ -157,13 +157,13 @@ static void test_words(void **state)
     assert_false(bb__is_word("chunked\0", 8, "chunked"));
     assert_false(bb__is_word("\0", 1, ""));
     assert_true(bb__is_word("", 0, ""));
-    /* Upper case differs from lower by one bit, and so do other characters. */
+    /* Upper and lower case differ by one bit, and so do other characters. */
     assert_true(bb__is_word("HTTP://", 7, "http://"));
     assert_false(bb__is_word("http:\x0f/", 7, "http://"));
     assert_false(bb__is_word("100\rcontinue", 12, "100-continue"));
 }
 
-static void test_blanks(void **state)
+static void test_only_space_and_tab_are_blanks(void **state)
 {
     (void)state;
     for (unsigned byte = 0; byte < 256; byte++)
@@ -173,12 +173,12 @@ static void test_blanks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_byte_at_every_place),
-        cmocka_unit_test(test_the_first_of_many),
-        cmocka_unit_test(test_bytes_behind_the_end),
-        cmocka_unit_test(test_tchar_table),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_blanks),
+        cmocka_unit_test(test_each_scanner_stops_at_each_byte_outside_its_grammar),
+        cmocka_unit_test(test_each_scanner_stops_at_the_first_of_many_such_bytes),
+        cmocka_unit_test(test_no_byte_behind_the_end_matters),
+        cmocka_unit_test(test_the_table_of_tchars_agrees_with_the_grammar),
+        cmocka_unit_test(test_a_word_is_compared_in_any_letter_case),
+        cmocka_unit_test(test_only_space_and_tab_are_blanks),
     };
     guard = guard_new(LONGEST);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* h1_target_test.c: the forms of a request target (RFC 9112 3.2), and what is a host (RFC 3986 3.2.2). */
+/* h1_target_test.c: the forms of a request target (RFC 9112 3.2), and which texts are a host (RFC 3986
+ * 3.2.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@ static int answer_to(const char *request_line)
     return answer(bytes, (size_t)len);
 }
 
-static void test_origin_form(void **state)
+static void test_origin_form_is_split(void **state)
 {
     (void)state;
     static const struct {
@@ -55,7 +56,7 @@ static void test_origin_form(void **state)
     }
 }
 
-static void test_absolute_form(void **state)
+static void test_absolute_form_replaces_host(void **state)
 {
     (void)state;
     static const struct {
@@ -82,7 +83,7 @@ static void test_absolute_form(void **state)
     }
 }
 
-static void test_absolute_form_without_host(void **state)
+static void test_absolute_form_needs_no_host_in_http_1_0(void **state)
 {
     (void)state;
     const struct bb_head *head = accepted(BYTES("GET http://a.example:81/ HTTP/1.0\r\n\r\n"));
@@ -95,7 +96,7 @@ static void test_absolute_form_without_host(void **state)
     assert_int_equal(answer(BYTES("GET http://a.example/ HTTP/1.1\r\nHost: a b\r\n\r\n")), 400);
 }
 
-static void test_asterisk_form(void **state)
+static void test_asterisk_form_is_for_options_only(void **state)
 {
     (void)state;
     const struct bb_head *head = head_for("OPTIONS *");
@@ -107,7 +108,7 @@ static void test_asterisk_form(void **state)
         assert_int_equal(answer_to(refused[i]), 400);
 }
 
-static void test_targets_that_are_refused(void **state)
+static void test_malformed_targets_are_rejected(void **state)
 {
     (void)state;
     static const char *const lines[] = {
@@ -147,8 +148,8 @@ static void test_targets_that_are_refused(void **state)
     assert_int_equal(answer_to("CONNECT /"), 501);
 }
 
-/* Every byte in a path and in a query: obs-text passes, as do the printable ones but "#" and SP. */
-static void test_every_byte_of_a_target(void **state)
+/* Each byte in a path and in a query. obs-text and printable bytes pass, except "#" and SP. */
+static void test_each_byte_of_a_target_is_accepted_or_rejected(void **state)
 {
     (void)state;
     for (unsigned byte = 0; byte < 256; byte++) {
@@ -170,7 +171,7 @@ static bool is_authority(const char *text, struct bb_slice *host, struct bb_slic
                                host, port);
 }
 
-static void test_authorities(void **state)
+static void test_valid_authorities_are_split(void **state)
 {
     (void)state;
     static const struct {
@@ -286,7 +287,7 @@ static const char *const no_authorities[] = {
     "[::1]:65536",
 };
 
-static void test_no_authorities(void **state)
+static void test_invalid_authorities_are_rejected(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof no_authorities / sizeof *no_authorities; i++) {
@@ -300,14 +301,14 @@ static void test_no_authorities(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_origin_form),
-        TEST(test_absolute_form),
-        TEST(test_absolute_form_without_host),
-        TEST(test_asterisk_form),
-        TEST(test_targets_that_are_refused),
-        TEST(test_every_byte_of_a_target),
-        TEST(test_authorities),
-        TEST(test_no_authorities),
+        TEST(test_origin_form_is_split),
+        TEST(test_absolute_form_replaces_host),
+        TEST(test_absolute_form_needs_no_host_in_http_1_0),
+        TEST(test_asterisk_form_is_for_options_only),
+        TEST(test_malformed_targets_are_rejected),
+        TEST(test_each_byte_of_a_target_is_accepted_or_rejected),
+        TEST(test_valid_authorities_are_split),
+        TEST(test_invalid_authorities_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* head_case.h: one request head in every way it can reach the parser: whole, each prefix of it, and as a
- * connection reads it byte by byte; with names unknown, known, and without a table; each time at a guard
- * page. All must agree. Used by the head parser's tests; include cmocka.h before it. */
+/* head_case.h: parses a request head in each way in which it can come: as a whole, each prefix of it, and as
+ * a connection reads it byte by byte; with names unknown, known, and without a table; each time at a guard
+ * page. All results must agree. For the tests of the head parser. Include cmocka.h before it. */
 #ifndef BB_TEST_HEAD_CASE_H
 #define BB_TEST_HEAD_CASE_H
 
@@ -20,11 +20,11 @@ struct outcome {
     struct bb_field fields[MOST_FIELDS];
 };
 
-/* What every case is parsed with. */
+/* The limits for all cases. */
 static struct bb__head_limits limits;
 static struct guard head_guard;
 
-/* The defaults; before each test. */
+/* Sets the defaults; runs before each test. */
 static inline int reset_limits(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static inline void assert_same_head(const struct bb_head *left, const struct bb_
     }
 }
 
-/* Both were parsed at the guard page, at its end: the bytes are still there, in the same place. */
+/* Both were parsed at the end of the guard page, so the bytes are still at the same place. */
 static inline void assert_same_outcome(const struct outcome *left, const struct outcome *right)
 {
     assert_int_equal(left->code, right->code);
@@ -82,7 +82,7 @@ static inline void assert_same_outcome(const struct outcome *left, const struct 
     assert_same_head(&left->head, &right->head);
 }
 
-/* A prefix is answered like the whole, or needs more. Once answered it stays so. */
+/* A prefix has the same result as the whole, or needs more. Longer prefixes keep a result. */
 static inline void check_prefixes(const char *bytes, size_t len, struct bb__field_names *names,
                                   const struct outcome *whole)
 {
@@ -99,8 +99,8 @@ static inline void check_prefixes(const char *bytes, size_t len, struct bb__fiel
     }
 }
 
-/* The connection's procedure: parse what came first, then only when bb__head_ended() says so. Returns the
- * answer. */
+/* Parses as a connection does: the first bytes, then again only if bb__head_ended() says so. Returns the
+ * result. */
 static inline int drip(const char *bytes, size_t len, size_t first, struct bb__field_names *names)
 {
     static struct outcome outcome;
@@ -113,13 +113,13 @@ static inline int drip(const char *bytes, size_t len, size_t first, struct bb__f
     return outcome.code;
 }
 
-/* True when the bytes hold an empty line, after which no head can wait for more. */
+/* True if there is an empty line. After it, no head can wait for more. */
 static inline bool has_empty_line(const char *bytes, size_t len)
 {
     return memmem(bytes, len, "\r\n\r\n", 4) != NULL;
 }
 
-/* Parses in every way; returns the one outcome there is, valid until the next call. */
+/* Parses in each way. Returns the common result, valid until the next call. */
 static inline const struct outcome *parse(const char *bytes, size_t len)
 {
     static struct outcome nameless, whole;
@@ -140,7 +140,7 @@ static inline const struct outcome *parse(const char *bytes, size_t len)
             if (has_empty_line(bytes, len) || code != BB_AGAIN) assert_int_equal(code, whole.code);
         }
     }
-    parse_at_guard(bytes, len, names, &whole); /* whose slices are at the guard page again */
+    parse_at_guard(bytes, len, names, &whole); /* the slices are at the guard page again */
     bb__field_names_free(names);
     return &whole;
 }

@@ -1,4 +1,5 @@
-/* io_case.h: connections that lanes share, and one of the lanes busy for as long as the test wants. */
+/* io_case.h: connections that lanes share, while one lane is busy for as long as the test wants. For the
+ * tests of the I/O thread. */
 #ifndef BB_TEST_PORTER_CASE_H
 #define BB_TEST_PORTER_CASE_H
 
@@ -15,7 +16,7 @@ static inline struct bb_settings settings_for_tests(void)
     return settings;
 }
 
-/* Connections that all lanes have had a part of. */
+/* Opens connections. Each has got a response, so all lanes may have some of them. */
 static inline void connect_all(struct lanes *lanes, int fds[CONNECTIONS])
 {
     for (int i = 0; i < CONNECTIONS; i++) {
@@ -29,7 +30,7 @@ static inline void close_all(int fds[CONNECTIONS])
     for (int i = 0; i < CONNECTIONS; i++) close(fds[i]);
 }
 
-/* The lane that has this connection has a request that does not end before unblock(). */
+/* The lane that has this connection gets a request that does not end before unblock(). */
 static inline void block(struct lanes *lanes, int fd)
 {
     say(fd, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -48,7 +49,7 @@ static inline unsigned finish(struct lanes *lanes)
     return lanes_finish(lanes);
 }
 
-/* Connections, and the lane that has the first of them is busy until disperse(). */
+/* Connections. The lane that has the first one is busy until disperse(). */
 struct crowd {
     struct lanes lanes;
     int fds[CONNECTIONS];
@@ -61,7 +62,7 @@ static inline void gather(struct crowd *crowd, int lanes, const struct bb_settin
     block(&crowd->lanes, crowd->fds[0]);
 }
 
-/* served: how many requests besides those of gather(). */
+/* served: how many requests there were besides those of gather(). */
 static inline void disperse(struct crowd *crowd, unsigned served)
 {
     unblock(&crowd->lanes, crowd->fds[0]);

@@ -1,5 +1,5 @@
-/* io_drain_test.c: a graceful stop while one lane is busy for long: lanes of this worker and of another
- * one serve the clients of its connections, and all lanes end when nothing is left. Also run under
+/* io_drain_test.c: a graceful stop while one lane is busy for long. Other lanes of its worker, and lanes of
+ * another worker, serve the clients of its connections. All lanes end when nothing is left. Also run under
  * ThreadSanitizer (make tsan). */
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 #include "system/scoreboard.h"
 #include "worker/worker.h"
 
-/* No time limit ends a test. */
+/* No timeout is over before the test ends. */
 static struct bb_settings patient(void)
 {
     struct bb_settings settings = settings_for_tests();
@@ -35,7 +35,7 @@ static void close_scoreboard(void)
     lanes_scoreboard = NULL;
 }
 
-/* All but the first one, whose lane is busy. */
+/* Sends a request on each connection but the first, whose lane is busy. */
 static void ask_all_once_more(int fds[CONNECTIONS])
 {
     for (int i = 1; i < CONNECTIONS; i++) {
@@ -46,7 +46,7 @@ static void ask_all_once_more(int fds[CONNECTIONS])
     }
 }
 
-static void test_drained_lanes_serve_those_of_a_busy_one(void **state)
+static void test_draining_lanes_serve_the_clients_of_a_busy_lane(void **state)
 {
     (void)state;
     struct bb_settings settings = patient();
@@ -61,7 +61,7 @@ static void test_drained_lanes_serve_those_of_a_busy_one(void **state)
     close_scoreboard();
 }
 
-/* Two workers with one lane each. The first one has all connections, and its lane is busy. */
+/* Two workers with one lane each. The first worker has all connections, and its lane is busy. */
 struct pair_of_workers {
     struct crowd crowd;
     struct lanes other;
@@ -76,7 +76,7 @@ static void start_two(struct pair_of_workers *pair, const struct bb_settings *se
     gather(&pair->crowd, 1, settings);
     lanes_start(&pair->other, 1, settings);
     pair->other.descriptors = -1;
-    pair->other.worker->pid = 1; /* as if it were in another process, which has the same listener */
+    pair->other.worker->pid = 1; /* as if it were another process that has the same listener */
     pair->other.worker->addresses[0] = pair->crowd.lanes.worker->addresses[0];
 }
 
@@ -96,7 +96,7 @@ static void end_two(struct pair_of_workers *pair, unsigned by_crowd, unsigned by
     for (int i = 0; i < 2; i++) close(pair->shared_queue[i]);
 }
 
-static void test_drained_workers_serve_those_of_another_one(void **state)
+static void test_a_draining_worker_serves_the_clients_of_another_worker(void **state)
 {
     (void)state;
     struct bb_settings settings = patient();
@@ -108,8 +108,8 @@ static void test_drained_workers_serve_those_of_another_one(void **state)
     end_two(&pair, CONNECTIONS + 1, CONNECTIONS - 1);
 }
 
-/* Nobody has accepted them when the order comes. */
-static void test_those_that_are_queued_do_not_wait_for_a_busy_lane(void **state)
+/* No lane has accepted these connections when the order comes. */
+static void test_queued_connections_do_not_wait_for_a_busy_lane(void **state)
 {
     (void)state;
     struct bb_settings settings = patient();
@@ -129,8 +129,8 @@ static void test_those_that_are_queued_do_not_wait_for_a_busy_lane(void **state)
     end_two(&pair, CONNECTIONS + 1, 4);
 }
 
-/* A I/O thread does not look after a lane that has a single connection. */
-static void test_those_that_are_queued_do_not_wait_for_a_lane_that_is_alone(void **state)
+/* The I/O thread does not watch a lane that has a single connection. */
+static void test_queued_connections_do_not_wait_for_a_lane_that_is_alone(void **state)
 {
     (void)state;
     struct bb_settings settings = patient();
@@ -154,7 +154,7 @@ static void test_those_that_are_queued_do_not_wait_for_a_lane_that_is_alone(void
     end_two(&pair, CONNECTIONS + 1 + 4, 1);
 }
 
-/* Beside another process, whose lane never ends. */
+/* The worker drains beside another process, whose lane never ends. leaves: the other process drains, too. */
 static void drains_beside(bool leaves, const struct bb_settings *settings)
 {
     struct lanes lanes;
@@ -178,8 +178,8 @@ static void test_a_worker_that_goes_on_serving_is_not_waited_for(void **state)
     drains_beside(false, &settings);
 }
 
-/* It is killed when GracefulTimeout is over. The others have ended by then. */
-static void test_a_worker_that_does_not_finish_is_not_waited_for_to_the_last(void **state)
+/* The other process is killed when GracefulTimeout is over. The lanes of this worker have ended by then. */
+static void test_lanes_end_before_a_worker_that_does_not_finish_is_killed(void **state)
 {
     (void)state;
     struct bb_settings settings = patient();
@@ -187,7 +187,7 @@ static void test_a_worker_that_does_not_finish_is_not_waited_for_to_the_last(voi
     drains_beside(true, &settings);
 }
 
-/* A process that was killed, and whose line nobody has cleared. */
+/* A process was killed, and nobody has cleared its slot. */
 static void test_a_dead_worker_is_not_waited_for(void **state)
 {
     (void)state;
@@ -206,15 +206,15 @@ static void test_a_dead_worker_is_not_waited_for(void **state)
 
 int main(void)
 {
-    (void)alarm(3 * WAIT_LIMIT); /* a lane that never ends */
+    (void)alarm(3 * WAIT_LIMIT); /* for a lane that never ends */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drained_lanes_serve_those_of_a_busy_one),
-        cmocka_unit_test(test_drained_workers_serve_those_of_another_one),
-        cmocka_unit_test(test_those_that_are_queued_do_not_wait_for_a_busy_lane),
-        cmocka_unit_test(test_those_that_are_queued_do_not_wait_for_a_lane_that_is_alone),
+        cmocka_unit_test(test_draining_lanes_serve_the_clients_of_a_busy_lane),
+        cmocka_unit_test(test_a_draining_worker_serves_the_clients_of_another_worker),
+        cmocka_unit_test(test_queued_connections_do_not_wait_for_a_busy_lane),
+        cmocka_unit_test(test_queued_connections_do_not_wait_for_a_lane_that_is_alone),
         cmocka_unit_test(test_a_worker_that_goes_on_serving_is_not_waited_for),
-        cmocka_unit_test(test_a_worker_that_does_not_finish_is_not_waited_for_to_the_last),
+        cmocka_unit_test(test_lanes_end_before_a_worker_that_does_not_finish_is_killed),
         cmocka_unit_test(test_a_dead_worker_is_not_waited_for),
     };
-    return cmocka_run_group_tests_name("porter_drain", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("io_drain", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* io_fault_test.c: what fails in the I/O thread is told, once per second, and is not tried again without a
+/* io_fault_test.c: what fails in the I/O thread is reported once per second, and tried again only after a
  * pause. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "support/fail_socket.h"
 #include "support/fake_clock.h"
 
-/* A lane that is busy, one connection of it, and the I/O thread without its thread. */
+/* A busy lane, one of its connections, and the struct of the I/O thread without its thread. */
 struct scene {
     struct host *host;
     struct bb__io_thread io;
@@ -58,7 +58,7 @@ static void look(struct scene *scene)
     struct bb_lane *lane = scene->host->lane;
     scene->io.context.now = bb__clock_ms();
     bb__io_go_on(&scene->io, lane);
-    assert_true(lane->watched.due > scene->io.context.now); /* there is a pause */
+    assert_true(lane->watched.due > scene->io.context.now); /* the I/O thread pauses */
     assert_true(bb__owner_unpark(&lane->owner));
     bb__io_tell(&scene->io);
 }
@@ -79,7 +79,7 @@ static void assert_no_events(struct scene *scene)
     assert_int_equal(bb_worker_event(scene->host->worker, &event), BB_AGAIN);
 }
 
-static void test_a_set_that_cannot_be_watched(void **state)
+static void test_a_set_that_cannot_be_watched_is_reported(void **state)
 {
     (void)state;
     struct scene *scene = begin("");
@@ -100,7 +100,7 @@ static void test_a_set_that_cannot_be_watched(void **state)
     end(scene);
 }
 
-static void test_a_connection_that_cannot_be_watched(void **state)
+static void test_a_connection_that_cannot_be_watched_is_closed(void **state)
 {
     (void)state;
     struct scene *scene = begin("");
@@ -115,7 +115,7 @@ static void test_a_connection_that_cannot_be_watched(void **state)
     end(scene);
 }
 
-static void test_a_shared_queue_that_fails(void **state)
+static void test_a_failure_of_the_shared_queue_is_reported(void **state)
 {
     (void)state;
     struct scene *scene = begin("");
@@ -135,7 +135,7 @@ static void test_a_shared_queue_that_fails(void **state)
     end(scene);
 }
 
-/* The application has closed a descriptor that was not its own, and somebody has got the number. */
+/* The application has closed a descriptor that is not its own, and another file has got the number. */
 static void take_the_number(int number)
 {
     int other = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -143,7 +143,7 @@ static void take_the_number(int number)
     close(other);
 }
 
-static void test_a_lane_that_hears_of_nothing_pauses(void **state)
+static void test_a_lane_that_cannot_poll_pauses(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -165,7 +165,7 @@ static void test_a_lane_that_hears_of_nothing_pauses(void **state)
 
 /* ---- the access log ---- */
 
-static void test_lost_lines_are_counted(void **state)
+static void test_lost_log_lines_are_counted(void **state)
 {
     (void)state;
     struct scene *scene = begin("/dev/null");
@@ -183,7 +183,7 @@ static void test_lost_lines_are_counted(void **state)
     end(scene);
 }
 
-static void test_a_log_that_is_stuck_is_left_alone_for_a_while(void **state)
+static void test_a_log_that_takes_nothing_is_tried_again_after_a_pause(void **state)
 {
     (void)state;
     struct scene *scene = begin("/dev/full");
@@ -206,12 +206,12 @@ static void test_a_log_that_is_stuck_is_left_alone_for_a_while(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_set_that_cannot_be_watched),
-        cmocka_unit_test(test_a_connection_that_cannot_be_watched),
-        cmocka_unit_test(test_a_shared_queue_that_fails),
-        cmocka_unit_test(test_a_lane_that_hears_of_nothing_pauses),
-        cmocka_unit_test(test_lost_lines_are_counted),
-        cmocka_unit_test(test_a_log_that_is_stuck_is_left_alone_for_a_while),
+        cmocka_unit_test(test_a_set_that_cannot_be_watched_is_reported),
+        cmocka_unit_test(test_a_connection_that_cannot_be_watched_is_closed),
+        cmocka_unit_test(test_a_failure_of_the_shared_queue_is_reported),
+        cmocka_unit_test(test_a_lane_that_cannot_poll_pauses),
+        cmocka_unit_test(test_lost_log_lines_are_counted),
+        cmocka_unit_test(test_a_log_that_takes_nothing_is_tried_again_after_a_pause),
     };
-    return cmocka_run_group_tests_name("porter_fault", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("io_fault", tests, NULL, NULL);
 }

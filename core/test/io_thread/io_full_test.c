@@ -1,5 +1,5 @@
-/* io_full_test.c: how many requests may wait for a lane while all of them are busy (MaxQueue). Also run
- * under ThreadSanitizer (make tsan). */
+/* io_full_test.c: MaxQueue: how many requests may wait for a lane while all lanes are busy. Also run under
+ * ThreadSanitizer (make tsan). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "rush.h"
 #include "support/later_clock.h"
 
-static void test_one_more_than_may_wait_is_refused(void **state)
+static void test_one_request_more_than_max_queue_is_rejected(void **state)
 {
     (void)state;
     struct bb_settings settings = bounded(0, 2);
@@ -40,8 +40,8 @@ static void test_one_more_than_may_wait_is_refused(void **state)
     end(&rush, 5);
 }
 
-/* They stay with their lane, in its worker's memory. */
-static void test_those_that_the_shared_queue_has_no_room_for_count_as_well(void **state)
+/* These requests stay with their lane, in its worker's memory. */
+static void test_requests_without_room_in_the_shared_queue_count(void **state)
 {
     (void)state;
     static const struct iovec word = {(char *)"", 1};
@@ -67,8 +67,8 @@ static void test_those_that_the_shared_queue_has_no_room_for_count_as_well(void 
     end(&rush, 3);
 }
 
-/* Nor is it asked for: RFC 9110 10.1.1. */
-static void test_a_body_is_not_read_for_nobody(void **state)
+/* The client is not asked for it with 100 Continue either (RFC 9110 10.1.1). */
+static void test_the_body_of_a_rejected_request_is_not_read(void **state)
 {
     (void)state;
     static const char *const fields[] = {"Content-Length: 1000000\r\nExpect: 100-continue\r\n\r\n",
@@ -78,7 +78,7 @@ static void test_a_body_is_not_read_for_nobody(void **state)
     begin_busy(&rush, 0, 1);
     int waits = ask(&rush, "GET /waits HTTP/1.1\r\nHost: x\r\n\r\n");
     await_waiting(&rush, 1);
-    int sure = ask(&rush, "GET /sure HTTP/1.1\r\nHost: x\r\n\r\n"); /* who waits, waits for long by now */
+    int sure = ask(&rush, "GET /sure HTTP/1.1\r\nHost: x\r\n\r\n"); /* this shows that the queue is full */
     assert_refused(sure, NULL);
     int check = ask(&rush, "POST /up HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n");
     for (int i = 0; i < 2; i++) {
@@ -87,7 +87,7 @@ static void test_a_body_is_not_read_for_nobody(void **state)
         assert_refused(fd, "\r\nConnection: close\r\n");
         close(fd);
     }
-    assert_true(is_silent(check)); /* of a health check it is */
+    assert_true(is_silent(check)); /* the body of a health check is read */
     unblock_all(&rush);
     assert_true(lanes_read(waits, "/waits 0"));
     say(check, "ab");
@@ -98,7 +98,7 @@ static void test_a_body_is_not_read_for_nobody(void **state)
     end(&rush, 2);
 }
 
-static void test_nobody_is_refused_whom_a_lane_has_time_for(void **state)
+static void test_no_request_is_rejected_that_a_lane_has_time_for(void **state)
 {
     (void)state;
     struct bb_settings settings = bounded(SOON, 1);
@@ -120,10 +120,10 @@ static void test_nobody_is_refused_whom_a_lane_has_time_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_more_than_may_wait_is_refused),
-        cmocka_unit_test(test_those_that_the_shared_queue_has_no_room_for_count_as_well),
-        cmocka_unit_test(test_a_body_is_not_read_for_nobody),
-        cmocka_unit_test(test_nobody_is_refused_whom_a_lane_has_time_for),
+        cmocka_unit_test(test_one_request_more_than_max_queue_is_rejected),
+        cmocka_unit_test(test_requests_without_room_in_the_shared_queue_count),
+        cmocka_unit_test(test_the_body_of_a_rejected_request_is_not_read),
+        cmocka_unit_test(test_no_request_is_rejected_that_a_lane_has_time_for),
     };
-    return cmocka_run_group_tests_name("porter_full", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("io_full", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* io_hang_test.c: a I/O thread that does not come back from a step holds up no end of the process. */
+/* io_hang_test.c: if the I/O thread hangs in a step, the process can end all the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +9,8 @@
 #include "io_thread/io_work.h"
 #include "support/lanes.h"
 
-/* It would have this lock for the whole of its step. */
-static void test_the_end_of_its_worker(void **state)
+/* The I/O thread has this lock during a step. */
+static void test_a_worker_ends_although_its_io_thread_hangs(void **state)
 {
     (void)state;
     struct bb_settings settings;
@@ -33,7 +33,7 @@ static void test_the_end_of_its_worker(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_end_of_its_worker),
+        cmocka_unit_test(test_a_worker_ends_although_its_io_thread_hangs),
     };
-    return cmocka_run_group_tests_name("porter_hang", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("io_hang", tests, NULL, NULL);
 }

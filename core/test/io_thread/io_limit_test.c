@@ -1,5 +1,4 @@
-/* io_limit_test.c: requests that the host has for too long. Also run under ThreadSanitizer (make tsan).
- */
+/* io_limit_test.c: requests that the host takes too long for. Also run under ThreadSanitizer (make tsan). */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -25,7 +24,7 @@ static struct bb_settings limited(uint64_t request_timeout)
     return settings;
 }
 
-/* Its time begins when the application has it. */
+/* The time of the request begins when the application has it. */
 static int blocked_with(struct lanes *lanes, const char *request)
 {
     hold_clocks();
@@ -36,7 +35,7 @@ static int blocked_with(struct lanes *lanes, const char *request)
     return fd;
 }
 
-/* The worker has one lane. The request takes no time. */
+/* For a worker with one lane. The clocks are held, so the request takes no time. */
 static bool is_answered_at_once(const struct lanes *lanes, int fd, const char *target)
 {
     hold_clocks();
@@ -46,7 +45,7 @@ static bool is_answered_at_once(const struct lanes *lanes, int fd, const char *t
     return answered;
 }
 
-/* All that comes until the end of the connection. */
+/* Reads until the end of the connection. */
 static const char *read_to_end(int fd)
 {
     static char text[1024];
@@ -68,7 +67,7 @@ static void finish(struct lanes *lanes, unsigned served)
     assert_int_equal(lanes_finish(lanes), served);
 }
 
-static void test_one_that_is_not_answered(void **state)
+static void test_a_request_without_a_response_is_answered_with_504(void **state)
 {
     (void)state;
     struct bb_settings settings = limited(1000);
@@ -80,7 +79,7 @@ static void test_one_that_is_not_answered(void **state)
     assert_true(is_alarmed(lanes.worker, WAIT_LIMIT * 1000));
     assert_true(bb_worker_take_overdue(lanes.worker));
     assert_false(bb_worker_take_overdue(lanes.worker));
-    sem_post(&lanes.leave); /* what it says now nobody hears */
+    sem_post(&lanes.leave); /* the rest of the response is thrown away */
     int next = lanes_connect(&lanes);
     assert_true(is_answered_at_once(&lanes, next, "/next"));
     close(next);
@@ -88,7 +87,7 @@ static void test_one_that_is_not_answered(void **state)
     finish(&lanes, 2);
 }
 
-static void test_one_that_is_not_finished(void **state)
+static void test_a_response_that_has_begun_is_cut(void **state)
 {
     (void)state;
     struct bb_settings settings = limited(1000);
@@ -104,8 +103,9 @@ static void test_one_that_is_not_finished(void **state)
     finish(&lanes, 1);
 }
 
-/* The host is overdue, as its client is not: that has all of its answer, and its connection. */
-static void test_one_that_is_answered_already(void **state)
+/* The request is overdue because the host is still busy. Its client has the whole response, and keeps the
+ * connection. */
+static void test_a_client_that_has_its_whole_response_keeps_its_connection(void **state)
 {
     (void)state;
     static const char *const requests[] = {"POST /stay HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -124,7 +124,7 @@ static void test_one_that_is_answered_already(void **state)
     }
 }
 
-static void test_one_that_is_quick_enough(void **state)
+static void test_quick_requests_raise_no_alarm(void **state)
 {
     (void)state;
     struct bb_settings settings = limited(10 * 1000);
@@ -149,8 +149,8 @@ static bool is_alarmed_for_soft(const struct lanes *lanes)
            !bb_worker_take_overdue(lanes->worker);
 }
 
-/* The host is told, once, and nothing becomes of the request. */
-static void test_the_soft_limit(void **state)
+/* The host is told once. The request goes on. */
+static void test_the_host_is_told_of_the_soft_limit_once(void **state)
 {
     (void)state;
     struct bb_settings settings = limited(0);
@@ -171,7 +171,7 @@ static void test_the_soft_limit(void **state)
     finish(&lanes, 1);
 }
 
-/* One lane, and its request, which goes on. */
+/* Starts one lane, with a request that is past the soft limit and goes on. */
 static int past_the_soft_limit(struct lanes *lanes)
 {
     struct bb_settings settings = limited(0);
@@ -182,15 +182,15 @@ static int past_the_soft_limit(struct lanes *lanes)
     return fd;
 }
 
-/* Who hears of it late asks about another request. */
-static void test_the_soft_limit_of_one_that_has_ended(void **state)
+/* If the host asks too late, the lane has another request. */
+static void test_the_soft_limit_of_a_request_that_has_ended_is_not_told(void **state)
 {
     (void)state;
     struct lanes lanes;
     int fd = past_the_soft_limit(&lanes);
     sem_post(&lanes.leave);
     assert_true(lanes_read(fd, "/block 0"));
-    pthread_mutex_lock(&bb__io_of(lanes.worker)->link.lock); /* it has not looked since */
+    pthread_mutex_lock(&bb__io_of(lanes.worker)->link.lock); /* the I/O thread has not looked since */
     assert_true(is_answered_at_once(&lanes, fd, "/next"));
     assert_false(bb_lane_take_late(lanes.threads[0].lane));
     pthread_mutex_unlock(&bb__io_of(lanes.worker)->link.lock);
@@ -205,8 +205,8 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* A look of the I/O thread's that takes its time has begun before the request has. */
-static void test_no_limit_is_over_too_soon(void **state)
+/* A look of the I/O thread takes long, and began before the request. */
+static void test_no_limit_is_over_too_soon_if_a_look_takes_long(void **state)
 {
     (void)state;
     struct bb_settings settings = limited(0);
@@ -228,8 +228,8 @@ static void test_no_limit_is_over_too_soon(void **state)
     finish(&lanes, 1);
 }
 
-/* Both limits move, those of one request; what the host was told of it is told anew. */
-static void test_more_time(void **state)
+/* bb_lane_extend_time() moves both limits of one request. The host is told again at the new soft limit. */
+static void test_extended_time_moves_both_limits_of_a_request(void **state)
 {
     (void)state;
     struct bb_settings settings = limited(1500);
@@ -264,8 +264,9 @@ static void test_more_time(void **state)
     finish(&lanes, 3);
 }
 
-/* Who is told, and nothing else is to come, the I/O thread has no reason to look at again. */
-static void test_more_time_for_one_that_was_told(void **state)
+/* When the host has been told and nothing else is due, the I/O thread has no reason to look at the request
+ * again. */
+static void test_extended_time_counts_after_the_host_was_told(void **state)
 {
     (void)state;
     struct lanes lanes;
@@ -303,7 +304,7 @@ static bool is_silent(int fd, int wait)
     return poll(&watched, 1, wait) == 0;
 }
 
-static void test_another_process_is_told(void **state)
+static void test_the_parent_is_told_of_overdue_requests(void **state)
 {
     (void)state;
     struct lanes lanes;
@@ -312,7 +313,7 @@ static void test_another_process_is_told(void **state)
     int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_int_equal(next_word(told[0]), 'h');
     (void)read_to_end(fd);
-    assert_true(is_silent(told[0], 100)); /* there is another lane */
+    assert_true(is_silent(told[0], 100)); /* the other lane is idle */
     int second = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_int_equal(next_word(told[0]), 'u');
     (void)read_to_end(second);
@@ -320,14 +321,14 @@ static void test_another_process_is_told(void **state)
     sem_post(&lanes.leave);
     close(second);
     close(fd);
-    assert_int_equal(lanes_finish(&lanes), 2); /* it drains by itself */
+    assert_int_equal(lanes_finish(&lanes), 2); /* the worker drains by itself */
     close(told[0]);
     close(told[1]);
 }
 
-/* What another process may serve goes there, and then the host may be killed, when it has said all it knows.
- */
-static void test_another_process_is_told_when_nothing_else_is_left(void **state)
+/* First, other processes get all that they can serve. Then the host may be killed, but not before it has
+ * logged what it knows. */
+static void test_the_parent_is_told_when_only_stuck_requests_are_left(void **state)
 {
     (void)state;
     struct lanes lanes;
@@ -352,12 +353,12 @@ static void test_another_process_is_told_when_nothing_else_is_left(void **state)
     close(idle);
     close(half);
     close(fd);
-    assert_in_range(lanes_finish(&lanes), 2, 3); /* our lane may take it as well, once it is free */
+    assert_in_range(lanes_finish(&lanes), 2, 3); /* this worker's lane may take one, too */
     close(told[0]);
     close(told[1]);
 }
 
-static void test_nobody_is_told_before_it_is_logged(void **state)
+static void test_the_parent_is_not_told_before_the_host_has_logged(void **state)
 {
     (void)state;
     struct lanes lanes;
@@ -381,18 +382,18 @@ static void test_nobody_is_told_before_it_is_logged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_that_is_not_answered),
-        cmocka_unit_test(test_one_that_is_not_finished),
-        cmocka_unit_test(test_one_that_is_answered_already),
-        cmocka_unit_test(test_one_that_is_quick_enough),
-        cmocka_unit_test(test_the_soft_limit),
-        cmocka_unit_test(test_the_soft_limit_of_one_that_has_ended),
-        cmocka_unit_test(test_no_limit_is_over_too_soon),
-        cmocka_unit_test(test_more_time),
-        cmocka_unit_test(test_more_time_for_one_that_was_told),
-        cmocka_unit_test(test_another_process_is_told),
-        cmocka_unit_test(test_another_process_is_told_when_nothing_else_is_left),
-        cmocka_unit_test(test_nobody_is_told_before_it_is_logged),
+        cmocka_unit_test(test_a_request_without_a_response_is_answered_with_504),
+        cmocka_unit_test(test_a_response_that_has_begun_is_cut),
+        cmocka_unit_test(test_a_client_that_has_its_whole_response_keeps_its_connection),
+        cmocka_unit_test(test_quick_requests_raise_no_alarm),
+        cmocka_unit_test(test_the_host_is_told_of_the_soft_limit_once),
+        cmocka_unit_test(test_the_soft_limit_of_a_request_that_has_ended_is_not_told),
+        cmocka_unit_test(test_no_limit_is_over_too_soon_if_a_look_takes_long),
+        cmocka_unit_test(test_extended_time_moves_both_limits_of_a_request),
+        cmocka_unit_test(test_extended_time_counts_after_the_host_was_told),
+        cmocka_unit_test(test_the_parent_is_told_of_overdue_requests),
+        cmocka_unit_test(test_the_parent_is_told_when_only_stuck_requests_are_left),
+        cmocka_unit_test(test_the_parent_is_not_told_before_the_host_has_logged),
     };
-    return cmocka_run_group_tests_name("porter_limit", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("io_limit", tests, NULL, NULL);
 }

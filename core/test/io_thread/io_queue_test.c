@@ -1,5 +1,5 @@
-/* io_queue_test.c: for how long requests may wait for a lane while all of them are busy (QueueTimeout).
- * Also run under ThreadSanitizer (make tsan). */
+/* io_queue_test.c: QueueTimeout: how long requests may wait for a lane while all lanes are busy. Also run
+ * under ThreadSanitizer (make tsan). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "rush.h"
 #include "support/later_clock.h"
 
-static void test_who_waits_for_too_long_is_told_so(void **state)
+static void test_a_request_that_waits_for_too_long_is_rejected(void **state)
 {
     (void)state;
     struct bb_settings settings = bounded(SOON, 0);
@@ -30,8 +30,8 @@ static void test_who_waits_for_too_long_is_told_so(void **state)
     end(&rush, 3);
 }
 
-/* A process that was stopped while it was idle would take it, and never does. */
-static void test_who_is_left_to_one_that_was_stopped(void **state)
+/* The scoreboard shows a process as idle that was stopped, and never takes the request. */
+static void test_a_request_that_is_left_to_a_stopped_process_is_rejected(void **state)
 {
     (void)state;
     struct bb_settings settings = bounded(SOON, 0);
@@ -50,8 +50,8 @@ static void test_who_is_left_to_one_that_was_stopped(void **state)
     end(&rush, 2);
 }
 
-/* The same with a connection that nobody has accepted, which goes by the limit of MaxQueue as well. */
-static void test_a_new_one_is_not_left_to_one_that_was_stopped(void **state)
+/* The same for a connection that no lane has accepted, and for MaxQueue. */
+static void test_a_new_connection_is_not_left_to_a_stopped_process(void **state)
 {
     (void)state;
     for (int limit = 0; limit <= 1; limit++) {
@@ -69,7 +69,7 @@ static void test_a_new_one_is_not_left_to_one_that_was_stopped(void **state)
         close(last);
         if (limit == 0) assert_refused(first, NULL);
         hold_clocks();
-        bb__scoreboard_set_idle(stopped, false); /* it goes on, and is relied on again */
+        bb__scoreboard_set_idle(stopped, false); /* the process goes on, and counts as idle again */
         bb__scoreboard_set_idle(stopped, true);
         assert_int_equal(bb__scoreboard_idle(lanes_scoreboard, 8), 1);
         bb__scoreboard_set_idle(stopped, false);
@@ -81,8 +81,8 @@ static void test_a_new_one_is_not_left_to_one_that_was_stopped(void **state)
     }
 }
 
-/* A lane that leaves nothing behind has no need of the I/O thread, but others have. */
-static void test_a_lane_with_one_connection(void **state)
+/* A lane that leaves nothing behind does not need the I/O thread, but new connections do. */
+static void test_requests_that_wait_for_a_lane_with_one_connection_are_rejected(void **state)
 {
     (void)state;
     for (int limit = 0; limit <= 1; limit++) {
@@ -103,7 +103,7 @@ static void test_a_lane_with_one_connection(void **state)
     }
 }
 
-static void test_who_has_his_turn_in_time_is_served(void **state)
+static void test_a_request_that_gets_a_lane_in_time_is_served(void **state)
 {
     (void)state;
     struct bb_settings settings = bounded(NEVER, 0);
@@ -123,8 +123,8 @@ static void test_who_has_his_turn_in_time_is_served(void **state)
     end(&rush, 3);
 }
 
-/* The second could not be served before the first was answered: its time begins then. */
-static void test_what_is_pipelined_behind_it_is_next(void **state)
+/* The second request could not be served before the first was answered. Its time begins then. */
+static void test_a_pipelined_request_is_rejected_after_the_first(void **state)
 {
     (void)state;
     struct rush rush;
@@ -138,7 +138,7 @@ static void test_what_is_pipelined_behind_it_is_next(void **state)
     end(&rush, 1);
 }
 
-static void test_a_client_of_http_1_0_stays_if_it_says_so(void **state)
+static void test_a_client_of_http_1_0_that_asks_for_keep_alive_stays(void **state)
 {
     (void)state;
     struct rush rush;
@@ -153,10 +153,9 @@ static void test_a_client_of_http_1_0_stays_if_it_says_so(void **state)
     end(&rush, 1);
 }
 
-/* A word is in the way of those behind it, who do not wait for it; some lane may have to hear it all the
- * same.
- */
-static void test_who_is_behind_others_is_seen(void **state)
+/* The shared queue has a nudge before the request. The request must not wait behind it, but some lane still
+ * has to get the nudge. */
+static void test_a_request_behind_a_nudge_is_rejected(void **state)
 {
     (void)state;
     struct rush rush;
@@ -170,7 +169,7 @@ static void test_who_is_behind_others_is_seen(void **state)
     end(&rush, 0);
 }
 
-static void test_a_connection_that_the_client_ends(void **state)
+static void test_a_rejected_connection_is_closed_if_the_client_asks_for_it(void **state)
 {
     (void)state;
     struct rush rush;
@@ -209,16 +208,16 @@ static void test_a_health_check_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_waits_for_too_long_is_told_so),
-        cmocka_unit_test(test_who_is_left_to_one_that_was_stopped),
-        cmocka_unit_test(test_a_new_one_is_not_left_to_one_that_was_stopped),
-        cmocka_unit_test(test_a_lane_with_one_connection),
-        cmocka_unit_test(test_who_has_his_turn_in_time_is_served),
-        cmocka_unit_test(test_what_is_pipelined_behind_it_is_next),
-        cmocka_unit_test(test_a_client_of_http_1_0_stays_if_it_says_so),
-        cmocka_unit_test(test_who_is_behind_others_is_seen),
-        cmocka_unit_test(test_a_connection_that_the_client_ends),
+        cmocka_unit_test(test_a_request_that_waits_for_too_long_is_rejected),
+        cmocka_unit_test(test_a_request_that_is_left_to_a_stopped_process_is_rejected),
+        cmocka_unit_test(test_a_new_connection_is_not_left_to_a_stopped_process),
+        cmocka_unit_test(test_requests_that_wait_for_a_lane_with_one_connection_are_rejected),
+        cmocka_unit_test(test_a_request_that_gets_a_lane_in_time_is_served),
+        cmocka_unit_test(test_a_pipelined_request_is_rejected_after_the_first),
+        cmocka_unit_test(test_a_client_of_http_1_0_that_asks_for_keep_alive_stays),
+        cmocka_unit_test(test_a_request_behind_a_nudge_is_rejected),
+        cmocka_unit_test(test_a_rejected_connection_is_closed_if_the_client_asks_for_it),
         cmocka_unit_test(test_a_health_check_waits),
     };
-    return cmocka_run_group_tests_name("porter_queue", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("io_queue", tests, NULL, NULL);
 }

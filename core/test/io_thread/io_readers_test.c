@@ -1,6 +1,6 @@
-/* io_readers_test.c: lanes that wait for clients which do not read, and what happens when others need the
- * lanes. The clock is ahead by what the test says; the kernel waits in its own time. Also run under
- * ThreadSanitizer (make tsan). */
+/* io_readers_test.c: lanes that wait for clients which do not read, and what happens when other requests need
+ * the lanes. The test puts the clock ahead; the kernel waits in real time. Also run under ThreadSanitizer
+ * (make tsan). */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static void await_waiting(unsigned count)
     }
 }
 
-/* Whole and well, or reset. */
+/* True: the whole response has come; false: the connection was reset. */
 static bool reads_all(int fd)
 {
     static char bytes[1 << 20];
@@ -69,11 +69,11 @@ static void finish(unsigned served)
     assert_int_equal(lanes_finish(&lanes), served);
 }
 
-static void test_the_only_lane_goes_on_for_a_second(void **state)
+static void test_the_only_lane_waits_for_a_slow_client_for_a_second(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for(1);
-    settings.worker_timeout = 60000; /* its set is not only left alone, but watched */
+    settings.worker_timeout = 60000; /* the lane's owner state is ALONE, not IDLE */
     lanes_start(&lanes, 1, &settings);
     int slow = new_saying(LARGE);
     await_waiting(1);
@@ -87,17 +87,17 @@ static void test_the_only_lane_goes_on_for_a_second(void **state)
     finish(2);
 }
 
-/* The I/O thread looks all the while. The test moves the clock by less than the limit. With the time that the
- * lane waits it is more than the limit. */
-static void test_while_nobody_else_asks_it_goes_on(void **state)
+/* The I/O thread looks all the time. The test moves the clock by less than the limit. Together with the real
+ * time that the lane waits, this is more than the limit. */
+static void test_a_lane_waits_for_a_slow_client_while_no_request_waits(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for(1);
-    settings.request_timeout = 2000; /* what the lane waits for is not the application */
+    settings.request_timeout = 2000; /* the time of waiting for the client does not count */
     settings.min_body_rate = 0;
     lanes_start(&lanes, 1, &settings);
     int slow = new_saying(LARGE);
-    for (int fifth = 0; fifth < 7; fifth++) { /* of a second */
+    for (int fifth = 0; fifth < 7; fifth++) { /* fifths of a second */
         await_waiting(1);
         uint64_t waited = atomic_load(&lanes.threads[0].lane->reply.waited);
         atomic_fetch_add(&later, 200);
@@ -109,8 +109,8 @@ static void test_while_nobody_else_asks_it_goes_on(void **state)
     finish(1);
 }
 
-/* One of five computes, three wait for clients, two of them go on. */
-static void test_half_of_the_lanes_go_on(void **state)
+/* One of four lanes computes, and three wait for clients. Two of the three go on. */
+static void test_half_of_the_lanes_go_on_waiting_for_slow_clients(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for(1);
@@ -139,15 +139,15 @@ static void test_half_of_the_lanes_go_on(void **state)
     lanes_scoreboard = NULL;
 }
 
-/* The one that the lane waits for is not the slowest. */
-static void test_those_that_take_the_room_go_first(void **state)
+/* The lane waits for a client that is not the slowest. */
+static void test_a_client_whose_response_takes_the_room_is_reset_first(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for(LANES_LARGE + LANES_LARGE / 3); /* has room for one */
+    struct bb_settings settings = settings_for(LANES_LARGE + LANES_LARGE / 3); /* has room for one response */
     lanes_start(&lanes, 1, &settings);
     int hog = new_saying(LARGE), first = new_saying(SMALL);
     assert_true(lanes_read(first, "/small 0"));
-    for (int half = 0; half < 20; half++) { /* of a second; a stop for longer would be excused */
+    for (int half = 0; half < 20; half++) { /* halves of a second; a longer stop would be excused */
         atomic_fetch_add(&later, 500);
         assert_true(lanes_ask(first, "/small", "", ""));
     }
@@ -164,8 +164,8 @@ static void test_those_that_take_the_room_go_first(void **state)
     finish(24);
 }
 
-/* The first bytes are under way: this says nothing of the client yet. */
-static void test_who_has_just_begun_is_not_the_slowest(void **state)
+/* The first bytes are under way. So the rate of the client is not known yet. */
+static void test_a_client_that_has_just_begun_is_not_the_slowest(void **state)
 {
     (void)state;
     const uint64_t now = 1000 * 1000;
@@ -178,11 +178,11 @@ static void test_who_has_just_begun_is_not_the_slowest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_only_lane_goes_on_for_a_second),
-        cmocka_unit_test(test_while_nobody_else_asks_it_goes_on),
-        cmocka_unit_test(test_half_of_the_lanes_go_on),
-        cmocka_unit_test(test_those_that_take_the_room_go_first),
-        cmocka_unit_test(test_who_has_just_begun_is_not_the_slowest),
+        cmocka_unit_test(test_the_only_lane_waits_for_a_slow_client_for_a_second),
+        cmocka_unit_test(test_a_lane_waits_for_a_slow_client_while_no_request_waits),
+        cmocka_unit_test(test_half_of_the_lanes_go_on_waiting_for_slow_clients),
+        cmocka_unit_test(test_a_client_whose_response_takes_the_room_is_reset_first),
+        cmocka_unit_test(test_a_client_that_has_just_begun_is_not_the_slowest),
     };
-    return cmocka_run_group_tests_name("porter_readers", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("io_readers", tests, NULL, NULL);
 }

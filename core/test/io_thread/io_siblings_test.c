@@ -1,5 +1,5 @@
-/* io_siblings_test.c: a worker with a busy lane, beside those of other processes: for whom it stands
- * back, and what it leaves to them when it goes. Also run under ThreadSanitizer (make tsan). */
+/* io_siblings_test.c: a worker with a busy lane, beside lanes of other processes: when it pauses accepting
+ * for them, and what it leaves to them when it ends. Also run under ThreadSanitizer (make tsan). */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -23,16 +23,17 @@ static bool is_silent(int fd)
     return poll(&watched, 1, 20) == 0;
 }
 
-/* A lane that has just answered may take its client's next request before it waits, and does not see
- * meanwhile that its worker stands back. The lane that is blocked does not wait. */
+/* A lane that has just responded may take its client's next request before it waits. Until it waits, it does
+ * not see that accepting is paused. The blocked lane does not wait. */
 static bool any_lane_waits(const struct lanes *lanes)
 {
     return atomic_load(&lanes->threads[0].lane->intake.waiting) ||
            atomic_load(&lanes->threads[1].lane->intake.waiting);
 }
 
-/* The other process is a line on the scoreboard, and takes nothing. As time goes by that would be noticed. */
-static void test_lanes_stand_back_for_an_idle_process(void **state)
+/* The other process is only a slot on the scoreboard, and takes nothing. The clocks are held, as the I/O
+ * thread would notice that after a time. */
+static void test_lanes_pause_accepting_for_an_idle_process(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -74,8 +75,8 @@ static void test_lanes_stand_back_for_an_idle_process(void **state)
     lanes_scoreboard = NULL;
 }
 
-/* It was stopped, say, or its end is not known yet. */
-static void test_an_idle_process_that_takes_nothing(void **state)
+/* It may be stopped, or its end is not known yet. */
+static void test_lanes_accept_again_if_an_idle_process_takes_nothing(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -100,8 +101,8 @@ static void test_an_idle_process_that_takes_nothing(void **state)
     lanes_scoreboard = NULL;
 }
 
-/* Requests have waited for it in the shared queue: nothing is shared with it. */
-static void test_an_idle_process_that_lets_requests_wait(void **state)
+/* Requests have waited for this process in the shared queue, so nothing more is shared with it. */
+static void test_a_process_that_lets_requests_wait_does_not_count_as_idle(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -120,7 +121,7 @@ static void test_an_idle_process_that_lets_requests_wait(void **state)
     say(fds[1], "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
     say(fds[2], "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
     while (atomic_load(&lanes.worker->connections) > 1)
-        sched_yield(); /* the others are in the shared queue */
+        sched_yield(); /* the other connections are in the shared queue */
     uint64_t since = bb__clock_ms();
     while (bb__clock_ms() < since + 60) assert_true(is_silent(fds[1]));
     assert_int_equal(bb__scoreboard_idle_elsewhere(lanes_scoreboard, lanes.worker->pid, 8), 1);
@@ -134,7 +135,7 @@ static void test_an_idle_process_that_lets_requests_wait(void **state)
     lanes_scoreboard = NULL;
 }
 
-/* Takes one of those that were passed on; false: there was none, or it was a nudge. */
+/* Takes one connection that was passed on. False: there was none, or the message was a nudge. */
 static bool take_relayed(struct lanes *lanes)
 {
     char bytes[BB_SHARED_QUEUE_BYTES];
@@ -145,8 +146,8 @@ static bool take_relayed(struct lanes *lanes)
     return is_conn;
 }
 
-/* A worker that leaves, and for whose connections there is no room at first. */
-static void test_a_full_shared_queue_when_the_worker_leaves(void **state)
+/* The worker ends, and the shared queue has no room for its connections at first. */
+static void test_connections_wait_for_room_in_the_shared_queue(void **state)
 {
     (void)state;
     static const struct iovec word = {(char *)"", 1};
@@ -164,7 +165,7 @@ static void test_a_full_shared_queue_when_the_worker_leaves(void **state)
     assert_true(is_silent(fds[1]));
     uint64_t end = bb__clock_ms() + WAIT_LIMIT * 500;
     for (int arrived = 0; arrived < CONNECTIONS - 1 && bb__clock_ms() < end;) arrived += take_relayed(&lanes);
-    /* The last one has been sent, and is counted a moment later. */
+    /* The last connection has been sent. The count changes a moment later. */
     while (atomic_load(&lanes.worker->connections) > 1 && bb__clock_ms() < end) sched_yield();
     assert_int_equal(atomic_load(&lanes.worker->connections), 1);
     unblock(&lanes, fds[0]);
@@ -177,10 +178,10 @@ static void test_a_full_shared_queue_when_the_worker_leaves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lanes_stand_back_for_an_idle_process),
-        cmocka_unit_test(test_an_idle_process_that_takes_nothing),
-        cmocka_unit_test(test_an_idle_process_that_lets_requests_wait),
-        cmocka_unit_test(test_a_full_shared_queue_when_the_worker_leaves),
+        cmocka_unit_test(test_lanes_pause_accepting_for_an_idle_process),
+        cmocka_unit_test(test_lanes_accept_again_if_an_idle_process_takes_nothing),
+        cmocka_unit_test(test_a_process_that_lets_requests_wait_does_not_count_as_idle),
+        cmocka_unit_test(test_connections_wait_for_room_in_the_shared_queue),
     };
-    return cmocka_run_group_tests_name("porter_siblings", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("io_siblings", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* io_stopped_test.c: the time in which the process was stopped is not that of its requests. Also run
+/* io_stopped_test.c: the time for which the process was stopped does not count for its requests. Also run
  * under ThreadSanitizer (make tsan). */
 #include <dirent.h>
 #include <setjmp.h>
@@ -22,13 +22,13 @@ static bool all_others_sleep(void)
     bool all = true;
     for (struct dirent *task; (task = readdir(tasks));) {
         int id = atoi(task->d_name);
-        all = all && (id == 0 || id == gettid() || sleeps(id)); /* 0: no thread, but the directory */
+        all = all && (id == 0 || id == gettid() || sleeps(id)); /* 0: "." and "..", no threads */
     }
     closedir(tasks);
     return all;
 }
 
-/* It has nothing to do before its time, and waits. */
+/* Waits until the I/O thread has nothing to do, and all other threads sleep. */
 static void await_rest(struct bb__io_thread *io)
 {
     uint64_t end = __real_bb__clock_ms() + WAIT_LIMIT * 1000;
@@ -38,7 +38,7 @@ static void await_rest(struct bb__io_thread *io)
     }
 }
 
-/* So many ms later it looks. */
+/* The I/O thread looks `time` ms later. */
 static void pass(struct bb__io_thread *io, uint64_t time)
 {
     await_rest(io);
@@ -48,8 +48,8 @@ static void pass(struct bb__io_thread *io, uint64_t time)
     await_rest(io);
 }
 
-/* Before the wait for the limit would have been over. */
-static void test_a_request_has_as_long_as_it_was_stopped_on_top(void **state)
+/* Each stop ends before the wait for the limit would have been over. */
+static void test_a_request_gets_the_time_of_a_stop_on_top(void **state)
 {
     (void)state;
     struct bb_settings settings;
@@ -81,8 +81,8 @@ static void test_a_request_has_as_long_as_it_was_stopped_on_top(void **state)
     assert_int_equal(lanes_finish(&lanes), 1);
 }
 
-/* Its lane is busy, so the I/O thread counts the time of the others. */
-static void test_an_upload_that_the_io_thread_has(void **state)
+/* The lane is busy, so the I/O thread has the upload's timeouts. */
+static void test_a_stop_does_not_count_for_an_upload_of_the_io_thread(void **state)
 {
     (void)state;
     struct bb_settings settings;
@@ -113,8 +113,8 @@ static void test_an_upload_that_the_io_thread_has(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_upload_that_the_io_thread_has),
-        cmocka_unit_test(test_a_request_has_as_long_as_it_was_stopped_on_top),
+        cmocka_unit_test(test_a_stop_does_not_count_for_an_upload_of_the_io_thread),
+        cmocka_unit_test(test_a_request_gets_the_time_of_a_stop_on_top),
     };
-    return cmocka_run_group_tests_name("porter_stopped", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("io_stopped", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* io_thread_test.c: while the host is busy with a request the I/O thread minds the lane's other connections,
- * and whoever is idle serves their requests. Also run under ThreadSanitizer (make tsan). */
+/* io_thread_test.c: while the host is busy with a request, the I/O thread watches the lane's other
+ * connections, and idle lanes serve their requests. Also run under ThreadSanitizer (make tsan). */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -18,7 +18,7 @@
 
 /* ---- requests ---- */
 
-static void test_nobody_waits_behind_a_busy_lane(void **state)
+static void test_no_request_waits_behind_a_busy_lane(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -36,8 +36,8 @@ static void test_nobody_waits_behind_a_busy_lane(void **state)
     assert_int_equal(finish(&lanes), CONNECTIONS + CONNECTIONS * CONNECTIONS);
 }
 
-/* In memory, in a file, with trailers; heads that fit a message and heads that do not. */
-static void test_all_of_a_request_moves(void **state)
+/* Bodies in memory, in a file and with trailers; heads that fit into one message, and heads that do not. */
+static void test_a_request_moves_whole(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -63,8 +63,8 @@ static void test_all_of_a_request_moves(void **state)
     disperse(&crowd, 4 * (CONNECTIONS - 1));
 }
 
-/* What came at once is more than one read takes, and nothing follows that would tell of the rest. */
-static void test_all_of_what_came_is_read(void **state)
+/* More has come at once than one read takes, and no later event reports the rest. */
+static void test_all_bytes_that_came_at_once_are_read(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -83,7 +83,7 @@ static void test_all_of_what_came_is_read(void **state)
     disperse(&crowd, CONNECTIONS - 1);
 }
 
-static void test_what_is_pipelined_comes_in_order(void **state)
+static void test_pipelined_requests_are_answered_in_order(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -109,8 +109,8 @@ static void test_what_is_pipelined_comes_in_order(void **state)
     assert_int_equal(finish(&lanes), CONNECTIONS + 2 + 2 * (CONNECTIONS - 1));
 }
 
-/* It looks itself, as long as the kernel has no room to tell it of what comes. */
-static void test_a_set_that_cannot_be_watched(void **state)
+/* The kernel has no room to watch the set, so the I/O thread looks itself. */
+static void test_connections_are_served_if_their_set_cannot_be_watched(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -124,7 +124,7 @@ static void test_a_set_that_cannot_be_watched(void **state)
     fail_socket.watch_error = 0;
 }
 
-static void test_where_all_are_busy_they_wait(void **state)
+static void test_requests_wait_while_all_lanes_are_busy(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -149,8 +149,8 @@ static void test_where_all_are_busy_they_wait(void **state)
 
 /* ---- the rest of a connection's life ---- */
 
-/* Which begin when all have connected and have been answered. */
-static void test_times_are_kept(void **state)
+/* The timeouts begin when all clients have connected and got a response. */
+static void test_the_io_thread_applies_timeouts(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -170,7 +170,7 @@ static void test_times_are_kept(void **state)
     disperse(&crowd, 0);
 }
 
-static void test_what_is_wrong_is_refused(void **state)
+static void test_the_io_thread_rejects_wrong_requests(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -186,8 +186,8 @@ static void test_what_is_wrong_is_refused(void **state)
     disperse(&crowd, 0);
 }
 
-/* Whoever stops serves all that had come, by whichever lane. */
-static void test_a_drain_meanwhile(void **state)
+/* A worker that stops serves all requests that have come, by any lane. */
+static void test_a_drain_serves_requests_behind_a_busy_lane(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -226,7 +226,7 @@ static void *go_shopping(void *argument)
     return (void *)answered;
 }
 
-static void test_all_at_once(void **state)
+static void test_many_clients_at_once_are_served(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -251,8 +251,8 @@ static uint64_t cpu_time_ms(pthread_t thread)
     return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
 
-/* The application has closed a descriptor that was not its own: each wait fails at once. */
-static void test_a_io_thread_that_hears_of_nothing_pauses(void **state)
+/* The application has closed a descriptor that is not its own, so each wait fails at once. */
+static void test_an_io_thread_that_cannot_poll_pauses(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -273,17 +273,17 @@ static void test_a_io_thread_that_hears_of_nothing_pauses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nobody_waits_behind_a_busy_lane),
-        cmocka_unit_test(test_all_of_a_request_moves),
-        cmocka_unit_test(test_all_of_what_came_is_read),
-        cmocka_unit_test(test_what_is_pipelined_comes_in_order),
-        cmocka_unit_test(test_a_set_that_cannot_be_watched),
-        cmocka_unit_test(test_where_all_are_busy_they_wait),
-        cmocka_unit_test(test_times_are_kept),
-        cmocka_unit_test(test_what_is_wrong_is_refused),
-        cmocka_unit_test(test_a_drain_meanwhile),
-        cmocka_unit_test(test_all_at_once),
-        cmocka_unit_test(test_a_io_thread_that_hears_of_nothing_pauses),
+        cmocka_unit_test(test_no_request_waits_behind_a_busy_lane),
+        cmocka_unit_test(test_a_request_moves_whole),
+        cmocka_unit_test(test_all_bytes_that_came_at_once_are_read),
+        cmocka_unit_test(test_pipelined_requests_are_answered_in_order),
+        cmocka_unit_test(test_connections_are_served_if_their_set_cannot_be_watched),
+        cmocka_unit_test(test_requests_wait_while_all_lanes_are_busy),
+        cmocka_unit_test(test_the_io_thread_applies_timeouts),
+        cmocka_unit_test(test_the_io_thread_rejects_wrong_requests),
+        cmocka_unit_test(test_a_drain_serves_requests_behind_a_busy_lane),
+        cmocka_unit_test(test_many_clients_at_once_are_served),
+        cmocka_unit_test(test_an_io_thread_that_cannot_poll_pauses),
     };
-    return cmocka_run_group_tests_name("porter", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("io_thread", tests, NULL, NULL);
 }

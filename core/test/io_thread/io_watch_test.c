@@ -1,4 +1,4 @@
-/* io_watch_test.c: what the scoreboard tells of a worker that may not move (worker_timeout). Also run under
+/* io_watch_test.c: what the scoreboard shows of a worker that may hang (worker_timeout). Also run under
  * ThreadSanitizer (make tsan). */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,8 +67,8 @@ static const char *label(void)
     return lane.label;
 }
 
-/* Nothing else waits for it: the I/O thread is not told of such requests. */
-static void test_one_that_is_alone(void **state)
+/* The lane has no other connection, so the I/O thread is not told of its requests. */
+static void test_the_request_of_a_lane_that_is_alone_is_shown(void **state)
 {
     (void)state;
     struct lanes lanes;
@@ -84,7 +84,7 @@ static void test_one_that_is_alone(void **state)
     finish(&lanes, 2);
 }
 
-static void test_one_with_others(void **state)
+static void test_the_request_of_a_lane_with_other_connections_is_shown(void **state)
 {
     (void)state;
     struct lanes lanes;
@@ -99,7 +99,7 @@ static void test_one_with_others(void **state)
     finish(&lanes, 2);
 }
 
-static void test_where_nobody_asks_for_it(void **state)
+static void test_no_request_is_shown_without_worker_timeout(void **state)
 {
     (void)state;
     struct lanes lanes;
@@ -112,7 +112,7 @@ static void test_where_nobody_asks_for_it(void **state)
     finish(&lanes, 1);
 }
 
-static void test_a_beat(void **state)
+static void test_the_time_since_the_last_beat_is_shown(void **state)
 {
     (void)state;
     struct lanes lanes;
@@ -130,10 +130,10 @@ static void test_a_beat(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_that_is_alone),
-        cmocka_unit_test(test_one_with_others),
-        cmocka_unit_test(test_where_nobody_asks_for_it),
-        cmocka_unit_test(test_a_beat),
+        cmocka_unit_test(test_the_request_of_a_lane_that_is_alone_is_shown),
+        cmocka_unit_test(test_the_request_of_a_lane_with_other_connections_is_shown),
+        cmocka_unit_test(test_no_request_is_shown_without_worker_timeout),
+        cmocka_unit_test(test_the_time_since_the_last_beat_is_shown),
     };
-    return cmocka_run_group_tests_name("porter_watch", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("io_watch", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* io_work_test.c: what the I/O thread does with one set, step by step: without its thread, which the other
- * tests of the I/O thread have. */
+/* io_work_test.c: what the I/O thread does with one set, step by step and without its thread. The other tests
+ * of the I/O thread run its thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #define CLIENTS       3
 #define QUEUE_TIMEOUT 1000
 
-/* A lane that is busy, and has connections whose clients are about to ask. */
+/* A busy lane, and its connections, whose clients are about to send requests. */
 struct crew {
     struct bb_scoreboard *scoreboard;
     struct host *host;
@@ -57,7 +57,7 @@ static void free_crew(struct crew *crew)
     free(crew);
 }
 
-/* All of them, one after the other: to be passed on. */
+/* Each client sends a request, one after the other. The requests are to be passed on. */
 static void ask(struct crew *crew)
 {
     struct bb_lane *lane = crew->host->lane;
@@ -78,7 +78,7 @@ static void look(struct crew *crew)
     assert_true(bb__owner_unpark(&lane->owner));
 }
 
-/* Which request the next message of the shared queue has; -1: there is none. */
+/* The number of the request in the queue's next message; -1: there is no message. */
 static int take_message(const struct crew *crew)
 {
     static char bytes[BB_SHARED_QUEUE_BYTES];
@@ -90,8 +90,8 @@ static int take_message(const struct crew *crew)
     return target[5] - '0';
 }
 
-/* Nor is it tried for those behind the first one: they might be thousands, at each look. */
-static void test_who_finds_no_room_in_the_shared_queue_keeps_his_turn(void **state)
+/* The requests behind the first one are not tried at each look, as there might be thousands. */
+static void test_a_request_without_room_in_the_shared_queue_keeps_its_turn(void **state)
 {
     (void)state;
     struct crew *crew = new_crew(0);
@@ -111,8 +111,8 @@ static void test_who_finds_no_room_in_the_shared_queue_keeps_his_turn(void **sta
     free_crew(crew);
 }
 
-/* Connections with pipelined requests, while the shared queue is full. Their sockets have more bytes, and a
- * poll would find them each time. */
+/* The connections have pipelined requests, and the shared queue is full. Their sockets have more bytes, so
+ * each poll would report them. */
 static void test_connections_that_wait_for_room_are_not_polled(void **state)
 {
     (void)state;
@@ -140,8 +140,8 @@ static void test_connections_that_wait_for_room_are_not_polled(void **state)
     free_crew(crew);
 }
 
-/* A descriptor that was left to the host tells how many connections there is room for. */
-static void test_who_has_waited_too_long_is_taken_as_far_as_there_is_room(void **state)
+/* Descriptors from `reserve` on are left to the host: there is room for one connection. */
+static void test_overdue_requests_are_taken_while_there_is_room(void **state)
 {
     (void)state;
     struct crew *crew = new_crew(QUEUE_TIMEOUT);
@@ -156,8 +156,8 @@ static void test_who_has_waited_too_long_is_taken_as_far_as_there_is_room(void *
     free_crew(crew);
 }
 
-/* The flood may be over. */
-static void test_tells_how_many_more_were_lost(void **state)
+/* Events that were left out are reported although no further event comes. */
+static void test_the_number_of_lost_connections_is_reported(void **state)
 {
     (void)state;
     struct crew *crew = new_crew(0);
@@ -178,10 +178,10 @@ static void test_tells_how_many_more_were_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_finds_no_room_in_the_shared_queue_keeps_his_turn),
+        cmocka_unit_test(test_a_request_without_room_in_the_shared_queue_keeps_its_turn),
         cmocka_unit_test(test_connections_that_wait_for_room_are_not_polled),
-        cmocka_unit_test(test_who_has_waited_too_long_is_taken_as_far_as_there_is_room),
-        cmocka_unit_test(test_tells_how_many_more_were_lost),
+        cmocka_unit_test(test_overdue_requests_are_taken_while_there_is_room),
+        cmocka_unit_test(test_the_number_of_lost_connections_is_reported),
     };
-    return cmocka_run_group_tests_name("porter_work", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("io_work", tests, NULL, NULL);
 }

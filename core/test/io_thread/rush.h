@@ -1,5 +1,5 @@
-/* rush.h: a worker with lanes that are all busy for as long as the test wants, and clients that wait
- * meanwhile. For the tests of who waits, and who is refused. */
+/* rush.h: a worker whose lanes are all busy for as long as the test wants, and clients that wait meanwhile.
+ * For the tests of requests that wait or are rejected. */
 #ifndef BB_TEST_RUSH_H
 #define BB_TEST_RUSH_H
 
@@ -11,9 +11,9 @@
 #include "support/later_clock.h"
 #include "worker/worker.h"
 
-#define LANES 2 /* at most; the scoreboard has room for one of another process */
+#define LANES 2 /* at most; the scoreboard has one more slot, for another process */
 
-/* ms: a time that is over soon, and one that no test sees the end of. */
+/* ms: a timeout that is over soon, and a timeout that no test waits for. */
 #define SOON  300
 #define NEVER 600000
 
@@ -28,7 +28,7 @@ static inline struct bb_settings bounded(uint64_t queue_timeout, uint64_t max_qu
     return settings;
 }
 
-/* Lanes that are all busy, until end(). */
+/* Lanes that are all busy between block_all() and unblock_all(). */
 struct rush {
     struct lanes lanes;
     int count, blocked[LANES];
@@ -53,7 +53,7 @@ static inline void begin(struct rush *rush, const struct bb_settings *settings)
     begin_with(rush, settings, LANES);
 }
 
-/* Nobody waits for so long meanwhile that he is refused. */
+/* The clocks are held, so no client waits long enough to be rejected. */
 static inline void block_all(struct rush *rush)
 {
     hold_clocks();
@@ -64,7 +64,7 @@ static inline void block_all(struct rush *rush)
     let_clocks_go_on();
 }
 
-/* Some lane is idle, or about to be. */
+/* For a lane that is idle, or about to be idle. */
 static inline bool is_served(int fd, const char *target, const char *body)
 {
     hold_clocks();
@@ -97,7 +97,7 @@ static inline void end(struct rush *rush, unsigned served)
     lanes_scoreboard = NULL;
 }
 
-/* One that was connected while nobody was busy. */
+/* Opens a connection before the lanes are busy. */
 static inline int connect_early(struct rush *rush)
 {
     int fd = lanes_connect(&rush->lanes);
@@ -105,7 +105,7 @@ static inline int connect_early(struct rush *rush)
     return fd;
 }
 
-/* Looks until there is what is looked for. */
+/* Waits until is_it() is true of the shared queue. */
 static inline void await_first(const struct rush *rush,
                                bool (*is_it)(const struct bb__shared_queue *, uint64_t count), uint64_t count)
 {
@@ -140,7 +140,7 @@ static inline bool is_silent(int fd)
     return poll(&watched, 1, 0) == 0;
 }
 
-/* Its head and body, all in one. */
+/* Reads a whole 503 response. connection: its Connection field; NULL: it has none. */
 static inline void assert_refused(int fd, const char *connection)
 {
     static const char body[] = "\r\n\r\n503 Service Unavailable\n";

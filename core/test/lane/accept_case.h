@@ -1,11 +1,11 @@
-/* accept_case.h: what the tests of new connections share. */
+/* accept_case.h: shared by the tests of new connections. */
 #ifndef BB_TEST_ACCEPT_CASE_H
 #define BB_TEST_ACCEPT_CASE_H
 
 #include "support/client.h"
 
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-#define UPLOAD  "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n" /* its head */
+#define UPLOAD  "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n" /* the head only */
 
 static inline struct host *new_host(uint64_t max_connections)
 {
@@ -28,8 +28,8 @@ static inline struct client *new_served(struct host *host)
     return client;
 }
 
-/* Its request has come and goes into the shared queue, as other processes put one there, or the I/O thread.
- */
+/* Reads a request that has come and puts it into the shared queue, as the I/O thread or another process
+ * does. */
 static inline void pass_on(struct host *host, struct bb__conn *conn)
 {
     struct bb_lane *lane = host->lane;

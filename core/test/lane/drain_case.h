@@ -1,4 +1,4 @@
-/* drain_case.h: what the tests of a lane's graceful end share. */
+/* drain_case.h: shared by the tests of a lane's graceful end. */
 #ifndef BB_TEST_DRAIN_CASE_H
 #define BB_TEST_DRAIN_CASE_H
 
@@ -12,7 +12,7 @@ static inline struct host *new_host(int family)
     return host_new(&settings, family);
 }
 
-/* Answered, and told that this was the last. */
+/* The client gets its response, which says that it is the last one. */
 static inline void assert_last_answer(struct client *client, const char *body)
 {
     assert_answer(client, 200, body);

@@ -1,5 +1,5 @@
-/* lane_accept_test.c: new connections: what comes of a queue, in which order, and of listeners that are of no
- * use. When there is no room for them is lane_room_test.c's. */
+/* lane_accept_test.c: new connections: the order in which they are accepted, errors of accept(), and useless
+ * listeners. lane_room_test.c tests what happens if there is no room. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +14,8 @@
 
 /* ---- useless listeners ---- */
 
-/* Somebody else has shut it down: it would be "ready" for ever. */
-static void test_a_broken_listener_does_not_make_it_spin(void **state)
+/* Another process has shut the listener down. epoll would report it for ever. */
+static void test_a_broken_listener_does_not_make_the_lane_spin(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -41,14 +41,14 @@ static void test_a_broken_listener_does_not_make_it_spin(void **state)
 
 /* ---- the queue ---- */
 
-static void test_what_is_no_listener(void **state)
+static void test_a_descriptor_that_is_no_listener_is_reported(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
     assert_int_equal(bb_worker_listen(host->worker, -1, 1), BB_ESYSTEM);
     assert_int_equal(bb_worker_listen(host->worker, 0, BB_LISTENERS_MAX), BB_ENOMEM);
 
-    int datagrams[2]; /* readable, but accepting from it never works */
+    int datagrams[2]; /* readable, but accept() never works */
     assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, datagrams), 0);
     bb_lane_free(host->lane);
     assert_int_equal(bb_worker_listen(host->worker, datagrams[0], 1), BB_OK);
@@ -64,9 +64,9 @@ static void test_what_is_no_listener(void **state)
     host_free(host);
 }
 
-/* accept(2): errors of a connection that failed in the queue say nothing of the listener, nor of the next
- * one. */
-static void test_connections_that_failed_in_the_queue(void **state)
+/* accept(2): if a connection has failed in the queue, its error says nothing about the listener or the next
+ * connection. */
+static void test_connections_that_failed_in_the_queue_are_skipped(void **state)
 {
     (void)state;
     static const int errors[] = {ECONNABORTED, EPROTO, EINTR,       ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET,
@@ -80,8 +80,8 @@ static void test_connections_that_failed_in_the_queue(void **state)
     host_free(host);
 }
 
-/* Who knows what other errors mean: it is tried again. */
-static void test_errors_that_pass(void **state)
+/* Other errors may pass, so the lane tries again. */
+static void test_accept_is_tried_again_after_other_errors(void **state)
 {
     (void)state;
     static const int once[] = {EACCES, 0};
@@ -114,7 +114,7 @@ static void app_notes_listener(struct host *host, const struct bb_request *reque
     app_echo(host, request);
 }
 
-/* Neither by the order in which they were added nor by that of their events. */
+/* A listener does not have to wait because it was added later, or because its event comes later. */
 static void test_no_listener_starves_another(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void test_no_listener_starves_another(void **state)
     host_free(host);
 }
 
-/* A flood of new clients does not keep those waiting that are here, nor those at another listener. */
+/* A flood of new clients does not delay connected clients or clients of another listener. */
 static struct client *regular;
 static unsigned regular_at;
 
@@ -169,10 +169,10 @@ static void test_a_flood_of_new_clients_takes_turns_with_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_broken_listener_does_not_make_it_spin),
-        cmocka_unit_test(test_what_is_no_listener),
-        cmocka_unit_test(test_connections_that_failed_in_the_queue),
-        cmocka_unit_test(test_errors_that_pass),
+        cmocka_unit_test(test_a_broken_listener_does_not_make_the_lane_spin),
+        cmocka_unit_test(test_a_descriptor_that_is_no_listener_is_reported),
+        cmocka_unit_test(test_connections_that_failed_in_the_queue_are_skipped),
+        cmocka_unit_test(test_accept_is_tried_again_after_other_errors),
         cmocka_unit_test(test_no_listener_starves_another),
         cmocka_unit_test(test_a_flood_of_new_clients_takes_turns_with_others),
     };

@@ -1,5 +1,5 @@
-/* lane_aside_test.c: a worker that steps aside between two requests: what it no longer hears of, what it
- * still serves, and that all is as before when it is back. */
+/* lane_aside_test.c: a worker that steps aside between two requests: which events it does not get, what it
+ * still serves, and that all is as before when it has stepped back. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,9 +44,9 @@ static void assert_answered(struct client *client)
     client_free(client);
 }
 
-/* ---- what it does not hear of ---- */
+/* ---- events that it does not get ---- */
 
-static void test_who_comes_meanwhile_is_for_others(void **state)
+static void test_a_client_that_connects_meanwhile_is_left_to_others(void **state)
 {
     (void)state;
     static const int families[] = {AF_UNIX, AF_INET};
@@ -68,7 +68,7 @@ static void test_who_comes_meanwhile_is_for_others(void **state)
     }
 }
 
-static void test_who_still_waits_is_served_when_it_is_back(void **state)
+static void test_a_client_that_still_waits_is_served_after_the_step_back(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -83,7 +83,7 @@ static void test_who_still_waits_is_served_when_it_is_back(void **state)
     host_free(host);
 }
 
-/* The host's lane is aside. */
+/* The host's lane has stepped aside. */
 static void assert_told_when_it_is_back(struct host *host, struct bb_lane *second)
 {
     struct client *client = client_asks(host);
@@ -95,7 +95,7 @@ static void assert_told_when_it_is_back(struct host *host, struct bb_lane *secon
     host_free(host);
 }
 
-static void test_no_lane_of_the_worker_hears_of_it(void **state)
+static void test_no_lane_of_the_worker_is_told_of_a_new_connection(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -106,8 +106,8 @@ static void test_no_lane_of_the_worker_hears_of_it(void **state)
     assert_told_when_it_is_back(host, second);
 }
 
-/* Made, or resuming after a pause, while another is aside. */
-static void test_a_lane_that_begins_to_listen_meanwhile(void **state)
+/* A lane that is made, or ends its pause, while another lane is aside. */
+static void test_a_lane_that_begins_meanwhile_does_not_listen(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -118,7 +118,7 @@ static void test_a_lane_that_begins_to_listen_meanwhile(void **state)
 
 /* ---- what it still serves ---- */
 
-static void test_what_was_accepted_is_served(void **state)
+static void test_an_accepted_connection_is_served_meanwhile(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -133,9 +133,9 @@ static void test_what_was_accepted_is_served(void **state)
     host_free(host);
 }
 
-/* ---- when it does not ---- */
+/* ---- when it does not step aside ---- */
 
-static void test_not_before_what_has_come_is_served(void **state)
+static void test_a_lane_does_not_step_aside_while_requests_wait(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -150,7 +150,7 @@ static void test_not_before_what_has_come_is_served(void **state)
     assert_answer(kept, 200, "GET / ");
     host_settle(host);
 
-    struct client *queued = client_asks(host); /* the second lane may be the only one that was woken for it */
+    struct client *queued = client_asks(host); /* the kernel may have woken only the second lane for it */
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_AGAIN);
     assert_true(is_told(second));
     assert_answered(queued);
@@ -160,7 +160,7 @@ static void test_not_before_what_has_come_is_served(void **state)
     host_free(host);
 }
 
-static void test_not_while_another_lane_serves(void **state)
+static void test_a_lane_does_not_step_aside_while_another_lane_serves(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -170,7 +170,7 @@ static void test_not_while_another_lane_serves(void **state)
     wait_without_events(second);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_OK);
     assert_int_equal(bb_lane_step_aside(second, BB_ASIDE_ANYWAY), BB_AGAIN);
-    bb_lane_step_back(second); /* it is not the one */
+    bb_lane_step_back(second); /* it has not stepped aside: no effect */
     struct client *client = client_asks(host);
     assert_false(is_told(host->lane));
     bb_lane_step_back(host->lane);
@@ -179,11 +179,11 @@ static void test_not_while_another_lane_serves(void **state)
     host_free(host);
 }
 
-static void test_anyway(void **state)
+static void test_a_lane_can_step_aside_although_another_lane_serves(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
-    struct bb_lane *second = second_lane(host); /* as if it served */
+    struct bb_lane *second = second_lane(host); /* counts as a lane that serves */
     struct client *client = client_asks(host);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_AGAIN);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_OK);
@@ -194,7 +194,7 @@ static void test_anyway(void **state)
     host_free(host);
 }
 
-/* ---- what the I/O thread has meanwhile ---- */
+/* ---- connections that the I/O thread has meanwhile ---- */
 
 static struct host *new_host_with_io_thread(void)
 {
@@ -213,8 +213,8 @@ static void serve_one(struct host *host)
     app_echo(host, request);
 }
 
-/* Behind the request that was served last. */
-static void test_what_is_pipelined_is_passed_on(void **state)
+/* The requests are pipelined behind the request that was served last. */
+static void test_pipelined_requests_are_passed_on_meanwhile(void **state)
 {
     (void)state;
     struct host *host = new_host_with_io_thread();
@@ -231,10 +231,10 @@ static void test_what_is_pipelined_is_passed_on(void **state)
     host_free(host);
 }
 
-/* ---- who is nudged ---- */
+/* ---- nudges ---- */
 
-/* A lane that stands back may have been told of a nudge before: it is for others. */
-static void test_a_nudge_is_handed_on(void **state)
+/* A lane may have been told of a nudge before accepting is paused. The nudge is for another lane. */
+static void test_a_nudge_is_passed_on_while_accepting_is_paused(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -247,7 +247,7 @@ static void test_a_nudge_is_handed_on(void **state)
     struct client *client = client_asks(host);
     bb__worker_pause_accepting(host->worker, true);
     assert_int_equal(bb__shared_queue_take(shared_queue, bytes, &message),
-                     BB_OK); /* somebody has been quicker */
+                     BB_OK); /* another lane was quicker */
     assert_int_equal(bb_lane_next(host->lane, &request), BB_AGAIN);
     assert_int_equal(bb__shared_queue_take(shared_queue, bytes, &message), BB_OK);
     assert_int_equal(bb__shared_queue_take(shared_queue, bytes, &message), BB_AGAIN);
@@ -256,9 +256,9 @@ static void test_a_nudge_is_handed_on(void **state)
     host_free(host);
 }
 
-/* ---- ends ---- */
+/* ---- the end of a worker or a lane ---- */
 
-static void test_a_drain_comes_meanwhile(void **state)
+static void test_a_drain_ends_the_step_aside(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -272,7 +272,7 @@ static void test_a_drain_comes_meanwhile(void **state)
     assert_drained(host);
 }
 
-static void test_a_lane_ends_meanwhile(void **state)
+static void test_the_end_of_the_lane_ends_the_step_aside(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -286,8 +286,8 @@ static void test_a_lane_ends_meanwhile(void **state)
     host_free(host);
 }
 
-/* Nobody of the worker accepts until there is room again, and then all do. */
-static void test_no_room_to_come_back(void **state)
+/* No lane of the worker accepts until there is room again. Then all lanes accept. */
+static void test_a_step_back_without_room_is_made_later(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -309,8 +309,8 @@ static void test_no_room_to_come_back(void **state)
     host_free(host);
 }
 
-/* It has its own time to come back. */
-static void test_a_lane_that_pauses_is_left_alone(void **state)
+/* The lane ends its pause by itself. */
+static void test_a_step_back_does_not_end_the_pause_of_another_lane(void **state)
 {
     (void)state;
     static const int no_room[] = {EMFILE, EMFILE, 0};
@@ -341,20 +341,20 @@ static void test_a_lane_that_pauses_is_left_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_comes_meanwhile_is_for_others),
-        cmocka_unit_test(test_who_still_waits_is_served_when_it_is_back),
-        cmocka_unit_test(test_no_lane_of_the_worker_hears_of_it),
-        cmocka_unit_test(test_a_lane_that_begins_to_listen_meanwhile),
-        cmocka_unit_test(test_what_was_accepted_is_served),
-        cmocka_unit_test(test_not_before_what_has_come_is_served),
-        cmocka_unit_test(test_not_while_another_lane_serves),
-        cmocka_unit_test(test_anyway),
-        cmocka_unit_test(test_what_is_pipelined_is_passed_on),
-        cmocka_unit_test(test_a_nudge_is_handed_on),
-        cmocka_unit_test(test_a_drain_comes_meanwhile),
-        cmocka_unit_test(test_a_lane_ends_meanwhile),
-        cmocka_unit_test(test_no_room_to_come_back),
-        cmocka_unit_test(test_a_lane_that_pauses_is_left_alone),
+        cmocka_unit_test(test_a_client_that_connects_meanwhile_is_left_to_others),
+        cmocka_unit_test(test_a_client_that_still_waits_is_served_after_the_step_back),
+        cmocka_unit_test(test_no_lane_of_the_worker_is_told_of_a_new_connection),
+        cmocka_unit_test(test_a_lane_that_begins_meanwhile_does_not_listen),
+        cmocka_unit_test(test_an_accepted_connection_is_served_meanwhile),
+        cmocka_unit_test(test_a_lane_does_not_step_aside_while_requests_wait),
+        cmocka_unit_test(test_a_lane_does_not_step_aside_while_another_lane_serves),
+        cmocka_unit_test(test_a_lane_can_step_aside_although_another_lane_serves),
+        cmocka_unit_test(test_pipelined_requests_are_passed_on_meanwhile),
+        cmocka_unit_test(test_a_nudge_is_passed_on_while_accepting_is_paused),
+        cmocka_unit_test(test_a_drain_ends_the_step_aside),
+        cmocka_unit_test(test_the_end_of_the_lane_ends_the_step_aside),
+        cmocka_unit_test(test_a_step_back_without_room_is_made_later),
+        cmocka_unit_test(test_a_step_back_does_not_end_the_pause_of_another_lane),
     };
     return cmocka_run_group_tests_name("lane_aside", tests, NULL, NULL);
 }

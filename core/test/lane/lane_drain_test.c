@@ -1,5 +1,5 @@
-/* lane_drain_test.c: the graceful end of one lane: what is in flight or idle when the order comes. What is
- * queued is lane_queue_test.c's, the end of several lanes worker_test.c's. */
+/* lane_drain_test.c: the graceful end of one lane: requests in flight and idle connections when the order
+ * comes. lane_queue_test.c tests queued connections, worker_test.c the end of several lanes. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,12 +19,12 @@ static void test_an_idle_lane_is_drained_at_once(void **state)
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     assert_int_equal(bb_lane_wait(host->lane), BB_OK);
     assert_int_equal(bb_lane_next(host->lane, &request), BB_DRAINED);
-    bb_worker_drain(host->worker, BB_QUEUE_TAKE); /* again: no effect */
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE); /* a second order has no effect */
     assert_int_equal(bb_lane_next(host->lane, &request), BB_DRAINED);
     host_free(host);
 }
 
-static void test_the_listener_is_closed(void **state)
+static void test_a_drain_closes_the_listener(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_INET);
@@ -42,8 +42,8 @@ static void test_the_listener_is_closed(void **state)
     assert_drained(host);
 }
 
-/* As long as another process has the listener, it lives on. */
-static void test_others_may_go_on_listening(void **state)
+/* The listener lives as long as another process has it. */
+static void test_other_processes_may_go_on_listening(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -61,9 +61,9 @@ static void test_others_may_go_on_listening(void **state)
     assert_drained(host);
 }
 
-/* The listener's number is given back when the last lane has stopped: who has it then is in the set for a
- * reason of its own. */
-static void test_the_number_of_a_listener_is_anothers(void **state)
+/* The number of the listener is free when the last lane has stopped. Another descriptor that gets the number
+ * is in the set for a reason of its own. */
+static void test_the_number_of_a_closed_listener_may_be_used_again(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -78,21 +78,21 @@ static void test_the_number_of_a_listener_is_anothers(void **state)
     assert_int_equal(dup2(host->worker->alarm_fd, number), number);
     assert_int_equal(bb__poller_add(&host->lane->set.poller, number, BB_INTEREST_READ, &other), BB_OK);
     bb__lane_rescan(host->lane);
-    assert_false(host->lane->accept.paused); /* as it would be if the set had refused the number: EEXIST */
+    assert_false(host->lane->accept.paused); /* it would be, if epoll had failed with EEXIST */
     assert_true(would_wait(host));
     bb__eventfd_raise(number);
     assert_false(would_wait(host));
     assert_false(bb__worker_is_awaited(host->worker));
     bb__poller_remove(&host->lane->set.poller, number);
     client_free(client);
-    host->descriptors++; /* the test's own */
+    host->descriptors++; /* this descriptor is the test's */
     assert_drained(host);
     assert_int_equal(close(number), 0);
 }
 
 static struct client *queued;
 
-/* The order comes while the lane is busy, and for longer than anybody wants to wait. */
+/* The order comes while the lane is busy for long. */
 static void app_is_told_to_end(struct host *host, const struct bb_request *request)
 {
     if (host->served == 1) {
@@ -119,8 +119,8 @@ static void test_the_listener_is_closed_while_the_lane_is_busy(void **state)
     assert_drained(host);
 }
 
-/* Half a request is none: it may come in full, but does not hold up the end for HeaderTimeout. */
-static void test_half_a_head_has_the_patience_of_an_idle_one(void **state)
+/* Half a head is not a request yet. The rest may still come, but the end does not wait for HeaderTimeout. */
+static void test_half_a_head_has_the_timeout_of_an_idle_connection(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -140,7 +140,7 @@ static void test_half_a_head_has_the_patience_of_an_idle_one(void **state)
     assert_drained(host);
 }
 
-static void test_what_is_in_flight_is_finished(void **state)
+static void test_requests_in_flight_are_finished(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -158,12 +158,12 @@ static void test_what_is_in_flight_is_finished(void **state)
     assert_last_answer(head, "GET / ");
     client_say(body, "llo");
     assert_last_answer(body, "POST / hello");
-    client_say(idle, REQUEST); /* once more */
+    client_say(idle, REQUEST); /* one more request */
     assert_last_answer(idle, "GET / ");
     assert_drained(host);
 }
 
-static void test_the_idle_are_closed_after_their_patience(void **state)
+static void test_idle_connections_are_closed_after_keepalive_drain(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -184,7 +184,7 @@ static void test_the_idle_are_closed_after_their_patience(void **state)
     assert_drained(host);
 }
 
-/* The lane may have something to do meanwhile. */
+/* The lane is busy for a part of keepalive_drain. */
 static void app_is_told_and_takes_its_time(struct host *host, const struct bb_request *request)
 {
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
@@ -192,7 +192,7 @@ static void app_is_told_and_takes_its_time(struct host *host, const struct bb_re
     app_echo(host, request);
 }
 
-static void test_the_patience_begins_with_the_order(void **state)
+static void test_keepalive_drain_begins_with_the_order(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -210,7 +210,8 @@ static void test_the_patience_begins_with_the_order(void **state)
     assert_drained(host);
 }
 
-/* Longer than anybody's patience: whoever it begins for only then has all of it. */
+/* The lane is busy for longer than keepalive_drain. A connection that becomes idle after that still has all
+ * of keepalive_drain. */
 static void app_is_told_and_takes_long(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -224,10 +225,10 @@ static void app_is_told_and_takes_long(struct host *host, const struct bb_reques
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 
-static void test_who_becomes_idle_after_the_order_has_the_whole_patience(void **state)
+static void test_a_connection_that_becomes_idle_later_has_all_of_keepalive_drain(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX); /* told before the order that it may go on */
+    struct host *host = new_host(AF_UNIX); /* its head was sent before the order */
     struct client *client = client_new(host);
     host->app = app_is_told_and_takes_long;
     client_say(client, REQUEST);
@@ -240,7 +241,7 @@ static void test_who_becomes_idle_after_the_order_has_the_whole_patience(void **
     assert_drained(host);
 }
 
-/* A large answer that the client is slow to take is delivered to the last byte. */
+/* A large response that the client takes slowly is delivered to the last byte. */
 static void app_large(struct host *host, const struct bb_request *request)
 {
     static char body[900 * 1000];
@@ -256,8 +257,9 @@ static void app_large_and_long(struct host *host, const struct bb_request *reque
     app_large(host, request);
 }
 
-/* What the kernel has of it is lost with a connection that is closed while bytes of the client are unread. */
-static void test_an_answer_that_lingers_after_the_order_arrives(void **state)
+/* If a connection is closed while bytes of the client are unread, the kernel loses the rest of the
+ * response. */
+static void test_a_response_that_lingers_after_the_order_arrives(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_INET);
@@ -280,7 +282,7 @@ static void test_an_answer_that_lingers_after_the_order_arrives(void **state)
     assert_drained(host);
 }
 
-static void test_no_patience_with_the_idle(void **state)
+static void test_idle_connections_are_closed_at_once_without_keepalive_drain(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -315,7 +317,7 @@ static void app_drains_too_late(struct host *host, const struct bb_request *requ
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 
-static void test_the_order_comes_while_a_request_is_served(void **state)
+static void test_a_response_is_the_last_if_the_order_comes_before_its_head_leaves(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -326,7 +328,7 @@ static void test_the_order_comes_while_a_request_is_served(void **state)
     assert_int_equal(host->served, 1);
     assert_drained(host);
 
-    host = new_host(AF_UNIX); /* the head has left: the client may go on, once */
+    host = new_host(AF_UNIX); /* the head has left: the client may send one more request */
     client = client_new(host);
     host->app = app_drains_too_late;
     client_say(client, REQUEST);
@@ -338,7 +340,7 @@ static void test_the_order_comes_while_a_request_is_served(void **state)
     assert_drained(host);
 }
 
-static void test_an_answer_under_way_is_delivered(void **state)
+static void test_a_response_under_way_is_delivered(void **state)
 {
     (void)state;
     static const int families[] = {AF_UNIX, AF_INET};
@@ -366,19 +368,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_idle_lane_is_drained_at_once),
-        cmocka_unit_test(test_the_listener_is_closed),
-        cmocka_unit_test(test_others_may_go_on_listening),
-        cmocka_unit_test(test_the_number_of_a_listener_is_anothers),
+        cmocka_unit_test(test_a_drain_closes_the_listener),
+        cmocka_unit_test(test_other_processes_may_go_on_listening),
+        cmocka_unit_test(test_the_number_of_a_closed_listener_may_be_used_again),
         cmocka_unit_test(test_the_listener_is_closed_while_the_lane_is_busy),
-        cmocka_unit_test(test_half_a_head_has_the_patience_of_an_idle_one),
-        cmocka_unit_test(test_what_is_in_flight_is_finished),
-        cmocka_unit_test(test_the_idle_are_closed_after_their_patience),
-        cmocka_unit_test(test_the_patience_begins_with_the_order),
-        cmocka_unit_test(test_who_becomes_idle_after_the_order_has_the_whole_patience),
-        cmocka_unit_test(test_an_answer_that_lingers_after_the_order_arrives),
-        cmocka_unit_test(test_no_patience_with_the_idle),
-        cmocka_unit_test(test_the_order_comes_while_a_request_is_served),
-        cmocka_unit_test(test_an_answer_under_way_is_delivered),
+        cmocka_unit_test(test_half_a_head_has_the_timeout_of_an_idle_connection),
+        cmocka_unit_test(test_requests_in_flight_are_finished),
+        cmocka_unit_test(test_idle_connections_are_closed_after_keepalive_drain),
+        cmocka_unit_test(test_keepalive_drain_begins_with_the_order),
+        cmocka_unit_test(test_a_connection_that_becomes_idle_later_has_all_of_keepalive_drain),
+        cmocka_unit_test(test_a_response_that_lingers_after_the_order_arrives),
+        cmocka_unit_test(test_idle_connections_are_closed_at_once_without_keepalive_drain),
+        cmocka_unit_test(test_a_response_is_the_last_if_the_order_comes_before_its_head_leaves),
+        cmocka_unit_test(test_a_response_under_way_is_delivered),
     };
     return cmocka_run_group_tests_name("lane_drain", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* lane_nudge_test.c: the kernel tells one of all who sleep of what has come. When that one does something
- * else, or has left, a nudge has another one look, whose set knows nothing of it. */
+/* lane_nudge_test.c: the kernel wakes one of all sleeping lanes for an event. If that lane does something
+ * else or is gone, a nudge makes another lane look, whose set has not got the event. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -15,7 +15,8 @@
 
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-/* One of another process, who waits for the same sources, is told first, and takes nothing. */
+/* A thread that stands for another process. It waits for the same sources, is woken first, and takes
+ * nothing. */
 struct stranger {
     pthread_t thread;
     int poller;
@@ -38,7 +39,7 @@ static void begin_stranger(struct stranger *stranger, struct host *host)
     const int sources[] = {host->worker->listeners[0].fd, host->worker->shared_queue.out};
     for (int i = 0; i < 2; i++)
         assert_int_equal(epoll_ctl(stranger->poller, EPOLL_CTL_ADD, sources[i], &event), 0);
-    bb__lane_rescan(host->lane); /* behind it */
+    bb__lane_rescan(host->lane); /* the lane is behind the stranger */
     assert_int_equal(pthread_create(&stranger->thread, NULL, sleep_once, stranger), 0);
     while (atomic_load(&stranger->id) == 0 || !sleeps(atomic_load(&stranger->id))) sched_yield();
 }
@@ -49,7 +50,8 @@ static void end_stranger(struct stranger *stranger)
     close(stranger->poller);
 }
 
-/* One that has come and asked, of which our lane was not told: the stranger was. */
+/* A client that has connected and sent a request. The kernel has woken the stranger for it, and not the
+ * lane. */
 static struct client *untold_client(struct host *host)
 {
     struct stranger stranger = {0};
@@ -67,7 +69,7 @@ static void nudge(struct host *host)
     pthread_mutex_unlock(&host->worker->lock);
 }
 
-static void test_a_nudge_tells_of_a_new_connection(void **state)
+static void test_a_nudge_makes_a_lane_find_a_new_connection(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -76,12 +78,12 @@ static void test_a_nudge_tells_of_a_new_connection(void **state)
     nudge(host);
     assert_answer(client, 200, "GET / ");
     host_settle(host);
-    assert_true(would_wait(host)); /* nobody is nudged for ever */
+    assert_true(would_wait(host)); /* no nudge goes on for ever */
     client_free(client);
     host_free(host);
 }
 
-static void test_without_anything_to_be_told_of_there_is_no_nudge(void **state)
+static void test_no_nudge_is_sent_if_nothing_waits(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -91,8 +93,8 @@ static void test_without_anything_to_be_told_of_there_is_no_nudge(void **state)
     host_free(host);
 }
 
-/* Its wake-up is lost with it. */
-static void test_who_steps_aside_nudges(void **state)
+/* The lane's wake-up would be lost. */
+static void test_a_lane_that_steps_aside_nudges_another(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -124,9 +126,9 @@ static const struct bb_request *next_request(struct host *host)
     return request;
 }
 
-/* Of more than one thing others were told, who are gone: a lane that was nudged, and has a long request, is
- * not the last one to be told. */
-static void test_who_was_nudged_nudges_others(void **state)
+/* Strangers that are gone were told of two connections. A lane that was nudged and has a long request nudges
+ * the next lane. */
+static void test_a_lane_that_was_nudged_nudges_another(void **state)
 {
     (void)state;
     struct host *host = new_host_with_io_thread();
@@ -148,8 +150,8 @@ static void test_who_was_nudged_nudges_others(void **state)
     host_free(host);
 }
 
-/* Whoever has been told may have been killed: as many others are told as he had lanes. */
-static void test_the_dead_have_nudged(void **state)
+/* A lane that was woken may have been killed. As many nudges are sent as the process had lanes. */
+static void test_a_nudge_is_sent_for_each_lane_of_a_dead_process(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -180,11 +182,11 @@ static void test_the_dead_have_nudged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_nudge_tells_of_a_new_connection),
-        cmocka_unit_test(test_without_anything_to_be_told_of_there_is_no_nudge),
-        cmocka_unit_test(test_who_steps_aside_nudges),
-        cmocka_unit_test(test_who_was_nudged_nudges_others),
-        cmocka_unit_test(test_the_dead_have_nudged),
+        cmocka_unit_test(test_a_nudge_makes_a_lane_find_a_new_connection),
+        cmocka_unit_test(test_no_nudge_is_sent_if_nothing_waits),
+        cmocka_unit_test(test_a_lane_that_steps_aside_nudges_another),
+        cmocka_unit_test(test_a_lane_that_was_nudged_nudges_another),
+        cmocka_unit_test(test_a_nudge_is_sent_for_each_lane_of_a_dead_process),
     };
     return cmocka_run_group_tests_name("lane_nudge", tests, NULL, NULL);
 }

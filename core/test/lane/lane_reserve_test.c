@@ -1,5 +1,5 @@
-/* lane_reserve_test.c: the last descriptors are left to the host. What connections there is no room for at
- * all is lane_room_test.c's. */
+/* lane_reserve_test.c: the last descriptors are left to the host. lane_room_test.c tests connections that
+ * there is no room for at all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,9 +10,9 @@
 #include "accept_case.h"
 #include "support/fake_clock.h"
 
-/* Another lane has most of the connections, and closes none: it is busy. That is nobody's leave to take what
- * is the application's. */
-static void test_a_lane_with_few_connections_keeps_off_as_well(void **state)
+/* Another lane has most of the connections, and closes none, as it is busy. Even then this lane must not take
+ * the application's descriptors. */
+static void test_a_lane_with_few_connections_leaves_the_reserve_alone(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
@@ -36,15 +36,16 @@ static void test_a_lane_with_few_connections_keeps_off_as_well(void **state)
     host_free(host);
 }
 
-/* Of a message for whose descriptors there are no numbers the kernel drops them: its client would be lost. */
-static void test_who_was_passed_on_waits_for_room(void **state)
+/* If there are no numbers for the descriptors of a message, the kernel drops them, and the client would be
+ * lost. */
+static void test_a_connection_that_was_passed_on_waits_for_room(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
     struct client *passed = new_served(host), *upload = new_saying(host, UPLOAD);
     host_settle(host);
     client_say(passed, REQUEST);
-    pass_on(host, host->lane->set.conns->next); /* the older one */
+    pass_on(host, host->lane->set.conns->next); /* the older connection */
     int reserve = host->worker->reserve;
     host->worker->reserve = 0;
     bb__worker_set_room(host->worker, 1);
@@ -53,7 +54,7 @@ static void test_who_was_passed_on_waits_for_room(void **state)
         assert_true(host->lane->accept.paused && would_wait(host));
         fake_clock_advance(100);
     }
-    host->worker->reserve = reserve; /* the application has closed some */
+    host->worker->reserve = reserve; /* the application has closed some descriptors */
     assert_answer(passed, 200, "GET / ");
     client_free(passed);
     client_free(upload);
@@ -63,8 +64,8 @@ static void test_who_was_passed_on_waits_for_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_lane_with_few_connections_keeps_off_as_well),
-        cmocka_unit_test(test_who_was_passed_on_waits_for_room),
+        cmocka_unit_test(test_a_lane_with_few_connections_leaves_the_reserve_alone),
+        cmocka_unit_test(test_a_connection_that_was_passed_on_waits_for_room),
     };
     return cmocka_run_group_tests_name("lane_reserve", tests, NULL, NULL);
 }

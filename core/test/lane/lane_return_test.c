@@ -1,6 +1,6 @@
-/* lane_return_test.c: a lane whose request ends while the I/O thread is in the middle of a step with its set,
- * which may take as long as a disk does. No call of the host waits for it but bb_lane_wait(). The test does
- * what the I/O thread does. */
+/* lane_return_test.c: the request of a lane ends while the I/O thread is in the middle of a step with the
+ * lane's set. A step may take as long as a disk does. Only bb_lane_wait() waits for it. The test does the
+ * steps of the I/O thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-/* One lane, and a I/O thread without its thread. */
+/* One lane, and the struct of an I/O thread without its thread. */
 struct scene {
     struct host *host;
     struct bb__io_thread io;
@@ -43,10 +43,10 @@ static void app_breaks_off_meanwhile(struct host *host, const struct bb_request 
     (void)request;
     io_thread_takes(host);
     bb_reply_abort(host->lane);
-    bb_reply_abort(host->lane); /* there is none any more */
+    bb_reply_abort(host->lane); /* the second one has no effect */
 }
 
-/* The lane has answered, and the I/O thread is in the middle of a step. */
+/* The lane has responded, and the I/O thread is in the middle of a step. */
 static struct scene *begin(host_app app)
 {
     struct scene *scene = calloc(1, sizeof *scene);
@@ -56,7 +56,7 @@ static struct scene *begin(host_app app)
     assert_int_equal(bb__poller_open(&scene->io.link.queue), BB_OK);
     pthread_mutex_init(&scene->io.link.lock, NULL);
     host->worker->io = &scene->io.link;
-    host->lane->turn.told = 1; /* it leaves its set to the I/O thread, although it has a single connection */
+    host->lane->turn.told = 1; /* the set goes to the I/O thread, although it has a single connection */
     host->app = app;
     client_say(scene->client = client_new(host), REQUEST);
     while (host->served == 0) host_turn(host);
@@ -73,13 +73,13 @@ static void end(struct scene *scene)
     free(scene);
 }
 
-static void test_an_answer_does_not_wait_for_the_io_thread(void **state)
+static void test_a_response_does_not_wait_for_the_io_thread(void **state)
 {
     (void)state;
     struct scene *scene = begin(app_answers_meanwhile);
     struct host *host = scene->host;
     const struct bb_request *request;
-    assert_true(client_receive(scene->client)); /* it has left */
+    assert_true(client_receive(scene->client)); /* the response has left */
     for (int i = 0; i < 2; i++) {
         assert_int_equal(bb_lane_next(host->lane, &request), BB_AGAIN);
         assert_int_equal(bb_reply_begin(host->lane, 200), BB_EGONE);
@@ -96,7 +96,7 @@ static void test_an_answer_does_not_wait_for_the_io_thread(void **state)
     end(scene);
 }
 
-static void test_a_reply_that_breaks_off_ends_the_connection_later(void **state)
+static void test_a_response_that_breaks_off_ends_the_connection_later(void **state)
 {
     (void)state;
     struct scene *scene = begin(app_breaks_off_meanwhile);
@@ -107,7 +107,7 @@ static void test_a_reply_that_breaks_off_ends_the_connection_later(void **state)
     end(scene);
 }
 
-static void test_what_was_done_out_of_band_ends_later(void **state)
+static void test_a_step_back_is_made_later(void **state)
 {
     (void)state;
     struct scene *scene = begin(app_echo);
@@ -126,8 +126,8 @@ static void test_what_was_done_out_of_band_ends_later(void **state)
     end(scene);
 }
 
-/* The I/O thread has its lock while it is in the middle of a step. */
-static void test_what_the_host_asks_of_the_time_does_not_wait(void **state)
+/* The I/O thread has this lock during a step. */
+static void test_calls_about_the_time_of_a_request_do_not_wait(void **state)
 {
     (void)state;
     struct scene *scene = begin(app_answers_meanwhile);
@@ -153,7 +153,7 @@ static void *io_thread_is_slow(void *scene)
     return NULL;
 }
 
-static void test_the_end_of_a_lane_waits(void **state)
+static void test_the_end_of_a_lane_waits_for_the_io_thread(void **state)
 {
     (void)state;
     struct scene *scene = begin(app_answers_meanwhile);
@@ -167,13 +167,13 @@ static void test_the_end_of_a_lane_waits(void **state)
 
 int main(void)
 {
-    (void)alarm(30); /* a call that waits */
+    (void)alarm(30); /* for a call that waits */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_answer_does_not_wait_for_the_io_thread),
-        cmocka_unit_test(test_a_reply_that_breaks_off_ends_the_connection_later),
-        cmocka_unit_test(test_what_was_done_out_of_band_ends_later),
-        cmocka_unit_test(test_what_the_host_asks_of_the_time_does_not_wait),
-        cmocka_unit_test(test_the_end_of_a_lane_waits),
+        cmocka_unit_test(test_a_response_does_not_wait_for_the_io_thread),
+        cmocka_unit_test(test_a_response_that_breaks_off_ends_the_connection_later),
+        cmocka_unit_test(test_a_step_back_is_made_later),
+        cmocka_unit_test(test_calls_about_the_time_of_a_request_do_not_wait),
+        cmocka_unit_test(test_the_end_of_a_lane_waits_for_the_io_thread),
     };
     return cmocka_run_group_tests_name("lane_return", tests, NULL, NULL);
 }

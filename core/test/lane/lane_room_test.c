@@ -1,5 +1,5 @@
-/* lane_room_test.c: new connections when there is no room for them: which one goes, who waits, and that
- * nobody spins or is starved. */
+/* lane_room_test.c: new connections when there is no room for them: which connection is closed, which clients
+ * wait, and that no lane spins and no client starves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,14 +14,14 @@
 
 /* ---- max_connections ---- */
 
-static void test_the_longest_idle_goes(void **state)
+static void test_the_connection_that_is_idle_for_longest_is_closed(void **state)
 {
     (void)state;
     struct host *host = new_host(3);
     struct client *clients[5];
     for (int i = 0; i < 3; i++) clients[i] = new_served(host);
     fake_clock_advance(1);
-    client_say(clients[0], REQUEST); /* the first is not the longest idle any more */
+    client_say(clients[0], REQUEST); /* the first client is not idle for longest any more */
     assert_answer(clients[0], 200, "GET / ");
     fake_clock_advance(100);
 
@@ -36,8 +36,8 @@ static void test_the_longest_idle_goes(void **state)
     host_free(host);
 }
 
-/* With nobody idle the new one is served all the same; the next one waits a little. */
-static void test_a_new_one_is_never_starved(void **state)
+/* If no connection is idle, a new connection is served all the same. The next one waits a little. */
+static void test_a_new_connection_never_starves(void **state)
 {
     (void)state;
     struct host *host = new_host(2);
@@ -60,8 +60,8 @@ static void test_a_new_one_is_never_starved(void **state)
     host_free(host);
 }
 
-/* What a young connection waits for may be on its way; an old one keeps nobody out. */
-static void test_the_young_are_spared(void **state)
+/* The bytes that a young connection waits for may be on their way. An old connection keeps nobody out. */
+static void test_young_connections_are_spared(void **state)
 {
     (void)state;
     static const char *const says[] = {"", "GET / HT", "nonsense\r\n\r\n"};
@@ -90,8 +90,8 @@ static void test_the_young_are_spared(void **state)
     }
 }
 
-/* The longest idle has sent a request that nobody has read yet: it is not idle. */
-static void test_what_has_been_sent_counts_first(void **state)
+/* The connection that is idle for longest has a request that no lane has read yet. So it is not idle. */
+static void test_a_connection_with_an_unread_request_is_spared(void **state)
 {
     (void)state;
     struct host *host = new_host(2);
@@ -109,9 +109,9 @@ static void test_what_has_been_sent_counts_first(void **state)
     host_free(host);
 }
 
-/* To be spared because something has come is no progress. A head that drips in is as old as its first byte.
- */
-static void test_who_was_spared_is_no_younger(void **state)
+/* A connection that was spared because bytes have come is no younger by that. A head that comes in small
+ * pieces is as old as its first byte. */
+static void test_a_connection_that_was_spared_is_no_younger(void **state)
 {
     (void)state;
     struct host *host = new_host(2);
@@ -132,8 +132,9 @@ static void test_who_was_spared_is_no_younger(void **state)
     host_free(host);
 }
 
-/* The one that goes may have an event that the lane has not looked at: here its client's end. */
-static void test_one_that_goes_while_its_event_waits(void **state)
+/* The connection that is closed may have an event that the lane has not looked at yet. Here it is the
+ * client's end. */
+static void test_a_connection_may_be_closed_while_its_event_waits(void **state)
 {
     (void)state;
     struct host *host = new_host(1);
@@ -148,8 +149,8 @@ static void test_one_that_goes_while_its_event_waits(void **state)
     host_free(host);
 }
 
-/* One lane closes only its own, and may be busy: another one is not to wait for it. */
-static void test_the_idle_ones_of_a_busy_lane_keep_nobody_out(void **state)
+/* A lane closes only its own connections, and may be busy. Another lane must not wait for it. */
+static void test_idle_connections_of_a_busy_lane_keep_nobody_out(void **state)
 {
     (void)state;
     struct host *host = new_host(4);
@@ -180,7 +181,7 @@ static void test_the_idle_ones_of_a_busy_lane_keep_nobody_out(void **state)
 
 #define MANY 50
 
-static void test_without_descriptors_the_idle_go_and_no_answer_is_lost(void **state)
+static void test_idle_connections_are_closed_if_there_are_no_descriptors(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
@@ -191,20 +192,20 @@ static void test_without_descriptors_the_idle_go_and_no_answer_is_lost(void **st
          fake_clock_advance(1))
         host_turn(host);
     assert_int_equal(host->served, MANY);
-    assert_true(host_connections(host) >= 4); /* accept4() says EMFILE to an empty queue as well */
+    assert_true(host_connections(host) >= 4); /* accept4() fails with EMFILE on an empty queue as well */
     unlimit_descriptors();
     for (int i = 0; i < MANY; i++) {
         assert_answer(clients[i], 200, "GET / ");
         client_free(clients[i]);
     }
-    assert_int_equal(host->event_count, 1); /* once a second */
+    assert_int_equal(host->event_count, 1); /* once per second */
     assert_int_equal(host->events[0].error, EMFILE);
     host_free(host);
 }
 
-/* Whoever was answered just now is about to go on. Where room is wanted he is told with his next answer, and
- * nobody's request is lost for it. */
-static void test_where_room_is_wanted_answers_end_their_connections(void **state)
+/* A client that got a response just now is about to go on. If room is needed, its next response closes the
+ * connection, and no request is lost. */
+static void test_responses_close_their_connections_if_room_is_needed(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
@@ -230,14 +231,14 @@ static void test_where_room_is_wanted_answers_end_their_connections(void **state
     host_free(host);
 }
 
-static void test_with_nobody_idle_it_pauses_and_does_not_spin(void **state)
+static void test_a_lane_without_idle_connections_pauses_and_does_not_spin(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
     struct client *uploads[2] = {new_saying(host, UPLOAD), new_saying(host, UPLOAD)};
     struct client *clients[2] = {new_saying(host, REQUEST), new_saying(host, REQUEST)};
     limit_descriptors(2);
-    for (int tenth = 0; tenth < 9; tenth++) { /* then lane_slow_test.c's */
+    for (int tenth = 0; tenth < 9; tenth++) { /* lane_slow_test.c tests the time after that */
         host_settle(host);
         assert_int_equal(host_connections(host), 2);
         assert_true(host->lane->accept.paused);
@@ -250,8 +251,7 @@ static void test_with_nobody_idle_it_pauses_and_does_not_spin(void **state)
     assert_int_equal(host->event_count, 1);
 
     uint64_t since = real_ms();
-    bb_lane_wait(
-        host->lane); /* the pause that is over ends no wait; and a lane that pauses wakes up by itself */
+    bb_lane_wait(host->lane); /* the wait ends: a lane that pauses wakes up by itself */
     assert_true(real_ms() - since < WAIT_LIMIT);
     unlimit_descriptors();
     for (int i = 0; i < 2; i++) {
@@ -262,8 +262,8 @@ static void test_with_nobody_idle_it_pauses_and_does_not_spin(void **state)
     host_free(host);
 }
 
-/* The queue has been promised an answer: an order to drain that comes meanwhile waits for room. */
-static void test_a_drain_without_descriptors_loses_nobody(void **state)
+/* Queued clients are connected, and expect responses. So a drain waits until there is room. */
+static void test_a_drain_without_descriptors_loses_no_client(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
@@ -283,7 +283,7 @@ static void test_a_drain_without_descriptors_loses_nobody(void **state)
         assert_answer(queued[i], 200, "GET / ");
         assert_end(queued[i]);
         assert_true(would_wait(host));
-        fake_clock_advance(1000); /* now it may go for the next one */
+        fake_clock_advance(1000); /* now its connection may be closed for the next one */
     }
     unlimit_descriptors();
     for (int i = 0; i < 3; i++) client_free(queued[i]);
@@ -323,8 +323,8 @@ static void test_a_drain_leaves_descriptors_to_the_application(void **state)
     host_free(host);
 }
 
-/* No memory to watch a listener: it is tried again later. */
-static void test_a_listener_that_cannot_be_watched(void **state)
+/* epoll has no memory to watch the listener. The lane tries again later. */
+static void test_a_listener_that_cannot_be_watched_is_tried_again(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
@@ -357,19 +357,19 @@ static void test_a_listener_that_cannot_be_watched(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_longest_idle_goes),
-        cmocka_unit_test(test_a_new_one_is_never_starved),
-        cmocka_unit_test(test_the_young_are_spared),
-        cmocka_unit_test(test_what_has_been_sent_counts_first),
-        cmocka_unit_test(test_who_was_spared_is_no_younger),
-        cmocka_unit_test(test_one_that_goes_while_its_event_waits),
-        cmocka_unit_test(test_the_idle_ones_of_a_busy_lane_keep_nobody_out),
-        cmocka_unit_test(test_without_descriptors_the_idle_go_and_no_answer_is_lost),
-        cmocka_unit_test(test_where_room_is_wanted_answers_end_their_connections),
-        cmocka_unit_test(test_with_nobody_idle_it_pauses_and_does_not_spin),
-        cmocka_unit_test(test_a_drain_without_descriptors_loses_nobody),
+        cmocka_unit_test(test_the_connection_that_is_idle_for_longest_is_closed),
+        cmocka_unit_test(test_a_new_connection_never_starves),
+        cmocka_unit_test(test_young_connections_are_spared),
+        cmocka_unit_test(test_a_connection_with_an_unread_request_is_spared),
+        cmocka_unit_test(test_a_connection_that_was_spared_is_no_younger),
+        cmocka_unit_test(test_a_connection_may_be_closed_while_its_event_waits),
+        cmocka_unit_test(test_idle_connections_of_a_busy_lane_keep_nobody_out),
+        cmocka_unit_test(test_idle_connections_are_closed_if_there_are_no_descriptors),
+        cmocka_unit_test(test_responses_close_their_connections_if_room_is_needed),
+        cmocka_unit_test(test_a_lane_without_idle_connections_pauses_and_does_not_spin),
+        cmocka_unit_test(test_a_drain_without_descriptors_loses_no_client),
         cmocka_unit_test(test_a_drain_leaves_descriptors_to_the_application),
-        cmocka_unit_test(test_a_listener_that_cannot_be_watched),
+        cmocka_unit_test(test_a_listener_that_cannot_be_watched_is_tried_again),
     };
     return cmocka_run_group_tests_name("lane_room", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* lane_scoreboard_test.c: what a lane shows on the scoreboard while it serves, and how it reads what others
- * show. */
+/* lane_scoreboard_test.c: what a lane shows on the scoreboard while it serves, and how it reads the slots of
+ * other lanes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "support/fake_micros.h"
 
 static struct bb_scoreboard *scoreboard;
-static struct bb_scoreboard_lane during[8]; /* as the host saw it while it had the request */
+static struct bb_scoreboard_lane during[8]; /* the slot during each request, as the host sees it */
 
 static struct bb_scoreboard_lane look(void)
 {
@@ -21,7 +21,7 @@ static struct bb_scoreboard_lane look(void)
     return seen;
 }
 
-/* The second one gets no answer. */
+/* The second request gets no response. */
 static void app_looks(struct host *host, const struct bb_request *request)
 {
     fake_clock_advance(7);
@@ -73,8 +73,8 @@ static void test_each_request_is_shown(void **state)
     bb_scoreboard_free(scoreboard);
 }
 
-/* A lane reads the clock first, and the order to drain comes just behind that. */
-static void test_a_lane_stands_by_whose_clock_is_behind_the_order(void **state)
+/* The lane reads the clock first. The order to drain comes just after that. */
+static void test_a_lane_whose_clock_is_behind_the_order_stands_by(void **state)
 {
     (void)state;
     struct host *host = new_shown_host();
@@ -95,7 +95,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_request_is_shown),
-        cmocka_unit_test(test_a_lane_stands_by_whose_clock_is_behind_the_order),
+        cmocka_unit_test(test_a_lane_whose_clock_is_behind_the_order_stands_by),
     };
-    return cmocka_run_group_tests_name("lane_board", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("lane_scoreboard", tests, NULL, NULL);
 }

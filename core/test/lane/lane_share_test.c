@@ -1,5 +1,5 @@
-/* lane_share_test.c: a lane that finds several requests at a time: who is served, who is passed on, and in
- * which order. */
+/* lane_share_test.c: a lane that finds several requests at a time: which ones it serves, which ones it passes
+ * on, and in which order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static void app_notes_order(struct host *host, const struct bb_request *request)
     app_echo(host, request);
 }
 
-/* A host with connections that are kept, and a scoreboard with a lane of another process. */
+/* A host with persistent connections, and a scoreboard with a lane of another process. */
 struct crowd {
     struct bb_scoreboard *scoreboard;
     struct bb__slot *other;
@@ -66,7 +66,7 @@ static void assert_all_answered(struct crowd *crowd)
     }
 }
 
-/* How many of them wait in the shared queue. */
+/* Empties the shared queue. Returns how many messages there were. */
 static unsigned message(const struct crowd *crowd)
 {
     char bytes[BB_SHARED_QUEUE_BYTES];
@@ -79,7 +79,7 @@ static unsigned message(const struct crowd *crowd)
     return count;
 }
 
-/* One look, and the first request of those that it finds. */
+/* Looks once, and serves the first request that the look finds. */
 static void serve_one(struct crowd *crowd)
 {
     const struct bb_request *request;
@@ -89,7 +89,7 @@ static void serve_one(struct crowd *crowd)
     app_notes_order(crowd->host, request);
 }
 
-static void test_as_many_as_others_are_idle(void **state)
+static void test_as_many_requests_are_passed_on_as_other_lanes_are_idle(void **state)
 {
     (void)state;
     for (int idle = 0; idle <= 1; idle++) {
@@ -103,13 +103,13 @@ static void test_as_many_as_others_are_idle(void **state)
     }
 }
 
-/* The I/O thread has left one behind for which there was no room. */
-static void test_room_in_the_shared_queue_is_seen(void **state)
+/* The I/O thread has left a request behind that the shared queue had no room for. */
+static void test_a_look_finds_room_in_the_shared_queue_again(void **state)
 {
     (void)state;
     struct crowd crowd = new_crowd(1000);
     struct bb_lane *lane = crowd.host->lane;
-    struct bb__conn *conn = lane->set.conns; /* the last one that came */
+    struct bb__conn *conn = lane->set.conns; /* the connection that came last */
     bb__scoreboard_set_idle(crowd.other, true);
     ask(&crowd, CLIENTS - 1, "/");
     assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
@@ -122,7 +122,7 @@ static void test_room_in_the_shared_queue_is_seen(void **state)
     free_crowd(&crowd);
 }
 
-static void test_short_ones_stay(void **state)
+static void test_short_requests_are_not_passed_on(void **state)
 {
     (void)state;
     struct crowd crowd = new_crowd(50);
@@ -135,22 +135,23 @@ static void test_short_ones_stay(void **state)
     free_crowd(&crowd);
 }
 
-/* Who was passed on has waited for a lane already, whatever the kernel tells first. */
-static void test_who_was_passed_on_comes_first(void **state)
+/* A request that was passed on has waited for a lane before. So it comes first, whichever event the kernel
+ * reports first. */
+static void test_a_request_that_was_passed_on_comes_first(void **state)
 {
     (void)state;
     struct crowd crowd = new_crowd(1000);
     struct bb_lane *lane = crowd.host->lane;
     for (int i = 0; i < 3; i++) ask(&crowd, i, "/own");
     ask(&crowd, 3, "/relayed");
-    pass_on(crowd.host, lane->set.conns); /* the last one that came */
+    pass_on(crowd.host, lane->set.conns); /* the connection that came last */
     host_settle(crowd.host);
     assert_all_answered(&crowd);
     assert_string_equal(order, "/relayed/own/own/own");
     free_crowd(&crowd);
 }
 
-/* Longer than what a look has found is looked at. */
+/* Takes so long that the lane looks again after each request. */
 static void app_takes_its_time(struct host *host, const struct bb_request *request)
 {
     uint64_t begun = bb__clock_us();
@@ -158,8 +159,8 @@ static void app_takes_its_time(struct host *host, const struct bb_request *reque
     app_notes_order(host, request);
 }
 
-/* Neither queue is emptied before the other one has a turn. */
-static void test_new_ones_and_those_that_were_passed_on_take_turns(void **state)
+/* The lane does not empty one queue before the other has a turn. */
+static void test_new_connections_and_the_shared_queue_take_turns(void **state)
 {
     (void)state;
     for (int is_long = 0; is_long <= 1; is_long++) {
@@ -169,7 +170,7 @@ static void test_new_ones_and_those_that_were_passed_on_take_turns(void **state)
         for (int i = 0; i < CLIENTS; i++) ask(&crowd, i, "/relayed");
         while (crowd.host->lane->set.conns) {
             pass_on(crowd.host, crowd.host->lane->set.conns);
-            bb__worker_nudge(crowd.host->worker); /* that is nobody's turn */
+            bb__worker_nudge(crowd.host->worker); /* a nudge is no turn */
         }
         for (int i = 0; i < CLIENTS; i++) {
             fresh[i] = client_new(crowd.host);
@@ -186,7 +187,7 @@ static void test_new_ones_and_those_that_were_passed_on_take_turns(void **state)
 
 static struct crowd *passing;
 
-/* While the first request is served somebody is passed on. */
+/* Another request is passed on while the first one is served. */
 static void app_passes_one_on(struct host *host, const struct bb_request *request)
 {
     host->app = app_notes_order;
@@ -216,11 +217,11 @@ static void test_long_requests_are_accepted_one_at_a_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_many_as_others_are_idle),
-        cmocka_unit_test(test_room_in_the_shared_queue_is_seen),
-        cmocka_unit_test(test_short_ones_stay),
-        cmocka_unit_test(test_who_was_passed_on_comes_first),
-        cmocka_unit_test(test_new_ones_and_those_that_were_passed_on_take_turns),
+        cmocka_unit_test(test_as_many_requests_are_passed_on_as_other_lanes_are_idle),
+        cmocka_unit_test(test_a_look_finds_room_in_the_shared_queue_again),
+        cmocka_unit_test(test_short_requests_are_not_passed_on),
+        cmocka_unit_test(test_a_request_that_was_passed_on_comes_first),
+        cmocka_unit_test(test_new_connections_and_the_shared_queue_take_turns),
         cmocka_unit_test(test_long_requests_are_accepted_one_at_a_time),
     };
     return cmocka_run_group_tests_name("lane_share", tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* lane_slow_test.c: clients that send or read slowly when there is no room for more connections: the slowest
- * ones go, ten a second, and a new client with a whole request is served within a second. */
+/* lane_slow_test.c: clients that send or read slowly when there is no room for more connections. The slowest
+ * clients are ended, ten per second. A new client with a whole request is served within a second. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static bool is_refused(struct client *client, int status)
     return bb__buf_len(&client->in) > 12 && atoi(bb__buf_bytes(&client->in) + 9) == status;
 }
 
-static void test_the_slowest_upload_goes(void **state)
+static void test_the_slowest_upload_is_ended(void **state)
 {
     (void)state;
     struct host *host = new_host(3);
@@ -37,10 +37,10 @@ static void test_the_slowest_upload_goes(void **state)
     fake_clock_advance(100);
     host_settle(host);
     assert_true(is_refused(uploads[2], 408));
-    assert_false(is_refused(uploads[0], 408)); /* ten a second */
+    assert_false(is_refused(uploads[0], 408)); /* at most ten per second */
     fake_clock_advance(100);
     client_say(others[0], "something more than that");
-    struct client *quick = new_saying(host, REQUEST); /* for it nobody has to go */
+    struct client *quick = new_saying(host, REQUEST); /* no connection has to be ended for it */
     assert_answer(quick, 200, "GET / ");
     assert_false(is_refused(uploads[0], 408));
     client_free(quick);
@@ -51,8 +51,8 @@ static void test_the_slowest_upload_goes(void **state)
     host_free(host);
 }
 
-/* They say nothing until they are in. */
-static void test_half_requests_that_come_late(void **state)
+/* The clients send nothing before they are connected. */
+static void test_half_requests_that_come_late_do_not_delay_a_new_client(void **state)
 {
     (void)state;
     struct host *host = new_host(10);
@@ -74,8 +74,8 @@ static void test_half_requests_that_come_late(void **state)
     host_free(host);
 }
 
-/* They wait in the queue before it. */
-static void test_a_new_client_behind_many_half_requests(void **state)
+/* The half requests are in the accept queue before the new client. */
+static void test_a_new_client_behind_many_half_requests_is_served(void **state)
 {
     (void)state;
     static const char *const says[] = {UPLOAD, "GET / HTTP/1.1\r\n", ""};
@@ -97,7 +97,7 @@ static void test_a_new_client_behind_many_half_requests(void **state)
     }
 }
 
-static void test_uploads_that_have_all_descriptors(void **state)
+static void test_clients_are_served_although_uploads_have_all_descriptors(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
@@ -129,7 +129,7 @@ static void app_large(struct host *host, const struct bb_request *request)
         app_echo(host, request);
 }
 
-static void test_the_slowest_reader_goes(void **state)
+static void test_the_slowest_reader_is_ended(void **state)
 {
     (void)state;
     struct host *host = new_host(2);
@@ -155,11 +155,11 @@ static void test_the_slowest_reader_goes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_slowest_upload_goes),
-        cmocka_unit_test(test_a_new_client_behind_many_half_requests),
-        cmocka_unit_test(test_half_requests_that_come_late),
-        cmocka_unit_test(test_uploads_that_have_all_descriptors),
-        cmocka_unit_test(test_the_slowest_reader_goes),
+        cmocka_unit_test(test_the_slowest_upload_is_ended),
+        cmocka_unit_test(test_a_new_client_behind_many_half_requests_is_served),
+        cmocka_unit_test(test_half_requests_that_come_late_do_not_delay_a_new_client),
+        cmocka_unit_test(test_clients_are_served_although_uploads_have_all_descriptors),
+        cmocka_unit_test(test_the_slowest_reader_is_ended),
     };
     return cmocka_run_group_tests_name("lane_slow", tests, NULL, NULL);
 }

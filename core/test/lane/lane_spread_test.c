@@ -1,4 +1,4 @@
-/* lane_spread_test.c: when a lane lets others have the next connections. */
+/* lane_spread_test.c: when a lane leaves the next connections to other lanes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,8 +45,9 @@ static void free_pair(struct pair *pair)
 
 #define CLOSING "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
-/* The host serves so many new connections, of which so many come at a time, and with each of them the other
- * lane so many. Returns how often the host's entered anew: with its listener and the shared queue. */
+/* The host serves `count` new connections, `at_a_time` at a time, and the other lane `others` for each of
+ * them. Returns how often the host's lane has taken its listener and shared queue out of its set and added
+ * them again. */
 static unsigned turns_at_a_time(struct pair *pair, int count, int at_a_time, unsigned others)
 {
     struct client *clients[8];
@@ -69,7 +70,7 @@ static unsigned turns(struct pair *pair, int count, unsigned others)
     return turns_at_a_time(pair, count, 1, others);
 }
 
-static void test_who_has_more_than_others_is_the_last(void **state)
+static void test_a_lane_with_more_than_others_becomes_the_last(void **state)
 {
     (void)state;
     struct pair pair = new_pair(true);
@@ -86,7 +87,7 @@ static void test_even_shares_need_no_turns(void **state)
     free_pair(&pair);
 }
 
-static void test_who_had_less_stays_the_first(void **state)
+static void test_a_lane_with_less_than_others_stays_the_first(void **state)
 {
     (void)state;
     struct pair pair = new_pair(true);
@@ -96,17 +97,17 @@ static void test_who_had_less_stays_the_first(void **state)
     free_pair(&pair);
 }
 
-static void test_nobody_else_can_have_any(void **state)
+static void test_no_turns_are_taken_if_no_other_lane_can_serve(void **state)
 {
     (void)state;
     struct pair pair = new_pair(true);
-    atomic_store(&pair.other->began, 1); /* since this machine was started */
+    atomic_store(&pair.other->began, 1); /* it has had its request since the machine was started */
     assert_int_equal(turns(&pair, 200, 0), 0);
     free_pair(&pair);
 }
 
-/* The other one was here for long; then it is replaced by one that begins at nought. */
-static void test_who_is_new_has_nothing_to_catch_up(void **state)
+/* The other lane has been there for long. Then a lane that begins at zero replaces it. */
+static void test_a_new_lane_has_nothing_to_catch_up_with(void **state)
 {
     (void)state;
     struct pair pair = new_pair(true);
@@ -118,7 +119,7 @@ static void test_who_is_new_has_nothing_to_catch_up(void **state)
     free_pair(&pair);
 }
 
-static void test_those_that_come_at_a_time_are_one_turn(void **state)
+static void test_connections_that_come_together_are_one_turn(void **state)
 {
     (void)state;
     struct pair pair = new_pair(true);
@@ -127,7 +128,7 @@ static void test_those_that_come_at_a_time_are_one_turn(void **state)
     free_pair(&pair);
 }
 
-static void test_no_turns_without_spread(void **state)
+static void test_no_turns_are_taken_without_spread(void **state)
 {
     (void)state;
     struct pair pair = new_pair(false);
@@ -138,13 +139,13 @@ static void test_no_turns_without_spread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_has_more_than_others_is_the_last),
+        cmocka_unit_test(test_a_lane_with_more_than_others_becomes_the_last),
         cmocka_unit_test(test_even_shares_need_no_turns),
-        cmocka_unit_test(test_who_had_less_stays_the_first),
-        cmocka_unit_test(test_nobody_else_can_have_any),
-        cmocka_unit_test(test_who_is_new_has_nothing_to_catch_up),
-        cmocka_unit_test(test_those_that_come_at_a_time_are_one_turn),
-        cmocka_unit_test(test_no_turns_without_spread),
+        cmocka_unit_test(test_a_lane_with_less_than_others_stays_the_first),
+        cmocka_unit_test(test_no_turns_are_taken_if_no_other_lane_can_serve),
+        cmocka_unit_test(test_a_new_lane_has_nothing_to_catch_up_with),
+        cmocka_unit_test(test_connections_that_come_together_are_one_turn),
+        cmocka_unit_test(test_no_turns_are_taken_without_spread),
     };
     return cmocka_run_group_tests_name("lane_spread", tests, NULL, NULL);
 }

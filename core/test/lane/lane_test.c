@@ -1,5 +1,5 @@
-/* lane_test.c: whose turn it is, what wakes a lane, and its end in every state that a connection can be in.
- */
+/* lane_test.c: which connection has the next turn, what wakes a lane, and the end of a lane with connections
+ * in each state. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static struct host *new_host(int family)
 #define GREEDY 4
 #define EACH   120
 
-/* Who was served, in order: the target's first letter. */
+/* The requests in the order in which they were served: the first letter of each target. */
 static char order[GREEDY * EACH + 1];
 static struct client *newcomer;
 static unsigned newcomer_at;
@@ -74,11 +74,11 @@ static void test_greedy_clients_take_turns(void **state)
     host_free(host);
 }
 
-/* A new client waits for no more than one turn of a greedy one, not for one of each. */
+/* A new client waits for one turn of a greedy client at most, not for one turn of each. */
 static void test_a_new_client_comes_before_greedy_ones(void **state)
 {
     (void)state;
-    /* From when all of them are accepted on: while they are, those that were accepted before have turns in
+    /* The new client comes when all greedy clients are accepted. Before that, the accepted ones have turns in
      * between. */
     for (unsigned at = 2 * GREEDY * BB_IN_A_ROW; at < 2 * GREEDY * BB_IN_A_ROW + 40; at++) {
         struct host *host = new_host(AF_UNIX);
@@ -96,7 +96,7 @@ static void test_a_new_client_comes_before_greedy_ones(void **state)
     }
 }
 
-/* A lane to which something always comes still serves who has had his turn. */
+/* Requests of other clients always come to the lane. It still serves a connection that has had its turn. */
 static struct client *others[2];
 
 #define OTHER(name)                                                                                          \
@@ -111,7 +111,7 @@ static void app_makes_others_come(struct host *host, const struct bb_request *re
     client_say(others[name - 'o'], OTHER(name));
 }
 
-static void test_who_has_had_his_turn_is_not_forgotten(void **state)
+static void test_a_connection_that_has_had_its_turn_is_not_forgotten(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -130,8 +130,8 @@ static void test_who_has_had_his_turn_is_not_forgotten(void **state)
     host_free(host);
 }
 
-/* One that is alone goes on at once. */
-static void test_alone_it_is_not_held_up(void **state)
+/* If no other client waits, the connection goes on at once. */
+static void test_a_greedy_client_that_is_alone_is_not_delayed(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -154,7 +154,7 @@ static void test_a_wake_up_lasts_until_a_wait(void **state)
     assert_true(would_wait(host));
     bb_lane_wake(host->lane);
     bb_lane_wake(host->lane);
-    host->lane->pick.busy = true; /* so that it looks before it says that there is nothing */
+    host->lane->pick.busy = true; /* so that the lane looks before it returns BB_AGAIN */
     assert_int_equal(bb_lane_next(host->lane, &request), BB_AGAIN);
     assert_false(would_wait(host));
     assert_int_equal(bb_lane_wait(host->lane), BB_OK);
@@ -192,11 +192,11 @@ static void test_a_signal_ends_the_wait(void **state)
     (void)state;
     struct host *host = new_host(AF_UNIX);
     struct sigaction action = {.sa_handler = ignore};
-    const struct timeval soon = {.tv_usec = 2000}; /* and again, should it not wait by then */
+    const struct timeval soon = {.tv_usec = 2000}; /* and again, in case the lane does not wait yet */
     const struct itimerval repeated = {.it_value = soon, .it_interval = soon}, never = {.it_value = {0}};
     sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &repeated, NULL);
-    assert_int_equal(bb_lane_wait(host->lane), BB_OK); /* for ever, else */
+    assert_int_equal(bb_lane_wait(host->lane), BB_OK); /* would wait for ever without the signal */
     setitimer(ITIMER_REAL, &never, NULL);
     host_free(host);
 }
@@ -210,7 +210,7 @@ static void app_large(struct host *host, const struct bb_request *request)
     host_answer(host, 200, body, sizeof body);
 }
 
-/* Brings a client's connection into a state, and leaves it there. */
+/* How a client's connection gets into a state, and how the client sees it end. */
 struct stage {
     const char *says;
     bool large_answer;
@@ -238,7 +238,7 @@ static void bring_to(struct client *client, const struct stage *stage)
     assert_int_equal(client->host->lane->set.conns->state, stage->state);
 }
 
-static void test_freed_in_each_state(void **state)
+static void test_a_lane_is_freed_with_connections_in_each_state(void **state)
 {
     (void)state;
     enum { STAGES = sizeof stages / sizeof *stages };
@@ -271,7 +271,7 @@ static void next_request(struct host *host)
     assert_non_null(host->lane->current);
 }
 
-static void test_freed_with_a_request_in_hand(void **state)
+static void test_a_lane_is_freed_with_a_request_in_hand(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_INET);
@@ -282,7 +282,7 @@ static void test_freed_with_a_request_in_hand(void **state)
         next_request(host);
         host_answer(host, 200, "", 0);
     }
-    assert_non_null(host->lane->set.ready_first); /* 16 in a row were answered, it has to wait its turn */
+    assert_non_null(host->lane->set.ready_first); /* after 16 in a row it waits for its turn */
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     next_request(host);
     assert_int_equal(bb_reply_begin(host->lane, 200), BB_OK);
@@ -293,8 +293,8 @@ static void test_freed_with_a_request_in_hand(void **state)
     host_free(host);
 }
 
-/* A lane may be made again: the listeners are the worker's. */
-static void test_a_lane_after_another(void **state)
+/* A lane may be made again, as the listeners belong to the worker. */
+static void test_a_lane_is_made_after_another_was_freed(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -307,11 +307,13 @@ static void test_a_lane_after_another(void **state)
     host_free(host);
 }
 
-static void test_nothing_is_freed(void **state)
+static void test_freeing_null_has_no_effect(void **state)
 {
     (void)state;
+    int before = open_descriptors();
     bb_lane_free(NULL);
     bb_worker_free(NULL);
+    assert_int_equal(open_descriptors(), before);
 }
 
 int main(void)
@@ -319,15 +321,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_greedy_clients_take_turns),
         cmocka_unit_test(test_a_new_client_comes_before_greedy_ones),
-        cmocka_unit_test(test_who_has_had_his_turn_is_not_forgotten),
-        cmocka_unit_test(test_alone_it_is_not_held_up),
+        cmocka_unit_test(test_a_connection_that_has_had_its_turn_is_not_forgotten),
+        cmocka_unit_test(test_a_greedy_client_that_is_alone_is_not_delayed),
         cmocka_unit_test(test_a_wake_up_lasts_until_a_wait),
         cmocka_unit_test(test_a_timeout_ends_the_wait),
         cmocka_unit_test(test_a_signal_ends_the_wait),
-        cmocka_unit_test(test_freed_in_each_state),
-        cmocka_unit_test(test_freed_with_a_request_in_hand),
-        cmocka_unit_test(test_a_lane_after_another),
-        cmocka_unit_test(test_nothing_is_freed),
+        cmocka_unit_test(test_a_lane_is_freed_with_connections_in_each_state),
+        cmocka_unit_test(test_a_lane_is_freed_with_a_request_in_hand),
+        cmocka_unit_test(test_a_lane_is_made_after_another_was_freed),
+        cmocka_unit_test(test_freeing_null_has_no_effect),
     };
     return cmocka_run_group_tests_name("lane", tests, NULL, NULL);
 }

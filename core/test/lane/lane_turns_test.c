@@ -1,5 +1,5 @@
-/* lane_turns_test.c: a lane that always has something to do: it lets others of its host have the lock, and
- * sends what is unsent before it takes another request. */
+/* lane_turns_test.c: a lane that always has something to do: it lets other threads of its host have the lock,
+ * and sends unsent bytes before it takes another request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 /* ---- the host's lock ---- */
 
-/* Two lanes, and a I/O thread without a thread. */
+/* Two lanes, and the struct of an I/O thread without its thread. */
 struct pair {
     struct host *host;
     struct bb_lane *lane, *other;
@@ -64,7 +64,7 @@ static void assert_nothing_to_do(struct bb_lane *lane)
     assert_has_set(lane, true);
 }
 
-static void test_a_lane_gives_way_to_one_that_was_woken(void **state)
+static void test_a_lane_gives_way_to_a_woken_lane(void **state)
 {
     (void)state;
     struct pair pair;
@@ -85,20 +85,20 @@ static void test_a_lane_gives_way_to_one_that_was_woken(void **state)
     end(&pair);
 }
 
-static void test_a_lane_gives_way_to_one_that_has_a_request(void **state)
+static void test_a_lane_gives_way_to_a_lane_with_a_request(void **state)
 {
     (void)state;
     struct pair pair;
     begin(&pair);
     assert_false(gives_way_after(&pair, true, 0));
     assert_true(gives_way_after(&pair, true, A_MILLISECOND));
-    /* Others need not wait for those who wait for them. */
+    /* The lane that was waited for does not have to wait in turn. */
     assert_false(bb_lane_gives_way(pair.other, true));
     assert_nothing_to_do(pair.lane);
     end(&pair);
 }
 
-static void test_what_is_pipelined_keeps_its_place(void **state)
+static void test_a_pipelined_request_keeps_its_place(void **state)
 {
     (void)state;
     struct pair pair;
@@ -122,7 +122,7 @@ static void test_what_is_pipelined_keeps_its_place(void **state)
     end(&pair);
 }
 
-/* ---- what is unsent ---- */
+/* ---- unsent bytes ---- */
 
 static struct bb__conn *large_conn;
 static uint64_t owed;
@@ -147,7 +147,7 @@ static void take(struct client *client, size_t bytes)
         left -= (size_t)got < left ? (size_t)got : left;
 }
 
-static void test_what_is_unsent_leaves_before_the_next_request(void **state)
+static void test_unsent_bytes_leave_before_the_next_request(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
@@ -172,10 +172,10 @@ static void test_what_is_unsent_leaves_before_the_next_request(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_lane_gives_way_to_one_that_was_woken),
-        cmocka_unit_test(test_a_lane_gives_way_to_one_that_has_a_request),
-        cmocka_unit_test(test_what_is_pipelined_keeps_its_place),
-        cmocka_unit_test(test_what_is_unsent_leaves_before_the_next_request),
+        cmocka_unit_test(test_a_lane_gives_way_to_a_woken_lane),
+        cmocka_unit_test(test_a_lane_gives_way_to_a_lane_with_a_request),
+        cmocka_unit_test(test_a_pipelined_request_keeps_its_place),
+        cmocka_unit_test(test_unsent_bytes_leave_before_the_next_request),
     };
     return cmocka_run_group_tests_name("lane_turns", tests, NULL, NULL);
 }

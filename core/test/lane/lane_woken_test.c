@@ -1,5 +1,5 @@
-/* lane_woken_test.c: a lane was woken, and its host still waits for a lock that another thread has: whoever
- * is idle serves what has come to it. Also run under ThreadSanitizer (make tsan). */
+/* lane_woken_test.c: a lane was woken, and its host still waits for a lock that another thread has. Idle
+ * lanes serve the requests that have come to this lane. Also run under ThreadSanitizer (make tsan). */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ static enum bb__owner_state state_of(struct bb_lane *lane)
     return bb__owner_state_of(bb__owner_look(&lane->owner));
 }
 
-/* Returns when the lane's thread waits for the lock, until unlock(). */
+/* Returns when the lane's thread waits for the host's lock. It waits until unlock(). */
 static void lock(struct lanes *lanes, int number)
 {
     atomic_store(&lanes->threads[number].locked, true);
@@ -40,7 +40,7 @@ static void ask_all(struct lanes *lanes, const int fds[CONNECTIONS])
     }
 }
 
-static void test_nobody_waits_for_a_lane_that_waits_for_its_lock(void **state)
+static void test_no_request_waits_for_a_lane_that_waits_for_its_lock(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -59,7 +59,7 @@ static void test_nobody_waits_for_a_lane_that_waits_for_its_lock(void **state)
     assert_int_equal(finish(&lanes), CONNECTIONS + 5 * 2 * CONNECTIONS);
 }
 
-static void test_where_all_wait_for_the_lock_requests_wait(void **state)
+static void test_requests_wait_while_all_lanes_wait_for_the_lock(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -78,7 +78,7 @@ static void test_where_all_wait_for_the_lock_requests_wait(void **state)
     assert_int_equal(finish(&lanes), 2 * CONNECTIONS);
 }
 
-static void test_a_drain_meanwhile(void **state)
+static void test_a_drain_serves_requests_while_a_lane_waits_for_the_lock(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -96,7 +96,7 @@ static void test_a_drain_meanwhile(void **state)
 }
 
 /* The host may be unwound before it has the lock. */
-static void test_an_end_without_the_lock(void **state)
+static void test_a_lane_is_freed_while_its_host_waits_for_the_lock(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -108,7 +108,7 @@ static void test_an_end_without_the_lock(void **state)
         bb_lane_wake(lane);
         assert_int_equal(bb_lane_wait(lane), BB_OK);
         while (state_of(lane) != BB_OWNER_PARKED) sched_yield();
-        if (round == 0) { /* or wait again at once */
+        if (round == 0) { /* or the lane waits again at once */
             bb_lane_wake(lane);
             assert_int_equal(bb_lane_wait(lane), BB_OK);
         }
@@ -120,10 +120,10 @@ static void test_an_end_without_the_lock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nobody_waits_for_a_lane_that_waits_for_its_lock),
-        cmocka_unit_test(test_where_all_wait_for_the_lock_requests_wait),
-        cmocka_unit_test(test_a_drain_meanwhile),
-        cmocka_unit_test(test_an_end_without_the_lock),
+        cmocka_unit_test(test_no_request_waits_for_a_lane_that_waits_for_its_lock),
+        cmocka_unit_test(test_requests_wait_while_all_lanes_wait_for_the_lock),
+        cmocka_unit_test(test_a_drain_serves_requests_while_a_lane_waits_for_the_lock),
+        cmocka_unit_test(test_a_lane_is_freed_while_its_host_waits_for_the_lock),
     };
     return cmocka_run_group_tests_name("lane_woken", tests, NULL, NULL);
 }

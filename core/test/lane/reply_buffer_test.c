@@ -1,6 +1,6 @@
-/* reply_buffer_test.c: answers that are larger than what the client takes at once: how much waits in memory,
- * when the host waits, and that every byte arrives. reply_spool_test.c has those for which there is a file.
- */
+/* reply_buffer_test.c: responses that are larger than the client takes at once: how many bytes wait in
+ * memory, when the host waits, and that each byte arrives. reply_spool_test.c tests responses that have a
+ * file. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -16,10 +16,11 @@
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 #define BUFFER  (256 * 1024)
 
-/* Bytes of one send at most. */
+/* Bytes that one send has at most. */
 #define RUN (256 * 1024 + 32 * 1024)
 
-/* What may be there beside response_buffer: a run that has filled it, and one for which there was no file. */
+/* Bytes that may be in memory beside response_buffer: a run that has filled it, and a run that there was no
+ * file for. */
 #define RUNS (2 * RUN)
 
 static char letter_at(size_t position)
@@ -27,7 +28,7 @@ static char letter_at(size_t position)
     return (char)('a' + position * 31 % 26);
 }
 
-/* ---- what is answered ---- */
+/* ---- responses ---- */
 
 #define LARGEST (8 << 20)
 
@@ -40,10 +41,10 @@ static struct {
     int ended_as;
     unsigned waits;
     uint64_t most_pending;
-    sem_t held_up; /* the host has had to wait for the first time, or has ended the answer without that */
+    sem_t held_up; /* the host has had to wait for the first time, or has ended the response */
 } answer;
 
-/* Cuts `total` letters into parts of one size, with an empty one behind each. */
+/* Cuts `total` letters into parts of `size` bytes, with an empty part behind each. */
 static void cut_answer(size_t total, size_t size, bool chunked)
 {
     answer.count = 2 * ((total + size - 1) / size);
@@ -60,7 +61,7 @@ static void cut_answer(size_t total, size_t size, bool chunked)
     }
 }
 
-/* Drops what was taken off the front of the parts; an empty part is taken with what is before it. */
+/* Drops the bytes that were taken from the front of the parts. An empty part goes with the part before it. */
 static void drop_taken(struct bb_slice **parts, size_t *count, uint64_t taken)
 {
     while (*count > 0 && (*parts)->len <= taken) {
@@ -81,7 +82,7 @@ static size_t bytes_of(const struct bb_slice *parts, size_t count)
     return bytes;
 }
 
-/* Writes it all, waiting whenever it is told to. */
+/* Writes the whole response, and waits whenever bb_reply_write() returns BB_AGAIN. */
 static void app_large(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -96,7 +97,7 @@ static void app_large(struct host *host, const struct bb_request *request)
         uint64_t pending = bb__conn_owes(host->lane->current);
         if (pending > answer.most_pending) answer.most_pending = pending;
         if (!host->lane->reply.spools && bytes_of(parts, count) > BUFFER)
-            assert_true(pending <= RUN); /* nothing is copied that memory has no room for */
+            assert_true(pending <= RUN); /* bytes that memory has no room for are not copied */
         if (host->lane->reply.spools && answer.waits++ == 0) sem_post(&answer.held_up);
         if ((code = bb_reply_wait(host->lane)) < 0) break;
         assert_true(code == BB_AGAIN || !bb__response_spool_is_full(&host->lane->current->response_spool));
@@ -118,13 +119,13 @@ static struct host *new_host(int family, uint64_t write_timeout)
     return host;
 }
 
-/* ---- a client in a thread of its own: the host blocks while it waits ---- */
+/* ---- a client in a thread of its own, as the host blocks while it waits ---- */
 
 struct reader {
     struct client *client;
     pthread_t thread;
-    size_t piece; /* reads so much at a time */
-    bool late;    /* and nothing before the host has had to wait */
+    size_t piece; /* bytes of one read */
+    bool late;    /* reads nothing before the host has had to wait */
 };
 
 static void *read_on(void *argument)
@@ -140,12 +141,12 @@ static void *read_on(void *argument)
         if (bb__buf_append(&client->in, bytes, (size_t)got) != BB_OK) break;
         if (memmem(bytes, (size_t)got, "0\r\n\r\n", 5)) break;
     }
-    shutdown(client->fd, SHUT_WR); /* it has read the answer: nothing has to linger for it */
+    shutdown(client->fd, SHUT_WR); /* it has read the response: the connection need not linger */
     free(bytes);
     return NULL;
 }
 
-/* A client that asks, and goes on reading while the host serves. */
+/* A client that sends a request, and goes on reading while the host serves. */
 static struct reader start_reader(struct host *host, size_t piece, bool late)
 {
     struct reader reader = {.client = client_new(host), .piece = piece, .late = late};
@@ -181,17 +182,17 @@ static void serve_and_read(struct host *host, size_t piece, bool late)
     host->served = 0;
 }
 
-static void test_every_byte_arrives(void **state)
+static void test_each_byte_of_a_large_response_arrives(void **state)
 {
     (void)state;
     static const struct {
         size_t total, size;
     } cases[] = {
         {LARGEST, LARGEST},     /* one huge part */
-        {LARGEST, 1000 * 1000}, /* larger than a run */
-        {4 << 20, 20 * 1000},   /* larger than what is copied */
-        {1000 * 1000, 5},       /* 200,000 tiny ones */
-        {200 * 1000, 1},        /* a byte each */
+        {LARGEST, 1000 * 1000}, /* parts larger than a run */
+        {4 << 20, 20 * 1000},   /* parts larger than the bytes that are copied */
+        {1000 * 1000, 5},       /* 200,000 tiny parts */
+        {200 * 1000, 1},        /* parts of one byte */
         {0, 1},
     };
     static const int families[] = {AF_UNIX, AF_INET};
@@ -208,7 +209,7 @@ static void test_every_byte_arrives(void **state)
     }
 }
 
-static void test_a_slow_reader_gets_every_byte(void **state)
+static void test_a_slow_reader_gets_each_byte(void **state)
 {
     (void)state;
     for (int chunked = 0; chunked < 2; chunked++) {
@@ -221,8 +222,8 @@ static void test_a_slow_reader_gets_every_byte(void **state)
     }
 }
 
-/* More milliseconds than poll() takes. */
-static void test_a_patience_of_fifty_days(void **state)
+/* The timeout has more ms than poll() takes. */
+static void test_a_write_timeout_of_fifty_days_does_not_overflow(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX, 1ULL << 32);
@@ -234,7 +235,7 @@ static void test_a_patience_of_fifty_days(void **state)
 
 /* ---- clients that do not read ---- */
 
-static void test_a_client_that_reads_nothing_is_reset_in_time(void **state)
+static void test_a_client_that_reads_nothing_is_reset_after_write_timeout(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_INET, 30);
@@ -252,7 +253,7 @@ static void test_a_client_that_reads_nothing_is_reset_in_time(void **state)
     host_free(host);
 }
 
-static void test_a_client_that_leaves_ends_the_wait(void **state)
+static void test_a_client_that_is_gone_ends_the_wait(void **state)
 {
     (void)state;
     for (int how = 0; how < 2; how++) {
@@ -290,7 +291,7 @@ static void app_is_woken(struct host *host, const struct bb_request *request)
     }
     assert_int_equal(bb_reply_write(host->lane, &rest, 1, true, &taken), BB_AGAIN);
     assert_int_equal(taken, 0);
-    assert_int_equal(bb_reply_wait(host->lane), BB_EGONE); /* a wake-up counts once */
+    assert_int_equal(bb_reply_wait(host->lane), BB_EGONE); /* a wake-up ends one wait only */
     assert_int_equal(bb_reply_end(host->lane), BB_ESHORT);
 }
 
@@ -308,7 +309,7 @@ static void test_a_wake_up_ends_the_wait(void **state)
 
 /* ---- without a buffer ---- */
 
-static void test_without_a_buffer_hardly_anything_is_pending(void **state)
+static void test_hardly_any_bytes_wait_in_memory_without_a_buffer(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX, WAIT_LIMIT);
@@ -329,13 +330,13 @@ static int make_letters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_byte_arrives),
-        cmocka_unit_test(test_a_slow_reader_gets_every_byte),
-        cmocka_unit_test(test_a_client_that_reads_nothing_is_reset_in_time),
-        cmocka_unit_test(test_a_client_that_leaves_ends_the_wait),
-        cmocka_unit_test(test_a_patience_of_fifty_days),
+        cmocka_unit_test(test_each_byte_of_a_large_response_arrives),
+        cmocka_unit_test(test_a_slow_reader_gets_each_byte),
+        cmocka_unit_test(test_a_client_that_reads_nothing_is_reset_after_write_timeout),
+        cmocka_unit_test(test_a_client_that_is_gone_ends_the_wait),
+        cmocka_unit_test(test_a_write_timeout_of_fifty_days_does_not_overflow),
         cmocka_unit_test(test_a_wake_up_ends_the_wait),
-        cmocka_unit_test(test_without_a_buffer_hardly_anything_is_pending),
+        cmocka_unit_test(test_hardly_any_bytes_wait_in_memory_without_a_buffer),
     };
     return cmocka_run_group_tests_name("reply_buffer", tests, make_letters, NULL);
 }

@@ -1,4 +1,4 @@
-/* reply_crowd_test.c: responses of many clients that read slowly, or not at all: how much memory they take
+/* reply_crowd_test.c: responses of many clients that read slowly or not at all: how much memory they take
  * together, and how slow a client may be. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static uint64_t unsent(const struct host *host)
     return atomic_load(&host->worker->spool_budget.unsent);
 }
 
-/* Half of the applications write it all at once, half in small parts. */
+/* Every other response is written at once, the rest in small parts. */
 static void app_answers(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -34,7 +34,7 @@ static void app_answers(struct host *host, const struct bb_request *request)
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 
-static void test_all_of_them_share_the_memory(void **state)
+static void test_all_responses_share_the_memory(void **state)
 {
     (void)state;
     struct bb_settings settings = response_spool_settings();
@@ -58,8 +58,8 @@ static void test_all_of_them_share_the_memory(void **state)
     host_free(host);
 }
 
-/* A window of a file for each of them would be as much again. */
-static void test_what_waits_in_a_file_takes_no_memory(void **state)
+/* A window of a file for each response would take as much memory again. */
+static void test_responses_in_files_take_no_memory(void **state)
 {
     (void)state;
     struct bb_settings settings = response_spool_settings();
@@ -82,7 +82,8 @@ static void test_what_waits_in_a_file_takes_no_memory(void **state)
     host_free(host);
 }
 
-/* How many seconds a client is served that takes so much in each, or 60. */
+/* Serves a client that takes `rate` bytes per second. Returns after how many seconds the connection was
+ * ended; 60: it was not. */
 static int seconds_at(struct host *host, size_t rate)
 {
     static char bytes[1 << 20];
@@ -108,8 +109,8 @@ static void app_is_done(struct host *host, const struct bb_request *request)
     host_answer(host, 200, letters, LARGE);
 }
 
-/* The lane does not wait for it, and other limits do not hold either. */
-static void test_a_client_that_reads_too_slowly(void **state)
+/* The lane does not wait for this client, and no other limit ends the connection. */
+static void test_a_client_that_reads_below_min_body_rate_is_ended(void **state)
 {
     (void)state;
     static const uint64_t timeouts[] = {0, 60000};
@@ -129,9 +130,9 @@ static void test_a_client_that_reads_too_slowly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_of_them_share_the_memory),
-        cmocka_unit_test(test_what_waits_in_a_file_takes_no_memory),
-        cmocka_unit_test(test_a_client_that_reads_too_slowly),
+        cmocka_unit_test(test_all_responses_share_the_memory),
+        cmocka_unit_test(test_responses_in_files_take_no_memory),
+        cmocka_unit_test(test_a_client_that_reads_below_min_body_rate_is_ended),
     };
     return cmocka_run_group_tests_name("reply_crowd", tests, make_letters, NULL);
 }

@@ -1,4 +1,4 @@
-/* reply_full_test.c: answers for which neither memory nor the spool has room: the lane waits for the client,
+/* reply_full_test.c: responses that neither memory nor the spool has room for. The lane waits for the client,
  * and no byte is lost or doubled. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static void read_some(void)
     for (unsigned times = soon ? random_below(20) : 0; times > 0 && client_receive(reader); times--) continue;
 }
 
-/* Parts of all sizes, for a client that reads now and then, and while it is waited for. */
+/* Writes parts of all sizes. The client reads sometimes, and while the host waits for it. */
 static void app_writes_at_random(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -63,7 +63,7 @@ static void serve_at_random(struct host *host)
     client_free(reader);
 }
 
-static void test_every_byte_arrives_whatever_there_is_room_for(void **state)
+static void test_each_byte_arrives_whatever_room_there_is(void **state)
 {
     (void)state;
     static const uint64_t buffers[] = {0, 100 * 1000, 1 << 20};
@@ -99,7 +99,7 @@ static void test_a_full_disk_makes_the_lane_wait(void **state)
     }
 }
 
-/* Room that others give back ends the wait, whether the client has taken something or not. */
+/* Room that other responses give back ends the wait, whether the client has taken bytes or not. */
 static void app_waits_for_others(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -119,7 +119,7 @@ static void app_waits_for_others(struct host *host, const struct bb_request *req
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 
-static void test_room_that_others_give_back(void **state)
+static void test_room_that_others_give_back_ends_the_wait(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX, app_waits_for_others);
@@ -134,9 +134,9 @@ static void test_room_that_others_give_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_byte_arrives_whatever_there_is_room_for),
+        cmocka_unit_test(test_each_byte_arrives_whatever_room_there_is),
         cmocka_unit_test(test_a_full_disk_makes_the_lane_wait),
-        cmocka_unit_test(test_room_that_others_give_back),
+        cmocka_unit_test(test_room_that_others_give_back_ends_the_wait),
     };
     return cmocka_run_group_tests_name("reply_full", tests, make_letters, NULL);
 }

@@ -1,5 +1,5 @@
-/* reply_memory_test.c: answers for which the memory does not suffice. What the client has begun to read must
- * not look whole. */
+/* reply_memory_test.c: responses that there is not enough memory for. A response that the client has begun to
+ * read must not look whole. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 #define LARGE   (2 << 20)
 
-static unsigned failing; /* the allocation that fails, from the head on */
+static unsigned failing; /* the allocation that fails, counted from the head on */
 static bool until_close, failed;
 
-/* Writes what the socket does not take, in one part or in two, which are kept until it does. */
+/* Writes two parts. The socket does not take all bytes, so the core keeps the rest in memory. */
 static void app_without_memory(struct host *host, const struct bb_request *request)
 {
     static const char body[LARGE];
@@ -36,12 +36,12 @@ static void app_without_memory(struct host *host, const struct bb_request *reque
         return;
     }
     assert_int_equal(code, BB_ENOMEM);
-    assert_int_equal(bb_reply_write(host->lane, NULL, 0, true, &taken), BB_ENOMEM); /* and stays so */
+    assert_int_equal(bb_reply_write(host->lane, NULL, 0, true, &taken), BB_ENOMEM); /* the error stays */
     assert_int_equal(bb_reply_end(host->lane), BB_ENOMEM);
 }
 
-/* Whether the end of the body is announced, or is that of the connection. */
-static void test_what_cannot_be_kept_breaks_off(void **state)
+/* The length of the body is announced, or the body ends with the connection. */
+static void test_a_response_that_cannot_be_kept_breaks_off(void **state)
 {
     (void)state;
     for (int how = 0; how < 2; how++) {
@@ -74,7 +74,7 @@ static void test_what_cannot_be_kept_breaks_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_cannot_be_kept_breaks_off),
+        cmocka_unit_test(test_a_response_that_cannot_be_kept_breaks_off),
     };
     return cmocka_run_group_tests_name("reply_memory", tests, NULL, NULL);
 }

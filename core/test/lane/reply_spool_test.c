@@ -1,5 +1,5 @@
-/* reply_spool_test.c: answers that the client does not take leave the lane all the same, for a file: every
- * byte arrives, the lane goes on, and what a client leaves untaken is gone with it. */
+/* reply_spool_test.c: a response that the client does not take goes to a file, and the lane goes on. Each
+ * byte arrives. If the client leaves, the file is freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,24 +13,24 @@
 #include "support/fake_clock.h"
 #include "support/fake_wait.h"
 
-/* ---- without waiting ---- */
+/* ---- without a wait ---- */
 
 static bool until_close;
 static struct bb__conn *answered;
 
-/* As HEAD wants it, nothing of it. */
+/* Responds to a HEAD without a body. */
 static void app_never_waits(struct host *host, const struct bb_request *request)
 {
     (void)request;
     answered = host->lane->current;
-    assert_false(host->lane->reply.spools); /* what was with the last one */
+    assert_false(host->lane->reply.spools); /* the flag of the last response is reset */
     host_fields(host, 200);
     assert_int_equal(bb_reply_head(host->lane, until_close ? BB_LENGTH_UNKNOWN : LARGE), BB_OK);
     if (!bb_reply_bodyless(host->lane)) write_all(host, letters, LARGE);
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 
-static void test_who_takes_nothing_keeps_no_lane(void **state)
+static void test_a_client_that_takes_nothing_keeps_no_lane(void **state)
 {
     (void)state;
     static const int families[] = {AF_UNIX, AF_INET};
@@ -50,7 +50,7 @@ static void test_who_takes_nothing_keeps_no_lane(void **state)
         }
         for (int n = 0; n < 5; n++) assert_all_letters(lazy[n]);
         assert_int_equal(used(host), 0);
-        client_say(lazy[0], REQUEST); /* kept alive */
+        client_say(lazy[0], REQUEST); /* the connection is kept alive */
         assert_all_letters(lazy[0]);
         for (int n = 0; n < 5; n++) client_free(lazy[n]);
         client_free(other);
@@ -68,7 +68,7 @@ static void pass(struct host *host, uint64_t time)
     }
 }
 
-static void test_what_nobody_takes_is_dropped_in_time(void **state)
+static void test_a_response_that_is_not_taken_is_dropped_after_write_timeout(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_INET, app_never_waits);
@@ -78,7 +78,7 @@ static void test_what_nobody_takes_is_dropped_in_time(void **state)
     keep_little(host->lane->set.conns);
     ask_lazily(client);
     pass(host, WRITE_TIMEOUT - 1);
-    take_some(client, answered); /* it is there */
+    take_some(client, answered); /* the client has taken something */
     assert_int_equal(host_connections(host), 1);
     assert_true(used(host) > 0);
     assert_dropped_after(host, WRITE_TIMEOUT);
@@ -88,7 +88,7 @@ static void test_what_nobody_takes_is_dropped_in_time(void **state)
     host_free(host);
 }
 
-static void test_who_leaves_takes_it_along(void **state)
+static void test_a_client_that_leaves_frees_its_file(void **state)
 {
     (void)state;
     for (int how = 0; how < 2; how++) {
@@ -103,8 +103,8 @@ static void test_who_leaves_takes_it_along(void **state)
     }
 }
 
-/* What ends with the connection must not look whole. */
-static void test_a_file_that_cannot_be_read_is_no_end(void **state)
+/* A body that ends with the connection must not look whole. */
+static void test_a_file_that_cannot_be_read_resets_the_connection(void **state)
 {
     (void)state;
     until_close = true;
@@ -121,8 +121,8 @@ static void test_a_file_that_cannot_be_read_is_no_end(void **state)
     host_free(host);
 }
 
-/* Who takes all that he gets does not keep the lane from others. */
-static void test_a_quick_client_is_one_of_many(void **state)
+/* A client that takes all its bytes at once does not keep the lane from other clients. */
+static void test_a_quick_client_does_not_keep_the_lane_from_others(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_INET, app_never_waits);
@@ -143,7 +143,7 @@ static void test_a_quick_client_is_one_of_many(void **state)
     host_free(host);
 }
 
-/* What the client can take while a large part is written does not go to the file. */
+/* Bytes that the client can take while a large part is written do not go to the file. */
 static void app_writes_two_parts(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -160,7 +160,7 @@ static void app_writes_two_parts(struct host *host, const struct bb_request *req
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 
-static void test_the_client_is_asked_between_runs(void **state)
+static void test_bytes_that_the_client_takes_between_runs_need_no_file(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_INET, app_writes_two_parts);
@@ -187,11 +187,11 @@ static void app_has_a_quick_client(struct host *host, const struct bb_request *r
     host_fields(host, 200);
     assert_int_equal(bb_reply_head(host->lane, LARGE), BB_OK);
     fake_wait_client = take_all;
-    host->lane->reply.given += 1LL << 30; /* it has been quick so far, and this machine may be slow */
+    host->lane->reply.given += 1LL << 30; /* the client has been quick so far; this machine may be slow */
     write_all(host, letters, LARGE);
     assert_int_equal(used(host), 0);
     assert_false(host->lane->reply.spools);
-    host->lane->reply.moments = 2000000; /* and if it had not been that quick: */
+    host->lane->reply.moments = 2000000; /* if the client had not been that quick: */
     fake_wait_client = take_one;
     assert_int_equal(bb_reply_wait(host->lane), BB_OK);
     fake_wait_client = NULL;
@@ -201,11 +201,11 @@ static void app_has_a_quick_client(struct host *host, const struct bb_request *r
         take_all();
         assert_int_equal(bb_reply_write(host->lane, NULL, 0, false, &taken), BB_OK);
     }
-    assert_false(host->lane->reply.spools); /* it may be quick again */
+    assert_false(host->lane->reply.spools); /* the client may be quick again */
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 
-/* Nothing but an end is left, and more than enough in memory. */
+/* Only the end of the body is left, and memory has more than enough bytes. */
 static void app_ends_behind(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -219,7 +219,7 @@ static void app_ends_behind(struct host *host, const struct bb_request *request)
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 
-static void test_an_end_needs_no_file(void **state)
+static void test_the_end_of_a_response_needs_no_file(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX, app_ends_behind);
@@ -230,7 +230,7 @@ static void test_an_end_needs_no_file(void **state)
     host_free(host);
 }
 
-static void test_who_takes_all_at_once_needs_no_file(void **state)
+static void test_a_client_that_takes_all_at_once_needs_no_file(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX, app_has_a_quick_client);
@@ -244,14 +244,14 @@ static void test_who_takes_all_at_once_needs_no_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_takes_nothing_keeps_no_lane),
-        cmocka_unit_test(test_what_nobody_takes_is_dropped_in_time),
-        cmocka_unit_test(test_who_leaves_takes_it_along),
-        cmocka_unit_test(test_a_file_that_cannot_be_read_is_no_end),
-        cmocka_unit_test(test_a_quick_client_is_one_of_many),
-        cmocka_unit_test(test_the_client_is_asked_between_runs),
-        cmocka_unit_test(test_who_takes_all_at_once_needs_no_file),
-        cmocka_unit_test(test_an_end_needs_no_file),
+        cmocka_unit_test(test_a_client_that_takes_nothing_keeps_no_lane),
+        cmocka_unit_test(test_a_response_that_is_not_taken_is_dropped_after_write_timeout),
+        cmocka_unit_test(test_a_client_that_leaves_frees_its_file),
+        cmocka_unit_test(test_a_file_that_cannot_be_read_resets_the_connection),
+        cmocka_unit_test(test_a_quick_client_does_not_keep_the_lane_from_others),
+        cmocka_unit_test(test_bytes_that_the_client_takes_between_runs_need_no_file),
+        cmocka_unit_test(test_a_client_that_takes_all_at_once_needs_no_file),
+        cmocka_unit_test(test_the_end_of_a_response_needs_no_file),
     };
-    return cmocka_run_group_tests_name("reply_spill", tests, make_letters, NULL);
+    return cmocka_run_group_tests_name("reply_spool", tests, make_letters, NULL);
 }

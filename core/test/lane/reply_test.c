@@ -1,5 +1,5 @@
-/* reply_test.c: the reply calls of bontebok.h, as a client sees their effect. How heads and bodies are
- * encoded is h1_reply_test.c's and h1_framing_test.c's. */
+/* reply_test.c: the reply calls of bontebok.h, with the effect that a client sees. h1_reply_test.c and
+ * h1_framing_test.c test how heads and bodies are encoded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static struct host *new_host(int family, host_app app)
     return host;
 }
 
-/* ---- the steps of a reply ---- */
+/* ---- the steps of a response ---- */
 
 static void begin(struct host *host, int status)
 {
@@ -56,7 +56,7 @@ static void end(struct host *host)
 
 static struct client *watcher;
 
-/* What has come by now ends with this. */
+/* The bytes that have come so far end with `tail`. */
 static void assert_has_come(const char *tail)
 {
     while (client_receive(watcher)) continue;
@@ -72,10 +72,10 @@ static void app_in_parts(struct host *host, const struct bb_request *request)
     begin(host, 200);
     head(host, BB_LENGTH_UNKNOWN);
     assert_int_equal(bb_reply_write(host->lane, NULL, 0, false, &taken), BB_OK);
-    assert_has_come("\r\n\r\n"); /* the head leaves when it is told to */
+    assert_has_come("\r\n\r\n"); /* a write without a part sends the head */
     put(host, "hello", false);
     assert_has_come("\r\n5\r\nhello\r\n");
-    put(host, "", false); /* ends nothing */
+    put(host, "", false); /* does not end the body */
     put(host, "world", false);
     assert_has_come("\r\n5\r\nworld\r\n");
     put(host, "", false);
@@ -107,7 +107,7 @@ static void app_several_parts(struct host *host, const struct bb_request *reques
     end(host);
 }
 
-static void test_framings(void **state)
+static void test_version_and_settings_decide_about_the_framing(void **state)
 {
     (void)state;
     static const struct {
@@ -144,7 +144,7 @@ static void app_nothing(struct host *host, const struct bb_request *request)
     end(host);
 }
 
-static void test_an_end_without_a_part(void **state)
+static void test_a_response_without_a_part_is_complete(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX, app_nothing);
@@ -173,7 +173,7 @@ static void app_bodyless(struct host *host, const struct bb_request *request)
     end(host);
 }
 
-static void test_answers_without_a_body(void **state)
+static void test_a_response_without_a_body_ends_with_its_head(void **state)
 {
     (void)state;
     static const struct {
@@ -196,7 +196,7 @@ static void test_answers_without_a_body(void **state)
     }
 }
 
-/* ---- a reply that is begun again ---- */
+/* ---- a response that is begun again ---- */
 
 static void app_thinks_twice(struct host *host, const struct bb_request *request)
 {
@@ -219,7 +219,7 @@ static void app_thinks_twice(struct host *host, const struct bb_request *request
     end(host);
 }
 
-static void test_begun_again_it_forgets(void **state)
+static void test_a_response_that_is_begun_again_forgets_the_first(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX, app_thinks_twice);
@@ -235,7 +235,7 @@ static void test_begun_again_it_forgets(void **state)
     host_free(host);
 }
 
-/* ---- bodies that are not what was announced ---- */
+/* ---- bodies that differ from their length ---- */
 
 static void app_announces_too_much(struct host *host, const struct bb_request *request)
 {
@@ -257,7 +257,7 @@ static void app_announces_too_little(struct host *host, const struct bb_request 
     end(host);
 }
 
-static void test_too_short_is_aborted_too_long_is_cut(void **state)
+static void test_a_short_body_is_reset_a_long_body_is_cut(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_INET, app_announces_too_much);
@@ -286,11 +286,11 @@ static void app_aborts(struct host *host, const struct bb_request *request)
     if (abort_after > 1) head(host, BB_LENGTH_UNKNOWN);
     if (abort_after > 2) put(host, "begun", false);
     bb_reply_abort(host->lane);
-    bb_reply_abort(host->lane); /* again: no effect */
+    bb_reply_abort(host->lane); /* the second one has no effect */
     assert_int_equal(bb_reply_end(host->lane), BB_EGONE);
 }
 
-static void test_aborted_at_each_step(void **state)
+static void test_a_response_is_aborted_at_each_step(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_INET, app_aborts);
@@ -301,7 +301,7 @@ static void test_aborted_at_each_step(void **state)
         client_free(client);
         assert_int_equal(host_connections(host), 0);
     }
-    host->app = app_echo; /* nothing of it is left for the next one */
+    host->app = app_echo; /* nothing of it is left for the next request */
     struct client *client = client_new(host);
     client_say(client, REQUEST);
     assert_answer(client, 200, "GET / ");
@@ -319,7 +319,7 @@ static void app_closes(struct host *host, const struct bb_request *request)
     end(host);
 }
 
-static void test_the_application_may_close(void **state)
+static void test_the_application_may_close_the_connection(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX, app_closes);
@@ -333,7 +333,7 @@ static void test_the_application_may_close(void **state)
     host_free(host);
 }
 
-/* A head may be larger than what a lane keeps for heads. */
+/* A head may be larger than the buffer that a lane keeps for heads. */
 static void app_large_head(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -347,7 +347,7 @@ static void app_large_head(struct host *host, const struct bb_request *request)
     assert_null(host->lane->reply.staged.data);
 }
 
-static void test_a_large_head(void **state)
+static void test_a_head_larger_than_the_buffer_is_sent(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX, app_large_head);
@@ -365,14 +365,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_part_leaves_at_once),
-        cmocka_unit_test(test_framings),
-        cmocka_unit_test(test_an_end_without_a_part),
-        cmocka_unit_test(test_answers_without_a_body),
-        cmocka_unit_test(test_begun_again_it_forgets),
-        cmocka_unit_test(test_too_short_is_aborted_too_long_is_cut),
-        cmocka_unit_test(test_aborted_at_each_step),
-        cmocka_unit_test(test_the_application_may_close),
-        cmocka_unit_test(test_a_large_head),
+        cmocka_unit_test(test_version_and_settings_decide_about_the_framing),
+        cmocka_unit_test(test_a_response_without_a_part_is_complete),
+        cmocka_unit_test(test_a_response_without_a_body_ends_with_its_head),
+        cmocka_unit_test(test_a_response_that_is_begun_again_forgets_the_first),
+        cmocka_unit_test(test_a_short_body_is_reset_a_long_body_is_cut),
+        cmocka_unit_test(test_a_response_is_aborted_at_each_step),
+        cmocka_unit_test(test_the_application_may_close_the_connection),
+        cmocka_unit_test(test_a_head_larger_than_the_buffer_is_sent),
     };
     return cmocka_run_group_tests_name("reply", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* reply_time_test.c: for how long the host waits for a client that takes nothing, and what counts as taking.
- * The clock is the test's, but the kernel waits in its own time. */
+/* reply_time_test.c: how long the host waits for a client that takes nothing, and what counts as progress.
+ * The clock is the test's, but the kernel waits in real time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,14 +21,14 @@ static struct host *new_host(int family, uint64_t write_timeout, host_app app)
 {
     struct bb_settings settings = host_settings();
     settings.response_buffer = BUFFER;
-    settings.spool_max = 1; /* who is ahead of the client waits for it */
+    settings.spool_max = 1; /* a host that is ahead of its client waits */
     settings.write_timeout = write_timeout;
     struct host *host = host_new(&settings, family);
     host->app = app;
     return host;
 }
 
-/* Writes such parts until there is room neither in memory nor in the spool. */
+/* Writes parts of `len` bytes until neither memory nor the spool has room. */
 static void fill_up(struct host *host, size_t len)
 {
     const struct bb_slice part = {letters, len};
@@ -51,7 +51,7 @@ static int write_part(struct host *host, size_t len)
 static struct client *late;
 static bool late_reads;
 
-/* The host's own time is not the client's: its patience is counted from when there was something to take. */
+/* The host's own time does not count for the client: write_timeout begins when there is something to take. */
 static void app_is_late(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -61,7 +61,7 @@ static void app_is_late(struct host *host, const struct bb_request *request)
     fake_clock_advance(1000);
     fill_up(host, LARGEST);
 
-    if (late_reads) { /* and anew from when it last took something */
+    if (late_reads) { /* and again when the client takes something */
         fake_clock_advance(29);
         while (bb__conn_owes(host->lane->current) > 0) {
             while (client_receive(late)) bb__buf_clear(&late->in);
@@ -76,7 +76,7 @@ static void app_is_late(struct host *host, const struct bb_request *request)
     bb_reply_abort(host->lane);
 }
 
-static void test_the_wait_is_counted_from_the_last_progress(void **state)
+static void test_write_timeout_begins_with_the_last_progress(void **state)
 {
     (void)state;
     for (int reads = 0; reads < 2; reads++) {
@@ -96,14 +96,14 @@ static void begin(struct host *host)
     assert_int_equal(bb_reply_head(host->lane, LARGEST), BB_OK);
 }
 
-/* Leaves the socket no room, also when something has been taken. */
+/* Leaves the socket no room, even after the client has taken bytes. */
 static void shut_room(struct host *host)
 {
     int least = 4096;
     assert_int_equal(setsockopt(host->lane->current->fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof least), 0);
 }
 
-/* Less than the socket asks for more after. */
+/* The client takes less than makes the socket writable. */
 static void app_is_read_little_by_little(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -117,7 +117,7 @@ static void app_is_read_little_by_little(struct host *host, const struct bb_requ
         uint64_t pending = bb__conn_owes(conn);
         while (bb__sock_untaken(conn->fd) == untaken) (void)recv(late->fd, bytes, sizeof bytes, 0);
         fake_clock_advance(30);
-        bb_lane_wake(host->lane); /* no reason to forget what the client has done */
+        bb_lane_wake(host->lane); /* a wake-up does not undo the client's progress */
         assert_int_equal(bb_reply_wait(host->lane), BB_AGAIN);
         uint64_t since = real_ms();
         assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
@@ -127,7 +127,7 @@ static void app_is_read_little_by_little(struct host *host, const struct bb_requ
     bb_reply_abort(host->lane);
 }
 
-/* What the application adds is nothing that the client has done. */
+/* Bytes that the application adds are no progress of the client. */
 static void app_goes_on_writing(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -144,7 +144,7 @@ static void app_goes_on_writing(struct host *host, const struct bb_request *requ
     bb_reply_abort(host->lane);
 }
 
-static void test_it_is_the_client_who_makes_progress(void **state)
+static void test_only_the_client_makes_progress(void **state)
 {
     (void)state;
     static const host_app apps[] = {app_is_read_little_by_little, app_goes_on_writing};
@@ -159,11 +159,11 @@ static void test_it_is_the_client_who_makes_progress(void **state)
     }
 }
 
-/* Bytes that the client takes a second, while the host waits for it. */
+/* Bytes per second that the client takes while the host waits for it. */
 static size_t taken_a_second;
 static unsigned seconds;
 
-/* Whether there is something to read, or comes when the kernel finds time to move it. */
+/* Waits for bytes to read. False: the kernel has none left for the client. */
 static bool await_bytes(uint64_t since)
 {
     struct pollfd watched = {.fd = late->fd, .events = POLLIN};
@@ -188,7 +188,7 @@ static void take_some(void)
 
 #define RATE 50000
 
-/* A lane that waits serves nobody else: to take a byte now and then is not enough. */
+/* A lane that waits serves nobody else. So a byte now and then is not enough. */
 static void app_waits_for_a_slow_client(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -203,7 +203,7 @@ static void app_waits_for_a_slow_client(struct host *host, const struct bb_reque
     bb_reply_abort(host->lane);
 }
 
-static void test_who_is_waited_for_has_to_be_quick(void **state)
+static void test_a_client_below_min_body_rate_ends_the_wait(void **state)
 {
     (void)state;
     static const int families[] = {AF_INET, AF_UNIX};
@@ -221,7 +221,8 @@ static void test_who_is_waited_for_has_to_be_quick(void **state)
     }
 }
 
-/* The kernel tells in steps what it took: at the usual rate it has as long as if there was none. */
+/* The kernel reports in steps how much it took. So at the usual min_body_rate the client has as long as
+ * without a rate. */
 static void app_waits_for_one_who_pauses(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -235,7 +236,7 @@ static void app_waits_for_one_who_pauses(struct host *host, const struct bb_requ
     bb_reply_abort(host->lane);
 }
 
-static void test_who_is_behind_a_little_may_pause(void **state)
+static void test_a_client_that_is_a_little_behind_may_pause(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX, 60000, app_waits_for_one_who_pauses);
@@ -246,7 +247,8 @@ static void test_who_is_behind_a_little_may_pause(void **state)
     host_free(host);
 }
 
-/* What a unix socket adds to each little part in its count is nothing that the client has given back. */
+/* A unix socket counts overhead for each small part. The client has not given bytes back if the count
+ * grows. */
 static void app_sends_little_parts(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -267,7 +269,7 @@ static void app_sends_little_parts(struct host *host, const struct bb_request *r
     bb_reply_abort(host->lane);
 }
 
-static void test_nobody_has_taken_less_than_nothing(void **state)
+static void test_no_client_has_taken_less_than_nothing(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX, 60000, app_sends_little_parts);
@@ -280,7 +282,7 @@ static void test_nobody_has_taken_less_than_nothing(void **state)
     host_free(host);
 }
 
-/* A worker that is to leave has less patience with a client that takes nothing. */
+/* A worker that drains waits less for a client that takes nothing. */
 static void app_waits_in_a_drain(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -313,11 +315,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_drain_shortens_the_wait),
-        cmocka_unit_test(test_the_wait_is_counted_from_the_last_progress),
-        cmocka_unit_test(test_who_is_waited_for_has_to_be_quick),
-        cmocka_unit_test(test_who_is_behind_a_little_may_pause),
-        cmocka_unit_test(test_nobody_has_taken_less_than_nothing),
-        cmocka_unit_test(test_it_is_the_client_who_makes_progress),
+        cmocka_unit_test(test_write_timeout_begins_with_the_last_progress),
+        cmocka_unit_test(test_a_client_below_min_body_rate_ends_the_wait),
+        cmocka_unit_test(test_a_client_that_is_a_little_behind_may_pause),
+        cmocka_unit_test(test_no_client_has_taken_less_than_nothing),
+        cmocka_unit_test(test_only_the_client_makes_progress),
     };
     return cmocka_run_group_tests_name("reply_time", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* response_spool_case.h: large answers for clients that take them late, for the tests of what becomes of them
- * until then. */
+/* response_spool_case.h: large responses for clients that take them late. For the tests of how the core keeps
+ * them until then. */
 #ifndef BB_TEST_SPILL_CASE_H
 #define BB_TEST_SPILL_CASE_H
 
@@ -10,7 +10,7 @@
 #define LARGE         (8 << 20)
 #define WRITE_TIMEOUT 60000
 
-/* What may be in memory beside response_buffer: one run to the socket. */
+/* Bytes that may be in memory beside response_buffer: one run to the socket. */
 #define RUN (256 * 1024 + 32 * 1024)
 
 static char letters[LARGE];
@@ -37,7 +37,7 @@ static inline uint64_t used(const struct host *host)
     return atomic_load(&host->worker->spool_budget.used);
 }
 
-/* Writes it all. Once it spills, the lane does not wait. */
+/* Writes all bytes. Once the response goes to the spool, the lane must not wait. */
 static inline void write_all(struct host *host, const char *bytes, size_t len)
 {
     uint64_t taken;
@@ -49,7 +49,7 @@ static inline void write_all(struct host *host, const char *bytes, size_t len)
     }
 }
 
-/* The client has its answer from here on, and takes nothing. */
+/* Sends a request and lets the host serve it. The client takes nothing of the response. */
 static inline void ask_lazily(struct client *client)
 {
     struct host *host = client->host;
@@ -66,14 +66,14 @@ static inline struct client *lazy_client(struct host *host)
     return client;
 }
 
-/* TCP gives more and more to a client that reads; not to this one. */
+/* TCP gives a client that reads more and more room, but not this one. */
 static inline void leave_little_room(struct client *client)
 {
     int little = 64 * 1024;
     assert_int_equal(setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little), 0);
 }
 
-/* Nor has the kernel room for all of an answer. */
+/* The kernel has no room for a whole response either. */
 static inline void keep_little(const struct bb__conn *conn)
 {
     int little = 64 * 1024;

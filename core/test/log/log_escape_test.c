@@ -1,5 +1,6 @@
-/* log_escape_test.c: every byte at every place of a value that is looked at in eights, beside a copy of the
- * rules that looks at one at a time; what fits, and what is cut. */
+/* log_escape_test.c: the escaping of logged values. The code looks at 8 bytes at a time. Each byte, at each
+ * place of a value, is compared with rules that look at one byte at a time. A value that is too long is cut
+ * between escapes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@ typedef char *(*escape)(char *to, size_t *spare, struct bb_slice bytes);
 
 static struct guard guard;
 
-/* NUL-terminated; *spare as it is left. */
+/* NUL-terminated. *spare: bytes of room, before and after. */
 static const char *escaped(escape how, const char *bytes, size_t len, size_t *spare)
 {
     static char text[6 * LONGEST + 4];
@@ -38,7 +39,7 @@ static void expect(char *to, unsigned char byte, bool json)
         sprintf(to, byte < 0x80 ? "\\u%04x" : "\\ufffd", byte);
 }
 
-static void test_every_byte_at_every_place(void **state)
+static void test_each_byte_at_each_place_is_escaped(void **state)
 {
     (void)state;
     for (int json = 0; json < 2; json++) {
@@ -60,7 +61,7 @@ static void test_every_byte_at_every_place(void **state)
     }
 }
 
-static void test_cuts_between_units(void **state)
+static void test_a_long_value_is_cut_between_escapes(void **state)
 {
     (void)state;
     static const struct {
@@ -88,7 +89,7 @@ static void test_cuts_between_units(void **state)
 }
 
 /* RFC 3629 3 and 4. */
-static void test_utf8(void **state)
+static void test_json_keeps_valid_utf8_only(void **state)
 {
     (void)state;
     static const char *const whole[] = {"\xc2\xa0",         "\xdf\xbf",        "\xe0\xa0\x80",
@@ -96,7 +97,7 @@ static void test_utf8(void **state)
                                         "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"};
     static const char *const broken[] = {"\x80",
                                          "\xc1\xbf",
-                                         "\xc2\x80", /* C1 */
+                                         "\xc2\x80", /* U+0080, a C1 control character */
                                          "\xc2",
                                          "\xc3(",
                                          "\xe0\x9f\xbf",
@@ -135,9 +136,9 @@ static int free_guard(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_byte_at_every_place),
-        cmocka_unit_test(test_cuts_between_units),
-        cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_each_byte_at_each_place_is_escaped),
+        cmocka_unit_test(test_a_long_value_is_cut_between_escapes),
+        cmocka_unit_test(test_json_keeps_valid_utf8_only),
     };
     return cmocka_run_group_tests_name("log_escape", tests, make_guard, free_guard);
 }

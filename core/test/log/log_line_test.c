@@ -1,5 +1,5 @@
-/* log_line_test.c: each directive of an access log's format, the formats that have a name, what is refused.
- */
+/* log_line_test.c: each directive of an access log's format, the named formats, and formats that are
+ * rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static struct bb_head head;
 static struct bb__buf response;
 static struct bb__log_entry entry;
 
-/* 1994-11-06T08:49:37.123456Z in a zone that is nobody's. */
+/* The entry's time is 1994-11-06T08:49:37.123456Z, in a time zone that no country uses. */
 static int prepare(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void assert_examples(const struct example *examples, size_t count)
 
 /* ---- directives ---- */
 
-static void test_each_directive(void **state)
+static void test_each_directive_is_replaced_by_its_value(void **state)
 {
     (void)state;
     static const struct example examples[] = {
@@ -132,7 +132,7 @@ static void test_each_directive(void **state)
     ASSERT_EXAMPLES(examples);
 }
 
-static void test_says_what_is_not_known(void **state)
+static void test_unknown_values_are_logged_as_missing(void **state)
 {
     (void)state;
     static const struct bb_head nothing;
@@ -162,7 +162,7 @@ static void test_says_what_is_not_known(void **state)
     assert_string_equal(line_of("%r"), "-");
 }
 
-static void test_no_body_is_no_number_in_b(void **state)
+static void test_b_logs_an_empty_body_as_a_dash(void **state)
 {
     (void)state;
     entry.body_length = 0;
@@ -170,7 +170,7 @@ static void test_no_body_is_no_number_in_b(void **state)
     assert_string_equal(line_of("%b %B %H"), "- 0 HTTP/1.0");
 }
 
-static void test_named_formats(void **state)
+static void test_named_formats_have_their_fields(void **state)
 {
     (void)state;
 #define COMMON "192.0.2.1 - - [06/Nov/1994:12:19:37 +0330] \"GET /a%20b?c=d HTTP/1.1\" 200 1234"
@@ -192,7 +192,7 @@ static void test_named_formats(void **state)
     ASSERT_EXAMPLES(examples);
 }
 
-static void test_a_fraction_has_its_zeros(void **state)
+static void test_a_fraction_of_a_second_keeps_its_zeros(void **state)
 {
     (void)state;
     entry.time = UINT64_C(784111777002003);
@@ -216,7 +216,7 @@ static void keep(const char *notation)
     guard_free(&guard);
 }
 
-static void test_keeps_the_fields_that_are_asked_for(void **state)
+static void test_only_the_response_fields_of_the_format_are_kept(void **state)
 {
     (void)state;
     static const char cookies[] = "%{Set-Cookie}o %{DATE}o %{x-empty}o %{none}o";
@@ -238,7 +238,7 @@ static void test_the_applications_request_id_comes_first(void **state)
     assert_string_equal(line_of("%{request_id}n"), "from-app");
 }
 
-static void test_without_memory_a_field_is_not_known(void **state)
+static void test_a_response_field_is_missing_if_there_is_no_memory(void **state)
 {
     (void)state;
     fail_alloc_at(1);
@@ -279,7 +279,7 @@ static void test_a_line_is_never_too_long(void **state)
     }
 }
 
-static void test_values_end_where_they_end(void **state)
+static void test_no_byte_behind_a_value_is_read(void **state)
 {
     (void)state;
     struct guard guard = guard_new(100);
@@ -293,7 +293,7 @@ static void test_values_end_where_they_end(void **state)
 
 /* ---- formats that are wrong ---- */
 
-static void test_names_what_is_wrong(void **state)
+static void test_a_wrong_format_is_rejected_with_its_fault(void **state)
 {
     (void)state;
     static const struct example faults[] = {
@@ -303,14 +303,14 @@ static void test_names_what_is_wrong(void **state)
         {"%i", "format: unknown directive %i"},
         {"%{}i", "format: unknown directive %{}i"},
         {"%!200s", "format: unknown directive %!"},
-        {"%{Referer", "format: no } behind %{Referer"},
+        {"%{Referer", "format: no } after %{Referer"},
         {"%{Referer}", "format: an unfinished directive: %{Referer}"},
         {"%>", "format: an unfinished directive: %>"},
         {"%h %", "format: a % at its end"},
-        {"a\nb", "format: a line feed: a request is one line"},
+        {"a\nb", "format: a line feed is not allowed: each request is one line"},
         {"", "format: empty"},
-        {"comon", "format: no name of one, and without a directive: comon"},
-        {"100%% \\t", "format: no name of one, and without a directive: 100%% \\t"},
+        {"comon", "format: neither the name of a format nor a text with directives: comon"},
+        {"100%% \\t", "format: neither the name of a format nor a text with directives: 100%% \\t"},
         {"%{end:%T}t", "format: unknown directive %{end:%T}t"},
         {"%{end}t", "format: unknown directive %{end}t"},
     };
@@ -322,7 +322,7 @@ static void test_names_what_is_wrong(void **state)
     }
 }
 
-static void test_bounds_a_format(void **state)
+static void test_a_format_that_is_too_long_is_rejected(void **state)
 {
     (void)state;
     struct bb__log_format format;
@@ -349,18 +349,18 @@ static void test_bounds_a_format(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_each_directive),
-        TEST(test_says_what_is_not_known),
-        TEST(test_no_body_is_no_number_in_b),
-        TEST(test_named_formats),
-        TEST(test_a_fraction_has_its_zeros),
-        TEST(test_keeps_the_fields_that_are_asked_for),
+        TEST(test_each_directive_is_replaced_by_its_value),
+        TEST(test_unknown_values_are_logged_as_missing),
+        TEST(test_b_logs_an_empty_body_as_a_dash),
+        TEST(test_named_formats_have_their_fields),
+        TEST(test_a_fraction_of_a_second_keeps_its_zeros),
+        TEST(test_only_the_response_fields_of_the_format_are_kept),
         TEST(test_the_applications_request_id_comes_first),
-        TEST(test_without_memory_a_field_is_not_known),
+        TEST(test_a_response_field_is_missing_if_there_is_no_memory),
         TEST(test_a_line_is_never_too_long),
-        TEST(test_values_end_where_they_end),
-        TEST(test_names_what_is_wrong),
-        TEST(test_bounds_a_format),
+        TEST(test_no_byte_behind_a_value_is_read),
+        TEST(test_a_wrong_format_is_rejected_with_its_fault),
+        TEST(test_a_format_that_is_too_long_is_rejected),
     };
     return cmocka_run_group_tests_name("log_line", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* log_time_test.c: the times of lines, in zones that are nobody's: half hours, summer time, clocks that are
- * set. */
+/* log_time_test.c: the times in log lines, in time zones that no country uses: offsets of half hours,
+ * daylight saving time, a clock that is set back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void assert_local(int64_t second, const char *text)
     assert_memory_equal(shown.local_text, text, shown.local_len);
 }
 
-static void test_summer_time_begins_and_ends(void **state)
+static void test_daylight_saving_time_begins_and_ends(void **state)
 {
     (void)state;
     live_in("XXX-1YYY,M3.5.0,M9.5.0/3");
@@ -41,7 +41,7 @@ static void test_summer_time_begins_and_ends(void **state)
     assert_local(AUTUMN + 1, "[25/Sep/1994:02:00:00 +0100]");
 }
 
-static void test_offsets_have_minutes_on_both_sides(void **state)
+static void test_offsets_east_and_west_have_minutes(void **state)
 {
     (void)state;
     live_in("XXX3:30");
@@ -63,8 +63,8 @@ static void test_a_clock_may_be_set_back(void **state)
     assert_memory_equal(shown.utc_text, "1994-03-27T00:59:59", shown.utc_len);
 }
 
-/* RFC 3164 4.1.2: a day of one digit has a space before it. */
-static void test_syslog_has_a_form_of_its_own(void **state)
+/* RFC 3164 4.1.2: a day with one digit has a space before it. */
+static void test_syslog_time_has_its_own_form(void **state)
 {
     (void)state;
     char text[BB_LOG_TIME_MAX];
@@ -78,10 +78,10 @@ static void test_syslog_has_a_form_of_its_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_summer_time_begins_and_ends),
-        cmocka_unit_test(test_offsets_have_minutes_on_both_sides),
+        cmocka_unit_test(test_daylight_saving_time_begins_and_ends),
+        cmocka_unit_test(test_offsets_east_and_west_have_minutes),
         cmocka_unit_test(test_a_clock_may_be_set_back),
-        cmocka_unit_test(test_syslog_has_a_form_of_its_own),
+        cmocka_unit_test(test_syslog_time_has_its_own_form),
     };
     return cmocka_run_group_tests_name("log_time", tests, NULL, NULL);
 }

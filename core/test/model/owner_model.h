@@ -1,11 +1,11 @@
-/* owner_model.h: lanes, their I/O thread, a lane elsewhere, and clients, as one state: what lane.c,
- * lane_turn.c, io_thread.c and io_work.c do about a set and whose it is. The steps on the word are those of
- * set_owner.h itself. For owner_model_test.c; owner_model_steps.h and what it includes have the steps,
- * owner_search.h goes through all states.
+/* owner_model.h: one state of lanes, their I/O thread, a lane elsewhere (of another process) and clients:
+ * what lane.c, lane_turn.c, io_thread.c and io_work.c do with a set and its owner. The steps on the owner
+ * word are the code of set_owner.h. For owner_model_test.c. owner_model_steps.h and its includes have the
+ * steps. owner_search.h goes through all states.
  *
- * What is left to chance is chosen: how long a request takes, which event of several is looked at first, whom
- * a message wakes. A request of a conn that is `endless` ends when nothing else is left to do: so whoever
- * waits for its lane waits for ever. */
+ * choose() models chance: how long a request takes, which of several events a lane looks at first, which lane
+ * a message wakes. The next request of an `endless` connection ends only when nothing else is left to do. So
+ * a request that needs that lane would wait for ever. */
 #ifndef BB_TEST_OWN_MODEL_H
 #define BB_TEST_OWN_MODEL_H
 
@@ -17,7 +17,7 @@
 #define LANES_MAX   2
 #define CONNS_MAX   4
 #define RELAY_MAX   4
-#define RELAY_CONNS 1 /* so many fit, beside words */
+#define RELAY_CONNS 1 /* connections that fit, beside nudges */
 #define WORD        0xFF
 #define NOBODY      0xFF
 #define NUMBER_ONE  (1U << BB_OWNER_STATE_BITS)
@@ -25,44 +25,45 @@
 enum mistake {
     NO_MISTAKE,
     NO_SECOND_LOOK,   /* the I/O thread announces that it sleeps, and does not look again */
-    HELD_UNANNOUNCED, /* it does not announce it while it holds a set */
-    RELAXED_BEGIN,    /* BUSY is seen by others later than what the lane does next */
-    BATCH_KEPT,       /* the lane goes on with what it had found before its set was taken */
-    CURRENT_LEFT,     /* the connection that the lane has stays in the set that is taken */
-    TAKE_BY_STORE,    /* whatever the word is by now */
+    HELD_UNANNOUNCED, /* the I/O thread does not announce it while it has parked a set */
+    RELAXED_BEGIN,    /* others see BUSY later than the lane's next action */
+    BATCH_KEPT,       /* the lane goes on with events that it found before its set was taken */
+    CURRENT_LEFT,     /* the lane's current connection stays in the set that is taken */
+    TAKE_BY_STORE,    /* the I/O thread takes the set whatever the word is by now */
     HOLD_BY_STORE,
-    NO_NUDGE,           /* a wake-up that the lane has consumed is lost with its sources */
-    NO_WAKE,            /* the set is given back, and the lane that waits for it is not told */
-    EVENTS_LEFT,        /* the I/O thread sleeps although it has not seen all that it was told of once */
-    LATE_LIMIT,         /* the time is over of a request whose lane is back */
-    CUT_WITHOUT_STEP,   /* the I/O thread cuts an answer that has begun, whatever the lane makes of it */
-    END_WITHOUT_STEP,   /* the lane sends the end of an answer, whatever has become of it */
-    DEAF_TO_WORDS,      /* who is nudged looks at what his set knows of, and no further */
-    ANSWER_BY_STORE,    /* the I/O thread answers when nobody has begun to, whatever the lane does by then */
-    ALONE_AND_UNTIMED,  /* a lane that leaves nothing behind is not taken, although its time is limited */
-    ALONE_BY_STORE,     /* a lane that is alone takes its set back whatever the I/O thread has made of it */
-    WITHDRAWN_UNTOLD,   /* lanes that stand back take wake-ups along */
-    WORD_KEPT,          /* a nudge that such a lane has found before is for nobody else */
-    WITHDRAWN_FOR_GOOD, /* they go on standing back when no lane is busy any more */
-    FORGOTTEN_DEAD,     /* a lane that was killed takes its wake-up along */
-    WOKEN_UNMARKED,     /* a lane that was woken has its set while its host waits for the lock */
-    WOKEN_UNTOLD,       /* it has left its set, and the I/O thread sleeps on */
-    WOKEN_WITHOUT_STEP, /* it goes on as if nobody could have taken its set */
-    DRAINED_AT_ONCE,    /* a lane that drains ends while another one may still pass something on */
-    DRAINED_UNLOOKED,   /* it ends without a look into the shared queue */
-    DRAINED_LOOKED,     /* it looks there before it sees that the others are done */
-    DRAINED_UNSHOWN,    /* it does not show that it is done */
-    DRAINED_TOO_EARLY,  /* the I/O thread shows that a lane is done which has connections */
-    DRAINED_KEPT        /* the I/O thread passes nothing on any more */
+    NO_NUDGE,           /* the lane has consumed a wake-up, which is lost as its sources leave the set */
+    NO_WAKE,            /* the set is given back, but the lane that waits for it is not woken */
+    EVENTS_LEFT,        /* the I/O thread sleeps with events left that are reported only once */
+    LATE_LIMIT,         /* the I/O thread applies the timeout to a request whose lane is back */
+    CUT_WITHOUT_STEP,   /* the I/O thread cuts a response without a step on the response state */
+    END_WITHOUT_STEP,   /* the lane sends the end of a response without a step on the response state */
+    DEAF_TO_WORDS,      /* a lane that takes a nudge looks only at what its set has reported */
+    ANSWER_BY_STORE,    /* the I/O thread responds by a store, whatever the lane does by then */
+    ALONE_AND_UNTIMED,  /* a lane with one connection does not leave its set, although its requests have a
+                           timeout */
+    ALONE_BY_STORE,     /* a lane that is ALONE takes its set back whatever the I/O thread has done with it */
+    WITHDRAWN_UNTOLD,   /* lanes that pause accepting do not pass on the wake-ups of their sources */
+    WORD_KEPT,          /* a lane takes a nudge while accepting is paused, and does not pass it on */
+    WITHDRAWN_FOR_GOOD, /* accepting stays paused when no lane is busy any more */
+    FORGOTTEN_DEAD,     /* the wake-up of a lane that was killed is lost */
+    WOKEN_UNMARKED,     /* a woken lane keeps its set while its host waits for the lock */
+    WOKEN_UNTOLD,       /* a woken lane leaves its set, and the I/O thread sleeps on */
+    WOKEN_WITHOUT_STEP, /* a woken lane goes on as if nobody could have taken its set */
+    DRAINED_AT_ONCE,    /* a lane that drains ends while another lane may still pass something on */
+    DRAINED_UNLOOKED,   /* a lane that drains ends without a look into the shared queue */
+    DRAINED_LOOKED,     /* a lane looks there before it sees that the other lanes are done */
+    DRAINED_UNSHOWN,    /* a lane does not show that it is done */
+    DRAINED_TOO_EARLY,  /* the I/O thread shows a lane as done that has connections */
+    DRAINED_KEPT        /* the I/O thread does not pass on connections in a drain */
 };
 
 enum place { NEW, QUEUED, IN_SET, READY, IN_RELAY, CURRENT, ELSEWHERE, CLOSED }; /* QUEUED: to be accepted */
 
 struct conn {
-    uint8_t place, lane;             /* lane: whose, if it is IN_SET, READY, CURRENT */
-    uint8_t registered;              /* in the kernel's set of that lane */
-    uint8_t unsent, pending, served; /* requests: the client's, in the socket, answered */
-    uint8_t endless;                 /* the next one served is */
+    uint8_t place, lane;             /* lane: whose, if IN_SET, READY or CURRENT */
+    uint8_t registered;              /* in the epoll set of that lane */
+    uint8_t unsent, pending, served; /* requests: not sent yet, in the socket, answered */
+    uint8_t endless;                 /* the next request that is served does not end by itself */
 };
 
 enum lane_at {
@@ -90,15 +91,15 @@ enum lane_at {
 
 struct lane {
     uint8_t at, current;
-    uint8_t batch;   /* a bit for each conn, and for each of its sources */
-    uint8_t sources; /* those that are in its set */
-    uint8_t told;    /* and those that it knows something came to */
-    uint8_t queued;  /* its set is in the I/O thread's queue */
-    uint8_t edge;    /* which has heard of it */
+    uint8_t batch;   /* what the last look found: a bit for each connection and source */
+    uint8_t sources; /* sources that are in its set */
+    uint8_t told;    /* sources whose event has reached the set */
+    uint8_t queued;  /* its set is in the I/O thread's epoll set */
+    uint8_t edge;    /* which has an event of it */
     uint8_t woken;
     uint8_t response; /* enum bb__response_state */
-    uint8_t overdue;  /* the I/O thread has seen that its request has had its time */
-    uint8_t answers;  /* that the client has got to it */
+    uint8_t overdue;  /* the I/O thread has seen that the request is past its timeout */
+    uint8_t answers;  /* responses that the client has got to the current request */
     uint8_t is_cut;
     unsigned stored; /* its store to the word that nobody sees yet; 0: none */
 };
@@ -148,23 +149,23 @@ _Static_assert(sizeof(struct state) == LANES_MAX * (sizeof(struct bb__owner) + s
                                            8,
                "states are compared as bytes");
 
-/* The lock of the lanes' host: nobody else wants it; others have it for some time; they have it until nothing
- * else is left to do. */
+/* The lock of the lanes' host. FREE: no other thread takes it; SHARED: other threads have it for a while;
+ * HELD: they have it until nothing else is left to do. */
 enum lock { LOCK_FREE, LOCK_SHARED, LOCK_HELD };
 
 struct model {
     unsigned lanes, conns;
-    bool limited; /* the time of requests */
-    bool watched; /* the I/O thread looks from time to time, also at a lane that is alone */
+    bool limited; /* requests have a timeout */
+    bool watched; /* the I/O thread looks from time to time, also at a lane that is ALONE */
     enum lock lock;
-    bool withdraws; /* the worker stands back for a lane elsewhere that is idle */
-    bool drains;    /* the worker does at some time; there is nobody elsewhere */
+    bool withdraws; /* the worker pauses accepting for a lane elsewhere that is idle */
+    bool drains;    /* the worker drains at some time; there is no lane elsewhere */
     enum mistake mistake;
-    const char *violation;  /* what a step did that nobody may */
-    unsigned left, options; /* choose() */
+    const char *violation;  /* the rule that a step has broken; NULL: none */
+    unsigned left, options; /* for choose() */
 };
 
-/* One of so many; all of them, one after the other: see owner_search.h. */
+/* Returns a number below `count`. The search tries all numbers, one after the other: see owner_search.h. */
 static inline unsigned choose(struct model *model, unsigned count)
 {
     unsigned choice = model->left % count;
@@ -173,14 +174,14 @@ static inline unsigned choose(struct model *model, unsigned count)
     return choice;
 }
 
-/* ---- connections and what is ready ---- */
+/* ---- connections and events ---- */
 
 static inline bool is_in_set(const struct conn *conn, unsigned lane)
 {
     return conn->lane == lane && (conn->place == IN_SET || conn->place == READY);
 }
 
-/* What a look at a lane's set finds of its connections. */
+/* The connections that a look at a lane's set finds. */
 static inline uint8_t events_of(const struct model *model, const struct state *state, unsigned lane)
 {
     uint8_t events = 0;
@@ -209,7 +210,7 @@ static inline bool rests(const struct conn *conn)
            (conn->place == IN_SET || conn->place == ELSEWHERE || conn->place == CLOSED);
 }
 
-/* All but what is behind an endless request, which has to wait for it. */
+/* All requests are served, except those behind an endless request: they have to wait for it. */
 static inline bool rest_is_served(const struct model *model, const struct state *state)
 {
     for (unsigned i = 0; i < model->conns; i++) {
@@ -219,7 +220,8 @@ static inline bool rest_is_served(const struct model *model, const struct state 
     return true;
 }
 
-/* Everybody has his answers, and every lane waits for more, new ones as well. */
+/* All clients have their responses, and every lane waits for more, also for new connections. In a drain all
+ * lanes have ended. */
 static inline bool is_done(const struct model *model, const struct state *state)
 {
     for (unsigned i = 0; i < model->conns; i++)
@@ -229,13 +231,13 @@ static inline bool is_done(const struct model *model, const struct state *state)
     return !state->accept_paused;
 }
 
-/* The lane waits for what the I/O thread has in its hands. */
+/* The lane waits for the set that the I/O thread has taken. */
 static inline bool is_wanted(struct state *state)
 {
     return bb__owner_state_of(bb__owner_look(&state->owner[state->io.lane])) == BB_OWNER_RECLAIMED;
 }
 
-/* Whoever finds his connection closed sends nothing more on it. */
+/* A client that finds its connection closed sends nothing more on it. */
 static inline void close_conn(struct conn *conn)
 {
     conn->place = CLOSED;
@@ -270,8 +272,8 @@ static inline bool elsewhere_sleeps(const struct model *model, const struct stat
            asked_elsewhere(model, state) == NOBODY;
 }
 
-/* What comes wakes one of those who sleep, and the sets of the others need not hear of it; if nobody sleeps
- * all of them hear of it (EPOLLEXCLUSIVE). */
+/* An event of a source wakes one lane that sleeps, and the sets of the other lanes may not get it. If no lane
+ * sleeps, all sets get it (EPOLLEXCLUSIVE). */
 static inline void tell(struct model *model, struct state *state, enum source source)
 {
     unsigned sleepers[LANES_MAX + 1], count = 0;
@@ -293,7 +295,8 @@ static inline unsigned first_queued(const struct model *model, const struct stat
     return NOBODY;
 }
 
-/* What somebody finds there who takes them out of his set and puts them in again. */
+/* The sources that are ready. A lane finds them when it removes its sources from the set and adds them
+ * again. */
 static inline uint8_t look_anew(const struct model *model, const struct state *state)
 {
     return (uint8_t)((state->shared_queue_len > 0 ? RELAY : 0) |
@@ -322,7 +325,8 @@ static inline uint8_t shared_queue_take(struct state *state)
     return message;
 }
 
-/* One word stands for all: whoever is told of the second one may find it taken, which is worse than it is. */
+/* The queue has one nudge at most. A lane that is told of a second nudge may find the queue empty, which is
+ * worse than reality. */
 static inline void send_word(struct model *model, struct state *state)
 {
     for (unsigned i = 0; i < state->shared_queue_len; i++) {
@@ -333,13 +337,14 @@ static inline void send_word(struct model *model, struct state *state)
     shared_queue_send(model, state, WORD);
 }
 
-/* Somebody who sleeps looks, if there is something. */
+/* If a source is ready, a lane that sleeps is to look. */
 static inline void nudge(struct model *model, struct state *state)
 {
     if (look_anew(model, state) != 0) send_word(model, state);
 }
 
-/* To whoever takes it; READY, and false: there is no room for it. */
+/* Puts a connection into the shared queue, for any lane. False: the queue has no room, and the connection is
+ * READY. */
 static inline bool pass(struct model *model, struct state *state, unsigned conn)
 {
     bool room = shared_queue_has_room(state, (uint8_t)conn);

@@ -1,5 +1,6 @@
-/* owner_model_answer.h: who of lane and I/O thread answers a request whose time is limited, in
- * owner_model.h's state: the core's own functions, on a lane and a I/O thread made for it. */
+/* owner_model_answer.h: whether the lane or the I/O thread answers a request with a timeout, in
+ * owner_model.h's state. The core's own functions decide, on a lane and an I/O thread that are set up for
+ * them. For owner_model_lane.h and owner_model_io.h. */
 #ifndef BB_TEST_OWN_MODEL_ANSWER_H
 #define BB_TEST_OWN_MODEL_ANSWER_H
 
@@ -13,7 +14,7 @@ static struct {
     struct bb__conn conn;
 } stage;
 
-/* A lane with the request, whose time is over. */
+/* Sets up a lane whose request is past its timeout. */
 static inline struct bb_lane *on_stage(const struct model *model, const struct lane *lane)
 {
     stage.worker.settings.request_timeout = model->limited;
@@ -37,7 +38,7 @@ static inline bool may_send(const struct model *model, struct lane *lane, bool e
     return may;
 }
 
-/* The first part of an answer, which may be all of it. */
+/* Sends the first part of a response, or all of it. */
 static inline void reply(struct model *model, struct lane *lane)
 {
     bool whole = !model->limited || choose(model, 2) == 0;
@@ -54,7 +55,7 @@ static inline void finish(const struct model *model, struct lane *lane)
     lane->at = L_ENDS;
 }
 
-/* The I/O thread, which has the lane's set. */
+/* The I/O thread, which has the lane's set, looks whether the request is past its timeout. */
 static inline void limit(struct model *model, struct state *state)
 {
     struct lane *lane = &state->lanes[state->io.lane];

@@ -1,11 +1,11 @@
-/* owner_model_drain.h: what lanes of owner_model.h do when their worker drains, lane_drain.c: a lane that has
- * nothing left stands by until the other one is done. */
+/* owner_model_drain.h: what the lanes of owner_model.h do when their worker drains, as in lane_drain.c. A
+ * lane that has nothing left stands by until the other lane is done. */
 #ifndef BB_TEST_OWN_MODEL_DRAIN_H
 #define BB_TEST_OWN_MODEL_DRAIN_H
 
 #include "owner_model.h"
 
-/* At any moment. */
+/* The order to drain may come at any moment. */
 static inline bool order_step(const struct model *model, struct state *state)
 {
     if (!model->drains || state->draining) return false;
@@ -49,10 +49,10 @@ static inline void leave_or_stand_by(const struct model *model, struct state *st
     it->at = looks && state->shared_queue_len > 0 ? L_SLEEPS : L_GONE;
     if (it->at != L_GONE) return;
     it->sources = it->told = 0;
-    show(state, lane, true); /* its line is nobody's any more */
+    show(state, lane, true); /* its slot is free */
 }
 
-/* What a I/O thread with DRAINED_KEPT does not pass on. */
+/* Whether the I/O thread keeps what it should pass on (DRAINED_KEPT). */
 static inline bool keeps(const struct model *model, const struct state *state)
 {
     return state->draining && model->mistake == DRAINED_KEPT;

@@ -1,5 +1,5 @@
-/* owner_model_io.h: what the I/O thread of owner_model.h may do next: io_thread.c and io_work.c. Each step is
- * one that others can see, or several of which nobody sees but the last. */
+/* owner_model_io.h: the steps of owner_model.h's I/O thread, as in io_thread.c and io_work.c. One step is one
+ * action that others can see, or several actions of which others see only the last. */
 #ifndef BB_TEST_OWN_MODEL_PORTER_H
 #define BB_TEST_OWN_MODEL_PORTER_H
 
@@ -83,7 +83,7 @@ static inline void poll_set(struct model *model, struct state *state)
     }
     struct conn *conn = &state->conns[first_of(events)];
     if (!is_in_set(conn, state->io.lane))
-        model->violation = "the porter reads the connection that the lane has";
+        model->violation = "the I/O thread reads the connection that the lane has";
     conn->pending--;
     conn->registered = false;
     if (keeps(model, state))
@@ -120,7 +120,7 @@ static inline void tell_lane(const struct model *model, struct state *state)
 
 /* ---- the I/O thread, between two looks ---- */
 
-/* What it holds has something to be tried again. */
+/* Whether the I/O thread has parked the lane's set and has something to try again. */
 static inline bool has_to_try(const struct model *model, struct state *state, unsigned lane)
 {
     const struct lane *it = &state->lanes[lane];
@@ -136,7 +136,7 @@ static inline bool holds_any(const struct model *model, struct state *state)
     return false;
 }
 
-/* For a tick, or for as long as it takes. */
+/* For a tick, or until something happens. */
 static inline void rest(struct model *model, struct state *state)
 {
     struct io *io = &state->io;
@@ -187,7 +187,7 @@ static inline void clear_kick(struct io *io)
     io->at = P_LOOKS;
 }
 
-/* False: it waits. */
+/* False: the I/O thread waits. */
 static inline bool io_thread_step(struct model *model, struct state *state)
 {
     struct io *io = &state->io;

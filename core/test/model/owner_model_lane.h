@@ -1,6 +1,6 @@
-/* owner_model_lane.h: what a lane of owner_model.h may do next: lane.c and lane_turn.c, a connection of a set
- * being all that matters. Each step is one that others can see, or several of which nobody sees but the last.
- */
+/* owner_model_lane.h: the steps of a lane of owner_model.h, as in lane.c and lane_turn.c. Only connections in
+ * a set matter. One step is one action that others can see, or several actions of which others see only the
+ * last. */
 #ifndef BB_TEST_OWN_MODEL_LANE_H
 #define BB_TEST_OWN_MODEL_LANE_H
 
@@ -73,7 +73,7 @@ static inline void take_event(struct model *model, struct state *state, unsigned
         take_conn(model, state, lane, first_of(left));
 }
 
-/* It has nothing of its own in hand. What is idle is closed when its time is over. */
+/* The lane has no request and no event. An idle connection is closed when its timeout is over. */
 static inline void drain(struct model *model, struct state *state, unsigned lane)
 {
     unsigned idle = first_in_set(model, state, lane);
@@ -100,7 +100,7 @@ static inline void run(struct model *model, struct state *state, unsigned lane)
     struct lane *it = &state->lanes[lane];
     unsigned ready = first_ready(model, state, lane);
     if (model->lock == LOCK_SHARED && choose(model, 2) == 1) {
-        it->at = L_WAKES; /* gives way */
+        it->at = L_WAKES; /* lets other threads of the host run */
         return;
     }
     if (it->batch) {
@@ -256,14 +256,15 @@ static inline void answered(struct model *model, struct state *state, unsigned l
     it->current = NOBODY;
 }
 
-/* An endless one ends when nothing else is to be done, not even by those who limit its time. */
+/* An endless request ends when nothing else is left to do. If it has a timeout, the I/O thread has applied
+ * that before. */
 static inline bool may_end(const struct model *model, const struct state *state, const struct lane *lane)
 {
     if (!state->conns[lane->current].endless) return true;
     return rest_is_served(model, state) && (!model->limited || lane->overdue);
 }
 
-/* It has left its set. */
+/* The lane has left its set. */
 static inline void tell_io_thread(struct state *state, unsigned lane)
 {
     uint8_t at = state->lanes[lane].at;
@@ -275,7 +276,7 @@ static inline void tell_io_thread(struct state *state, unsigned lane)
         raise_kick(state, lane);
 }
 
-/* It has nothing left. */
+/* The lane has nothing left. */
 static inline void end_of_drain(const struct model *model, struct state *state, unsigned lane)
 {
     struct lane *it = &state->lanes[lane];
@@ -289,7 +290,7 @@ static inline void end_of_drain(const struct model *model, struct state *state, 
     }
 }
 
-/* False: it waits. */
+/* False: the lane waits. */
 static inline bool lane_step(struct model *model, struct state *state, unsigned lane)
 {
     struct lane *it = &state->lanes[lane];

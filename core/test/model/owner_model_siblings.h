@@ -1,12 +1,12 @@
-/* owner_model_siblings.h: what the worker of owner_model.h leaves to the lane elsewhere while one of its own
- * is busy, and what becomes of that when the lane elsewhere is killed: lane_aside.c, lane_share.c,
+/* owner_model_siblings.h: what the worker of owner_model.h leaves to the lane elsewhere while one of the
+ * worker's lanes is busy, and what happens when the lane elsewhere is killed: lane_aside.c, lane_share.c,
  * scoreboard.c. */
 #ifndef BB_TEST_OWN_MODEL_SIBLINGS_H
 #define BB_TEST_OWN_MODEL_SIBLINGS_H
 
 #include "owner_model.h"
 
-/* ---- standing back ---- */
+/* ---- a pause of accepting ---- */
 
 static inline bool is_taken(struct state *state, unsigned lane)
 {
@@ -32,7 +32,8 @@ static inline void come_back(const struct model *model, struct state *state)
     }
 }
 
-/* After a look at all lanes. Who is idle elsewhere stays so as long as one of ours is busy. */
+/* Called after a look at all lanes. In the model the lane elsewhere stays idle as long as a lane of the
+ * worker is busy. */
 static inline void pause(struct model *model, struct state *state)
 {
     bool busy = false;
@@ -42,11 +43,11 @@ static inline void pause(struct model *model, struct state *state)
     state->io.at = P_RESTS;
     if (!busy) return;
     for (unsigned lane = 0; lane < model->lanes; lane++) state->lanes[lane].edge = false;
-    state->io.at = P_LOOKS; /* it looks again after a tick */
+    state->io.at = P_LOOKS; /* the I/O thread looks again after a tick */
 }
 
-/* A lane of a worker that stands back hands on what comes to its set. False: there is no room for it, or it
- * is something else. */
+/* While accepting is paused, a lane passes on the requests that come to its set. False: there is no room for
+ * one, or the event is of something else. */
 static inline bool hand_on(struct model *model, struct state *state, unsigned lane)
 {
     uint8_t events = events_of(model, state, lane);
@@ -67,7 +68,7 @@ static inline void die(const struct model *model, struct state *state)
         if (state->conns[i].place == ELSEWHERE) close_conn(&state->conns[i]);
 }
 
-/* At any moment; then whoever waits for its process finds out. */
+/* The lane elsewhere may be killed at any moment. The process that waits for it finds out later. */
 static inline bool death_step(struct model *model, struct state *state)
 {
     if (state->elsewhere_life == MORTAL) {

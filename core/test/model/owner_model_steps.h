@@ -1,4 +1,4 @@
-/* owner_model_steps.h: who may do what next, in owner_model.h's state. */
+/* owner_model_steps.h: which step may happen next in owner_model.h's state. For owner_search.h. */
 #ifndef BB_TEST_OWN_MODEL_STEPS_H
 #define BB_TEST_OWN_MODEL_STEPS_H
 
@@ -53,8 +53,8 @@ static inline bool client_step(struct model *model, struct state *state, unsigne
     return true;
 }
 
-/* Who is next: lanes, what they have stored, I/O thread, the lane elsewhere, its end, the order to drain,
- * clients. */
+/* `who` is a lane, a lane's delayed store, the I/O thread, the lane elsewhere, its end, the order to drain,
+ * or a client. False: there is no such step now. */
 static inline bool step(struct model *model, struct state *state, unsigned who)
 {
     unsigned lanes = model->lanes;

@@ -1,9 +1,9 @@
-/* owner_model_test.c: all interleavings of lanes, their I/O thread, a lane elsewhere and clients: nothing
- * goes wrong in any of them, and each of the mistakes that one could make would be found. owner_model.h says
- * what is modelled; the steps on the word are set_owner.h's and set_owner.c's own.
+/* owner_model_test.c: goes through all interleavings of lanes, their I/O thread, a lane elsewhere and
+ * clients. None has a fault, and the search finds each mistake that one could make. owner_model.h describes
+ * the model. The steps on the owner word are the code of set_owner.h and set_owner.c.
  *
- * Not modelled: deadlines of connections but in a drain, a drain beside other processes, a lane that steps
- * aside, more than one lane elsewhere, and memory that is weaker than that of x86 for more than the lane's
+ * Not modelled: timeouts of connections except in a drain, a drain beside other processes, a lane that steps
+ * aside, more than one lane elsewhere, and memory that is weaker than that of x86, except for the lane's
  * first step. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,15 +15,15 @@
 #include "owner_search.h"
 
 struct size {
-    unsigned lanes, conns, new; /* new: of the conns, who connect first */
+    unsigned lanes, conns, new; /* new: conns that are not connected yet */
     uint8_t requests;           /* of each client */
-    unsigned endless;           /* of the conns, whose first request does not end by itself */
-    bool limited;               /* the time of requests */
+    unsigned endless;           /* conns whose first request does not end by itself */
+    bool limited;               /* requests have a timeout */
     bool watched;               /* the I/O thread looks from time to time */
     enum lock lock;
-    bool withdraws; /* lanes stand back for one elsewhere */
-    bool mortal;    /* which is killed at some time */
-    bool drains;    /* they do at some time */
+    bool withdraws; /* accepting is paused for a lane elsewhere */
+    bool mortal;    /* the lane elsewhere is killed at some time */
+    bool drains;    /* the worker drains at some time */
     bool gathered;  /* the first lane has all connections */
 };
 
@@ -55,7 +55,7 @@ static const struct size
     killed_and_one_new = {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .endless = 1, .mortal = true},
     two_lanes_and_one_new = {.lanes = 2, .conns = 3, .new = 1, .requests = 1, .endless = 2};
 
-/* What is wrong with it; NULL: nothing. *states: how many there are. */
+/* Returns the fault; NULL: none. *states: how many states there are. */
 static const char *find_fault(const struct size *size, enum mistake mistake, unsigned *states)
 {
     struct search search = {
@@ -91,7 +91,7 @@ static void assert_no_fault(const struct size *size)
     assert_true(states > 50);
 }
 
-static void test_one_lane(void **state)
+static void test_one_lane_has_no_fault(void **state)
 {
     (void)state;
     assert_no_fault(&two_clients);
@@ -100,14 +100,14 @@ static void test_one_lane(void **state)
     assert_no_fault(&one_new);
 }
 
-static void test_two_lanes(void **state)
+static void test_two_lanes_have_no_fault(void **state)
 {
     (void)state;
     assert_no_fault(&two_lanes);
     assert_no_fault(&two_lanes_and_one_new);
 }
 
-static void test_hosts_that_wait_for_their_lock(void **state)
+static void test_hosts_that_wait_for_their_lock_have_no_fault(void **state)
 {
     (void)state;
     assert_no_fault(&shared);
@@ -119,14 +119,14 @@ static void test_hosts_that_wait_for_their_lock(void **state)
     assert_no_fault(&withdrawn_held);
 }
 
-static void test_standing_back(void **state)
+static void test_a_pause_of_accepting_has_no_fault(void **state)
 {
     (void)state;
     assert_no_fault(&accept_paused);
     assert_no_fault(&withdrawn_and_one_new);
 }
 
-static void test_a_drain(void **state)
+static void test_a_drain_has_no_fault(void **state)
 {
     (void)state;
     assert_no_fault(&drained_alone);
@@ -134,21 +134,21 @@ static void test_a_drain(void **state)
     assert_no_fault(&gathered);
 }
 
-static void test_a_killed_lane(void **state)
+static void test_a_killed_lane_leaves_no_fault(void **state)
 {
     (void)state;
     assert_no_fault(&killed);
     assert_no_fault(&killed_and_one_new);
 }
 
-static void test_a_lane_that_is_alone_and_watched(void **state)
+static void test_a_lane_that_is_alone_and_watched_has_no_fault(void **state)
 {
     (void)state;
     assert_no_fault(&alone_watched);
     assert_no_fault(&watched);
 }
 
-static void test_a_limited_time(void **state)
+static void test_a_request_timeout_has_no_fault(void **state)
 {
     (void)state;
     assert_no_fault(&alone_limited);
@@ -163,7 +163,7 @@ static void test_each_mistake_is_found(void **state)
                       gone[] = "the lane reads a connection that it has not any more",
                       twice[] = "a request is answered twice, or not at all",
                       whole[] = "an answer is cut that is whole",
-                      lanes_own[] = "the porter reads the connection that the lane has";
+                      lanes_own[] = "the I/O thread reads the connection that the lane has";
     static const struct {
         const char *name;
         enum mistake mistake;
@@ -194,7 +194,7 @@ static void test_each_mistake_is_found(void **state)
         {"nobody nudges for the dead", FORGOTTEN_DEAD, &killed_and_one_new, stuck},
         {"a lane that was woken, unmarked", WOKEN_UNMARKED, &held, stuck},
         {"unmarked, and a new connection", WOKEN_UNMARKED, &held_and_one_new, stuck},
-        {"the porter is not told", WOKEN_UNTOLD, &held, stuck},
+        {"the I/O thread is not told", WOKEN_UNTOLD, &held, stuck},
         {"a new connection, and no nudge", NO_NUDGE, &held_and_one_new, stuck},
         {"woken, and back without a step", WOKEN_WITHOUT_STEP, &shared, two},
         {"drained, though another one is busy", DRAINED_AT_ONCE, &gathered, stuck},
@@ -217,15 +217,15 @@ static void test_each_mistake_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_lane),
-        cmocka_unit_test(test_two_lanes),
-        cmocka_unit_test(test_standing_back),
-        cmocka_unit_test(test_a_lane_that_is_alone_and_watched),
-        cmocka_unit_test(test_a_killed_lane),
-        cmocka_unit_test(test_a_drain),
-        cmocka_unit_test(test_a_limited_time),
-        cmocka_unit_test(test_hosts_that_wait_for_their_lock),
+        cmocka_unit_test(test_one_lane_has_no_fault),
+        cmocka_unit_test(test_two_lanes_have_no_fault),
+        cmocka_unit_test(test_a_pause_of_accepting_has_no_fault),
+        cmocka_unit_test(test_a_lane_that_is_alone_and_watched_has_no_fault),
+        cmocka_unit_test(test_a_killed_lane_leaves_no_fault),
+        cmocka_unit_test(test_a_drain_has_no_fault),
+        cmocka_unit_test(test_a_request_timeout_has_no_fault),
+        cmocka_unit_test(test_hosts_that_wait_for_their_lock_have_no_fault),
         cmocka_unit_test(test_each_mistake_is_found),
     };
-    return cmocka_run_group_tests_name("own_model", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("owner_model", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* owner_search.h: goes through all states that owner_model.h can get into, breadth first, and says what is
- * wrong with one of them: two have the set; a request is lost, or served twice; or there is no way from it to
- * the end, as somebody is stuck or all go round in circles. For owner_model_test.c. */
+/* owner_search.h: goes through all states that owner_model.h can reach, breadth first, and reports the first
+ * fault. A fault is a set with two owners, a request that is lost or served twice, or a state without a way
+ * to the end, as someone is stuck or all go round in circles. For owner_model_test.c. */
 #ifndef BB_TEST_OWN_SEARCH_H
 #define BB_TEST_OWN_SEARCH_H
 
@@ -8,27 +8,27 @@
 
 #include "owner_model_steps.h"
 
-#define SLOTS      (1U << 22) /* by far more than states */
+#define SLOTS      (1U << 22) /* far more slots than states */
 #define STATES_MAX 2000000
 
 struct search {
     struct model model;
     uint8_t requests; /* of each client */
-    bool mortal;      /* the lane elsewhere is */
+    bool mortal;      /* the lane elsewhere may be killed */
     bool gathered;    /* the first lane has all connections */
     struct state *states;
     unsigned count;
-    uint32_t *slots;      /* by hash: number of a state, from 1 on */
-    uint32_t *nexts;      /* the states after each, one state's behind the other's */
-    unsigned *first_next; /* of each state, and the end */
+    uint32_t *slots;      /* by hash: the number of a state, from 1 on; 0: free */
+    uint32_t *nexts;      /* the states after each state, one list behind the other */
+    unsigned *first_next; /* for each state, where its list begins; then the end */
     size_t next_count, next_room;
     const char *fault; /* NULL: none */
-    unsigned faulty;   /* the state that has it */
+    unsigned faulty;   /* the state before the fault */
 };
 
 /* ---- one state ---- */
 
-/* Of the requests' numbers only it matters which are the same: the last one is 1, others are 0. */
+/* Only the equality of request numbers matters. The last number becomes 1, all others 0. */
 static inline unsigned renumber(unsigned word, unsigned last)
 {
     return bb__owner_with_state(word >> BB_OWNER_STATE_BITS == last ? NUMBER_ONE : 0,
@@ -100,7 +100,7 @@ static inline uint64_t hash_of(const struct state *state)
     return hash;
 }
 
-/* Its number; it is added if it is new. */
+/* Returns the state's number. A new state is added. */
 static inline unsigned find(struct search *search, const struct state *state)
 {
     uint64_t slot = hash_of(state) % SLOTS;
@@ -124,7 +124,7 @@ static inline void add_next(struct search *search, unsigned number)
     search->nexts[search->next_count++] = number;
 }
 
-/* All that may happen next in a state. */
+/* Takes all steps that may happen next in a state. */
 static inline void expand(struct search *search, unsigned number)
 {
     struct model *model = &search->model;
@@ -143,7 +143,8 @@ static inline void expand(struct search *search, unsigned number)
     }
 }
 
-/* The states without a way to the end. Most are known by their next ones, which have higher numbers. */
+/* Finds a state without a way to the end. The loop goes downwards, as the next states mostly have higher
+ * numbers. */
 static inline void find_stuck(struct search *search)
 {
     bool *ends = calloc(search->count, sizeof *ends), more = true;
@@ -184,7 +185,7 @@ static inline struct state first_state(const struct search *search, unsigned end
     return state;
 }
 
-/* Searches; search_free() is due. */
+/* Searches. The caller frees the result with search_free(). */
 static inline void search_all(struct search *search, unsigned endless, unsigned new)
 {
     search->states = malloc(STATES_MAX * sizeof *search->states);

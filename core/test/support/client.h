@@ -1,5 +1,6 @@
-/* client.h: a client of host.h's host: says bytes, reads answers the way RFC 9112 6.3 says, and serves the
- * host whenever it has to wait for it. It gives up after PATIENCE, which no test that passes comes near. */
+/* client.h: a client of host.h's host. It sends bytes, reads responses as RFC 9112 6.3 says, and lets the
+ * host serve whenever the client has to wait. It fails the test after WAIT_LIMIT. A test that passes never
+ * waits that long. Not for hosts with threads: lanes.h has clients for those. */
 #ifndef BB_TEST_CLIENT_H
 #define BB_TEST_CLIENT_H
 
@@ -18,11 +19,11 @@ enum client_end { CLIENT_OPEN, CLIENT_ENDED, CLIENT_RESET };
 struct client {
     struct host *host;
     int fd;
-    enum client_end end; /* what reading came upon */
-    struct bb__buf in;   /* received, not read as an answer yet */
-    /* The last answer. */
+    enum client_end end; /* how the connection has ended, as far as the client has read */
+    struct bb__buf in;   /* received bytes that are not yet read as a response */
+    /* The last response. */
     int status;
-    char *head; /* NUL-terminated, and so is the body */
+    char *head; /* NUL-terminated, like the body */
     struct bb__buf body;
 };
 
@@ -56,7 +57,8 @@ static inline uint64_t real_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Lets the host serve, then waits until it has something to do or the client's descriptor is ready. */
+/* Lets the host serve, then waits until the host has something to do or the client's descriptor is ready.
+ * `since`: ms, when the caller began to wait. */
 static inline void client_wait(struct client *client, short events, uint64_t since)
 {
     if (real_ms() - since > WAIT_LIMIT) fail_msg("the host does not answer");
@@ -90,7 +92,7 @@ static inline void client_say(struct client *client, const char *text)
 
 /* ---- receiving ---- */
 
-/* Takes what has come. True when something has, be it the end. */
+/* Receives the bytes that have come. True: there were some, or the connection has ended. */
 static inline bool client_receive(struct client *client)
 {
     if (client->end != CLIENT_OPEN) return false;
@@ -105,17 +107,17 @@ static inline bool client_receive(struct client *client)
     return true;
 }
 
-/* True when more was received; false at the end. */
+/* Waits for more bytes. True: some were received; false: the connection has ended. */
 static inline bool client_more(struct client *client)
 {
     uint64_t since = real_ms();
-    size_t had = bb__buf_len(&client->in); /* the application may receive for us */
+    size_t had = bb__buf_len(&client->in); /* the application may call this as well */
     while (client->end == CLIENT_OPEN && bb__buf_len(&client->in) == had)
         if (!client_receive(client)) client_wait(client, POLLIN, since);
     return bb__buf_len(&client->in) > had;
 }
 
-/* The value of a field of the last answer's head, in the test's own memory; NULL when there is none. */
+/* The value of a field in the last response's head, in a static buffer; NULL: the head has no such field. */
 static inline const char *client_field(const struct client *client, const char *name)
 {
     static char value[256];
@@ -146,7 +148,8 @@ static inline bool client_read_head(struct client *client)
     return true;
 }
 
-/* Decodes body bytes until the decoder says that they end. */
+/* Decodes body bytes until the decoder finds the end of the body. False: the connection has ended before
+ * it. */
 static inline bool client_decode(struct client *client, struct bb__body *decoder)
 {
     for (;;) {
@@ -183,7 +186,8 @@ static inline bool client_read_body(struct client *client)
     return client->end == CLIENT_ENDED;
 }
 
-/* Reads the next answer, interim ones as well. False when there is none, or it breaks off. */
+/* Reads the next response; an interim response counts as one. False: the connection ends before a whole
+ * response. */
 static inline bool client_read(struct client *client, bool has_body)
 {
     bb__buf_clear(&client->body);
@@ -194,7 +198,7 @@ static inline bool client_read(struct client *client, bool has_body)
     return whole;
 }
 
-/* ---- what the tests say ---- */
+/* ---- assertions ---- */
 
 static inline void assert_answer(struct client *client, int status, const char *body)
 {
@@ -203,7 +207,7 @@ static inline void assert_answer(struct client *client, int status, const char *
     if (body) assert_string_equal(bb__buf_bytes(&client->body), body);
 }
 
-/* Nothing more comes but the end of the connection, in good order. */
+/* Nothing more comes but an orderly end of the connection. */
 static inline void assert_end(struct client *client)
 {
     while (client_more(client)) continue;
@@ -217,7 +221,8 @@ static inline void assert_reset(struct client *client)
     assert_int_equal(client->end, CLIENT_RESET);
 }
 
-/* Reads at last what there is to read, without letting the host do anything. */
+/* The host has sent a whole response and ended the connection in order. Reads without letting the host
+ * serve. */
 static inline void assert_was_left_the_answer(struct client *client, int status)
 {
     while (client_receive(client)) continue;
@@ -226,7 +231,7 @@ static inline void assert_was_left_the_answer(struct client *client, int status)
     assert_int_equal(bb__buf_len(&client->in), 0);
 }
 
-/* The host has nothing to say, and waits. */
+/* The host sends nothing, and the connection stays open. */
 static inline void assert_silence(struct client *client)
 {
     host_settle(client->host);

@@ -1,4 +1,5 @@
-/* descriptors.h: how many descriptors the process has open, so that a test can tell that none was left. */
+/* descriptors.h: counts the open descriptors of the process, so that a test can assert that none was left
+ * open. */
 #ifndef BB_TEST_DESCRIPTORS_H
 #define BB_TEST_DESCRIPTORS_H
 
@@ -7,7 +8,7 @@
 static inline int open_descriptors(void)
 {
     DIR *all = opendir("/proc/self/fd");
-    int count = -1; /* its own */
+    int count = -1; /* the directory's own descriptor does not count */
     while (readdir(all)) count++;
     closedir(all);
     return count;

@@ -1,4 +1,4 @@
-/* encode.h: drives the reply encoder in tests and fuzz targets, and keeps all that would go on the wire. */
+/* encode.h: drives the response encoder in tests and fuzz targets, and keeps all bytes that would be sent. */
 #ifndef BB_TEST_ENCODE_H
 #define BB_TEST_ENCODE_H
 
@@ -12,10 +12,10 @@ struct encode {
     struct bb__h1_reply reply;
     struct bb__buf out;   /* the head */
     struct bb__buf wire;  /* head and body */
-    struct bb__date date; /* what the Date field says */
+    struct bb__date date; /* of the Date field */
 };
 
-/* A GET by HTTP/1.1 on a connection that may persist, chunked transfer allowed, that is answered with 200. */
+/* A GET with HTTP/1.1 on a persistent connection, with chunked transfer allowed, answered with 200. */
 static inline struct encode encode_new(void)
 {
     struct encode encode = {.reply = {.minor_version = 1, .keep_alive = true, .chunked_transfer = true}};
@@ -77,7 +77,7 @@ static inline int encode_end(struct encode *encode)
     return ended;
 }
 
-/* The wire as a string; valid until the next call with this fixture. */
+/* All sent bytes as a string; valid until the next call with this fixture. */
 static inline const char *encode_text(struct encode *encode)
 {
     int code = bb__buf_reserve(&encode->wire, 1);
@@ -87,7 +87,7 @@ static inline const char *encode_text(struct encode *encode)
     return bb__buf_bytes(&encode->wire);
 }
 
-/* The head as a string, "@" instead of the rendered date; valid until the next call. */
+/* The head as a string, with "@" in place of the date; valid until the next call. */
 static inline const char *encode_head_text(const struct encode *encode)
 {
     static char text[4096];

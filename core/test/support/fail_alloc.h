@@ -1,13 +1,12 @@
-/* fail_alloc.h: lets a chosen allocation of the code under test fail. A test that includes it is linked with
- * --wrap (see the Makefile), so it counts what the core and the test itself allocate, not what libraries do.
- * Not for tests with threads.
+/* fail_alloc.h: makes a chosen allocation of the code under test fail. The Makefile links a test that
+ * includes this header with --wrap. Allocations of the core and of the test itself count, those of libraries
+ * do not. Not for tests with threads.
  *
- * Every failure of an operation, one after the other:
+ * Each allocation of an operation fails, one after the other:
  *
  *   for (unsigned n = 1; fail_alloc_at(n), code = operation(), fail_alloc_off(); ++n)
  *       assert_int_equal(code, BB_ENOMEM);
- *   assert_int_equal(code, BB_OK);
- */
+ *   assert_int_equal(code, BB_OK); */
 #ifndef BB_TEST_FAIL_ALLOC_H
 #define BB_TEST_FAIL_ALLOC_H
 
@@ -22,19 +21,19 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
 static struct {
-    unsigned until_failure; /* allocations up to and with the one that fails; 0: none is to fail */
+    unsigned until_failure; /* allocations until one fails, that one included; 0: none fails */
     bool failed;
-    unsigned count; /* of all allocations so far */
+    unsigned count; /* allocations so far */
 } fail_alloc;
 
-/* The nth allocation from now on fails, that one alone; 1 is the next. */
+/* The nth allocation from now on fails, and only that one. 1 is the next one. */
 static inline void fail_alloc_at(unsigned n)
 {
     fail_alloc.until_failure = n;
     fail_alloc.failed = false;
 }
 
-/* No more failures. Returns whether there was one. */
+/* No allocation fails any more. True: one has failed since fail_alloc_at(). */
 static inline bool fail_alloc_off(void)
 {
     fail_alloc.until_failure = 0;

@@ -1,5 +1,5 @@
-/* fail_file.h: files that cannot be made, and disks that fill up. A test that includes it is linked with
- * --wrap (see the Makefile). Only regular files are concerned. */
+/* fail_file.h: files that cannot be created, and disks that fill up. The Makefile links a test that includes
+ * this header with --wrap. Only regular files fail. */
 #ifndef BB_TEST_FAIL_FILE_H
 #define BB_TEST_FAIL_FILE_H
 
@@ -17,12 +17,12 @@ int __wrap_open(const char *path, int flags, ...);
 ssize_t __wrap_write(int fd, const void *bytes, size_t len);
 
 static struct {
-    int tmpfile_error; /* open() with O_TMPFILE fails with it */
-    bool full;         /* write() takes `room` bytes more, then fails with write_error */
+    int tmpfile_error; /* open() with O_TMPFILE fails with this errno */
+    bool full;         /* write() takes `room` more bytes, then fails with write_error */
     size_t room;
     int write_error;
-    int interruptions; /* so many calls of write() are interrupted first */
-    size_t most;       /* a call of write() takes at most so much, if not 0 */
+    int interruptions; /* this many calls of write() fail with EINTR first */
+    size_t most;       /* bytes that one call of write() takes at most; 0: no limit */
     unsigned writes;   /* calls of write() so far */
 } fail_file;
 

@@ -1,5 +1,5 @@
-/* fail_shared_queue.h: a queue between processes that has no room. A test that includes it is linked with
- * --wrap (see the Makefile). */
+/* fail_shared_queue.h: a shared queue without room. The Makefile links a test that includes this header with
+ * --wrap. */
 #ifndef BB_TEST_FAIL_RELAY_H
 #define BB_TEST_FAIL_RELAY_H
 
@@ -9,10 +9,11 @@
 ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
 
-/* Of messages with descriptors: how many were tried, and how many more are to find no room. */
+/* Only messages with descriptors count: how many sendmsg() calls were made, and how many of the next ones
+ * fail. */
 static struct {
     unsigned tries, failures;
-    int error; /* 0: there is no room */
+    int error; /* errno of the failures; 0: EAGAIN, there is no room */
 } fail_shared_queue;
 
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)

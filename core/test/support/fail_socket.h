@@ -1,6 +1,6 @@
-/* fail_socket.h: connections that cannot be accepted, sockets that cannot be watched, and what happens a
- * moment before one is not watched any more. A test that includes it is linked with --wrap (see the
- * Makefile). */
+/* fail_socket.h: connections that cannot be accepted, sockets that epoll cannot watch, and a function that is
+ * called just before epoll stops watching a socket. The Makefile links a test that includes this header with
+ * --wrap. */
 #ifndef BB_TEST_FAIL_SOCKET_H
 #define BB_TEST_FAIL_SOCKET_H
 
@@ -15,8 +15,8 @@ int __wrap_epoll_ctl(int set, int operation, int fd, struct epoll_event *event);
 
 static struct {
     const int *accept_errors; /* the next calls of accept4() fail with these, up to a 0 */
-    int watch_error;          /* epoll_ctl() with EPOLL_CTL_ADD fails with it */
-    uint32_t watch_events;    /* if it asks for these; 0: whatever it asks for */
+    int watch_error;          /* epoll_ctl() with EPOLL_CTL_ADD fails with this errno */
+    uint32_t watch_events;    /* only if the call asks for all of these events; 0: always */
     void (*before_unwatching)(void);
 } fail_socket;
 

@@ -1,6 +1,6 @@
-/* fake_clock.h: the clock that deadlines go by stands still until the test moves it, so that an hour takes no
- * time and nothing happens early. A test that includes it is linked with --wrap (see the Makefile). Only for
- * what reads bb__clock_ms(): the kernel waits in its own time. */
+/* fake_clock.h: bb__clock_ms() stands still until the test moves it: an hour takes no time, and no timeout
+ * ends early. The Makefile links a test that includes this header with --wrap. Waits in the kernel still take
+ * real time. */
 #ifndef BB_TEST_FAKE_CLOCK_H
 #define BB_TEST_FAKE_CLOCK_H
 

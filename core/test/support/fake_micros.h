@@ -1,5 +1,5 @@
-/* fake_micros.h: the clock that tells how long requests have waited goes with fake_clock.h's, which the test
- * includes before it. See there. */
+/* fake_micros.h: bb__clock_us(), which measures how long requests have waited, follows fake_clock.h's clock.
+ * The Makefile links a test that includes this header with --wrap. Include fake_clock.h before it. */
 #ifndef BB_TEST_FAKE_MICROS_H
 #define BB_TEST_FAKE_MICROS_H
 
@@ -7,7 +7,7 @@
 
 uint64_t __wrap_bb__clock_us(void);
 
-static uint64_t fake_micros; /* since the last millisecond */
+static uint64_t fake_micros; /* us, on top of fake_clock's ms */
 
 uint64_t __wrap_bb__clock_us(void)
 {

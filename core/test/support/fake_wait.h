@@ -1,5 +1,5 @@
-/* fake_wait.h: what a client does while the host waits for it, in the test's time. A test that includes it,
- * after fake_clock.h, is linked with --wrap (see the Makefile). */
+/* fake_wait.h: what a client does while the host waits for it, in the time of fake_clock.h, which the test
+ * includes first. The Makefile links a test that includes this header with --wrap. */
 #ifndef BB_TEST_FAKE_WAIT_H
 #define BB_TEST_FAKE_WAIT_H
 
@@ -8,14 +8,14 @@
 int __real_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
 int __wrap_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
 
-/* What the client does in each second of a wait, and in each moment of a millisecond; NULL: it is the
- * kernel's wait. */
+/* The client's part. Called at the start of each second of a wait, and for each wait of 1 ms. NULL: the
+ * kernel waits. */
 static void (*fake_wait_client)(void);
 
 int __wrap_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)
 {
     if (!fake_wait_client) return __real_bb__sock_wait_writable(fd, wake_fd, timeout_ms);
-    static int passed; /* of a second */
+    static int passed; /* ms of the current second */
     for (int left = timeout_ms;;) {
         int step = left >= 0 && left < 1000 - passed ? left : 1000 - passed;
         if (passed == 0 || timeout_ms == 1) fake_wait_client();

@@ -1,5 +1,5 @@
-/* false_room.h: a poll() that says there is room when somebody else has taken it since. A test that includes
- * it is linked with --wrap (see the Makefile). */
+/* false_room.h: a poll() that says that there is room, although another writer has taken it since. The
+ * Makefile links a test that includes this header with --wrap. */
 #ifndef BB_TEST_FALSE_ROOM_H
 #define BB_TEST_FALSE_ROOM_H
 
@@ -19,7 +19,7 @@ int __wrap_poll(struct pollfd *asked, nfds_t count, int wait_time)
     return (int)count;
 }
 
-/* Whether the kernel lets a single write to this pipe not wait; older ones do not. */
+/* Whether the kernel can write to this pipe without waiting (RWF_NOWAIT). Older kernels cannot. */
 static inline bool knows_not_to_wait(int pipe_end)
 {
 #ifdef RWF_NOWAIT

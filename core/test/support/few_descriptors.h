@@ -1,4 +1,4 @@
-/* few_descriptors.h: a process that may open only a few descriptors more. */
+/* few_descriptors.h: lets the process open only a few more descriptors. */
 #ifndef BB_TEST_FEW_DESCRIPTORS_H
 #define BB_TEST_FEW_DESCRIPTORS_H
 
@@ -7,7 +7,7 @@
 
 static struct rlimit descriptors_before;
 
-/* Leaves the process so many more, 7 at most. Returns the limit. */
+/* The process may open `more` more descriptors, 7 at most. Returns the limit. */
 static inline int limit_descriptors(int more)
 {
     int fds[8];

@@ -1,10 +1,10 @@
-/* file_content.h: what a file has in it, as text. */
+/* file_content.h: the content of a file as text. */
 #ifndef BB_TEST_FILE_CONTENT_H
 #define BB_TEST_FILE_CONTENT_H
 
 #include <stdio.h>
 
-/* In the test's own memory, until the next call. */
+/* In a static buffer; valid until the next call. */
 static inline const char *content(const char *path)
 {
     static char text[200000];

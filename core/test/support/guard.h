@@ -1,6 +1,6 @@
-/* guard.h: puts a test's input right before an inaccessible page, so that reading one byte past its end is a
- * crash in every build, with sanitizers or without. Used by the tests and fuzz targets of everything that
- * scans bytes; not for code that writes, which the sanitizers watch. */
+/* guard.h: puts a test's input right before an inaccessible page. A read of one byte past the end crashes in
+ * every build, also without sanitizers. For tests and fuzz targets of code that scans bytes. Not for code
+ * that writes: the sanitizers find its errors. */
 #ifndef BB_TEST_GUARD_H
 #define BB_TEST_GUARD_H
 
@@ -18,7 +18,7 @@ struct guard {
     size_t page;
 };
 
-/* Makes room for inputs of up to `max` bytes. */
+/* Makes room for inputs of up to `max` bytes. guard_free() frees it. */
 static inline struct guard guard_new(size_t max)
 {
     struct guard guard = {.page = (size_t)sysconf(_SC_PAGESIZE)};
@@ -32,9 +32,8 @@ static inline struct guard guard_new(size_t max)
     return guard;
 }
 
-/* Copies the input so that its last byte is the last one that may be read; valid until the next call. An
- * empty input is the wall itself: it must not be read at all. `bytes` may be an earlier input of the same
- * guard. */
+/* Copies the input so that its last byte is the last readable byte; valid until the next call. An empty input
+ * is at the wall itself, where no byte may be read. `bytes` may be an earlier input of the same guard. */
 static inline char *guard_put(const struct guard *guard, const void *bytes, size_t len)
 {
     assert(len <= (size_t)(guard->wall - guard->map));

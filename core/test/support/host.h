@@ -1,6 +1,6 @@
-/* host.h: the smallest host, for the tests of what serves: a worker with one lane on a listener of its own,
- * and an application that is a C function. The test's own thread serves, by turns that never wait, so that
- * nothing happens but at its word. client.h is the other side; lane_thread.h serves in a thread instead. */
+/* host.h: the smallest host: a worker with one lane on its own listener, and an application that is a C
+ * function. The test's own thread serves, in turns that never wait, so nothing happens unless the test asks
+ * for it. client.h is the client. lanes.h serves in threads instead. */
 #ifndef BB_TEST_HOST_H
 #define BB_TEST_HOST_H
 
@@ -32,8 +32,8 @@ struct host {
     } address;
     socklen_t address_len;
     int family;
-    int descriptors; /* open before */
-    int last;        /* what bb_lane_next() returned last */
+    int descriptors; /* open before host_new() */
+    int last;        /* the last code of bb_lane_next() */
     unsigned served, clients;
     struct bb_event events[HOST_EVENTS_MAX];
     unsigned event_count;
@@ -47,7 +47,8 @@ static inline void host_fields(struct host *host, int status)
     assert_int_equal(bb_reply_field(host->lane, "content-type", 12, "text/plain", 10), BB_OK);
 }
 
-/* A whole answer with the given body, as far as the client takes it without waiting. */
+/* A whole response with this body. If the client does not take all of it without a wait, the response is
+ * aborted. */
 static inline void host_answer(struct host *host, int status, const char *body, size_t len)
 {
     const struct bb_slice part = {body, len};
@@ -70,7 +71,7 @@ static inline void read_body(const struct bb_request *request, char *to)
         assert_int_equal(pread(request->body_fd, to, request->body_length, 0), request->body_length);
 }
 
-/* The usual application: says what it was asked, "METHOD target body". */
+/* The usual application: responds with "METHOD target body" of the request. */
 static inline void app_echo(struct host *host, const struct bb_request *request)
 {
     static char text[4 << 20];
@@ -82,13 +83,13 @@ static inline void app_echo(struct host *host, const struct bb_request *request)
     host_answer(host, 200, text, (size_t)len + request->body_length);
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 static inline int host_bind(struct host *host)
 {
     int fd = socket(host->family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     host->address.any.sa_family = (sa_family_t)host->family;
-    host->address_len = sizeof(sa_family_t); /* unix: the kernel finds an abstract name */
+    host->address_len = sizeof(sa_family_t); /* AF_UNIX: the kernel chooses an abstract name */
     if (host->family == AF_INET) {
         host->address.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         host->address_len = sizeof host->address.v4;
@@ -107,7 +108,7 @@ static inline struct bb_settings host_settings(void)
     return settings;
 }
 
-/* family: AF_UNIX, or AF_INET where resets matter. */
+/* family: AF_UNIX; AF_INET where resets matter. */
 static inline struct host *host_new(const struct bb_settings *settings, int family)
 {
     struct host *host = calloc(1, sizeof *host);
@@ -120,7 +121,7 @@ static inline struct host *host_new(const struct bb_settings *settings, int fami
     return host;
 }
 
-/* Ends it in whatever state it is. Clients must be gone: then no descriptor may be left. */
+/* Ends the host in any state. Its clients must be freed before. No descriptor may be left open. */
 static inline void host_free(struct host *host)
 {
     bb_lane_free(host->lane);
@@ -138,7 +139,7 @@ static inline void host_take_events(struct host *host)
     if (bb_lane_event(host->lane, &host->events[host->event_count]) == BB_OK) host->event_count++;
 }
 
-/* Serves what is there, without asking the kernel for more. False when nothing was. */
+/* Serves all that has come, without asking the kernel for more. False: there was nothing. */
 static inline bool host_serve(struct host *host)
 {
     const struct bb_request *request;
@@ -155,7 +156,7 @@ static inline bool host_serve(struct host *host)
     return served;
 }
 
-/* One turn: asks what has happened, and serves it. Never waits. */
+/* One turn: asks the kernel for events, and serves them. Never waits. */
 static inline void host_turn(struct host *host)
 {
     bb_lane_wake(host->lane);
@@ -163,7 +164,7 @@ static inline void host_turn(struct host *host)
     host_serve(host);
 }
 
-/* With a lane of its own on a scoreboard. */
+/* Replaces the lane by one that has a slot on the scoreboard. */
 static inline void host_enter_scoreboard(struct host *host, struct bb_scoreboard *scoreboard)
 {
     bb_lane_free(host->lane);
@@ -171,13 +172,13 @@ static inline void host_enter_scoreboard(struct host *host, struct bb_scoreboard
     assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
 }
 
-/* As many turns as there may be something to do; more events wait than one turn takes. */
+/* Enough turns to serve all that is there: one turn does not take all waiting events. */
 static inline void host_settle(struct host *host)
 {
     for (int turn = 0; turn < 8; turn++) host_turn(host);
 }
 
-/* Whether bb_lane_wait() would find nothing. */
+/* Whether bb_lane_wait() would find nothing to do. */
 static inline bool would_wait(const struct host *host)
 {
     struct pollfd watched = {.fd = host->lane->set.poller.fd, .events = POLLIN};
@@ -191,7 +192,7 @@ static inline unsigned host_connections(const struct host *host)
     return count;
 }
 
-/* Turns until so many connections are left. */
+/* Takes turns until this many connections are left. */
 static inline void host_settle_to(struct host *host, unsigned connections)
 {
     host_settle(host);

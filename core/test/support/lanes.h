@@ -1,5 +1,5 @@
-/* lanes.h: a worker whose lanes are served by threads of their own, as a host with threads does it, and
- * blocking clients. For the tests of what lanes share; nothing here asserts but in the test's own thread. */
+/* lanes.h: a worker whose lanes are served by threads, as in a host with threads, and clients that block. For
+ * tests of lanes that share connections. Functions assert only in the test's own thread. */
 #ifndef BB_TEST_LANES_H
 #define BB_TEST_LANES_H
 
@@ -19,18 +19,18 @@
 #include "descriptors.h"
 
 #define LANES_MAX  5
-#define WAIT_LIMIT 20 /* s; no test that passes comes near */
+#define WAIT_LIMIT 20 /* s; a test that passes never waits that long */
 
-/* Set by the test: lanes do so whenever they wait, and now and then between two requests. */
+/* Set by the test: lanes step aside whenever they wait, and sometimes between two requests. */
 static bool lanes_step_aside;
 
-/* Set by the test: where they are shown. */
+/* Set by the test: the scoreboard of the lanes. */
 static struct bb_scoreboard *lanes_scoreboard;
 
 /* Set by the test: both ends of the queue that its workers share. */
 static const int *lanes_shared_queue;
 
-/* Set by the test: who is told of requests that take too long. */
+/* Set by the test: bb_worker_tell() reports requests that take too long to this descriptor. */
 static int lanes_tell_fd = -1;
 
 struct lanes;
@@ -39,18 +39,18 @@ struct lane_thread {
     struct lanes *lanes;
     struct bb_lane *lane;
     pthread_t thread;
-    unsigned served, waits, aside; /* aside: how often it has stepped aside */
+    unsigned served, waits, aside; /* aside: how often the lane has stepped aside */
     bool joined, drained;
-    atomic_bool locked; /* set by the test: from its next wait on it needs an `unlock` to go on */
+    atomic_bool locked; /* set by the test: after its next wait the lane needs `unlock` to go on */
     sem_t unlock;
 };
 
 struct lanes {
     struct bb_worker *worker;
     struct lane_thread threads[LANES_MAX];
-    int count, descriptors; /* open before; -1: nobody knows, there are other workers */
+    int count, descriptors; /* open before lanes_start(); -1: not known, as there are other workers */
     struct sockaddr_in address;
-    sem_t entered, leave; /* for requests to /block: one is in hand; it may be answered */
+    sem_t entered, leave; /* of /block: entered, the application has it; leave, it may respond */
 };
 
 /* ---- serving ---- */
@@ -81,7 +81,7 @@ static inline void lanes_block(struct lane_thread *thread)
     sem_wait(&thread->lanes->leave);
 }
 
-/* Half of an answer, then it blocks. */
+/* Sends half of a response, blocks, then sends the other half. */
 static inline void lanes_reply_half(struct lane_thread *thread)
 {
     const struct bb_slice half = {"half", 4};
@@ -96,7 +96,7 @@ static inline void lanes_reply_half(struct lane_thread *thread)
         bb_reply_abort(thread->lane);
 }
 
-/* All of an answer, in one or with its end behind it, then it blocks. */
+/* Sends a whole response, then blocks. at_once: the end leaves with the body; else it follows by itself. */
 static inline void lanes_reply_and_stay(struct lane_thread *thread, bool at_once)
 {
     const struct bb_slice all = {"all", 3};
@@ -109,7 +109,7 @@ static inline void lanes_reply_and_stay(struct lane_thread *thread, bool at_once
     bb_reply_end(thread->lane);
 }
 
-#define LANES_LARGE (16 << 20) /* of which the kernel takes four, or some more */
+#define LANES_LARGE (16 << 20) /* bytes; the kernel takes a quarter of them, or a little more */
 
 static inline void lanes_answer(struct lane_thread *thread, const struct bb_request *request)
 {
@@ -145,7 +145,7 @@ static inline void lanes_go_aside(struct lane_thread *thread, enum bb_aside when
     bb_lane_step_back(thread->lane);
 }
 
-/* The host's lock is another thread's. */
+/* Another thread has the host's lock if `locked` is set. */
 static inline void lanes_wait(struct lane_thread *thread)
 {
     thread->waits++;
@@ -181,7 +181,7 @@ static inline void *lanes_serve(void *argument)
     }
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 static inline int lanes_listen(struct lanes *lanes)
 {
@@ -225,7 +225,7 @@ static inline void lanes_join(struct lane_thread *thread)
     assert_true(thread->drained);
 }
 
-/* Waits for the end of a drain that was ordered. Returns how many requests were served. */
+/* Waits for the end of a drain that the test has ordered. Returns how many requests were served. */
 static inline unsigned lanes_finish(struct lanes *lanes)
 {
     unsigned served = 0;
@@ -257,13 +257,13 @@ static inline bool lanes_say(int fd, const char *bytes, size_t len)
     return send(fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len;
 }
 
-/* These two assert: they are for the test's own thread. */
+/* say() and read_until() assert: they are for the test's own thread. */
 static inline void say(int fd, const char *text)
 {
     assert_true(lanes_say(fd, text, strlen(text)));
 }
 
-/* Reads into answer[size] until it has this text. */
+/* Reads into answer[size] until it contains this text. */
 static inline void read_until(int fd, const char *text, char *answer, size_t size)
 {
     size_t len = 0;
@@ -274,7 +274,7 @@ static inline void read_until(int fd, const char *text, char *answer, size_t siz
     } while (!strstr(answer, text));
 }
 
-/* Reads one answer; true when it is whole, a 200, and has this body. */
+/* Reads one response. True: it is whole, its status is 200, and it has this body. */
 static inline bool lanes_read(int fd, const char *body)
 {
     char answer[512];

@@ -1,7 +1,7 @@
-/* later_clock.h: the core's clocks, which the test may put ahead: for whoever waits meanwhile it is as if the
- * process had been stopped. The test may also hold them, while it does what must not take any time: a thread
- * may be long in getting a processor. A test that includes it is linked with --wrap (see the Makefile); it
- * may have threads. */
+/* later_clock.h: the core's clocks, which the test can put ahead by `later`: a thread that waits meanwhile
+ * sees time pass as if the process had been stopped. The test can also hold the clocks while it does
+ * something that must take no time, as a thread may wait long for a processor. The Makefile links a test that
+ * includes this header with --wrap. Tests may have threads. */
 #ifndef BB_TEST_LATER_CLOCK_H
 #define BB_TEST_LATER_CLOCK_H
 
@@ -14,12 +14,12 @@ uint64_t __wrap_bb__clock_ms(void);
 uint64_t __wrap_bb__clock_us(void);
 
 #define CLOCK_TICK                                                                                           \
-    4000 /* us, for which the clock of milliseconds is behind the other one, as the kernel's is */
+    4000 /* us; the clock of milliseconds is late by this much, like the kernel's coarse clock */
 
 static atomic_uint_fast64_t later; /* ms */
 
-/* us, twice: for how long the clocks were held, even; or at which time they are held, odd. No value comes
- * again. */
+/* Two times us. Even: for how long the clocks were held; odd: the time at which they are held. No value
+ * occurs twice. */
 static atomic_uint_fast64_t held;
 
 static inline uint64_t held_clock_us(void)
@@ -42,7 +42,7 @@ uint64_t __wrap_bb__clock_ms(void)
     return (__wrap_bb__clock_us() - CLOCK_TICK) / 1000;
 }
 
-/* For one thread: until it lets them go on. */
+/* Only one thread may hold the clocks, until it calls let_clocks_go_on(). */
 static inline void hold_clocks(void)
 {
     atomic_store(&held, held_clock_us() * 2 + 1);

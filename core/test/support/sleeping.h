@@ -1,4 +1,4 @@
-/* sleeping.h: whether a thread of the test's waits in the kernel. */
+/* sleeping.h: tells whether a thread of the test's process waits in the kernel. */
 #ifndef BB_TEST_SLEEPING_H
 #define BB_TEST_SLEEPING_H
 

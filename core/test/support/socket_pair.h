@@ -1,4 +1,4 @@
-/* socket_pair.h: two connected sockets, one in the role of the server's. */
+/* socket_pair.h: two connected sockets. `ours` is the server's, `theirs` the client's. */
 #ifndef BB_TEST_SOCKET_PAIR_H
 #define BB_TEST_SOCKET_PAIR_H
 

@@ -1,4 +1,4 @@
-/* access_log_test.c: which requests a lane logs, and with what. */
+/* access_log_test.c: which requests a lane logs, and with which values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "support/fail_file.h"
 #include "support/fake_clock.h"
 
-/* ---- what is logged ---- */
+/* ---- responses ---- */
 
 #define FORMAT "%r %s %B %b %X %{Host}i %{content-type}o"
 
@@ -26,7 +26,7 @@ static void app_chunks(struct host *host, const struct bb_request *request)
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 
-static void test_logs_what_was_answered(void **state)
+static void test_a_request_with_a_response_is_logged(void **state)
 {
     (void)state;
     struct host *host = new_host(FORMAT, AF_UNIX);
@@ -68,7 +68,7 @@ static void app_frames(struct host *host, const struct bb_request *request)
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 
-static void test_chunks_of_the_application_are_no_bytes_of_the_body(void **state)
+static void test_the_framing_of_the_applications_chunks_does_not_count(void **state)
 {
     (void)state;
     struct host *host = new_host("%U %B", AF_UNIX);
@@ -95,7 +95,7 @@ static void app_says_much(struct host *host, const struct bb_request *request)
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 
-static void test_a_large_field_gives_its_memory_back(void **state)
+static void test_the_memory_of_a_large_field_is_freed(void **state)
 {
     (void)state;
     struct host *host = new_host("%{much}o", AF_UNIX);
@@ -115,7 +115,7 @@ static void app_begins_anew(struct host *host, const struct bb_request *request)
     host_answer(host, 500, "broken", 6);
 }
 
-static void test_logs_the_answer_that_was_given(void **state)
+static void test_the_response_that_was_sent_is_logged(void **state)
 {
     (void)state;
     struct host *host = new_host("%s %B", AF_UNIX);
@@ -126,9 +126,9 @@ static void test_logs_the_answer_that_was_given(void **state)
     host_free(host);
 }
 
-/* ---- what the core refuses ---- */
+/* ---- rejected requests ---- */
 
-static void test_logs_what_is_refused(void **state)
+static void test_a_rejected_request_is_logged(void **state)
 {
     (void)state;
     char long_target[300];
@@ -162,8 +162,8 @@ static void test_logs_what_is_refused(void **state)
     host_free(host);
 }
 
-/* Nobody was there to be answered. */
-static void test_logs_who_has_gone(void **state)
+/* The client has closed the connection, so there is no response. */
+static void test_a_request_whose_client_is_gone_is_logged(void **state)
 {
     (void)state;
     struct host *host = new_host("%h %r %m %U %s %b %D %{Host}i", AF_UNIX);
@@ -177,8 +177,8 @@ static void test_logs_who_has_gone(void **state)
     host_free(host);
 }
 
-/* Another connection's head was parsed since. */
-static void test_logs_the_request_of_a_body_that_is_too_slow(void **state)
+/* The lane has parsed the head of another connection since. */
+static void test_the_request_of_a_body_that_is_too_slow_is_logged(void **state)
 {
     (void)state;
     struct host *host = new_host("%r %s %{Host}i", AF_UNIX);
@@ -200,7 +200,7 @@ static void test_logs_the_request_of_a_body_that_is_too_slow(void **state)
     host_free(host);
 }
 
-/* ---- what is aborted ---- */
+/* ---- aborted responses ---- */
 
 static bool sends_first;
 
@@ -227,7 +227,7 @@ static void app_falls_short(struct host *host, const struct bb_request *request)
     assert_int_equal(bb_reply_end(host->lane), BB_ESHORT);
 }
 
-static void test_logs_what_is_aborted(void **state)
+static void test_an_aborted_response_is_logged(void **state)
 {
     (void)state;
     struct host *host = new_host("%r %s %B %X %{content-type}o", AF_INET);
@@ -252,7 +252,7 @@ static void app_does_nothing(struct host *host, const struct bb_request *request
     (void)request;
 }
 
-static void test_the_end_of_a_lane_writes_all_there_is(void **state)
+static void test_the_end_of_a_lane_writes_all_lines(void **state)
 {
     (void)state;
     struct host *host = new_host("%U %s %X", AF_INET);
@@ -280,7 +280,7 @@ static void app_takes_its_time(struct host *host, const struct bb_request *reque
     app_echo(host, request);
 }
 
-static void test_logs_times(void **state)
+static void test_times_are_logged(void **state)
 {
     (void)state;
     struct host *host = new_host("%D %{queue}n %{%s}t %p", AF_INET);
@@ -307,7 +307,7 @@ static void test_logs_times(void **state)
     host_free(host);
 }
 
-static void test_knows_how_long_the_proxy_has_waited(void **state)
+static void test_the_time_since_the_proxy_had_the_request_is_logged(void **state)
 {
     (void)state;
     struct host *host = new_host("%{queue}n %{proxy_queue}n", AF_UNIX);
@@ -325,17 +325,17 @@ static void test_knows_how_long_the_proxy_has_waited(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_logs_what_was_answered),
-        TEST(test_chunks_of_the_application_are_no_bytes_of_the_body),
-        TEST(test_a_large_field_gives_its_memory_back),
-        TEST(test_logs_the_answer_that_was_given),
-        TEST(test_logs_what_is_refused),
-        TEST(test_logs_who_has_gone),
-        TEST(test_logs_the_request_of_a_body_that_is_too_slow),
-        TEST(test_logs_what_is_aborted),
-        TEST(test_the_end_of_a_lane_writes_all_there_is),
-        TEST(test_logs_times),
-        TEST(test_knows_how_long_the_proxy_has_waited),
+        TEST(test_a_request_with_a_response_is_logged),
+        TEST(test_the_framing_of_the_applications_chunks_does_not_count),
+        TEST(test_the_memory_of_a_large_field_is_freed),
+        TEST(test_the_response_that_was_sent_is_logged),
+        TEST(test_a_rejected_request_is_logged),
+        TEST(test_a_request_whose_client_is_gone_is_logged),
+        TEST(test_the_request_of_a_body_that_is_too_slow_is_logged),
+        TEST(test_an_aborted_response_is_logged),
+        TEST(test_the_end_of_a_lane_writes_all_lines),
+        TEST(test_times_are_logged),
+        TEST(test_the_time_since_the_proxy_had_the_request_is_logged),
     };
     return cmocka_run_group_tests_name("access_log", tests, NULL, NULL);
 }

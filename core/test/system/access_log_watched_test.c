@@ -1,5 +1,5 @@
-/* access_log_watched_test.c: what the access log has of an aborted request that took long, so that the I/O
- * thread has had the lane's set. */
+/* access_log_watched_test.c: the log line of an aborted request that took so long that the I/O thread has had
+ * the lane's set. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 static struct bb__io_thread io;
 
-/* It has no thread: app_is_minded() does what it would. */
+/* The I/O thread has no thread: app_is_watched() does its steps. */
 static struct host *new_watched(const char *format)
 {
     struct host *host = new_host(format, AF_UNIX);
@@ -39,7 +39,7 @@ static void free_watched(struct host *host)
     host_free(host);
 }
 
-/* An hour later it is aborted. */
+/* The I/O thread takes the set. An hour later the response is aborted. */
 static void app_is_watched(struct host *host, const struct bb_request *request)
 {
     struct bb_lane *lane = host->lane;
@@ -54,7 +54,7 @@ static void app_is_watched(struct host *host, const struct bb_request *request)
     bb_reply_abort(lane);
 }
 
-static void test_its_time_is_when_it_came(void **state)
+static void test_the_logged_time_is_when_the_request_came(void **state)
 {
     (void)state;
     struct host *host = new_watched("%s %{sec}t");
@@ -66,7 +66,7 @@ static void test_its_time_is_when_it_came(void **state)
     client_free(client);
     free_watched(host);
     assert_int_equal(sscanf(content(path), "- %lu\n", &at), 1);
-    struct timespec after; /* time() lags behind the clock of the log by a tick */
+    struct timespec after; /* time() is behind the clock of the log by a tick */
     clock_gettime(CLOCK_REALTIME, &after);
     assert_in_range(at + HOUR / 1000, before, (unsigned long)after.tv_sec);
 }
@@ -74,7 +74,7 @@ static void test_its_time_is_when_it_came(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_its_time_is_when_it_came),
+        TEST(test_the_logged_time_is_when_the_request_came),
     };
-    return cmocka_run_group_tests_name("access_log_minded", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("access_log_watched", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* access_log_write_test.c: when a lane writes its lines, what becomes of them when it cannot, and the
- * worker's part: the log is opened, and opened anew. */
+/* access_log_write_test.c: when a lane writes its lines, what happens to lines that cannot be written, and
+ * the worker's part: the log is opened, and opened again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "support/fail_file.h"
 #include "support/fake_clock.h"
 
-/* ---- when it is written ---- */
+/* ---- when lines are written ---- */
 
 static void test_lines_are_written_together(void **state)
 {
@@ -56,7 +56,7 @@ static void app_is_slow(struct host *host, const struct bb_request *request)
     app_echo(host, request);
 }
 
-/* The next one may take as long, or be the end of the process. */
+/* The next request may take as long, or the process may end before it. */
 static void test_lines_do_not_wait_for_the_next_slow_request(void **state)
 {
     (void)state;
@@ -90,7 +90,7 @@ static void test_a_full_buffer_is_written(void **state)
     assert_int_equal(strlen(content(path)), 12 * 5001);
 }
 
-/* ---- when it cannot be written ---- */
+/* ---- when lines cannot be written ---- */
 
 static void fill(struct host *host, unsigned count)
 {
@@ -102,8 +102,8 @@ static void fill(struct host *host, unsigned count)
     client_free(client);
 }
 
-/* A line has 1000 bytes, so that some 60 are kept, beside those in the pipe. */
-static void test_a_pipe_that_nobody_reads_costs_lines_alone(void **state)
+/* A line has 1000 bytes, so about 60 lines are kept, beside those in the pipe. */
+static void test_a_pipe_that_nobody_reads_costs_lines_only(void **state)
 {
     (void)state;
     char format[1001];
@@ -140,9 +140,9 @@ static void test_a_pipe_that_nobody_reads_costs_lines_alone(void **state)
     host_free(host);
 }
 
-/* A reader that is slower for a moment has emptied a pipe much sooner than a second later; one that is not
- * there is not asked much more often than every second. */
-static void test_tries_again_soon_and_then_less_and_less(void **state)
+/* If a reader is slow for a moment, it has emptied the pipe much sooner than a second later. If there is no
+ * reader, there are not many more tries than one per second. */
+static void test_a_write_is_tried_again_soon_and_then_less_often(void **state)
 {
     (void)state;
     struct host *host = new_host("%U", AF_UNIX);
@@ -183,7 +183,7 @@ static void test_a_full_disk_leaves_no_half_line_in_the_middle(void **state)
     host_free(host);
 }
 
-/* A lane keeps four of seven lines: of the first that is lost it tells at once. */
+/* A lane keeps four of seven lines. The first lost line is reported at once. */
 static struct host *host_of_a_full_disk(void)
 {
     static char value[15001], request[16000];
@@ -210,7 +210,7 @@ static void count(struct host *host, unsigned lost)
     host_free(host);
 }
 
-static void test_no_line_is_lost_where_there_is_room_again(void **state)
+static void test_no_more_lines_are_lost_when_there_is_room_again(void **state)
 {
     (void)state;
     struct host *host = host_of_a_full_disk();
@@ -224,7 +224,7 @@ static void test_no_line_is_lost_where_there_is_room_again(void **state)
     assert_int_equal(strlen(content(path)), 4 * 15001 + 2);
 }
 
-static void test_what_is_lost_at_the_end_is_told(void **state)
+static void test_lines_that_are_lost_at_the_end_are_reported(void **state)
 {
     (void)state;
     struct host *host = host_of_a_full_disk();
@@ -237,7 +237,7 @@ static void test_what_is_lost_at_the_end_is_told(void **state)
     assert_log("");
 }
 
-static void test_what_was_not_told_yet_is_told_at_the_end(void **state)
+static void test_lost_lines_are_reported_at_the_end_at_the_latest(void **state)
 {
     (void)state;
     struct host *host = host_of_a_full_disk();
@@ -250,7 +250,7 @@ static void test_what_was_not_told_yet_is_told_at_the_end(void **state)
     assert_int_equal(strlen(content(path)), 4 * 15001);
 }
 
-static void test_what_has_failed_for_long_is_tried_at_the_end(void **state)
+static void test_a_write_that_has_failed_for_long_is_tried_at_the_end(void **state)
 {
     (void)state;
     struct host *host = new_host("%U", AF_UNIX);
@@ -267,7 +267,7 @@ static void test_what_has_failed_for_long_is_tried_at_the_end(void **state)
 
 /* ---- the worker's part ---- */
 
-static void test_is_opened_anew(void **state)
+static void test_a_renamed_log_is_opened_again(void **state)
 {
     (void)state;
     struct host *host = new_host("%U", AF_UNIX);
@@ -323,7 +323,7 @@ static void test_a_log_that_cannot_be_opened_stops_no_worker(void **state)
     host_free(host);
 }
 
-static void test_what_is_wrong_with_a_log(void **state)
+static void test_a_wrong_target_or_format_is_rejected(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -351,17 +351,17 @@ int main(void)
         TEST(test_lines_are_written_when_nothing_comes),
         TEST(test_lines_do_not_wait_for_the_next_slow_request),
         TEST(test_a_full_buffer_is_written),
-        TEST(test_a_pipe_that_nobody_reads_costs_lines_alone),
-        TEST(test_tries_again_soon_and_then_less_and_less),
+        TEST(test_a_pipe_that_nobody_reads_costs_lines_only),
+        TEST(test_a_write_is_tried_again_soon_and_then_less_often),
         TEST(test_a_full_disk_leaves_no_half_line_in_the_middle),
-        TEST(test_no_line_is_lost_where_there_is_room_again),
-        TEST(test_what_is_lost_at_the_end_is_told),
-        TEST(test_what_was_not_told_yet_is_told_at_the_end),
-        TEST(test_what_has_failed_for_long_is_tried_at_the_end),
-        TEST(test_is_opened_anew),
+        TEST(test_no_more_lines_are_lost_when_there_is_room_again),
+        TEST(test_lines_that_are_lost_at_the_end_are_reported),
+        TEST(test_lost_lines_are_reported_at_the_end_at_the_latest),
+        TEST(test_a_write_that_has_failed_for_long_is_tried_at_the_end),
+        TEST(test_a_renamed_log_is_opened_again),
         TEST(test_a_child_writes_nothing),
         TEST(test_a_log_that_cannot_be_opened_stops_no_worker),
-        TEST(test_what_is_wrong_with_a_log),
+        TEST(test_a_wrong_target_or_format_is_rejected),
     };
     return cmocka_run_group_tests_name("access_log_write", tests, NULL, NULL);
 }

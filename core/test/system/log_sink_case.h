@@ -1,5 +1,5 @@
-/* log_sink_case.h: what the tests of where an access log goes have in common: a directory with room for a log
- * and one that was renamed, sinks, and lines for them. */
+/* log_sink_case.h: shared by the tests of log sinks: a directory with paths for a log and a renamed log,
+ * sinks, and lines. */
 #ifndef BB_TEST_LOG_SINK_CASE_H
 #define BB_TEST_LOG_SINK_CASE_H
 
@@ -15,7 +15,7 @@
 
 struct place {
     char directory[64];
-    char path[100]; /* in it */
+    char path[100]; /* in the directory */
     char other[100];
     int descriptors;
 };
@@ -61,7 +61,7 @@ static inline size_t say(struct bb__log_sink *sink, const char *lines)
     return bb__log_sink_write(sink, lines, strlen(lines), &write_error);
 }
 
-/* Lines of 100 bytes, 5000 of them. */
+/* 5000 lines of 100 bytes. The caller frees them. */
 static inline char *many_lines(void)
 {
     char *lines = malloc(500001);

@@ -1,5 +1,5 @@
-/* log_sink_test.c: where lines go, and what becomes of them when they cannot go there. Syslog has a test of
- * its own. */
+/* log_sink_test.c: where log lines go, and what happens if they cannot be written. log_syslog_test.c tests
+ * syslog. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 /* ---- files ---- */
 
-static void test_appends_to_a_file(void **state)
+static void test_lines_are_appended_to_a_file(void **state)
 {
     struct place *place = *state;
     for (int i = 0; i < 2; i++) {
@@ -28,7 +28,7 @@ static void test_appends_to_a_file(void **state)
     assert_string_equal(content(place->path), "one\ntwo\none\ntwo\n");
 }
 
-static void test_writes_a_batch_at_once_unless_it_is_interrupted(void **state)
+static void test_a_batch_is_written_at_once_unless_it_is_interrupted(void **state)
 {
     struct place *place = *state;
     struct bb__log_sink sink = opened(place->path);
@@ -42,7 +42,7 @@ static void test_writes_a_batch_at_once_unless_it_is_interrupted(void **state)
     bb__log_sink_close(&sink);
 }
 
-static void test_a_full_disk_takes_what_it_can(void **state)
+static void test_a_full_disk_takes_as_much_as_it_can(void **state)
 {
     struct place *place = *state;
     struct bb__log_sink sink = opened(place->path);
@@ -57,7 +57,7 @@ static void test_a_full_disk_takes_what_it_can(void **state)
     bb__log_sink_close(&sink);
 }
 
-static void test_says_why_it_cannot_be_opened(void **state)
+static void test_a_target_that_cannot_be_opened_is_an_error(void **state)
 {
     struct place *place = *state;
     struct bb__log_sink sink;
@@ -69,7 +69,7 @@ static void test_says_why_it_cannot_be_opened(void **state)
     assert_int_equal(errno, EISDIR);
 }
 
-static void test_is_opened_when_that_is_possible_again(void **state)
+static void test_a_target_is_opened_when_that_is_possible_again(void **state)
 {
     struct place *place = *state;
     struct bb__log_sink sink;
@@ -90,13 +90,13 @@ static void test_is_opened_when_that_is_possible_again(void **state)
     assert_int_equal(say(&sink, "one\n"), 4);
     assert_int_equal(say(&sink, "two\n"), 4);
     assert_string_equal(content(path), "one\ntwo\n");
-    assert_int_equal(sink.line_max, PIPE_BUF); /* some were made for that already */
+    assert_int_equal(sink.line_max, PIPE_BUF); /* lines were made for that length already */
     bb__log_sink_close(&sink);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(directory), 0);
 }
 
-static void test_is_opened_at_once_when_that_is_asked_for(void **state)
+static void test_reopen_opens_a_target_at_once(void **state)
 {
     struct place *place = *state;
     struct bb__log_sink sink;
@@ -112,7 +112,7 @@ static void test_is_opened_at_once_when_that_is_asked_for(void **state)
     bb__log_sink_close(&sink);
 }
 
-static void test_opens_a_renamed_file_anew(void **state)
+static void test_reopen_opens_the_path_of_a_renamed_file(void **state)
 {
     struct place *place = *state;
     struct bb__log_sink sink = opened(place->path);
@@ -129,7 +129,7 @@ static void test_opens_a_renamed_file_anew(void **state)
     bb__log_sink_close(&sink);
 }
 
-static void test_goes_on_with_what_it_has_when_that_fails(void **state)
+static void test_a_sink_keeps_its_file_if_reopen_fails(void **state)
 {
     struct place *place = *state;
     struct bb__log_sink sink = opened(place->path);
@@ -161,15 +161,16 @@ static void test_a_pipe_that_nobody_reads_takes_whole_lines_and_then_none(void *
     int reader = open(place->path, O_RDONLY | O_NONBLOCK);
     assert_int_equal(read(reader, lines, 100000) % 100, 0);
     assert_true(say(&sink, "one\n") == 4);
-    close(reader); /* and another one may come */
+    close(reader); /* and another reader may come */
     assert_int_equal(bb__log_sink_reopen(&sink), BB_OK);
     assert_int_equal(say(&sink, "two\n"), 4);
     bb__log_sink_close(&sink);
     free(lines);
 }
 
-/* All who ask are told that there is room, and one has it: who waited then would wait for the reader. */
-static void test_who_shares_a_pipe_does_not_wait_for_its_reader(void **state)
+/* All writers are told that there is room, and one of them takes it. A writer that waits then waits for the
+ * reader. */
+static void test_a_sink_that_shares_a_pipe_does_not_wait_for_its_reader(void **state)
 {
     (void)state;
     int ends[2];
@@ -190,8 +191,8 @@ static void test_who_shares_a_pipe_does_not_wait_for_its_reader(void **state)
     free(lines);
 }
 
-/* Whoever has a FIFO may let us write to it alone. */
-static void test_a_fifo_may_be_for_writing_alone(void **state)
+/* The owner of a FIFO may allow other users to write only. */
+static void test_a_fifo_may_be_for_writing_only(void **state)
 {
     struct place *place = *state;
     char line[10] = "";
@@ -215,7 +216,7 @@ static void test_a_fifo_may_be_for_writing_alone(void **state)
     close(reader);
 }
 
-/* Puts something else in the place of standard output, for as long as is needed. */
+/* Puts fd in the place of standard output. Returns the old one, for restore_stdout(). */
 static int replace_stdout(int fd)
 {
     fflush(stdout);
@@ -241,7 +242,7 @@ static struct bb__log_sink opened_on_stdout(int fd)
     return sink;
 }
 
-static void test_standard_output_stays_as_it_is_for_others(void **state)
+static void test_standard_output_stays_blocking_for_others(void **state)
 {
     (void)state;
     char *lines = many_lines();
@@ -275,9 +276,9 @@ static void test_a_file_on_standard_output_has_one_position(void **state)
     close(fd);
 }
 
-/* It is opened anew by whoever has opened it. What has become something else than a file meanwhile, such as
- * the terminal of these tests, is not followed. */
-static void test_a_file_on_standard_output_is_followed(void **state)
+/* The process that has opened the file opens it again. If standard output is no file any more, but the
+ * terminal of these tests for example, the sink does not follow it. */
+static void test_reopen_follows_a_file_on_standard_output(void **state)
 {
     struct place *place = *state;
     int old = open(place->other, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -304,7 +305,7 @@ static void test_a_file_on_standard_output_is_followed(void **state)
     close(null);
 }
 
-static void test_standard_error_has_a_name(void **state)
+static void test_standard_error_is_known_by_its_path(void **state)
 {
     (void)state;
     struct bb__log_sink sink = opened("/dev/stderr");
@@ -315,21 +316,21 @@ static void test_standard_error_has_a_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_appends_to_a_file),
-        TEST(test_writes_a_batch_at_once_unless_it_is_interrupted),
-        TEST(test_a_full_disk_takes_what_it_can),
-        TEST(test_says_why_it_cannot_be_opened),
-        TEST(test_is_opened_when_that_is_possible_again),
-        TEST(test_is_opened_at_once_when_that_is_asked_for),
-        TEST(test_opens_a_renamed_file_anew),
-        TEST(test_goes_on_with_what_it_has_when_that_fails),
+        TEST(test_lines_are_appended_to_a_file),
+        TEST(test_a_batch_is_written_at_once_unless_it_is_interrupted),
+        TEST(test_a_full_disk_takes_as_much_as_it_can),
+        TEST(test_a_target_that_cannot_be_opened_is_an_error),
+        TEST(test_a_target_is_opened_when_that_is_possible_again),
+        TEST(test_reopen_opens_a_target_at_once),
+        TEST(test_reopen_opens_the_path_of_a_renamed_file),
+        TEST(test_a_sink_keeps_its_file_if_reopen_fails),
         TEST(test_a_pipe_that_nobody_reads_takes_whole_lines_and_then_none),
-        TEST(test_who_shares_a_pipe_does_not_wait_for_its_reader),
-        TEST(test_a_fifo_may_be_for_writing_alone),
-        TEST(test_standard_output_stays_as_it_is_for_others),
+        TEST(test_a_sink_that_shares_a_pipe_does_not_wait_for_its_reader),
+        TEST(test_a_fifo_may_be_for_writing_only),
+        TEST(test_standard_output_stays_blocking_for_others),
         TEST(test_a_file_on_standard_output_has_one_position),
-        TEST(test_a_file_on_standard_output_is_followed),
-        TEST(test_standard_error_has_a_name),
+        TEST(test_reopen_follows_a_file_on_standard_output),
+        TEST(test_standard_error_is_known_by_its_path),
     };
     return cmocka_run_group_tests_name("log_sink", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* log_syslog_test.c: syslog as the place where lines go. */
+/* log_syslog_test.c: syslog as the target of log lines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static void assert_received(int fd, int priority, const char *tag, const char *t
     assert_null(strchr(packet, '\n'));
 }
 
-static void test_syslog_gets_a_datagram_each_line(void **state)
+static void test_syslog_gets_a_datagram_for_each_line(void **state)
 {
     struct place *place = *state;
     char target[200];
@@ -60,7 +60,7 @@ static void test_syslog_gets_a_datagram_each_line(void **state)
     close(fd);
 }
 
-static void test_syslog_may_be_started_again(void **state)
+static void test_lines_go_on_after_syslog_was_started_again(void **state)
 {
     struct place *place = *state;
     char target[200];
@@ -94,16 +94,16 @@ static void test_syslog_that_does_not_read_takes_whole_lines_and_then_none(void 
     free(lines);
 }
 
-static void test_syslog_says_what_is_wrong(void **state)
+static void test_a_wrong_syslog_target_is_rejected_with_its_fault(void **state)
 {
     (void)state;
     static const char *const faults[][2] = {
         {"syslog:facility=local8", "syslog: unknown facility \"local8\""},
         {"syslog:facility=", "syslog: unknown facility \"\""},
         {"syslog:severity=loud", "syslog: unknown severity \"loud\""},
-        {"syslog:tag=a b", "syslog: no tag of letters, digits and _ - .: \"a b\""},
-        {"syslog:tag=", "syslog: no tag of letters, digits and _ - .: \"\""},
-        {"syslog:socket=", "syslog: no path of a socket: \"\""},
+        {"syslog:tag=a b", "syslog: not a tag of letters, digits, _, - and .: \"a b\""},
+        {"syslog:tag=", "syslog: not a tag of letters, digits, _, - and .: \"\""},
+        {"syslog:socket=", "syslog: not the path of a socket: \"\""},
         {"syslog:server=a,tag=b", "syslog: unknown setting \"server\""},
         {"syslog:local7", "syslog: unknown setting \"local7\""},
         {"syslog:,", "syslog: unknown setting \"\""},
@@ -119,10 +119,10 @@ static void test_syslog_says_what_is_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_syslog_gets_a_datagram_each_line),
-        TEST(test_syslog_may_be_started_again),
+        TEST(test_syslog_gets_a_datagram_for_each_line),
+        TEST(test_lines_go_on_after_syslog_was_started_again),
         TEST(test_syslog_that_does_not_read_takes_whole_lines_and_then_none),
-        TEST(test_syslog_says_what_is_wrong),
+        TEST(test_a_wrong_syslog_target_is_rejected_with_its_fault),
     };
     return cmocka_run_group_tests_name("log_syslog", tests, NULL, NULL);
 }

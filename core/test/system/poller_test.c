@@ -21,7 +21,7 @@
 static struct {
     struct bb__poller poller;
     struct bb__batch batch;
-    int ours, theirs; /* two ends of a socket */
+    int ours, theirs; /* the two ends of a socket pair */
     int descriptors;
 } fixture;
 
@@ -40,21 +40,21 @@ static int tear_down(void **state)
 {
     (void)state;
     bb__poller_close(&fixture.poller);
-    bb__poller_close(&fixture.poller); /* again: no effect */
+    bb__poller_close(&fixture.poller); /* the second one has no effect */
     close(fixture.ours);
     close(fixture.theirs);
     assert_int_equal(open_descriptors(), fixture.descriptors);
     return 0;
 }
 
-/* Looks, and returns how many events there were. */
+/* Looks once. Returns how many events there were. */
 static int look(void)
 {
     bb__poller_wait(&fixture.poller, &fixture.batch, 0);
     return fixture.batch.count;
 }
 
-static void test_reports_what_is_asked_for(void **state)
+static void test_the_events_that_were_asked_for_are_reported(void **state)
 {
     (void)state;
     int tag;
@@ -88,7 +88,7 @@ static void test_a_hang_up_is_always_reported(void **state)
     assert_true(fixture.batch.events[0].events & EPOLLHUP);
 }
 
-static void test_refuses_what_cannot_be_watched(void **state)
+static void test_a_descriptor_that_cannot_be_watched_is_an_error(void **state)
 {
     (void)state;
     int tag;
@@ -97,7 +97,7 @@ static void test_refuses_what_cannot_be_watched(void **state)
     bb__poller_remove(&fixture.poller, fixture.ours);
 }
 
-static void test_forgets_a_tag_that_is_freed(void **state)
+static void test_events_of_a_freed_tag_are_forgotten(void **state)
 {
     (void)state;
     int first, second;
@@ -121,17 +121,17 @@ static void test_a_signal_ends_the_wait(void **state)
 {
     (void)state;
     struct sigaction action = {.sa_handler = ignore};
-    const struct timeval soon = {.tv_usec = 2000}; /* and again, should it not wait by then */
+    const struct timeval soon = {.tv_usec = 2000}; /* and again, in case it does not wait yet */
     const struct itimerval repeated = {.it_value = soon, .it_interval = soon}, never = {.it_value = {0}};
     fixture.batch.count = 5;
     sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &repeated, NULL);
-    bb__poller_wait(&fixture.poller, &fixture.batch, -1); /* for ever, else */
+    bb__poller_wait(&fixture.poller, &fixture.batch, -1); /* would wait for ever without the signal */
     setitimer(ITIMER_REAL, &never, NULL);
     assert_int_equal(fixture.batch.count, 0);
 }
 
-static void test_an_event_that_is_raised_and_cleared(void **state)
+static void test_an_eventfd_is_raised_and_cleared(void **state)
 {
     (void)state;
     int tag, event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -143,7 +143,8 @@ static void test_an_event_that_is_raised_and_cleared(void **state)
     assert_int_equal(look(), 0);
     bb__eventfd_clear(event);
 
-    /* One that is full stays as it is, and the errno of what a signal handler interrupts does as well. */
+    /* A full eventfd stays as it is, and errno stays the same for the code that a signal handler
+     * interrupts. */
     assert_int_equal(eventfd_write(event, UINT64_MAX - 1), 0);
     errno = ENOENT;
     bb__eventfd_raise(event);
@@ -152,8 +153,8 @@ static void test_an_event_that_is_raised_and_cleared(void **state)
     close(event);
 }
 
-/* That one waiter is woken and no herd is the kernel's affair; that it was asked for shows in what it then
- * refuses. */
+/* The kernel wakes one waiter, and not all. The test can only see that the poller has asked for that: epoll
+ * rejects a later change. */
 static void test_a_shared_listener_is_watched_exclusively(void **state)
 {
     (void)state;
@@ -180,12 +181,12 @@ static void test_a_shared_listener_is_watched_exclusively(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_FIXTURE(test_reports_what_is_asked_for),
+        IN_FIXTURE(test_the_events_that_were_asked_for_are_reported),
         IN_FIXTURE(test_a_hang_up_is_always_reported),
-        IN_FIXTURE(test_refuses_what_cannot_be_watched),
-        IN_FIXTURE(test_forgets_a_tag_that_is_freed),
+        IN_FIXTURE(test_a_descriptor_that_cannot_be_watched_is_an_error),
+        IN_FIXTURE(test_events_of_a_freed_tag_are_forgotten),
         IN_FIXTURE(test_a_signal_ends_the_wait),
-        IN_FIXTURE(test_an_event_that_is_raised_and_cleared),
+        IN_FIXTURE(test_an_eventfd_is_raised_and_cleared),
         IN_FIXTURE(test_a_shared_listener_is_watched_exclusively),
     };
     return cmocka_run_group_tests_name("poller", tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* response_spool_test.c: what a client does not take goes to a file, and comes back byte by byte, whatever
- * there is room for at which moment, and leaves nothing behind. */
+/* response_spool_test.c: bytes that a client does not take go to a file. They come back byte by byte,
+ * whatever room there is at each moment, and leave nothing behind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static void drop(struct fixture *fixture)
     assert_int_equal(atomic_load(&fixture->budget.used), 0);
 }
 
-/* Whatever a test did: the budget, the descriptors and the directory are as they were. */
+/* After each test the budget, the descriptors and the directory are as before. */
 static int tear_down(void **state)
 {
     struct fixture *fixture = *state;
@@ -66,7 +66,7 @@ static char byte_at(uint64_t position)
     return (char)('a' + (position * 7 + position / 1000) % 26);
 }
 
-/* Appends so many bytes of the pattern. */
+/* Appends `len` bytes of the pattern. */
 static void append(struct fixture *fixture, size_t len)
 {
     static char bytes[LARGEST];
@@ -78,7 +78,7 @@ static void append(struct fixture *fixture, size_t len)
     assert_int_equal(bb__response_spool_len(&fixture->response_spool), fixture->appended - fixture->taken);
 }
 
-/* Takes once; the bytes follow those that were taken before. */
+/* Takes once. The bytes must follow those that were taken before. */
 static void take(struct fixture *fixture)
 {
     assert_int_equal(bb__response_spool_take(&fixture->response_spool, &fixture->out), BB_OK);
@@ -102,7 +102,7 @@ static void take_all(struct fixture *fixture)
 
 /* ---- room ---- */
 
-/* A request body cannot wait for room, an answer can. */
+/* A request body cannot wait for room. A response can. */
 static void test_a_quarter_is_left_to_request_bodies(void **state)
 {
     struct fixture *fixture = *state;
@@ -136,13 +136,13 @@ static void test_bytes_come_back_from_a_private_file(void **state)
         assert_true(fcntl(fixture->response_spool.fd, F_GETFD) & FD_CLOEXEC);
         take(fixture);
         assert_int_equal(fixture->taken % (LARGEST + 4), BB_RESPONSE_SPOOL_WINDOW);
-        append(fixture, 0); /* behind what is not taken */
+        append(fixture, 0); /* behind bytes that are not taken yet */
         take_all(fixture);
     }
 }
 
-/* What is not sent is read again, and nothing of it is given back before. */
-static void test_bytes_that_are_put_back(void **state)
+/* Bytes that were not sent are read again. Their room is not given back before. */
+static void test_bytes_that_are_put_back_are_read_again(void **state)
 {
     struct fixture *fixture = *state;
     append(fixture, LARGEST);
@@ -159,7 +159,7 @@ static void test_bytes_that_are_put_back(void **state)
     take_all(fixture);
     append(fixture, 10);
     fixture->budget.max = 1;
-    append(fixture, 10); /* has no room in the file */
+    append(fixture, 10); /* the file has no room for these */
     take(fixture);
     assert_int_equal(bb__response_spool_take(&fixture->response_spool, &fixture->out), BB_OK);
     bb__response_spool_put_back(&fixture->response_spool, &fixture->out);
@@ -175,7 +175,7 @@ static void test_memory_of_a_larger_buffer_is_not_kept(void **state)
     assert_true(fixture->out.cap <= BB_RESPONSE_SPOOL_WINDOW);
 }
 
-/* An answer that goes on and on, a little ahead of its client. */
+/* A response that goes on and on, a little ahead of its client. */
 static void test_the_front_of_a_file_is_given_back(void **state)
 {
     struct fixture *fixture = *state;
@@ -196,11 +196,11 @@ static void test_the_front_of_a_file_is_given_back(void **state)
 
 /* ---- no room ---- */
 
-static void test_what_the_budget_has_no_room_for_waits(void **state)
+static void test_bytes_without_room_in_the_budget_wait_in_memory(void **state)
 {
     struct fixture *fixture = *state;
-    fixture->budget.max = 1333;               /* 1000 for answers */
-    atomic_store(&fixture->budget.used, 200); /* somebody else's */
+    fixture->budget.max = 1333;               /* 1000 for responses */
+    atomic_store(&fixture->budget.used, 200); /* used by others */
     append(fixture, 800);
     assert_false(bb__response_spool_is_full(&fixture->response_spool));
     append(fixture, 1);
@@ -258,16 +258,16 @@ static void assert_kept_in_memory(struct fixture *fixture)
     assert_false(bb__response_spool_is_full(&fixture->response_spool));
 }
 
-static void test_without_a_file(void **state)
+static void test_bytes_stay_in_memory_if_there_is_no_file(void **state)
 {
     struct fixture *fixture = *state;
     fail_file.tmpfile_error = EMFILE;
     assert_kept_in_memory(fixture);
     fail_file_off();
-    fail_file_full(0, ENOSPC); /* one can be made, and takes nothing */
+    fail_file_full(0, ENOSPC); /* a file can be created, but takes nothing */
     assert_kept_in_memory(fixture);
     fail_file_off();
-    fixture->budget.reserve = 1; /* only those are left that are kept for others */
+    fixture->budget.reserve = 1; /* only the descriptors that are reserved for others are left */
     assert_kept_in_memory(fixture);
     fixture->budget.reserve = 1000;
     append(fixture, 1);
@@ -276,7 +276,7 @@ static void test_without_a_file(void **state)
 
 /* ---- failures ---- */
 
-static void test_a_file_that_has_lost_bytes(void **state)
+static void test_a_file_that_has_lost_bytes_is_an_error(void **state)
 {
     struct fixture *fixture = *state;
     append(fixture, LARGEST);
@@ -287,7 +287,7 @@ static void test_a_file_that_has_lost_bytes(void **state)
     assert_int_equal(bb__response_spool_len(&fixture->response_spool), len);
 }
 
-static void test_without_memory(void **state)
+static void test_calls_fail_if_there_is_no_memory(void **state)
 {
     struct fixture *fixture = *state;
     append(fixture, 100);
@@ -339,7 +339,7 @@ static void take_a_step(struct fixture *fixture)
     assert_true(atomic_load(&fixture->budget.used) <= MAX);
 }
 
-static void test_whatever_happens_the_bytes_are_the_same(void **state)
+static void test_no_byte_is_lost_or_doubled_in_random_steps(void **state)
 {
     struct fixture *fixture = *state;
     fixture->budget.max = MAX / 2;
@@ -354,16 +354,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FIXTURE(test_bytes_come_back_from_a_private_file),
-        IN_FIXTURE(test_bytes_that_are_put_back),
+        IN_FIXTURE(test_bytes_that_are_put_back_are_read_again),
         IN_FIXTURE(test_memory_of_a_larger_buffer_is_not_kept),
         IN_FIXTURE(test_the_front_of_a_file_is_given_back),
         IN_FIXTURE(test_a_quarter_is_left_to_request_bodies),
-        IN_FIXTURE(test_what_the_budget_has_no_room_for_waits),
+        IN_FIXTURE(test_bytes_without_room_in_the_budget_wait_in_memory),
         IN_FIXTURE(test_a_disk_that_fills_up_loses_and_doubles_nothing),
-        IN_FIXTURE(test_without_a_file),
-        IN_FIXTURE(test_a_file_that_has_lost_bytes),
-        IN_FIXTURE(test_without_memory),
-        IN_FIXTURE(test_whatever_happens_the_bytes_are_the_same),
+        IN_FIXTURE(test_bytes_stay_in_memory_if_there_is_no_file),
+        IN_FIXTURE(test_a_file_that_has_lost_bytes_is_an_error),
+        IN_FIXTURE(test_calls_fail_if_there_is_no_memory),
+        IN_FIXTURE(test_no_byte_is_lost_or_doubled_in_random_steps),
     };
-    return cmocka_run_group_tests_name("spill", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("response_spool", tests, NULL, NULL);
 }

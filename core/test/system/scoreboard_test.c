@@ -1,4 +1,4 @@
-/* scoreboard_test.c: lines of lanes in memory that processes share. */
+/* scoreboard_test.c: the slots of lanes in memory that processes share. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 #include "support/fake_clock.h"
 #include "system/scoreboard.h"
 
-/* A process that has claimed a line and waits; it ends when it is killed, or the test has failed. */
+/* A process that claims a slot and waits. It is killed by end_process(), or with the test. */
 static pid_t idle_process(struct bb_scoreboard *scoreboard)
 {
     int told[2];
@@ -43,7 +43,7 @@ static void end_process(pid_t pid)
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void test_others_are_seen(void **state)
+static void test_idle_lanes_of_other_processes_are_counted(void **state)
 {
     (void)state;
     struct bb_scoreboard *scoreboard;
@@ -63,8 +63,8 @@ static void test_others_are_seen(void **state)
     bb_scoreboard_free(scoreboard);
 }
 
-/* It is idle, but nothing is for it. */
-static void test_who_takes_nothing_is_not_counted(void **state)
+/* The lane is idle, but takes no requests. */
+static void test_a_lane_that_takes_no_requests_is_not_counted(void **state)
 {
     (void)state;
     struct bb_scoreboard *scoreboard;
@@ -87,7 +87,7 @@ static void test_who_takes_nothing_is_not_counted(void **state)
     bb_scoreboard_free(scoreboard);
 }
 
-static void test_what_all_have_had(void **state)
+static void test_the_requests_of_all_lanes_are_summed_up(void **state)
 {
     (void)state;
     struct bb_scoreboard *scoreboard;
@@ -111,8 +111,8 @@ static void test_what_all_have_had(void **state)
     bb_scoreboard_free(scoreboard);
 }
 
-/* They say that they are idle, and let something wait all the time. */
-static void test_those_that_do_not_answer(void **state)
+/* The lanes show that they are idle, but leave requests waiting. */
+static void test_idle_lanes_that_leave_requests_waiting_are_not_counted(void **state)
 {
     (void)state;
     struct bb_scoreboard *scoreboard;
@@ -120,10 +120,10 @@ static void test_those_that_do_not_answer(void **state)
     struct bb__slot *slots[3];
     for (int i = 0; i < 3; i++) bb__scoreboard_set_idle(slots[i] = bb__scoreboard_claim(scoreboard), true);
     atomic_store(&slots[2]->pid, 1);
-    bb__scoreboard_blame(scoreboard, 1); /* nobody was doubted */
+    bb__scoreboard_blame(scoreboard, 1); /* no lane is doubted yet */
     bb__scoreboard_doubt(scoreboard, 1);
     assert_int_equal(bb__scoreboard_idle(scoreboard, 8), 3);
-    bb__scoreboard_set_idle(slots[1], false); /* it moves */
+    bb__scoreboard_set_idle(slots[1], false); /* this lane moves */
     bb__scoreboard_set_idle(slots[1], true);
     bb__scoreboard_blame(scoreboard, 1);
     assert_int_equal(bb__scoreboard_idle(scoreboard, 8), 2);
@@ -134,7 +134,7 @@ static void test_those_that_do_not_answer(void **state)
     bb_scoreboard_free(scoreboard);
 }
 
-static void test_all_that_are_idle(void **state)
+static void test_idle_lanes_of_all_processes_are_counted(void **state)
 {
     (void)state;
     struct bb_scoreboard *scoreboard;
@@ -150,7 +150,7 @@ static void test_all_that_are_idle(void **state)
     bb_scoreboard_free(scoreboard);
 }
 
-static void test_one_process_minds_those_that_wait(void **state)
+static void test_one_process_at_a_time_is_the_queue_reaper(void **state)
 {
     (void)state;
     struct bb_scoreboard *scoreboard;
@@ -165,14 +165,14 @@ static void test_one_process_minds_those_that_wait(void **state)
     bb_scoreboard_clear(scoreboard, 1, -1); /* it was killed */
     assert_true(bb__scoreboard_begin_reaping(scoreboard, own));
     bb__scoreboard_end_reaping(scoreboard);
-    pid_t gone = idle_process(scoreboard); /* nor does anybody wait for it */
+    pid_t gone = idle_process(scoreboard); /* nobody clears the slots of this process */
     end_process(gone);
     assert_true(bb__scoreboard_begin_reaping(scoreboard, gone));
     assert_true(bb__scoreboard_begin_reaping(scoreboard, own));
     bb_scoreboard_free(scoreboard);
 }
 
-static void test_lines_of_the_dead_are_used_again(void **state)
+static void test_the_slots_of_dead_processes_are_used_again(void **state)
 {
     (void)state;
     struct bb_scoreboard *scoreboard;
@@ -192,8 +192,8 @@ static void test_lines_of_the_dead_are_used_again(void **state)
     bb_scoreboard_free(NULL);
 }
 
-/* Who would have waited for them may have been killed, too. */
-static void test_who_comes_clears_what_nobody_has_cleared(void **state)
+/* The process that would have cleared them may have been killed, too. */
+static void test_a_claim_clears_the_slots_of_dead_processes(void **state)
 {
     (void)state;
     struct bb_scoreboard *scoreboard;
@@ -207,11 +207,17 @@ static void test_who_comes_clears_what_nobody_has_cleared(void **state)
     bb_scoreboard_free(scoreboard);
 }
 
-static void test_without_a_line(void **state)
+static void test_calls_without_a_slot_have_no_effect(void **state)
 {
     (void)state;
+    struct bb_scoreboard *scoreboard;
+    assert_int_equal(bb_scoreboard_new(&scoreboard, 1), BB_OK);
+    assert_non_null(bb__scoreboard_claim(scoreboard));
     bb__scoreboard_set_idle(NULL, true);
     bb__scoreboard_give_back(NULL);
+    assert_int_equal(bb__scoreboard_idle(scoreboard, 1), 0);
+    assert_null(bb__scoreboard_claim(scoreboard));
+    bb_scoreboard_free(scoreboard);
 }
 
 static void test_no_two_lanes_write_to_one_cache_line(void **state)
@@ -222,8 +228,8 @@ static void test_no_two_lanes_write_to_one_cache_line(void **state)
     assert_int_equal(offsetof(struct bb_scoreboard, slots) % BB_CACHE_LINE, 0);
 }
 
-/* What is read while a lane has a request, then later, when another process looks as well. */
-static void test_what_a_lane_does(void **state)
+/* The slot is read while the lane has a request, and later. */
+static void test_a_look_shows_the_lanes_request(void **state)
 {
     (void)state;
     struct bb_scoreboard *scoreboard;
@@ -269,7 +275,7 @@ static const char *label_of(const struct bb_scoreboard *scoreboard)
     return seen.label;
 }
 
-static void test_the_label_of_a_request(void **state)
+static void test_the_label_of_a_request_ends_with_it(void **state)
 {
     (void)state;
     struct bb_scoreboard *scoreboard;
@@ -298,7 +304,7 @@ static void test_the_label_of_a_request(void **state)
 /* ---- at the same time ---- */
 
 #define ROUNDS 20000
-#define TIME   10 /* s; where the two of them share a processor with others, there are fewer rounds */
+#define TIME   10 /* s; on a busy machine there are fewer rounds */
 #define OVER   (ROUNDS + 1)
 
 static struct {
@@ -317,8 +323,8 @@ static void *clear_each_round(void *pid)
     return NULL;
 }
 
-/* A lane of another process may have found out that the process is gone, and have claimed the line. */
-static void test_a_line_that_was_claimed_meanwhile_is_not_cleared(void **state)
+/* A lane of another process may have found that the process is gone, and may have claimed its slot. */
+static void test_a_slot_that_was_claimed_meanwhile_is_not_cleared(void **state)
 {
     (void)state;
     pthread_t thread;
@@ -346,19 +352,19 @@ static void test_a_line_that_was_claimed_meanwhile_is_not_cleared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_others_are_seen),
-        cmocka_unit_test(test_who_takes_nothing_is_not_counted),
-        cmocka_unit_test(test_what_all_have_had),
-        cmocka_unit_test(test_all_that_are_idle),
-        cmocka_unit_test(test_those_that_do_not_answer),
-        cmocka_unit_test(test_one_process_minds_those_that_wait),
-        cmocka_unit_test(test_lines_of_the_dead_are_used_again),
-        cmocka_unit_test(test_who_comes_clears_what_nobody_has_cleared),
-        cmocka_unit_test(test_without_a_line),
-        cmocka_unit_test(test_what_a_lane_does),
-        cmocka_unit_test(test_the_label_of_a_request),
+        cmocka_unit_test(test_idle_lanes_of_other_processes_are_counted),
+        cmocka_unit_test(test_a_lane_that_takes_no_requests_is_not_counted),
+        cmocka_unit_test(test_the_requests_of_all_lanes_are_summed_up),
+        cmocka_unit_test(test_idle_lanes_of_all_processes_are_counted),
+        cmocka_unit_test(test_idle_lanes_that_leave_requests_waiting_are_not_counted),
+        cmocka_unit_test(test_one_process_at_a_time_is_the_queue_reaper),
+        cmocka_unit_test(test_the_slots_of_dead_processes_are_used_again),
+        cmocka_unit_test(test_a_claim_clears_the_slots_of_dead_processes),
+        cmocka_unit_test(test_calls_without_a_slot_have_no_effect),
+        cmocka_unit_test(test_a_look_shows_the_lanes_request),
+        cmocka_unit_test(test_the_label_of_a_request_ends_with_it),
         cmocka_unit_test(test_no_two_lanes_write_to_one_cache_line),
-        cmocka_unit_test(test_a_line_that_was_claimed_meanwhile_is_not_cleared),
+        cmocka_unit_test(test_a_slot_that_was_claimed_meanwhile_is_not_cleared),
     };
-    return cmocka_run_group_tests_name("board", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("scoreboard", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* set_owner_test.c: each step of the word that says whose the set is, and each step that is refused; then
- * lane and I/O thread as two threads. Also run under ThreadSanitizer (make tsan), which sees it when a step
- * does not hand over what was written before. owner_model_test.c has all interleavings. */
+/* set_owner_test.c: each step of the word that says who owns the set, and in which states it fails. Then lane
+ * and I/O thread as two threads. Also run under ThreadSanitizer (make tsan), which reports a step that does
+ * not hand over earlier writes. owner_model_test.c goes through all interleavings. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -32,7 +32,7 @@ static void assert_is(struct bb__owner *owner, unsigned number, enum bb__owner_s
 
 /* ---- one step at a time ---- */
 
-static void test_it_begins_as_the_lanes(void **state)
+static void test_the_lane_owns_the_set_at_first(void **state)
 {
     (void)state;
     struct bb__owner owner = {0};
@@ -51,7 +51,7 @@ static void test_each_request_has_the_next_number(void **state)
     assert_is(&owner, NUMBER + 2, BB_OWNER_BUSY);
 }
 
-static void test_the_numbers_begin_anew(void **state)
+static void test_the_numbers_wrap_around(void **state)
 {
     (void)state;
     struct bb__owner owner = {word_of(UINT32_MAX >> BB_OWNER_STATE_BITS, BB_OWNER_IDLE)};
@@ -68,8 +68,8 @@ static bool take(struct bb__owner *owner)
     return bb__owner_take(owner, bb__owner_look(owner));
 }
 
-/* Steps that are made from one state only. A lane that is to end what it never began has nothing to do. */
-static void test_a_step_is_refused_in_every_other_state(void **state)
+/* These steps are possible in one state only. bb__owner_end() in IDLE has nothing to do. */
+static void test_a_step_fails_in_each_other_state(void **state)
 {
     (void)state;
     static const struct {
@@ -90,8 +90,8 @@ static void test_a_step_is_refused_in_every_other_state(void **state)
         }
 }
 
-/* The lane has ended the request that the I/O thread has looked at, and has begun another one. */
-static void test_only_the_request_that_was_looked_at_is_taken(void **state)
+/* The lane has ended the request that the I/O thread looked at, and has begun another one. */
+static void test_the_io_thread_takes_only_the_request_that_it_looked_at(void **state)
 {
     (void)state;
     struct bb__owner owner = own_in(BB_OWNER_BUSY);
@@ -105,7 +105,7 @@ static void test_only_the_request_that_was_looked_at_is_taken(void **state)
     assert_is(&owner, NUMBER + 1, BB_OWNER_WORKING);
 }
 
-static void test_the_io_thread_gives_what_is_wanted(void **state)
+static void test_the_io_thread_gives_back_a_reclaimed_set(void **state)
 {
     (void)state;
     struct bb__owner owner = own_in(BB_OWNER_RECLAIMED);
@@ -113,7 +113,7 @@ static void test_the_io_thread_gives_what_is_wanted(void **state)
     assert_is(&owner, NUMBER, BB_OWNER_IDLE);
 }
 
-static void test_the_lane_takes_back_what_is_held_without_waiting(void **state)
+static void test_the_lane_takes_back_a_parked_set_at_once(void **state)
 {
     (void)state;
     struct bb__owner owner = own_in(BB_OWNER_PARKED);
@@ -121,7 +121,7 @@ static void test_the_lane_takes_back_what_is_held_without_waiting(void **state)
     assert_is(&owner, NUMBER, BB_OWNER_IDLE);
 }
 
-static void test_the_lane_is_told_that_it_has_to_wait(void **state)
+static void test_the_lane_has_to_wait_for_a_working_io_thread(void **state)
 {
     (void)state;
     struct bb__owner owner = own_in(BB_OWNER_WORKING);
@@ -135,14 +135,14 @@ static void test_the_lane_is_told_that_it_has_to_wait(void **state)
     assert_is(&owner, NUMBER, BB_OWNER_IDLE);
 }
 
-/* ---- both at once ---- */
+/* ---- two threads ---- */
 
 #define TURNS 1000000
-#define MOST  (100UL * TURNS) /* until the I/O thread has had the set: its thread may be long in coming */
+#define MOST  (100UL * TURNS) /* until the I/O thread has had the set: its thread may start late */
 
 struct both {
     struct bb__owner owner;
-    unsigned long set; /* what the word guards: whoever has it counts */
+    unsigned long set; /* guarded by the word: the owner counts */
     unsigned long io_thread_counts, takes, rouses, gives;
     atomic_bool ends;
 };
@@ -153,7 +153,7 @@ static void count_as_io_thread(struct both *both)
     both->io_thread_counts++;
 }
 
-/* WORK to HELD, and back as often as the lane lets it; or to the lane, if that waits. */
+/* Steps from WORKING to PARKED and back, until the lane takes the set or waits for it. */
 static void mind(struct both *both)
 {
     for (;;) {
@@ -180,7 +180,7 @@ static void *run_io_thread(void *argument)
     return NULL;
 }
 
-static void test_two_threads_and_one_owner_at_a_time(void **state)
+static void test_two_threads_never_own_the_set_at_the_same_time(void **state)
 {
     (void)state;
     struct both both = {0};
@@ -190,7 +190,7 @@ static void test_two_threads_and_one_owner_at_a_time(void **state)
     for (turn = 0; turn < TURNS || (returns == 0 && turn < MOST); turn++) {
         both.set++;
         bb__owner_begin(&both.owner);
-        if (turn % 1024 == 0) sched_yield(); /* a long one */
+        if (turn % 1024 == 0) sched_yield(); /* a long request */
         if (bb__owner_end(&both.owner)) continue;
         while (!bb__owner_return(&both.owner)) sched_yield();
         returns++;
@@ -208,15 +208,15 @@ static void test_two_threads_and_one_owner_at_a_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_it_begins_as_the_lanes),
+        cmocka_unit_test(test_the_lane_owns_the_set_at_first),
         cmocka_unit_test(test_each_request_has_the_next_number),
-        cmocka_unit_test(test_the_numbers_begin_anew),
-        cmocka_unit_test(test_a_step_is_refused_in_every_other_state),
-        cmocka_unit_test(test_only_the_request_that_was_looked_at_is_taken),
-        cmocka_unit_test(test_the_io_thread_gives_what_is_wanted),
-        cmocka_unit_test(test_the_lane_takes_back_what_is_held_without_waiting),
-        cmocka_unit_test(test_the_lane_is_told_that_it_has_to_wait),
-        cmocka_unit_test(test_two_threads_and_one_owner_at_a_time),
+        cmocka_unit_test(test_the_numbers_wrap_around),
+        cmocka_unit_test(test_a_step_fails_in_each_other_state),
+        cmocka_unit_test(test_the_io_thread_takes_only_the_request_that_it_looked_at),
+        cmocka_unit_test(test_the_io_thread_gives_back_a_reclaimed_set),
+        cmocka_unit_test(test_the_lane_takes_back_a_parked_set_at_once),
+        cmocka_unit_test(test_the_lane_has_to_wait_for_a_working_io_thread),
+        cmocka_unit_test(test_two_threads_never_own_the_set_at_the_same_time),
     };
-    return cmocka_run_group_tests_name("own", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("set_owner", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* shared_queue_adopt_test.c: a queue that others have as well: which descriptors are the two ends of one. */
+/* shared_queue_adopt_test.c: a worker adopts a queue that other processes have as well: which descriptors are
+ * the two ends of a queue. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -11,7 +12,7 @@
 
 #include "shared_queue_case.h"
 
-static void test_one_that_others_have_as_well_is_adopted(void **state)
+static void test_a_queue_of_other_processes_is_adopted(void **state)
 {
     (void)state;
     struct bb__shared_queue shared_queue;
@@ -44,7 +45,7 @@ static void test_a_bad_descriptor_is_not_adopted(void **state)
     close(pair[1]);
 }
 
-/* Messages must have ends, and descriptors with them. */
+/* Messages must keep their boundaries, and carry descriptors. */
 static void test_another_kind_of_socket_is_not_adopted(void **state)
 {
     (void)state;
@@ -79,9 +80,9 @@ static void test_another_kind_of_socket_is_not_adopted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_that_others_have_as_well_is_adopted),
+        cmocka_unit_test(test_a_queue_of_other_processes_is_adopted),
         cmocka_unit_test(test_a_bad_descriptor_is_not_adopted),
         cmocka_unit_test(test_another_kind_of_socket_is_not_adopted),
     };
-    return cmocka_run_group_tests_name("relay_adopt", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("shared_queue_adopt", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* shared_queue_case.h: what the tests of the queue between processes share. */
+/* shared_queue_case.h: shared by the tests of the shared queue. */
 #ifndef BB_TEST_RELAY_CASE_H
 #define BB_TEST_RELAY_CASE_H
 

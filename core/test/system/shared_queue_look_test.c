@@ -1,5 +1,5 @@
-/* shared_queue_look_test.c: what is in the queue between processes, for who does not take it: since when the
- * first one waits, and how many requests there are. */
+/* shared_queue_look_test.c: looks at the shared queue without taking a message: since when the first one
+ * waits, and how many requests there are. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -84,7 +84,7 @@ static void test_a_look_takes_nothing(void **state)
     assert_int_equal(bb__shared_queue_look(shared_queue, &first), BB_AGAIN);
 }
 
-static void test_what_is_no_request_has_its_time_as_well(void **state)
+static void test_a_message_without_a_request_has_a_time(void **state)
 {
     const struct bb__shared_queue *shared_queue = *state;
     struct bb__shared_stamp first;
@@ -112,7 +112,7 @@ static void test_requests_are_counted(void **state)
     take(shared_queue);
 }
 
-static void test_nobody_has_to_count(void **state)
+static void test_requests_are_not_counted_without_a_counter(void **state)
 {
     struct bb__shared_queue shared_queue = *(struct bb__shared_queue *)*state;
     struct bb__shared_stamp first;
@@ -123,8 +123,8 @@ static void test_nobody_has_to_count(void **state)
     take(&shared_queue);
 }
 
-/* What it had not sent when it was killed takes no room. */
-static void test_senders_that_were_killed(void **state)
+/* A message that was not sent when the process was killed takes no room. */
+static void test_killed_senders_do_not_spoil_the_count(void **state)
 {
     const struct bb__shared_queue *shared_queue = *state;
     for (int round = 0; round < 20; round++) {
@@ -147,8 +147,8 @@ static void test_senders_that_were_killed(void **state)
     }
 }
 
-/* It was killed between the two steps: one that is not counted, as long as it is there. */
-static void test_one_that_was_not_counted(void **state)
+/* A process was killed between its two steps: one message is not counted while it is in the queue. */
+static void test_an_uncounted_message_spoils_no_count(void **state)
 {
     const struct bb__shared_queue *shared_queue = *state;
     send_request(shared_queue, 1);
@@ -167,11 +167,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_look_takes_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_what_is_no_request_has_its_time_as_well, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_message_without_a_request_has_a_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_requests_are_counted, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_nobody_has_to_count, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_senders_that_were_killed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_one_that_was_not_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_requests_are_not_counted_without_a_counter, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_killed_senders_do_not_spoil_the_count, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_an_uncounted_message_spoils_no_count, set_up, tear_down),
     };
-    return cmocka_run_group_tests_name("relay_look", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("shared_queue_look", tests, NULL, NULL);
 }

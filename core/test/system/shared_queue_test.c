@@ -1,5 +1,5 @@
-/* shared_queue_test.c: the queue between processes: what goes in comes out, in order, once, with its
- * descriptors; what does not fit is told at once; whatever goes wrong leaves no descriptor behind. */
+/* shared_queue_test.c: the shared queue: messages come out in order and once, with their descriptors. A
+ * message that does not fit fails at once. No failure leaves a descriptor behind. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -46,7 +46,7 @@ static void test_messages_come_in_order_and_once(void **state)
     end_shared_queue(&shared_queue);
 }
 
-static void test_parts_are_one_message(void **state)
+static void test_the_parts_of_a_message_become_one_message(void **state)
 {
     (void)state;
     struct bb__shared_queue shared_queue = new_shared_queue();
@@ -69,7 +69,7 @@ static void test_the_longest_message_is_whole(void **state)
     assert_int_equal(message.len, BB_SHARED_QUEUE_BYTES);
     assert_memory_equal(taken, longest, BB_SHARED_QUEUE_BYTES);
 
-    /* Nobody sends more; who takes it must not believe that it is whole. */
+    /* No sender sends more than this. The receiver must notice that the message is not whole. */
     assert_int_equal(send_bytes(&shared_queue, longest, sizeof longest), BB_OK);
     assert_int_equal(send_with(&shared_queue, "next", NULL, 0), BB_OK);
     assert_int_equal(bb__shared_queue_take(&shared_queue, taken, &message), BB_EGONE);
@@ -110,7 +110,7 @@ static void test_descriptors_come_in_order_and_are_close_on_exec(void **state)
     end_shared_queue(&shared_queue);
 }
 
-static void test_what_was_sent_outlives_the_senders_descriptor(void **state)
+static void test_a_sent_file_outlives_the_senders_descriptor(void **state)
 {
     (void)state;
     struct bb__shared_queue shared_queue = new_shared_queue();
@@ -126,11 +126,11 @@ static void test_what_was_sent_outlives_the_senders_descriptor(void **state)
     end_shared_queue(&shared_queue);
 }
 
-/* Leaves `room` descriptors in all to be opened. */
+/* Lets the process open `room` more descriptors. */
 static void limit_descriptors(struct rlimit *before, int room)
 {
     struct rlimit limit;
-    int lowest = dup(0); /* none below it is free */
+    int lowest = dup(0); /* no lower number is free */
     assert_true(lowest >= 0);
     close(lowest);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, before), 0);
@@ -139,7 +139,7 @@ static void limit_descriptors(struct rlimit *before, int room)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-static void test_a_receiver_without_room_loses_the_message_and_nothing_else(void **state)
+static void test_a_receiver_without_room_loses_one_message_only(void **state)
 {
     (void)state;
     for (int room = 0; room < BB_SHARED_QUEUE_FDS; room++) {
@@ -162,8 +162,8 @@ static void test_a_receiver_without_room_loses_the_message_and_nothing_else(void
 
 /* ---- no room ---- */
 
-/* Of another version, say. */
-static void test_more_descriptors_than_anybody_sends(void **state)
+/* Another version might send such a message. */
+static void test_a_message_with_too_many_descriptors_is_dropped(void **state)
 {
     (void)state;
     struct bb__shared_queue shared_queue = new_shared_queue();
@@ -184,7 +184,7 @@ static void test_more_descriptors_than_anybody_sends(void **state)
     end_shared_queue(&shared_queue);
 }
 
-static void test_a_full_queue_says_so_at_once(void **state)
+static void test_a_send_to_a_full_queue_fails_at_once(void **state)
 {
     (void)state;
     static const char text[500];
@@ -195,15 +195,15 @@ static void test_a_full_queue_says_so_at_once(void **state)
     assert_true(sent > 100);
     struct bb__shared_message message;
     assert_int_equal(bb__shared_queue_take(&shared_queue, taken, &message), BB_OK);
-    assert_int_equal(send_bytes(&shared_queue, text, sizeof text), BB_OK); /* and again when there is */
+    assert_int_equal(send_bytes(&shared_queue, text, sizeof text), BB_OK); /* room for one again */
     int left = 0;
     while (bb__shared_queue_take(&shared_queue, taken, &message) == BB_OK) left++;
     assert_int_equal(left, sent);
     end_shared_queue(&shared_queue);
 }
 
-/* A user that nobody else is, else his descriptors under way would count as well. The superuser has no such
- * limit. */
+/* A user that no other process has. Otherwise the descriptors that others have under way would count as well.
+ * The superuser has no such limit. */
 #define NOBODY_ELSE 54321
 #define FEW         20
 
@@ -217,7 +217,8 @@ static int in_child(int (*action)(void))
     return WEXITSTATUS(status);
 }
 
-/* 0: after some messages it was full, and then it was not; else the place that is wrong. */
+/* 0: the queue was full after some messages, and had room again after one was taken. Else the place of the
+ * error. */
 static int too_many_references(void)
 {
     const struct rlimit few = {FEW, FEW};
@@ -240,7 +241,7 @@ static void test_too_many_descriptors_under_way_are_a_full_queue(void **state)
     assert_int_equal(in_child(too_many_references), 0);
 }
 
-static void test_what_no_queue_can_hold_is_an_error(void **state)
+static void test_a_message_that_no_queue_can_hold_is_an_error(void **state)
 {
     (void)state;
     struct bb__shared_queue shared_queue = new_shared_queue();
@@ -301,7 +302,7 @@ static void test_a_file_is_read_from_its_beginning_and_closed(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
-static void test_a_file_that_cannot_be_written_is_none(void **state)
+static void test_a_file_that_cannot_be_written_is_an_error(void **state)
 {
     (void)state;
     int before = open_descriptors();
@@ -319,18 +320,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages_come_in_order_and_once),
-        cmocka_unit_test(test_parts_are_one_message),
+        cmocka_unit_test(test_the_parts_of_a_message_become_one_message),
         cmocka_unit_test(test_the_longest_message_is_whole),
         cmocka_unit_test(test_descriptors_come_in_order_and_are_close_on_exec),
-        cmocka_unit_test(test_what_was_sent_outlives_the_senders_descriptor),
-        cmocka_unit_test(test_a_receiver_without_room_loses_the_message_and_nothing_else),
-        cmocka_unit_test(test_more_descriptors_than_anybody_sends),
-        cmocka_unit_test(test_a_full_queue_says_so_at_once),
+        cmocka_unit_test(test_a_sent_file_outlives_the_senders_descriptor),
+        cmocka_unit_test(test_a_receiver_without_room_loses_one_message_only),
+        cmocka_unit_test(test_a_message_with_too_many_descriptors_is_dropped),
+        cmocka_unit_test(test_a_send_to_a_full_queue_fails_at_once),
         cmocka_unit_test(test_too_many_descriptors_under_way_are_a_full_queue),
-        cmocka_unit_test(test_what_no_queue_can_hold_is_an_error),
+        cmocka_unit_test(test_a_message_that_no_queue_can_hold_is_an_error),
         cmocka_unit_test(test_messages_outlive_the_process_that_has_sent_them),
         cmocka_unit_test(test_a_file_is_read_from_its_beginning_and_closed),
-        cmocka_unit_test(test_a_file_that_cannot_be_written_is_none),
+        cmocka_unit_test(test_a_file_that_cannot_be_written_is_an_error),
     };
-    return cmocka_run_group_tests_name("relay", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("shared_queue", tests, NULL, NULL);
 }

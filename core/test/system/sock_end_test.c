@@ -1,4 +1,4 @@
-/* sock_end_test.c: how a connection ends for the other side, alone and while a child holds a duplicate. */
+/* sock_end_test.c: how a connection ends for the peer, alone and while a child has a duplicate. */
 #include <errno.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -20,7 +20,7 @@
 #include "support/socket_pair.h"
 #include "system/sock.h"
 
-/* What the other side reads: the number of bytes, or -errno. Waits, but not for ever. */
+/* Reads as the peer. Returns the number of bytes, or -errno. Waits for 10 s at most. */
 static int read_there(int fd)
 {
     static char bytes[1 << 16];
@@ -30,7 +30,7 @@ static int read_there(int fd)
     return got < 0 ? -errno : (int)got;
 }
 
-static void test_the_end_of_sending(void **state)
+static void test_the_peer_may_go_on_after_our_end_of_sending(void **state)
 {
     (void)state;
     struct pair pair = tcp_pair();
@@ -67,9 +67,8 @@ static void test_the_end_leaves_with_the_last_bytes(void **state)
     close(pair.theirs);
 }
 
-/* What the peer has sent and nobody has read turns the close into a reset: the answer must have left before.
- */
-static void test_last_bytes_arrive_whatever_is_unread(void **state)
+/* If bytes of the peer are unread, a close becomes a reset. The response must have left before. */
+static void test_the_last_bytes_arrive_although_bytes_are_unread(void **state)
 {
     (void)state;
     struct pair pair = tcp_pair();
@@ -81,7 +80,7 @@ static void test_last_bytes_arrive_whatever_is_unread(void **state)
     close(pair.theirs);
 }
 
-static void test_last_bytes_that_do_not_fit(void **state)
+static void test_last_bytes_that_do_not_fit_are_sent_in_part(void **state)
 {
     (void)state;
     static const char zeros[16 << 20];
@@ -89,7 +88,7 @@ static void test_last_bytes_that_do_not_fit(void **state)
     size_t sent, more;
     assert_int_equal(bb__sock_send_last(pair.ours, zeros, sizeof zeros, &sent), BB_OK);
     assert_true(sent > 0 && sent < sizeof zeros);
-    /* The kernel makes room on this side while it moves bytes to the other one. */
+    /* The kernel makes room on this side while it moves bytes to the peer. */
     int code;
     while ((code = bb__sock_send_last(pair.ours, zeros, sizeof zeros - sent, &more)) == BB_OK) {
         sent += more;
@@ -108,7 +107,7 @@ static void test_last_bytes_that_do_not_fit(void **state)
     close(pair.theirs);
 }
 
-static void test_a_close_delivers_what_was_sent(void **state)
+static void test_a_close_delivers_all_sent_bytes(void **state)
 {
     (void)state;
     struct pair pair = tcp_pair();
@@ -119,7 +118,7 @@ static void test_a_close_delivers_what_was_sent(void **state)
     close(pair.theirs);
 }
 
-static void test_a_reset_is_an_error_there(void **state)
+static void test_a_reset_is_an_error_for_the_peer(void **state)
 {
     (void)state;
     struct pair pair = tcp_pair();
@@ -133,7 +132,7 @@ static void test_a_reset_is_an_error_there(void **state)
     close(pair.theirs);
 }
 
-/* A child that holds duplicates of all that is open, until it is stopped, or the test ends. */
+/* A child with duplicates of all open descriptors. It lives until it is stopped or the test ends. */
 static pid_t fork_sleeper(void)
 {
     pid_t child = fork();
@@ -151,7 +150,7 @@ static void stop(pid_t child)
     waitpid(child, NULL, 0);
 }
 
-static void test_a_sleeping_child_keeps_nobody_waiting(void **state)
+static void test_a_sleeping_child_keeps_no_peer_waiting(void **state)
 {
     (void)state;
     struct pair closed = tcp_pair(), closed_unix = unix_pair(), was_reset = tcp_pair(), left = tcp_pair();
@@ -164,7 +163,7 @@ static void test_a_sleeping_child_keeps_nobody_waiting(void **state)
     bb__sock_reset(was_reset.ours);
     assert_int_equal(read_there(was_reset.theirs), -ECONNRESET);
 
-    /* Abandoned here, it lives on in the child. */
+    /* An abandoned connection lives on in the child. */
     bb__sock_abandon(left.ours);
     struct pollfd watched = {.fd = left.theirs, .events = POLLIN};
     assert_int_equal(poll(&watched, 1, 20), 0);
@@ -180,13 +179,13 @@ static void test_a_sleeping_child_keeps_nobody_waiting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_end_of_sending),
+        cmocka_unit_test(test_the_peer_may_go_on_after_our_end_of_sending),
         cmocka_unit_test(test_the_end_leaves_with_the_last_bytes),
-        cmocka_unit_test(test_last_bytes_arrive_whatever_is_unread),
-        cmocka_unit_test(test_last_bytes_that_do_not_fit),
-        cmocka_unit_test(test_a_close_delivers_what_was_sent),
-        cmocka_unit_test(test_a_reset_is_an_error_there),
-        cmocka_unit_test(test_a_sleeping_child_keeps_nobody_waiting),
+        cmocka_unit_test(test_the_last_bytes_arrive_although_bytes_are_unread),
+        cmocka_unit_test(test_last_bytes_that_do_not_fit_are_sent_in_part),
+        cmocka_unit_test(test_a_close_delivers_all_sent_bytes),
+        cmocka_unit_test(test_a_reset_is_an_error_for_the_peer),
+        cmocka_unit_test(test_a_sleeping_child_keeps_no_peer_waiting),
     };
     return cmocka_run_group_tests_name("sock_end", tests, NULL, NULL);
 }

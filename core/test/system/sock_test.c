@@ -1,5 +1,5 @@
-/* sock_test.c: the system calls on stream sockets, at real sockets: what each outcome is called, and how a
- * connection ends for the other side. */
+/* sock_test.c: the system calls on stream sockets, with real sockets: the code of each outcome.
+ * sock_end_test.c tests how connections end. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- what to connect ---- */
+/* ---- listeners ---- */
 
 union address {
     struct sockaddr any;
@@ -51,7 +51,7 @@ union address {
     struct sockaddr_un local;
 };
 
-/* A listener on an address of its own choice; -1 when the family is not there. */
+/* A listener on an address that the kernel chooses; -1: the family is not available. */
 static int listen_on(int family, union address *address, socklen_t *len)
 {
     int fd = socket(family, SOCK_STREAM, 0);
@@ -61,7 +61,7 @@ static int listen_on(int family, union address *address, socklen_t *len)
     *len = sizeof address->v4;
     if (family == AF_INET) address->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (family == AF_INET6) address->v6.sin6_addr = in6addr_any, *len = sizeof address->v6;
-    if (family == AF_UNIX) *len = sizeof(sa_family_t); /* the kernel finds an abstract name */
+    if (family == AF_UNIX) *len = sizeof(sa_family_t); /* the kernel chooses an abstract name */
     if (bind(fd, &address->any, *len) < 0) {
         close(fd);
         return -1;
@@ -77,7 +77,7 @@ static int listen_on(int family, union address *address, socklen_t *len)
 
 /* ---- accept ---- */
 
-static void test_a_listener_is_prepared(void **state)
+static void test_a_listener_becomes_non_blocking(void **state)
 {
     (void)state;
     union address address;
@@ -93,7 +93,7 @@ static void test_a_listener_is_prepared(void **state)
     assert_int_equal(bb__sock_prepare_listener(fd, &tcp), BB_ESYSTEM);
 }
 
-static void test_an_empty_queue(void **state)
+static void test_accept_on_an_empty_queue_says_again(void **state)
 {
     (void)state;
     union address address;
@@ -123,7 +123,7 @@ static void assert_peer(int family, const union address *address, socklen_t len,
     close(client);
 }
 
-static void test_the_peer_of_each_family(void **state)
+static void test_accept_tells_the_address_of_the_peer(void **state)
 {
     (void)state;
     union address address;
@@ -146,8 +146,8 @@ static void test_the_peer_of_each_family(void **state)
     close(listener);
 }
 
-/* Every byte's decimal form, by the addresses that a loopback interface has. */
-static void test_the_digits_of_an_address(void **state)
+/* Numbers of one, two and three digits, in addresses of the loopback interface. */
+static void test_each_number_of_an_address_has_its_digits(void **state)
 {
     (void)state;
     static const char *const texts[] = {"127.0.0.9", "127.10.99.100", "127.109.199.255", "127.200.205.250"};
@@ -169,7 +169,7 @@ static void test_the_digits_of_an_address(void **state)
     close(listener);
 }
 
-static void test_no_descriptor_is_left(void **state)
+static void test_accept_fails_if_no_descriptor_is_left(void **state)
 {
     (void)state;
     union address address;
@@ -187,13 +187,13 @@ static void test_no_descriptor_is_left(void **state)
     assert_int_equal(code, BB_ESYSTEM);
     assert_int_equal(error, EMFILE);
     assert_true(bb__sock_is_exhaustion(error));
-    assert_int_equal(bb__sock_accept(listener, &fd, peer), BB_OK); /* it has waited in the queue */
+    assert_int_equal(bb__sock_accept(listener, &fd, peer), BB_OK); /* it was in the queue */
     close(fd);
     close(client);
     close(listener);
 }
 
-static void test_what_is_no_listener_does_not_keep_accept_busy(void **state)
+static void test_accept_fails_on_a_descriptor_that_is_no_listener(void **state)
 {
     (void)state;
     union address address;
@@ -211,7 +211,7 @@ static void test_what_is_no_listener_does_not_keep_accept_busy(void **state)
 
 /* ---- receive and send ---- */
 
-static void test_each_outcome_of_receiving(void **state)
+static void test_each_outcome_of_recv_has_its_code(void **state)
 {
     (void)state;
     struct pair pair = tcp_pair();
@@ -235,7 +235,7 @@ static void test_each_outcome_of_receiving(void **state)
     bb__sock_close(pair.ours);
 }
 
-static void test_each_outcome_of_sending(void **state)
+static void test_each_outcome_of_send_has_its_code(void **state)
 {
     (void)state;
     struct pair pair = unix_pair();
@@ -251,7 +251,7 @@ static void test_each_outcome_of_sending(void **state)
     assert_true(total > 1000);
     assert_int_equal(bb__sock_send(pair.ours, bytes, 1, &sent), BB_AGAIN);
     close(pair.theirs);
-    /* Without MSG_NOSIGNAL the test would end here. */
+    /* Without MSG_NOSIGNAL a signal would end the test here. */
     assert_int_equal(bb__sock_send(pair.ours, bytes, 1, &sent), BB_EGONE);
     assert_int_equal(bb__sock_send_parts(pair.ours, parts, 2, &sent), BB_EGONE);
     bb__sock_close(pair.ours);
@@ -269,7 +269,7 @@ static void ignore(int signal_number)
     (void)signal_number;
 }
 
-static void test_each_end_of_waiting_to_write(void **state)
+static void test_each_end_of_a_wait_has_its_code(void **state)
 {
     (void)state;
     struct pair pair = unix_pair();
@@ -284,7 +284,7 @@ static void test_each_end_of_waiting_to_write(void **state)
     eventfd_read(wake, &count);
 
     struct sigaction action = {.sa_handler = ignore};
-    const struct timeval soon = {.tv_usec = 2000}; /* and again, should it not wait by then */
+    const struct timeval soon = {.tv_usec = 2000}; /* and again, in case it does not wait yet */
     const struct itimerval repeated = {.it_value = soon, .it_interval = soon}, never = {.it_value = {0}};
     sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &repeated, NULL);
@@ -292,7 +292,7 @@ static void test_each_end_of_waiting_to_write(void **state)
     setitimer(ITIMER_REAL, &never, NULL);
 
     close(pair.theirs);
-    assert_int_equal(bb__sock_wait_writable(pair.ours, wake, -1), BB_OK); /* sending will tell */
+    assert_int_equal(bb__sock_wait_writable(pair.ours, wake, -1), BB_OK); /* the next send tells */
     bb__sock_close(pair.ours);
     close(wake);
 }
@@ -302,15 +302,15 @@ static void test_each_end_of_waiting_to_write(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WATCHED(test_a_listener_is_prepared),
-        WATCHED(test_an_empty_queue),
-        WATCHED(test_the_peer_of_each_family),
-        WATCHED(test_the_digits_of_an_address),
-        WATCHED(test_no_descriptor_is_left),
-        WATCHED(test_what_is_no_listener_does_not_keep_accept_busy),
-        WATCHED(test_each_outcome_of_receiving),
-        WATCHED(test_each_outcome_of_sending),
-        WATCHED(test_each_end_of_waiting_to_write),
+        WATCHED(test_a_listener_becomes_non_blocking),
+        WATCHED(test_accept_on_an_empty_queue_says_again),
+        WATCHED(test_accept_tells_the_address_of_the_peer),
+        WATCHED(test_each_number_of_an_address_has_its_digits),
+        WATCHED(test_accept_fails_if_no_descriptor_is_left),
+        WATCHED(test_accept_fails_on_a_descriptor_that_is_no_listener),
+        WATCHED(test_each_outcome_of_recv_has_its_code),
+        WATCHED(test_each_outcome_of_send_has_its_code),
+        WATCHED(test_each_end_of_a_wait_has_its_code),
     };
     return cmocka_run_group_tests_name("sock", tests, NULL, NULL);
 }

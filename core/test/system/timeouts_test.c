@@ -1,4 +1,4 @@
-/* timeouts_test.c: what is to happen when, against a plain table that does the same the slow way. */
+/* timeouts_test.c: when timeouts are due, compared with a plain table that does the same in a slow way. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static struct bb__timeouts with_durations(void)
     return timeouts;
 }
 
-static void test_none_is_due_when_none_is_set(void **state)
+static void test_no_timeout_is_due_if_none_is_set(void **state)
 {
     (void)state;
     struct bb__timeouts timeouts = with_durations();
@@ -33,7 +33,7 @@ static void test_none_is_due_when_none_is_set(void **state)
     bb__timeout_clear(&timeouts, &timeout);
 }
 
-static void test_comes_at_its_time_and_once(void **state)
+static void test_a_timeout_is_due_at_its_time_and_once(void **state)
 {
     (void)state;
     struct bb__timeouts timeouts = with_durations();
@@ -49,7 +49,7 @@ static void test_comes_at_its_time_and_once(void **state)
     assert_int_equal(bb__timeout_wait(&timeouts, 1030), -1);
 }
 
-static void test_set_anew_moves_to_the_end(void **state)
+static void test_a_timeout_that_is_set_again_moves_to_the_end(void **state)
 {
     (void)state;
     struct bb__timeouts timeouts = with_durations();
@@ -65,7 +65,7 @@ static void test_set_anew_moves_to_the_end(void **state)
     assert_ptr_equal(bb__timeout_take_due(&timeouts, 50), &first);
 }
 
-static void test_changes_its_kind(void **state)
+static void test_a_timeout_changes_its_kind(void **state)
 {
     (void)state;
     struct bb__timeouts timeouts = with_durations();
@@ -77,7 +77,7 @@ static void test_changes_its_kind(void **state)
     assert_ptr_equal(bb__timeout_take_due(&timeouts, 50), &timeout);
 }
 
-static void test_without_a_duration_never_comes(void **state)
+static void test_a_timeout_without_a_duration_is_never_due(void **state)
 {
     (void)state;
     struct bb__timeouts timeouts = with_durations();
@@ -88,7 +88,7 @@ static void test_without_a_duration_never_comes(void **state)
     assert_ptr_equal(bb__timeout_oldest(&timeouts, BB_TIMEOUT_LINGER), &timeout);
 }
 
-static void test_far_away_fits_the_system_call(void **state)
+static void test_a_long_wait_fits_the_system_call(void **state)
 {
     (void)state;
     struct bb__timeouts timeouts = {0};
@@ -99,7 +99,7 @@ static void test_far_away_fits_the_system_call(void **state)
     assert_int_equal(bb__timeout_wait(&timeouts, 10), INT_MAX - 5);
 }
 
-static void test_what_is_put_off_keeps_its_order(void **state)
+static void test_timeouts_that_are_put_off_keep_their_order(void **state)
 {
     (void)state;
     struct bb__timeouts timeouts = with_durations();
@@ -115,7 +115,7 @@ static void test_what_is_put_off_keeps_its_order(void **state)
     assert_null(bb__timeout_take_due(&timeouts, UINT64_MAX - 1));
 }
 
-static void test_shortens_those_that_are_set_and_those_to_come(void **state)
+static void test_shorten_applies_to_present_and_later_timeouts(void **state)
 {
     (void)state;
     struct bb__timeouts timeouts = with_durations();
@@ -131,7 +131,7 @@ static void test_shortens_those_that_are_set_and_those_to_come(void **state)
     assert_ptr_equal(bb__timeout_take_due(&timeouts, 61), &set_after);
 }
 
-static void test_shortening_gives_an_end_to_those_without(void **state)
+static void test_shorten_ends_timeouts_without_a_duration(void **state)
 {
     (void)state;
     struct bb__timeouts timeouts = with_durations();
@@ -141,7 +141,7 @@ static void test_shortening_gives_an_end_to_those_without(void **state)
     assert_ptr_equal(bb__timeout_take_due(&timeouts, 120), &timeout);
 }
 
-static void test_shortening_never_lengthens(void **state)
+static void test_shorten_never_lengthens_a_timeout(void **state)
 {
     (void)state;
     struct bb__timeouts timeouts = with_durations();
@@ -155,7 +155,7 @@ static void test_shortening_never_lengthens(void **state)
 
 #define DEADLINES 40
 
-/* The slow way: when each is due by itself. */
+/* The slow way: each timeout has its own time. */
 struct table {
     struct bb__timeout timeouts[DEADLINES];
     uint64_t due[DEADLINES]; /* UINT64_MAX: not set, or never */
@@ -180,7 +180,7 @@ static void take_all_due(struct bb__timeouts *timeouts, struct table *table, uin
     assert_true(next_in(table) > now);
 }
 
-static void test_any_order_of_calls(void **state)
+static void test_any_order_of_calls_agrees_with_the_table(void **state)
 {
     (void)state;
     struct bb__timeouts timeouts = with_durations();
@@ -207,17 +207,17 @@ static void test_any_order_of_calls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_none_is_due_when_none_is_set),
-        cmocka_unit_test(test_comes_at_its_time_and_once),
-        cmocka_unit_test(test_set_anew_moves_to_the_end),
-        cmocka_unit_test(test_changes_its_kind),
-        cmocka_unit_test(test_without_a_duration_never_comes),
-        cmocka_unit_test(test_far_away_fits_the_system_call),
-        cmocka_unit_test(test_what_is_put_off_keeps_its_order),
-        cmocka_unit_test(test_shortens_those_that_are_set_and_those_to_come),
-        cmocka_unit_test(test_shortening_gives_an_end_to_those_without),
-        cmocka_unit_test(test_shortening_never_lengthens),
-        cmocka_unit_test(test_any_order_of_calls),
+        cmocka_unit_test(test_no_timeout_is_due_if_none_is_set),
+        cmocka_unit_test(test_a_timeout_is_due_at_its_time_and_once),
+        cmocka_unit_test(test_a_timeout_that_is_set_again_moves_to_the_end),
+        cmocka_unit_test(test_a_timeout_changes_its_kind),
+        cmocka_unit_test(test_a_timeout_without_a_duration_is_never_due),
+        cmocka_unit_test(test_a_long_wait_fits_the_system_call),
+        cmocka_unit_test(test_timeouts_that_are_put_off_keep_their_order),
+        cmocka_unit_test(test_shorten_applies_to_present_and_later_timeouts),
+        cmocka_unit_test(test_shorten_ends_timeouts_without_a_duration),
+        cmocka_unit_test(test_shorten_never_lengthens_a_timeout),
+        cmocka_unit_test(test_any_order_of_calls_agrees_with_the_table),
     };
-    return cmocka_run_group_tests_name("deadline", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("timeouts", tests, NULL, NULL);
 }

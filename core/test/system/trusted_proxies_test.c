@@ -1,4 +1,4 @@
-/* trusted_proxies_test.c: who is a proxy of ours. */
+/* trusted_proxies_test.c: which clients are trusted proxies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static bool includes(const char *text, const char *address)
     return bb__trusted_proxies_includes(&trusted, address);
 }
 
-static void test_addresses_and_networks(void **state)
+static void test_addresses_and_networks_are_matched(void **state)
 {
     (void)state;
     static const struct {
@@ -58,7 +58,7 @@ static void test_addresses_and_networks(void **state)
             fail_msg("%s in \"%s\"", cases[i].address, cases[i].text);
 }
 
-static void test_who_comes_by_a_unix_socket(void **state)
+static void test_only_unix_matches_clients_of_unix_sockets(void **state)
 {
     (void)state;
     assert_true(includes("unix", NULL));
@@ -68,7 +68,7 @@ static void test_who_comes_by_a_unix_socket(void **state)
     assert_false(includes("", NULL));
 }
 
-static void test_what_is_neither(void **state)
+static void test_a_wrong_address_or_network_is_rejected(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
@@ -97,7 +97,7 @@ static void test_what_is_neither(void **state)
         if (bb__trusted_proxies_parse(&trusted, wrong[i]) != BB_EFORMAT) fail_msg("%s", wrong[i]);
 }
 
-static void test_so_many_and_no_more(void **state)
+static void test_a_list_with_too_many_networks_is_rejected(void **state)
 {
     (void)state;
     char text[BB_TRUSTED_PROXIES_NETWORKS * 24] = "unix";
@@ -113,10 +113,10 @@ static void test_so_many_and_no_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses_and_networks),
-        cmocka_unit_test(test_who_comes_by_a_unix_socket),
-        cmocka_unit_test(test_what_is_neither),
-        cmocka_unit_test(test_so_many_and_no_more),
+        cmocka_unit_test(test_addresses_and_networks_are_matched),
+        cmocka_unit_test(test_only_unix_matches_clients_of_unix_sockets),
+        cmocka_unit_test(test_a_wrong_address_or_network_is_rejected),
+        cmocka_unit_test(test_a_list_with_too_many_networks_is_rejected),
     };
-    return cmocka_run_group_tests_name("trust", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("trusted_proxies", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* fork_test.c: an application that forks. In the child the core does nothing; what the child keeps open
- * neither holds up the parent's clients nor reaches into the parent's lane. */
+/* fork_test.c: an application that forks. In the child the core does nothing. Descriptors that the child
+ * keeps open neither delay the parent's clients nor affect the parent's lane. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static struct host *new_host(int family)
 
 /* ---- children ---- */
 
-/* Does it in a child, and says whether it returned true there. */
+/* Runs the action in a child. Returns whether it returned true there. */
 static bool in_child(bool (*action)(struct host *host), struct host *host)
 {
     int status;
@@ -36,7 +36,7 @@ static bool in_child(bool (*action)(struct host *host), struct host *host)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* It ends with the test, should that fail before it stops it. */
+/* The child is killed with the test, in case the test fails before stop(). */
 static pid_t fork_sleeper(void)
 {
     pid_t child = fork();
@@ -87,7 +87,7 @@ static bool inert_then_freed(struct host *host)
     return every_call_is_inert(host) && all_is_freed(host);
 }
 
-/* A grandchild, whose parent has forked before. */
+/* In a child of this child, then in this child. */
 static bool inert_in_its_child(struct host *host)
 {
     return in_child(inert_then_freed, host) && inert_then_freed(host);
@@ -101,8 +101,8 @@ static bool waits_for_nobody(struct host *host)
            all_is_freed(host);
 }
 
-/* In the child there is no I/O thread that would give back what it had in its hands, halfway through. */
-static void test_a_child_of_a_busy_io_thread(void **state)
+/* The child has no I/O thread that could give back a set in the middle of a step. */
+static void test_calls_in_a_child_do_not_wait_for_the_io_thread(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -127,7 +127,7 @@ static void test_a_child_of_a_busy_io_thread(void **state)
 static void app_forks(struct host *host, const struct bb_request *request)
 {
     assert_true(in_child(inert_then_freed, host));
-    assert_true(in_child(inert_then_freed, host)); /* the second child knows that there was a first */
+    assert_true(in_child(inert_then_freed, host)); /* the process has forked before */
     assert_true(in_child(inert_in_its_child, host));
     app_echo(host, request);
 }
@@ -140,7 +140,7 @@ static void app_large(struct host *host, const struct bb_request *request)
     host_answer(host, 200, body, sizeof body);
 }
 
-static void test_the_parents_connections_live_on(void **state)
+static void test_the_parents_connections_go_on_after_a_fork(void **state)
 {
     (void)state;
     static const int families[] = {AF_INET, AF_UNIX};
@@ -171,7 +171,7 @@ static void test_the_parents_connections_live_on(void **state)
         client_say(new, REQUEST);
         assert_answer(new, 200, "GET / ");
         host_settle(host);
-        assert_true(would_wait(host)); /* the child's orders have not reached it */
+        assert_true(would_wait(host)); /* the child's calls have not woken the parent's lane */
         client_free(new);
         client_free(idle);
         client_free(upload);
@@ -215,7 +215,7 @@ static void test_a_sleeping_child_keeps_no_client_waiting(void **state)
     stop(sleeper);
     client_free(client);
 
-    client = client_new(host); /* nor lets it take a broken answer for a whole one */
+    client = client_new(host); /* a response that breaks off must not look whole */
     host->app = app_aborts;
     client_say(client, "GET / HTTP/1.0\r\n\r\n");
     assert_reset(client);
@@ -224,8 +224,8 @@ static void test_a_sleeping_child_keeps_no_client_waiting(void **state)
     host_free(host);
 }
 
-/* Epoll reports a socket for as long as anybody has it open. */
-static void test_no_event_of_a_connection_that_is_gone(void **state)
+/* epoll reports a socket as long as any process has it open. */
+static void test_a_closed_connection_has_no_events_while_a_child_has_it(void **state)
 {
     (void)state;
     static const int families[] = {AF_INET, AF_UNIX};
@@ -272,10 +272,10 @@ static void test_a_drain_ends_although_a_child_sleeps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_child_of_a_busy_io_thread),
-        cmocka_unit_test(test_the_parents_connections_live_on),
+        cmocka_unit_test(test_calls_in_a_child_do_not_wait_for_the_io_thread),
+        cmocka_unit_test(test_the_parents_connections_go_on_after_a_fork),
         cmocka_unit_test(test_a_sleeping_child_keeps_no_client_waiting),
-        cmocka_unit_test(test_no_event_of_a_connection_that_is_gone),
+        cmocka_unit_test(test_a_closed_connection_has_no_events_while_a_child_has_it),
         cmocka_unit_test(test_a_drain_ends_although_a_child_sleeps),
     };
     return cmocka_run_group_tests_name("fork", tests, NULL, NULL);

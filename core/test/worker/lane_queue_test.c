@@ -1,5 +1,5 @@
-/* lane_queue_test.c: what is queued at the listeners when the order to drain comes: who serves it, and when.
- */
+/* lane_queue_test.c: connections that are in the listeners' queues when the order to drain comes: who serves
+ * them, and when. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "support/fake_pause.h"
 #include "support/sleeping.h"
 
-static void test_what_is_queued_is_served(void **state)
+static void test_a_drain_serves_queued_connections(void **state)
 {
     (void)state;
     static const int families[] = {AF_UNIX, AF_INET};
@@ -24,7 +24,7 @@ static void test_what_is_queued_is_served(void **state)
         struct client *clients[40];
         for (int i = 0; i < 40; i++) {
             clients[i] = client_new(host);
-            client_say(clients[i], i % 2 ? REQUEST : "GET / HT"); /* on its way, for half of them */
+            client_say(clients[i], i % 2 ? REQUEST : "GET / HT"); /* half of the clients send a part */
         }
         bb_worker_drain(host->worker, BB_QUEUE_TAKE);
         host_settle(host);
@@ -36,7 +36,7 @@ static void test_what_is_queued_is_served(void **state)
     }
 }
 
-static void test_queued_and_never_taken(void **state)
+static void test_queued_connections_that_no_lane_takes_are_closed(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_INET);
@@ -46,7 +46,7 @@ static void test_queued_and_never_taken(void **state)
     host_free(host);
 }
 
-/* The order finds no descriptor: a lane has to finish it. */
+/* The order finds no free descriptor, so a lane has to take the queue later. */
 static void drain_without_descriptors(struct host *host)
 {
     static const int errors[] = {EMFILE, 0};
@@ -90,8 +90,9 @@ static void *free_lane(void *argument)
     return NULL;
 }
 
-/* Both wait for the lock. Until it has it, nothing but the count tells of a lane that begins. */
-static void test_a_lane_that_begins_as_the_last_one_ends_goes_on_with_it(void **state)
+/* Both lanes wait for the lock. Until the new lane has the lock, only the count of lanes shows that it
+ * begins. */
+static void test_a_lane_that_begins_as_the_last_lane_ends_takes_the_queue(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -112,8 +113,7 @@ static void test_a_lane_that_begins_as_the_last_one_ends_goes_on_with_it(void **
     assert_drained(host);
 }
 
-/* What others are to accept is theirs. */
-static void test_what_is_queued_is_left_to_others(void **state)
+static void test_queued_connections_are_left_to_other_processes(void **state)
 {
     (void)state;
     static const int families[] = {AF_UNIX, AF_INET};
@@ -124,11 +124,11 @@ static void test_what_is_queued_is_left_to_others(void **state)
         client_say(mine, "GET / HT");
         host_settle(host);
         assert_true(would_wait(host));
-        host_turn(host); /* looks, and is not on call */
+        host_turn(host); /* the lane has looked, and does not wait */
         client = client_new(host);
         client_say(client, REQUEST);
         bb_worker_drain(host->worker, BB_QUEUE_LEAVE);
-        bb_worker_drain(host->worker, BB_QUEUE_TAKE); /* too late */
+        bb_worker_drain(host->worker, BB_QUEUE_TAKE); /* too late: the listeners are closed */
         host_settle(host);
         assert_int_equal(host->served, 0);
         client_say(mine, "TP/1.1\r\nHost: x\r\n\r\n");
@@ -142,8 +142,8 @@ static void test_what_is_queued_is_left_to_others(void **state)
     }
 }
 
-/* A lane that was woken for it is the only one that was. */
-static void test_what_a_lane_was_woken_for_is_not_left(void **state)
+/* The kernel has woken only this lane, for one connection. */
+static void test_a_connection_that_has_woken_a_lane_is_not_left(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
@@ -170,14 +170,14 @@ static void comes(void)
     client_say(newcomer, REQUEST);
 }
 
-/* As if it had waited, and the kernel had woken it. */
+/* As if the lane had waited and the kernel had woken it. */
 static void comes_and_wakes_the_lane(void)
 {
     comes();
     bb_lane_wait(closing->lane);
 }
 
-static void test_a_lane_that_is_woken_while_the_listener_leaves_its_set(void **state)
+static void test_a_lane_that_is_woken_as_its_listener_closes_serves(void **state)
 {
     (void)state;
     closing = new_host(AF_UNIX);
@@ -191,7 +191,7 @@ static void test_a_lane_that_is_woken_while_the_listener_leaves_its_set(void **s
 
 /* ---- clients that go on connecting ---- */
 
-static void test_who_comes_while_the_listeners_are_closed_is_taken(void **state)
+static void test_a_client_that_connects_as_the_listeners_close_is_served(void **state)
 {
     (void)state;
     closing = new_host(AF_INET);
@@ -211,7 +211,7 @@ static void flood_comes(void)
     for (int i = 0; i < 16 && flood_count < 400; i++) flood[flood_count++] = client_new(flooded);
 }
 
-static void test_a_flood_does_not_hold_it_up(void **state)
+static void test_a_flood_of_connections_does_not_delay_a_drain(void **state)
 {
     (void)state;
     flooded = new_host(AF_UNIX);
@@ -226,13 +226,13 @@ static void test_a_flood_does_not_hold_it_up(void **state)
     assert_drained(flooded);
 }
 
-/* On a machine that is busy a pause may take any time. */
+/* On a busy machine a pause may take any time. */
 static void pause_takes_long(void)
 {
     fake_clock_advance(1000);
 }
 
-static void test_what_was_queued_before_is_taken_however_long_it_takes(void **state)
+static void test_all_queued_connections_are_taken_if_pauses_are_long(void **state)
 {
     (void)state;
     flooded = new_host(AF_UNIX);
@@ -245,10 +245,9 @@ static void test_what_was_queued_before_is_taken_however_long_it_takes(void **st
     assert_drained(flooded);
 }
 
-/* ---- shared ---- */
+/* ---- two workers ---- */
 
-/* Two processes that share a listener and are told at the same time, more or less: what is queued goes to
- * both. */
+/* Two processes share a listener and get the order at about the same time. Each takes a part of the queue. */
 static struct bb_worker *other;
 
 static void other_is_told(void)
@@ -257,7 +256,7 @@ static void other_is_told(void)
     bb_worker_drain(other, BB_QUEUE_TAKE);
 }
 
-static void test_what_is_queued_is_shared_by_those_who_are_told(void **state)
+static void test_workers_that_drain_together_share_the_queue(void **state)
 {
     (void)state;
     enum { QUEUED = 400 };
@@ -284,9 +283,9 @@ static void pause_is_counted(void)
     fake_clock_advance(1);
 }
 
-/* One at a time until all are awake; then more, or the first whose time is over would have all that is left.
- */
-static void test_a_long_queue_is_taken_in_time_to_be_shared(void **state)
+/* One connection at a time is taken until all workers are awake, then more at a time. Otherwise the first
+ * worker whose time is over would take all the rest. */
+static void test_a_long_queue_is_taken_in_larger_parts_after_a_time(void **state)
 {
     (void)state;
     enum { AWAKE = 50 };
@@ -303,7 +302,7 @@ static void test_a_long_queue_is_taken_in_time_to_be_shared(void **state)
 
 static struct client *slow;
 
-/* While it serves what was queued a client goes on taking an answer that is under way. */
+/* A client goes on reading a response while the lane serves queued connections. */
 static void app_large_or_short(struct host *host, const struct bb_request *request)
 {
     static char body[900 * 1000];
@@ -315,7 +314,7 @@ static void app_large_or_short(struct host *host, const struct bb_request *reque
     while (slow && client_receive(slow)) continue;
 }
 
-static void test_what_is_queued_keeps_nobody_waiting(void **state)
+static void test_queued_connections_do_not_delay_a_response(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_INET);
@@ -346,19 +345,19 @@ static void test_what_is_queued_keeps_nobody_waiting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_queued_is_served),
-        cmocka_unit_test(test_queued_and_never_taken),
+        cmocka_unit_test(test_a_drain_serves_queued_connections),
+        cmocka_unit_test(test_queued_connections_that_no_lane_takes_are_closed),
         cmocka_unit_test(test_a_listener_that_is_closed_with_its_lane_is_forgotten),
-        cmocka_unit_test(test_a_lane_that_begins_as_the_last_one_ends_goes_on_with_it),
-        cmocka_unit_test(test_what_is_queued_is_left_to_others),
-        cmocka_unit_test(test_what_a_lane_was_woken_for_is_not_left),
-        cmocka_unit_test(test_a_lane_that_is_woken_while_the_listener_leaves_its_set),
-        cmocka_unit_test(test_who_comes_while_the_listeners_are_closed_is_taken),
-        cmocka_unit_test(test_a_flood_does_not_hold_it_up),
-        cmocka_unit_test(test_what_was_queued_before_is_taken_however_long_it_takes),
-        cmocka_unit_test(test_what_is_queued_is_shared_by_those_who_are_told),
-        cmocka_unit_test(test_a_long_queue_is_taken_in_time_to_be_shared),
-        cmocka_unit_test(test_what_is_queued_keeps_nobody_waiting),
+        cmocka_unit_test(test_a_lane_that_begins_as_the_last_lane_ends_takes_the_queue),
+        cmocka_unit_test(test_queued_connections_are_left_to_other_processes),
+        cmocka_unit_test(test_a_connection_that_has_woken_a_lane_is_not_left),
+        cmocka_unit_test(test_a_lane_that_is_woken_as_its_listener_closes_serves),
+        cmocka_unit_test(test_a_client_that_connects_as_the_listeners_close_is_served),
+        cmocka_unit_test(test_a_flood_of_connections_does_not_delay_a_drain),
+        cmocka_unit_test(test_all_queued_connections_are_taken_if_pauses_are_long),
+        cmocka_unit_test(test_workers_that_drain_together_share_the_queue),
+        cmocka_unit_test(test_a_long_queue_is_taken_in_larger_parts_after_a_time),
+        cmocka_unit_test(test_queued_connections_do_not_delay_a_response),
     };
     return cmocka_run_group_tests_name("lane_queue", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* stopped_test.c: the process, or its machine, was stopped while a lane waited: the lost time is no client's
- * fault. What the I/O thread does about it is io_stopped_test.c's. */
+/* stopped_test.c: the process or its machine was stopped while a lane waited. Clients are not blamed for the
+ * lost time. io_stopped_test.c tests the same for the I/O thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #define UPLOAD "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n"
 #define LARGE  (8 << 20)
 
-/* The lane waits, and the clock moves before it is back. */
+/* The lane waits, and the clock moves on before the lane returns. */
 static void stop(struct host *host, uint64_t milliseconds)
 {
     host_settle(host);
@@ -31,8 +31,8 @@ static struct client *new_saying(struct host *host, const char *text)
     return client;
 }
 
-/* The rate of the whole minute is a tenth of what is wanted. */
-static void test_an_upload(void **state)
+/* If the stop counted, the rate would be far below min_body_rate. */
+static void test_a_stop_does_not_count_for_an_upload(void **state)
 {
     (void)state;
     static char bytes[10000];
@@ -46,13 +46,13 @@ static void test_an_upload(void **state)
             pass(host, 1000);
         assert_silence(client);
     }
-    pass(host, 30000); /* but a client that sends nothing is late all the same */
+    pass(host, 30000); /* but a client that sends nothing for this time is late */
     assert_late(client);
     client_free(client);
     host_free(host);
 }
 
-static void test_half_a_head(void **state)
+static void test_a_stop_does_not_count_for_half_a_head(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -75,7 +75,7 @@ static void app_large(struct host *host, const struct bb_request *request)
     host_answer(host, 200, text, sizeof text);
 }
 
-static void test_a_client_that_reads(void **state)
+static void test_a_stop_does_not_count_for_a_client_that_reads(void **state)
 {
     (void)state;
     struct bb_settings settings = host_settings();
@@ -93,8 +93,8 @@ static void test_a_client_that_reads(void **state)
     host_free(host);
 }
 
-/* A stop in the middle of a wait shows only if the wait was to be over before. A connection that is idle
- * wakes nobody. */
+/* A stop shows only if it lasts longer than the rest of the wait. So waits are short in the middle of a
+ * request. An idle connection wakes nobody. */
 static void test_waits_are_short_in_the_middle_of_a_request(void **state)
 {
     (void)state;
@@ -112,14 +112,14 @@ static void test_waits_are_short_in_the_middle_of_a_request(void **state)
     }
 }
 
-/* The host is back from one request after a long time, and nobody has looked meanwhile. */
+/* The host takes long for one request, and nobody looks at the other connections meanwhile. */
 static void app_away(struct host *host, const struct bb_request *request)
 {
     fake_clock_advance(40000);
     app_echo(host, request);
 }
 
-static void test_a_lane_that_was_away(void **state)
+static void test_the_time_of_a_busy_host_does_not_count_for_half_a_head(void **state)
 {
     (void)state;
     struct host *host = new_host();
@@ -141,11 +141,11 @@ static void test_a_lane_that_was_away(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_upload),
-        cmocka_unit_test(test_half_a_head),
-        cmocka_unit_test(test_a_client_that_reads),
+        cmocka_unit_test(test_a_stop_does_not_count_for_an_upload),
+        cmocka_unit_test(test_a_stop_does_not_count_for_half_a_head),
+        cmocka_unit_test(test_a_stop_does_not_count_for_a_client_that_reads),
         cmocka_unit_test(test_waits_are_short_in_the_middle_of_a_request),
-        cmocka_unit_test(test_a_lane_that_was_away),
+        cmocka_unit_test(test_the_time_of_a_busy_host_does_not_count_for_half_a_head),
     };
     return cmocka_run_group_tests_name("stopped", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* worker_test.c: what the lanes of a process share, each in a thread of its own: listeners, limits, the order
+/* worker_test.c: what the lanes of a process share, each in its own thread: listeners, limits, and the order
  * to drain. Also run under ThreadSanitizer (make tsan). */
 #include <errno.h>
 #include <sched.h>
@@ -29,7 +29,7 @@ static struct bb_settings settings_for_tests(void)
 struct customer {
     struct lanes *lanes;
     pthread_t thread;
-    bool closes; /* a new connection for each request */
+    bool closes; /* opens a new connection for each request */
     unsigned answered;
 };
 
@@ -39,7 +39,7 @@ static void *go_shopping(void *argument)
     int fd = -1;
     for (unsigned i = 0; i < EACH; i++) {
         if (fd < 0) fd = lanes_connect(customer->lanes);
-        /* Every other body is past the threshold: lanes share the spool's budget. */
+        /* Every other body is larger than the threshold, so lanes share the spool's budget. */
         if (!lanes_ask(fd, "/shop", customer->closes ? "Connection: close\r\n" : "",
                        i % 2 ? "small" : "a body for the spool"))
             break;
@@ -147,7 +147,7 @@ static int block_a_lane(struct lanes *lanes)
     return fd;
 }
 
-static void test_who_is_idle_accepts(void **state)
+static void test_an_idle_lane_accepts(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -172,7 +172,7 @@ static void test_who_is_idle_accepts(void **state)
 
 #define QUEUED 30
 
-/* What is in the accept queue when the order comes is served by whoever gets to it. */
+/* The lanes serve the connections that are in the accept queue when the order comes. */
 static void test_a_drain_serves_what_is_queued(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static void test_a_drain_serves_what_is_queued(void **state)
     }
 }
 
-/* Whatever the lanes are busy with, nobody connects to a server that is leaving. */
+/* Nobody can connect to a server that is leaving, however busy its lanes are. */
 static void test_a_drain_waits_for_no_busy_lane(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void test_a_drain_waits_for_no_busy_lane(void **state)
         lanes_start(&lanes, count, &settings);
         int blocked = block_a_lane(&lanes);
         bb_worker_drain(lanes.worker, BB_QUEUE_TAKE);
-        bb_worker_drain(lanes.worker, BB_QUEUE_TAKE); /* again: no effect */
+        bb_worker_drain(lanes.worker, BB_QUEUE_TAKE); /* a second order has no effect */
         assert_int_equal(lanes_connect(&lanes), -1);
         assert_int_equal(errno, ECONNREFUSED);
         sem_post(&lanes.leave);
@@ -223,7 +223,7 @@ static void test_a_drain_waits_for_no_busy_lane(void **state)
 
 /* ---- limits ---- */
 
-static void test_max_connections_is_for_all_lanes(void **state)
+static void test_max_connections_counts_the_connections_of_all_lanes(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for_tests();
@@ -232,7 +232,7 @@ static void test_max_connections_is_for_all_lanes(void **state)
     struct lanes lanes;
     int fds[40];
     lanes_start(&lanes, 2, &settings);
-    for (int i = 0; i < 40; i++) { /* each is served, whoever has to go for it */
+    for (int i = 0; i < 40; i++) { /* each is served, although another connection may have to be closed */
         fds[i] = lanes_connect(&lanes);
         assert_true(lanes_ask(fds[i], "/", "", ""));
     }
@@ -259,7 +259,7 @@ static void test_a_lane_is_woken_by_another_thread(void **state)
     struct lane_thread thread = {0};
     assert_int_equal(bb_worker_new(&worker, &settings), BB_OK);
     assert_int_equal(bb_lane_new(&thread.lane, worker), BB_OK);
-    for (int i = 0; i < 200; i++) { /* before it waits, or while it does */
+    for (int i = 0; i < 200; i++) { /* the lane is woken before it waits, or while it waits */
         thread.drained = false;
         pthread_create(&thread.thread, NULL, wait_once, &thread);
         if (i % 2) sched_yield();
@@ -277,10 +277,10 @@ int main(void)
         cmocka_unit_test(test_lanes_share_the_work),
         cmocka_unit_test(test_lanes_step_aside_under_load),
         cmocka_unit_test(test_no_line_is_lost_between_two_logs),
-        cmocka_unit_test(test_who_is_idle_accepts),
+        cmocka_unit_test(test_an_idle_lane_accepts),
         cmocka_unit_test(test_a_drain_serves_what_is_queued),
         cmocka_unit_test(test_a_drain_waits_for_no_busy_lane),
-        cmocka_unit_test(test_max_connections_is_for_all_lanes),
+        cmocka_unit_test(test_max_connections_counts_the_connections_of_all_lanes),
         cmocka_unit_test(test_a_lane_is_woken_by_another_thread),
     };
     return cmocka_run_group_tests_name("worker", tests, NULL, NULL);
