@@ -84,7 +84,7 @@ quietly() {
 }
 
 tell_the_command() {
-  echo "Something is missing. As root, this installs it; then start $0 again:" >&2
+  echo "Packages are missing. Run this as root, then start $0 again:" >&2
   echo "  apt-get update && apt-get install -y ${missing[*]}" >&2
   exit 1
 }

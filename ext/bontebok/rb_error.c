@@ -87,7 +87,7 @@ void bbr_drop_answer(struct bbr_exchange *exchange, VALUE answer)
 {
     if (!RB_TYPE_P(answer, T_ARRAY)) return;
     VALUE error = bbr_attempt(close_unsent, answer);
-    if (!NIL_P(error)) bbr_log_failure(exchange, ": the answer of on_error", error);
+    if (!NIL_P(error)) bbr_log_failure(exchange, ": the response of on_error", error);
 }
 
 void bbr_failed_late(struct bbr_exchange *exchange, VALUE error)

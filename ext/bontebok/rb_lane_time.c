@@ -79,7 +79,7 @@ static VALUE lane_extend_timeout(VALUE self, VALUE seconds)
     double extension = NUM2DBL(seconds);
     const struct bbr_exchange *exchange = lane->exchange;
     if (!(extension >= 0 && extension <= EXTENSION_MAX))
-        rb_raise(rb_eArgError, "no time to extend a request by: %+" PRIsVALUE, seconds);
+        rb_raise(rb_eArgError, "the extension must be from 0 to 31536000 seconds, not %+" PRIsVALUE, seconds);
     if (!exchange || !exchange->request || exchange->thread != rb_thread_current())
         rb_raise(rb_eThreadError, "only the thread that serves a request may extend its time");
     bb_lane_extend_time(lane->core, (uint64_t)(extension * 1000));

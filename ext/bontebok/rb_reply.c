@@ -260,8 +260,8 @@ void bbr_reply(struct bbr_exchange *exchange, VALUE triplet)
     VALUE answer = rb_check_array_type(triplet);
     if (NIL_P(answer) || RARRAY_LEN(answer) != 3)
         rb_raise(bbr_eInvalidReply,
-                 "no Array of status, headers and body was returned, but %s of %" PRIsVALUE,
-                 NIL_P(answer) ? "an object" : "another Array", bbr_class_name(triplet));
+                 "the application must return an Array of status, headers and body, not %s of %" PRIsVALUE,
+                 NIL_P(answer) ? "an object" : "an Array", bbr_class_name(triplet));
 
     VALUE body = RARRAY_AREF(answer, 2);
     bool plain = !RB_SPECIAL_CONST_P(body) && RBASIC_CLASS(body) == rb_cArray;

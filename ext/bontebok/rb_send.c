@@ -16,7 +16,7 @@ VALUE bbr_reply_string(VALUE part)
 {
     VALUE string = rb_check_string_type(part);
     if (NIL_P(string))
-        rb_raise(bbr_eInvalidReply, "a part of the body is no String, but of %" PRIsVALUE,
+        rb_raise(bbr_eInvalidReply, "a part of the body must be a String, not an object of %" PRIsVALUE,
                  bbr_class_name(part));
     return string;
 }

@@ -61,9 +61,9 @@ static struct stream *stream_of(VALUE self)
 static struct bbr_exchange *writable(VALUE self)
 {
     struct bbr_exchange *exchange = stream_of(self)->exchange;
-    if (!exchange) rb_raise(rb_eIOError, "the reply has ended");
+    if (!exchange) rb_raise(rb_eIOError, "the response has ended");
     if (exchange->thread != rb_thread_current())
-        rb_raise(rb_eThreadError, "only the thread that serves a request may write its reply");
+        rb_raise(rb_eThreadError, "only the thread that serves a request may write its response");
     return exchange;
 }
 

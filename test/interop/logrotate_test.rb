@@ -19,7 +19,7 @@ class LogrotateTest < Support::TestCase
     server.get("/before")
     eventually { NAMES.all? { |name| text(name).include?("/before") } }
     rotate
-    eventually { text("server").match?(/opened anew/) }
+    eventually { text("server").match?(/opened again/) }
     # Workers hear of it later: those who served before have to be gone.
     eventually { text("server").scan(/ has left: exit status 0$/).size == WORKERS }
     server.get("/after")

@@ -24,7 +24,7 @@ class ReportTest < LoadTest
     server = serve(&:answer_all)
     process = bench("-n", 10, "-c", 2, server.url)
     text = process.output.text(:stdout)
-    assert_includes text, "GET #{server.url}\n  2 connections, 1 thread, as fast as answers come\n"
+    assert_includes text, "GET #{server.url}\n  2 connections, 1 thread, as fast as responses come\n"
     assert_match(/^  requests +10$/, text)
     assert_match(/^  ok +10  \d+\.\d per second$/, text)
     assert_match(/^  failed +0$/, text)

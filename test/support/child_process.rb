@@ -29,8 +29,8 @@ module Support
 
     attr_reader :pid, :output, :status
 
-    # env: is added to our environment without Bundler's setup (see GemDirectories); a nil value removes a name. Standard
-    # input is empty unless stdin: is given.
+    # env: is added to our environment without Bundler's setup (see GemDirectories); a nil value removes a name.
+    # Standard input is empty unless stdin: is given.
     def initialize(*argv, env: {}, chdir: nil, stdin: File::NULL, **spawn_options)
       @output = Output.new
       stdout, stdout_writer = IO.pipe

@@ -85,7 +85,7 @@ class QueueLimitsTest < Support::TestCase
       unblock_all(blocked)
       assert_most_are_served(clients)
       assert_includes workers(server), ask(kept)
-      server.wait_for_output(/MaxQueue: as many requests wait for a worker \(503\)/)
+      server.wait_for_output(/MaxQueue: too many requests wait for a worker \(503\)/)
     end
   end
 

@@ -188,7 +188,7 @@ static int take_directive(struct bb__log_format *format, const char **at, char *
     if (*here == '<' || *here == '>') here++;
     if (*here == '{') {
         const char *end = strchr(here, '}');
-        if (!end) return fail(fault, "no } behind ", first, strlen(first));
+        if (!end) return fail(fault, "no } after ", first, strlen(first));
         name = (struct bb_slice){here + 1, (size_t)(end - here - 1)};
         here = end + 1;
     }
@@ -244,12 +244,14 @@ int bb__log_format_compile(struct bb__log_format *format, const char *notation, 
         break;
     }
     if (notation[0] == '\0') return fail(fault, "empty", "", 0);
-    if (strchr(notation, '\n')) return fail(fault, "a line feed: a request is one line", "", 0);
+    if (strchr(notation, '\n'))
+        return fail(fault, "a line feed is not allowed: each request is one line", "", 0);
     if (strlen(notation) >= BB_ACCESS_LOG_FORMAT_MAX) return fail(fault, "too long", "", 0);
     int code = compile(format, notation, fault);
     if (code != BB_OK) return code;
     if (!has_directive(format))
-        return fail(fault, "no name of one, and without a directive: ", notation, strlen(notation));
+        return fail(fault, "neither the name of a format nor a text with directives: ", notation,
+                    strlen(notation));
     if (!add_text(format, '\n')) return fail(fault, "too many directives", "", 0);
     if (format->fixed + BB_LOG_VALUES_MIN > BB_LOG_LINE_MIN)
         return fail(fault, "lines would be too long", "", 0);

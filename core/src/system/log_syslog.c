@@ -72,11 +72,11 @@ static int set(struct bb__log_syslog *syslog, struct setting setting, char *faul
             return fail(fault, "unknown severity", value);
         syslog->priority = syslog->priority / 8 * 8 + number;
     } else if (is(setting.key, "tag")) {
-        if (!is_tag(value)) return fail(fault, "no tag of letters, digits and _ - .:", value);
+        if (!is_tag(value)) return fail(fault, "not a tag of letters, digits, _, - and .:", value);
         memcpy(syslog->tag, value.at, value.len);
         syslog->tag[value.len] = '\0';
     } else if (is(setting.key, "socket")) {
-        if (!is_path(syslog, value)) return fail(fault, "no path of a socket:", value);
+        if (!is_path(syslog, value)) return fail(fault, "not the path of a socket:", value);
         memcpy(syslog->address.sun_path, value.at, value.len);
         syslog->address.sun_path[value.len] = '\0';
     } else {

@@ -139,7 +139,7 @@ module Bontebok
     end
 
     def warn_of_missing_workers
-      @log.warn("not all workers are ready: the former ones serve until they are") unless @workers.whole?
+      @log.warn("not all workers are ready: the former workers serve until all are") unless @workers.whole?
     end
 
     def fail_to_start

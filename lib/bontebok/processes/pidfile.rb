@@ -23,7 +23,7 @@ module Bontebok
     # Raises StartError if the file cannot be written, or if it holds the pid of a server that lives.
     def write
       owner = number
-      raise StartError, "#{@path} has the number of a server that lives: #{owner}" if lives?(owner)
+      raise StartError, "#{@path} has the pid of a running server: #{owner}" if lives?(owner)
 
       write_temporary
       File.rename(temporary, @path)

@@ -76,7 +76,7 @@ module Bontebok
       directory = @config[:spool_dir]
       return if File.directory?(directory) && File.writable?(directory)
 
-      raise StartError, "SpoolDir #{directory} is no directory that can be written to"
+      raise StartError, "SpoolDir #{directory} is not a writable directory"
     end
 
     # Without this check, only the workers would find out that the log cannot be opened, after the application is

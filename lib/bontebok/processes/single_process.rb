@@ -97,7 +97,7 @@ module Bontebok
     def reopen_logs
       LogFiles.renew(@config, @log)
       @lanes&.reopen_logs
-      @log.info("log files are opened anew")
+      @log.info("log files are opened again")
     end
 
     def serve(app)

@@ -158,7 +158,7 @@ module Bontebok
       @adopted.reopen_logs
       return if @stopping
 
-      @log.info("log files are opened anew, workers #{told}")
+      @log.info("log files are opened again, workers #{told}")
       @masters.tell(how)
     end
 

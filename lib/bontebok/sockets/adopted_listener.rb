@@ -16,7 +16,7 @@ module Bontebok
     def initialize(entry, backlog:, defer_accept:)
       @origin = entry.origin
       @socket = adopt(entry.fileno)
-      raise StartError, "#{origin}: descriptor #{entry.fileno} is no TCP or unix socket that listens" unless @socket
+      raise StartError, "#{origin}: descriptor #{entry.fileno} is not a listening TCP or unix socket" unless @socket
 
       @info = socket.local_address
       @defer_accept = defer_accept

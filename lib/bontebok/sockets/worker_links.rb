@@ -22,7 +22,8 @@ module Bontebok
       @ends = Socket.pair(:UNIX, :SEQPACKET)
       @lent = []
     rescue SystemCallError => e
-      raise StartError, "no room for what workers share: #{SystemCallError.new(nil, e.errno).message}"
+      reason = SystemCallError.new(nil, e.errno).message
+      raise StartError, "cannot create the workers' shared queue and scoreboard: #{reason}"
     end
 
     # Gives the shared queue and the scoreboard to the core's worker. Call it before the first lane is made.

@@ -90,7 +90,7 @@ module Bontebok
       end
 
       def note_orphaned(log, orphaned)
-        log.warn("the application is not loaded to the end: the parent process is gone")
+        log.warn("stops loading the application: the parent process is gone")
       ensure
         orphaned&.call
       end

@@ -71,7 +71,7 @@ module Bontebok
     def reopen_logs
       @core.reopen_logs
     rescue SystemCallError => e
-      @log.error("the access log cannot be opened anew", e)
+      @log.error("the access log cannot be opened again", e)
     end
 
     # Whether :leave has another cause than a successful exit of the application.
@@ -136,7 +136,7 @@ module Bontebok
       ended = true
     rescue Exception => e # rubocop:disable Lint/RescueException
       ended = true
-      fail_with("a lane failed", e)
+      fail_with("a serving thread failed", e)
     ensure
       ended || @exiting ? note_end : serve_on(lane)
     end
@@ -149,9 +149,9 @@ module Bontebok
     # lost, the lane's other connections are not. Nobody knows what else the thread has left undone.
     def serve_on(lane)
       @lock.synchronize { @threads[@threads.index(Thread.current)] = thread(lane, successor: true) }
-      fail_with("a thread that serves was killed: another takes its place, and this process ends")
+      fail_with("a serving thread was killed: a new thread takes its place, and this process ends")
     rescue ThreadError => e
-      fail_with("a thread that serves was killed and has no successor", e)
+      fail_with("a serving thread was killed, and no new thread could be started", e)
       note_end
     end
 
@@ -163,7 +163,7 @@ module Bontebok
 
     def report(level, message, exception)
       case level
-      when :out_of_band then guard("what was to be done out of band") { go_out_of_band }
+      when :out_of_band then guard("the out-of-band work") { go_out_of_band }
       when :max_requests, :busy then @events.push(level)
       when :leave then leave(exception)
       else @log.write(level, message, exception)

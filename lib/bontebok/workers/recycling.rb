@@ -60,7 +60,7 @@ module Bontebok
 
     def give_up
       @look = nil
-      @log.warn("MaxWorkerMemory has no effect: this system does not tell what memory a process has of its own")
+      @log.warn("MaxWorkerMemory has no effect: this system does not show how much memory belongs to one process alone")
       nil
     end
   end

@@ -53,7 +53,7 @@ void report_text(FILE *out, const struct options *options, const char *url, cons
         fprintf(out, "%g requests due per second%s\n", options->rate,
                 options->is_poisson ? ", at random" : "");
     } else {
-        fputs("as fast as answers come\n", out);
+        fputs("as fast as responses come\n", out);
     }
     for (size_t i = 0; i < options->also_count; i++) {
         fprintf(out, "  %g %% of them to %s\n", 100 * options->also[i].share, options->also[i].resource);

@@ -63,6 +63,6 @@ class DesertedTest < Support::LaneCase
     report = @server.next_report
 
     assert_equal :info, report.level
-    assert_match(/the client has gone before its turn.* \(499\)/, report.message)
+    assert_match(/the client has closed the connection.* \(499\)/, report.message)
   end
 end

@@ -27,13 +27,13 @@ class ProcessReopeningTest < Support::TestCase
       wait_for("access", "/before")
       rotate
       server.signal(signal)
-      wait_for("log", "opened anew")
+      wait_for("log", "opened again")
       wait_for_workers(server, 2, without: @former) unless args.include?("0")
       server.get("/after")
       wait_for("access", "/after")
       assert_equal ["out /after", "/after"], [text("stdout"), text("access")].map(&:strip)
-      assert_match(%r{opened anew.*err /after$}m, text("log"))
-      FILES.each { |name| refute_match(%r{/after|opened anew|stopp}, text("#{name}.1")) }
+      assert_match(%r{opened again.*err /after$}m, text("log"))
+      FILES.each { |name| refute_match(%r{/after|opened again|stopp}, text("#{name}.1")) }
       stop_and_clear(server)
     end
   end
@@ -49,7 +49,7 @@ class ProcessReopeningTest < Support::TestCase
       wait_for_workers(server, 2)
       rotate
       server.signal("HUP")
-      wait_for("log", "opened anew")
+      wait_for("log", "opened again")
       eventually { !files_of(@former.first).intersect?([path("log.1"), path("access.1")]) }
       open_gate
       client.read_response

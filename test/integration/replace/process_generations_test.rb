@@ -36,7 +36,7 @@ class ProcessGenerationsTest < Support::TestCase
     former = workers(server)
     temp_file("bad")
     change_restart_file
-    server.wait_for_output(/g2 not all workers are ready: the former ones serve until they are/)
+    server.wait_for_output(/g2 not all workers are ready: the former workers serve until all are/)
     eventually(10, "one worker that is ready") { next_workers(server).size == 1 }
     assert_equal former, workers(server)
     2.times { server.signal("TTOU") } # the kernel may merge signals of one kind

@@ -56,7 +56,7 @@ class ProcessRenewalTest < Support::TestCase
       now.size == 3 && !now.intersect?(former)
     end
     assert_equal 4, most
-    server.wait_for_output(/log files are opened anew, workers are replaced one after the other/)
+    server.wait_for_output(/log files are opened again, workers are replaced one after the other/)
   end
 
   def test_spawn_interval_lies_between_two_starts

@@ -61,7 +61,7 @@ class ProcessDispositionsTest < Support::TestCase
       server.signal("USR2")
       server.wait_for_output(/SIGUSR2/)
       assert_equal ["HUP"], server.get.body.split
-      refute_match(/opened anew/, server.output.text)
+      refute_match(/opened again/, server.output.text)
       server.stop
     end
   end

@@ -63,7 +63,7 @@ class ProcessAdoptedTest < Support::TestCase
   def test_a_descriptor_that_does_not_listen_fails_the_start
     server = start_bontebok(ready: false, listen: nil, env: { "SERVER_STARTER_PORT" => "80=99" })
     assert_equal 1, server.wait.exitstatus
-    assert_equal "bontebok: start_server (80): descriptor 99 is no TCP or unix socket that listens",
+    assert_equal "bontebok: start_server (80): descriptor 99 is not a listening TCP or unix socket",
                  server.output.text.chomp
   end
 

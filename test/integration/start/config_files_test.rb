@@ -79,7 +79,7 @@ class ConfigFilesTest < Support::TestCase
     second = start_bontebok(ready: false, listen: :tcp, args: %w[-w 0 --pidfile a.pid --log a.log])
     assert_equal 1, second.wait.exitstatus
     second.output.wait_for_end
-    assert_equal "bontebok: #{temp_dir}/a.pid has the number of a server that lives: #{first.pid}\n", second.output.text
+    assert_equal "bontebok: #{temp_dir}/a.pid has the pid of a running server: #{first.pid}\n", second.output.text
     assert_equal 1, Dir.glob("#{temp_dir}/loaded-*").size
     first.kill
     start_bontebok(listen: :tcp, args: %w[-w 0 --pidfile a.pid])

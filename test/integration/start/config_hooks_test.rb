@@ -97,7 +97,7 @@ class ConfigHooksTest < Support::TestCase
 
   # As if the application raised it: the hook has not failed, but the process must end.
   def test_a_hook_between_requests_can_end_its_process
-    { "on_error" => "the hook on_error", "out_of_band" => "what was to be done out of band" }.each do |name, what|
+    { "on_error" => "the hook on_error", "out_of_band" => "the out-of-band work" }.each do |name, what|
       server = start("#{name} { raise NoMemoryError, 'no room' }\n", args: %w[-w 1 --max-gc-per-request 1])
       old = server.get.body.to_i
       assert_equal 500, server.get("/raise").status

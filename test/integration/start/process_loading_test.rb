@@ -52,7 +52,7 @@ class ProcessLoadingTest < Support::TestCase
     RUBY
     [%w[-w 0], %w[-w 1]].each do |args|
       server = start_bontebok(args: [*args, "-c", "hup.rb"], rackup: GATED_APP)
-      server.wait_for_output(/log files are opened anew/)
+      server.wait_for_output(/log files are opened again/)
       assert_equal 200, server.get.status
       server.stop
     end
@@ -65,7 +65,7 @@ class ProcessLoadingTest < Support::TestCase
                               rackup: "$stderr.puts 'loading'\nsleep 0.01 until File.exist?('go')\n#{GATED_APP}")
       server.wait_for_output(/loading/)
       %w[HUP USR1 USR2].each { |signal| Process.kill(signal, -server.pid) }
-      server.wait_for_output(/log files are opened anew/)
+      server.wait_for_output(/log files are opened again/)
       server.wait_for_output(/SIGUSR2 is reserved/)
       temp_file("go")
       server.wait_until_ready

@@ -68,7 +68,7 @@ class WrongStartsTest < Support::TestCase
   def test_a_second_server_with_the_pid_file_is_rejected
     path = "#{temp_dir}/a.pid"
     living = start_bontebok(args: ["-w", "1", "--pidfile", path], rackup: APP)
-    assert_refused 1, "#{path} has the number of a server that lives: #{living.pid}", "--pidfile", path
+    assert_refused 1, "#{path} has the pid of a running server: #{living.pid}", "--pidfile", path
     assert_equal "#{living.pid}\n", File.read(path)
   end
 

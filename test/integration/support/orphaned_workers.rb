@@ -45,7 +45,7 @@ module OrphanedWorkers
     temp_file("hold")
     kill_master(server)
     server.wait_for_output(/the workers of a master that died are the supervisor/)
-    former.each { |pid| server.wait_for_output(/ #{pid} w\d g1 the master is gone: serves on/) }
+    former.each { |pid| server.wait_for_output(/ #{pid} w\d g1 the master is gone: goes on serving/) }
     former
   end
 

@@ -32,7 +32,7 @@ module Runner
                 jobs: -> { files("integration/**/*", processes: 2, cores: WAITING) }),
       Group.new("core", "the core in C: unit tests under ASan and UBSan, plain and vector scanners",
                 jobs: -> { [make("core", "test")] }),
-      Group.new("threads", "those of them that have threads under ThreadSanitizer; with --full all of them",
+      Group.new("threads", "the core's tests that use threads, under ThreadSanitizer; with --full all of them",
                 jobs: -> { [make("core", "tsan")] }, full: -> { [make("core", "tsan-all")] }),
       Group.new("ext", "the binding, under the newest Rack", jobs: -> { files("ext/**/*", cores: HALF) }),
       Group.new("lint", "the rules of the tree: layers, sizes, paths in docs, packaging, style",
@@ -50,7 +50,7 @@ module Runner
                 jobs: -> { [make("core", "warnings"), make("load", "warnings")] }),
       Group.new("memory", "the binding under valgrind",
                 full: -> { [Job.new("bundle", "exec", "rake", "--silent", "test:memory", env: VALGRIND)] }),
-      Group.new("timing", "whatever needs time or a free processor for its verdict",
+      Group.new("timing", "tests that need time or a free processor for their verdict",
                 jobs: -> { timing }, full: -> { timing(env: KILLING) }, alone: true),
       Group.new("soak", "long runs under load: no request is lost, no sanitizer has anything to say",
                 full: -> { files("soak/*") + [Job.new("bench/soak", "--seconds", "120")] }, alone: true)

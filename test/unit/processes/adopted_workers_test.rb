@@ -5,9 +5,9 @@ require "test_helper"
 require "bontebok/processes/adopted_workers"
 require "bontebok/log/log"
 
-# What the supervisor does with workers whose master has died: here they are its own children from the start.
+# The supervisor and workers whose master has died. Here the workers are its own children from the start.
 class AdoptedWorkersTest < Support::TestCase
-  # What of Bontebok::WorkerLinks is used.
+  # The part of Bontebok::WorkerLinks that AdoptedWorkers uses.
   Board = Struct.new(:pids, :forgotten, :leaving) do
     def forget(pid)
       forgotten << pid
@@ -42,7 +42,7 @@ class AdoptedWorkersTest < Support::TestCase
     assert_nil @adopted.deadline
   end
 
-  def test_so_many_serve_on_and_the_others_retire
+  def test_as_many_workers_as_asked_for_go_on_and_the_others_retire
     first, second = start(2)
     @adopted.take
     2.times { @adopted.keep(1) }
@@ -52,7 +52,7 @@ class AdoptedWorkersTest < Support::TestCase
     assert_equal "TERM to #{first}\n", @said.gets
   end
 
-  def test_those_that_leave_already_are_none_that_serve_on
+  def test_workers_that_leave_already_do_not_count_as_kept
     first, second = start(2)
     @scoreboard.leaving = [first]
     @adopted.take
@@ -63,8 +63,8 @@ class AdoptedWorkersTest < Support::TestCase
     assert_equal 1, logged.scan(/are the supervisor's now: #{second}$/).size
   end
 
-  # The next master dies before all workers of the first one have ended.
-  def test_those_that_were_told_to_leave_are_none_that_serve_on
+  # The next master dies before all workers of the first master have ended.
+  def test_workers_that_were_told_to_leave_do_not_count_as_kept
     first = start(1).last
     @adopted.take
     @adopted.keep(0)
@@ -78,7 +78,7 @@ class AdoptedWorkersTest < Support::TestCase
     assert_equal "TERM to #{third}\n", @said.gets
   end
 
-  def test_what_a_stop_tells_them
+  def test_a_stop_sends_the_workers_a_signal
     pid = start(1).last
     @adopted.take
     { drain: "QUIT", quit: "INT" }.each do |how, signal|
@@ -90,7 +90,7 @@ class AdoptedWorkersTest < Support::TestCase
     assert_equal 9, status.termsig
   end
 
-  def test_who_is_adopted_after_the_stop_is_told_at_once_and_has_what_time_is_left
+  def test_a_worker_that_is_adopted_after_the_stop_is_told_at_once_and_has_the_time_that_is_left
     @adopted.stop(:drain)
     later(PATIENCE - 1) do
       pid = start(1).last
@@ -100,14 +100,14 @@ class AdoptedWorkersTest < Support::TestCase
     end
   end
 
-  # Calls these stalled.
+  # Stands for StalledWorkers. look: { pid => reason }.
   Stalled = Struct.new(:look) do
     def time
       4711
     end
   end
 
-  def test_who_does_not_move_is_killed_once
+  def test_a_worker_that_does_not_move_is_killed_once
     stalled = Stalled.new({})
     @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, patience: PATIENCE, log: Bontebok::Log.new(@writer),
                                                          stalled: stalled)
@@ -122,7 +122,7 @@ class AdoptedWorkersTest < Support::TestCase
     assert_equal 1, @reader.read_nonblock(4096).scan("worker (pid #{second}) has not moved: killed").size
   end
 
-  def test_who_does_not_end_is_killed_once
+  def test_a_worker_that_does_not_end_is_killed_once
     pid = start(1).last
     @adopted.take
     @adopted.keep(0)
@@ -137,8 +137,8 @@ class AdoptedWorkersTest < Support::TestCase
     assert_match(/warn .*pid #{pid}\) has left: killed by SIGKILL/, logged)
   end
 
-  # Whoever it was: the lanes of a worker that died with its master are on the board as well.
-  def test_lanes_of_whoever_has_ended_are_forgotten
+  # The scoreboard also has the lanes of a worker that died with its master.
+  def test_lanes_of_every_process_that_has_ended_are_forgotten
     dead, living = start(2)
     Process.kill("KILL", dead)
     eventually { Support::ProcessTable.entry(dead).nil? }
@@ -153,7 +153,7 @@ class AdoptedWorkersTest < Support::TestCase
 
   private
 
-  # Children that tell which signal has come. Returns their pids.
+  # Starts children that write each signal that they get to @say. Returns their pids.
   def start(count)
     pids = Array.new(count) do
       begun, begin_to_wait = IO.pipe
@@ -163,7 +163,7 @@ class AdoptedWorkersTest < Support::TestCase
         loop { sleep }
       end
       begin_to_wait.close
-      begun.read # its end: the child handles signals
+      begun.read # ends when the child handles signals
       begun.close
       pid
     end

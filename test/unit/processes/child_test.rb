@@ -5,8 +5,8 @@ require "minitest/mock"
 require "bontebok/processes/child"
 require "bontebok/system/signal_queue"
 
-# The first moments of a process of ours: INT and HUP come from a terminal to all, also to one that has no handlers of
-# its own yet; so may USR1 and the others.
+# The first moments of a child. A terminal sends INT and HUP to all processes, also to a child that has no handlers of
+# its own yet. USR1 and other signals may come as early.
 class ChildTest < Support::TestCase
   SIGNALS = Bontebok::QuietSignals::NAMES
 
@@ -20,13 +20,13 @@ class ChildTest < Support::TestCase
     @former.each { |signal, handler| Signal.trap(signal, handler || "DEFAULT") }
   end
 
-  def test_they_do_not_end_it_before_it_has_handlers_of_its_own
+  def test_signals_do_not_end_a_child_before_it_has_handlers_of_its_own
     child = Bontebok::Child.fork(1, to_close: [@events]) { receive_all && 3 }
     assert_equal "exit status 3", ending(child)
   end
 
-  # It still has its parent's handlers.
-  def test_nor_at_the_very_beginning
+  # The child still has its parent's handlers.
+  def test_signals_do_not_end_a_child_right_after_the_fork
     fork_process = Process.method(:_fork)
     fork_and_receive = -> { fork_process.call.tap { |pid| receive_all if pid.zero? } }
     child = Process.stub(:_fork, fork_and_receive) { Bontebok::Child.fork(1) { 3 } }

@@ -3,11 +3,11 @@
 require "test_helper"
 require_relative "../support/children_case"
 
-# Children whose channel is closed although they live.
+# Children that live but have closed their channel.
 class ChildrenDeafTest < Support::TestCase
   include ChildrenCase
 
-  # Closes its channel when the test says so, as exec would.
+  # Closes its channel when the test sends USR1, as exec would.
   DEAF = lambda do |channel|
     reader, writer = IO.pipe
     Signal.trap("USR1") { writer.close }
@@ -23,7 +23,7 @@ class ChildrenDeafTest < Support::TestCase
     sleep
   end
 
-  def test_one_is_replaced_at_once_and_has_its_time_to_end
+  def test_a_child_without_a_channel_is_replaced_at_once_and_has_time_to_end
     keep(1, patience: 60) { @started.empty? ? DEAF : STEADY }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("USR1", @started[0].pid)
@@ -35,8 +35,8 @@ class ChildrenDeafTest < Support::TestCase
     assert_log(/worker \(pid #{@started[0].pid}\) did not end within 60 s: killed$/)
   end
 
-  # It would be started again and again.
-  def test_the_second_in_a_row_is_a_failure
+  # Otherwise it would be started again and again.
+  def test_the_second_child_in_a_row_that_closes_its_channel_is_a_failure
     keep(1, pause: 30, patience: 60) { DEAF }
     2.times do |count|
       mind_until { @started.size == count + 1 && @started.last.reached?(:ready) }
@@ -49,7 +49,7 @@ class ChildrenDeafTest < Support::TestCase
     mind_until { @started.size == 3 }
   end
 
-  def test_one_that_loads_is_a_failed_start
+  def test_a_loading_child_that_closes_its_channel_is_a_failed_start
     keep(1, pause: 0.01, patience: 60) { @started.empty? ? DEAF_WHILE_LOADING : STEADY }
     mind_until { @started.size == 2 && @started[1].reached?(:ready) }
     assert_alive @started[0]
@@ -57,8 +57,8 @@ class ChildrenDeafTest < Support::TestCase
     mind_until { gone?(@started[0]) }
   end
 
-  # Its end may be known a moment later.
-  def test_one_that_has_closed_its_channel_has_a_moment_to_end
+  # The end of a process may be known a moment after its channel closes.
+  def test_a_child_that_has_closed_its_channel_has_a_moment_to_end
     keep(1) { DEAF }
     mind_until { @keeper.settled?(:ready) }
     now = Bontebok::Clock.now
@@ -67,8 +67,8 @@ class ChildrenDeafTest < Support::TestCase
     assert_operator @started[0].instance_variable_get(:@lost_at), :>=, now + 0.5
   end
 
-  # Its channel closes a moment before its end is known.
-  def test_one_that_ends_is_none_of_them
+  # The channel closes a moment before the end is known.
+  def test_a_child_that_ends_does_not_count_as_one_that_closed_its_channel
     keep(1) { STEADY }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("KILL", @started[0].pid)
@@ -77,7 +77,7 @@ class ChildrenDeafTest < Support::TestCase
     refute_match(/has closed its channel/, logged)
   end
 
-  def test_one_that_leaves_already_has_its_time
+  def test_a_child_that_leaves_already_keeps_its_time
     keep(1, patience: 60) { DEAF }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:drain)

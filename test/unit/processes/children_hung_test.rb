@@ -7,7 +7,8 @@ require_relative "../support/children_case"
 class ChildrenHungTest < Support::TestCase
   include ChildrenCase
 
-  # Says what the test asks for by a signal, and ends only at once.
+  # Says the word that belongs to a signal of the test. Ends only if it is told to end at once, or its channel is
+  # closed.
   HANGING = lambda do |channel|
     { "USR1" => :hung, "USR2" => :stuck, "HUP" => :emptied, "QUIT" => :leave }.each do |signal, word|
       Signal.trap(signal) { channel.say(word) }
@@ -18,14 +19,14 @@ class ChildrenHungTest < Support::TestCase
     0
   end
 
-  def test_all_that_hang_are_replaced_at_once
+  def test_all_children_that_hang_are_replaced_at_once
     hang(3, "USR1")
     assert_equal [1, 2, 3], @started.last(3).map(&:number).sort
     @started.first(3).each { |child| assert_alive child }
     assert_log(/worker 2 \(pid #{@started[1].pid}\) hangs in a request: it leaves when its replacement is ready$/)
   end
 
-  def test_one_that_hangs_serves_on_until_its_replacement_is_ready
+  def test_a_child_that_hangs_goes_on_until_its_replacement_is_ready
     keep(1, patience: 60) { @started.empty? ? HANGING : WAITING }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("USR1", @started[0].pid)
@@ -38,7 +39,7 @@ class ChildrenHungTest < Support::TestCase
     assert_log(/did not end within 60 s: killed/)
   end
 
-  def test_one_that_hangs_in_all_threads_has_a_second
+  def test_a_child_that_hangs_in_all_threads_has_a_second_to_end
     keep(1, patience: 60) { @started.empty? ? HANGING : LOADING }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("USR2", @started[0].pid)
@@ -51,7 +52,7 @@ class ChildrenHungTest < Support::TestCase
     assert_log(/info \d+ \S+ \S+ worker \(pid #{@started[0].pid}\) has left: killed by SIGKILL$/)
   end
 
-  def test_also_one_that_leaves_already
+  def test_a_child_that_leaves_and_hangs_in_all_threads_has_a_second_to_end
     keep(1, patience: 60) { HANGING }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:drain)
@@ -59,9 +60,10 @@ class ChildrenHungTest < Support::TestCase
     mind_until { logged.include?("hangs in all its threads") }
     pass_time(1)
     mind_until { @keeper.empty? }
+    assert_log(/did not end within 1 s: killed$/)
   end
 
-  def test_one_that_has_nothing_else_left_is_killed_at_once
+  def test_a_child_that_has_only_requests_that_hang_is_killed_at_once
     keep(1, patience: 60) { @started.empty? ? HANGING : STEADY }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("HUP", @started[0].pid)
@@ -69,7 +71,7 @@ class ChildrenHungTest < Support::TestCase
     assert_log(/worker \(pid #{@started[0].pid}\) has only requests that hang: killed$/)
   end
 
-  def test_there_are_never_more_than_twice_as_many
+  def test_there_are_never_more_than_twice_as_many_children
     hang(2, "USR1")
     newer = @started.last(2)
     newer.each { |child| Process.kill("USR1", child.pid) }
@@ -82,7 +84,7 @@ class ChildrenHungTest < Support::TestCase
     assert_equal 1, @started.last.number
   end
 
-  def test_one_that_hangs_holds_up_no_turn
+  def test_a_child_that_hangs_holds_up_no_turn
     keep(2, patience: 60) { @started.size < 2 ? HANGING : STEADY }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("USR1", @started[0].pid)
@@ -92,19 +94,20 @@ class ChildrenHungTest < Support::TestCase
     assert_alive @started[0]
   end
 
-  # To hang is no failure of the number's.
-  def test_its_number_does_not_pause
+  # A child that hangs is no failure of its number.
+  def test_the_number_of_a_child_that_hangs_does_not_pause
     keep(1, pause: 30, patience: 60) { HANGING }
     5.times do |count|
       mind_until { @started.size == count + 1 && @started.last.reached?(:ready) }
       Process.kill("HUP", @started.last.pid)
     end
     mind_until { @started.size == 6 }
+    assert_equal [1], @started.map(&:number).uniq
   end
 
   private
 
-  # Has so many hang, and be replaced by others that hang later.
+  # Lets `count` children hang, and waits until children that hang later replace them.
   def hang(count, signal)
     keep(count, patience: 60) { HANGING }
     mind_until { @keeper.settled?(:ready) }

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/children_case"
 
-# Children that take too long, and what counts of the time.
+# Children that take too long, and which time counts.
 class ChildrenLateTest < Support::TestCase
   include ChildrenCase
 
@@ -22,21 +22,21 @@ class ChildrenLateTest < Support::TestCase
     assert_log(/did not become ready within #{LIMIT} s: killed/)
   end
 
-  # So of a stop no more can count.
-  def test_while_one_has_a_limit_the_waits_are_short
+  # Only a short part of a stop counts then.
+  def test_waits_are_short_while_a_child_has_a_limit
     keep(1, boot: LIMIT) { LOADING }
     mind_until { @started.size == 1 }
     assert_operator wait_seconds, :<=, 0.25
     assert_operator wait_seconds(until_then: Bontebok::Clock.now + 0.1), :<=, 0.1
   end
 
-  def test_without_a_limit_nothing_ends_the_wait
+  def test_a_wait_has_no_end_if_there_is_no_limit
     keep(1) { LOADING }
     mind_until { @started.size == 1 }
     assert_nil wait_seconds
   end
 
-  def test_while_none_has_a_limit_they_are_as_long_as_can_be
+  def test_waits_last_until_the_next_look_while_no_child_has_a_limit
     stalled = Struct.new(:time, :look).new(Bontebok::Clock.now + LIMIT, {})
     keep(1, stalled: stalled) { STEADY }
     mind_until { @keeper.settled?(:ready) }
@@ -48,7 +48,7 @@ class ChildrenLateTest < Support::TestCase
 
   private
 
-  # For how long the keeper would wait.
+  # Returns the seconds that the keeper would wait; nil: without an end.
   def wait_seconds(**options)
     seconds = nil
     IO.stub(:select, proc { |*arguments| (seconds = arguments.last) && nil }) { @keeper.wait(@events, **options) }

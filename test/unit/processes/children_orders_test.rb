@@ -3,11 +3,11 @@
 require "test_helper"
 require_relative "../support/children_case"
 
-# What children are told beside their end, how many there are to be, and who is killed.
+# Words for children, the number of children, and children that are killed.
 class ChildrenOrdersTest < Support::TestCase
   include ChildrenCase
 
-  # Tells by its exit status how many words have come, when it has heard :quit.
+  # Ends when it has heard :quit. The exit status is the number of :reopen that it has heard.
   COUNTING = lambda do |channel|
     channel.say(:loaded)
     words = []
@@ -15,7 +15,7 @@ class ChildrenOrdersTest < Support::TestCase
     words.count(:reopen)
   end
 
-  def test_one_that_loads_is_told_when_it_is_loaded
+  def test_a_child_that_loads_is_told_when_it_is_loaded
     wait, loaded = IO.pipe
     keep(1) { ->(channel) { wait.read(1) && COUNTING.call(channel) } }
     mind_until { @started.any? }
@@ -34,7 +34,7 @@ class ChildrenOrdersTest < Support::TestCase
     [wait, loaded].each(&:close)
   end
 
-  def test_there_may_be_more_and_fewer_but_not_less_than_one
+  def test_the_number_of_children_can_change_but_the_last_child_stays
     keep(1) { STEADY }
     mind_until { @keeper.settled?(:ready) }
     @keeper.more
@@ -46,8 +46,8 @@ class ChildrenOrdersTest < Support::TestCase
     assert_log(/2 workers$.* 1 worker$/m)
   end
 
-  # It was about to be replaced: nobody takes its place any more.
-  def test_the_one_that_goes_takes_its_replacement_along
+  # The child was about to be replaced. Its replacement is not needed any more.
+  def test_a_child_that_is_not_needed_takes_its_replacement_along
     keep(2) { @started.size < 2 ? STEADY : LOADING }
     mind_until { @keeper.settled?(:ready) }
     @keeper.renew
@@ -58,7 +58,7 @@ class ChildrenOrdersTest < Support::TestCase
     assert_equal 4, @started.size
   end
 
-  def test_who_does_not_become_ready_in_time_has_failed
+  def test_a_child_that_does_not_become_ready_in_time_has_failed
     keep(2, boot: 60) { |number| number == 1 ? LOADING : STEADY }
     mind_until { @keeper.any?(:ready) }
     refute @keeper.settled?(:ready)
@@ -68,7 +68,7 @@ class ChildrenOrdersTest < Support::TestCase
     assert @keeper.any?(:ready)
   end
 
-  def test_who_waits_for_the_others_does_so_without_a_limit
+  def test_a_loaded_child_waits_for_the_others_without_a_limit
     keep(1, boot: 60) { WAITING }
     mind_until { @keeper.any?(:loaded) }
     assert_nil @started[0].deadline
@@ -78,7 +78,7 @@ class ChildrenOrdersTest < Support::TestCase
     assert_nil @started[0].deadline
   end
 
-  def test_between_two_starts_there_is_an_interval
+  def test_an_interval_passes_between_two_starts
     keep(3, interval: 60) { STEADY }
     mind_until { @keeper.settled?(:loaded) && @keeper.any?(:loaded) }
     assert_starts_after(60, 1, 2)
@@ -90,8 +90,8 @@ class ChildrenOrdersTest < Support::TestCase
     assert_starts_after(60, 4, 5)
   end
 
-  # As long as none is ready they are waited for.
-  def test_with_an_interval_a_first_one_that_fails_settles_nothing
+  # The other children are waited for as long as no child is loaded.
+  def test_a_first_child_that_fails_does_not_settle_children_that_start_later
     keep(2, interval: 20, pause: 30) { |number| number == 1 ? FAILING : STEADY }
     mind_until { logged.include?("before it was ready") }
     refute @keeper.settled?(:loaded)
@@ -100,7 +100,7 @@ class ChildrenOrdersTest < Support::TestCase
     assert_equal [1, 2], @started.map(&:number)
   end
 
-  def test_all_who_are_left_are_killed_and_named
+  def test_all_children_that_are_left_are_killed_and_named
     keep(2, patience: 60) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:quit)
@@ -112,7 +112,7 @@ class ChildrenOrdersTest < Support::TestCase
 
   private
 
-  # There are so many now, and one more when the seconds have passed, not before.
+  # Asserts that the next child is started when the seconds have passed, and not before.
   def assert_starts_after(seconds, before, after)
     @keeper.tick
     assert_equal before, @started.size

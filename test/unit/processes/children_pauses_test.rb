@@ -3,14 +3,14 @@
 require "test_helper"
 require_relative "../support/children_case"
 
-# Children that fail: how long nobody takes their place.
+# Children that fail: how long their number pauses.
 class ChildrenPausesTest < Support::TestCase
   include ChildrenCase
 
   PAUSE = 10
 
-  # The first time it is replaced at once, then it pauses, longer each time.
-  def test_one_that_was_ready_and_ends_at_once_again_and_again_pauses
+  # The child is replaced at once the first time. After that its number pauses, longer each time.
+  def test_a_child_that_keeps_ending_right_after_it_was_ready_pauses
     keep(1, pause: PAUSE) { BRIEF }
     mind_until { @started.size == 2 && ends == 2 }
     assert_pauses 10, 20, 30, 30
@@ -28,7 +28,7 @@ class ChildrenPausesTest < Support::TestCase
     assert_equal 4, @started.size
   end
 
-  def test_such_a_life_may_end_by_leaving
+  def test_a_long_life_that_ends_by_leaving_ends_the_pauses
     keep(1, pause: PAUSE) { [BRIEF, LEAVING, BRIEF, STEADY][@started.size] }
     mind_until { @started.size == 2 && @keeper.any?(:ready) }
     pass_time(PAUSE)
@@ -37,14 +37,14 @@ class ChildrenPausesTest < Support::TestCase
     assert_equal 4, @started.size
   end
 
-  # Two to the power of them is more than a Float can be.
-  def test_any_number_of_failures_without_a_pause
+  # Two to the power of this number is more than a Float can be.
+  def test_a_pause_of_zero_stays_zero_after_any_number_of_failures
     pauses = Bontebok::Children::Pauses.new(0.0, 0)
     1100.times { pauses.failed(1) }
     assert_operator pauses.over(1), :<=, Bontebok::Clock.now
   end
 
-  def test_one_that_was_not_pauses_longer_each_time
+  def test_a_child_that_was_never_ready_pauses_longer_each_time
     keep(1, pause: PAUSE) { FAILING }
     mind_until { ends == 1 }
     assert_pauses 10, 20, 30, 30
@@ -62,7 +62,7 @@ class ChildrenPausesTest < Support::TestCase
     assert_pauses 30
   end
 
-  def test_one_that_cannot_be_forked_is_tried_again
+  def test_a_child_that_cannot_be_forked_is_tried_again
     keep(1, pause: 0.01) { (@attempts = @attempts.to_i + 1) < 3 ? raise(Errno::EAGAIN) : STEADY }
     mind_until { @keeper.settled?(:ready) && @keeper.any?(:ready) }
     assert_equal 3, @attempts
@@ -71,12 +71,12 @@ class ChildrenPausesTest < Support::TestCase
 
   private
 
-  # What the log tells of.
+  # The number of ends in the log.
   def ends
     logged.scan(" ended").size
   end
 
-  # The next one is started when so many seconds have passed, and ends; likewise those after it.
+  # Asserts for each pause that the next child is started when so many seconds have passed, not before, and ends.
   def assert_pauses(*all)
     all.each do |seconds|
       count = @started.size

@@ -7,13 +7,13 @@ require_relative "../support/children_case"
 class ChildrenRenewalTest < Support::TestCase
   include ChildrenCase
 
-  # Ends as one does that has not loaded the application to the end.
+  # Ends like a child that has not finished loading the application.
   LOADING_SLOWLY = lambda do |_channel|
     Signal.trap("TERM") { exit!(1) }
     sleep
   end
 
-  def test_all_are_renewed_without_a_gap
+  def test_all_children_are_renewed_without_a_gap
     keep(2) { STEADY }
     mind_until { @keeper.settled?(:ready) }
     @keeper.renew
@@ -22,7 +22,7 @@ class ChildrenRenewalTest < Support::TestCase
     assert_equal [1, 2, 1, 2], @started.map(&:number)
   end
 
-  def test_one_that_is_to_be_replaced_before_it_is_ready_serves_until_then
+  def test_a_child_that_is_renewed_before_it_is_ready_serves_until_its_replacement_does
     keep(1) { WAITING }
     mind_until { @keeper.settled?(:loaded) }
     @keeper.renew
@@ -34,8 +34,8 @@ class ChildrenRenewalTest < Support::TestCase
     assert_alive @started[1]
   end
 
-  # However often they are to be replaced, of each number there are one that serves and one that loads.
-  def test_one_that_is_to_be_replaced_before_it_is_loaded_goes_at_once
+  # However often children are renewed, each number has one child that serves and one that loads.
+  def test_a_child_that_is_renewed_while_it_loads_ends_at_once
     keep(2) { @started.size < 2 ? STEADY : LOADING_SLOWLY }
     mind_until { @keeper.settled?(:ready) }
     3.times do |turn|
@@ -48,7 +48,7 @@ class ChildrenRenewalTest < Support::TestCase
     assert_log(/worker 1 \(pid #{@started[2].pid}\) is replaced before it was ready$/)
   end
 
-  def test_also_when_there_is_nobody_who_serves
+  def test_a_child_that_is_renewed_while_it_loads_ends_at_once_even_if_no_child_serves
     keep(1) { LOADING_SLOWLY }
     mind_until { @started.size == 1 }
     @keeper.renew
@@ -56,7 +56,7 @@ class ChildrenRenewalTest < Support::TestCase
     assert_alive @started[1]
   end
 
-  def test_one_that_may_serve_goes_when_another_of_its_number_may
+  def test_a_loaded_child_that_is_renewed_ends_if_another_of_its_number_may_serve
     keep(1) { WAITING }
     mind_until { @keeper.settled?(:loaded) }
     2.times do |turn|

@@ -7,7 +7,7 @@ require_relative "../support/children_case"
 class ChildrenStalledTest < Support::TestCase
   include ChildrenCase
 
-  # Tells of those that the test calls stalled.
+  # Stands for StalledWorkers: finds the children that the test calls stalled.
   class Stalled
     attr_reader :time, :looks
     attr_accessor :found
@@ -24,7 +24,7 @@ class ChildrenStalledTest < Support::TestCase
     end
   end
 
-  def test_one_is_killed_and_replaced
+  def test_a_stalled_child_is_killed_and_replaced
     stalled = Stalled.new
     keep(2, pause: 60, patience: 60, stalled: stalled) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }
@@ -36,8 +36,8 @@ class ChildrenStalledTest < Support::TestCase
     assert_alive @started[0]
   end
 
-  # They need not have anything to do.
-  def test_those_that_are_ready_are_watched
+  # Children without a request are watched, too.
+  def test_children_are_watched_as_soon_as_one_is_ready
     stalled = Stalled.new
     keep(1, stalled: stalled) { stalled.looks.zero? ? WAITING : STEADY }
     mind_until { @keeper.settled?(:loaded) }

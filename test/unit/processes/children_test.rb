@@ -7,13 +7,13 @@ require_relative "../support/children_case"
 class ChildrenTest < Support::TestCase
   include ChildrenCase
 
-  def test_it_starts_as_many_as_wanted_and_tells_how_far_they_are
+  def test_as_many_children_as_wanted_are_started_and_their_progress_is_known
     keep(3) { STEADY }
     mind_until { @keeper.settled?(:ready) && @keeper.any?(:ready) }
     assert_equal [1, 2, 3], @started.map(&:number)
   end
 
-  def test_those_who_wait_are_told_to_go_also_when_they_come_later
+  def test_children_that_wait_are_told_to_go_even_if_they_come_later
     keep(2) { WAITING }
     mind_until { @keeper.settled?(:loaded) }
     refute @keeper.any?(:ready)
@@ -23,7 +23,7 @@ class ChildrenTest < Support::TestCase
     mind_until { @started.size == 3 && @keeper.settled?(:ready) }
   end
 
-  def test_who_wants_to_know_is_told_of_each_end
+  def test_the_callback_is_told_of_each_end
     ended = Queue.new
     keep(1, ended: ->(child) { ended.push([child.number, child.pid, child.status]) }) { STEADY }
     mind_until { @keeper.settled?(:ready) }
@@ -40,7 +40,7 @@ class ChildrenTest < Support::TestCase
     assert_log(/worker 1 cannot be started: the hook failed/)
   end
 
-  def test_one_that_was_ready_is_replaced_at_once
+  def test_a_child_that_was_ready_is_replaced_at_once
     keep(2, pause: 60) { STEADY }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("KILL", @started[1].pid)
@@ -67,14 +67,15 @@ class ChildrenTest < Support::TestCase
     assert_equal 2, @started.size
   end
 
-  def test_nobody_pauses_for_anothers_failure
+  def test_no_child_pauses_for_the_failure_of_another
     keep(2, pause: 60) { |number| number == 1 ? FAILING : STEADY }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("KILL", @started.find { |child| child.number == 2 }.pid)
     mind_until { @started.size == 3 }
+    assert_equal 2, @started.last.number
   end
 
-  def test_who_asks_to_leave_serves_until_the_replacement_is_ready
+  def test_a_child_that_asks_to_leave_serves_until_its_replacement_is_ready
     keep(1) { @started.empty? ? LEAVING : WAITING }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("USR1", @started[0].pid)
@@ -87,7 +88,7 @@ class ChildrenTest < Support::TestCase
     assert_log(/worker \(pid (\d+)\) leaves when its replacement is ready$.*worker \(pid \1\) has left: exit status 0/m)
   end
 
-  def test_the_end_of_one_that_was_told_to_end_is_told
+  def test_the_end_of_a_child_that_was_told_to_end_is_logged
     keep(3, patience: 60) { |number| [STEADY, STUBBORN, FAILING_AT_THE_END].fetch(number - 1) }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:drain)
@@ -99,7 +100,7 @@ class ChildrenTest < Support::TestCase
     assert_log(/warn \d+ \S+ \S+ worker 3 .* has left: exit status 3$/)
   end
 
-  def test_who_is_killed_by_others_while_it_leaves_is_warned_of
+  def test_a_child_that_others_kill_while_it_leaves_is_logged_as_a_warning
     keep(1, patience: 60) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:drain)
@@ -108,7 +109,7 @@ class ChildrenTest < Support::TestCase
     assert_log(/warn \d+ \S+ \S+ worker .* has left: killed by SIGKILL$/)
   end
 
-  def test_a_replacement_that_fails_is_tried_again_and_the_old_one_stays
+  def test_a_replacement_that_fails_is_tried_again_and_the_old_child_stays
     keep(1, pause: 0.01) { @started.empty? ? LEAVING : FAILING }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("USR1", @started[0].pid)
@@ -116,7 +117,7 @@ class ChildrenTest < Support::TestCase
     assert_alive @started[0]
   end
 
-  def test_who_does_not_finish_is_killed_and_named
+  def test_a_child_that_does_not_finish_is_killed_and_named
     keep(1, patience: 0.05) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:drain)
@@ -125,8 +126,8 @@ class ChildrenTest < Support::TestCase
     assert_equal 1, @started.size
   end
 
-  # The kernel may take its time for the end of one that is killed.
-  def test_who_was_killed_is_not_killed_again
+  # The kernel may need some time to end a process that is killed.
+  def test_a_child_that_was_killed_is_not_killed_again
     keep(1, patience: 0.01) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }
     @started[0].stub(:check, nil) do
@@ -137,11 +138,12 @@ class ChildrenTest < Support::TestCase
     assert_nil @started[0].deadline
   end
 
-  def test_who_is_still_loading_has_nothing_to_finish
+  def test_a_child_that_still_loads_ends_at_once
     keep(1, patience: 60) { ->(_channel) { sleep } }
     mind_until { @started.size == 1 }
     @keeper.stop(:drain)
     mind_until { @keeper.empty? }
+    assert_equal 1, @started.size
   end
 
   def test_no_child_keeps_our_ends_of_channels

@@ -7,7 +7,7 @@ require_relative "../support/children_case"
 class ChildrenTurnsTest < Support::TestCase
   include ChildrenCase
 
-  # Ends when the test lets it, whatever it is told.
+  # Ends only when the test sends USR2, whatever its parent says.
   SLOW = lambda do |channel|
     Signal.trap("USR1") { channel.say(:leave) }
     Signal.trap("USR2") { exit!(0) }
@@ -16,7 +16,7 @@ class ChildrenTurnsTest < Support::TestCase
     sleep
   end
 
-  def test_who_asks_second_waits_until_the_first_has_ended
+  def test_a_child_that_asks_second_waits_until_the_first_has_ended
     keep(2, patience: 60) { @started.size < 2 ? SLOW : STEADY }
     mind_until { @keeper.settled?(:ready) }
     first, second = @started
@@ -32,7 +32,7 @@ class ChildrenTurnsTest < Support::TestCase
     Process.kill("USR2", second.pid)
   end
 
-  def test_all_are_renewed_slowly_and_never_two_at_once
+  def test_all_children_are_renewed_slowly_and_never_two_at_once
     keep(3) { STEADY }
     mind_until { @keeper.settled?(:ready) }
     former = @started.dup
@@ -43,7 +43,7 @@ class ChildrenTurnsTest < Support::TestCase
     assert_equal 4, most
   end
 
-  def test_who_ends_before_its_turn_gives_it_to_the_next
+  def test_a_child_that_ends_before_its_turn_gives_it_to_the_next
     keep(3, patience: 60) { @started.size < 3 ? SLOW : STEADY }
     mind_until { @keeper.settled?(:ready) }
     first, second, third = @started
@@ -57,7 +57,7 @@ class ChildrenTurnsTest < Support::TestCase
     Process.kill("USR2", third.pid)
   end
 
-  def test_while_a_replacement_fails_nobody_else_is_replaced
+  def test_no_other_child_is_replaced_while_a_replacement_fails
     keep(2, pause: 0.01) { @started.size < 2 ? STEADY : FAILING }
     mind_until { @keeper.settled?(:ready) }
     @keeper.renew_slowly

@@ -4,11 +4,11 @@ require "test_helper"
 require "bontebok/processes/generations"
 require_relative "../support/children_case"
 
-# Which generation serves.
+# When a generation takes the place of the former one.
 class GenerationsTest < Support::TestCase
   include ChildrenCase
 
-  # Some of its workers are ready; all of them when the test says so.
+  # Only some workers of this master are ready. All are ready when the test sends USR1.
   PARTIAL = lambda do |channel|
     Signal.trap("USR1") { channel.say(:whole) }
     STEADY.call(channel)
@@ -20,7 +20,7 @@ class GenerationsTest < Support::TestCase
   end
   LIMIT = 60
 
-  def test_the_former_one_serves_until_the_next_one_is_whole
+  def test_the_former_generation_serves_until_the_next_one_is_whole
     begin_with(WHOLE, PARTIAL)
     mind_until { @started[1].reached?(:ready) }
     refute_predicate @started[0], :leaving?
@@ -31,7 +31,7 @@ class GenerationsTest < Support::TestCase
     refute_predicate @started[1], :leaving?
   end
 
-  def test_one_that_is_not_whole_in_time_is_stopped_and_the_former_one_stays
+  def test_a_generation_that_is_not_whole_in_time_is_stopped_and_the_former_one_stays
     begin_with(WHOLE, PARTIAL)
     mind_until { @started[1].reached?(:ready) }
     pass_time(LIMIT - 1)
@@ -57,14 +57,14 @@ class GenerationsTest < Support::TestCase
     mind_until { gone?(@started[1]) }
   end
 
-  def test_one_that_does_not_load_in_time_as_well
+  def test_a_generation_that_does_not_load_in_time_is_stopped_as_well
     begin_with(WHOLE, LOADING)
     pass_time(LIMIT)
     mind_until { gone?(@started[1]) }
     assert_alive @started[0]
   end
 
-  # At once: what was stopped is no failure.
+  # There is no pause: a generation that was stopped is no failure.
   def test_the_next_renewal_tries_again
     begin_with(WHOLE, PARTIAL, WHOLE)
     pass_time(LIMIT)
@@ -74,7 +74,7 @@ class GenerationsTest < Support::TestCase
     assert_alive @started[2]
   end
 
-  def test_a_renewal_meanwhile_replaces_the_one_that_is_not_whole
+  def test_a_renewal_replaces_a_generation_that_is_not_whole_yet
     begin_with(WHOLE, PARTIAL, PARTIAL)
     mind_until { @started[1].reached?(:ready) }
     @keeper.renew
@@ -84,7 +84,7 @@ class GenerationsTest < Support::TestCase
     mind_until { gone?(@started[0]) }
   end
 
-  def test_one_that_was_given_up_leaves_a_former_one_that_is_replaced_when_it_ends
+  def test_a_former_generation_that_stayed_is_replaced_when_it_ends
     begin_with(WHOLE, PARTIAL, WHOLE)
     pass_time(LIMIT)
     mind_until { gone?(@started[1]) }
@@ -92,7 +92,7 @@ class GenerationsTest < Support::TestCase
     mind_until { @started.size == 3 && @started[2].reached?(:whole) }
   end
 
-  def test_without_a_former_one_there_is_no_limit
+  def test_a_generation_without_a_former_one_has_no_limit
     begin_with(WHOLE, PARTIAL)
     mind_until { @started[1].reached?(:ready) }
     Process.kill("KILL", @started[0].pid)
@@ -103,14 +103,15 @@ class GenerationsTest < Support::TestCase
     assert_alive @started[1]
   end
 
-  def test_a_stop_meanwhile_ends_both
+  def test_a_stop_ends_both_generations
     begin_with(WHOLE, PARTIAL)
     mind_until { @started[1].reached?(:ready) }
     @keeper.stop(:drain)
     mind_until { @keeper.empty? }
+    assert_equal 2, @started.size
   end
 
-  def test_one_worker_may_take_the_whole_time_and_the_others_are_started_later
+  def test_the_limit_is_one_workers_time_and_the_intervals_between_the_starts
     config = Struct.new(:seconds) { def seconds(name) = to_h.fetch(:seconds).fetch(name) }
     seconds = { err_respawn_interval: 1, graceful_timeout: 30, worker_boot_timeout: 60, spawn_interval: 2 }
     { 60 => 66, 0 => Float::INFINITY }.each do |boot, expected|
@@ -122,7 +123,7 @@ class GenerationsTest < Support::TestCase
 
   private
 
-  # The first generation serves, and the next one is started.
+  # Returns when the first generation serves and the next one is started.
   def begin_with(*behaviours)
     @keeper = Bontebok::Generations.new(limit: -> { LIMIT }, pause: 60, patience: 5, log: Bontebok::Log.new(@writer)) do
       behaviour = behaviours.fetch(@started.size)

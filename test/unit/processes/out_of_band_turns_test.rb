@@ -3,9 +3,9 @@
 require "test_helper"
 require "bontebok/processes/out_of_band_turns"
 
-# Who may be out of band at the same moment.
+# How many workers may do out-of-band work at the same moment.
 class OutOfBandTurnsTest < Support::TestCase
-  # A process that stands for a worker. answer: whether the block was true in it. It stays until `stay` is closed.
+  # A process that stands for a worker. answer: the result of the block that it ran. It stays until `stay` is closed.
   Worker = Struct.new(:pid, :answer, :stay)
 
   def setup
@@ -19,15 +19,15 @@ class OutOfBandTurnsTest < Support::TestCase
     end
   end
 
-  def test_half_of_them_at_most
+  def test_at_most_half_of_the_workers_have_a_turn
     { 1 => 1, 2 => 1, 3 => 1, 4 => 2, 9 => 4 }.each do |count, most|
       turns = Bontebok::OutOfBandTurns.new(count)
       assert_equal [*[true] * most, false], Array.new(most + 1) { worker { turns.take }.answer }, count
     end
   end
 
-  # Also where the application has forked a process meanwhile, which lives on.
-  def test_it_is_given_back
+  # The application has forked a process meanwhile, and that process lives on.
+  def test_a_turn_is_given_back_even_if_a_forked_process_lives_on
     turns = Bontebok::OutOfBandTurns.new(2)
     first = worker do |stay|
       turns.take.tap do
@@ -38,7 +38,7 @@ class OutOfBandTurnsTest < Support::TestCase
     assert_equal [true, true], [first.answer, worker { turns.take }.answer]
   end
 
-  def test_whoever_dies_has_none
+  def test_a_worker_that_dies_has_no_turn_any_longer
     turns = Bontebok::OutOfBandTurns.new(2)
     holder = worker { turns.take }
     refute worker { turns.take }.answer
@@ -46,7 +46,7 @@ class OutOfBandTurnsTest < Support::TestCase
     eventually { worker { turns.take }.answer }
   end
 
-  def test_without_the_files_each_goes_by_itself
+  def test_a_worker_that_cannot_open_the_files_needs_no_turn
     turns = Bontebok::OutOfBandTurns.new(2)
     assert_equal([true] * 2, Array.new(2) { worker { limit_descriptors { turns.take } }.answer })
   end

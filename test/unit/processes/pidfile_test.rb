@@ -4,14 +4,14 @@ require "test_helper"
 require "timeout"
 require "bontebok/processes/pidfile"
 
-# Whose number is in the file, and who may replace or remove it.
+# Which process has its number in the file, and which process may replace or remove the file.
 class PidfileTest < Support::TestCase
   def setup
     @path = File.join(temp_dir, "bontebok.pid")
     @pidfile = Bontebok::Pidfile.new(@path)
   end
 
-  def test_written_whole_and_removed
+  def test_the_file_is_written_whole_and_removed
     @pidfile.write
     assert_equal ["#{Process.pid}\n", ["bontebok.pid"]], [File.read(@path), Dir.children(temp_dir)]
     @pidfile.remove
@@ -19,16 +19,16 @@ class PidfileTest < Support::TestCase
     @pidfile.remove
   end
 
-  def test_one_of_a_living_process_is_refused
+  def test_a_file_of_a_living_process_is_not_replaced
     [Process.ppid, 1].each do |owner|
       File.write(@path, "#{owner}\n")
       error = assert_raises(Bontebok::StartError) { @pidfile.write }
-      assert_equal ["#{@path} has the number of a server that lives: #{owner}", 1], [error.message, error.exit_status]
+      assert_equal ["#{@path} has the pid of a running server: #{owner}", 1], [error.message, error.exit_status]
       assert_equal "#{owner}\n", File.read(@path)
     end
   end
 
-  def test_a_stale_one_is_replaced
+  def test_a_stale_file_is_replaced
     ended = start_process("true").tap(&:wait).pid
     [ended, Process.pid, "", "nonsense", -1, 1 << 70].each do |text|
       File.write(@path, "#{text}\n")
@@ -37,8 +37,8 @@ class PidfileTest < Support::TestCase
     end
   end
 
-  # After a reboot, or a crash long ago, the number is another's.
-  def test_one_whose_number_another_process_has_by_now_is_replaced
+  # After a reboot, or long after a crash, another process may have the number.
+  def test_a_file_whose_number_belongs_to_a_younger_process_is_replaced
     other = start_process("sleep", "60").pid
     File.write(@path, "#{other}\n")
     assert_raises(Bontebok::StartError) { @pidfile.write }
@@ -47,7 +47,7 @@ class PidfileTest < Support::TestCase
     assert_equal "#{Process.pid}\n", File.read(@path)
   end
 
-  def test_one_of_a_zombie_is_replaced
+  def test_a_file_of_a_zombie_is_replaced
     zombie = Process.spawn("true")
     eventually { File.read("/proc/#{zombie}/stat").include?(") Z ") }
     File.write(@path, "#{zombie}\n")
@@ -57,7 +57,7 @@ class PidfileTest < Support::TestCase
     Process.wait(zombie)
   end
 
-  def test_whom_it_lets_write
+  def test_only_its_owner_may_write_to_the_file
     former = File.umask(0)
     @pidfile.write
     assert_equal "644", File.stat(@path).mode.to_s(8)[-3..]
@@ -65,14 +65,14 @@ class PidfileTest < Support::TestCase
     File.umask(former)
   end
 
-  def test_what_lies_under_the_temporary_name_is_not_written_to
+  def test_a_link_under_the_temporary_name_is_not_followed
     other = temp_file("other", "its own")
     File.symlink(other, "#{@path}.#{Process.pid}")
     @pidfile.write
     assert_equal ["its own", "file"], [File.read(other), File.lstat(@path).ftype]
   end
 
-  # In a directory where others may write.
+  # Other users may write in the directory.
   def test_a_pipe_or_endless_device_under_its_name_is_replaced
     [-> { File.mkfifo(@path) }, -> { File.symlink("/dev/zero", @path) }].each do |make|
       make.call
@@ -82,14 +82,14 @@ class PidfileTest < Support::TestCase
     end
   end
 
-  def test_one_that_is_no_longer_ours_stays
+  def test_a_file_that_is_no_longer_ours_stays
     @pidfile.write
     File.write(@path, "1\n")
     @pidfile.remove
     assert_path_exists @path
   end
 
-  def test_a_directory_that_is_not_there
+  def test_a_file_that_cannot_be_written_is_an_error
     error = assert_raises(Bontebok::StartError) { Bontebok::Pidfile.new("/none/a.pid").write }
     assert_equal "cannot write the file /none/a.pid: No such file or directory", error.message
     Dir.mkdir(@path)

@@ -3,9 +3,9 @@
 require "test_helper"
 require "bontebok/processes/restart_file"
 
-# A file that is made or touched calls for a restart, once.
+# A file that is created or touched asks for a restart, once.
 class RestartFileTest < Support::TestCase
-  def test_each_change_is_told_once
+  def test_each_change_is_reported_once
     told = Queue.new
     path = File.join(temp_dir, "restart.txt")
     watch = Bontebok::RestartFile.watch(path, interval: 0.001) { told.push(:changed) }
@@ -14,7 +14,7 @@ class RestartFileTest < Support::TestCase
       assert_equal :changed, told.pop
     end
     File.unlink(path)
-    put(path, 3) # as it was
+    put(path, 3) # the same time as before
     put(path, 4)
     assert_equal :changed, told.pop
     assert_empty told
@@ -24,7 +24,7 @@ class RestartFileTest < Support::TestCase
 
   private
 
-  # Whole, and with its time.
+  # Replaces the file as a whole, together with its time.
   def put(path, second)
     File.write("#{path}.new", "")
     File.utime(second, second, "#{path}.new")

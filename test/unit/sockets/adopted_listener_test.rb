@@ -6,7 +6,8 @@ require "bontebok/config/config"
 require "bontebok/sockets/listeners"
 require "bontebok/log/log"
 
-# Sockets that listened before are served beside those that were asked for, and stay their owner's.
+# Sockets that another program opened and handed over. The server serves them beside the addresses that it was asked
+# for, and they stay their owner's.
 class AdoptedListenerTest < Support::TestCase
   def setup
     @handed_over = []
@@ -18,7 +19,7 @@ class AdoptedListenerTest < Support::TestCase
     [*@handed_over, @log].each(&:close)
   end
 
-  def test_beside_them_no_default_address_is_opened
+  def test_no_default_address_is_opened_beside_adopted_sockets
     tcp = hand_over(TCPServer.new("127.0.0.1", 0))
     named = hand_over(UNIXServer.new(path = File.join(temp_dir, "a=1.sock")))
     abstract = hand_over(UNIXServer.new("\0bontebok-test-#{Process.pid}"))
@@ -30,7 +31,7 @@ class AdoptedListenerTest < Support::TestCase
     assert_equal 3, [tcp, named, abstract].map(&:closed?).count(false)
   end
 
-  def test_ipv6
+  def test_an_ipv6_address_is_shown_in_brackets
     server = hand_over(TCPServer.new("::1", 0))
     start
     listener = @listeners.first
@@ -45,8 +46,8 @@ class AdoptedListenerTest < Support::TestCase
     assert_equal "unix:#{temp_dir}/b.sock", @listeners.to_a[2].to_s
   end
 
-  # As systemd opens a port that has no address, and as a configuration file asks for one.
-  def test_all_of_ipv6_is_all_of_ipv4_too_unless_it_says_otherwise
+  # systemd opens a port without an address like this, and a configuration file asks for one like this.
+  def test_a_wildcard_of_ipv6_serves_both_families_unless_it_is_v6_only
     { false => ["the test"], true => ["the test", nil] }.each do |v6_only, origins|
       socket = hand_over(socket_of_ipv6(v6_only: v6_only))
       start(socket.local_address.ip_port.to_s)
@@ -55,13 +56,13 @@ class AdoptedListenerTest < Support::TestCase
     end
   end
 
-  def test_a_path_that_is_not_ascii
+  def test_a_path_that_is_not_ascii_is_recognized
     hand_over(UNIXServer.new(path = File.join(temp_dir, "Käse.sock")))
     start("unix:#{path}")
     assert_equal([["the test", "unix:#{path}"]], @listeners.map { |listener| [listener.origin, listener.to_s] })
   end
 
-  def test_what_connections_inherit
+  def test_an_adopted_socket_gets_the_options_that_connections_inherit
     socket = hand_over(TCPServer.new("127.0.0.1", 0))
     start(defer_accept: ["5"])
     %i[NODELAY DEFER_ACCEPT].each { |name| assert_operator socket.getsockopt(:TCP, name).int, :>, 0, name }
@@ -69,7 +70,7 @@ class AdoptedListenerTest < Support::TestCase
   end
 
   # tcpi_sacked of a listener is the length of its queue.
-  def test_the_queue_keeps_its_length_unless_it_is_asked_for
+  def test_the_queue_keeps_its_length_unless_a_length_is_asked_for
     socket = hand_over(TCPServer.new("127.0.0.1", 0).tap { |server| server.listen(17) })
     start
     assert_equal 17, queue_length(socket)
@@ -77,7 +78,7 @@ class AdoptedListenerTest < Support::TestCase
     assert_equal 23, queue_length(socket)
   end
 
-  def test_its_file_is_not_ours
+  def test_the_file_of_an_adopted_socket_is_not_removed
     hand_over(UNIXServer.new(path = File.join(temp_dir, "a.sock")))
     start
     @listeners.take_note
@@ -87,14 +88,14 @@ class AdoptedListenerTest < Support::TestCase
     UNIXSocket.new(path).close
   end
 
-  def test_what_is_no_stream_that_listens
+  def test_a_descriptor_that_is_no_listening_stream_socket_is_rejected
     others = [Socket.new(:INET, :STREAM), UDPSocket.new, Socket.new(Socket::AF_NETLINK, :RAW), File.open(File::NULL)]
     others.each { |other| assert_refused(hand_over(other).fileno) }
     assert_refused(1_000_000)
   end
 
-  # A virtual machine's, say, which systemd can listen on as well.
-  def test_what_is_of_another_family
+  # For example a socket for virtual machines (AF_VSOCK, 40): systemd can open one as well.
+  def test_a_socket_of_another_family_is_rejected
     server = hand_over(TCPServer.new("127.0.0.1", 0))
     server.define_singleton_method(:local_address) { Addrinfo.new([40, *[0] * 14].pack("SC*")) }
     Socket.stub(:for_fd, server) { assert_refused(server.fileno) }
@@ -106,7 +107,8 @@ class AdoptedListenerTest < Support::TestCase
     @handed_over.push(socket).last
   end
 
-  # What was handed over is ours to close: the test keeps a copy. A platform that sets $PORT asks for no second address.
+  # The listeners close the sockets that they adopt, so they get copies. PORT, which a platform sets, must not add a
+  # second address.
   def start(*listen, **written)
     @listeners&.close
     entries = @handed_over.map { |socket| entry(socket.dup.tap { |copy| copy.autoclose = false }.fileno) }
@@ -138,6 +140,6 @@ class AdoptedListenerTest < Support::TestCase
     error = assert_raises(Bontebok::StartError) do
       Bontebok::AdoptedListener.new(entry(fileno), backlog: nil, defer_accept: 0)
     end
-    assert_equal "the test: descriptor #{fileno} is no TCP or unix socket that listens", error.message
+    assert_equal "the test: descriptor #{fileno} is not a listening TCP or unix socket", error.message
   end
 end

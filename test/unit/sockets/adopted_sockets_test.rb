@@ -4,41 +4,41 @@ require "test_helper"
 require "bontebok/sockets/adopted_sockets"
 require "bontebok/log/log"
 
-# Which descriptors the environment hands over, by both protocols.
+# The descriptors that the environment hands over, by the protocols of start_server and of systemd.
 class AdoptedSocketsTest < Minitest::Test
-  def test_all_entries_of_start_server
+  def test_all_entries_of_start_server_are_taken
     assert_equal({ 4 => "start_server (8080)", 5 => "start_server ([::1]:80)", 12 => "start_server (/run/a.sock)" },
                  take("SERVER_STARTER_PORT" => "8080=4;[::1]:80=5;/run/a.sock=12"))
   end
 
-  def test_a_path_may_hold_what_separates_entries
+  def test_a_path_may_contain_the_separators_of_entries
     assert_equal({ 4 => "start_server (/a=1=2)", 5 => "start_server (/b;c)", 6 => "start_server (\u{fffd})" },
                  take("SERVER_STARTER_PORT" => "/a=1=2=4;/b;c=5;\xff=6"))
   end
 
-  def test_what_start_server_would_not_write
+  def test_a_malformed_variable_of_start_server_is_an_error
     %w[8080 8080= 8080=x =4 8080=4;9 8080=4;;x 8080=-1].each do |text|
       error = assert_raises(Bontebok::StartError, text) { take("SERVER_STARTER_PORT" => text) }
       assert_equal "SERVER_STARTER_PORT wants ADDRESS=DESCRIPTOR;..., not #{text.inspect}", error.message
     end
   end
 
-  def test_systemd_counts_from_three
+  def test_descriptors_of_systemd_begin_with_three
     assert_equal({ 3 => "systemd (web)", 4 => "systemd", 5 => "systemd (app)" },
                  take(systemd("3", "LISTEN_FDNAMES" => "web::app")))
     assert_equal({ 3 => "systemd" }, take(systemd("1")))
     assert_empty take(systemd("0"))
   end
 
-  def test_what_systemd_would_not_write
+  def test_a_malformed_count_of_systemd_is_an_error
     %w[all -1 99999999].each do |count|
       error = assert_raises(Bontebok::StartError) { take(systemd(count)) }
       assert_equal "LISTEN_FDS wants a number, not #{count.inspect}", error.message
     end
   end
 
-  # A shell in between did not exec: descriptors of these numbers may be anything.
-  def test_what_is_meant_for_another_process_is_not_taken
+  # The cause may be a shell that did not exec: descriptors with these numbers may be any files.
+  def test_descriptors_for_another_process_are_not_taken
     assert_empty take("LISTEN_FDS" => "1", "LISTEN_PID" => "1")
     assert_match(/ warn \d+ \S+ \S+ LISTEN_FDS is not for this process: LISTEN_PID is "1"$/, @log)
     assert_empty take("LISTEN_FDS" => "1", "LISTEN_PID" => "\xff")
@@ -46,18 +46,18 @@ class AdoptedSocketsTest < Minitest::Test
     assert_match(/ LISTEN_PID is not set$/, @log)
   end
 
-  def test_both_at_once_and_no_descriptor_twice
+  def test_both_protocols_are_used_and_no_descriptor_is_taken_twice
     assert_equal [3, 9], take(systemd("1", "SERVER_STARTER_PORT" => "80=3;81=9")).keys.sort
   end
 
-  def test_nothing_is_handed_over
+  def test_an_environment_without_descriptors_hands_over_nothing
     assert_empty take({})
     assert_empty take("SERVER_STARTER_PORT" => " ", "LISTEN_FDS" => "", "LISTEN_PID" => "1")
     assert_equal :wait_readable, @log
   end
 
-  # Whatever the application executes must not think that it has them.
-  def test_the_variables_go
+  # Commands that the application executes must not assume that they have these descriptors.
+  def test_the_variables_are_removed
     environment = systemd("1", "LISTEN_FDNAMES" => "a", "SERVER_STARTER_PORT" => "80=4", "HOME" => "/")
     take(environment)
     assert_equal({ "HOME" => "/" }, environment)

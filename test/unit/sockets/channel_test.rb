@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/sockets/channel"
 
-# The line between a process and its child.
+# The channel between a process and its child.
 class ChannelTest < Minitest::Test
   def setup
     @parent, @child = Bontebok::Channel.pair
@@ -23,20 +23,20 @@ class ChannelTest < Minitest::Test
     assert_equal [], @child.hear
   end
 
-  def test_the_other_ends_end_is_heard_after_its_last_words
+  def test_the_end_of_the_other_process_is_heard_after_its_last_words
     @child.say(:ready)
     @child.close
     assert_equal [[:ready], [:closed], [:closed]], Array.new(3) { @parent.hear }
   end
 
-  def test_saying_something_to_nobody_is_no_error
+  def test_a_word_to_a_process_that_is_gone_is_no_error
     @child.close
-    @parent.say(:drain)
+    assert_nil @parent.say(:drain)
     @parent.close
-    @parent.say(:drain)
+    assert_nil @parent.say(:drain)
   end
 
-  def test_a_forked_process_keeps_none_or_its_own
+  def test_a_forked_process_keeps_no_channel_but_its_own
     assert_empty [@parent, @child] - Bontebok::Channel.all
     kept = [nil, @child].map do |own|
       pid = fork do
@@ -50,7 +50,7 @@ class ChannelTest < Minitest::Test
     assert_equal [@parent, @child], [@parent, @child] - Bontebok::Channel.all
   end
 
-  def test_no_executed_command_has_it
+  def test_an_executed_command_does_not_inherit_a_channel
     assert_predicate @parent.to_io, :close_on_exec?
     assert_predicate @child.to_io, :close_on_exec?
   end

@@ -3,9 +3,9 @@
 require "test_helper"
 require_relative "../../support/listeners_case"
 
-# Sockets are bound early, listen late, are named in the log as they are, and leave no file behind.
+# Sockets are bound early and listen late. The log names their real addresses. They leave no file behind.
 class ListenersTest < Support::ListenersCase
-  def test_as_many_as_the_core_takes
+  def test_there_are_at_most_as_many_listeners_as_the_core_takes
     assert_equal 64, listeners(*["127.0.0.1:0"] * 64).to_a.size
     assert_fails("cannot listen on more than 64 addresses") { listeners(*["127.0.0.1:0"] * 65) }
   end
@@ -20,7 +20,7 @@ class ListenersTest < Support::ListenersCase
     copy&.close
   end
 
-  def test_disowned_the_core_has_nothing_either
+  def test_disowning_closes_the_descriptor_of_the_core_as_well
     listener = listening("127.0.0.1:0").first
     descriptor = listener.descriptor
     listener.disown
@@ -28,7 +28,7 @@ class ListenersTest < Support::ListenersCase
     assert_raises(Errno::ECONNREFUSED) { Support::Client.open(listener.to_s) }
   end
 
-  def test_disowning_spares_a_number_that_is_something_elses_by_now
+  def test_disowning_spares_a_descriptor_whose_number_another_file_has
     listener = listening("127.0.0.1:0").first
     IO.for_fd(descriptor = listener.descriptor).close
     other, writer = IO.pipe
@@ -40,7 +40,7 @@ class ListenersTest < Support::ListenersCase
     [other, writer].compact.each(&:close)
   end
 
-  def test_all_or_none
+  def test_all_addresses_are_bound_or_none
     taken = listening("127.0.0.1:0").first.to_s
     both = listeners("unix:#{temp_dir}/a.sock", taken)
     assert_fails("cannot listen on #{taken}: Address already in use") { both.bind }
@@ -48,15 +48,15 @@ class ListenersTest < Support::ListenersCase
     assert(both.all? { |listener| listener.socket.closed? })
   end
 
-  def test_without_descriptors_there_is_no_start
+  def test_a_bind_without_free_descriptors_fails
     require "bontebok/bontebok"
     failures = (0..9).map { |room| with_descriptors(room) { failure_to_bind } }
-    assert_includes failures, "no room for what workers share: Too many open files"
+    assert_includes failures, "cannot create the workers' shared queue and scoreboard: Too many open files"
     assert_nil failures.last
     assert(@opened[..-2].any? { |all| all.first.socket&.closed? })
   end
 
-  def test_closed_they_leave_no_file
+  def test_closed_listeners_leave_no_file
     both = listening("unix:#{temp_dir}/a.sock", "unix:#{temp_dir}/b.sock")
     Process.wait(fork { exit!(both.close.nil?) })
     assert_equal ["a.sock", "b.sock"], Dir.children(temp_dir).sort
@@ -64,8 +64,8 @@ class ListenersTest < Support::ListenersCase
     assert_equal [], Dir.children(temp_dir)
   end
 
-  # Which is a server's end: nothing may come in between.
-  def test_a_file_that_cannot_be_removed_is_told
+  # The files are removed when the server ends: an error must not keep it from removing the other files.
+  def test_a_file_that_cannot_be_removed_is_logged
     directory = File.join(temp_dir, "run")
     Dir.mkdir(directory)
     both = listening("unix:#{directory}/a.sock", "unix:#{temp_dir}/b.sock")
@@ -79,14 +79,14 @@ class ListenersTest < Support::ListenersCase
 
   private
 
-  # nil: there is none.
+  # Returns the message of the failure; nil: bind succeeds.
   def failure_to_bind
     listeners("127.0.0.1:0").bind && nil
   rescue Bontebok::StartError => e
     e.message
   end
 
-  # With so few that can be opened.
+  # Runs the block with a limit under which only `room` more descriptors can be opened.
   def with_descriptors(room)
     limit = Process.getrlimit(:NOFILE)
     Process.setrlimit(:NOFILE, File.open(File::NULL, &:fileno) + room, limit.last)

@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/sockets/stalled_workers"
 
-# Which workers do not move, as a board shows it.
+# Workers that do not move, as the scoreboard shows them.
 class StalledWorkersTest < Support::TestCase
   Board = Struct.new(:lanes)
   Clock = Struct.new(:now, :lost)
@@ -15,29 +15,29 @@ class StalledWorkersTest < Support::TestCase
     @stalled = Bontebok::StalledWorkers.new(@scoreboard, 60, clock: @clock, stops: @stops.method(:[]))
   end
 
-  def test_one_that_does_not_move
+  def test_a_worker_that_does_not_move_is_stalled
     show(lane(1, taken: 60_000, silent: 60_000, label: "GET /a"), lane(1, taken: 61_000, silent: 60_000),
          lane(2, taken: 59_000, silent: 70_000, label: "GET /b"), lane(3))
     assert_equal({ 1 => "has not moved for 60 s, with these requests: GET /a, 1 without a name" }, watch_for(60))
   end
 
-  def test_one_that_has_never_moved
+  def test_a_worker_that_has_never_moved_is_stalled
     show(lane(1, taken: 60_000))
     assert_equal({ 1 => "has not moved for 60 s, with these requests: 1 without a name" }, watch_for(60))
   end
 
-  def test_one_that_moves
+  def test_a_worker_that_moves_or_has_no_request_is_not_stalled
     show(lane(1, taken: 600_000, silent: 1000), lane(2, silent: 600_000))
     assert_empty watch_for(60)
   end
 
-  # The oldest request counts, whatever else the process takes.
-  def test_one_that_takes_more
+  # The oldest request counts, whatever other requests the worker has taken.
+  def test_a_worker_that_takes_another_request_is_still_stalled
     show(lane(1, taken: 60_000, silent: 60_000, label: "GET /a"), lane(1, taken: 1000, silent: 60_000, label: "PUT /b"))
     assert_equal({ 1 => "has not moved for 60 s, with these requests: GET /a, PUT /b" }, watch_for(60))
   end
 
-  def test_it_looks_from_time_to_time
+  def test_a_look_before_its_time_finds_nothing
     show(lane(1, taken: 60_000))
     watch_for(60)
     assert_empty @stalled.look
@@ -46,14 +46,14 @@ class StalledWorkersTest < Support::TestCase
 
   STOPPED = "has not moved for 60 s: its process is stopped, without a request"
 
-  def test_one_that_is_stopped_without_a_request
+  def test_a_worker_whose_process_is_stopped_without_a_request_is_stalled
     show(lane(1), lane(1), lane(2))
     @stops[1] = "a stop"
     assert_empty watch_for(60)
     assert_equal({ 1 => STOPPED }, watch_for(15))
   end
 
-  def test_a_stop_that_has_not_lasted
+  def test_a_stop_counts_only_if_it_lasts
     show(lane(1))
     @stops[1] = "a stop"
     assert_empty watch_for(60)
@@ -66,7 +66,7 @@ class StalledWorkersTest < Support::TestCase
     assert_empty watch_for(60)
   end
 
-  def test_who_watches_was_stopped_as_well
+  def test_a_stop_is_timed_again_if_the_watching_process_was_stopped
     show(lane(1))
     @stops[1] = "a stop"
     assert_empty watch_for(60)
@@ -75,15 +75,15 @@ class StalledWorkersTest < Support::TestCase
     assert_equal({ 1 => STOPPED }, watch_for(15))
   end
 
-  # Maybe everybody was.
-  def test_who_watches_was_stopped
+  # Maybe all processes were stopped.
+  def test_a_worker_is_watched_again_if_the_watching_process_was_stopped
     show(lane(1, taken: 90_000))
     @clock.lost += 61
     assert_empty watch_for(60)
     refute_empty watch_for(15)
   end
 
-  def test_nobody_has_watched_for_long
+  def test_a_worker_is_watched_again_after_a_long_time_without_a_look
     show(lane(1, taken: 90_000))
     @clock.now += 3600
     assert_empty @stalled.look
@@ -91,7 +91,7 @@ class StalledWorkersTest < Support::TestCase
     refute_empty watch_for(15)
   end
 
-  def test_who_watches_is_a_little_late
+  def test_a_look_that_is_a_little_late_counts
     show(lane(1, taken: 90_000))
     assert_empty @stalled.look
     @clock.lost += 14
@@ -108,7 +108,7 @@ class StalledWorkersTest < Support::TestCase
     @scoreboard.lanes = lanes
   end
 
-  # What the last look in that time finds.
+  # Looks every 15 s for so many seconds. Returns the result of the last look.
   def watch_for(seconds)
     found = nil
     (seconds / 15).times do

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../../support/listeners_case"
 
-# Ports and names: what an address stands for, and whose the port is.
+# The sockets that an address stands for, and when its port counts as in use.
 class TcpListenerTest < Support::ListenersCase
   def test_port_0_becomes_the_port_that_the_kernel_chose
     listener = listening("127.0.0.1:0").first
@@ -12,7 +12,7 @@ class TcpListenerTest < Support::ListenersCase
     Support::Client.open(listener.to_s) { |client| assert client }
   end
 
-  def test_ipv6
+  def test_an_ipv6_address_is_served
     listener = listening("[::1]:0").first
     assert_match(/\A\[::1\]:\d+\z/, listener.to_s)
     assert_equal "[::1]", listener.server_name
@@ -27,8 +27,8 @@ class TcpListenerTest < Support::ListenersCase
     end
   end
 
-  # As files for other servers say it, in either order.
-  def test_both_wildcards
+  # Configuration files for other servers ask for both, in either order.
+  def test_both_wildcards_are_served_on_one_port
     port = held_port("::")
     [["[::]:#{port}", port.to_s], [port.to_s, "[0::0]:#{port}"]].each do |addresses|
       both = listening(*addresses)
@@ -39,13 +39,13 @@ class TcpListenerTest < Support::ListenersCase
     assert_equal(2, listening("[::]:0", "0.0.0.0:0").count)
   end
 
-  def test_an_ipv4_address_in_the_form_of_ipv6
+  def test_an_ipv4_address_in_the_form_of_ipv6_is_served
     listener = listening("[::ffff:127.0.0.1]:0").first
     Support::Client.open("127.0.0.1:#{listener.server_port}") { |client| assert client }
   end
 
-  # As where /etc/hosts says that localhost is ::1 as well, and there is no IPv6.
-  def test_of_a_name_only_addresses_that_this_machine_has
+  # For example, /etc/hosts says that localhost is ::1 as well, but the machine has no IPv6.
+  def test_a_name_stands_only_for_addresses_that_this_machine_has
     known = %w[127.0.0.1 192.0.2.1].map { |address| Addrinfo.tcp(address, 0) }
     named = ->(host, *) { host == "name" ? known : raise(SocketError) }
     Addrinfo.stub(:getaddrinfo, ->(host, _, _, _, _, flag) { flag == 4 ? raise(SocketError) : named.call(host) }) do
@@ -55,12 +55,12 @@ class TcpListenerTest < Support::ListenersCase
     end
   end
 
-  def test_a_name_is_all_its_addresses
+  def test_a_name_stands_for_all_its_addresses
     addresses = Addrinfo.getaddrinfo("localhost", 0, nil, :STREAM, nil, Socket::AI_ADDRCONFIG).map(&:ip_address).uniq
     assert_equal(addresses, listening("localhost:0").map { |listener| listener.server_name.delete("[]") })
   end
 
-  def test_options_of_the_socket
+  def test_a_socket_has_nodelay_and_if_asked_reuseport
     socket = listening("127.0.0.1:0", reuse_port: ["true"]).first.socket
     assert_equal [1, 1], [socket.getsockopt(:TCP, :NODELAY).int, socket.getsockopt(:SOCKET, :REUSEPORT).int]
     assert_predicate socket, :close_on_exec?
@@ -77,7 +77,7 @@ class TcpListenerTest < Support::ListenersCase
     assert_fails("cannot listen on #{taken}: Address already in use") { listeners(taken).bind }
   end
 
-  # As another server does whose application loads.
+  # Another server is in this state while its application loads.
   def test_a_port_that_is_bound_is_in_use_before_it_listens
     first = listeners("127.0.0.1:0").tap(&:bind)
     address = first.first.to_s
@@ -86,7 +86,7 @@ class TcpListenerTest < Support::ListenersCase
     Support::Client.open(address) { |client| assert client }
   end
 
-  # Those that the former server has closed are in TIME_WAIT for a minute.
+  # The connections that the former server has closed are in TIME_WAIT for a minute.
   def test_connections_of_a_former_server_do_not_keep_the_port
     address = leave_connections
     next_one = listeners(address).tap(&:bind)
@@ -95,14 +95,14 @@ class TcpListenerTest < Support::ListenersCase
     Support::Client.open(address) { |client| assert client }
   end
 
-  def test_an_unknown_name_and_a_foreign_address
+  def test_an_unknown_name_and_a_foreign_address_are_errors
     assert_fails(/\Acannot listen on name\.invalid:80: /) { listeners("name.invalid:80") }
     assert_fails("cannot listen on 192.0.2.1:80: Cannot assign requested address") { listeners("192.0.2.1:80").bind }
   end
 
   private
 
-  # The address of a server that is gone.
+  # Leaves a connection in TIME_WAIT. Returns the address of the server, which is gone.
   def leave_connections
     former = listening("127.0.0.1:0")
     listener = former.first

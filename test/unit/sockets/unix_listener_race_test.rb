@@ -3,9 +3,9 @@
 require "test_helper"
 require_relative "../../support/unix_listener_case"
 
-# Of servers that start at the same moment on the same unix socket one listens, the others are refused.
+# If several servers start on the same unix socket at the same moment, one listens and the others fail.
 class UnixListenerRaceTest < Support::UnixListenerCase
-  def test_of_two_that_bind_at_the_same_time_the_later_one_is_refused
+  def test_the_later_of_two_listeners_that_bind_at_the_same_time_fails
     first = listener.tap(&:bind)
     second = listener.tap(&:bind)
     first.listen
@@ -14,13 +14,13 @@ class UnixListenerRaceTest < Support::UnixListenerCase
     assert_equal ["a.sock"], Dir.children(temp_dir)
   end
 
-  # At each call that the first one makes, another thread's listener comes and goes as far as it can.
-  def test_of_two_that_listen_at_the_same_time_one_is_refused
+  # At each C call of the first listener, a rival in another thread gets as far as it can.
+  def test_one_of_two_listeners_that_listen_at_the_same_time_fails
     moments = (1..).take_while { |moment| one_listens_when_a_rival_comes_at(moment) }
     assert_operator moments.size, :>, 10
   end
 
-  def test_a_directory_that_somebody_keeps_locked_or_that_cannot_be_read
+  def test_a_listener_listens_without_a_lock_on_its_directory
     File.open(temp_dir) do |directory|
       directory.flock(File::LOCK_EX)
       listener.tap(&:bind).tap(&:listen).unlink
@@ -31,7 +31,7 @@ class UnixListenerRaceTest < Support::UnixListenerCase
 
   private
 
-  # Returns nil when the first one was done before its so many-th call.
+  # moment: the number of a call. Returns nil if the first listener was done before this call.
   def one_listens_when_a_rival_comes_at(moment)
     UNIXServer.new(path = File.join(temp_dir, "#{moment}.sock")).close
     both = Array.new(2) { listener(path).tap(&:bind) }

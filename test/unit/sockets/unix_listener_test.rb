@@ -3,9 +3,10 @@
 require "test_helper"
 require_relative "../../support/unix_listener_case"
 
-# A unix socket appears when it listens, replaces a stale one, never a living one, and goes with its server.
+# The file of a unix socket appears when the socket listens, and is removed when its server ends. It replaces the file
+# of a dead server, never that of a living one.
 class UnixListenerTest < Support::UnixListenerCase
-  def test_it_appears_when_it_listens
+  def test_the_file_appears_when_the_socket_listens
     listener = listener().tap(&:bind)
     refute_path_exists @path
     listener.listen
@@ -14,8 +15,8 @@ class UnixListenerTest < Support::UnixListenerCase
     assert_equal ["unix:#{@path}", "localhost", 80], [listener.to_s, listener.server_name, listener.server_port]
   end
 
-  # Whatever the umask is: a proxy has a user of its own.
-  def test_everybody_may_connect_who_may_enter_the_directory
+  # The umask does not matter: a proxy runs as another user.
+  def test_every_user_who_may_enter_the_directory_may_connect
     former = File.umask(0o077)
     listening
     assert_equal 0o777, File.stat(@path).mode & 0o777
@@ -23,22 +24,22 @@ class UnixListenerTest < Support::UnixListenerCase
     File.umask(former)
   end
 
-  def test_its_mode_and_group
+  def test_the_file_has_the_mode_and_group_that_were_asked_for
     group = Process.uid.zero? ? 4 : Process.gid
     listening(mode: 0o640, owner: Etc.getpwuid.name, group: group.to_s)
     stat = File.stat(@path)
     assert_equal [0o640, Process.uid, group], [stat.mode & 0o777, stat.uid, stat.gid]
   end
 
-  def test_an_owner_that_there_is_not
+  def test_an_unknown_owner_or_group_is_an_error
     error = assert_raises(Bontebok::StartError) { listener(owner: "nobody-of-this-name") }
     assert_match(/\Athe owner of unix sockets: can't find user for nobody-of-this-name/, error.message)
     error = assert_raises(Bontebok::StartError) { listener(group: "no-such-group") }
     assert_match(/\Athe owner of unix sockets: can't find group for no-such-group/, error.message)
   end
 
-  # Before the application loads, and nothing stays.
-  def test_an_owner_that_it_cannot_be_given_to
+  # The error comes before the application loads, and no file stays.
+  def test_an_owner_that_the_server_may_not_set_is_an_error
     File.stub(:chown, ->(*) { raise Errno::EPERM }) do
       error = assert_raises(Bontebok::StartError) { listener(owner: "0").bind }
       assert_equal "cannot listen on unix:#{@path}: not permitted to set the file's owner and group", error.message
@@ -46,9 +47,9 @@ class UnixListenerTest < Support::UnixListenerCase
     assert_equal [], Dir.children(temp_dir)
   end
 
-  # Somebody else may write in the directory, and the server is root: a link in the socket's place leads to no file of
-  # his choice.
-  def test_only_a_socket_is_given_away
+  # An attacker may write in the directory while the server is root: a link in the socket's place must not make the
+  # server change another file's mode or owner.
+  def test_a_link_in_the_sockets_place_changes_no_other_file
     listening(other = File.join(temp_dir, "other.sock"))
     precious = [temp_file("precious"), other].each { |path| File.chmod(0o600, path) }
     [[:link, precious.first], [:symlink, precious.first], [:symlink, other]].each do |way, target|
@@ -59,20 +60,20 @@ class UnixListenerTest < Support::UnixListenerCase
     assert_equal([0o600, 0o600], precious.map { |path| File.stat(path).mode & 0o777 })
   end
 
-  def test_unlink_removes_it
+  def test_unlink_removes_the_file
     listening.unlink
     assert_equal [], Dir.children(temp_dir)
   end
 
-  # Nothing may be left of a server that is killed while its application loads.
-  def test_there_is_no_file_of_any_name_before_it_listens
+  # A server that is killed while its application loads must leave nothing behind.
+  def test_no_file_of_any_name_exists_before_the_socket_listens
     UNIXServer.new(@path).close
     listener.tap(&:bind)
     assert_equal [], Dir.children(temp_dir)
   end
 
-  # The number of the file that we removed may be that of another server's socket by now: here it is the same file.
-  def test_unlink_removes_once
+  # The file of another server's socket may have the inode number of the file that we removed. Here it is the same file.
+  def test_unlink_removes_the_file_only_once
     listener = listening
     File.link(@path, spare = "#{@path}.spare")
     listener.unlink
@@ -81,7 +82,8 @@ class UnixListenerTest < Support::UnixListenerCase
     assert_path_exists @path
   end
 
-  def test_unlink_leaves_what_may_be_somebody_elses_since_our_socket_was_closed
+  # The file may belong to another server since then.
+  def test_unlink_leaves_the_file_if_our_socket_was_closed
     listener = listening.tap(&:close)
     listener.unlink
     assert_path_exists @path
@@ -95,7 +97,7 @@ class UnixListenerTest < Support::UnixListenerCase
     refute_path_exists @path
   end
 
-  def test_unlink_in_a_directory_that_is_gone_or_is_one_no_more
+  def test_unlink_in_a_directory_that_is_gone_or_became_a_file_is_no_error
     Dir.mkdir(directory = File.join(temp_dir, "run"))
     listener = listening(File.join(directory, "a.sock"))
     File.rename(directory, "#{directory}.was")
@@ -105,9 +107,10 @@ class UnixListenerTest < Support::UnixListenerCase
     File.rename(directory, "#{directory}.is")
     temp_file("run")
     listener.unlink
+    assert_equal %w[run run.is run.was], Dir.children(temp_dir).sort
   end
 
-  def test_unlink_leaves_what_somebody_else_put_there
+  def test_unlink_leaves_a_socket_that_another_server_put_there
     listener = listening
     File.unlink(@path)
     listener.unlink
@@ -124,12 +127,12 @@ class UnixListenerTest < Support::UnixListenerCase
     Support::Client.open("unix:#{@path}") { |client| assert client }
   end
 
-  def test_a_living_one_is_refused
+  def test_a_socket_that_is_in_use_is_not_replaced
     listening
     assert_in_use(" by process #{Process.pid}") { listener.bind }
   end
 
-  def test_one_whose_queue_is_full_is_living
+  def test_a_socket_whose_queue_is_full_is_in_use
     server = UNIXServer.new(@path)
     server.listen(0)
     waiting = Socket.new(Socket::PF_UNIX, Socket::SOCK_STREAM)
@@ -145,12 +148,12 @@ class UnixListenerTest < Support::UnixListenerCase
     assert_equal ["cannot listen on unix:#{@path}: File exists", "precious"], [error.message, File.read(@path)]
   end
 
-  def test_missing_directory
+  def test_a_missing_directory_is_an_error
     error = assert_raises(Bontebok::StartError) { listener("/nonexistent/a.sock").bind }
     assert_equal "cannot listen on unix:/nonexistent/a.sock: No such file or directory", error.message
   end
 
-  def test_the_longest_path_and_a_name_of_one_letter
+  def test_the_longest_path_and_a_name_of_one_letter_are_possible
     directory = File.join(temp_dir, "x" * (105 - temp_dir.size - 1)).tap { |path| Dir.mkdir(path) }
     longest = File.join(directory, "s")
     assert_equal 107, longest.bytesize
@@ -158,7 +161,7 @@ class UnixListenerTest < Support::UnixListenerCase
     assert_path_exists longest
   end
 
-  def test_abstract_name
+  def test_an_abstract_name_is_served_and_is_in_use_once_it_is_bound
     @path = "@bontebok-test-#{Process.pid}"
     first = listener.tap(&:bind)
     assert_in_use { listener.bind }

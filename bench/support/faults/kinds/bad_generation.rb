@@ -7,7 +7,7 @@ module Bench
     # A deploy of a version that one worker can load, and no worker after it. The probe needs more than two of four
     # workers.
     class BadGeneration < Fault
-      def title = "a deploy: of the new version one worker becomes ready, the others fail; 4 workers, 2 of them needed"
+      def title = "a deploy: one worker of the new version becomes ready, the others fail; 4 workers, 2 of them needed"
       def settings = { workers: 4, preload: false, boot_limit: 5 }
       def path = "/sleep/0.1"
 

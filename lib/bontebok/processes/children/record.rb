@@ -35,7 +35,7 @@ module Bontebok
 
       def incomplete(child, seconds)
         @log.error("#{describe(child)} did not get all of its workers ready within #{seconds} s: it is stopped, " \
-                   "the former one goes on")
+                   "the former master goes on")
       end
 
       # wholly: all its threads hang.
