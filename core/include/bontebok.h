@@ -37,7 +37,8 @@
     X(BB_ESHORT, -7, "the body is shorter than the Content-Length that was announced")                       \
     X(BB_ENOSPACE, -8, "the spool is full")                                                                  \
     X(BB_EFORMAT, -9, "a text in the settings is not well-formed")                                           \
-    X(BB_EDISK, -10, "the disk of the spool is full or fails; errno has the reason")
+    X(BB_EDISK, -10, "the disk of the spool is full or fails; errno has the reason")                         \
+    X(BB_ELOST, -11, "a message is lost: no descriptor is free")
 
 enum bb_code {
 #define BB_CODE_ENUM(name, number, text) name = number,
@@ -45,7 +46,7 @@ enum bb_code {
 #undef BB_CODE_ENUM
 };
 
-/* Returns the text of a code, or "unknown code" for any other number. The text is static. */
+/* Returns the static text of a code, or "unknown code". */
 const char *bb_error_text(int code);
 
 /* ---- the request ---- */
@@ -393,8 +394,7 @@ int bb_reply_wait(struct bb_lane *lane);
  * is not whole: BB_ESHORT: fewer bytes than announced; BB_EGONE, BB_ENOMEM: as bb_reply_write(). */
 int bb_reply_end(struct bb_lane *lane);
 
-/* Ends the request without a whole response: resets the connection, or closes it after the core's own 504.
- * The request is not valid any more. */
+/* Ends the request without a whole response: resets the connection, or closes it after the core's 504. */
 void bb_reply_abort(struct bb_lane *lane);
 
 #endif

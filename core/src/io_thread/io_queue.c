@@ -17,11 +17,11 @@ static bool nobody_is_idle(const struct bb_worker *worker)
 
 /* ---- new connections ---- */
 
-/* Accepts under the lock, because listeners may be about to be closed. BB_DRAINED: there is no such
- * listener. */
+/* Accepts under the lock, because listeners may be about to be closed. BB_AGAIN: nothing is to be accepted.
+ */
 static int accept_from(struct bb_worker *worker, int index, int *fd, char *peer)
 {
-    int code = BB_DRAINED;
+    int code = BB_AGAIN;
     pthread_mutex_lock(&worker->lock);
     if (index < bb__worker_count_open(worker)) code = bb__sock_accept(worker->listeners[index].fd, fd, peer);
     pthread_mutex_unlock(&worker->lock);
@@ -51,9 +51,8 @@ static int accept_one(struct bb__io_thread *io, struct bb_lane *lane, int index)
 /* A connection that cannot be accepted stays in the accept queue. Lanes log the reason. */
 static void accept_all(struct bb__io_thread *io, struct bb_lane *lane)
 {
-    int code = BB_OK;
-    for (int index = 0; index < BB_LISTENERS_MAX && code != BB_DRAINED; index++) {
-        code = BB_OK;
+    for (int index = 0; index < io->worker->listener_count; index++) {
+        int code = BB_OK;
         for (int count = 0; count < ACCEPTS_MAX && code == BB_OK; count++) {
             if (!bb__worker_has_room(io->worker) || bb__io_is_wanted(lane)) return;
             code = accept_one(io, lane, index);
@@ -89,9 +88,10 @@ static bool take_first(struct bb__io_thread *io, struct bb_lane *lane, bool *nud
 {
     struct bb__conn_context *context = &io->context;
     struct bb__conn *conn;
-    int code = bb__conn_set_receive(&lane->set, context, &io->worker->shared_queue, &io->lost, &conn);
-    if (code == BB_AGAIN) return false;
-    *nudged = *nudged || code == BB_EVENT;
+    enum bb__received received =
+        bb__conn_set_receive(&lane->set, context, &io->worker->shared_queue, &io->lost, &conn);
+    if (received == BB_RECEIVED_NOTHING) return false;
+    *nudged = *nudged || received == BB_RECEIVED_NUDGE;
     if (!conn) return true;
     (void)bb__worker_find_room(io->worker, conn->fd);
     bb__io_settle(io, lane, conn, bb__conn_resume(conn, context));

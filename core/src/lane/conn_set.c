@@ -58,28 +58,35 @@ static void tell_lost(struct bb__conn_context *context, struct bb__event_pace *l
 /* A worker that cannot use a request leaves it to another worker this many times. Then it answers. */
 #define SENT_BACK_MAX 3
 
-int bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn_context *context,
-                         const struct bb__shared_queue *shared_queue, struct bb__event_pace *lost,
-                         struct bb__conn **conn)
+enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn_context *context,
+                                       const struct bb__shared_queue *shared_queue,
+                                       struct bb__event_pace *lost, struct bb__conn **conn)
 {
     struct bb__shared_message message;
     *conn = NULL;
-    int code = bb__shared_queue_take(shared_queue, context->scratch, &message);
-    if (code == BB_EGONE)
+    switch (bb__shared_queue_take(shared_queue, context->scratch, &message)) {
+    case BB_OK:
+        break;
+    case BB_ELOST:
         tell_lost(context, lost, 0, "a connection that was passed on is lost: no descriptors are left");
-    if (code == BB_ESYSTEM) tell_lost(context, lost, errno, "shared queue: nothing can be taken from it");
-    if (code != BB_OK) return code == BB_EGONE ? BB_OK : BB_AGAIN;
-    if (message.fd_count == 0) return BB_EVENT;
+        return BB_RECEIVED_MESSAGE;
+    case BB_ESYSTEM:
+        tell_lost(context, lost, errno, "shared queue: nothing can be taken from it");
+        return BB_RECEIVED_NOTHING;
+    default:
+        return BB_RECEIVED_NOTHING;
+    }
+    if (message.fd_count == 0) return BB_RECEIVED_NUDGE;
     if (!bb__conn_is_for_us(context, context->scratch, &message) && message.stamp.sent_back < SENT_BACK_MAX &&
         bb__shared_queue_send_back(shared_queue, context->scratch, &message) == BB_OK)
-        return BB_OK;
+        return BB_RECEIVED_MESSAGE;
     *conn = bb__conn_receive(context, context->scratch, &message);
     if (*conn)
         bb__conn_set_add(set, *conn);
     else
         tell_lost(context, lost, 0,
                   "a connection that was passed on is lost: no memory, or it was not whole");
-    return BB_OK;
+    return BB_RECEIVED_MESSAGE;
 }
 
 /* 1: the poller reports when the client takes something; else 0. */

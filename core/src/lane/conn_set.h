@@ -67,12 +67,18 @@ void bb__conn_set_unwatch(struct bb__conn_set *set, struct bb__conn *conn);
 struct bb__conn *bb__conn_set_accept(struct bb__conn_set *set, struct bb__conn_context *context, int fd,
                                      unsigned listener, const char *peer);
 
-/* Takes a message from the shared queue. BB_OK: *conn is a connection of the set, and bb__conn_resume() is
- * next; NULL: nothing came of the message. BB_EVENT: a nudge (bb__worker_nudge()). BB_AGAIN: the queue is
- * empty. lost: the pace of events about lost connections. */
-int bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn_context *context,
-                         const struct bb__shared_queue *shared_queue, struct bb__event_pace *lost,
-                         struct bb__conn **conn);
+enum bb__received {
+    BB_RECEIVED_NOTHING, /* the shared queue is empty, or fails */
+    BB_RECEIVED_NUDGE,   /* see bb__worker_nudge() */
+    BB_RECEIVED_MESSAGE,
+};
+
+/* Takes a message from the shared queue. *conn: the connection that it held, which the set owns from now on,
+ * and bb__conn_resume() is next; NULL: the message was for another worker, or is lost. lost: the pace of
+ * events about lost connections. */
+enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn_context *context,
+                                       const struct bb__shared_queue *shared_queue,
+                                       struct bb__event_pace *lost, struct bb__conn **conn);
 
 /* Passes on a complete request that this lane does not serve. If the shared queue has no room, or it is not
  * its turn, the connection becomes the last of the ready ones. If MaxQueue is reached, the request is

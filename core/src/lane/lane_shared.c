@@ -16,18 +16,20 @@ static void hear_nudge(struct bb_lane *lane)
 
 /* A nudge is not a turn of the shared queue: while all lanes are busy for long, there may be more nudges
  * than requests. */
-static int take(struct bb_lane *lane, struct bb__conn **conn)
+static bool take(struct bb_lane *lane, struct bb__conn **conn)
 {
     const struct bb__shared_queue *shared_queue = &lane->worker->shared_queue;
+    struct bb__event_pace *lost = &lane->paces.lost;
     bool nudged = false;
-    int code;
-    while ((code = bb__conn_set_receive(&lane->set, &lane->context, shared_queue, &lane->paces.lost, conn)) ==
-           BB_EVENT)
-        nudged = true;
+    enum bb__received received;
+    do {
+        received = bb__conn_set_receive(&lane->set, &lane->context, shared_queue, lost, conn);
+        nudged = nudged || received == BB_RECEIVED_NUDGE;
+    } while (received == BB_RECEIVED_NUDGE);
     if (nudged) hear_nudge(lane);
-    if (nudged || code == BB_OK)
+    if (nudged || received == BB_RECEIVED_MESSAGE)
         lane->turn.told = BB_IN_A_ROW; /* the lane that was told of other events may have gone */
-    return code;
+    return received == BB_RECEIVED_MESSAGE;
 }
 
 /* Judges lanes that show that they are idle and have let the request wait. One case may be chance: they may
@@ -46,7 +48,7 @@ int bb__lane_take_shared(struct bb_lane *lane, struct bb__conn **served)
     struct bb__conn_context *context = &lane->context;
     struct bb__conn *conn;
     *served = NULL;
-    if (!bb__lane_ensure_descriptor(lane) || take(lane, &conn) != BB_OK) return BB_AGAIN;
+    if (!bb__lane_ensure_descriptor(lane) || !take(lane, &conn)) return BB_AGAIN;
     if (!conn) return BB_OK;
     judge_the_idle(lane, conn);
     bb__lane_make_room(lane, conn->fd);

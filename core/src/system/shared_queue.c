@@ -191,7 +191,7 @@ int bb__shared_queue_take(const struct bb__shared_queue *shared_queue, char *byt
     take_descriptors(message, &received);
     if (!(received.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) return BB_OK;
     drop_descriptors(message);
-    return BB_EGONE;
+    return BB_ELOST;
 }
 
 /* A look makes no descriptors, because it has no room for them. */

@@ -73,7 +73,7 @@ struct bb__shared_message {
 };
 
 /* Takes a message. `bytes` has room for BB_SHARED_QUEUE_BYTES. The descriptors are close-on-exec, and the
- * caller closes them. BB_OK; BB_AGAIN: there is no message; BB_EGONE: a message was lost, because this
+ * caller closes them. BB_OK; BB_AGAIN: there is no message; BB_ELOST: a message was lost, because this
  * process had no room for its descriptors; BB_ESYSTEM. */
 int bb__shared_queue_take(const struct bb__shared_queue *shared_queue, char *bytes,
                           struct bb__shared_message *message);

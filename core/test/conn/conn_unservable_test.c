@@ -116,7 +116,7 @@ static void test_a_request_beyond_a_limit_is_answered(void **state)
 
 /* ---- sent back ---- */
 
-static int receive(struct move *move, struct bb__conn_set *set, struct bb__conn **conn)
+static enum bb__received receive(struct move *move, struct bb__conn_set *set, struct bb__conn **conn)
 {
     struct bb__event_pace lost = {0};
     move->to.context.timeouts = &set->timeouts;
@@ -143,11 +143,11 @@ static void test_a_useless_request_is_left_to_other_workers_first(void **state)
     leave(move);
     assert_int_equal(bb__conn_set_open(&set, &move->to.worker->settings, &count), BB_OK);
     for (uint8_t times = 1; times <= 3; times++) {
-        assert_int_equal(receive(move, &set, &conn), BB_OK);
+        assert_int_equal(receive(move, &set, &conn), BB_RECEIVED_MESSAGE);
         assert_null(conn);
         assert_int_equal(times_sent_back(move), times);
     }
-    assert_int_equal(receive(move, &set, &conn), BB_OK);
+    assert_int_equal(receive(move, &set, &conn), BB_RECEIVED_MESSAGE);
     assert_non_null(conn);
     assert_int_equal(bb__conn_resume(conn, &move->to.context), BB_CONN_WAIT);
     assert_says(move, "HTTP/1.1 503 ");
@@ -173,7 +173,7 @@ static void test_a_worker_that_can_use_a_request_serves_it(void **state)
     assert_int_equal(bb__conn_set_open(&set, &move->to.worker->settings, &count), BB_OK);
     listens_at(move, LISTENER, 78);
     assert_int_equal(bb__shared_queue_look(&move->shared_queue, &before), BB_OK);
-    assert_int_equal(receive(move, &set, &conn), BB_OK);
+    assert_int_equal(receive(move, &set, &conn), BB_RECEIVED_MESSAGE);
     assert_int_equal(bb__shared_queue_look(&move->shared_queue, &after), BB_OK);
     assert_int_equal(after.since, before.since);
     assert_true(after.has_request);

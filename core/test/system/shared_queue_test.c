@@ -72,7 +72,7 @@ static void test_the_longest_message_is_whole(void **state)
     /* No sender sends more than this. The receiver must notice that the message is not whole. */
     assert_int_equal(send_bytes(&shared_queue, longest, sizeof longest), BB_OK);
     assert_int_equal(send_with(&shared_queue, "next", NULL, 0), BB_OK);
-    assert_int_equal(bb__shared_queue_take(&shared_queue, taken, &message), BB_EGONE);
+    assert_int_equal(bb__shared_queue_take(&shared_queue, taken, &message), BB_ELOST);
     assert_take(&shared_queue, "next", 0);
     end_shared_queue(&shared_queue);
 }
@@ -151,7 +151,7 @@ static void test_a_receiver_without_room_loses_one_message_only(void **state)
         assert_int_equal(send_with(&shared_queue, "without", NULL, 0), BB_OK);
         assert_int_equal(send_with(&shared_queue, "next", fds, BB_SHARED_QUEUE_FDS), BB_OK);
         limit_descriptors(&before, room);
-        assert_int_equal(bb__shared_queue_take(&shared_queue, taken, &message), BB_EGONE);
+        assert_int_equal(bb__shared_queue_take(&shared_queue, taken, &message), BB_ELOST);
         assert_int_equal(message.fd_count, 0);
         assert_take(&shared_queue, "without", 0);
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
@@ -179,7 +179,7 @@ static void test_a_message_with_too_many_descriptors_is_dropped(void **state)
     memcpy(control + CMSG_LEN(0), fds, sizeof fds);
     int before = open_descriptors();
     assert_int_equal(sendmsg(shared_queue.in, &sent, 0), 4);
-    assert_int_equal(bb__shared_queue_take(&shared_queue, taken, &message), BB_EGONE);
+    assert_int_equal(bb__shared_queue_take(&shared_queue, taken, &message), BB_ELOST);
     assert_int_equal(open_descriptors(), before);
     end_shared_queue(&shared_queue);
 }
