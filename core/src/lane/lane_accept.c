@@ -11,11 +11,6 @@
 /* ms, for which a worker may have no connection and no descriptor for one. */
 #define STARVED_TIME 5000
 
-/* After a streak of one connection a lane asks the accept queue again only every so many streaks: on a quiet
- * server the second accept4 finds nothing and costs as much as the first. If requests take long, the lane
- * looks at its other sources after each one. */
-#define PROBE_EVERY 8
-
 /* ms. A shorter time may be the kernel's ticks. */
 #define QUEUED_MIN 5
 
@@ -47,7 +42,8 @@ void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *liste
     lane->accept.from = listener;
     lane->accept.count = 0;
     bool may = !others_wait && lane->shares.mean < BB_SHARE_WORTH;
-    lane->accept.try_more = may && (lane->accept.last_streak >= 2 || ++lane->accept.probe % PROBE_EVERY == 0);
+    lane->accept.try_more =
+        may && (lane->accept.last_streak >= 2 || ++lane->accept.probe % BB_PROBE_EVERY == 0);
 }
 
 static void end_streak(struct bb_lane *lane)

@@ -1,8 +1,6 @@
 /* set_owner.c: see set_owner.h. */
 #include "system/set_owner.h"
-
-/* The I/O thread is in the middle of one connection, usually for some microseconds. */
-#define SPINS 200
+#include "base/tuning.h"
 
 static bool step(struct bb__owner *owner, unsigned from, enum bb__owner_state to)
 {
@@ -26,7 +24,7 @@ bool bb__owner_return(struct bb__owner *owner)
         if (step_from(owner, BB_OWNER_PARKED, BB_OWNER_IDLE)) return true;
         (void)step_from(owner, BB_OWNER_WORKING, BB_OWNER_RECLAIMED);
     }
-    for (int spin = 0; spin < SPINS; spin++)
+    for (int spin = 0; spin < BB_OWNER_SPINS; spin++)
         if (is(owner, BB_OWNER_IDLE)) return true;
     return false;
 }

@@ -4,6 +4,7 @@
 #ifndef BB_WORKER_H
 #define BB_WORKER_H
 
+#include "base/tuning.h"
 #include "conn/conn_admission.h"
 #include "log/log_format.h"
 #include "system/log_sink.h"
@@ -15,10 +16,6 @@
 #include <pthread.h>
 
 #define BB_LISTENERS_MAX 64
-
-/* After this many responses in a row on one connection, or accepts in a row, other connections have their
- * turn. */
-#define BB_IN_A_ROW 16
 
 /* Limits how many connections a drain takes from one queue: clients may connect faster than they are
  * taken. */
