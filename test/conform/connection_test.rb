@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "support/table"
 
-# RFC 9112 9: when a connection outlives its answer.
+# RFC 9112 9: when a connection stays open after a response.
 class ConnectionTest < Support::TestCase
   include Conform::Table
 
@@ -34,7 +34,7 @@ class ConnectionTest < Support::TestCase
                "1.0 with both" => get10("Connection: close, keep-alive"),
                "1.0 with a token that ends like it" => get10("Connection: xkeep-alive"))
 
-  def test_says_what_becomes_of_the_connection
+  def test_a_response_says_whether_the_connection_stays_open
     server = start_application(:unix)
     {
       get("Host: a") => [nil, "keep-alive"],
@@ -53,7 +53,7 @@ class ConnectionTest < Support::TestCase
     self.class.get(...)
   end
 
-  def test_after_so_many_requests_it_is_enough
+  def test_a_connection_closes_after_so_many_requests
     server = start_bontebok(args: ["-w", "1", "--max-keepalive-requests", "3"], rackup: Conform::Table::APPLICATION)
     server.connect do |client|
       client.write(get("Host: a") * 4)
@@ -63,7 +63,7 @@ class ConnectionTest < Support::TestCase
     assert_equal 3, server.get("/calls").body.lines.size
   end
 
-  def test_without_keepalive_every_answer_closes
+  def test_every_response_closes_without_keepalive
     server = start_bontebok(args: ["-w", "1", "--keepalive-timeout", "0"], rackup: Conform::Table::APPLICATION)
     [get("Host: a"), self.class.get10("Connection: keep-alive")].each do |request|
       server.connect do |client|

@@ -30,7 +30,7 @@ class ExpectTest < Support::TestCase
     self.class.post(...)
   end
 
-  def test_is_told_to_go_on_once_and_before_the_body
+  def test_a_client_is_told_to_go_on_once_and_before_the_body
     server = start_application(:tcp)
     ["100-continue", "100-Continue"].each do |expectation|
       server.connect do |client|
@@ -45,7 +45,7 @@ class ExpectTest < Support::TestCase
     end
   end
 
-  def test_is_told_to_go_on_with_chunks
+  def test_a_client_with_chunks_is_told_to_go_on
     server = start_application(:unix)
     server.connect do |client|
       client.write(post("Expect: 100-continue", "Transfer-Encoding: chunked"))
@@ -55,8 +55,8 @@ class ExpectTest < Support::TestCase
     end
   end
 
-  # The answer to the first request must be out before the second one is told anything.
-  def test_in_a_pipeline_answers_keep_their_order
+  # The response to the first request must be sent before the 100 of the second one.
+  def test_responses_keep_their_order_in_a_pipeline
     server = start_application(:unix)
     server.connect do |client|
       client.write(self.class.get("Host: a") << post("Expect: 100-continue", "Content-Length: 1"))
@@ -66,7 +66,7 @@ class ExpectTest < Support::TestCase
     end
   end
 
-  def test_a_client_of_an_older_version_is_told_nothing
+  def test_a_client_of_old_http_gets_no_interim_response
     server = start_application(:unix)
     server.connect do |client|
       client.write(post("Expect: 100-continue", "Content-Length: 1").sub("HTTP/1.1", "HTTP/1.0"))

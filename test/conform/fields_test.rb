@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "support/table"
 
-# RFC 9110 5, RFC 9112 5: field lines; and what CGI's form of their names would make of some.
+# RFC 9110 5, RFC 9112 5: field lines, and names that CGI's form would make equal.
 class FieldsTest < Support::TestCase
   include Conform::Table
 
@@ -51,7 +51,7 @@ class FieldsTest < Support::TestCase
           "Content-Type has a name of its own" => get("Host: a", "Content-Type: text/x"))
 end
 
-# AllowUnderscoreHeaders is for applications that know what they do.
+# AllowUnderscoreHeaders keeps names with an underscore, for applications that know the danger.
 class UnderscoreFieldsTest < Support::TestCase
   include Conform::Table
 

@@ -3,8 +3,8 @@
 require "test_helper"
 require_relative "support/table"
 
-# RFC 9112 6: where a body ends. Two servers that answer this differently let a request be smuggled, so that whatever
-# leaves room for an opinion is refused.
+# RFC 9112 6: where a body ends. If two servers disagree about this, a request can be smuggled. So every ambiguous
+# request is rejected.
 class FramingTest < Support::TestCase
   include Conform::Table
 

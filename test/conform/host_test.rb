@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "support/table"
 
-# RFC 9112 3.2: Host decides whose site is asked for; two opinions about it are an attack.
+# RFC 9112 3.2: Host decides which site the client asks for. A request with two possible hosts is an attack.
 class HostTest < Support::TestCase
   include Conform::Table
 

@@ -3,11 +3,11 @@
 require "test_helper"
 require_relative "support/table"
 
-# Every limit has its answer: 414, 431, 413. At the limit is allowed, one more is not.
+# Every limit has its response: 414, 431, 413. A request at the limit is accepted, one more byte or field is not.
 class LimitsTest < Support::TestCase
   include Conform::Table
 
-  # Bytes of one field line, its CRLF included.
+  # Returns one field line. size: its bytes, including CRLF.
   def self.field_of(size)
     "X: #{'b' * (size - 5)}"
   end
@@ -35,11 +35,11 @@ class LimitsTest < Support::TestCase
                "the longest number" => post("Content-Length: 18446744073709551615"),
                "a longer body in chunks" => chunked("5\r\n01234\r\n6\r\n56789a\r\n0\r\n\r\n"),
                "a longer body that was asked for first" => post("Content-Length: 11", "Expect: 100-continue")
-  # What comes behind the size may be looked at first.
+  # The server may look first at the bytes behind the size.
   refuses [400, 413], "a longer chunk, not sent" => chunked("b\r\n")
 end
 
-# The limits without options.
+# The limits of a server without options.
 class DefaultLimitsTest < Support::TestCase
   include Conform::Table
 

@@ -4,7 +4,7 @@ require "digest"
 require "test_helper"
 require_relative "support/table"
 
-# Requests that do not wait for answers (RFC 9112 9.3.2), and bytes that come as they like.
+# Requests that do not wait for responses (RFC 9112 9.3.2), and requests that arrive in any pieces.
 class PipelineTest < Support::TestCase
   include Conform::Table
 
@@ -26,7 +26,7 @@ class PipelineTest < Support::TestCase
     end
   end
 
-  def test_answers_come_in_order
+  def test_responses_come_in_order
     %i[unix tcp].each do |transport|
       server = start_application(transport)
       server.connect do |client|
@@ -44,21 +44,21 @@ class PipelineTest < Support::TestCase
     request("/a", "one") << request("/b") << chunks("/c", "two", " and three") << request("/d") << chunks("/e")
   end
 
-  def test_bodies_between_them
+  def test_bodies_may_come_between_requests
     start_application(:unix).connect do |client|
       client.write(mixed_bytes)
       assert_answers(MIXED, client)
     end
   end
 
-  def test_one_byte_at_a_time
+  def test_requests_may_come_one_byte_at_a_time
     start_application(:tcp).connect do |client|
       mixed_bytes.each_char { |byte| client.write(byte) }
       assert_answers(MIXED, client)
     end
   end
 
-  def test_cut_at_each_place
+  def test_requests_may_be_cut_at_each_place
     server = start_application(:unix)
     bytes = request("/a", "one") << chunks("/b", "two")
     (1...bytes.bytesize).each do |place|
@@ -70,15 +70,15 @@ class PipelineTest < Support::TestCase
     end
   end
 
-  def test_an_empty_line_between_requests
+  def test_an_empty_line_between_requests_is_ignored
     start_application(:unix).connect do |client|
       client.write("#{request('/a', 'b')}\r\n#{request('/c')}")
       assert_answers([%w[/a b], ["/c", nil]], client)
     end
   end
 
-  # What follows a request that ends the connection is none.
-  def test_nothing_after_close
+  # Bytes that follow a request that ends the connection are no request.
+  def test_no_request_is_served_after_close
     server = start_application(:unix)
     ["GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET /last HTTP/1.0\r\n\r\n"].each do |last|
       server.connect do |client|
@@ -100,7 +100,7 @@ class PipelineTest < Support::TestCase
     end
   end
 
-  def test_a_large_body_then_another_request
+  def test_a_request_after_a_large_body_is_served
     body = "0123456789abcdef" * 200_000
     server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
       require "digest"

@@ -3,11 +3,11 @@
 require "test_helper"
 require_relative "support/table"
 
-# RFC 9112 3: the request line, its target, and what may stand before it.
+# RFC 9112 3: the request line, its target, and the bytes that may come before it.
 class RequestLineTest < Support::TestCase
   include Conform::Table
 
-  # A request with this line.
+  # Returns a request with this request line.
   def self.line(text)
     "#{text}\r\nHost: a\r\n\r\n"
   end

@@ -2,9 +2,9 @@
 
 require "test_helper"
 
-# What leaves on the wire for what an application answers: framing, RFC 9112 6, and the fields that are the server's.
+# The responses of an application on the wire: framing (RFC 9112 6), and the fields that the server sets or removes.
 class ResponsesTest < Support::TestCase
-  # The path names the answer.
+  # The path selects the response.
   APPLICATION = <<~'RUBY'
     parts = Struct.new(:list) do
       def each(&block) = list.each(&block)
@@ -36,7 +36,7 @@ class ResponsesTest < Support::TestCase
     run ->(env) { answers.fetch(env["PATH_INFO"]).call }
   RUBY
 
-  # An answer and how the connection went on.
+  # Returns the response, and whether the connection was :kept, :closed or :broken.
   def exchange(path, method: "GET", version: "1.1")
     @server.connect do |client|
       client.write("#{method} #{path} HTTP/#{version}\r\nHost: a\r\n\r\n")
@@ -45,7 +45,8 @@ class ResponsesTest < Support::TestCase
     end
   end
 
-  # Whether one more request is answered. An answer that was cut may only be known as such when its head has left.
+  # Tries one more request. A connection may also close after a body that was cut: the head of the response was already
+  # sent, and does not say so.
   def ending(client, response)
     return client.wait_for_end == :eof ? :closed : :broken if !response.keep_alive? || response.framing == :close
 
@@ -55,7 +56,7 @@ class ResponsesTest < Support::TestCase
     :closed
   end
 
-  # What matters of it.
+  # Returns the facts about an exchange that a test compares.
   def summary(path, **options)
     response, connection = exchange(path, **options)
     [response.status, response.framing, response.body, connection]
@@ -65,7 +66,7 @@ class ResponsesTest < Support::TestCase
     @server = start_bontebok(args: ["-w", "1", "-E", "production", *arguments], rackup: APPLICATION)
   end
 
-  def test_framing
+  def test_each_body_has_its_framing
     start
     assert_equal [200, :length, "onetwo", :kept], summary("/array")
     assert_equal [200, :length, "", :kept], summary("/empty")
@@ -76,20 +77,20 @@ class ResponsesTest < Support::TestCase
     assert_equal [200, :length, "one", :closed], summary("/close")
   end
 
-  def test_framing_for_the_older_version
+  def test_each_body_has_its_framing_in_old_http
     start
     assert_equal [200, :length, "onetwo", :closed], summary("/array", version: "1.0")
     assert_equal [200, :close, "onetwo", :closed], summary("/each", version: "1.0")
     assert_equal [200, :close, "one", :closed], summary("/coded", version: "1.0")
   end
 
-  def test_without_chunks_the_end_is_told_by_closing
+  def test_a_body_ends_with_the_connection_without_chunks
     start("--no-chunked-transfer")
     assert_equal [200, :close, "onetwo", :closed], summary("/each")
     assert_equal [200, :length, "onetwo", :kept], summary("/array")
   end
 
-  def test_answers_that_have_no_body
+  def test_responses_to_head_and_with_204_and_304_have_no_body
     start
     assert_equal [204, :none, "", :kept], summary("/204")
     assert_equal [304, :none, "", :kept], summary("/304")
@@ -113,7 +114,7 @@ class ResponsesTest < Support::TestCase
     assert_equal [200, :length, "onet", :closed], summary("/long")
   end
 
-  def test_fields_that_are_the_servers
+  def test_the_server_sets_date_and_server_and_removes_hop_by_hop_fields
     start("--server", "Antelope/1")
     plain = exchange("/array").first
     assert_match(/\A\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\z/, plain["Date"])
@@ -126,8 +127,8 @@ class ResponsesTest < Support::TestCase
     assert_equal %w[a=1 b=2], exchange("/lines").first.all("Set-Cookie")
   end
 
-  # CVE-2020-5247 and its kin: what would split the answer is never sent.
-  def test_what_would_split_the_answer_is_an_error
+  # CVE-2020-5247 and similar faults: a field that would split the response is never sent.
+  def test_a_field_that_would_split_the_response_is_an_error
     start
     faults = { "/cr" => '"x-bad" has an invalid value', "/nul" => '"x-bad" has an invalid value',
                "/name" => '"x bad" has an invalid name' }
@@ -139,13 +140,13 @@ class ResponsesTest < Support::TestCase
     end
   end
 
-  def test_many_parts
+  def test_many_parts_are_sent
     start
     response, connection = exchange("/many")
     assert_equal [Array.new(50_000) { |number| "#{number}\n" }.join, :kept], [response.body, connection]
   end
 
-  def test_a_body_is_closed_whatever_becomes_of_it
+  def test_a_body_is_closed_whatever_happens_to_it
     start
     paths = %w[/each /nothing /204 /304 /length /long /coded]
     paths.each { |path| exchange(path) }
@@ -154,7 +155,7 @@ class ResponsesTest < Support::TestCase
     assert_equal paths.size + 1, @server.output.text.scan("closed\n").size
   end
 
-  def test_each_part_leaves_at_once
+  def test_each_part_is_sent_at_once
     server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
       parts = Object.new
       def parts.each

@@ -3,14 +3,14 @@
 require "test_helper"
 require_relative "support/table"
 
-# Pairs of requests as an attacker builds them for a proxy and a server that disagree. Whatever was refused, no byte
-# behind it may ever be taken for a request; and what was accepted ends where this server says.
+# Pairs of requests that an attacker builds for a proxy and a server that disagree. No byte behind a rejected request
+# may ever be taken for a request. An accepted request ends where this server says.
 class SmugglingTest < Support::TestCase
   include Conform::Table
 
   HIDDEN = "GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n"
 
-  # The proxy goes by one framing, the server would by the other.
+  # The proxy uses one framing, a vulnerable server would use the other.
   refuses 400,
           "CL.TE" => post("Content-Length: #{HIDDEN.bytesize + 5}", "Transfer-Encoding: chunked",
                           body: "0\r\n\r\n#{HIDDEN}"),
@@ -31,7 +31,7 @@ class SmugglingTest < Support::TestCase
           "TE hidden by a byte" => post("Transfer-Encoding: \x01chunked", body: "0\r\n\r\n#{HIDDEN}"),
           "TE hidden by a comma" => post("Transfer-Encoding: chunked,", body: "0\r\n\r\n#{HIDDEN}")
 
-  # One request with a body that looks like another one.
+  # One request with a body that looks like another request.
   accepts({ "body" => HIDDEN },
           "a body is no request" => post("Content-Length: #{HIDDEN.bytesize}", body: HIDDEN),
           "a chunk is no request" => chunked("#{HIDDEN.bytesize.to_s(16)}\r\n#{HIDDEN}\r\n0\r\n\r\n"),
@@ -49,8 +49,8 @@ class SmugglingTest < Support::TestCase
     assert_equal "POST /", server.get("/calls").body
   end
 
-  # A good request, then a refused one: one answer each, then nothing.
-  def test_the_second_of_two_is_refused
+  # A good request, then a rejected one. Each gets one response, then nothing follows.
+  def test_the_second_of_two_requests_is_rejected_alone
     server = start_application(:unix)
     server.connect do |client|
       client.write("#{HIDDEN}GET / HTTP/1.1\r\n\r\n#{HIDDEN}")
@@ -60,8 +60,8 @@ class SmugglingTest < Support::TestCase
     assert_equal "GET /hidden", server.get("/calls").body
   end
 
-  # The rest of what was refused comes after the answer was sent.
-  def test_bytes_long_after_a_refusal_are_no_request
+  # The rest of a rejected request comes after the response was sent.
+  def test_bytes_long_after_a_rejection_are_no_request
     server = start_application(:tcp)
     server.connect do |client|
       client.write("GET / HTTP/1.1\r\n\r\n")

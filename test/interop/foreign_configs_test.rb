@@ -5,10 +5,10 @@ require_relative "support/rails_app"
 require_relative "support/test_case"
 require_relative "support/unicorn_examples"
 
-# Configuration files that other servers' users have, as they are.
+# Unchanged configuration files of users of other servers.
 class ForeignConfigsTest < Interop::TestCase
-  # What `rails new` writes.
-  def test_puma_of_rails
+  # The file that `rails new` writes.
+  def test_the_puma_file_of_rails_works
     pidfile = File.join(temp_dir, "server.pid")
     server = start_bontebok(directory: Interop::RailsApp.prepare, listen: nil,
                             args: %w[-c config/puma.rb -E production],
@@ -19,9 +19,9 @@ class ForeignConfigsTest < Interop::TestCase
     assert_equal [server.pid, 200], [File.read(pidfile).to_i, up(server.address).status]
   end
 
-  # Their one change is where /path/to is. What the command line says of addresses wins, because the files' ports may be
-  # in use here.
-  def test_examples_of_unicorn
+  # The only change in these files is their /path/to. The address on the command line overrides the addresses in the
+  # files, because the ports of the files may be in use here.
+  def test_the_examples_of_unicorn_work
     assert_operator Interop::UnicornExamples.all.size, :>=, 2
     Interop::UnicornExamples.all.each do |path|
       home = File.join(temp_dir, File.basename(path, ".rb"))

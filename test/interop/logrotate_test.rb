@@ -3,7 +3,7 @@
 require "json"
 require "test_helper"
 
-# The example of docs/LOGS.md, with logrotate itself: no line is lost, and none goes to the former files afterwards.
+# The example of docs/LOGS.md, with logrotate itself. No line is lost, and afterwards no line goes to the former files.
 class LogrotateTest < Support::TestCase
   EXAMPLE = /^```\n([^`]+\*\.log \{[^`]+)^```/
   NAMES = %w[server access].freeze
@@ -20,7 +20,7 @@ class LogrotateTest < Support::TestCase
     eventually { NAMES.all? { |name| text(name).include?("/before") } }
     rotate
     eventually { text("server").match?(/opened again/) }
-    # Workers hear of it later: those who served before have to be gone.
+    # The workers hear of the rotation later: the former workers must be gone.
     eventually { text("server").scan(/ has left: exit status 0$/).size == WORKERS }
     server.get("/after")
     eventually { NAMES.all? { |name| text(name).include?("/after") } }
@@ -52,7 +52,8 @@ class LogrotateTest < Support::TestCase
     File.join(@logs, "#{name}.log#{suffix}")
   end
 
-  # Nothing while the file is not there: before the server has started, or has heard of the rotation.
+  # Returns an empty text while the file does not exist: before the server has started, or before it knows of the
+  # rotation.
   def text(...)
     File.read(path(...))
   rescue Errno::ENOENT

@@ -4,7 +4,7 @@ require "digest"
 require "test_helper"
 require_relative "support/test_case"
 
-# Other proxies than nginx, which the tests of the frameworks use.
+# Proxies other than nginx. The tests of the frameworks use nginx.
 class ProxiesTest < Interop::TestCase
   ECHO = File.read(File.expand_path("apps/echo.ru", __dir__))
 
@@ -17,7 +17,7 @@ class ProxiesTest < Interop::TestCase
     "#{method} #{path} #{query} #{body.bytesize} #{Digest::SHA256.hexdigest(body)}\n"
   end
 
-  def test_requests_in_turn_on_one_connection
+  def test_requests_in_turn_on_one_connection_are_answered
     at_each_entrance do |browser|
       3.times do |number|
         assert_equal line("GET", "/a/#{number}?b=c"), browser.get("/a/#{number}?b=c").body
@@ -26,7 +26,7 @@ class ProxiesTest < Interop::TestCase
     end
   end
 
-  def test_an_upload_of_known_length
+  def test_an_upload_of_known_length_is_read
     bytes = Random.new(1).bytes(3 * 1024 * 1024)
     at_each_entrance do |browser|
       response = browser.request("PUT", "/upload", { "Content-Type" => "application/octet-stream" }, bytes)
@@ -34,22 +34,22 @@ class ProxiesTest < Interop::TestCase
     end
   end
 
-  def test_an_upload_in_chunks
+  def test_an_upload_in_chunks_is_read
     parts = Array.new(30) { |number| Random.new(number).bytes(1 + (number * 4000)) }
     at_each_entrance do |browser|
       assert_equal line("POST", "/chunks", parts.join), browser.post_chunked("/chunks", parts).body
     end
   end
 
-  def test_head
+  def test_a_response_to_head_has_no_body
     at_each_entrance do |browser|
       response = browser.head("/")
       assert_equal [200, ""], [response.status, response.body]
     end
   end
 
-  # The proxies keep connections to the server; many clients, each with one of its own, must all be answered.
-  def test_many_clients_at_a_time
+  # The proxies keep connections to the server. Many clients, each with a connection of its own, must all be answered.
+  def test_many_clients_at_a_time_are_answered
     at_each_entrance do |_browser, name|
       clients = Array.new(20) { Interop::Browser.new(@entrances.fetch(name)) }
       answers = clients.map.with_index { |client, number| Thread.new { client.get("/#{number}").body } }.map(&:value)

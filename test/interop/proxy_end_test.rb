@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "support/test_case"
 
-# What the tests of this directory make of a proxy that does not end when it is told to: nothing.
+# A proxy that does not end when it is told to does not matter to the tests of this directory.
 class ProxyEndTest < Interop::TestCase
   # Listens on no address.
   class Deaf < Interop::Proxy

@@ -6,7 +6,7 @@ require "test_helper"
 require_relative "support/ends"
 require_relative "support/rails_app"
 
-# `rails server -u bontebok`: in a copy of the generated application, whose pid file and code are the test's own.
+# `rails server -u bontebok`, in a copy of the generated application: each test has its own pid file and code.
 class RailsServerTest < Support::TestCase
   include Interop::Ends
 
@@ -50,8 +50,8 @@ class RailsServerTest < Support::TestCase
     assert_ended server
   end
 
-  # Keys of a terminal reach every process of the group.
-  def test_int_ends_it_without_a_backtrace
+  # A key of a terminal sends its signal to every process of the group.
+  def test_int_ends_the_server_without_a_backtrace
     %w[development production].each do |environment|
       server = rails_server("-e", environment)
       server.wait_for_output(/ ready in \d+ ms$/)
@@ -67,7 +67,7 @@ class RailsServerTest < Support::TestCase
     assert_term_lets_a_request_finish rails_server, "/plain", { "Host" => "localhost" }
   end
 
-  def test_a_port_in_use
+  def test_a_port_in_use_is_an_error
     taken = TCPServer.new("127.0.0.1", 0)
     port = taken.local_address.ip_port
     server = rails_server("-p", port, ready: false)
@@ -80,8 +80,8 @@ class RailsServerTest < Support::TestCase
     taken.close
   end
 
-  # Nobody sees its log: it is known by its port and its pid file.
-  def test_as_a_daemon
+  # The test does not see the daemon's log, but knows its port and its pid file.
+  def test_the_server_runs_as_a_daemon
     port = held_port
     started = rails_server("-d", "-p", port, ready: false)
     assert_equal 0, started.wait(PATIENCE).exitstatus
@@ -117,7 +117,7 @@ class RailsServerTest < Support::TestCase
     RUBY
   end
 
-  # In production the generated application wants TLS.
+  # In production the generated application requires TLS.
   def get(server)
     server.get("/plain", { "Host" => "localhost", "X-Forwarded-Proto" => "https" })
   end

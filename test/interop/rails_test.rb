@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "support/rails_cases"
 
-# A Rails application as it is deployed: eager loaded before the workers are forked, assets precompiled.
+# A Rails application in production: it is eager loaded before the workers are forked, and its assets are precompiled.
 class RailsProductionTest < Interop::TestCase
   include Interop::RailsCases
 
@@ -12,7 +12,7 @@ class RailsProductionTest < Interop::TestCase
   end
 end
 
-# The same as it is developed: constants loaded on demand, code watched for changes, error pages with backtraces.
+# The same in development: constants are loaded on demand, code is watched for changes, and error pages have backtraces.
 class RailsDevelopmentTest < Interop::TestCase
   include Interop::RailsCases
 

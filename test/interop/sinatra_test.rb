@@ -16,22 +16,22 @@ class SinatraTest < Interop::TestCase
     RUBY
   end
 
-  def test_answers_with_path_and_query_in_utf8
+  def test_the_application_gets_path_and_query_in_utf8
     at_each_entrance do |browser|
       response = browser.get("/hello/K%C3%A4the?greeting=%C3%BCber+all")
       assert_equal [200, "hello Käthe über all".b], [response.status, response.body]
     end
   end
 
-  def test_reads_a_form
+  def test_a_form_is_read
     at_each_entrance do |browser|
       response = browser.post_form("/form", "name" => "Käthe & Co", "empty" => "")
       assert_equal [200, "empty=\nname=Käthe & Co\n".b], [response.status, response.body]
     end
   end
 
-  # The larger one goes through the spool.
-  def test_takes_an_upload
+  # The larger upload goes through the spool.
+  def test_an_upload_is_read
     { "small" => 1024, "large" => 3 * 1024 * 1024 }.each do |name, size|
       bytes = Random.new(1).bytes(size)
       at_each_entrance do |browser|
@@ -42,14 +42,14 @@ class SinatraTest < Interop::TestCase
     end
   end
 
-  def test_takes_an_upload_in_chunks
+  def test_an_upload_in_chunks_is_read
     parts = Array.new(30) { |number| Random.new(number).bytes(1 + (number * 4000)) }
     at_each_entrance do |browser|
       assert_equal Digest::SHA256.hexdigest(parts.join), browser.post_chunked("/raw", parts).body
     end
   end
 
-  def test_keeps_a_session_in_a_cookie
+  def test_a_session_is_kept_in_a_cookie
     at_each_entrance do |browser|
       assert_equal %w[1 2 3], Array.new(3) { browser.get("/count").body }
       browser.cookies.clear
@@ -57,13 +57,13 @@ class SinatraTest < Interop::TestCase
     end
   end
 
-  def test_sends_each_cookie_in_a_field_of_its_own
+  def test_each_cookie_is_sent_in_a_field_of_its_own
     at_each_entrance do |browser|
       assert_equal %w[a=1 b=2%3B+3], browser.get("/cookies").all("Set-Cookie").first(2)
     end
   end
 
-  def test_serves_a_static_file
+  def test_a_static_file_is_served
     at_each_entrance do |browser|
       whole = browser.get("/static.txt")
       assert_equal [200, "a static file\n", "14"], [whole.status, whole.body, whole["Content-Length"]]
@@ -74,21 +74,21 @@ class SinatraTest < Interop::TestCase
     end
   end
 
-  def test_streams
+  def test_a_stream_is_sent
     at_each_entrance do |browser|
       response = browser.get("/stream")
       assert_equal [200, "part 0\npart 1\npart 2\n"], [response.status, response.body]
     end
   end
 
-  def test_answers_head_without_a_body
+  def test_a_response_to_head_has_no_body
     at_each_entrance do |browser|
       response = browser.head("/hello/you")
       assert_equal [200, "10", ""], [response.status, response["Content-Length"], response.body]
     end
   end
 
-  def test_redirects_and_finds_nothing
+  def test_a_redirect_and_a_missing_page_are_sent
     at_each_entrance do |browser|
       away = browser.get("/away")
       assert_equal 302, away.status
@@ -97,7 +97,7 @@ class SinatraTest < Interop::TestCase
     end
   end
 
-  def test_survives_an_exception
+  def test_the_server_survives_an_exception
     at_each_entrance do |browser|
       assert_equal 500, browser.get("/raise").status
       assert_equal "hello you ", browser.get("/hello/you").body
@@ -105,7 +105,7 @@ class SinatraTest < Interop::TestCase
     @server.wait_for_output(/on purpose/)
   end
 
-  def test_believes_the_proxy_about_the_scheme
+  def test_the_application_believes_the_proxy_about_the_scheme
     at_each_entrance do |browser, name|
       assert_equal name.start_with?("nginx").to_s, browser.get("/secure").body
     end

@@ -3,16 +3,16 @@
 require "test_helper"
 require_relative "support/handover_case"
 
-# systemd's own tool listens as a socket unit does, and executes the server when the first client is there.
+# systemd's own tool listens like a socket unit, and executes the server when the first client comes.
 class SystemdTest < Interop::HandoverCase
-  # It passes on little else.
+  # The variables that the tool must pass on: without -E it passes on few.
   KEPT = ["RUBYLIB", *%w[GEM_HOME GEM_PATH].select { |name| ENV.key?(name) }].freeze
 
   def setup
     @path = File.join(temp_dir, "app.sock")
   end
 
-  def test_it_serves_what_it_was_given_the_first_client_too
+  def test_the_sockets_of_systemd_are_served_and_the_first_client_too
     %w[0 1].each do |workers|
       process = activate("-w", workers)
       assert_equal "localhost 80", first_answer
@@ -35,7 +35,7 @@ class SystemdTest < Interop::HandoverCase
     assert_equal ["app.sock", "config.ru"], Dir.children(temp_dir).sort
   end
 
-  def test_something_else_than_a_stream_is_refused
+  def test_a_socket_that_is_no_stream_is_rejected
     process = activate("-w", "0", options: ["--datagram"], listen: [@path])
     Socket.open(:UNIX, :DGRAM) { |socket| socket.send("x", 0, Socket.sockaddr_un(@path)) }
     assert_equal 1, process.wait.exitstatus
@@ -52,7 +52,8 @@ class SystemdTest < Interop::HandoverCase
     end
   end
 
-  # It does not take port 0. A port that was free a moment ago, on a loopback address that is this process's alone.
+  # The tool does not take port 0. Returns a port that was free a moment ago, on a loopback address that only this
+  # process uses.
   def free_address
     host = ["127", *[Process.pid].pack("N").bytes.last(3)].join(".")
     TCPServer.open(host, 0) { |server| server.local_address.inspect_sockaddr }

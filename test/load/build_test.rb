@@ -6,10 +6,10 @@ require "bontebok/cli/bench_command"
 require "fileutils"
 require "rbconfig"
 
-# How the program comes into being, and how `bontebok bench` finds it.
+# How the program is built, and how `bontebok bench` finds it.
 class BuildTest < LoadTest
-  # The calls that RubyGems makes, from a directory that is not the sources'. Theirs is a copy: the path to this
-  # checkout may have a space, which make does not know.
+  # Makes the calls of RubyGems, from a directory outside of the sources. The sources are a copy: the path of this
+  # checkout may have a space, which make cannot handle.
   def test_the_extension_installs_where_it_is_told_to
     %w[ext/bontebok_bench load/src].each { |directory| copy(directory, File.join(temp_dir, "gem")) }
     run_in_build_directory(RbConfig.ruby, "../gem/ext/bontebok_bench/extconf.rb")
@@ -23,7 +23,7 @@ class BuildTest < LoadTest
     assert_includes Support::ChildProcess.run(program, "--help").output.text, "Usage: bontebok bench"
   end
 
-  def test_the_command_finds_it_in_the_load_path
+  def test_the_command_finds_the_program_in_the_load_path
     program = File.join(temp_dir, "bontebok/bontebok-bench")
     FileUtils.mkdir_p(File.dirname(program))
     FileUtils.cp(LoadTest::PROGRAM, program)
@@ -33,7 +33,7 @@ class BuildTest < LoadTest
     assert_equal 2, run_command(temp_dir, "--nonsense").status.exitstatus
   end
 
-  def test_the_command_says_when_it_is_not_built
+  def test_the_command_says_that_the_program_is_not_built
     process = run_command(File.join(temp_dir, "empty"), "--help")
     assert_equal 1, process.status.exitstatus
     assert_match(/\Abontebok bench: bontebok-bench is not built; .+\n\z/, process.output.text)
@@ -55,7 +55,8 @@ class BuildTest < LoadTest
     assert_predicate process.status, :success?, process.output.text
   end
 
-  # With a copy of the command alone, and without Bundler's load path: the program of this checkout is not meant.
+  # Runs a copy of the command alone, without Bundler's load path, so that it does not find the program of this
+  # checkout.
   def run_command(load_path, *arguments)
     command = temp_file("lib/cli/command.rb", File.read(File.join(ROOT, "lib/bontebok/cli/bench_command.rb")))
     Support::ChildProcess.run(RbConfig.ruby, "--disable=gems", "-I", load_path, "-r", command,

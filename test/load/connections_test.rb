@@ -2,9 +2,9 @@
 
 require_relative "support"
 
-# Which connections are opened, what is sent over them, and how often.
+# The connections that the tool opens, and the requests that it sends over them.
 class ConnectionsTest < LoadTest
-  def test_exactly_as_many_requests_as_asked_for
+  def test_exactly_as_many_requests_as_asked_for_are_sent
     %i[tcp unix].each do |kind|
       [[], ["--close"], ["-t", 3], ["--rate", 2000, "-t", 2]].each do |options|
         server = serve(kind, &:answer_all)
@@ -15,7 +15,7 @@ class ConnectionsTest < LoadTest
     end
   end
 
-  # Nobody is answered before all seven are there, whichever thread comes first.
+  # The server answers no client before all seven are there, whichever thread comes first.
   def test_connections_are_spread_over_the_threads
     all_there = Queue.new
     server = serve do |connection|
@@ -26,7 +26,7 @@ class ConnectionsTest < LoadTest
     assert_equal 7, measure("-n", 7, "-c", 7, "-t", 3, server.url)["ok"]
   end
 
-  def test_close_opens_one_for_each_request_and_says_so
+  def test_close_opens_a_connection_for_each_request_and_says_so
     server = serve { |connection| connection.read_request && connection.answer && connection.socket.read }
     assert_equal 10, measure("-n", 10, "-c", 2, "--close", server.url)["ok"]
     assert_equal 10, server.connection_count
@@ -51,8 +51,8 @@ class ConnectionsTest < LoadTest
     end
   end
 
-  # Without a word, as at the end of a keep-alive timeout. The tool stands still meanwhile, so that no request of its
-  # own can have come before the close.
+  # The connection ends without an announcement, as at the end of a keep-alive timeout. The tool is stopped meanwhile,
+  # so that no request of the tool can come before the close.
   def test_a_kept_connection_that_ends_between_requests_is_no_error
     %i[tcp unix].each do |kind|
       started = Queue.new
@@ -68,7 +68,7 @@ class ConnectionsTest < LoadTest
     end
   end
 
-  # It is lost, and counted as that: a server that loses every second one must not look well.
+  # The request is lost, and counted as lost: a server that loses every second request must not look good.
   def test_a_request_that_the_server_has_read_is_not_sent_again
     { tcp: %w[GET POST], unix: %w[GET POST] }.each do |kind, methods|
       methods.each do |method|
@@ -80,7 +80,7 @@ class ConnectionsTest < LoadTest
     end
   end
 
-  def test_nor_is_one_whose_connection_was_reset_then
+  def test_a_request_whose_connection_is_reset_is_not_sent_again
     server = serve(:tcp) do |connection|
       connection.read_request && connection.answer && connection.read_request && connection.reset
     end
@@ -89,7 +89,7 @@ class ConnectionsTest < LoadTest
     assert_equal [40, 0], [server.requests.size, result["resent"]]
   end
 
-  def test_a_request_of_which_an_answer_had_begun_is_not_sent_again
+  def test_a_request_whose_response_has_begun_is_not_sent_again
     server = serve do |connection|
       connection.answer if connection.read_request
       connection.answer("H") if connection.read_request
@@ -100,20 +100,20 @@ class ConnectionsTest < LoadTest
 
   def test_an_idle_connection_that_ends_is_opened_again
     server = serve { |connection| connection.read_request && connection.answer }
-    process = bench("-n", 3, "-c", 1, "--rate", 2, server.url) # so that the end has come when the next one is due
+    process = bench("-n", 3, "-c", 1, "--rate", 2, server.url) # the end has come when the next request is due
     assert_match(/ok +3 /, process.output.text)
     refute_match(/sent again/, process.output.text)
     assert_equal 3, server.connection_count
   end
 
-  # The kernel says EAGAIN to connect() then, and nothing tells when there is room.
+  # connect() returns EAGAIN then, and no event says when there is room.
   def test_a_full_accept_queue_is_waited_for
     server = serve(:unix, backlog: 0, &:answer_all)
     assert_equal 200, measure("-n", 200, "-c", 50, "--close", server.url)["ok"]
     assert_equal 200, server.connection_count
   end
 
-  # Somebody else has filled the queue: no event of ours says when to try again.
+  # Another process has filled the queue: no event of the tool's own says when to try again.
   def test_a_queue_filled_by_others_is_waited_for
     path = File.join(temp_dir, "full")
     listener = UNIXServer.new(path).tap { |server| server.listen(0) }
@@ -128,14 +128,14 @@ class ConnectionsTest < LoadTest
     [listener, other, client].compact.each(&:close)
   end
 
-  def test_what_is_sent
+  def test_a_request_has_the_given_parts
     body = temp_file("body", "a=1&b=2")
     server = serve(:tcp, &:answer_all)
     measure("-n", 1, "--body", body, "-m", "PUT", "-H", "A: 1", "-H", "Host: other", "#{server.url}a%20b?c")
     assert_equal ["PUT /a%20b?c HTTP/1.1\r\nA: 1\r\nHost: other\r\nContent-Length: 7\r\n\r\na=1&b=2"], server.requests
   end
 
-  def test_a_body_larger_than_the_socket_takes
+  def test_a_body_that_is_larger_than_the_socket_takes_is_sent
     body = temp_file("body", "x" * 3_000_000)
     %i[tcp unix].each do |kind|
       server = serve(kind, &:answer_all)
@@ -144,7 +144,7 @@ class ConnectionsTest < LoadTest
     end
   end
 
-  def test_sending_goes_on_after_an_interim_answer
+  def test_sending_goes_on_after_an_interim_response
     body = temp_file("body", "x" * 3_000_000)
     server = serve do |connection|
       connection.answer("HTTP/1.1 100 Continue\r\n\r\n")
@@ -154,7 +154,7 @@ class ConnectionsTest < LoadTest
   end
 
   # The connection cannot be used again: the rest of the body would be read as a request.
-  def test_an_answer_may_come_before_the_body_was_sent
+  def test_a_response_may_come_before_the_body_was_sent
     body = temp_file("body", "x" * 3_000_000)
     server = serve do |connection|
       connection.socket.recv(1000)
@@ -167,7 +167,7 @@ class ConnectionsTest < LoadTest
 
   private
 
-  # Stops all threads of the process in the queue while the block runs.
+  # Takes the process from the queue, and stops all its threads while the block runs.
   def while_stopped(started)
     process = started.pop
     process.signal("STOP")

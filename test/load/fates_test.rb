@@ -2,9 +2,9 @@
 
 require_relative "support"
 
-# What becomes of a request, counted once and under the right name.
+# The fate of a request, counted once and under the right name.
 class FatesTest < LoadTest
-  def test_complete_answers_are_ok
+  def test_complete_responses_are_ok
     answers = [
       ScriptedServer::OK,
       "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n",
@@ -24,7 +24,7 @@ class FatesTest < LoadTest
     end
   end
 
-  def test_an_answer_may_come_in_pieces
+  def test_a_response_may_come_in_pieces
     server = serve do |connection|
       connection.read_request
       ScriptedServer::OK.each_char { |byte| connection.answer(byte) }
@@ -42,13 +42,13 @@ class FatesTest < LoadTest
     assert_equal 5, server.connection_count
   end
 
-  def test_head_has_no_body
+  def test_a_response_to_head_has_no_body
     server = serve { |connection| connection.answer_all("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n") }
     assert_equal 3, measure("-n", 3, "-c", 1, "-m", "HEAD", server.url)["ok"]
     assert_equal 1, server.connection_count
   end
 
-  def test_refused
+  def test_a_connection_that_is_refused_counts_as_refused
     assert_errors({ refused: 20 }, measure("-n", 20, "-c", 3, refusing_url))
     assert_errors({ refused: 20 }, measure("-n", 20, "-c", 3, "unix:#{temp_dir}/none:/"))
     path = File.join(temp_dir, "stale")
@@ -56,7 +56,7 @@ class FatesTest < LoadTest
     assert_errors({ refused: 20 }, measure("-n", 20, "-c", 3, "unix:#{path}:/"))
   end
 
-  def test_reset
+  def test_a_connection_that_is_reset_counts_as_reset
     tcp = serve(:tcp) { |connection| connection.read_request && connection.reset }
     assert_errors({ reset: 6 }, measure("-n", 6, "-c", 2, tcp.url))
     unix = serve { |connection| connection.socket.recv(1) }
@@ -69,7 +69,7 @@ class FatesTest < LoadTest
     assert_errors({ reset: 1 }, measure("-n", 1, "-c", 1, midway.url))
   end
 
-  def test_short
+  def test_an_incomplete_response_counts_as_short
     ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok",
      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"].each do |answer|
       server = serve { |connection| connection.read_request && connection.answer(answer) }
@@ -77,7 +77,7 @@ class FatesTest < LoadTest
     end
   end
 
-  def test_malformed_framing_is_short
+  def test_malformed_framing_counts_as_short
     ["SSH-2.0-OpenSSH\r\n", "HTTP/1.1 200 OK\nContent-Length: 0\n\n",
      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok",
      "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -88,14 +88,14 @@ class FatesTest < LoadTest
     end
   end
 
-  def test_timeout
+  def test_a_request_without_a_response_counts_as_timeout
     server = serve { |connection| connection.read_request && connection.socket.read }
     assert_errors({ timeout: 4 }, measure("-n", 4, "-c", 2, "--timeout", 0.05, server.url))
-    eventually { server.connection_count >= 4 } # nobody has waited for the server
+    eventually { server.connection_count >= 4 } # the tool has not waited for the server
     assert_equal 4, server.connection_count
   end
 
-  def test_status
+  def test_an_error_status_counts_as_status
     server = serve { |connection| connection.answer_all("HTTP/1.1 503 Busy\r\nContent-Length: 2\r\n\r\nno") }
     result = measure("-n", 9, "-c", 2, server.url)
     assert_errors({ status: 9 }, result)
@@ -104,14 +104,14 @@ class FatesTest < LoadTest
     assert_equal 2, server.connection_count
   end
 
-  def test_local
+  def test_a_lack_of_descriptors_counts_as_local
     server = serve(&:answer_all)
     result = measure("-n", 50, "-c", 50, server.url, rlimit_nofile: 20)
     assert_equal ["local"], result["errors"].reject { |_, count| count.zero? }.keys
     assert_equal server.requests.size, result["ok"]
   end
 
-  def test_fates_mix
+  def test_requests_of_one_run_may_have_different_fates
     answers = { 0 => ScriptedServer::OK, 1 => "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", 2 => "" }
     server = serve do |connection|
       connection.read_request

@@ -2,13 +2,14 @@
 
 require_relative "support"
 
-# The open loop: requests are due whether or not the server keeps up, and latency counts from then.
+# The open loop: requests are due whether or not the server keeps up, and their latency counts from the time at which
+# they are due.
 class RateTest < LoadTest
   STALL = 0.3
 
-  # 100 requests a second for a second, and one stall that holds up 30 of them: nearly a third is late, although all but
-  # one were answered at once when they were sent at last.
-  def test_a_stall_shows_in_all_that_were_due_meanwhile
+  # 100 requests a second for one second, and a stall that holds up 30 of them. Nearly a third of the requests are late,
+  # although all but one are answered at once when the tool sends them at last.
+  def test_a_stall_shows_in_all_requests_that_were_due_meanwhile
     result = measure("-n", 100, "-c", 1, "--rate", 100, stalling_server.url)
     assert_equal 100, result["ok"]
     assert_operator result["latency_us"]["max"], :>, STALL * 1e6 * 0.95
@@ -17,8 +18,8 @@ class RateTest < LoadTest
     assert_operator result["latency_us"]["p50"], :<, STALL * 1e6 * 0.5
   end
 
-  # The same in a closed loop: one of a hundred is late, and the others wait with it unseen.
-  def test_a_closed_loop_omits_it
+  # The same in a closed loop: one request of a hundred is late, and the wait of the others does not show.
+  def test_a_closed_loop_hides_a_stall
     result = measure("-n", 100, "-c", 1, stalling_server.url)
     assert_operator result["latency_us"]["max"], :>, STALL * 1e6 * 0.95
     assert_operator result["latency_us"]["p90"], :<, STALL * 1e6 * 0.3
@@ -41,7 +42,7 @@ class RateTest < LoadTest
     assert_in_delta 50, paths.fetch("/other"), 20
   end
 
-  def test_a_dry_run_tells_what_a_run_does_and_sends_nothing
+  def test_a_dry_run_prints_the_plan_of_a_run_and_sends_nothing
     server = serve(&:answer_all)
     options = ["-n", 40, "--rate", 200, "--poisson", "--also", "0.3:/other", server.url]
     told = plan(*options)
@@ -52,11 +53,11 @@ class RateTest < LoadTest
     assert_operator 40 / (result["requests_per_second"] - 0.05), :>=, told.last.first / 1e6 # printed rounded
   end
 
-  def test_a_dry_run_of_an_even_rate
+  def test_a_dry_run_prints_an_even_rate
     assert_equal [[0.0, "/a"], [2000.0, "/a"], [4000.0, "/a"]], plan("-d", 0.006, "--rate", 500, "http://h/a#b")
   end
 
-  def test_a_duration_has_as_many_as_are_due_in_it
+  def test_a_duration_has_as_many_requests_as_are_due_in_it
     server = serve(&:answer_all)
     assert_equal 50, measure("-d", 0.5, "-c", 4, "-t", 2, "--rate", 100, server.url)["ok"]
     assert_equal 50, server.requests.size
@@ -70,27 +71,28 @@ class RateTest < LoadTest
     assert_operator result["ok"] / result["requests_per_second"], :<, 5
   end
 
-  # No connection is free for what is due, and it times out as it would have if each request had had one.
-  def test_what_finds_no_connection_times_out
+  # No connection is free for a request that is due. It times out as it would if each request had a connection of its
+  # own.
+  def test_a_request_that_finds_no_connection_times_out
     server = serve { |connection| connection.read_request && connection.socket.read }
     assert_errors({ timeout: 20 }, measure("-n", 20, "-c", 1, "--rate", 1000, "--timeout", 0.1, server.url))
     assert_operator server.requests.size, :<, 20
   end
 
-  # One that died early must not look faster than one that served to the end.
+  # A server that dies early must not look faster than a server that serves to the end.
   def test_a_duration_counts_whole_for_a_server_that_dies_in_it
     result = measure("-d", 1, "-c", 1, "--timeout", 1, mortal_server.url)
     assert_equal 10, result["ok"]
     assert_operator result["requests_per_second"], :<=, 10
   end
 
-  def test_requests_that_were_still_begun_count_as_well
+  def test_the_time_until_the_last_request_begins_counts
     result = measure("-n", 12, "-c", 1, "--timeout", 1, mortal_server.url)
     assert_errors({ timeout: 2 }, result)
     assert_operator result["requests_per_second"], :<=, 10
   end
 
-  def test_waiting_for_the_last_to_time_out_does_not
+  def test_the_timeout_of_the_last_request_does_not_count
     result = measure("-n", 11, "-c", 1, "--timeout", 1, mortal_server.url)
     assert_errors({ timeout: 1 }, result)
     assert_operator result["requests_per_second"], :>, 10
@@ -98,7 +100,7 @@ class RateTest < LoadTest
 
   private
 
-  # [[microseconds, path], ...]
+  # Returns [[microseconds, path], ...].
   def plan(*options)
     process = bench("--dry-run", *options)
     assert_predicate process.status, :success?
@@ -108,7 +110,8 @@ class RateTest < LoadTest
     end
   end
 
-  # For a second, and not sooner than they are due; of a machine that stalls the last one may be late.
+  # Asserts that the requests take about a second, and are not sent before they are due. On a machine that stalls, the
+  # last request may be late.
   def assert_kept_to_the_rate(*options)
     options = ["-n", 200, "-c", 10, *options, serve(&:answer_all).url]
     last_due = plan(*options).last.first / 1e6
@@ -126,7 +129,7 @@ class RateTest < LoadTest
     end
   end
 
-  # Answers at once, but for one request a third of the way through.
+  # Answers at once, except one request after a third of them.
   def stalling_server
     serve do |connection|
       count = 0

@@ -4,9 +4,9 @@ require_relative "support"
 
 require "pty"
 
-# What is printed, where, and the exit status.
+# The output, the stream that it goes to, and the exit status.
 class ReportTest < LoadTest
-  def test_the_json_form
+  def test_the_json_form_has_all_numbers
     server = serve(&:answer_all)
     process = bench("--json", "-n", 10, server.url)
     assert_equal 1, process.output.lines(:stdout).size
@@ -20,7 +20,7 @@ class ReportTest < LoadTest
     assert_operator result["latency_us"]["p50"], :>, 0
   end
 
-  def test_the_text_form
+  def test_the_text_form_has_all_numbers
     server = serve(&:answer_all)
     process = bench("-n", 10, "-c", 2, server.url)
     text = process.output.text(:stdout)
@@ -34,14 +34,14 @@ class ReportTest < LoadTest
     assert_equal 0, process.status.exitstatus
   end
 
-  def test_the_text_form_tells_why
+  def test_the_text_form_says_why_requests_failed
     process = bench("-n", 3, refusing_url)
     assert_match(/^  failed +3  refused 3 \(Connection refused\)$/, process.output.text)
     refute_match(/latency/, process.output.text)
     assert_equal 1, process.status.exitstatus
   end
 
-  def test_the_table
+  def test_the_table_has_a_row_for_each_url
     tcp = serve(:tcp, &:answer_all)
     unix = serve(&:answer_all)
     process = bench("--table", "-n", 10, tcp.url, unix.url)
@@ -80,7 +80,7 @@ class ReportTest < LoadTest
     writer&.kill
   end
 
-  def test_a_signal_prints_what_there_is
+  def test_a_signal_prints_the_results_so_far
     %w[INT TERM].each do |signal|
       held = Queue.new
       server = serve do |connection|
@@ -105,11 +105,11 @@ class ReportTest < LoadTest
     assert_equal 1, process.wait.exitstatus
   end
 
-  # The signal's own way: nothing has been sent, there is nothing to print.
+  # The signal itself ends the process: nothing was sent, so there is nothing to print.
   def test_a_signal_ends_the_reading_of_the_body
     File.mkfifo(fifo = File.join(temp_dir, "body"))
     process = start_process(LoadTest::PROGRAM, "-n", "1", "--body", fifo, refusing_url)
-    File.open(fifo, "w") do # which waits until the other side has opened it
+    File.open(fifo, "w") do # waits until the other side has opened it
       process.signal("TERM")
       assert_equal Signal.list["TERM"], process.wait.termsig
     end
@@ -148,13 +148,13 @@ class ReportTest < LoadTest
     end
   end
 
-  def test_help
+  def test_help_is_printed
     process = bench("--help")
     assert_equal 0, process.status.exitstatus
     assert_match(/\AUsage: bontebok bench /, process.output.text(:stdout))
   end
 
-  def test_what_cannot_begin_exits_with_one
+  def test_a_run_that_cannot_begin_exits_with_one
     [["http://host.invalid/"], ["--body", "#{temp_dir}/none", "http://127.0.0.1/"]].each do |arguments|
       process = bench(*arguments)
       assert_equal 1, process.status.exitstatus
@@ -177,7 +177,7 @@ class ReportTest < LoadTest
     [process, server]
   end
 
-  # A container may have none.
+  # A container may have no terminals.
   def open_terminal
     PTY.open
   rescue SystemCallError, RuntimeError => e

@@ -5,8 +5,8 @@ require_relative "support/scripted_server"
 
 require "json"
 
-# A test of the load tool against servers that are written down in the test. The tool runs with sanitizers: a leak or
-# an overrun fails the test that has it.
+# The base of tests of the load tool, with servers that are written down in the test. The tool is built with sanitizers:
+# a leak or an overrun fails the test that causes it.
 class LoadTest < Support::TestCase
   BUILD = "build/program"
   PROGRAM = File.join(ROOT, "load", BUILD, "asan/bontebok-bench")
@@ -38,7 +38,7 @@ class LoadTest < Support::TestCase
     servers.last
   end
 
-  # A URL where nobody listens: an address that was free a moment ago.
+  # Returns a URL where no server listens: its address was free a moment ago.
   def refusing_url
     listener = TCPServer.new("127.0.0.1", 0)
     "http://127.0.0.1:#{listener.addr[1]}/"
@@ -51,7 +51,7 @@ class LoadTest < Support::TestCase
     Support::ChildProcess.run(PROGRAM, *arguments.map(&:to_s), **options)
   end
 
-  # Runs it with --json. Returns what it printed, once exit status and sums were found to be right.
+  # Runs the tool with --json, and asserts that its exit status and its sums are right. Returns the parsed output.
   def measure(*arguments, **options)
     process = bench("--json", *arguments, **options)
     assert_equal "", process.output.text(:stderr)

@@ -4,25 +4,26 @@ require "json"
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# 100,000 requests while workers come and go, for each way in which they do: over TCP and a unix socket, kept alive and
-# with a new connection for each, all at once. Not one of them is refused, reset or cut short. StartServerSoakTest has
-# the same under start_server.
+# 100,000 requests while workers come and go, for each way to replace workers. The requests come over TCP and a unix
+# socket, on kept connections and on a new connection for each, all at once. Not one of them is refused, reset or cut
+# short. StartServerSoakTest has the same under start_server.
 class SoakTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
 
   LOAD_TOOL = File.join(ROOT, "lib/bontebok/bontebok-bench")
-  # Of each of the four loads. The rate leaves time for many turns, and the machine for those who take them.
+  # Requests, and requests per second, of each of the four loads. The rate leaves time for many replacements, and
+  # processor time for the processes that take part in them.
   REQUESTS = 25_000
   RATE = 3_000
   LOST = %w[refused reset short timeout status local].to_h { |fate| [fate, 0] }.freeze
 
-  def test_recycling_after_a_hundred_requests
+  def test_recycling_after_a_hundred_requests_loses_no_request
     soak("--max-request-per-child", "100")
     assert_operator @server.output.text.scan(" ends after ").size, :>=, 50
   end
 
-  def test_more_workers_and_fewer
+  def test_a_change_of_the_number_of_workers_loses_no_request
     turns = soak do
       @server.signal("TTIN")
       wait_for_workers(@server, 3)
@@ -33,7 +34,7 @@ class SoakTest < Support::TestCase
   end
 
   %w[USR1 HUP].each do |signal|
-    define_method("test_workers_replaced_by_#{signal}") do
+    define_method("test_a_replacement_by_#{signal}_loses_no_request") do
       turns = soak do
         former = wait_for_workers(@server, 2)
         @server.signal(signal)
@@ -45,7 +46,7 @@ class SoakTest < Support::TestCase
 
   private
 
-  # Takes turns of the block until all requests have their fate; returns how many turns there were.
+  # Runs the block again and again until all requests have ended. Returns the number of its runs.
   def soak(*args)
     @server = start_bontebok(listen: :tcp, args: ["-l", "unix:#{temp_dir}/soak.sock", "-w", "2", *args],
                              rackup: %(run ->(_env) { [200, {}, ["Hello"]] }))

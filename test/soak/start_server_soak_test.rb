@@ -4,14 +4,14 @@ require "json"
 require "test_helper"
 require_relative "../interop/support/handover_case"
 
-# start_server owns the listeners. At HUP it starts another server beside the one that serves, which it tells to stop a
-# second later, ready or not: no client may notice, of 100,000 requests over TCP and a unix socket at once, kept alive
-# and with a new connection for each.
+# start_server owns the listeners. At HUP it starts another server beside the one that serves. A second later it tells
+# the former server to stop, even if the new server is not ready. No client may notice this: 100,000 requests come over
+# TCP and a unix socket, on kept connections and on a new connection for each, all at once.
 class StartServerSoakTest < Interop::HandoverCase
   include Support::OnceMore
 
-  LOADING = 1.5 # seconds that the application takes for it
-  # Of each of the four loads: requests, and how many of them a second.
+  LOADING = 1.5 # seconds that the application takes to load
+  # Requests, and requests per second, of each of the four loads.
   REQUESTS = 25_000
   RATE = 1_250
   LOST = %w[refused reset short timeout status local].to_h { |fate| [fate, 0] }.freeze
@@ -41,7 +41,7 @@ class StartServerSoakTest < Interop::HandoverCase
                   url)
   end
 
-  # Until the former one is gone.
+  # Replaces the generation and waits until the former one is gone. Returns the new number.
   def next_generation(starter, number)
     starter.signal("HUP")
     eventually(30, "generation #{number + 1} alone", seen: -> { starter.output.text }) do

@@ -6,26 +6,26 @@ require "bontebok/usage_error"
 
 # The message and the exit status of a start that fails.
 class StartFailureTest < Minitest::Test
-  def test_a_start_that_does_not_fail_says_nothing
+  def test_a_start_that_does_not_fail_prints_nothing
     assert_told(7, "") { 7 }
   end
 
-  def test_whose_fault_it_is
+  def test_the_exit_status_tells_wrong_usage_from_other_failures
     assert_told(1, "bontebok: no port\n") { raise Bontebok::StartError, "no port" }
     assert_told(2, "bontebok: no option\n") { raise Bontebok::UsageError, "no option" }
     assert_told(1, "bontebok: Permission denied\n") { raise Errno::EACCES }
   end
 
-  def test_who_interrupts_it_is_told_nothing
+  def test_an_interrupted_start_prints_nothing
     assert_told(130, "") { raise Interrupt }
   end
 
-  def test_three_lines_at_most
+  def test_at_most_three_lines_are_printed
     assert_told(2, "bontebok: 1\n2\n3\n") { raise Bontebok::UsageError, "1\n2\n3\n4\n" }
     assert_told(1, "bontebok: \xff\n") { raise Bontebok::StartError, "\xff" }
   end
 
-  def test_nobody_is_there_to_be_told
+  def test_a_standard_error_without_a_reader_is_no_error
     former = $stderr
     reader, $stderr = IO.pipe
     reader.close

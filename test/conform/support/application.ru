@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Answers with the env that it was called with, a line "KEY=value" each, the body as the last one. /calls tells what
-# was called since it was last asked: what was refused must not be in it.
+# Responds with the env that it was called with: one line "KEY=value" each, and the body in the last line. /calls
+# returns the requests since the last call of /calls: a rejected request must not be among them.
 calls = []
 run(lambda do |env|
   if env["PATH_INFO"] == "/calls"

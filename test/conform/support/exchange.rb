@@ -1,12 +1,11 @@
 # frozen_string_literal: true
 
 module Conform
-  # One case on one connection: sends its bytes and tells what is wrong with what comes back, in words; nil when nothing
-  # is.
+  # Runs one case on one connection. Returns a text about the fault in the server's reaction; nil if there is none.
   class Exchange
     SMUGGLED = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
     NEXT = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n"
-    # Every answer comes at once; a server that still waits for something is wrong.
+    # Seconds. Every response comes at once: a server that still waits for bytes is wrong.
     LIMIT = 3
 
     def initialize(server, address)
@@ -14,8 +13,9 @@ module Conform
       @address = address
     end
 
-    # The request must get one of the statuses and nothing after it, and the connection must end in good order, so that
-    # the client can read the answer. No application is called, neither for it nor for what follows it.
+    # The request must get one of the statuses and nothing after it. The connection must end without a reset, so that
+    # the client can read the response. The application must not be called, neither for the request nor for the bytes
+    # behind it.
     def refusal_problem(bytes, statuses)
       ["", SMUGGLED].each do |tail|
         problem = talk { |client| problem_of_refusal(client, bytes + tail, statuses) } || call_problem([])
@@ -24,7 +24,8 @@ module Conform
       nil
     end
 
-    # The application must be called with these values, and the connection be open afterwards or not.
+    # The application must be called with these values. Afterwards the connection must be :kept or :closed, as `ending`
+    # says.
     def acceptance_problem(bytes, env, ending)
       talk do |client|
         client.write(bytes)
@@ -55,7 +56,7 @@ module Conform
       "more after the answer: #{rest[0, 100].inspect}" unless rest.empty?
     end
 
-    # A server may stop reading once it knows its answer.
+    # A server may stop reading as soon as it knows its response.
     def write_to_the_refusal(client, bytes)
       client.write(bytes, LIMIT)
     rescue Support::Client::Reset

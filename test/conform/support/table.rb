@@ -3,8 +3,8 @@
 require_relative "exchange"
 
 module Conform
-  # Cases of bytes on the wire and what must become of them, as tables. Each table is run against a real server over
-  # TCP and over a unix socket; all wrong cases are told at once.
+  # Tables of cases: bytes on the wire, and how the server must treat them. Each table runs against a real server, over
+  # TCP and over a unix socket. All cases that fail are reported at once.
   #
   #   class HostTest < Support::TestCase
   #     include Conform::Table
@@ -16,7 +16,7 @@ module Conform
     Refusal = Struct.new(:name, :bytes, :statuses)
     Acceptance = Struct.new(:name, :bytes, :env, :ending)
 
-    # What a test case's class body says.
+    # The methods for the class body of a test case.
     module Tables
       def refusals
         @refusals ||= []
@@ -26,23 +26,24 @@ module Conform
         @acceptances ||= []
       end
 
-      # statuses: one, or an Array of allowed ones.
+      # statuses: one permitted status, or an Array of them.
       def refuses(statuses, cases)
         define_tests("refuses", refusals) { |exchange, each| exchange.refusal_problem(each.bytes, each.statuses) }
         cases.each { |name, bytes| refusals << Refusal.new(name, bytes.b, Array(statuses)) }
       end
 
-      # env: what the application must see, nil for a name that must not be there. The connection stays.
+      # env: the values that the application must see; nil for a name that must not be there. The connection must stay
+      # open.
       def accepts(env, cases)
         add_acceptances(env, cases, :kept)
       end
 
-      # The connection ends with the answer.
+      # The same, but the connection must end with the response.
       def accepts_once(env, cases)
         add_acceptances(env, cases, :closed)
       end
 
-      # A request of version 1.1 with these field lines; post has "Host: a" as well.
+      # Returns an HTTP/1.1 request with these field lines. #post adds "Host: a".
       def get(*lines)
         "GET / HTTP/1.1\r\n#{lines.map { |line| "#{line}\r\n" }.join}\r\n".b
       end
@@ -51,7 +52,7 @@ module Conform
         "POST / HTTP/1.1\r\nHost: a\r\n#{lines.map { |line| "#{line}\r\n" }.join}\r\n".b << body.b
       end
 
-      # A request whose body is chunked, as it is written.
+      # Returns a request with a chunked body. body: its bytes on the wire.
       def chunked(body)
         post("Transfer-Encoding: chunked", body: body)
       end
@@ -65,12 +66,12 @@ module Conform
         cases.each { |name, bytes| acceptances << Acceptance.new(name, bytes.b, env, ending) }
       end
 
-      # One test for each transport, once the table's first cases come.
+      # Defines one test for each transport when the first cases come.
       def define_tests(verb, cases, &problem)
         return unless cases.empty?
 
         %i[unix tcp].each do |transport|
-          define_method("test_#{verb}_over_#{transport}") { check(transport, cases, &problem) }
+          define_method("test_the_server_#{verb}_the_cases_over_#{transport}") { check(transport, cases, &problem) }
         end
       end
     end
@@ -79,7 +80,7 @@ module Conform
       test_case.extend(Tables)
     end
 
-    # Arguments of the server, overridden where a limit is to be small.
+    # The server's arguments. A test case with small limits overrides them.
     def arguments
       []
     end

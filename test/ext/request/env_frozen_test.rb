@@ -2,7 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# frozen_env: values that stay the same from request to request are shared, frozen.
+# frozen_env: values that stay the same from request to request are frozen and shared.
 class EnvFrozenTest < Support::LaneCase
   SECRETS = %w[HTTP_COOKIE HTTP_AUTHORIZATION].freeze
 
@@ -64,7 +64,7 @@ class EnvFrozenTest < Support::LaneCase
     refute_predicate env["HTTP_X_V"], :frozen?
   end
 
-  def test_other_names_other_order_other_method
+  def test_other_names_and_another_order_have_their_own_values
     requests = [["A: 1", "B: 2"], ["B: 1", "A: 2"], ["A: 3"], ["A: 4", "A: 5"], ["A: 6", "B: 7", "Version: 9"]] * 3
     envs = requests.map { |fields| exchange("/", *fields) }
 
@@ -73,7 +73,7 @@ class EnvFrozenTest < Support::LaneCase
     assert_empty(envs.select { |env| env.key?("HTTP_VERSION") })
   end
 
-  def test_the_method_the_protocol_and_the_host_are_the_requests
+  def test_the_method_the_protocol_and_the_host_are_those_of_the_request
     server
     3.times do
       assert_equal %w[GET HTTP/1.1 test 80], line_of(exchange("/"))
@@ -83,7 +83,7 @@ class EnvFrozenTest < Support::LaneCase
     end
   end
 
-  def test_a_hundred_shapes
+  def test_a_hundred_shapes_of_requests_are_served
     2.times do
       100.times do |n|
         2.times { assert_equal n.to_s, exchange("/", "X-Shape-#{n}: #{n}")["HTTP_X_SHAPE_#{n}"] }
@@ -91,14 +91,14 @@ class EnvFrozenTest < Support::LaneCase
     end
   end
 
-  def test_names_that_come_once_do_not_push_out_those_that_come_often
+  def test_names_that_come_once_do_not_push_out_names_that_come_often
     shared = Array.new(4) { exchange("/", "X-Often: 1") }.last["HTTP_X_OFTEN"]
     50.times { |n| exchange("/", "X-Once-#{n}: 1") }
 
     assert_same shared, exchange("/", "X-Often: 1")["HTTP_X_OFTEN"]
   end
 
-  def test_a_body_and_its_length
+  def test_each_body_has_its_own_length
     3.times do |n|
       body = "x" * n
       env = exchange("/", "Content-Length: #{n}", line: "POST / HTTP/1.1", body: body)

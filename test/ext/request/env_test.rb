@@ -4,7 +4,7 @@ require_relative "../support/lane_case"
 
 # The env of a request, by Rack's SPEC, in the default form.
 class EnvTest < Support::LaneCase
-  def test_request_line
+  def test_env_has_the_parts_of_the_request_line
     env = env_of(http(line: "PUT /a%2Fb;c?x=%20&y HTTP/1.1"))
 
     assert_equal ["PUT", "", "/a%2Fb;c", "x=%20&y", "/a%2Fb;c?x=%20&y", "HTTP/1.1"],
@@ -16,17 +16,17 @@ class EnvTest < Support::LaneCase
     assert_equal ["", ""], [env_of(http)["QUERY_STRING"], env_of(http(line: "GET /? HTTP/1.1"))["QUERY_STRING"]]
   end
 
-  def test_a_method_nobody_knows_keeps_its_case
+  def test_an_unknown_method_keeps_its_case
     assert_equal "pUrGe", env_of(http(line: "pUrGe / HTTP/1.1"))["REQUEST_METHOD"]
   end
 
-  def test_server_is_what_host_says
+  def test_the_server_name_and_port_come_from_host
     assert_equal ["example.org", "8080", "example.org:8080"], server_of(env_of(http("Host: example.org:8080")))
     assert_equal ["[::1]", "81", "[::1]:81"], server_of(env_of(http("Host: [::1]:81")))
     assert_equal ["example.org", "80", "example.org"], server_of(env_of(http("Host: example.org"), port: 9292))
   end
 
-  def test_without_host_server_is_the_listener
+  def test_the_server_name_and_port_are_the_listeners_without_host
     env = env_of("GET / HTTP/1.0\r\n\r\n", name: "listener.test", port: 9292)
 
     assert_equal ["listener.test", "9292", nil], server_of(env)
@@ -39,14 +39,14 @@ class EnvTest < Support::LaneCase
     assert_equal ["/p", "q", "http://good.test:81/p?q"], env.values_at("PATH_INFO", "QUERY_STRING", "REQUEST_URI")
   end
 
-  def test_options_asterisk
+  def test_the_asterisk_is_the_path_or_with_rack_2_no_path
     base = Support::LaneServer::BASE_ENV
 
     assert_equal "*", env_of(http(line: "OPTIONS * HTTP/1.1"), env: base)["PATH_INFO"]
     assert_equal "", env_of(http(line: "OPTIONS * HTTP/1.1"), env: base.merge("rack.version" => [1, 3]))["PATH_INFO"]
   end
 
-  def test_http10
+  def test_http_1_0_is_the_protocol_of_an_older_request
     env = env_of("GET / HTTP/1.0\r\n\r\n")
 
     assert_equal "HTTP/1.0", env["SERVER_PROTOCOL"]
@@ -61,12 +61,12 @@ class EnvTest < Support::LaneCase
     refute_includes env_of(http("Version: 9")), "HTTP_VERSION"
   end
 
-  def test_remote_addr
+  def test_env_has_the_address_of_the_client
     assert_equal "127.0.0.1", env_of(http)["REMOTE_ADDR"]
     assert_equal "127.0.0.1", env_of(http, tcp: true)["REMOTE_ADDR"]
   end
 
-  def test_fields
+  def test_env_has_the_fields_under_their_cgi_names
     env = env_of(http("X-Forwarded-For: 10.0.0.1", "aCCept:*/*", "Content-Type: text/plain", "X-Empty:"))
 
     assert_equal ["10.0.0.1", "*/*", "text/plain", ""],
@@ -74,7 +74,7 @@ class EnvTest < Support::LaneCase
     refute_includes env, "HTTP_CONTENT_TYPE"
   end
 
-  def test_more_names_than_a_lane_learns
+  def test_a_lane_serves_more_names_than_it_learns
     seen = nil
     server = serve { |env| (seen = env) && OK }
     (0...500).each_slice(100) do |numbers|
@@ -84,13 +84,13 @@ class EnvTest < Support::LaneCase
     end
   end
 
-  def test_a_long_name
+  def test_a_long_name_is_in_env
     name = "X-#{"long-" * 400}end"
 
     assert_equal "1", env_of(http("#{name}: 1"))["HTTP_#{name.upcase.tr("-", "_")}"]
   end
 
-  def test_repeats_are_joined
+  def test_repeated_fields_are_joined
     env = env_of(http("Accept: a", "Cookie: x=1", "ACCEPT: b", "Cookie: y=2", "Accept:", "X-Once: 1"))
 
     assert_equal ["a, b, ", "x=1; y=2", "1"], env.values_at("HTTP_ACCEPT", "HTTP_COOKIE", "HTTP_X_ONCE")
@@ -109,7 +109,7 @@ class EnvTest < Support::LaneCase
     assert_equal [nil, "2"], env.values_at("HTTP_X_A", "HTTP_X_B")
   end
 
-  def test_allowed_underscores_make_twins
+  def test_names_that_differ_only_in_underscores_are_joined_if_allowed
     [%w[X-A X_A], %w[X_A X-A], %w[X_A-B X-A_B]].each do |first, second|
       env = env_of(http("#{first}: 1", "#{second}: 2"), settings: { allow_underscore_headers: true })
 
@@ -117,7 +117,7 @@ class EnvTest < Support::LaneCase
     end
   end
 
-  def test_allowed_underscores_make_no_twin_of_a_field_that_frames
+  def test_a_framing_field_with_an_underscore_is_dropped_even_if_allowed
     env = env_of(http("Content_Length: 7", "Content_Type: a", "Transfer_Encoding: gzip", "X: 1"),
                  settings: { allow_underscore_headers: true })
 
@@ -129,7 +129,7 @@ class EnvTest < Support::LaneCase
     assert_empty env_of(http("Proxy: evil:3128", "PROXY: b")).keys.grep(/PROXY\z/)
   end
 
-  def test_a_chunked_body_is_told_by_its_decoded_length
+  def test_the_content_length_of_a_chunked_body_is_its_decoded_length
     env = env_of(http("Transfer-Encoding: chunked", line: "POST / HTTP/1.1",
                                                     body: "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n"))
 
@@ -137,7 +137,7 @@ class EnvTest < Support::LaneCase
     refute_includes env, "HTTP_TRANSFER_ENCODING"
   end
 
-  def test_content_length
+  def test_env_has_the_content_length_under_one_name
     env = env_of(http("Content-Length: 3", line: "POST / HTTP/1.1", body: "abc"))
 
     assert_equal "3", env["CONTENT_LENGTH"]
@@ -145,7 +145,7 @@ class EnvTest < Support::LaneCase
     refute_includes env_of(http), "CONTENT_LENGTH"
   end
 
-  def test_what_was_given_is_in_it
+  def test_env_has_the_values_that_the_lane_was_given
     errors = Object.new
     env = env_of(http, env: { "rack.errors" => errors, "SERVER_SOFTWARE" => "me" })
 

@@ -3,16 +3,17 @@
 require "open3"
 require_relative "../support/lane_case"
 
-# Whose the values of an env are: what comes from the request is new, unfrozen and binary, what is fixed is one frozen
-# String. An application may do to its env whatever it likes; the next request must not see it.
+# The values of an env. A value from the request is a new, unfrozen, binary String. A fixed value is one frozen String.
+# An application may do anything to its env: the next request must not see it.
 class EnvValuesTest < Support::LaneCase
   FIELDS = ["Cookie: a=b", "Accept: */*", "Content-Type: text/plain", "X-Own: 1"].freeze
-  # Target and Host: a port of its own, none, that of the listener; and an authority that replaces Host.
+  # Targets and Hosts. Host has a port of its own, no port, or the listener's port. In the last pair, the target's
+  # authority replaces Host.
   SERVERS = [["/path", "example.org:81"], ["/path", "example.org"], ["/path", "localhost:80"],
              ["http://localhost/path", "example.org:81"]].freeze
   FIXED = %w[SERVER_SOFTWARE SERVER_PROTOCOL SCRIPT_NAME rack.url_scheme QUERY_STRING].freeze
 
-  def test_what_is_fixed_is_one_frozen_string
+  def test_a_fixed_value_is_one_frozen_string
     first, second = two_envs(http(*FIELDS))
 
     FIXED.each do |key|
@@ -21,7 +22,7 @@ class EnvValuesTest < Support::LaneCase
     end
   end
 
-  def test_what_comes_from_the_request_is_new_and_unfrozen
+  def test_a_value_from_the_request_is_new_and_unfrozen
     SERVERS.each do |target, host|
       first, second = two_envs(http("Host: #{host}", *FIELDS, line: "PUT #{target}?query HTTP/1.1"), tcp: true)
 
@@ -32,7 +33,7 @@ class EnvValuesTest < Support::LaneCase
     end
   end
 
-  def test_what_comes_from_the_listener_is_one_frozen_string
+  def test_a_value_from_the_listener_is_one_frozen_string
     first, second = two_envs("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
 
     %w[SERVER_NAME SERVER_PORT REMOTE_ADDR].each do |key|
@@ -65,7 +66,7 @@ class EnvValuesTest < Support::LaneCase
     end
   end
 
-  # The default encodings of a process are set early, so this is one of its own.
+  # The default encodings of a process are set early, so this test runs in a process of its own.
   def test_default_encodings_change_nothing
     program = <<~RUBY
       require "test_helper"
@@ -91,7 +92,7 @@ class EnvValuesTest < Support::LaneCase
     env.select { |_, value| value.is_a?(String) }
   end
 
-  # The envs of the same request, sent again and again on one connection; as they were before the block changed them.
+  # Sends the same request `count` times on one connection. Returns the envs as they were before the block changed them.
   def envs_of(bytes, count, **options, &change)
     envs = []
     server = serve(**options) do |env|
@@ -108,7 +109,7 @@ class EnvValuesTest < Support::LaneCase
     envs
   end
 
-  # Whether a request has waited depends on what else the machine does.
+  # Leaves out the queue time: whether a request has waited depends on the load of the machine.
   def copy_of(env)
     env.except("rack.input", "bontebok.queue_time").transform_values { |value| value.is_a?(String) ? value.dup : value }
   end

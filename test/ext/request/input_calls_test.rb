@@ -14,20 +14,20 @@ class InputCallsTest < Support::LaneCase
 
   PARAGRAPHS = "\n\none\ntwo\n\nthree\r\n\r\nfour\n\n".b.freeze
   BINARY = Array.new(256, &:chr).join.b.freeze
-  # Separators lie across the windows of 16 KiB in which a spooled body is read.
+  # Its separators lie across the borders of the 16 KiB windows in which a spooled body is read.
   ACROSS = "#{"x" * 16_383}--b--#{"y" * 16_377}--b--\r\n#{"z" * 40_000}\naab aaab".b.freeze
   BODIES = (VALGRIND ? [TEXT, ACROSS] : [TEXT, LONG, PARAGRAPHS, BINARY, ACROSS]).freeze
 
-  # Methods with their arguments; the bodies are read with each until the end.
+  # Arguments of the methods that read lines. Each body is read to its end with each of them.
   LINES = [
     [], [nil], ["\n"], ["--b--"], ["s"], ["aab"], ["-"], [5], [0], [-1], [nil, 7], [nil, 20_000], ["\n", 3],
     ["--b--", 16_385], ["--b--", 16_390], ["\n", nil], [nil, nil], [{ chomp: true }], ["\n", { chomp: true }],
     [4, { chomp: true }], ["\n", 4, { chomp: true }],
     [{ chomp: false }]
   ].freeze
-  # What releases of StringIO differ in: here IO is the model.
+  # Releases of StringIO differ in these arguments, so IO is the model.
   AS_IO = [[""], ["", { chomp: true }], ["\r\n", { chomp: true }], ["--b--", { chomp: true }]].freeze
-  # The same is asked of gets, readline, readlines and each_line.
+  # Wrong arguments for gets, readline, readlines and each_line.
   FAULTS = [[1, 2], ["a", "b"], [:a], [Object], ["a", 1, 2], [{ chop: true }], [1 << 80]].freeze
 
   SCRIPTS = [
@@ -49,7 +49,7 @@ class InputCallsTest < Support::LaneCase
     ->(io) { [io.each_line.equal?(io), io.each_line { nil }.equal?(io), io.each_byte { nil }.equal?(io)] }
   ].freeze
 
-  # Those that move an empty one.
+  # The scripts that would move the position of an empty input.
   MOVES = ->(script) { SCRIPTS.values_at(6, 7, 8, 9).include?(script) }
 
   MISTAKES = [
@@ -61,7 +61,7 @@ class InputCallsTest < Support::LaneCase
     ->(io) { io.readlines(0) }, ->(io) { io.readline(nil, 1, 2) }, ->(io) { io.lineno = "x" }
   ].freeze
 
-  def test_lines
+  def test_lines_are_read_as_with_stringio
     %i[gets readline].each do |name|
       assert_like_stringio(LINES) { |io, arguments| Array.new(8) { [call(io, name, arguments), io.pos, io.lineno] } }
     end
@@ -70,21 +70,21 @@ class InputCallsTest < Support::LaneCase
     end
   end
 
-  def test_wrong_arguments_of_lines
+  def test_wrong_arguments_for_lines_fail_as_with_stringio
     %i[gets readline readlines each_line].each do |name|
       assert_like_stringio(FAULTS, [TEXT]) { |io, arguments| [call(io, name, arguments) { flunk }, io.pos] }
     end
   end
 
-  def test_other_calls
+  def test_other_calls_do_the_same_as_with_stringio
     assert_like_stringio(SCRIPTS) { |io, script| script.call(io) }
   end
 
-  def test_mistakes
+  def test_mistakes_fail_as_with_stringio
     assert_like_stringio(MISTAKES, [TEXT, LONG]) { |io, script| [outcome { script.call(io) }, io.pos] }
   end
 
-  def test_lines_as_an_io_has_them
+  def test_lines_are_read_as_with_an_io_where_releases_of_stringio_differ
     path = temp_file("body", "")
     BODIES.product([{}, SPOOLED]) do |body, options|
       File.binwrite(path, body)
@@ -97,8 +97,8 @@ class InputCallsTest < Support::LaneCase
     end
   end
 
-  # All requests without a body share it: no call leaves anything behind.
-  def test_an_empty_one
+  # All requests without a body share one empty input, so no call may leave anything behind.
+  def test_no_call_changes_an_empty_input
     assert_like_stringio(SCRIPTS.grep_v(MOVES), ["".b]) { |io, script| script.call(io) }
     with_input("") do |io|
       io.seek(7)
@@ -109,7 +109,7 @@ class InputCallsTest < Support::LaneCase
     end
   end
 
-  def test_closed_or_over
+  def test_an_input_raises_if_it_is_closed_or_its_request_is_over
     calls = { gets: [], readline: [], readlines: [], each_byte: [], getc: [], getbyte: [], readpartial: [1],
               seek: [0], "pos=": [0] }
     [{}, SPOOLED].each do |options|
@@ -119,7 +119,7 @@ class InputCallsTest < Support::LaneCase
     end
   end
 
-  def test_as_a_source_of_others
+  def test_other_libraries_can_read_an_input
     [{}, SPOOLED].each do |options|
       rows = Array.new(5000) { |n| [n.to_s, "a b"] }
       assert_equal(rows, with_input(rows.map(&:to_csv).join, **options) { |io| CSV.new(io).to_a })
@@ -130,8 +130,8 @@ class InputCallsTest < Support::LaneCase
 
   private
 
-  # For each body, in memory and in the spool, what the block makes of rack.input and a case must be what it makes of a
-  # StringIO.
+  # For each body, in memory and in the spool, and each case: asserts that the block returns the same for rack.input as
+  # for a StringIO.
   def assert_like_stringio(cases, bodies = BODIES)
     bodies.product([{}, SPOOLED]) do |body, options|
       expected = cases.map { |one| outcome { yield StringIO.new(body), one } }
@@ -153,7 +153,7 @@ class InputCallsTest < Support::LaneCase
     outcome { io.public_send(name, *arguments.grep_v(Hash), **keywords, &block) }
   end
 
-  # What it returns, or the class of what it raises.
+  # Returns the block's result, or the class of its exception.
   def outcome
     yield
   rescue StandardError => e

@@ -4,11 +4,12 @@ require "stringio"
 require_relative "../support/lane_case"
 require_relative "../support/inputs"
 
-# rack.input: like an IO over the request's body, in memory or in the spool, for as long as the request lasts.
+# rack.input: like an IO over the body of a request, which is in memory or in the spool. It lasts as long as the
+# request.
 class InputTest < Support::LaneCase
   include Support::Inputs
 
-  # What an input answers, step by step: each must be what StringIO answers for the same bytes.
+  # Calls, step by step: an input must return the same as a StringIO of the same bytes.
   SCRIPTS = [
     ->(io) { [io.read, io.read, io.read(nil), io.read(1), io.read(0), io.eof?] },
     ->(io) { [io.read(0), io.read(5), io.pos, io.read(3), io.gets, io.read, io.read(7)] },
@@ -20,13 +21,13 @@ class InputTest < Support::LaneCase
     ->(io) { [io.read(16_383).size, io.gets, io.gets, io.read(40_000), io.gets, io.pos] }
   ].freeze
 
-  def test_it_reads_as_an_io_does
+  def test_an_input_reads_like_an_io
     [TEXT, LONG].product(SCRIPTS, [{}, SPOOLED]) do |text, script, options|
       assert_equal script.call(StringIO.new(text)), with_input(text, **options, &script)
     end
   end
 
-  def test_without_a_body_it_is_at_its_end
+  def test_an_input_without_a_body_is_at_its_end
     answers = with_input("") do |io|
       [io.read(1), io.read, io.read(0), io.gets, io.rewind, io.each.to_a, io.eof?, io.size]
     end
@@ -34,7 +35,7 @@ class InputTest < Support::LaneCase
     assert_equal [nil, "", "", nil, 0, [], true, 0], answers
   end
 
-  def test_nobody_notices_what_another_request_did_to_an_empty_one
+  def test_a_request_does_not_notice_what_another_did_to_an_empty_input
     server = serve do |env|
       io = env["rack.input"]
       body = [io.closed?, io.read].inspect
@@ -54,7 +55,7 @@ class InputTest < Support::LaneCase
     assert_equal "abcde", response.body
   end
 
-  def test_it_is_binary_whatever_is_asked
+  def test_an_input_is_binary_whatever_encoding_is_set
     assert_equal([[Encoding::BINARY] * 4, true, Encoding::BINARY], with_input("\u00e4\n\u00e4".b) do |io|
       io.set_encoding("UTF-8")
       strings = [io.gets, io.read, io.read(0), io.rewind && io.read(2, +"\u00e4")]
@@ -62,7 +63,7 @@ class InputTest < Support::LaneCase
     end)
   end
 
-  def test_a_buffer_is_the_callers_own
+  def test_a_buffer_that_shares_its_bytes_does_not_change_the_other_string
     original = "x" * TEXT.bytesize
     copy = original.dup
 
@@ -70,11 +71,11 @@ class InputTest < Support::LaneCase
     assert_equal "x" * TEXT.bytesize, original
   end
 
-  def test_a_buffer_does_not_keep_what_it_knew_of_its_bytes
+  def test_a_buffer_does_not_keep_what_ruby_knew_of_its_former_bytes
     assert with_input("\xff\xff".b) { |io| io.read(2, buffer = +"ok".b.tap(&:ascii_only?)) && !buffer.ascii_only? }
   end
 
-  def test_mistakes
+  def test_a_mistake_raises_and_moves_nothing
     with_input(TEXT) do |io|
       assert_raises(ArgumentError) { io.read(-1) }
       assert_raises(TypeError) { io.read("x") }
@@ -85,7 +86,7 @@ class InputTest < Support::LaneCase
     end
   end
 
-  def test_closed
+  def test_a_closed_input_raises
     [{}, SPOOLED].each do |options|
       with_input(LONG, **options) do |io|
         io.gets
@@ -98,7 +99,7 @@ class InputTest < Support::LaneCase
     end
   end
 
-  def test_it_ends_with_its_request
+  def test_an_input_ends_with_its_request
     [{}, SPOOLED].each do |options|
       kept = nil
       with_input(LONG, **options) { |io| kept = io.tap(&:gets) }
@@ -110,14 +111,14 @@ class InputTest < Support::LaneCase
     end
   end
 
-  def test_copy_stream
+  def test_copy_stream_reads_an_input
     [{}, SPOOLED].each do |options|
       assert_equal(LONG, with_input(LONG, **options) { |io| StringIO.new.tap { |out| IO.copy_stream(io, out) }.string })
     end
   end
 
-  # Sent in parts and read into one buffer, so that nothing else in this process takes or leaves much room.
-  def test_reading_in_a_loop_does_not_keep_what_was_read
+  # The body is sent in parts and read into one buffer, so that nothing else in this process takes or frees much memory.
+  def test_reading_in_a_loop_does_not_keep_the_bytes_that_were_read
     parts = VALGRIND ? 4 : 64
     buffer = String.new(capacity: 16_384)
     grown = nil
@@ -136,7 +137,7 @@ class InputTest < Support::LaneCase
     assert_operator grown, :<, 8 << 20
   end
 
-  def test_nobody_else_makes_one
+  def test_an_application_cannot_make_an_input
     assert_raises(TypeError) { Bontebok::Core::Input.allocate }
     assert_raises(TypeError) { Bontebok::Core::Input.new }
   end

@@ -2,7 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# What env says of how long a request has waited.
+# The time that a request has waited, in env.
 class QueueTimeTest < Support::LaneCase
   KEY = "bontebok.queue_time"
   PROXY_KEY = "bontebok.proxy_queue_time"
@@ -10,7 +10,7 @@ class QueueTimeTest < Support::LaneCase
   WAIT = 20 # ms
 
   { copied: {}, frozen: { frozen_env: true } }.each do |kind, options|
-    define_method("test_who_waits_is_told_in_an_env_that_is_#{kind}") do
+    define_method("test_the_time_that_a_request_has_waited_is_in_an_env_that_is_#{kind}") do
       serve_with_gate(**options)
       @kept.request("GET", "/")
       eventually { unread(@kept).zero? } # the I/O thread has read it
@@ -20,7 +20,7 @@ class QueueTimeTest < Support::LaneCase
       [@gated, @kept].each { |client| assert_equal 200, client.read_response.status }
 
       assert_nil @envs.pop[KEY]
-      # The look of the I/O thread may have begun before it came.
+      # The I/O thread may have begun its look before the request came.
       assert_includes WAIT..(now - @gated_at), @envs.pop.fetch(KEY)
     ensure
       @leave.push(:now)
@@ -28,7 +28,7 @@ class QueueTimeTest < Support::LaneCase
     end
   end
 
-  def test_how_long_a_proxy_has_waited
+  def test_the_time_since_a_trusted_proxy_got_the_request_is_in_env
     started = Time.now.to_f - 100
     { "unix" => Float, "127.0.0.1" => NilClass }.each do |trusted, kind|
       env = env_of(http("X-Request-Start: t=#{started}"), settings: { trusted_proxies: trusted })
@@ -40,13 +40,14 @@ class QueueTimeTest < Support::LaneCase
     refute_includes env_of(http("X-Request-Start: t=#{started + 1000}")), PROXY_KEY
   end
 
-  def test_networks_that_are_none
+  def test_a_value_that_is_no_network_is_an_error
     assert_raises(ArgumentError) { Bontebok::Core::Worker.new({ trusted_proxies: "everybody" }) }
   end
 
   private
 
-  # One lane, with a request that does not end before @leave, and a connection that was served before.
+  # Starts a server with one lane. The lane has a request that does not end before @leave, and a kept connection that it
+  # has served before.
   def serve_with_gate(**options)
     @envs, entered, @leave = Array.new(3) { Queue.new }
     server = serve(**options) do |env|
@@ -59,7 +60,7 @@ class QueueTimeTest < Support::LaneCase
       @kept.request("GET", "/first")
       @kept.read_response
     end
-    server.await_requests(3) # else the I/O thread might read the next one
+    server.await_requests(3) # otherwise the I/O thread might read the next request
     @gated_at = now
     @gated.request("GET", "/gate")
     entered.pop

@@ -2,8 +2,8 @@
 
 require_relative "../support/lane_case"
 
-# The access log as the binding has it: its settings, what is wrong with them, the order to open it anew. What is in its
-# lines, the core's own tests know.
+# The access log in the binding: its settings, the errors in them, and the order to open it again. The core's own tests
+# check the content of its lines.
 class AccessLogTest < Support::LaneCase
   Worker = Bontebok::Core::Worker
 
@@ -23,7 +23,7 @@ class AccessLogTest < Support::LaneCase
     assert_match(%r{\AGET /broken 500 \d+ -\z}, lines.last)
   end
 
-  def test_a_renamed_file_is_opened_anew
+  def test_a_renamed_file_is_opened_again
     server = serve(settings: { access_log: log, access_log_format: "%U" }) { OK }
     server.get("/first")
     eventually { lines.any? }
@@ -35,7 +35,7 @@ class AccessLogTest < Support::LaneCase
     assert_equal(["/first\n", "/second\n"], ["#{log}.1", log].map { |path| File.read(path) })
   end
 
-  def test_what_cannot_be_opened_anew_goes_on
+  def test_a_file_that_cannot_be_opened_again_raises
     worker = Worker.new({ access_log: log })
     File.delete(log)
     Dir.mkdir(log)
@@ -44,7 +44,7 @@ class AccessLogTest < Support::LaneCase
     assert_nil Worker.new.reopen_logs
   end
 
-  def test_says_what_is_wrong
+  def test_wrong_settings_raise_with_a_message
     assert_nil Worker.check_access_log({})
     assert_nil Worker.check_access_log({ access_log: log })
     { { access_log_format: "%h %Z" } => "format: unknown directive %Z",

@@ -4,11 +4,11 @@ require_relative "../support/lane_case"
 require_relative "../support/failing"
 require "rack/events"
 
-# Rack::BodyProxy, which most bodies come in: its to_ary closes it, and it runs its block once.
+# Rack::BodyProxy, which wraps most bodies: its to_ary closes it, and it runs its block once.
 class BodyProxyTest < Support::LaneCase
   Body = Support::Failing::Body
 
-  def test_around_a_body_with_close
+  def test_a_proxy_closes_its_body_once
     [Body.new(->(out) { out.call("x") }, closed?: -> { true }), Body.new(->(out) { out.call("x") })].each do |body|
       ended = 0
       server = serve { [200, {}, Rack::BodyProxy.new(body) { ended += 1 }] }
@@ -19,7 +19,7 @@ class BodyProxyTest < Support::LaneCase
     end
   end
 
-  def test_a_proxy_of_an_array_leaves_with_its_length
+  def test_a_proxy_of_an_array_is_sent_with_its_length
     ended = 0
     server = serve { [200, {}, Rack::BodyProxy.new(%w[a b]) { ended += 1 }] }
 
@@ -28,8 +28,8 @@ class BodyProxyTest < Support::LaneCase
     assert_equal 1, ended
   end
 
-  # Rack::Events has one: tracing is built on it.
-  def test_a_subclass_of_a_proxy
+  # Rack::Events has such a subclass. Tracing is built on it.
+  def test_a_subclass_of_a_proxy_runs_its_block_once
     ended = Queue.new
     handler = Object.new.extend(Rack::Events::Abstract)
     handler.define_singleton_method(:on_finish) { |*| ended << true }
@@ -41,7 +41,7 @@ class BodyProxyTest < Support::LaneCase
     assert_equal 2, ended.size
   end
 
-  def test_a_subclass_that_counts_its_closings
+  def test_a_subclass_with_a_close_of_its_own_is_closed_once
     ended = 0
     proxy = Class.new(Rack::BodyProxy) { define_method(:close) { super().then { ended += 1 } } }
     server = serve { [200, {}, proxy.new(%w[a b]) { nil }] }

@@ -2,7 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# What a body may be, and how it leaves.
+# The kinds of bodies, and how they are sent.
 class BodyTest < Support::LaneCase
   ToStr = Struct.new(:to_str)
 
@@ -16,7 +16,7 @@ class BodyTest < Support::LaneCase
     end
   end
 
-  # Rack::BodyProxy's way: to_ary closes.
+  # Like Rack::BodyProxy: to_ary closes the body.
   class ClosingArray < EachBody
     attr_reader :closed
 
@@ -34,12 +34,12 @@ class BodyTest < Support::LaneCase
     end
   end
 
-  def test_array
+  def test_an_array_is_sent_with_its_length
     bodies = { [] => "", [""] => "", ["a"] => "a", ["a", "", "b"] => "ab", ["a".encode("UTF-16LE")] => "a\0" }
     bodies.each { |body, text| assert_sent text.b, :length, response_to(body) }
   end
 
-  def test_each
+  def test_a_body_with_each_is_sent_in_chunks
     [EachBody.new("a", "", "b"), %w[a b].each, %w[a b].lazy, Struct.new(:a, :b).new("a", "b")].each do |body|
       assert_sent "ab", :chunked, response_to(body)
     end
@@ -47,30 +47,30 @@ class BodyTest < Support::LaneCase
     assert_equal "", response_to(EachBody.new("")).body
   end
 
-  def test_each_with_a_content_length
+  def test_a_body_with_each_and_a_content_length_is_sent_with_it
     assert_sent "ab", :length, response_to(EachBody.new("a", "b"), "content-length" => "2")
   end
 
-  def test_parts_that_become_strings
+  def test_parts_may_be_objects_that_become_strings
     assert_equal "ab", response_to([ToStr.new("a"), "b"]).body
     assert_equal "ab", response_to(EachBody.new(ToStr.new("a"), "b")).body
   end
 
-  def test_to_ary
+  def test_a_body_with_to_ary_is_sent_with_its_length
     body = Class.new(EachBody) { define_method(:to_ary) { @parts } }.new("a", "b")
 
     assert_sent "ab", :length, response_to(body)
   end
 
-  # Its to_ary may close the body, and its closed? is no proof of that: each is called instead.
-  def test_to_ary_of_a_body_that_tells_whether_it_is_closed
+  # The to_ary of such a body may close it, and its closed? does not prove that it did. So each is called instead.
+  def test_a_body_with_to_ary_and_closed_is_sent_with_each
     body = ClosingArray.new("a", "b")
 
     assert_sent "ab", :chunked, response_to(body)
     assert_equal 1, body.closed
   end
 
-  def test_an_array_of_another_class
+  def test_an_array_of_another_class_is_sent
     assert_equal "ab", response_to(Class.new(Array).new(%w[a b])).body
   end
 
@@ -80,7 +80,7 @@ class BodyTest < Support::LaneCase
     assert_equal "each", response_to(body).body
   end
 
-  def test_each_part_leaves_at_once
+  def test_each_part_is_sent_at_once
     go_on = Queue.new
     server = serve { [200, {}, Enumerator.new { |parts| 3.times { |n| (parts << n.to_s) && go_on.pop } }] }
     server.connect do |client|
@@ -95,7 +95,7 @@ class BodyTest < Support::LaneCase
     end
   end
 
-  def test_without_a_body
+  def test_no_body_is_sent_to_head_and_with_no_content_or_not_modified
     { "HEAD" => 200, "GET" => 204, "PUT" => 304 }.each do |method, status|
       bodies = [["x"], EachBody.new.tap { |body| body.define_singleton_method(:each) { raise "called" } },
                 ->(_stream) { raise "called" }]
@@ -114,7 +114,7 @@ class BodyTest < Support::LaneCase
     assert_equal([nil, "5"], %w[/ /5].map { |path| server.request("HEAD", path)["Content-Length"] })
   end
 
-  def test_invalid_bodies
+  def test_invalid_bodies_are_reported
     [nil, 1, "string", Object.new, [1], [nil], ["a", :b], [["a"]], EachBody.new(1), EachBody.new(nil)].each do |body|
       server = serve { [200, {}, body] }
 
@@ -133,7 +133,7 @@ class BodyTest < Support::LaneCase
     assert_match(/part/, server.next_report.error.message)
   end
 
-  def test_shorter_than_announced
+  def test_a_body_that_is_shorter_than_announced_aborts
     server = serve { [200, { "content-length" => "5" }, ["abc"]] }
     server.connect do |client|
       client.request("GET", "/short?query")

@@ -3,7 +3,7 @@
 require_relative "../support/lane_case"
 require_relative "../support/failing"
 
-# close is called exactly once, whatever becomes of the body.
+# close is called exactly once, whatever happens to the body.
 class CloseTest < Support::LaneCase
   Body = Support::Failing::Body
 
@@ -13,30 +13,30 @@ class CloseTest < Support::LaneCase
     nil
   end
 
-  # A client that reads nothing of an endless body, and leaves.
+  # Bodies that are endless, or too long for a client that leaves early.
   ENDLESS = {
     each: -> { Body.new(->(out) { loop { out.call("x" * 100_000) } }) },
     stream: -> { Body.new(call: ->(stream) { loop { stream << ("x" * 100_000) } }) },
     rescued: -> { Body.new(->(out) { 100.times { CloseTest.ignore(IOError) { out.call("x" * 100_000) } } }) }
   }.freeze
 
-  def test_after_each
+  def test_close_is_called_after_each
     assert_closed(Body.new(->(out) { out.call("x") }))
   end
 
-  def test_after_call
+  def test_close_is_called_after_call
     assert_closed(Body.new(call: ->(stream) { stream << "x" }))
     assert_closed(Body.new(call: ->(stream) { (stream << "x").close }))
   end
 
-  def test_after_to_ary
+  def test_close_is_called_after_to_ary
     assert_closed(Body.new(->(out) { out.call("x") }, to_ary: -> { ["x"] }))
     assert_closed(Body.new(to_ary: -> { ["x"] }, closed?: -> { false }))
     assert_closed(Body.new(to_ary: -> { ["#{close}x"] }, closed?: -> { closed.positive? }))
   end
 
-  # closed? of a body may speak of the file that it reads. Only the calls of close count.
-  def test_whatever_closed_says
+  # A body's closed? may be about the file that the body reads. Only the calls of close count.
+  def test_close_is_called_whatever_closed_says
     [-> { true }, -> { false }, -> { raise "closed? was called" }].each do |answer|
       assert_closed(Body.new(->(out) { out.call("x") }, closed?: answer))
       assert_closed(Body.new(->(out) { out.call("x") }, to_ary: -> { ["x"] }, closed?: answer))
@@ -46,7 +46,7 @@ class CloseTest < Support::LaneCase
     assert_closed(Body.new(to_ary: -> { ["x"] }, closed?: -> { true }))
   end
 
-  def test_when_no_body_is_sent
+  def test_close_is_called_when_no_body_is_sent
     body = Body.new(->(_) { raise "each was called" })
     assert_closed(body, method: "HEAD")
     assert_closed(Body.new(call: ->(_) { raise "called" }), method: "HEAD")
@@ -54,7 +54,7 @@ class CloseTest < Support::LaneCase
     assert_closed(Body.new(->(_) { raise "each was called" }), status: 304)
   end
 
-  def test_close_comes_after_the_end_of_the_answer
+  def test_close_comes_after_the_end_of_the_response
     go_on = Queue.new
     server = serve { [200, {}, Body.new(->(out) { out.call("x") }, close: -> { go_on.pop })] }
     server.connect do |client|
@@ -66,8 +66,8 @@ class CloseTest < Support::LaneCase
     end
   end
 
-  # Its answer is a 500 by then, or broken off.
-  def test_what_close_writes_after_a_failure_is_refused
+  # The response is a 500 by then, or has broken off.
+  def test_a_write_in_close_raises_after_a_failure
     { [] => 500, ["sent"] => nil }.each do |parts, status|
       refused = kept = nil
       body = Body.new(->(out) { (kept = out) && parts.each(&out) && raise("in each") },
@@ -86,7 +86,7 @@ class CloseTest < Support::LaneCase
   end
 
   ENDLESS.each do |name, make|
-    define_method(:"test_when_the_client_leaves_#{name}") do
+    define_method(:"test_close_is_called_when_the_client_leaves_#{name}") do
       ensured = 0
       body = make.call
       body.define_singleton_method(:close) { super().tap { ensured += 1 } }
@@ -103,7 +103,7 @@ class CloseTest < Support::LaneCase
     end
   end
 
-  def test_what_the_application_sees_when_the_client_has_gone
+  def test_the_body_gets_an_exception_when_the_client_is_given_up
     seen = []
     started = Queue.new
     body = Body.new(lambda { |out|
@@ -131,8 +131,8 @@ class CloseTest < Support::LaneCase
     assert_equal 1, body.closed
   end
 
-  # It came back, but bytes are missing: it must not take what follows for a whole answer.
-  def test_a_client_that_comes_back_after_it_was_given_up
+  # The client reads again, but bytes are missing: it must not take the bytes that follow for a complete response.
+  def test_a_client_that_reads_again_after_it_was_given_up_sees_an_abort
     given_up = Queue.new
     body = Body.new(lambda { |out|
       begin
@@ -153,7 +153,7 @@ class CloseTest < Support::LaneCase
     assert_equal 1, body.closed
   end
 
-  def test_another_error_after_the_client_has_gone_is_told
+  def test_another_error_after_the_client_is_gone_is_reported
     body = Body.new(lambda { |out|
       begin
         loop { out.call("x" * 100_000) }
@@ -170,7 +170,7 @@ class CloseTest < Support::LaneCase
     assert_equal "cleaning up failed", server.next_report.error.message
   end
 
-  def test_a_body_without_close
+  def test_a_body_without_close_is_sent
     assert_equal "x", serve { [200, {}, ["x"].each] }.get.body
   end
 
@@ -180,7 +180,7 @@ class CloseTest < Support::LaneCase
     server = serve { |env| env["PATH_INFO"] == "/" ? [status, {}, body] : OK }
 
     assert_equal status, server.request(method, "/").status
-    server.get("/after") # the same lane: what belongs to the first request is done
+    server.get("/after") # the same lane: the first request is over
     assert_equal 1, body.closed
   end
 end

@@ -4,7 +4,7 @@ require_relative "../support/lane_case"
 
 # Array bodies of any number of parts and any size, and clients that make the lane wait.
 class LargeBodyTest < Support::LaneCase
-  def test_many_parts
+  def test_many_parts_are_sent
     [63, 64, 65, 3_000, VALGRIND ? 20_000 : 200_000].each do |count|
       parts = Array.new(count) { |n| "#{n}\n" }
 
@@ -16,7 +16,7 @@ class LargeBodyTest < Support::LaneCase
     "many_parts" => -> { Array.new(3_000) { |n| n.to_s * 500 } },
     "large_parts" => -> { Array.new(3) { |n| Random.new(n).bytes(3_000_000) } }
   }.each do |name, make|
-    define_method(:"test_#{name}_and_a_client_that_waits") do
+    define_method(:"test_#{name}_are_sent_to_a_client_that_makes_the_lane_wait") do
       parts = make.call
       server = serve(settings: { response_buffer: 10_000, spool_max: 1 }) do |env|
         [200, {}, env["PATH_INFO"] == "/" ? parts : parts.each]
@@ -32,16 +32,16 @@ class LargeBodyTest < Support::LaneCase
     end
   end
 
-  # What becomes of a body while the client makes the lane wait => whether its announced length is still sent.
+  # Changes of a body while the client makes the lane wait => whether the announced length is still sent.
   CHANGES = {
     ->(body) { body[0].replace("") } => false, ->(body) { body[0].replace("x" * 29_999_999) } => false,
     :clear.to_proc => false, ->(body) { body[0] = 1 } => false, :pop.to_proc => false,
     ->(body) { body[0] << "x" } => true, ->(body) { body.push("more") } => true
   }.freeze
 
-  # The client sees bytes of the body and an end: never others, never more.
+  # The client gets bytes of the body and then an end: never other bytes, never more.
   CHANGES.each_with_index do |(change, whole), number|
-    define_method(:"test_parts_that_change_while_they_are_sent_#{number}") do
+    define_method(:"test_parts_may_change_while_they_are_sent_#{number}") do
       body = ["x" * 30_000_000, +"x"]
       server = serve(settings: { response_buffer: 10_000, spool_max: 1 }) { [200, { "connection" => "close" }, body] }
       server.connect do |client|
@@ -55,7 +55,7 @@ class LargeBodyTest < Support::LaneCase
         assert_equal "", (start + rest).delete("x")
         assert_equal whole, start.bytesize + rest.bytesize == 30_000_001
       end
-      server.stop # the answer that was cut short may be told of after its end
+      server.stop # a response that was cut short may be reported after its end
       server.reports
     end
   end

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 require "rack/lint"
-require "uri" # Rack 2.2's Lint forgets it
+require "uri" # Rack 2.2's Lint needs it and does not load it
 require_relative "../support/lane_case"
 
-# Rack's own check of its SPEC in front of an application; run under Rack 3 and under Rack 2.2.
+# Rack's own check of its SPEC, in front of an application. This test runs under Rack 3 and under Rack 2.2.
 class LintTest < Support::LaneCase
-  # Rack 3 wants lower case; Rack 2 a Content-Type, and its Lint knows it by this name.
+  # Rack 3 wants lower case. Rack 2 wants a Content-Type, and its Lint knows the field by this name.
   FIELDS = { Rack.release.to_i < 3 ? "Content-Type" : "content-type" => "text/plain" }.freeze
   REQUESTS = [
     ["GET / HTTP/1.1", []], ["GET /a%20b?c=%2F&d HTTP/1.1", ["Accept: */*", "Cookie: a=b", "Cookie: c=d"]],
@@ -17,7 +17,7 @@ class LintTest < Support::LaneCase
   ].freeze
 
   [{}, { frozen_env: true }, { settings: { spool_threshold: 1 } }].each do |options|
-    define_method(:"test_requests_with_#{options.keys.first || "nothing"}") do
+    define_method(:"test_requests_pass_the_check_with_#{options.keys.first || "nothing"}") do
       server = serve(Rack::Lint.new(method(:echo)), **options)
       (REQUESTS * 2).each do |line, fields, body|
         server.connect do |client|
@@ -31,7 +31,7 @@ class LintTest < Support::LaneCase
     end
   end
 
-  def test_bodies
+  def test_bodies_pass_the_check
     bodies = { "/array" => -> { %w[a b] }, "/each" => -> { %w[a b].each } }
     bodies["/call"] = -> { ->(stream) { (stream << "a").write("b") } } unless Rack.release.to_i < 3
     server = serve(Rack::Lint.new(->(env) { [200, FIELDS.dup, bodies.fetch(env["PATH_INFO"]).call] }))
@@ -41,7 +41,7 @@ class LintTest < Support::LaneCase
 
   private
 
-  # Reads the body twice where Lint lets it.
+  # Reads the body twice if Lint permits it.
   def echo(env)
     input = env["rack.input"]
     text = input.read

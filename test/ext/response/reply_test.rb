@@ -2,7 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# Status and fields: what an application may answer, and how what it may not answer is told.
+# Status and fields: which ones an application may return, and how wrong ones are reported.
 class ReplyTest < Support::LaneCase
   class ToS
     def to_s
@@ -10,7 +10,7 @@ class ReplyTest < Support::LaneCase
     end
   end
 
-  # Headers as Rack 2 allows them: anything with each.
+  # Headers as Rack 2 allows them: any object with each.
   class Pairs
     def initialize(*pairs, splat: false)
       @pairs = pairs
@@ -29,19 +29,19 @@ class ReplyTest < Support::LaneCase
     end
   end
 
-  def test_status
+  def test_a_status_may_be_a_number_or_a_text
     { 200 => 200, "201" => 201, "404 Not Found" => 404, 299.0 => 299, 999 => 999 }.each do |given, sent|
       assert_equal sent, response_to([given, {}, []]).status
     end
   end
 
-  def test_an_invalid_status
+  def test_an_invalid_status_is_reported
     [99, 1000, -200, 1 << 40, 1 << 80, nil, "", "x", :ok, Object.new, [200]].each do |given|
       assert_fault(/status/, [given, {}, []])
     end
   end
 
-  def test_field_values
+  def test_a_field_value_may_be_any_object_or_several
     fields = { "x-string" => "a", "x-array" => %w[b c], "x-lines" => "d\ne", "x-number" => 7, "x-nil" => nil,
                "x-symbol" => :f, "x-object" => ToS.new, "x-none" => [], "x-mixed" => [1, :two], :"x-name" => "h" }
     response = response_to([200, fields, []])
@@ -50,7 +50,7 @@ class ReplyTest < Support::LaneCase
                  fields.keys.map { |name| response.all(name.to_s) })
   end
 
-  def test_headers_with_each
+  def test_headers_may_be_any_object_with_each
     pairs = [%w[x-a 1], %w[x-a 2]]
     [pairs, Pairs.new(*pairs), Pairs.new(*pairs, splat: true)].each do |headers|
       assert_equal %w[1 2], response_to([200, headers, []]).all("x-a")
@@ -58,18 +58,18 @@ class ReplyTest < Support::LaneCase
     assert_equal %w[LOUD], response_to([200, Louder["x-a", "loud"], []]).all("x-a")
   end
 
-  def test_invalid_headers
+  def test_invalid_headers_are_reported
     pairs = [Pairs.new([]), Pairs.new(%w[a b c]), Pairs.new("x: y"), Pairs.new(nil)]
     [nil, 1, "x: y", Object.new, *pairs].each { |headers| assert_fault(/headers/, [200, headers, []]) }
   end
 
-  def test_an_invalid_name_is_told
+  def test_an_invalid_name_is_reported
     ["x y", "x:y", "", "x\r\ny", "x\0", "\u00e4", "a".encode("UTF-16LE")].each do |name|
       assert_fault(/field #{Regexp.escape(name.inspect)}/, [200, { "x-ok" => "1", name => "v" }, ["body"]])
     end
   end
 
-  def test_an_invalid_value_is_told_by_its_name_alone
+  def test_an_invalid_value_is_reported_by_its_name_alone
     ["secret\r\nx: y", "secret\0", "secret\x7f", ["ok", "secret\r"]].each do |value|
       report = assert_fault(/field "x-bad"/, [200, { "x-bad" => value }, ["body"]])
 
@@ -77,17 +77,17 @@ class ReplyTest < Support::LaneCase
     end
   end
 
-  def test_an_invalid_content_length_is_told
+  def test_an_invalid_content_length_is_reported
     ["", "-1", "1x", "x", "9" * 30].each do |value|
       assert_fault(/content-length/i, [200, { "content-length" => value }, ["body"]])
     end
   end
 
-  def test_no_triplet
+  def test_a_result_that_is_no_triplet_is_reported
     [nil, 200, [], [200, {}], [200, {}, [], 1], "200", { status: 200 }].each { |answer| assert_fault(/Array/, answer) }
   end
 
-  def test_anything_that_becomes_an_array
+  def test_an_object_that_becomes_an_array_is_accepted
     answer = Object.new.tap { |object| object.define_singleton_method(:to_ary) { [200, {}, ["ok"]] } }
 
     assert_equal "ok", response_to(answer).body
@@ -99,7 +99,7 @@ class ReplyTest < Support::LaneCase
     assert_empty fields.map(&:first).grep(/rack/)
   end
 
-  def test_a_field_that_changes_the_hash_while_it_is_walked
+  def test_a_field_may_change_the_hash_while_it_is_walked
     headers = { "x-a" => "1" }
     headers["x-b"] = Object.new.tap { |o| o.define_singleton_method(:to_s) { headers.delete("x-c") && "2" } }
     headers["x-c"] = "3"
@@ -115,7 +115,7 @@ class ReplyTest < Support::LaneCase
     serve { answer }.get
   end
 
-  # The answer is a 500 that tells the client nothing; the log is told what was wrong.
+  # Asserts that the response is a 500 that tells the client nothing, and that the fault is reported.
   def assert_fault(pattern, answer)
     server = serve { answer }
     response = server.get("/faulty?secret")

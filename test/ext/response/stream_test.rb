@@ -2,9 +2,9 @@
 
 require_relative "../support/lane_case"
 
-# Rack 3's streaming body: call is given the writing end of the reply.
+# Rack 3's streaming body: call gets a stream, to which it writes the response.
 class StreamTest < Support::LaneCase
-  def test_what_is_written_is_the_body
+  def test_the_written_text_is_the_body
     response = response_to do |stream|
       stream << "a" << :b
       stream.write("c", 1, nil)
@@ -15,7 +15,7 @@ class StreamTest < Support::LaneCase
     assert_equal ["abc1", :chunked], [response.body, response.framing]
   end
 
-  def test_write_returns_bytes_and_the_rest_what_io_returns
+  def test_the_methods_return_the_same_as_those_of_io
     seen = nil
     response_to do |stream|
       seen = [stream.write("\u00e4", 12), stream.write(""), stream.write, stream.equal?(stream << "x"),
@@ -25,7 +25,7 @@ class StreamTest < Support::LaneCase
     assert_equal [4, 0, 0, true, true, nil, nil], seen
   end
 
-  def test_nothing_written
+  def test_a_stream_without_a_write_is_an_empty_body
     assert_equal "", response_to { |stream| stream }.body
     assert_equal "", response_to(&:close).body
   end
@@ -42,7 +42,7 @@ class StreamTest < Support::LaneCase
     end
   end
 
-  def test_the_client_has_its_end_when_the_stream_is_closed
+  def test_the_response_ends_when_the_stream_is_closed
     go_on = Queue.new
     server = serve { [200, {}, ->(stream) { (stream << "x").close && go_on.pop }] }
     server.connect do |client|
@@ -54,7 +54,7 @@ class StreamTest < Support::LaneCase
     end
   end
 
-  def test_closed
+  def test_a_closed_stream_raises
     states = nil
     response_to do |stream|
       states = [stream.closed?, stream.close_read, stream.closed?, stream.close_write, stream.closed?, stream.close]
@@ -74,7 +74,7 @@ class StreamTest < Support::LaneCase
     assert_equal "-nil", server.get.body
   end
 
-  def test_it_ends_with_its_reply
+  def test_a_stream_ends_with_its_response
     kept = nil
     response_to { |stream| (kept = stream) << "x" }
 
@@ -84,7 +84,7 @@ class StreamTest < Support::LaneCase
     assert_predicate kept, :closed?
   end
 
-  def test_a_block_of_each_ends_with_its_reply
+  def test_a_block_of_each_ends_with_its_response
     kept = nil
     body = Object.new
     body.define_singleton_method(:each) { |&block| (kept = block).call("x") }
@@ -111,7 +111,7 @@ class StreamTest < Support::LaneCase
     assert_equal "mine", response.body
   end
 
-  def test_nobody_else_makes_one
+  def test_an_application_cannot_make_a_stream
     assert_raises(TypeError) { Bontebok::Core::Stream.allocate }
   end
 

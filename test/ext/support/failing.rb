@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
 module Support
-  # An application that fails at the step it is told, in the way it is told.
+  # An application that fails at a given step, in a given way.
   class Failing
     STEPS_BEFORE = %i[call triplet status headers field_name field_value array_part first_part to_ary].freeze
     STEPS_AFTER = %i[later_part stream].freeze
     STEPS = [*STEPS_BEFORE, *STEPS_AFTER, :close].freeze
 
-    # Calls its block whenever the named conversion is asked of it.
+    # An object that calls its block when one of the named conversions is called.
     class Trap < BasicObject
       def initialize(*names, &failure)
         @names = names
@@ -30,7 +30,7 @@ module Support
         ::Support::Failing::Trap
       end
 
-      # It may be a Hash's key, beside others with the same hash.
+      # The object may be a key of a Hash, beside other keys with the same hash.
       def hash
         0
       end
@@ -40,7 +40,7 @@ module Support
       end
     end
 
-    # Counts its closings.
+    # A body that counts its closings.
     class Body
       attr_reader :closed
 

@@ -4,13 +4,13 @@ module Support
   # For a LaneCase: the rack.input of a request with a given body.
   module Inputs
     TEXT = "first\nsecond\r\n\nlast without end".b.freeze
-    # The same body in memory and in a spool file; lines and reads that cross the window of gets.
+    # LONG has lines that cross the window of gets. With SPOOLED, a body is in a spool file.
     LONG = Array.new(3000) { |n| "#{n} #{"x" * (n % 97)}\n" }.join.b.freeze
     SPOOLED = { settings: { spool_threshold: 16 } }.freeze
 
     private
 
-    # Sends the body and returns what the block, called inside of the request, makes of rack.input.
+    # Sends the body, calls the block with rack.input within the request, and returns the block's result.
     def with_input(body, **options)
       result = error = nil
       server = serve(**options) do |env|

@@ -5,22 +5,22 @@ require "timeout"
 require_relative "lane_server"
 
 module Support
-  # A test of the binding, in this process and over real sockets. What it serves is drained at its end; a lane that does
-  # not end, or has something to report that the test did not ask for, fails it.
+  # A test of the binding, in this process and over real sockets. Its servers are drained at its end. The test fails if
+  # a lane does not end, or reports something that the test did not ask for.
   class LaneCase < TestCase
-    # Valgrind is some fifty times slower, and sees by itself what GC.stress is there to show.
+    # Valgrind makes code some fifty times slower, and finds by itself the faults that GC.stress would show.
     VALGRIND = ENV.key?("RUBY_MEMCHECK_RUNNING")
     OK = [200, {}.freeze, ["ok"].freeze].freeze
 
-    # Starts a LaneServer on a unix socket, or with tcp: true on 127.0.0.1. The application is given, or the block.
-    # listener: a listening socket and its Address, instead.
+    # Starts a LaneServer on a unix socket, or with tcp: true on 127.0.0.1. The application is `app` or the block.
+    # listener: another listening socket and its Address.
     def serve(app = nil, tcp: false, listener: tcp ? tcp_listener : unix_listener, **options, &block)
       server = LaneServer.new(app || block, *listener, **options)
       servers << server
       server
     end
 
-    # A worker and a lane that nobody serves yet, and where it listens.
+    # Returns a worker, a lane that no thread serves yet, and the address.
     def by_hand(app, report: ->(*) {})
       listener, address = unix_listener
       listener.autoclose = false
@@ -29,29 +29,31 @@ module Support
       [worker, Bontebok::Core::Lane.new(worker, app, report: report), address]
     end
 
-    # The env that a request of these bytes makes.
+    # Sends these bytes. Returns the env of the request.
     def env_of(bytes, **options)
       seen = nil
       serve(**options) { |env| (seen = env) && OK }.raw(bytes)
       seen
     end
 
-    # A request of HTTP/1.1 with these field lines.
+    # Returns an HTTP/1.1 request with these field lines.
     def http(*fields, line: "GET / HTTP/1.1", body: nil)
       fields = ["Host: test", *fields] unless fields.any? { |field| field.b.match?(/\Ahost:/i) }
       [line, *fields, "", body.to_s].map(&:b).join("\r\n")
     end
 
-    # Young objects are collected at every allocation; old ones as well would take minutes.
+    # A value of GC.stress: only young objects are collected at every allocation. A test that collects old objects as
+    # well would take minutes.
     STRESS = 1
 
-    # Moves the objects that may be moved, and fails if anybody still has an old address.
+    # Moves the objects that may be moved, and fails if a reference still has an old address.
     def move_objects
       GC.verify_compaction_references(toward: :empty)
     end
 
-    # A GC that is under way ends first: Ruby 3.1 would let it compact, though its marking, begun without, has pinned
-    # nothing. It moves classes and whatever else C holds then, and crashes.
+    # Runs the block with automatic compaction. A collection that is under way ends first: Ruby 3.1 would let it
+    # compact, although its marking began without compaction and has pinned nothing. It would move classes and other
+    # objects that C code holds, and crash.
     def under_automatic_compaction
       former = GC.auto_compact
       GC.start
@@ -85,7 +87,7 @@ module Support
       server.reports
     end
 
-    # A copy of it for a worker, whose it is then.
+    # Returns the descriptor of a copy. The worker owns it.
     def lent(socket)
       socket.dup.tap { |copy| copy.autoclose = false }.fileno
     end

@@ -8,7 +8,7 @@ module Support
   class LaneServer
     Report = Struct.new(:level, :message, :error)
 
-    # What lib hands to Lane.new, by the Rack that is loaded.
+    # The env that lib passes to Lane.new, which depends on the Rack that is loaded.
     BASE_ENV = {
       "SCRIPT_NAME" => "", "SERVER_SOFTWARE" => "lane-server", "rack.url_scheme" => "http", "rack.errors" => $stderr
     }.freeze
@@ -22,8 +22,8 @@ module Support
 
     attr_reader :worker, :lanes, :address, :threads
 
-    # listener: a listening socket, which is used up; name, port: what it is called without a Host field. siblings: the
-    # descriptors of a queue, and the Board, that it shares with others.
+    # listener: a listening socket; the worker owns it from now on. name, port: the server's name and port for requests
+    # without Host. siblings: the descriptors of a shared queue, and a Scoreboard, which the worker shares with others.
     def initialize(app, listener, address, name: "localhost", port: 80, settings: {}, count: 1, siblings: nil,
                    **options)
       @address = address
@@ -43,7 +43,7 @@ module Support
       Client.open(address, &block)
     end
 
-    # One request on a connection of its own. Returns the Response.
+    # Sends one request on a connection of its own. Returns the Response.
     def request(method, target, fields = {}, body = nil)
       connect do |client|
         client.request(method, target, fields, body)
@@ -63,29 +63,29 @@ module Support
       end
     end
 
-    # Waits until so many requests have come to their end in all: a client has its answer before the body is closed, and
-    # before the lane minds its other connections again.
+    # Waits until so many requests in all have ended. A client has its response before the body is closed, and before
+    # the lane serves its other connections again.
     def await_requests(count, limit = Deadline::DEFAULT_SECONDS)
       Eventually.eventually(limit, "the end of #{count} requests") { worker.requests >= count }
     end
 
-    # The next thing that was reported; waits for it.
+    # Waits for the next report and returns it.
     def next_report(limit = Deadline::DEFAULT_SECONDS)
       ::Timeout.timeout(limit * Deadline::PATIENCE) { @reports.pop }
     end
 
-    # What was reported and not asked for.
+    # Returns the reports that the test has not taken yet.
     def reports
       Array.new(@reports.size) { @reports.pop }
     end
 
-    # Drains and returns what each Lane#serve returned, or raises what it raised.
+    # Drains the worker. Returns the result of each Lane#serve, or raises its exception.
     def stop(limit = Deadline::DEFAULT_SECONDS)
       worker.drain
       wait(limit)
     end
 
-    # Waits for the end without asking for it.
+    # Waits for the end of the lanes without draining the worker. Returns and raises the same as #stop.
     def wait(limit = Deadline::DEFAULT_SECONDS)
       deadline = Deadline.for(limit)
       threads.map do |thread|

@@ -3,10 +3,10 @@
 require "io/wait"
 
 module Support
-  # For a LaneCase: lanes whose requests have little time, and whoever tells them, as lib's main thread does. What that
-  # learns of where requests were is in @places. After each time that it has looked there is something in @looks.
+  # For a LaneCase: lanes whose requests have little time. For each server, a thread raises the exception, as lib's main
+  # thread does. @places gets the place in the code of each late request. @looks gets an element after each look.
   module LimitedLanes
-    # ms; a quick request has not so much, on a slow machine either
+    # ms. A quick request takes less, even on a slow machine.
     SOFT = LaneCase::VALGRIND ? 3000 : 500
 
     def setup
@@ -23,7 +23,7 @@ module Support
 
     private
 
-    # The block serves /slow. What lib's main thread does is done here.
+    # Starts a server whose block serves /slow, and the thread that raises the exception.
     def limited(soft: SOFT, **options, &slow)
       app = ->(env) { env["PATH_INFO"] == "/quick" ? LaneCase::OK : answer_of(slow, env) }
       server = serve(app, settings: { request_timeout_soft: soft }, **options)

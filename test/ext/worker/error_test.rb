@@ -3,12 +3,12 @@
 require_relative "../support/lane_case"
 require_relative "../support/failing"
 
-# Whatever the application raises, wherever: the client can tell, the log is told, the body is closed once, and the lane
-# goes on.
+# The application may raise any exception, anywhere: the client can see the failure, the failure is reported, the body
+# is closed once, and the lane goes on.
 class ErrorTest < Support::LaneCase
   Failing = Support::Failing
 
-  # What nobody rescues by accident.
+  # An exception that no code rescues by accident.
   class NotStandard < Exception # rubocop:disable Lint/InheritException
   end
 
@@ -17,13 +17,13 @@ class ErrorTest < Support::LaneCase
                UncaughtThrowError => -> { throw :boom }, NotStandard => -> { raise NotStandard, "boom" } }.freeze
 
   Failing::STEPS.each do |step|
-    define_method(:"test_#{step}") do
+    define_method(:"test_a_failure_at_#{step}_is_survived") do
       SURVIVED.each { |kind, failure| assert_survives(step, kind, failure) }
     end
 
     next if VALGRIND
 
-    define_method(:"test_#{step}_under_gc_stress") do
+    define_method(:"test_a_failure_at_#{step}_is_survived_under_gc_stress") do
       assert_survives(step, StandardError, -> { raise "boom" }, stress: true)
     end
   end
@@ -37,14 +37,14 @@ class ErrorTest < Support::LaneCase
     assert_includes report.error.backtrace.first, __FILE__
   end
 
-  def test_the_client_is_told_nothing
+  def test_the_client_learns_nothing_of_the_exception
     response = failing_response(RuntimeError.new("secret"))
 
     assert_equal ["500 Internal Server Error\n", "text/plain; charset=utf-8"], [response.body, response["content-type"]]
     assert_predicate response, :keep_alive?
   end
 
-  def test_show_errors
+  def test_show_errors_sends_the_message_and_the_backtrace
     response = failing_response(RuntimeError.new("shown \u00e4 \xff"), show_errors: true)
 
     assert_includes response.body, "shown \u00e4 \xff (RuntimeError)".b
@@ -52,14 +52,14 @@ class ErrorTest < Support::LaneCase
     refute_includes response.body, "\e["
   end
 
-  def test_show_errors_in_full_though_the_client_waits
+  def test_show_errors_sends_the_whole_text_even_if_the_lane_must_wait
     error = RuntimeError.new("x" * 3_000_000)
     response = failing_response(error, show_errors: true, settings: { response_buffer: 1000, spool_max: 1 })
 
     assert_operator response.body.bytesize, :>, 3_000_000
   end
 
-  def test_an_error_without_a_usable_message
+  def test_an_error_without_a_usable_message_gets_a_plain_response
     errors = [Class.new(StandardError) { define_method(:message) { raise "no" } }.new,
               Class.new(StandardError) { define_method(:message) { nil } }.new,
               Class.new(StandardError) { define_method(:full_message) { |**| raise "no" } }.new,
@@ -71,13 +71,13 @@ class ErrorTest < Support::LaneCase
     end
   end
 
-  def test_a_raising_report_is_swallowed
+  def test_an_exception_of_the_report_is_swallowed
     server = serve(report: ->(*) { raise NotStandard, "no" }) { raise "boom" }
 
     2.times { assert_equal 500, server.get.status }
   end
 
-  def test_what_is_rescued_in_the_application_is_no_failure
+  def test_an_exception_that_the_application_rescues_is_no_failure
     body = Failing::Body.new(lambda { |out|
       begin
         raise "inside"
@@ -103,7 +103,7 @@ class ErrorTest < Support::LaneCase
     response
   end
 
-  # stress: from the call of the application on.
+  # stress: GC.stress is set from the call of the application on.
   def assert_survives(step, kind, failure, stress: false)
     apps = []
     server = serve do |env|
@@ -119,7 +119,7 @@ class ErrorTest < Support::LaneCase
 
     assert_equal [:error, true], [report.level, report.error.is_a?(kind)], "#{step}: #{report}"
     assert_equal "GET /", report.message
-    assert_equal "ok", server.get("/ok").body # the same lane: what belongs to the first request is done
+    assert_equal "ok", server.get("/ok").body # the same lane: the first request is over
     assert_equal(%i[call triplet].include?(step) ? 0 : 1, apps.first.body.closed, "closed")
   ensure
     GC.stress = false

@@ -4,9 +4,9 @@ require "etc"
 require "test_helper"
 require "bontebok/bontebok"
 
-# Core.check_fork: whether the kernel would refuse another process.
+# Core.check_fork: whether the kernel permits another process.
 class ForkProbeTest < Support::TestCase
-  def test_where_another_process_may_be_made_nothing_is_left_of_the_attempt
+  def test_an_attempt_that_succeeds_leaves_nothing_behind
     ended = 0
     former = Signal.trap("CHLD") { ended += 1 }
     100.times { assert_nil Bontebok::Core.check_fork }
@@ -16,8 +16,8 @@ class ForkProbeTest < Support::TestCase
     Signal.trap("CHLD", former)
   end
 
-  # The limit is none for root.
-  def test_where_none_may_be_made_it_raises
+  # The limit does not apply to root.
+  def test_the_check_raises_if_no_process_can_be_made
     reader, writer = IO.pipe
     pid = fork do
       Process::Sys.setuid(Etc.getpwnam("nobody").uid) if Process.euid.zero?
@@ -35,7 +35,7 @@ class ForkProbeTest < Support::TestCase
   private
 
   def refusal
-    2.times { Bontebok::Core.check_fork } # the process itself is one
+    2.times { Bontebok::Core.check_fork } # the process itself counts as one
     "none"
   rescue SystemCallError => e
     e.class.name

@@ -4,11 +4,11 @@ require_relative "../support/lane_case"
 require_relative "../support/failing"
 require_relative "../support/limited_lanes"
 
-# A child process that the application forks has nothing to say to the server's clients.
+# A process that the application forks sends nothing to the server's clients.
 class ForkTest < Support::LaneCase
   include Support::LimitedLanes
 
-  def test_a_child_that_returns_from_the_application_ends_without_a_word
+  def test_a_child_that_returns_from_the_application_ends_and_sends_nothing
     pid = nil
     server = serve do
       pid = fork
@@ -18,7 +18,7 @@ class ForkTest < Support::LaneCase
     assert_only_the_parent_answers(server) { pid }
   end
 
-  def test_a_child_that_raises
+  def test_a_child_that_raises_fails_and_sends_nothing
     parent = Process.pid
     pid = nil
     server = serve do
@@ -47,8 +47,8 @@ class ForkTest < Support::LaneCase
     reader.close
   end
 
-  # Who is about to raise it there stays in the parent: nobody waits for him.
-  def test_a_child_that_is_forked_while_its_request_times_out
+  # The thread that is about to raise the exception exists only in the parent: the child must not wait for it.
+  def test_a_child_that_is_forked_while_its_request_times_out_can_exit
     raising, forked = Array.new(2) { Queue.new }
     trace = TracePoint.new(:c_call) do |call|
       raising.push(true) && forked.pop if call.method_id == :raise && @watches.include?(Thread.current)
@@ -70,7 +70,7 @@ class ForkTest < Support::LaneCase
     Process.kill("KILL", pid) && Process.wait(pid) if pid && !ended
   end
 
-  def test_a_child_that_goes_on_in_each
+  def test_a_child_that_goes_on_in_each_sends_nothing
     reader, writer = IO.pipe
     parent = Process.pid
     pid = nil
@@ -84,7 +84,7 @@ class ForkTest < Support::LaneCase
     [reader, writer].each(&:close)
   end
 
-  def test_a_child_that_goes_on_in_close
+  def test_a_child_that_goes_on_in_close_sends_nothing
     pid = nil
     server = serve { [200, {}, Support::Failing::Body.new(->(out) { out.call("parent") }, close: -> { pid = fork })] }
 
@@ -127,13 +127,14 @@ class ForkTest < Support::LaneCase
 
   private
 
-  # The client gets one whole answer and the connection stays open; the block tells the child's pid afterwards.
+  # Asserts that the client gets one complete response and that the connection stays open. Afterwards the block returns
+  # the child's pid.
   def assert_only_the_parent_answers(server, status: 0, &block)
     server.connect do |client|
       client.request("GET", "/")
 
       assert_equal "parent", client.read_response.body
-      first = eventually(&block) # the answer may be here before its body is closed
+      first = eventually(&block) # the response may arrive before its body is closed
       assert_equal status, Process.wait2(first).last.exitstatus
       client.request("GET", "/")
 

@@ -2,9 +2,9 @@
 
 require_relative "../support/lane_case"
 
-# The whole life of requests while the GC runs at every allocation, and while everything that may move does move.
+# The whole life of requests while the GC runs at every allocation, and while all objects are moved that may be moved.
 class GcTest < Support::LaneCase
-  # Answers with what it was asked, in every way that there is.
+  # Responds with the content of the request, in every kind of body.
   APP = lambda do |env|
     text = [env["REQUEST_METHOD"], env["PATH_INFO"], env["HTTP_X_REPEATED"], env["rack.input"].gets,
             env["rack.input"].read].join(" ")
@@ -22,7 +22,7 @@ class GcTest < Support::LaneCase
   [{}, { frozen_env: true }].each do |options|
     name = options.keys.first || :plain
 
-    define_method(:"test_compaction_#{name}") do
+    define_method(:"test_requests_survive_compaction_#{name}") do
       exchange = exchanges(serve(APP, **options))
       3.times do
         move_objects
@@ -30,7 +30,7 @@ class GcTest < Support::LaneCase
       end
     end
 
-    define_method(:"test_automatic_compaction_#{name}") do
+    define_method(:"test_requests_survive_automatic_compaction_#{name}") do
       under_automatic_compaction do
         exchange = exchanges(serve(APP, **options))
         3.times do
@@ -41,7 +41,7 @@ class GcTest < Support::LaneCase
     end
     next if VALGRIND
 
-    define_method(:"test_stress_#{name}") do
+    define_method(:"test_requests_survive_gc_stress_#{name}") do
       exchange = exchanges(serve(APP, **options))
       exchange.call(PATHS)
       under_gc_stress { exchange.call(PATHS) }
@@ -57,8 +57,8 @@ class GcTest < Support::LaneCase
     end
   end
 
-  # What a request leaves behind is collected.
-  def test_nothing_is_kept
+  # Objects that a request leaves behind are collected.
+  def test_no_object_of_a_request_is_kept
     server = serve(APP, frozen_env: true)
     exchange = exchanges(server)
     sizes = Array.new(2) do
@@ -72,7 +72,7 @@ class GcTest < Support::LaneCase
 
   private
 
-  # Sends a request for each path, in memory and spooled, new names each time, and checks the answers.
+  # Returns a lambda that sends a request for each path, with a new field name each time, and checks the responses.
   def exchanges(server)
     serial = 0
     lambda do |paths|

@@ -3,7 +3,7 @@
 require_relative "../support/lane_case"
 require_relative "../support/failing"
 
-# A lane can be interrupted wherever it is: no request is left in the middle, and no body open.
+# A lane can be interrupted anywhere: no client waits for the rest of its response, and no body stays open.
 class InterruptTest < Support::LaneCase
   def test_a_waiting_lane_can_be_killed
     server = serve { OK }
@@ -14,8 +14,8 @@ class InterruptTest < Support::LaneCase
     assert_equal [nil], server.wait
   end
 
-  # What another thread raises there is too late for the request that it was meant for, and no fault of the next.
-  def test_a_waiting_lane_survives_what_is_raised_in_it
+  # An exception that another thread raises there comes too late for its request, and is no fault of the next request.
+  def test_a_waiting_lane_survives_an_exception_of_another_thread
     server = serve { OK }
     server.get
     eventually { server.threads.first.stop? }
@@ -36,8 +36,8 @@ class InterruptTest < Support::LaneCase
     assert_equal "ok", server.get.body
   end
 
-  # In the middle of a request: the client sees an abort, the body is closed.
-  def test_killed_while_the_client_waits
+  # The lane is in the middle of a request: the client sees an abort, and the body is closed.
+  def test_a_lane_that_is_killed_while_the_client_waits_aborts_the_response
     %i[call each stream].each do |where|
       inside = Queue.new
       body = blocking_body(where, inside)
@@ -54,7 +54,7 @@ class InterruptTest < Support::LaneCase
     end
   end
 
-  def test_killed_while_the_lane_waits_for_the_client
+  def test_a_lane_that_is_killed_while_it_waits_for_the_client_closes_the_body
     body = Support::Failing::Body.new(->(out) { loop { out.call("x" * 100_000) } })
     server = serve(settings: { response_buffer: 1000, spool_max: 1 }) { [200, {}, body] }
     server.connect do |client|
@@ -83,7 +83,7 @@ class InterruptTest < Support::LaneCase
 
   private
 
-  # A body that says where it is and stays there.
+  # Returns a body that reports when it is sent and then stays there.
   def blocking_body(where, inside)
     return Support::Failing::Body.new(call: ->(_) { (inside << true) && sleep }) if where == :stream
 

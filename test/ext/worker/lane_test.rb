@@ -2,13 +2,14 @@
 
 require_relative "../support/lane_case"
 
-# A lane among threads: it waits without holding the others up, and it counts.
+# A lane among threads: it waits without holding up other threads, and it counts its requests.
 class LaneTest < Support::LaneCase
   Lane = Bontebok::Core::Lane
-  # An application that is one method written in C: whatever env it is asked for, the Hash has the same answer.
+  # An application that is one method written in C: the Hash returns the same response for every env.
   NATIVE = Hash.new(OK).compare_by_identity.tap { |hash| hash.singleton_class.alias_method(:call, :[]) }
 
-  # Fills the sockets with that many requests each, says how many there are, then reads until the server closes them.
+  # FULL_LOAD sends PIPELINED requests to each of its sockets, prints the number of all requests, and reads until the
+  # server closes the sockets.
   PIPELINED = VALGRIND ? 200 : 4000
   FULL_LOAD = <<~RUBY.freeze
     sockets = Array.new(50) { UNIXSocket.new(ARGV[0]) }
@@ -27,7 +28,7 @@ class LaneTest < Support::LaneCase
     assert_equal [nil], server.stop
   end
 
-  def test_drain_from_a_trap_handler
+  def test_a_trap_handler_can_drain_the_worker
     server = serve { OK }
     former = trap("USR2") { server.worker.drain }
     Process.kill("USR2", Process.pid)
@@ -42,7 +43,8 @@ class LaneTest < Support::LaneCase
     go_on = Queue.new
     server = serve(count: 2) { |_| (inside << Thread.current) && go_on.pop && OK }
     clients = []
-    # One after the other: an idle lane may accept both before either has asked, and would serve them in turn.
+    # The clients come one after the other: an idle lane might accept both connections before either has a request, and
+    # would serve them in turn.
     lanes = Array.new(2) do
       clients << server.connect.tap { |client| client.request("GET", "/") }
       inside.pop
@@ -55,7 +57,7 @@ class LaneTest < Support::LaneCase
     clients&.each(&:close)
   end
 
-  def test_it_counts
+  def test_a_worker_counts_requests_even_if_they_fail
     server = serve { |env| env["PATH_INFO"] == "/fail" ? raise("x") : OK }
 
     assert_equal 0, server.worker.requests
@@ -67,7 +69,7 @@ class LaneTest < Support::LaneCase
     server.next_report
   end
 
-  def test_max_requests_is_told_once_and_changes_nothing
+  def test_max_requests_is_reported_once_and_changes_nothing
     server = serve(max_requests: 3) { OK }
     2.times { server.get }
 
@@ -77,8 +79,8 @@ class LaneTest < Support::LaneCase
     assert_equal "ok", server.get.body
   end
 
-  # However unevenly they are shared out.
-  def test_max_requests_counts_those_of_all_lanes
+  # The sum counts, however unevenly the lanes share the requests.
+  def test_max_requests_counts_the_requests_of_all_lanes
     inside = Queue.new
     go_on = Queue.new
     server = serve(max_requests: 5, count: 2) do |env|
@@ -103,13 +105,13 @@ class LaneTest < Support::LaneCase
     serve { OK }
     before = count
 
-    eventually { count > before + 20 }
+    assert(eventually { count > before + 20 })
   ensure
     thread.kill.join
   end
 
-  # The lane has a second's work in its sockets before it begins, and an application that runs no Ruby code which
-  # would let go of the lock: the other thread must see it in the middle.
+  # The lane has a second's work in its sockets before it begins. Its application runs no Ruby code that would release
+  # Ruby's lock. The other thread must run while the lane is in the middle of this work.
   def test_a_background_thread_runs_under_full_load
     worker, lane, address = by_hand(NATIVE)
     load = IO.popen([Gem.ruby, "-rsocket", "-e", FULL_LOAD, address.text.delete_prefix("unix:")])
@@ -126,21 +128,21 @@ class LaneTest < Support::LaneCase
     load.close
   end
 
-  def test_one_thread_serves_a_lane
+  def test_only_one_thread_can_serve_a_lane
     server = serve { OK }
     server.get
 
     assert_raises(ThreadError) { server.lanes.first.serve }
   end
 
-  def test_what_the_core_tells_is_reported
+  def test_a_message_of_the_core_is_reported
     server = serve(settings: { spool_threshold: 1, spool_max: 10 }) { OK }
 
     assert_equal 507, server.request("POST", "/", {}, "x" * 100_000).status
     assert_match(/\A127\.0\.0\.1: .+ \(507\)/, server.next_report.message)
   end
 
-  def test_mistakes
+  def test_wrong_arguments_raise
     worker = Bontebok::Core::Worker.new
     assert_raises(ArgumentError) { Lane.new(worker, OK) }
     assert_raises(ArgumentError) { Lane.new(worker, OK, report: nil, other: 1) }

@@ -3,12 +3,12 @@
 require_relative "../support/lane_case"
 require_relative "../support/failing"
 
-# on_error: what it is told, and what becomes of its answer.
+# on_error: its arguments, and how its result is used.
 class OnErrorTest < Support::LaneCase
   Body = Support::Failing::Body
   PLAIN = "500 Internal Server Error\n"
 
-  def test_it_gives_the_text_of_the_answer
+  def test_a_string_is_the_text_of_the_response
     asked = []
     server = failing(show_errors: true, on_error: ->(*all) { asked.concat(all) && "sorry \xff" })
     response = server.get
@@ -18,7 +18,7 @@ class OnErrorTest < Support::LaneCase
     assert_equal [server.next_report.error, "/"], [asked.first, asked.last["PATH_INFO"]]
   end
 
-  def test_it_gives_a_whole_answer
+  def test_an_array_is_the_whole_response
     body = Body.new(->(out) { out.call("page") })
     server = failing(on_error: ->(*) { [503, { "content-type" => "text/html" }, body] })
     response = server.get
@@ -28,7 +28,7 @@ class OnErrorTest < Support::LaneCase
     assert_equal "boom", server.next_report.error.message
   end
 
-  def test_what_was_meant_as_no_answer
+  def test_another_result_or_an_exception_leaves_the_plain_response
     [-> {}, -> { 7 }, -> { Object.new }, -> { raise NotImplementedError }].each do |hook|
       server = failing(on_error: ->(*) { hook.call })
       response = server.get
@@ -38,8 +38,8 @@ class OnErrorTest < Support::LaneCase
     end
   end
 
-  # Then it is the hook that is to blame.
-  def test_an_answer_that_cannot_be_sent
+  # The report blames the hook.
+  def test_a_response_that_cannot_be_sent_is_the_hooks_fault
     [[], [200], [200, {}, nil], ["no", {}, []], [500, { "x" => "a\0" }, []]].each do |answer|
       server = failing(on_error: ->(*) { answer })
 
@@ -49,7 +49,7 @@ class OnErrorTest < Support::LaneCase
     end
   end
 
-  def test_an_answer_whose_body_fails
+  def test_a_response_whose_body_fails_is_the_hooks_fault
     body = Body.new(->(out) { out.call("part").then { raise IndexError } })
     server = failing(on_error: ->(*) { [500, {}, body] })
 
@@ -59,8 +59,8 @@ class OnErrorTest < Support::LaneCase
     assert_equal 1, body.closed
   end
 
-  # The body that failed is still to be closed: a second one is not taken on.
-  def test_beside_a_body
+  # The body that failed must still be closed, so no second body is accepted.
+  def test_only_a_text_is_accepted_if_a_body_must_still_be_closed
     body = Body.new(->(_) { raise "boom" })
     { "text" => "text", [200, {}, ["no"]] => PLAIN }.each do |answer, text|
       server = serve(on_error: ->(*) { answer }) { [200, {}, body] }
@@ -72,8 +72,8 @@ class OnErrorTest < Support::LaneCase
     assert_equal 2, body.closed
   end
 
-  # Nobody else would close the body of an answer that is not sent.
-  def test_the_body_of_an_answer_that_is_not_sent
+  # Only the binding can close the body of a response that is not sent.
+  def test_the_body_of_a_response_that_is_not_sent_is_closed
     { ->(out) { out.call("sent") || raise("boom") } => nil, ->(_) { raise "boom" } => nil,
       ->(out) { out.call("whole") } => -> { raise "boom" } }.each do |each, close|
       given = Body.new(->(out) { out.call("page") })
@@ -88,7 +88,7 @@ class OnErrorTest < Support::LaneCase
     end
   end
 
-  def test_it_is_told_what_happens_after_the_answer
+  def test_on_error_is_called_for_an_exception_after_the_response
     asked = Queue.new
     body = Body.new(->(out) { out.call("whole") }, close: -> { raise "late" })
     server = serve(on_error: ->(error, _) { asked.push(error.message) && "ignored" }) { [200, {}, body] }

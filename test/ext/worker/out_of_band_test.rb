@@ -2,9 +2,9 @@
 
 require_relative "../support/lane_case"
 
-# Worker#out_of_band_after: when it is told that it is time, and who takes the connections that come meanwhile.
+# Worker#out_of_band_after: when :out_of_band is reported, and which worker takes the connections that come meanwhile.
 class ExtOutOfBandTest < Support::LaneCase
-  def test_after_so_many_requests_and_once
+  def test_out_of_band_is_reported_once_after_so_many_requests
     server = serve { OK }
     server.worker.out_of_band_after(3)
     2.times { server.get }
@@ -18,7 +18,7 @@ class ExtOutOfBandTest < Support::LaneCase
     assert_equal :out_of_band, server.next_report.level
   end
 
-  def test_never
+  def test_out_of_band_is_never_reported_after_zero_and_wrong_numbers_raise
     server = serve { OK }
     server.worker.out_of_band_after(1)
     server.worker.out_of_band_after(0)
@@ -27,8 +27,8 @@ class ExtOutOfBandTest < Support::LaneCase
     [-1, 1 << 40].each { |number| assert_raises(ArgumentError) { server.worker.out_of_band_after(number) } }
   end
 
-  # As long as it takes its siblings have the connections; all lanes of the worker leave them.
-  def test_siblings_serve_meanwhile
+  # As long as the work lasts, the siblings have the connections: all lanes of the worker leave them the connections.
+  def test_siblings_serve_while_a_worker_is_out_of_band
     [1, 3].each do |count|
       aside, sibling, entered, leave = pair(count: count)
       aside.worker.out_of_band_after(1)
@@ -41,8 +41,8 @@ class ExtOutOfBandTest < Support::LaneCase
     end
   end
 
-  # Whichever lane of the worker has them: the one that is aside, or one that waits.
-  def test_siblings_serve_those_that_are_kept_alive
+  # Any lane of the worker may have these connections: the lane that is out of band, or a lane that waits.
+  def test_siblings_serve_kept_connections_while_a_worker_is_out_of_band
     aside, _, entered, leave = pair(count: 3)
     kept = Array.new(12) { aside.connect.tap { |client| ask(client) } }
     aside.worker.out_of_band_after(1)
@@ -53,7 +53,7 @@ class ExtOutOfBandTest < Support::LaneCase
     kept&.each(&:close)
   end
 
-  def test_without_siblings_it_is_waited_for
+  def test_clients_wait_for_a_worker_without_siblings
     entered, leave = Array.new(2) { Queue.new }
     server = serve(report: ->(*) { entered.push(:now) && leave.pop }) { OK }
     server.worker.out_of_band_after(1)
@@ -67,7 +67,7 @@ class ExtOutOfBandTest < Support::LaneCase
     end
   end
 
-  def test_not_while_another_lane_serves
+  def test_out_of_band_is_not_reported_while_another_lane_serves
     server, entered, leave = two_lanes
     server.worker.out_of_band_after(50)
     gated = server.connect.tap { |client| client.request("GET", "/gate") }
@@ -83,7 +83,7 @@ class ExtOutOfBandTest < Support::LaneCase
     gated&.close
   end
 
-  def test_after_ten_times_as_many_whatever_others_do
+  def test_out_of_band_is_reported_after_ten_times_as_many_requests_in_any_case
     server, entered, leave = two_lanes
     server.worker.out_of_band_after(2)
     gated = server.connect.tap { |client| client.request("GET", "/gate") }
@@ -97,8 +97,8 @@ class ExtOutOfBandTest < Support::LaneCase
     gated&.close
   end
 
-  # Always more is in hand: there is no moment without anything to do.
-  def test_pipelined_without_an_end
+  # The lane always has the next request already: it is never idle.
+  def test_out_of_band_is_reported_in_endless_pipelining
     seen = []
     server = serve(report: ->(level, *) { seen << level }) { [200, {}, [seen.size.to_s]] }
     server.worker.out_of_band_after(1)
@@ -109,14 +109,14 @@ class ExtOutOfBandTest < Support::LaneCase
     assert_equal [:out_of_band], seen
   end
 
-  def test_what_it_raises_harms_nobody
+  def test_an_exception_of_the_report_harms_no_request
     server = serve(report: ->(*) { raise "no" }) { OK }
     server.worker.out_of_band_after(1)
     2.times { assert_equal 200, server.get.status }
   end
 
-  # The thread is unwound. The lane can be served again, and accepts.
-  def test_killed_meanwhile
+  # The thread is unwound. Another thread can serve the lane, and the lane accepts connections.
+  def test_a_lane_whose_thread_is_killed_out_of_band_can_be_served_again
     worker, lane, address = by_hand(->(_) { OK }, report: ->(level, *) { Thread.current.kill if level == :out_of_band })
     worker.out_of_band_after(1)
     thread = Thread.new { lane.serve }
@@ -131,7 +131,8 @@ class ExtOutOfBandTest < Support::LaneCase
 
   private
 
-  # Two workers with one listener and one queue; the first waits when it is out of band.
+  # Starts two workers with one listener and one shared queue. The first worker is out of band until `leave` has an
+  # element.
   def pair(count:)
     entered, leave = Array.new(2) { Queue.new }
     listener, address = unix_listener

@@ -2,7 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# Worker#rest: how a worker's lanes tell that they have something to do again.
+# Worker#rest: how a worker's lanes report that they have a request again.
 class RestTest < Support::LaneCase
   def test_a_worker_that_was_never_asked_reports_nothing
     server = serve { OK }
@@ -17,7 +17,7 @@ class RestTest < Support::LaneCase
     assert_equal [[:busy, nil, nil]], server.reports.map(&:to_a)
   end
 
-  def test_no_rest_while_requests_have_come_since_it_was_asked
+  def test_there_is_no_rest_if_a_request_has_come_since_the_last_call
     server = serve { OK }
     server.get
     eventually { server.worker.requests == 1 }
@@ -26,7 +26,7 @@ class RestTest < Support::LaneCase
     assert_equal :busy, server.next_report.level
   end
 
-  def test_no_rest_while_a_request_is_in_hand_in_whatever_way_it_ends
+  def test_there_is_no_rest_while_a_request_is_served_however_it_ends
     gate = Queue.new
     server = serve { gate.pop.then { |answer| answer == :raise ? raise("a fault") : throw(answer) } }
     %i[raise throw].each do |answer|
@@ -42,8 +42,8 @@ class RestTest < Support::LaneCase
     server.reports
   end
 
-  # Its request is lost with it, and counts no longer.
-  def test_a_thread_that_is_killed_has_nothing_in_hand
+  # The thread's request is lost with it, and does not count any longer.
+  def test_a_thread_that_is_killed_has_no_request_any_longer
     server = serve { Thread.current.kill }
     server.connect do |client|
       client.request("GET", "/")

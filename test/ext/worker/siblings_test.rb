@@ -2,13 +2,13 @@
 
 require_relative "../support/lane_case"
 
-# What workers have in common (Worker#share_queue, Worker#scoreboard, Core::Scoreboard), and what the I/O thread has to
-# tell.
+# The queue and the scoreboard that workers share (Worker#share_queue, Worker#scoreboard, Core::Scoreboard), and the
+# events of the I/O thread.
 class ExtSiblingsTest < Support::LaneCase
   Core = Bontebok::Core
 
-  # Two workers of one process, on a listener each. Both listeners have been bound under one name: workers of a server
-  # have the same ones.
+  # Starts two workers in this process, each on a listener of its own. Both listeners were bound under one name, because
+  # the workers of a server have the same listeners.
   def siblings
     ends = Socket.pair(:UNIX, :SEQPACKET)
     @scoreboard = Core::Scoreboard.new(8)
@@ -23,12 +23,12 @@ class ExtSiblingsTest < Support::LaneCase
     [*servers, entered, leave]
   end
 
-  def test_whoever_is_idle_serves
+  def test_an_idle_worker_serves_connections_of_a_busy_one
     one, other, entered, leave = siblings
     gated, kept = Array.new(2) { one.connect }
     [gated, kept].each.with_index(1) do |client, count|
       assert_equal "one", ask(client, "/")
-      one.await_requests(count) # else the next one might be passed on
+      one.await_requests(count) # otherwise the next connection might be passed on
     end
     gated.request("GET", "/gate")
     assert_equal "one", entered.pop
@@ -40,7 +40,7 @@ class ExtSiblingsTest < Support::LaneCase
     [gated, kept].each { |client| client&.close }
   end
 
-  def test_what_lanes_do
+  def test_the_scoreboard_shows_the_state_of_each_lane
     assert_empty Core::Scoreboard.new(8).lanes
     one, _other, entered, leave = siblings
     one.get
@@ -61,7 +61,7 @@ class ExtSiblingsTest < Support::LaneCase
     assert_equal({ readers: 0, senders: 0 }, @scoreboard.slow)
   end
 
-  def test_a_board
+  def test_wrong_uses_of_a_scoreboard_raise
     board = Core::Scoreboard.new(1)
     board.clear(Process.pid, -1)
     assert_raises(RuntimeError) { board.send(:initialize, 1) }
@@ -70,7 +70,7 @@ class ExtSiblingsTest < Support::LaneCase
     assert_raises(TypeError) { Core::Scoreboard.new("many") }
   end
 
-  def test_a_queue_that_is_none
+  def test_descriptors_that_are_no_shared_queue_raise
     assert_raises(SystemCallError) { Core::Worker.new.share_queue(-1, -1) }
     streams = Socket.pair(:UNIX, :STREAM)
     assert_raises(Errno::EPROTOTYPE) { Core::Worker.new.share_queue(*streams.map(&:fileno)) }
@@ -78,7 +78,7 @@ class ExtSiblingsTest < Support::LaneCase
     streams&.each(&:close)
   end
 
-  def test_a_request_that_takes_too_long
+  def test_a_request_that_takes_too_long_is_an_event
     entered, leave = Array.new(2) { Queue.new }
     server = serve(settings: { request_timeout: 50 }) { |_| entered.push(:now) && leave.pop && OK }
     server.connect do |client|
@@ -95,7 +95,7 @@ class ExtSiblingsTest < Support::LaneCase
     leave.push(:now)
   end
 
-  def test_who_is_told
+  def test_wrong_arguments_of_tell_raise
     worker = Core::Worker.new
     assert_raises(ArgumentError) { worker.tell(1, "two") }
     assert_raises(TypeError) { worker.tell(1, nil) }

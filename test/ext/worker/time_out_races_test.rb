@@ -3,14 +3,14 @@
 require_relative "../support/lane_case"
 require_relative "../support/limited_lanes"
 
-# RequestTimeoutSoft: requests that end at the moment at which they are to be ended.
+# RequestTimeoutSoft: requests that end at the moment at which the exception comes.
 class TimeOutRacesTest < Support::LaneCase
   include Support::LimitedLanes
 
   REQUESTS = VALGRIND ? 20 : 300
 
-  # Where the thread hears of it only when it waits: it must not outlive its request.
-  def test_one_that_arrives_too_late_is_gone
+  # The thread gets the exception only when it waits: the exception must not outlive the request.
+  def test_an_exception_that_comes_too_late_is_dropped
     server = Thread.handle_interrupt(Bontebok::RequestTimeout => :on_blocking) do
       limited { Thread.pass while @places.empty? }
     end
@@ -19,8 +19,8 @@ class TimeOutRacesTest < Support::LaneCase
     assert_equal 200, server.get("/quick").status
   end
 
-  # Ruby may switch threads between the last look at a request and the moment at which it is raised there.
-  def test_one_that_ends_while_it_is_raised
+  # Ruby may switch threads between the last look at a request and the moment at which the exception is raised.
+  def test_a_request_may_end_while_the_exception_is_raised
     ending = false
     go_on = Queue.new
     trace = TracePoint.new(:c_call) do |call|
@@ -37,7 +37,7 @@ class TimeOutRacesTest < Support::LaneCase
       client.request("GET", "/slow")
       assert_equal 200, client.read_response.status
       client.request("GET", "/quick")
-      assert client.quiet?(0.1) # the lane waits for who raises
+      assert client.quiet?(0.1) # the lane waits for the thread that raises
       go_on << true
       assert_equal 200, client.read_response.status
     end
@@ -45,8 +45,8 @@ class TimeOutRacesTest < Support::LaneCase
     trace&.disable
   end
 
-  # Who raises is killed at it: nobody waits for him.
-  def test_one_that_ends_while_who_raises_is_killed
+  # The thread that raises is killed meanwhile: the lane must not wait for it.
+  def test_a_request_may_end_while_the_thread_that_raises_is_killed
     ended = false
     trace = TracePoint.new(:c_call) do |call|
       next unless call.method_id == :raise && @watches.include?(Thread.current)
@@ -63,8 +63,8 @@ class TimeOutRacesTest < Support::LaneCase
     trace&.disable
   end
 
-  # Ends and limits of requests meet, in whichever order.
-  def test_none_is_meant_for_another
+  # Requests end and reach their timeout at the same moment, in either order.
+  def test_no_request_gets_the_exception_of_another
     early = []
     server = limited(count: 2, soft: 2) do |env|
       sleep(rand(0.001..0.004))

@@ -4,11 +4,11 @@ require_relative "../support/lane_case"
 require_relative "../support/failing"
 require_relative "../support/limited_lanes"
 
-# RequestTimeoutSoft: an exception in the thread of a request that takes too long, and in no other.
+# RequestTimeoutSoft: an exception in the thread of a request that takes too long, and in no other thread.
 class TimeOutTest < Support::LaneCase
   include Support::LimitedLanes
 
-  def test_the_request_ends
+  def test_a_request_that_takes_too_long_ends
     server = limited { sleep }
     response = server.get("/slow")
 
@@ -19,7 +19,7 @@ class TimeOutTest < Support::LaneCase
     assert_equal 200, server.get("/quick").status
   end
 
-  def test_ensure_runs_and_a_plain_rescue_lets_it_pass
+  def test_ensure_runs_and_a_plain_rescue_lets_the_exception_pass
     seen = []
     server = limited do
       sleep
@@ -33,7 +33,7 @@ class TimeOutTest < Support::LaneCase
     assert_equal [:ensured], seen
   end
 
-  def test_an_application_that_rescues_it_answers
+  def test_an_application_that_rescues_the_exception_gives_the_response
     server = limited do
       sleep
     rescue Bontebok::RequestTimeout => e
@@ -45,7 +45,7 @@ class TimeOutTest < Support::LaneCase
     assert_equal 200, server.get("/quick").status
   end
 
-  def test_on_error_is_told_and_answers
+  def test_on_error_gets_the_exception_and_gives_the_response
     told = []
     server = limited(on_error: ->(error, env) { [504, {}, [(told << error.class << env["PATH_INFO"]).to_s]] }) { sleep }
 
@@ -53,13 +53,13 @@ class TimeOutTest < Support::LaneCase
     assert_equal [Bontebok::RequestTimeout, "/slow"], told
   end
 
-  def test_on_error_gives_the_text_alone
+  def test_on_error_may_give_the_text_alone
     response = limited(on_error: ->(*) { "too long" }) { sleep }.get("/slow")
 
     assert_equal [504, "too long"], [response.status, response.body]
   end
 
-  def test_an_answer_that_has_begun_breaks_off
+  def test_a_response_that_has_begun_breaks_off
     body = Support::Failing::Body.new(->(out) { out.call("x") || sleep })
     server = limited { [200, {}, body] }
     server.connect do |client|
@@ -70,7 +70,7 @@ class TimeOutTest < Support::LaneCase
     assert_equal 1, body.closed
   end
 
-  # A close that is cut short does not give back a database connection or a lock.
+  # A close that is interrupted would not give back a database connection or a lock.
   def test_a_close_that_takes_too_long_goes_on
     closed = nil
     body = Support::Failing::Body.new(->(out) { out.call("x") }, close: -> { closed = @looks.pop })
@@ -87,7 +87,7 @@ class TimeOutTest < Support::LaneCase
     assert_empty @places
   end
 
-  # SPEC has to_ary close the body.
+  # By Rack's SPEC, to_ary closes the body.
   def test_a_to_ary_that_takes_too_long_goes_on
     body = Object.new
     looks = @looks
@@ -97,7 +97,7 @@ class TimeOutTest < Support::LaneCase
     assert_empty @places
   end
 
-  def test_what_comes_after_to_ary_has_the_limit
+  def test_each_has_the_limit_after_to_ary
     body = Object.new
     looks = @looks
     body.define_singleton_method(:to_ary) { looks.pop && nil }
@@ -106,8 +106,8 @@ class TimeOutTest < Support::LaneCase
     assert_equal 504, limited { [200, {}, body] }.get("/slow").status
   end
 
-  # Nothing raises in the answer of on_error, whatever its body is made of.
-  def test_the_close_of_an_answer_of_on_error_goes_on
+  # The exception is never raised in the response of on_error, whatever its body consists of.
+  def test_the_close_of_a_response_of_on_error_goes_on
     closed = Queue.new
     body = Support::Failing::Body.new(->(out) { out.call("sorry") })
     answer = -> { [500, {}, Rack::BodyProxy.new(body) { closed << @looks.pop }] }
@@ -120,10 +120,10 @@ class TimeOutTest < Support::LaneCase
     assert_equal "boom", server.next_report.error.message
   end
 
-  def test_only_the_one_that_is_late
+  def test_only_the_request_that_is_late_ends
     extended = Queue.new
     go_on = Queue.new
-    server = limited(count: 2, soft: 2 * SOFT) do # so that the one that asks for more is in time
+    server = limited(count: 2, soft: 2 * SOFT) do # so that the request that asks for more time is in time
       next sleep unless go_on.num_waiting.zero? && extended.empty?
 
       server.lanes.each { |lane| extend_if_mine(lane) }
@@ -138,7 +138,7 @@ class TimeOutTest < Support::LaneCase
     assert_equal 200, other.value
   end
 
-  def test_while_objects_are_collected
+  def test_requests_end_under_gc_stress
     server = limited { sleep }
     statuses = under_gc_stress { Array.new(3) { server.get("/slow").status } }
 
@@ -146,7 +146,7 @@ class TimeOutTest < Support::LaneCase
     assert_equal 200, server.get("/quick").status
   end
 
-  def test_more_time_is_for_the_thread_that_serves
+  def test_only_the_thread_that_serves_can_ask_for_more_time
     lane = limited { OK }.lanes.first
 
     assert_raises(ThreadError) { lane.extend_timeout(1) }

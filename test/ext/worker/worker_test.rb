@@ -2,17 +2,17 @@
 
 require_relative "../support/lane_case"
 
-# Worker: settings, listeners, what becomes of its objects.
+# Core::Worker: its settings, its listeners, and how its objects are freed.
 class WorkerTest < Support::LaneCase
   Core = Bontebok::Core
 
-  def test_settings_are_told
+  def test_the_settings_are_listed_with_their_defaults
     assert_predicate Core::SETTINGS, :frozen?
     assert_equal [16_384, 75_000, 1], Core::SETTINGS.values_at(:max_target, :keepalive_timeout, :chunked_transfer)
     assert(Core::SETTINGS.all? { |name, value| name.is_a?(Symbol) && value.is_a?(Integer) })
   end
 
-  def test_all_settings_are_taken
+  def test_all_settings_are_accepted
     assert Core::Worker.new(Core::SETTINGS.merge(spool_dir: temp_dir, server_name: "x"))
     assert Core::Worker.new({ chunked_transfer: true, allow_underscore_headers: false })
   end
@@ -25,7 +25,7 @@ class WorkerTest < Support::LaneCase
     server.reports
   end
 
-  def test_wrong_settings
+  def test_wrong_settings_raise
     numbers = [-1, -(1 << 70), "1", 1.5, nil].map { |value| { max_target: value } }
     texts = [{ spool_dir: "/#{"x" * 300}" }, { spool_dir: "a\0b" }, { server_name: "x" * 64 }]
     [{ unknown: 1 }, *numbers, *texts].each do |settings|
@@ -37,7 +37,7 @@ class WorkerTest < Support::LaneCase
     assert_raises(RangeError) { Core::Worker.new(max_target: 1 << 70) }
   end
 
-  def test_a_descriptor_that_is_no_socket
+  def test_a_descriptor_that_is_no_socket_raises
     worker = Core::Worker.new
     IO.pipe do |reader, _|
       assert_raises(SystemCallError) { worker.listen(reader.fileno, "localhost", 80) }
@@ -65,21 +65,21 @@ class WorkerTest < Support::LaneCase
     thread&.join
   end
 
-  def test_uninitialized
+  def test_objects_that_are_not_initialized_exactly_once_raise
     assert_raises(RuntimeError) { Core::Worker.allocate.drain }
     assert_raises(RuntimeError) { Core::Worker.new.send(:initialize) }
     assert_raises(RuntimeError) { Core::Lane.new(Core::Worker.allocate, OK, report: nil) }
   end
 
-  # The GC frees them in any order, and so does the end of the process.
-  def test_objects_go_in_any_order
+  # The GC frees objects in any order, and so does the end of the process.
+  def test_objects_can_be_freed_in_any_order
     program = 'require "bontebok/bontebok"; 100.times { $kept = Array.new(5) { Bontebok::Core::Lane.new(' \
               "Bontebok::Core::Worker.new, nil, report: nil) }; Bontebok::Core::Worker.new; GC.start }"
 
     assert system(Gem.ruby, *$LOAD_PATH.flat_map { |directory| ["-I", directory] }, "-e", program)
   end
 
-  def test_the_descriptors_are_given_back
+  def test_the_descriptors_of_freed_objects_are_closed
     2.times { Core::Lane.new(Core::Worker.new, nil, report: nil) && GC.start }
     before = Dir.children("/proc/self/fd").size
     20.times { Core::Lane.new(Core::Worker.new, nil, report: nil) }
@@ -88,7 +88,7 @@ class WorkerTest < Support::LaneCase
     assert_operator Dir.children("/proc/self/fd").size, :<, before + 20
   end
 
-  def test_their_size_is_told
+  def test_the_size_of_objects_is_reported
     require "objspace"
     worker = Core::Worker.new
     lanes = [false, true].map { |frozen| Core::Lane.new(worker, nil, report: nil, frozen_env: frozen) }

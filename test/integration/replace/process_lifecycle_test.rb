@@ -56,7 +56,7 @@ class ProcessLifecycleTest < Support::TestCase
     server = start_bontebok(args: ["-w", "0"], rackup: "run ->(_) { Thread.current.kill }\n")
     assert_raises(Support::Client::Closed) { server.get }
     assert_equal 1, server.wait.exitstatus
-    assert_match(/error #{server.pid} \S+ \S+ a thread that serves was killed.*stopped$/m, server.output.text)
+    assert_match(/error #{server.pid} \S+ \S+ a serving thread was killed.*stopped$/m, server.output.text)
   end
 
   def test_a_worker_that_was_ready_is_replaced_at_once

@@ -102,7 +102,7 @@ class ProcessRecyclingTest < Support::TestCase
     in_flight = server.connect.tap { |client| client.request("GET", "/gate") }
     server.wait_for_output(/at the gate/)
     assert_raises(Support::Client::Closed) { server.get("/kill") }
-    server.wait_for_output(/error \d+ \S+ \S+ a thread that serves was killed/)
+    server.wait_for_output(/error \d+ \S+ \S+ a serving thread was killed/)
     open_gate
     old = in_flight.read_response.body.to_i
     in_flight.close

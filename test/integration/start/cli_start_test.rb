@@ -68,7 +68,8 @@ class CLIStartTest < Support::TestCase
                  args: ["-l", "unix:/nonexistent/a.sock"], rackup: APP
     assert_fails 1, "AccessLog /nonexistent/log: No such file or directory",
                  args: %w[--access-log /nonexistent/log], rackup: "raise 'the application was loaded'"
-    assert_fails 1, "SpoolDir /nonexistent is no directory", args: ["--spool-dir", "/nonexistent"], rackup: APP
+    assert_fails 1, "SpoolDir /nonexistent is not a writable directory",
+                 args: ["--spool-dir", "/nonexistent"], rackup: APP
   end
 
   def test_a_port_in_use_is_found_before_the_application_loads

@@ -73,7 +73,7 @@ class ConfigHooksTest < Support::TestCase
       server = start("#{name} { Thread.current.kill }\n", args: %w[-w 0])
       server.stop
       assert_match(/ stopped$/, server.output.text)
-      assert_equal 1, server.output.text.scan("a thread that serves was killed").size, name
+      assert_equal 1, server.output.text.scan("a serving thread was killed").size, name
     end
   end
 

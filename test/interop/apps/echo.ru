@@ -2,7 +2,7 @@
 
 require "digest"
 
-# Answers with what it was sent, whatever the path.
+# Responds with the request: method, path, query, and the length and digest of the body.
 use Rack::Lint
 run(lambda do |env|
   body = env["rack.input"].read

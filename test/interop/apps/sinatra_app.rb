@@ -4,7 +4,7 @@ require "digest"
 require "rack/session/cookie"
 require "sinatra/base"
 
-# What an ordinary Sinatra application does, each in its smallest form.
+# The functions of an ordinary Sinatra application, each in its smallest form.
 class SinatraApp < Sinatra::Base
   set :raise_errors, true
   set :public_directory, File.expand_path("public", __dir__)

@@ -3,8 +3,8 @@
 require "uri"
 
 module Interop
-  # What a browser adds to Support::Client: it keeps cookies and encodes forms and uploads, and it uses a connection
-  # for as long as the answers leave it open. Not for tests of the wire.
+  # Adds the functions of a browser to Support::Client. It keeps cookies, encodes forms and uploads, and uses a
+  # connection as long as the responses leave it open. Not for tests of the wire.
   class Browser
     BOUNDARY = "----interop-0123456789abcdef"
     CHUNKED = { "Transfer-Encoding" => "chunked", "Content-Type" => "application/octet-stream" }.freeze
@@ -39,7 +39,7 @@ module Interop
       request("POST", target, { "Content-Type" => "multipart/form-data; boundary=#{BOUNDARY}" }, body)
     end
 
-    # Sends the parts as chunks, without saying how many bytes they are.
+    # Sends the parts as chunks, without their length in bytes.
     def post_chunked(target, parts)
       head = all_fields(CHUNKED).map { |name, value| "#{name}: #{value}\r\n" }.join
       exchange("POST") do |client|

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 module Interop
-  # How a server ends that another program has started.
+  # How a server ends that another program has started. For test cases.
   module Ends
     BACKTRACE = /Interrupt|SignalException|\.rb:\d+:in /
 
-    # What answers says "in flight", and then what it reads from the file "gate".
+    # The application must print "in flight", and then respond with the content of the file "gate".
     def assert_term_lets_a_request_finish(server, target, fields = {})
       File.mkfifo(File.join(temp_dir, "gate"))
       server.connect do |client|
@@ -19,7 +19,7 @@ module Interop
       assert_ended server
     end
 
-    # After it has been told to end.
+    # Call this after the server was told to end.
     def assert_ended(server)
       assert_equal 0, server.wait.exitstatus
       server.wait_for_group

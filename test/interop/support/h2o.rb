@@ -12,7 +12,7 @@ module Interop
 
     private
 
-    # Without a user it would change from root to nobody, who may not enter the directory.
+    # Without "user", h2o would change from root to the user nobody, which may not enter the directory.
     def configuration
       <<~CONFIGURATION
         num-threads: 1

@@ -3,11 +3,12 @@
 require "rbconfig"
 
 module Interop
-  # A server whose listeners another program has opened: that program is started with the server's command.
+  # The base of tests in which another program opens the server's listeners. The test starts this program with the
+  # server's command.
   class HandoverCase < Support::TestCase
     SERVER = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE].freeze
 
-    # Tells where the request came in, and which of the variables with sockets the application can see.
+    # Responds with the listener's name and port, and with those variables for sockets that the application can see.
     WHERE = <<~RUBY
       run(lambda do |env|
         seen = ENV.keys & %w[SERVER_STARTER_PORT LISTEN_FDS LISTEN_PID LISTEN_FDNAMES]
@@ -22,13 +23,14 @@ module Interop
       start_process(*command, *SERVER, *args, env: Support::BontebokProcess::ENVIRONMENT, chdir: temp_dir)
     end
 
-    # Of which the log tells when the lanes may be serving already.
+    # Returns the addresses from the log. A line about an address may come when the lanes serve already, so this waits
+    # until the server is ready.
     def addresses(process)
       process.wait_for_output(/ ready in \d+ ms$/)
       process.output.text.scan(Support::BontebokProcess::LISTENING).flatten.map { |text| text.delete_suffix(",") }
     end
 
-    # HTTP/1.0: without Host the listener's own name and port are told.
+    # Uses HTTP/1.0: without Host, the response has the listener's own name and port.
     def ask(address)
       Support::Client.open(address) do |client|
         client.write("GET / HTTP/1.0\r\n\r\n")

@@ -3,8 +3,8 @@
 require_relative "proxy"
 
 module Interop
-  # A configuration of HAProxy: one entrance that keeps its connections to the server for later requests of anybody,
-  # one that opens a new one for each request.
+  # A configuration of HAProxy with two entrances. The first keeps its connections to the server for later requests of
+  # any client. The second opens a new connection for each request.
   class Haproxy < Proxy
     PROGRAM = "haproxy"
     SITES = { "haproxy, keeping" => "http-reuse always", "haproxy, closing" => "option httpclose" }.freeze

@@ -3,8 +3,9 @@
 require_relative "proxy"
 
 module Interop
-  # A configuration of nginx with one site for each way in which it is put in front of an application server: a
-  # connection of HTTP/1.0 for each request, its default, or kept ones of 1.1; bodies whole or as they come.
+  # A configuration of nginx with one site for each way to put it in front of an application server. It opens an
+  # HTTP/1.0 connection for each request (the default), or keeps connections with HTTP/1.1. It sends a request body when
+  # it has all of it, or as the body comes.
   class Nginx < Proxy
     PROGRAM = "nginx"
     CLOSED = ""
@@ -21,7 +22,7 @@ module Interop
 
     private
 
-    # Without a master nobody changes the user: it runs as whoever runs the tests.
+    # Without a master process, nginx does not change its user: it runs as the user who runs the tests.
     def configuration
       <<~CONFIGURATION
         daemon off;
@@ -44,7 +45,7 @@ module Interop
 
     def site(number, settings)
       upstream = settings.start_with?(KEPT) ? "kept" : "unix:#{@backend}"
-      # Fields of http{} are inherited only where a level sets none itself.
+      # A level inherits the fields of http{} only if it sets none itself.
       host = "proxy_set_header Host $http_host; proxy_set_header X-Forwarded-Proto https;"
       "server { listen unix:#{socket(number)}; location / { #{host} #{settings} proxy_pass http://#{upstream}; } }\n"
     end

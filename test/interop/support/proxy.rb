@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Interop
-  # A proxy's process. How it ends is no matter of a test: one that is told to while it starts may go on.
+  # A proxy's process. No test depends on how it ends: a proxy that is told to end while it starts may go on.
   class ProxyProcess < Support::ChildProcess
     def stop(*)
       kill
@@ -9,9 +9,10 @@ module Interop
     end
   end
 
-  # A proxy with a site for each of SITES, which its class has: each listens on a unix socket of its own.
+  # A proxy with one site for each element of SITES, a constant of its class. Each site listens on a unix socket of its
+  # own.
   class Proxy
-    # directory: for everything it writes. backend: path of the application server's unix socket.
+    # directory: for all files of the proxy. backend: the path of the application server's unix socket.
     def initialize(directory, backend)
       @directory = directory
       @backend = backend

@@ -4,13 +4,14 @@ require "socket"
 require_relative "ends"
 
 module Interop
-  # `rackup -s bontebok`, with the Rack of the Gemfile that a test case says as `gemfile`.
+  # Tests of `rackup -s bontebok`. A test case that includes them defines `gemfile`, the Gemfile with its Rack, and
+  # `release`, the Rack's major release.
   module RackupCases
     include Ends
 
     ANSWER = "run ->(_) { [200, { 'content-type' => 'text/plain' }, [Process.pid.to_s]] }\n"
 
-    def test_serves_with_the_options_of_the_command_line
+    def test_the_server_has_the_options_of_the_command_line
       server = rackup("-E", "deployment", "-O", "MaxWorkers=2", "-O", "Server=antelope", rackup: <<~RUBY)
         run ->(_) { [200, { "content-type" => "text/plain" }, [Rack.release, " ", ENV["RACK_ENV"]]] }
       RUBY
@@ -20,7 +21,7 @@ module Interop
       assert_match(/, deployment: 2 workers of 1 thread$/, server.output.text)
     end
 
-    def test_a_unix_socket_and_five_workers
+    def test_a_unix_socket_is_served_by_five_workers
       server = rackup("-O", "Path=#{temp_dir}/app.sock", listen: nil)
       assert_equal "unix:#{temp_dir}/app.sock", server.address.to_s
       assert_equal 200, server.get.status
@@ -29,8 +30,8 @@ module Interop
       refute_path_exists "#{temp_dir}/app.sock"
     end
 
-    # Keys of a terminal reach every process of the group.
-    def test_int_ends_it_without_a_backtrace
+    # A key of a terminal sends its signal to every process of the group.
+    def test_int_ends_the_server_without_a_backtrace
       server = rackup
       server.wait_for_output(/ ready in \d+ ms$/)
       Process.kill("INT", -server.pid)
@@ -44,8 +45,8 @@ module Interop
       assert_term_lets_a_request_finish server, "/"
     end
 
-    # The application is there before the handler is called.
-    def test_a_port_in_use
+    # rackup loads the application before it calls the handler.
+    def test_a_port_in_use_is_an_error
       taken = TCPServer.new("127.0.0.1", 0)
       port = taken.local_address.ip_port
       assert_fails 1, "cannot listen on 127.0.0.1:#{port}: Address already in use", "-o", "127.0.0.1", "-p", port.to_s,
@@ -55,13 +56,13 @@ module Interop
       taken.close
     end
 
-    def test_options_that_there_are_not
+    def test_unknown_and_late_options_are_errors
       assert_fails 2, "rackup -O: unknown option MaxWorker. Did you mean MaxWorkers?", "-O", "MaxWorker=2"
       assert_fails 2, "rackup -O: Preload: the application is loaded already", "-O", "Preload=false"
     end
 
-    # Workers are replaced and a master is killed; handlers are those of the process that was started.
-    def test_exit_handlers_and_the_pid_file_are_the_started_processs
+    # Workers are replaced. The exit handlers run only in the process that was started.
+    def test_exit_handlers_and_the_pid_file_belong_to_the_started_process
       pid_file = File.join(temp_dir, "rackup.pid")
       server = rackup("-P", pid_file, "-O", "MaxWorkers=1", "-O", "MaxRequestPerChild=1",
                       rackup: "at_exit { $stderr.puts \"handler of \#{Process.pid}\" }\n#{ANSWER}")

@@ -4,26 +4,26 @@ require "digest"
 require "fileutils"
 
 module Interop
-  # A Rails application as `rails new` makes it, with the files of test/interop/rails laid over it. It is generated
-  # once and kept in tmp/, its gems in vendor/, until the templates, this file or Ruby change.
+  # A Rails application that `rails new` generates, with the files of test/interop/rails copied over it. It is generated
+  # once and kept in tmp/, with its gems in vendor/, until the templates, this file or Ruby change.
   class RailsApp
     TEMPLATE = File.join(ROOT, "test/interop/rails")
     HOME = File.join(ROOT, "tmp/interop")
     DIRECTORY = File.join(HOME, "antelopes")
     STAMP = File.join(HOME, "rails.stamp")
     GEMFILE = File.join(DIRECTORY, "Gemfile")
-    # Without what needs a database, a browser or gems besides.
+    # Leaves out the parts that need a database, a browser or more gems.
     OPTIONS = %w[--minimal --skip-active-record --skip-test --skip-docker --skip-ci --skip-rubocop --skip-brakeman
                  --skip-dev-gems --skip-keeps --skip-git --skip-bundle].freeze
-    # All gems, on a machine that has none of them.
+    # Seconds to install all gems, on a machine that has none of them.
     PATIENCE = 600
-    # Seconds in which it is loaded, on a busy machine.
+    # Seconds to load the application, on a busy machine.
     BOOT_LIMIT = 60
     BUNDLE = { "BUNDLE_GEMFILE" => GEMFILE, "BUNDLE_PATH" => File.join(ROOT, "vendor/bundle"),
                "BONTEBOK_ROOT" => ROOT, "RUBYOPT" => nil, "RUBYLIB" => nil }.freeze
 
     class << self
-      # Makes what is missing and returns the application's directory.
+      # Generates the application if it is missing or out of date. Returns its directory.
       def prepare
         FileUtils.mkdir_p(HOME)
         File.open(File.join(HOME, "rails.lock"), File::RDWR | File::CREAT) do |lock|
@@ -33,7 +33,7 @@ module Interop
         DIRECTORY
       end
 
-      # For the process that serves it.
+      # The environment of the process that serves the application.
       def environment
         BUNDLE.merge("RUBYOPT" => "-rbundler/setup")
       end

@@ -5,12 +5,12 @@ require_relative "rails_app"
 require_relative "test_case"
 
 module Interop
-  # What the Rails application must do in every environment, with Rack::Lint in front: over TCP, over a unix socket, and
-  # through nginx. A test case that includes it says `environment`.
+  # The tests of the Rails application in every environment, with Rack::Lint in front: over TCP, over a unix socket, and
+  # through nginx. A test case that includes them defines `environment`.
   module RailsCases
-    # Rails takes its time to start: one server and its proxies are for all tests of a class.
+    # Rails starts slowly, so all tests of a class share one server and its proxies.
     module ClassMethods
-      # A test that is not run, and whose site is up until all tests have ended.
+      # Returns a test that does not run. Its site is up until all tests have ended.
       def site_keeper
         @site_keeper ||= new("site").tap { |keeper| Minitest.after_run { keeper.close_site } }
       end
@@ -20,7 +20,7 @@ module Interop
       test_class.extend(ClassMethods)
     end
 
-    # In production the generated application wants TLS; nginx says so by itself.
+    # In production the generated application requires TLS. nginx sets the field itself.
     BEHIND_TLS = { "X-Forwarded-Proto" => "https" }.freeze
 
     def setup
@@ -28,7 +28,7 @@ module Interop
       @server, @entrances = keeper.site
     end
 
-    # The server, and its entrances.
+    # Returns the server and its entrances.
     def site
       @site ||= begin
         start_site(directory: RailsApp.prepare, args: ["-w", "1", "-E", environment], env: RailsApp.environment,
@@ -47,7 +47,7 @@ module Interop
       super(BEHIND_TLS)
     end
 
-    def test_form_with_a_token
+    def test_a_form_with_a_token_is_accepted
       at_each_entrance do |browser|
         title = "Käthe & Co"
         created = browser.post_form("/notes", "note[title]" => title, "authenticity_token" => form_token(browser))
@@ -56,12 +56,12 @@ module Interop
       end
     end
 
-    def test_refuses_a_form_without_a_token
+    def test_a_form_without_a_token_is_rejected
       at_each_entrance { |browser| assert_equal 422, browser.post_form("/notes", "note[title]" => "x").status }
     end
 
-    # The larger one goes through the spool.
-    def test_upload
+    # The larger upload goes through the spool.
+    def test_an_upload_is_read
       [1024, 3 * 1024 * 1024].each do |size|
         bytes = Random.new(size).bytes(size)
         at_each_entrance do |browser|
@@ -72,13 +72,13 @@ module Interop
       end
     end
 
-    def test_session_in_a_cookie
+    def test_a_session_is_kept_in_a_cookie
       at_each_entrance do |browser|
         assert_equal %w[1 2 3], Array.new(3) { browser.get("/count").body }
       end
     end
 
-    def test_each_cookie_in_a_field_of_its_own
+    def test_each_cookie_is_sent_in_a_field_of_its_own
       at_each_entrance do |browser|
         first = browser.get("/cookies")
         assert_equal [200, "a b"], [first.status, first.body]
@@ -87,7 +87,7 @@ module Interop
       end
     end
 
-    def test_assets
+    def test_assets_are_served
       at_each_entrance do |browser|
         page = browser.get("/notes/new").body
         style = browser.get(page[/<link rel="stylesheet" href="([^"]+)"/, 1])
@@ -96,13 +96,13 @@ module Interop
       end
     end
 
-    def test_streams_live
+    def test_a_live_stream_is_sent
       at_each_entrance do |browser|
         assert_equal "data: 0\n\ndata: 1\n\ndata: 2\n\n", browser.get("/live").body
       end
     end
 
-    def test_health_and_errors
+    def test_the_health_page_and_errors_are_served
       at_each_entrance do |browser|
         assert_equal([200, 404, 500, 200], %w[/up /nowhere /raise /up].map { |path| browser.get(path).status })
         assert_equal [200, ""], [browser.head("/up").status, browser.head("/up").body]
@@ -111,12 +111,12 @@ module Interop
 
     private
 
-    # Fit for its form alone.
+    # Returns a token that is valid for its form alone.
     def form_token(browser)
       browser.get("/notes/new").body[/name="authenticity_token" value="([^"]+)"/, 1] || flunk("no token in the form")
     end
 
-    # Fit for every form.
+    # Returns a token that is valid for every form.
     def page_token(browser)
       browser.get("/notes/new").body[/name="csrf-token" content="([^"]+)"/, 1] || flunk("no token in the page")
     end

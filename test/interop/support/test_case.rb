@@ -6,12 +6,12 @@ require_relative "h2o"
 require_relative "nginx"
 
 module Interop
-  # A server that listens on TCP and on a unix socket, and proxies in front of it. What holds for the application must
-  # hold at each of these entrances, so that a test runs its block once for each.
+  # The base of tests with a server that listens on TCP and on a unix socket, and with proxies in front of it. The
+  # application must behave the same at each of these entrances, so a test runs its block once for each.
   class TestCase < Support::TestCase
-    # Debian keeps proxies where only root looks.
+    # Debian installs proxies in directories that are only in root's PATH.
     PATH = "#{ENV.fetch('PATH')}:/usr/sbin:/sbin".freeze
-    # Frameworks ask RubyGems for versions.
+    # Frameworks ask RubyGems for versions, so it must be loaded.
     RUBYGEMS = { "RUBYOPT" => nil }.freeze
 
     # Starts the server on both kinds of address, then the proxies.

@@ -3,14 +3,14 @@
 require "fileutils"
 
 module Interop
-  # The example configurations that unicorn's gem brings, of the gem that is installed or one that is fetched and kept
-  # in tmp/.
+  # The example configurations in unicorn's gem: in the gem that is installed, or in a copy that is fetched and kept in
+  # tmp/.
   module UnicornExamples
     HOME = File.join(ROOT, "tmp/interop")
     EXAMPLES = "unicorn-*/examples/unicorn.conf*.rb"
 
     class << self
-      # Paths.
+      # Returns their paths.
       def all
         installed = Gem.path.flat_map { |path| Dir.glob(File.join(path, "gems", EXAMPLES)) }
         installed.empty? ? fetched : installed

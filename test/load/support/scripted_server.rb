@@ -2,12 +2,12 @@
 
 require "socket"
 
-# A server that does to each connection what the test's block says, on a listener that the test owns. It speaks no HTTP
-# of its own: what is wrong on the wire is wrong on purpose.
+# A server that runs the test's block for each connection. It speaks no HTTP of its own: each fault on the wire is there
+# on purpose.
 class ScriptedServer
   OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-  # One accepted connection, as the block sees it.
+  # One accepted connection, which the block gets.
   class Connection
     attr_reader :number, :socket
 
@@ -17,7 +17,7 @@ class ScriptedServer
       @number = number
     end
 
-    # The next request with its body, noted down; nil when the client has closed.
+    # Reads and records the next request with its body, and returns it; nil if the client has closed the connection.
     def read_request
       head = @socket.gets("\r\n\r\n")
       return unless head&.end_with?("\r\n\r\n")
@@ -31,17 +31,17 @@ class ScriptedServer
       @socket.write(text)
     end
 
-    # Answers every request until the client has had enough.
+    # Answers every request until the client closes the connection.
     def answer_all(text = OK)
       answer(text) while read_request
     end
 
-    # Leaves it open and unread until the test ends.
+    # Leaves the connection open and unread until the test ends.
     def hold
       Thread.stop
     end
 
-    # A socket of TCP is reset by linger 0, a unix one by bytes that were not read.
+    # Linger 0 resets a TCP connection. Bytes that were not read reset a unix connection.
     def reset
       @socket.setsockopt(:SOCKET, :LINGER, [1, 0].pack("ii"))
       @socket.close
@@ -72,7 +72,7 @@ class ScriptedServer
     @acceptor = Thread.new { accept_all }
   end
 
-  # What has been read so far, in order of arrival.
+  # Returns all requests so far, in order of arrival.
   def requests
     @mutex.synchronize { @requests.dup }
   end
@@ -81,7 +81,7 @@ class ScriptedServer
     @mutex.synchronize { @clients.size }
   end
 
-  # Addresses that clients connected from.
+  # Returns the addresses of all clients.
   def sources
     @mutex.synchronize { @clients.map { |client| client[:source] } }
   end
@@ -90,7 +90,7 @@ class ScriptedServer
     @mutex.synchronize { @requests << request }
   end
 
-  # Ends everything; raises what went wrong in the block.
+  # Ends all connections and the listener. Raises the first exception of the block.
   def stop
     @acceptor.kill.join
     @listener.close
@@ -112,7 +112,7 @@ class ScriptedServer
     Thread.new do
       @serve.call(Connection.new(self, socket, number))
     rescue Errno::ECONNRESET, Errno::EPIPE
-      nil # the client went away, as a timeout makes it
+      nil # the client has closed the connection, for example after a timeout
     rescue StandardError => e
       @mutex.synchronize { @faults << e }
     ensure

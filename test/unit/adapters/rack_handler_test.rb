@@ -3,9 +3,9 @@
 require "test_helper"
 require "rackup"
 
-# What rackup and rails server find when they look for the server by its name.
+# The handler that rackup and rails server find by the server's name.
 class RackHandlerTest < Minitest::Test
-  def test_it_is_found_by_either_name
+  def test_the_handler_is_found_by_either_name
     %w[bontebok Bontebok].each { |name| assert_equal "Rackup::Handler::Bontebok", Rackup::Handler.get(name).name }
   end
 

@@ -3,19 +3,19 @@
 require "test_helper"
 require "bontebok/adapters/rack_handler"
 
-# What becomes of the options that rackup passes on.
+# The options that rackup passes on.
 class RackupOptionsTest < Support::TestCase
-  # As rackup does when nothing is typed.
+  # The options that rackup passes on if the user types none.
   UNTYPED = { environment: "development", pid: nil, Port: 9292, Host: "localhost", AccessLog: [],
               config: "/srv/config.ru", server: "bontebok" }.freeze
 
-  # Every option that Rhebok has, but for addresses and code, as its users type it; and the effective default.
+  # Each option of Rhebok, except those for addresses and code: a value as users type it, and the effective default.
   RHEBOK = { MaxWorkers: ["8", 5], Timeout: ["30", 300_000], MaxRequestPerChild: ["500", 1000],
              MinRequestPerChild: ["100", 0], SpawnInterval: ["2", 0], ErrRespawnInterval: ["3", 1000],
              OobGC: ["true", false], MaxGCPerRequest: ["9", 5], MinGCPerRequest: ["2", 0], BackLog: ["64", 4096],
              ReusePort: ["yes", false], ChunkedTransfer: ["1", false] }.freeze
 
-  def test_rhebok
+  def test_options_of_rhebok_are_understood
     options = RHEBOK.keys.map { |name| Bontebok::OptionTable::ALL.find { |option| option.name == name.to_s } }
     untyped = config
     typed = config(**RHEBOK.transform_values(&:first))
@@ -35,19 +35,19 @@ class RackupOptionsTest < Support::TestCase
     assert_equal ["rackup -O", "default"], [config.source(:max_workers), config.source(:min_body_rate)]
   end
 
-  def test_garbage_as_with_rhebok
+  def test_options_for_garbage_and_recycling_are_read
     given = config(OobGC: "yes", MaxGCPerRequest: "9", MinGCPerRequest: "2", MaxWorkerAge: "1m", MaxWorkerMemory: "1G")
     keys = %i[oob_gc max_gc_per_request min_gc_per_request max_worker_age max_worker_memory]
     assert_equal([true, 9, 2, 60_000, 1 << 30], keys.map { |key| given[key] })
     assert_equal([false, 5, 0, 0, 0], keys.map { |key| config[key] })
   end
 
-  def test_an_access_log_is_told_from_rackups_own
+  def test_an_access_log_is_distinguished_from_rackups_own
     path = File.join(temp_dir, "access.log")
     assert_equal ["", path], [config[:access_log], config(AccessLog: path)[:access_log]]
   end
 
-  def test_where_it_listens
+  def test_host_port_path_and_listen_name_the_addresses
     { {} => "localhost:9292", { Host: "0.0.0.0", environment: "production" } => "0.0.0.0:9292",
       { Port: "8080" } => "localhost:8080", { Host: "::1", Port: "80" } => "[::1]:80",
       { Host: "[::1]", Port: "80" } => "[::1]:80",
@@ -58,22 +58,22 @@ class RackupOptionsTest < Support::TestCase
     end
   end
 
-  # As from a program, without rackup.
-  def test_where_it_listens_when_little_is_said
+  # A program calls the handler like this, without rackup.
+  def test_a_missing_host_or_port_has_a_default
     { {} => "127.0.0.1:9292", { Port: 3000 } => "0.0.0.0:3000", { Host: "127.0.0.2" } => "127.0.0.2:9292" }
       .each do |options, address|
         assert_equal address, Bontebok::RackHandler.config(options, env: {})[:listen].join, options.inspect
       end
   end
 
-  def test_what_was_typed_is_told_from_rackups_own
+  def test_typed_addresses_are_distinguished_from_rackups_own
     assert_equal "default", config.source(:listen)
     assert_equal "default", config(environment: "production", Host: "0.0.0.0").source(:listen)
     assert_equal "rackup -O", config(Port: "9292").source(:listen)
     assert_equal "rackup -O", config(Host: "0.0.0.0").source(:listen)
   end
 
-  def test_the_file_wins
+  def test_the_configuration_file_wins
     path = temp_file("bontebok.rb", "max_workers 2\nlisten 'unix:/tmp/file.sock'\nenvironment 'file'\n")
     config = config(ConfigFile: path, MaxWorkers: "8", Threads: "3", Path: "/tmp/typed.sock")
     assert_equal [2, 3, "unix:/tmp/file.sock"], [config.workers, config[:threads], config[:listen].join]
@@ -81,13 +81,13 @@ class RackupOptionsTest < Support::TestCase
     assert_fails "cannot read the configuration file /nonexistent.rb", 1, ConfigFile: "/nonexistent.rb"
   end
 
-  def test_an_unknown_option
+  def test_an_unknown_option_is_an_error
     assert_fails "rackup -O: unknown option MaxWorker. Did you mean MaxWorkers?", MaxWorker: "8"
     assert_fails "rackup -O: unknown option Nonsense. See rackup -s bontebok -h.", Nonsense: true
     assert_fails "rackup -O: unknown option port.", port: true
   end
 
-  def test_a_wrong_value
+  def test_a_wrong_value_is_an_error
     assert_fails 'rackup -O: MaxWorkers wants auto or a whole number from 0 to 1024, not "many"', MaxWorkers: "many"
     assert_fails "rackup -O: MaxWorkers wants a value: -O MaxWorkers=N|auto", MaxWorkers: true
     assert_fails "rackup -O: Path wants a value: -O Path=PATH", Path: true
@@ -95,7 +95,7 @@ class RackupOptionsTest < Support::TestCase
     assert_fails "rackup -O: Listen and Path are both addresses", Listen: "80", Path: "/tmp/a.sock"
   end
 
-  def test_what_has_happened_already
+  def test_options_that_come_too_late_are_errors
     assert_fails "rackup -O: Preload: the application is loaded already", Preload: "false"
     assert_fails "rackup -O: Rackup: the application is loaded already", Rackup: "a.ru"
     assert_fails "rackup -O: Directory: the application is loaded already", Directory: "/tmp"
@@ -110,7 +110,7 @@ class RackupOptionsTest < Support::TestCase
     assert_equal UNTYPED[:config], config(ConfigFile: path)[:rackup]
   end
 
-  def test_code
+  def test_hooks_can_be_given_as_code
     path = temp_file("bontebok.rb", "before_fork { :of_the_file }\n")
     hooks = config(BeforeFork: -> { :given }, AfterFork: -> { :after }, ConfigFile: path).hooks
     assert_equal %i[of_the_file after], [hooks.run(:before_fork), hooks.run(:after_fork)]
@@ -118,7 +118,7 @@ class RackupOptionsTest < Support::TestCase
     assert_fails "rackup -O: BeforeFork is code: put it into the ConfigFile", BeforeFork: "p 1"
   end
 
-  def test_help_shows_what_can_be_given
+  def test_help_shows_the_options_that_can_be_given
     help = Bontebok::RackupOptions.help
     assert_equal "Worker processes. Default: 5.", help["MaxWorkers=N|auto"]
     assert_equal %w[Host=HOST Port=PORT Path=PATH], help.keys.first(3)

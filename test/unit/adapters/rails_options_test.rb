@@ -3,28 +3,28 @@
 require "test_helper"
 require "bontebok/adapters/rack_handler"
 
-# What becomes of the options that rails server passes on.
+# The options that rails server passes on.
 class RailsOptionsTest < Support::TestCase
-  # As Rails does when nothing is typed.
+  # The options that Rails passes on if the user types none.
   UNTYPED = { environment: "development", pid: "/srv/tmp/pids/server.pid", Port: 3000, Host: "localhost", AccessLog: [],
               config: "config.ru", user_supplied_options: [], server: "bontebok", log_stdout: true,
               DoNotReverseLookup: true, daemonize: false, caching: nil, restart_cmd: "bin/rails server --restart",
               early_hints: nil }.freeze
 
-  def test_one_process_in_development
+  def test_development_has_one_process
     config = config()
     assert_equal [0, 3, "localhost:3000"], [config.workers, config[:threads], config[:listen].join]
     assert_equal "default", config.source(:max_workers)
   end
 
-  def test_the_commands_defaults_elsewhere
+  def test_other_environments_have_the_defaults_of_the_command
     config = config(environment: "production", Host: "0.0.0.0")
     assert_equal [:auto, 1, "0.0.0.0:3000"], [config[:max_workers], config[:threads], config[:listen].join]
     assert_equal [true, 0, 30_000], [config[:chunked_transfer], config[:max_request_per_child], config[:header_timeout]]
     assert_equal "production", config[:environment]
   end
 
-  def test_what_was_typed
+  def test_typed_options_count_as_the_command_line
     config = config(Port: 4000, user_supplied_options: %i[Port])
     assert_equal ["localhost:4000", "command line"], [config[:listen].join, config.source(:listen)]
     assert_equal "[::1]:3000", config(Host: "::1", user_supplied_options: %i[Host pid])[:listen].join
@@ -32,7 +32,7 @@ class RailsOptionsTest < Support::TestCase
     assert_match(/\Acommand line: Listen wants HOST:PORT/, error.message)
   end
 
-  def test_what_rails_adds_some_day_does_not_hurt
+  def test_an_option_that_rails_adds_some_day_is_ignored
     assert_equal "localhost:3000", config(something_new: 1)[:listen].join
   end
 

@@ -4,11 +4,11 @@ require "test_helper"
 require "bontebok/bontebok"
 require_relative "../support/log_case"
 
-# What the log tells of an exception.
+# The texts that the log shows of an exception.
 class LogFaultTest < Support::TestCase
   include LogCase
 
-  def test_an_exception_with_its_backtrace_but_not_our_frames
+  def test_the_backtrace_of_an_exception_ends_before_our_frames
     error = ArgumentError.new("bad")
     own = File.join(ROOT, "lib/bontebok/workers/worker.rb:1:in `x'")
     error.set_backtrace(["app.rb:3:in `a'", "/gems/rack/lib/rack/builder.rb:9:in `eval'", own, "main.rb:1"])
@@ -16,7 +16,7 @@ class LogFaultTest < Support::TestCase
     assert_equal ["failed: bad (ArgumentError)", "  app.rb:3:in `a'"], text_of(written)
   end
 
-  def test_a_command_that_cannot_be_executed
+  def test_a_command_that_cannot_be_executed_shows_the_applications_frames
     error = Errno::ENOENT.new.tap do |e|
       e.set_backtrace(["#{ROOT}/lib/bontebok/system/command_limits.rb:15:in `spawn'", "app.rb:1:in `call'",
                        "#{ROOT}/lib/bontebok/workers/lanes.rb:9:in `serve'"])
@@ -24,15 +24,15 @@ class LogFaultTest < Support::TestCase
     assert_equal ["app.rb:1:in `call'"], Bontebok::LogFault.read(error).backtrace
   end
 
-  def test_a_fault_of_our_own_with_all_its_frames
+  def test_a_fault_of_our_own_shows_all_its_frames
     error = ArgumentError.new("bad")
     error.set_backtrace([File.join(ROOT, "lib/bontebok/workers/worker.rb:1:in `x'"), "main.rb:1"])
     @log.error("failed", error)
     assert_equal 3, text_of(written).size
   end
 
-  # That of a body which yields what is no text has the frames of the body.
-  def test_a_reply_that_is_none_has_no_frames_of_ours
+  # If a body yields an object that is no text, the exception has the frames of the body.
+  def test_an_invalid_reply_shows_no_frames_of_ours
     own = File.join(ROOT, "lib/bontebok/workers/lanes.rb:1:in `serve'")
     { [own, own] => [], ["app.rb:3:in `each'", own] => ["  app.rb:3:in `each'"] }.each do |backtrace, shown|
       error = Bontebok::Core::InvalidReply.new("no body")
@@ -42,14 +42,14 @@ class LogFaultTest < Support::TestCase
     end
   end
 
-  # As Bundler's have it.
-  def test_a_line_end_after_the_message
+  # Bundler's messages end with a line end.
+  def test_a_line_end_after_the_message_is_removed
     @log.error("failed", StandardError.new("first\nsecond\n"))
     assert_equal ["failed: first", "  second (StandardError)"], text_of(written)
   end
 
-  # A syntax error, for example: the rest are frames of the server, which called it.
-  def test_a_fault_that_has_no_frames_of_the_application
+  # For example a syntax error: all its frames belong to the server and to Rack, which load the file.
+  def test_a_fault_without_frames_of_the_application_shows_none
     error = SyntaxError.new("config.ru:1: unexpected end")
     error.set_backtrace(["/gems/rack/lib/rack/builder.rb:9:in `eval'",
                          File.join(ROOT, "lib/bontebok/workers/app_loader.rb:1")])
@@ -70,7 +70,7 @@ class LogFaultTest < Support::TestCase
     assert_equal 2 + Bontebok::LogFault::CAUSES, text_of(written).size
   end
 
-  def test_a_cause_without_backtrace_or_usable_message
+  def test_a_cause_without_backtrace_or_usable_message_is_logged
     error = begin
       raise StandardError, "outer", [], cause: Class.new(StandardError) { define_method(:message) { exit } }.new
     rescue StandardError => e
@@ -87,12 +87,12 @@ class LogFaultTest < Support::TestCase
     assert_equal [22, "  ... 80 more"], [(lines = text_of(written)).size, lines.last]
   end
 
-  def test_one_without_backtrace
+  def test_an_exception_without_backtrace_is_one_line
     @log.warn("failed", StandardError.new("x"))
     assert_equal ["failed: x (StandardError)"], text_of(written)
   end
 
-  def test_a_line_may_be_of_several_encodings
+  def test_an_entry_may_have_texts_in_several_encodings
     error = StandardError.new("\u00e4".encode("UTF-16LE"))
     error.set_backtrace(["\u00e4.rb:1".encode("ISO-8859-1"), "\u00e4.rb:2"])
     @log.error("/\u00e4\xff".b, error)
@@ -100,7 +100,7 @@ class LogFaultTest < Support::TestCase
                  text_of(written)
   end
 
-  def test_an_exception_without_a_usable_message
+  def test_an_exception_without_a_usable_message_is_logged
     { -> { raise "no" } => "its message raised RuntimeError", -> { raise NotImplementedError } =>
       "its message raised NotImplementedError", -> { exit } => "its message raised SystemExit",
       -> { raise NoMemoryError } => "its message raised NoMemoryError", -> {} => "", -> { :text } => "text",
@@ -111,7 +111,7 @@ class LogFaultTest < Support::TestCase
     end
   end
 
-  def test_an_exception_that_cannot_be_described
+  def test_an_exception_that_cannot_be_described_is_logged_all_the_same
     [-> { exit }, -> { 1 }, -> { [BasicObject.new] }].each do |backtrace|
       @log.error("failed", Class.new(StandardError) { define_method(:backtrace, &backtrace) }.new)
       assert_match(/\Afailed: .*cannot be described/, text_of(written).first)
@@ -120,7 +120,7 @@ class LogFaultTest < Support::TestCase
 
   private
 
-  # An exception with these messages, the last cause last.
+  # Returns an exception with this message and a chain of causes. The last message belongs to the innermost cause.
   def chain(message, *causes)
     raise message, cause: (chain(*causes) if causes.any?)
   rescue StandardError => e

@@ -6,7 +6,7 @@ require "json"
 require "timeout"
 require_relative "../support/log_case"
 
-# The server's own log when nobody reads it.
+# The server's own log when nobody reads it, or when its disk is full.
 class LogLossesTest < Support::TestCase
   include LogCase
 
@@ -19,7 +19,7 @@ class LogLossesTest < Support::TestCase
     assert_match(/\A\S+Z info #{Process.pid} - - last\n\z/, written)
   end
 
-  # However many lines there are.
+  # The log waits once, however many lines follow.
   def test_a_reader_that_has_stopped_is_waited_for_once
     waits = []
     @writer.define_singleton_method(:wait_writable) { |seconds| super(seconds).tap { waits << seconds } }
@@ -30,7 +30,7 @@ class LogLossesTest < Support::TestCase
     end
   end
 
-  # What tells of the losses is short: there may be room for it and not for the next line.
+  # The line about the losses is short: the pipe may have room for this line and not for the next one.
   def test_a_reader_that_has_stopped_is_not_waited_for_again_when_there_is_a_little_room
     waits = []
     @writer.define_singleton_method(:wait_writable) { |seconds| super(seconds).tap { waits << seconds } }
@@ -44,8 +44,8 @@ class LogLossesTest < Support::TestCase
     assert_match(/\A\S+Z warn \d+ - - log: a line is lost\n\S+Z info \d+ - - next\n\z/, written)
   end
 
-  # Its parent tells of them.
-  def test_a_forked_process_has_lost_no_lines
+  # The parent logs its own losses.
+  def test_a_forked_process_does_not_log_losses_of_its_parent
     fill_pipe
     @log.info("lost")
     @reader.read_nonblock(1 << 20)
@@ -55,7 +55,7 @@ class LogLossesTest < Support::TestCase
     assert_match(/ log: a line is lost\n.* parent\n\z/, written)
   end
 
-  # Until a log file with room takes its place, say.
+  # They are counted until there is room: here, another file takes the place of the full one.
   def test_lines_for_which_a_disk_has_no_room_are_counted
     File.open("/dev/full", "w") do |file|
       log = Bontebok::Log.new(file, format: "json")
@@ -67,8 +67,8 @@ class LogLossesTest < Support::TestCase
     end
   end
 
-  # No write is larger than what a pipe surely takes when it is writable.
-  def test_a_large_entry_for_which_a_pipe_has_no_room
+  # Each single write is small enough for any pipe that is writable.
+  def test_a_large_entry_is_cut_if_a_pipe_has_no_room_for_it
     @writer.fcntl(Fcntl::F_SETPIPE_SZ, 8192)
     error = StandardError.new("lost")
     error.set_backtrace(Array.new(20) { |i| "#{i}#{"x" * 3000}" })
@@ -82,7 +82,7 @@ class LogLossesTest < Support::TestCase
 
   private
 
-  # What is in the pipe after so many lines for which it had no room, and one for which it has.
+  # Logs `count` lines without room and one line with room. Returns the content of the pipe.
   def after_loss_of(count)
     fill_pipe
     Timeout.timeout(10) { count.times { @log.info("lost") } }

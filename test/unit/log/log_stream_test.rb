@@ -6,7 +6,7 @@ require "socket"
 require "timeout"
 require "bontebok/log/log_stream"
 
-# Writes that never wait for long, on pipes and sockets that block, as the server gets them from whoever starts it.
+# Writes that never wait for long, although the pipes and sockets block, like those that the server is started with.
 class LogStreamTest < Support::TestCase
   PATIENCE = 0.01
 
@@ -14,8 +14,8 @@ class LogStreamTest < Support::TestCase
     @opened.to_a.each(&:close)
   end
 
-  # Between the question whether there is room and the write, another process may have taken it.
-  def test_room_that_is_gone_before_the_write
+  # Another process may take the room between the poll and the write.
+  def test_a_write_does_not_block_if_the_room_is_gone
     [pipe, socket_pair].each do |_, writer|
       stream = Bontebok::LogStream.new(writer)
       fill(writer)
@@ -24,14 +24,14 @@ class LogStreamTest < Support::TestCase
     end
   end
 
-  def test_others_who_share_the_stream_still_have_one_that_blocks
+  def test_the_stream_stays_blocking_for_others_who_share_it
     [pipe, socket_pair].each do |_, writer|
       Bontebok::LogStream.new(writer).write("x", PATIENCE)
       refute_predicate writer, :nonblock?
     end
   end
 
-  def test_room_that_comes_within_the_patience
+  def test_a_write_waits_for_room_within_its_patience
     [pipe, socket_pair].each do |reader, writer|
       fill(writer)
       waited = false
@@ -44,8 +44,8 @@ class LogStreamTest < Support::TestCase
     end
   end
 
-  # As when it was made by another user.
-  def test_a_pipe_that_cannot_be_opened
+  # For example, the pipe belongs to another user.
+  def test_a_pipe_that_cannot_be_opened_again_is_still_written_to
     reader, writer = pipe
     writer.define_singleton_method(:fileno) { 999_999 }
     stream = Bontebok::LogStream.new(writer)
@@ -57,7 +57,7 @@ class LogStreamTest < Support::TestCase
     refute Timeout.timeout(10) { stream.write("x", PATIENCE) }
   end
 
-  def test_a_text_for_which_there_is_no_room_at_once
+  def test_a_text_that_is_larger_than_the_room_is_written_whole
     [pipe, socket_pair].each do |reader, writer|
       text = Array.new(100_000, &:to_s).join("\u00e4")
       read = Thread.new { reader.read(text.bytesize) }
@@ -66,7 +66,7 @@ class LogStreamTest < Support::TestCase
     end
   end
 
-  def test_what_is_written_after_a_part_begins_a_line
+  def test_a_text_after_an_incomplete_text_begins_a_line
     [pipe, socket_pair].each do |reader, writer|
       stream = Bontebok::LogStream.new(writer)
       refute stream.write("cut" * 1_000_000, PATIENCE)
@@ -78,7 +78,7 @@ class LogStreamTest < Support::TestCase
     end
   end
 
-  def test_what_is_written_after_nothing_does_not
+  def test_a_text_after_a_text_that_is_lost_whole_begins_no_line
     [pipe, socket_pair].each do |reader, writer|
       stream = Bontebok::LogStream.new(writer)
       fill(writer)
@@ -89,7 +89,7 @@ class LogStreamTest < Support::TestCase
     end
   end
 
-  def test_a_stream_that_is_reopened
+  def test_a_write_follows_a_stream_that_is_reopened
     first_reader, writer = pipe
     stream = Bontebok::LogStream.new(writer)
     targets = [socket_pair, pipe, socket_pair]
@@ -98,11 +98,11 @@ class LogStreamTest < Support::TestCase
       assert stream.write("x", PATIENCE)
     end
     assert_equal(%w[x x x], targets.map { |reader, _| reader.readpartial(10) })
-    # Nobody holds the pipe any longer.
+    # The writing end of the pipe is not open any longer.
     assert_nil first_reader.read(1)
   end
 
-  def test_a_file
+  def test_a_file_gets_the_whole_text_in_one_write
     path = temp_file("log", "")
     writer = open_for_test(File.open(path, "a"))
     writes = []
@@ -111,7 +111,7 @@ class LogStreamTest < Support::TestCase
     assert_equal [10_000, [10_000]], [File.size(path), writes], "other processes write as well"
   end
 
-  def test_a_stream_that_is_gone
+  def test_a_write_to_a_stream_that_is_gone_returns_false
     reader, writer = pipe
     stream = Bontebok::LogStream.new(writer)
     reader.close
@@ -125,12 +125,12 @@ class LogStreamTest < Support::TestCase
 
   private
 
-  # Reader and writer.
+  # Returns the reader and the writer.
   def pipe
     IO.pipe.each { |io| open_for_test(io) }.tap { |_, writer| writer.nonblock = false }
   end
 
-  # As standard error is: an IO, not a Socket.
+  # Returns the reader and the writer. The writer is an IO, not a Socket, like standard error.
   def socket_pair
     reader, socket = Socket.pair(:UNIX, :STREAM).each { |io| open_for_test(io) }
     socket.nonblock = false
@@ -141,7 +141,7 @@ class LogStreamTest < Support::TestCase
     (@opened ||= []).push(stream).last
   end
 
-  # Whole pages, until not a byte more is taken.
+  # Writes whole pages until the stream takes not one byte more.
   def fill(writer)
     File.open("/proc/self/fd/#{writer.fileno}", File::WRONLY | File::NONBLOCK) do |other|
       nil while other.write_nonblock("x" * 4096, exception: false).is_a?(Integer)
@@ -151,7 +151,7 @@ class LogStreamTest < Support::TestCase
     nil while socket.sendmsg_nonblock("x" * 4096, exception: false).is_a?(Integer)
   end
 
-  # Everything that is there.
+  # Reads everything that is there.
   def take(reader)
     text = +""
     text << reader.read_nonblock(1 << 20) while reader.wait_readable(0)

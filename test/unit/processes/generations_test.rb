@@ -90,6 +90,7 @@ class GenerationsTest < Support::TestCase
     mind_until { gone?(@started[1]) }
     Process.kill("KILL", @started[0].pid)
     mind_until { @started.size == 3 && @started[2].reached?(:whole) }
+    assert_alive @started[2]
   end
 
   def test_a_generation_without_a_former_one_has_no_limit

@@ -5,7 +5,8 @@ require "bontebok/processes/out_of_band_turns"
 
 # How many workers may do out-of-band work at the same moment.
 class OutOfBandTurnsTest < Support::TestCase
-  # A process that stands for a worker. answer: the result of the block that it ran. It stays until `stay` is closed.
+  # A process that stands for a worker. answer: the result of the block in this process. The process stays until `stay`
+  # is closed.
   Worker = Struct.new(:pid, :answer, :stay)
 
   def setup

@@ -19,7 +19,7 @@ class StartLinesTest < Minitest::Test
     assert_empty warnings(listeners, somaxconn: 1024)
   end
 
-  def test_the_queue_of_an_adopted_listener_is_its_owners_unless_asked_for
+  def test_the_queue_of_an_adopted_listener_is_checked_only_if_a_length_is_asked_for
     adopted = Listener.new("127.0.0.1:80", "systemd")
     assert_empty warnings([adopted], somaxconn: 128)
     assert_match(/ listening on 127\.0\.0\.1:80, adopted from systemd$/, @text)

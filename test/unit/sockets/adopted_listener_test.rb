@@ -46,7 +46,7 @@ class AdoptedListenerTest < Support::TestCase
     assert_equal "unix:#{temp_dir}/b.sock", @listeners.to_a[2].to_s
   end
 
-  # systemd opens a port without an address like this, and a configuration file asks for one like this.
+  # A port without an address: systemd opens such a socket for it, and a configuration file names the port alone.
   def test_a_wildcard_of_ipv6_serves_both_families_unless_it_is_v6_only
     { false => ["the test"], true => ["the test", nil] }.each do |v6_only, origins|
       socket = hand_over(socket_of_ipv6(v6_only: v6_only))

@@ -37,7 +37,7 @@ class AdoptedSocketsTest < Minitest::Test
     end
   end
 
-  # The cause may be a shell that did not exec: descriptors with these numbers may be any files.
+  # For example, a shell in between did not exec: the descriptors with these numbers may be any files.
   def test_descriptors_for_another_process_are_not_taken
     assert_empty take("LISTEN_FDS" => "1", "LISTEN_PID" => "1")
     assert_match(/ warn \d+ \S+ \S+ LISTEN_FDS is not for this process: LISTEN_PID is "1"$/, @log)

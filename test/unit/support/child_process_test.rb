@@ -2,15 +2,15 @@
 
 require "test_helper"
 
-# The harness's processes: output arrives, ends are noticed, nothing is left over in silence.
+# The processes that tests start: output arrives, ends are noticed, and processes that are left over are reported.
 class ChildProcessTest < Support::TestCase
-  def test_collects_both_streams_and_the_status
+  def test_a_run_collects_both_streams_and_the_status
     child = Support::ChildProcess.run("sh", "-c", "echo out; echo err >&2; exit 3")
     assert_equal 3, child.status.exitstatus
     assert_equal ["out\n", "err\n"], [child.output.text(:stdout), child.output.text(:stderr)]
   end
 
-  def test_waits_for_a_line
+  def test_a_test_can_wait_for_a_line
     child = start_process("sh", "-c", "echo listening on 127.0.0.1:80; exec sleep 60")
     assert_equal "127.0.0.1:80", child.wait_for_output(/listening on (\S+)/)[1]
     assert_predicate child, :running?
@@ -33,19 +33,19 @@ class ChildProcessTest < Support::TestCase
     child.wait_for_group
   end
 
-  def test_one_that_does_not_end_fails_the_test_that_started_it
+  def test_a_process_that_does_not_end_fails_the_test_that_started_it
     test = Class.new(Support::TestCase) { def self.name = "Inner" }.new("inner")
     test.send(:children) << stubborn
     error = assert_raises(Minitest::Assertion) { test.before_teardown }
     assert_match(/does not end/, error.message)
   end
 
-  def test_environment_and_directory
+  def test_a_process_gets_its_environment_and_directory
     child = Support::ChildProcess.run("sh", "-c", "pwd; echo $MARK", chdir: temp_dir, env: { "MARK" => "here" })
     assert_equal [File.realpath(temp_dir), "here"], child.output.lines(:stdout)
   end
 
-  def test_process_table_reads_a_process
+  def test_the_process_table_reads_a_process
     entry = Support::ProcessTable.entry(Process.pid)
     assert_equal [Process.ppid, Process.getpgrp], [entry.parent, entry.group]
     assert_operator Support::ProcessTable.cpu_seconds(Process.pid), :>, 0
@@ -53,7 +53,7 @@ class ChildProcessTest < Support::TestCase
     assert_includes Support::ProcessTable.descriptors(Process.pid).keys, 0
   end
 
-  def test_process_table_without_the_process
+  def test_the_process_table_has_no_entry_of_a_process_that_is_gone
     child = Support::ChildProcess.run("true")
     assert_nil Support::ProcessTable.entry(child.pid)
     assert_empty Support::ProcessTable.descriptors(child.pid)
@@ -62,7 +62,7 @@ class ChildProcessTest < Support::TestCase
 
   private
 
-  # Ignores TERM, and is given little time to end.
+  # Starts a process that ignores TERM and has little time to end.
   def stubborn
     child = Support::ChildProcess.new("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 60; done")
     child.wait_for_output(/ready/)

@@ -5,7 +5,7 @@ require "bontebok/processes/children"
 require "bontebok/log/log"
 require "bontebok/system/signal_queue"
 
-# For tests of Children: children that behave as the test wants. A behaviour is given the child's channel and returns
+# For tests of Children, with children that behave as the test wants. A behaviour gets the child's channel and returns
 # the exit status.
 module ChildrenCase
   # Serves until it is told to end.
@@ -15,7 +15,7 @@ module ChildrenCase
     channel.to_io.wait_readable
     0
   end
-  # Does not serve before it is told to.
+  # Serves only after it is told to.
   WAITING = lambda do |channel|
     channel.say(:loaded)
     channel.to_io.wait_readable
@@ -38,13 +38,13 @@ module ChildrenCase
     sleep
   end
   FAILING_AT_THE_END = ->(channel) { STEADY.call(channel) + 3 }
-  # Asks to leave once the test says so by a signal.
+  # Asks to leave when the test sends USR1.
   LEAVING = lambda do |channel|
     Signal.trap("USR1") { channel.say(:leave) }
     STEADY.call(channel)
   end
 
-  # Time passes as usual, and at once where the test says so (pass_time).
+  # Time passes as usual, and faster if the test calls #pass_time.
   def run
     clock = Bontebok::Clock.method(:monotonic)
     lost = Bontebok::Clock.lost
@@ -71,7 +71,7 @@ module ChildrenCase
 
   private
 
-  # The block tells the behaviour of the child that is started next.
+  # The block returns the behaviour of the next child.
   def keep(count, pause: 1, patience: 5, **options)
     log = Bontebok::Log.new(@writer)
     options = { pause: pause, patience: patience, log: log, **options }
@@ -83,7 +83,7 @@ module ChildrenCase
     end
   end
 
-  # What the loops of the supervisor and the master do.
+  # Does the same as the loops of the supervisor and the master, until the block returns true.
   def mind_until(what = "the expected state")
     limit = Thread.new { sleep(Support::Deadline::DEFAULT_SECONDS) && @events.push(:limit) }
     until yield
@@ -97,12 +97,12 @@ module ChildrenCase
     limit.kill.join
   end
 
-  # As if so many seconds had passed.
+  # Acts as if so many seconds had passed.
   def pass_time(seconds)
     @passed = @passed.to_i + seconds
   end
 
-  # As if this process had been stopped for so many seconds while it waited.
+  # Acts as if this process had been stopped for so many seconds while it waited.
   def be_stopped(seconds)
     IO.stub(:select, proc { pass_time(seconds) && nil }) { @keeper.wait(@events) }
   end
@@ -119,7 +119,7 @@ module ChildrenCase
     assert_match pattern, logged
   end
 
-  # Everything so far.
+  # Returns all log lines so far.
   def logged
     @logged << @reader.read_nonblock(65_536)
   rescue IO::WaitReadable

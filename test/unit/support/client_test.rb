@@ -2,10 +2,10 @@
 
 require "test_helper"
 
-# The harness's HTTP client against a scripted peer: it must read well-formed answers and refuse all others, for every
-# other test believes it.
+# The HTTP client of the tests, against a scripted peer. It must read well-formed responses and reject all others,
+# because every other test relies on it.
 class ClientTest < Support::TestCase
-  # A peer that sends the given bytes once it has been connected to, then ends the connection as told.
+  # Connects a client to a peer that sends the given bytes and then ends the connection as told. Returns the client.
   def answer(bytes, ending: :close)
     path = File.join(temp_dir, "peer.sock")
     listener = UNIXServer.new(path)
@@ -21,7 +21,7 @@ class ClientTest < Support::TestCase
     @open&.each(&:close)
   end
 
-  def test_a_server_that_starts_is_not_there_yet
+  def test_a_connection_is_accepted_only_when_the_server_listens
     path = File.join(temp_dir, "peer.sock")
     refute Support::Client.accepted?("unix:#{path}")
     Socket.open(:UNIX, :STREAM) do |server|
@@ -32,7 +32,7 @@ class ClientTest < Support::TestCase
     end
   end
 
-  def test_reads_a_body_by_its_length_and_leaves_the_rest
+  def test_the_client_reads_a_body_by_its_length_and_leaves_the_rest
     client = answer("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX-A:  b c \r\n\r\nabcHTTP/1.1 204 No Content\r\n\r\n")
     first = client.read_response
     assert_equal [200, "OK", "abc", :length], first.to_h.values_at(:status, :reason, :body, :framing)
@@ -42,24 +42,24 @@ class ClientTest < Support::TestCase
     assert_equal :eof, client.wait_for_end
   end
 
-  def test_reads_chunks_and_trailers
+  def test_the_client_reads_chunks_and_trailers
     body = "3\r\nabc\r\nA\r\n0123456789\r\n0\r\nT: u\r\n\r\n"
     response = answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n#{body}").read_response
     assert_equal ["abc0123456789", :chunked, [%w[T u]]], response.to_h.values_at(:body, :framing, :trailers)
   end
 
-  def test_reads_to_the_end_without_framing
+  def test_the_client_reads_to_the_end_without_framing
     response = answer("HTTP/1.0 200 OK\r\n\r\nall of it").read_response
     assert_equal ["all of it", :close], response.to_h.values_at(:body, :framing)
     refute_predicate response, :keep_alive?
   end
 
-  def test_a_head_answer_has_no_body
+  def test_a_response_to_head_has_no_body
     response = answer("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n").read_response(to: "HEAD")
     assert_equal "", response.body
   end
 
-  def test_refuses_what_is_malformed
+  def test_the_client_rejects_malformed_responses
     {
       "bare LF" => "HTTP/1.1 200 OK\nContent-Length: 0\n\n",
       "status" => "HTTP/1.1 20 OK\r\n\r\n",
@@ -77,21 +77,21 @@ class ClientTest < Support::TestCase
     end
   end
 
-  def test_an_early_end_is_told_with_what_came
+  def test_an_early_end_is_reported_with_the_bytes_that_came
     error = assert_raises(Support::Client::Closed) do
       answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab").read_response
     end
     assert_equal "ab", error.partial
   end
 
-  def test_a_reset_is_told_from_an_end
+  def test_a_reset_is_distinguished_from_an_end
     client = answer("", ending: :stay)
     client.write("unread")
     @open.first.close
     assert_equal :reset, client.wait_for_end
   end
 
-  def test_waits_no_longer_than_its_deadline
+  def test_the_client_waits_no_longer_than_its_deadline
     client = answer("HTTP/1.1 200 OK\r\n", ending: :stay)
     started = Support::Deadline.now
     assert_raises(Support::Timeout) { client.read_response(0.05) }

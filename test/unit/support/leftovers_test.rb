@@ -2,11 +2,11 @@
 
 require "test_helper"
 
-# bin/test's last look finds what a run has left, and not the run itself.
+# The last check of bin/test finds the processes that a run has left, and not the run itself.
 class LeftoversTest < Support::TestCase
   CHECK = "#{ROOT}/test/support/leftovers.rb".freeze
 
-  def test_finds_a_process_that_was_left
+  def test_a_process_that_was_left_is_found
     run = stand_in_for_bin_test(<<~SHELL)
       (exec -a bontebok-left sleep 60 >&- 2>&-) & echo $!
       until grep -q bontebok-left /proc/$!/cmdline; do :; done
@@ -17,14 +17,14 @@ class LeftoversTest < Support::TestCase
     assert_includes run.output.text(:stderr), "left behind: #{left} bontebok-left 60"
   end
 
-  def test_is_content_with_a_run_that_left_nothing
+  def test_a_run_that_left_nothing_passes
     run = stand_in_for_bin_test("(exec -a bontebok-left sleep 0)")
     assert_predicate run.status, :success?, run.output.text
   end
 
   private
 
-  # In a session of its own: other tests' processes run in this one.
+  # The run has a session of its own, because processes of other tests run in this session.
   def stand_in_for_bin_test(line)
     script = temp_file("bontebok-run", "#{line}\nruby --disable=gems '#{CHECK}' $$\n")
     run = Support::ChildProcess.new("setsid", "--wait", "bash", script)

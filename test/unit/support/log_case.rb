@@ -3,7 +3,7 @@
 require "io/nonblock"
 require "bontebok/log/log"
 
-# For tests of the log: @log writes into a pipe that blocks, as a shell's does.
+# For tests of the log. @log writes to a blocking pipe, as a shell gives one to the server.
 module LogCase
   def setup
     @reader, @writer = IO.pipe
@@ -21,7 +21,7 @@ module LogCase
     @reader.readpartial(65_536).force_encoding(Encoding::UTF_8)
   end
 
-  # Without time, level, process, worker and generation.
+  # Returns the lines without time, level, process, worker and generation.
   def text_of(output)
     output.sub(/\A(?:\S+ ){5}/, "").lines(chomp: true)
   end

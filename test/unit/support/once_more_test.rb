@@ -2,15 +2,16 @@
 
 require "test_helper"
 
+# A test that includes OnceMore runs a second time if it fails.
 class OnceMoreTest < Support::TestCase
-  # Says what happens, and fails as often as it is told.
+  # Counts its runs, and fails as often as it is told.
   class Sample < Minitest::Test
     include Support::OnceMore
 
     class << self
       attr_accessor :failures, :runs
 
-      # Minitest is not to find the sample itself.
+      # Minitest must not find the sample itself.
       def runnable_methods = []
     end
 
@@ -21,7 +22,7 @@ class OnceMoreTest < Support::TestCase
   end
 
   { 0 => [true, 1], 1 => [true, 2], 2 => [false, 2] }.each do |failures, (passed, runs)|
-    define_method("test_with_#{failures}_failures") do
+    define_method("test_a_test_with_#{failures}_failures_runs_#{runs}_times") do
       result, = outcome(failures)
       assert_equal [passed, runs], [result.passed?, Sample.runs]
     end
@@ -34,13 +35,13 @@ class OnceMoreTest < Support::TestCase
     assert_match(/\AOnceMoreTest::Sample#test_it .+\n\z/, noted)
   end
 
-  def test_a_test_that_passes_is_not_told_of
+  def test_a_test_that_passes_is_not_reported
     _result, output, noted = outcome(0)
     assert_equal ["", ""], [output, noted]
   end
 
-  # Nobody else's verdict has a second chance.
-  def test_all_of_the_directories_that_run_alone_and_no_others
+  # No other test has a second chance.
+  def test_exactly_the_tests_that_run_alone_run_once_more
     Dir.glob("#{ROOT}/test/**/*_test.rb").each do |file|
       next if File.realpath(file) == File.realpath(__FILE__)
 
@@ -51,7 +52,7 @@ class OnceMoreTest < Support::TestCase
 
   private
 
-  # Returns the sample's result, what was printed, and what was added to the file.
+  # Returns the sample's result, its output, and the text that was added to the file.
   def outcome(failures)
     Sample.failures = failures
     Sample.runs = 0

@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# What processes write is there when somebody asks for it.
+# The output of a process is there when a test asks for it.
 class OutputTest < Minitest::Test
   def setup
     @output = Support::Output.new
@@ -17,7 +17,7 @@ class OutputTest < Minitest::Test
     @writers.each_value(&:close)
   end
 
-  # Whichever threads have run meanwhile.
+  # It does not matter which threads have run meanwhile.
   def test_the_text_has_all_that_was_written_before
     (1..1000).each do |count|
       @writers[:stdout].write("x")
@@ -25,7 +25,7 @@ class OutputTest < Minitest::Test
     end
   end
 
-  def test_streams_are_kept_apart_and_together
+  def test_streams_can_be_read_separately_and_together
     @writers[:stderr].write("a")
     @output.wait_for(/a/)
     @writers[:stdout].write("b")

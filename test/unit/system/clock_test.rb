@@ -5,11 +5,11 @@ require "minitest/mock"
 require "bontebok/system/clock"
 require "bontebok/system/deadline"
 
-# What counts of the time that passes.
+# Which time counts.
 class ClockTest < Support::TestCase
   Clock = Bontebok::Clock
 
-  # No time passes but where a test says so.
+  # Time passes only if a test says so.
   def run
     @passed = @computed = 0.0
     lost = Clock.lost
@@ -25,31 +25,31 @@ class ClockTest < Support::TestCase
     @began = Clock.now
   end
 
-  def test_time_passes
+  def test_time_that_passes_counts
     let_pass(3)
     assert_counts 3
   end
 
-  def test_a_wait_that_ends_in_time
+  def test_a_wait_that_ends_in_time_counts
     assert_equal(:result, Clock.wait(5) { let_pass(5) && :result })
     Clock.wait(5) { let_pass(2) }
     assert_counts 7
     assert_equal 0, Clock.lost
   end
 
-  def test_of_a_stop_no_more_counts_than_the_wait
+  def test_a_stop_counts_no_longer_than_the_wait
     Clock.wait(5) { let_pass(65) }
     assert_counts 5
     assert_equal 60, Clock.lost
   end
 
-  def test_a_wait_that_ends_with_an_exception
+  def test_a_stop_counts_no_longer_than_a_wait_that_raises
     assert_raises(IOError) { Clock.wait(5) { let_pass(65) && raise(IOError) } }
     assert_counts 5
   end
 
-  # Then nobody knows when it was to end.
-  def test_a_wait_for_any_time
+  # Nobody knows when such a wait was to end.
+  def test_a_wait_without_a_limit_counts
     Clock.wait(nil) { let_pass(65) }
     assert_counts 65
   end
@@ -73,7 +73,7 @@ class ClockTest < Support::TestCase
     assert_equal 0, deadline.left
   end
 
-  def test_a_deadline_that_is_met
+  def test_a_deadline_that_is_met_returns_the_result
     deadline = Bontebok::Deadline.new(0.3)
     assert_equal(:met, deadline.wait { |seconds| let_pass(seconds) && (:met if @passed > 0.26) })
     assert_equal(:met, Bontebok::Deadline.new(1).wait { :met })

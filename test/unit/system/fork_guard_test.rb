@@ -3,23 +3,23 @@
 require "test_helper"
 require "bontebok/system/fork_guard"
 
-# What happens in processes that the application forks. Each case in a Ruby of its own, since the guard stays.
+# The guard in processes that the application forks. Each case runs in a Ruby of its own, because the guard stays.
 class ForkGuardTest < Support::TestCase
-  def test_it_acts_in_a_fork_of_the_application_and_not_in_the_parent
+  def test_the_guard_acts_in_a_fork_of_the_application_and_not_in_the_parent
     assert_equal "guard\nchild\nparent\n", run_ruby(<<~RUBY)
       Process.wait(fork { puts "child" })
       puts "parent"
     RUBY
   end
 
-  def test_it_acts_at_every_fork_and_once_on_the_way_down
+  def test_the_guard_acts_at_every_fork_but_not_again_in_a_fork_of_a_fork
     assert_equal "guard\nguard\nchild\ngrandchild\n", run_ruby(<<~RUBY)
       Process.wait(fork {})
       Process.wait(fork { puts "child"; Process.wait(fork { puts "grandchild" }) })
     RUBY
   end
 
-  def test_a_fork_of_our_own_is_let_pass_and_may_guard_itself
+  def test_a_fork_of_our_own_passes_and_may_install_its_own_guard
     assert_equal "ours\nnew guard\ntheirs\n", run_ruby(<<~RUBY)
       Process.wait(Bontebok::ForkGuard.pass do
         fork do
@@ -31,13 +31,13 @@ class ForkGuardTest < Support::TestCase
     RUBY
   end
 
-  def test_what_another_thread_forks_meanwhile_is_not_our_own
+  def test_a_fork_of_another_thread_is_not_our_own
     assert_equal "guard\nchild\n", run_ruby(<<~RUBY)
       Bontebok::ForkGuard.pass { Thread.new { Process.wait(fork { puts "child" }) }.join }
     RUBY
   end
 
-  def test_it_stands_again_after_a_fork_of_our_own
+  def test_the_guard_acts_again_after_a_fork_of_our_own
     assert_equal "guard\nchild\n", run_ruby(<<~RUBY)
       Process.wait(Bontebok::ForkGuard.pass { fork { exit!(0) } })
       Process.wait(fork { puts "child" })

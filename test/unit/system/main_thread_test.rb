@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/system/main_thread"
 
-# What other threads raise in the main one arrives where it waits, and nowhere else.
+# An exception that another thread raises in the main thread arrives where the main thread waits, and nowhere else.
 class MainThreadTest < Support::TestCase
   class Fault < StandardError
   end
@@ -17,7 +17,7 @@ class MainThreadTest < Support::TestCase
     [@reader, @writer].each(&:close)
   end
 
-  def test_what_arrives_is_given_to_the_block_when_the_thread_waits
+  def test_an_exception_is_given_to_the_block_when_the_thread_waits
     arrived = []
     Bontebok::MainThread.guard do
       Thread.new { @main.raise(Fault) }.join
@@ -27,7 +27,7 @@ class MainThreadTest < Support::TestCase
     assert_equal [:work, Fault], arrived
   end
 
-  def test_readable_and_time_over
+  def test_a_wait_ends_when_a_source_is_readable_or_the_time_is_over
     assert_nil wait
     @writer.write(".")
     assert_equal [@reader], wait
@@ -44,7 +44,7 @@ class MainThreadTest < Support::TestCase
     assert_raises(Fault) { thread.value }
   end
 
-  def test_what_a_handler_starts_while_the_thread_waits_can_be_raised_in
+  def test_a_thread_that_a_handler_starts_during_a_wait_can_be_raised_in
     Bontebok::MainThread.guard do
       former = trap("USR2") { @busy = Thread.new { @writer.write(".") && loop { break if @enough } } }
       Thread.new { Thread.pass until @main.stop? && Process.kill("USR2", Process.pid) }
@@ -70,14 +70,14 @@ class MainThreadTest < Support::TestCase
     assert_instance_of Errno::EBADF, arrived
   end
 
-  # Otherwise the loop around it would spin.
-  def test_a_source_that_is_closed_is_no_news_of_a_thread
+  # Otherwise the loop around the wait would spin.
+  def test_a_source_that_is_closed_raises
     @reader.close
     assert_raises(IOError) { wait { flunk } }
   end
 
-  # By its number: Ruby does not know.
-  def test_nor_is_one_whose_descriptor_is_closed
+  # The descriptor is closed by its number, so Ruby does not know.
+  def test_a_source_whose_descriptor_is_closed_raises
     IO.for_fd(@reader.fileno).close
     @reader.autoclose = false
     assert_raises(Errno::EBADF) { wait { flunk } }

@@ -3,9 +3,9 @@
 require "test_helper"
 require "bontebok/system/process_stop"
 
-# How long a process is stopped, as the kernel shows it.
+# The stops of a process, as the kernel shows them.
 class ProcessStopTest < Support::TestCase
-  def test_each_stop_differs
+  def test_each_stop_of_a_process_has_a_value_of_its_own
     pid = fork { sleep }
     assert_nil Bontebok::ProcessStop.of(pid)
     first = stop(pid)

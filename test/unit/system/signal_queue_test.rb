@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/system/signal_queue"
 
-# Signals become events; a process that the application forked does not take part.
+# Signals become events. A process that the application forks has no part in this.
 class SignalQueueTest < Support::TestCase
   SIGNALS = %w[USR1 USR2].freeze
 
@@ -37,12 +37,12 @@ class SignalQueueTest < Support::TestCase
     assert_equal [:done], @queue.take
   end
 
-  def test_more_events_than_the_pipe_holds
+  def test_the_queue_takes_more_events_than_the_pipe_holds
     70_000.times { @queue.push(:event) }
     assert_equal 70_000, @queue.take.size
   end
 
-  def test_in_a_fork_the_signal_does_what_it_would_do_without_us
+  def test_a_signal_has_its_usual_effect_in_a_forked_process
     reader, writer = IO.pipe
     pid = fork do
       writer.write("ready")

@@ -4,9 +4,9 @@ require "test_helper"
 require "bontebok/workers/app_loader"
 require "bontebok/log/log"
 
-# Rackup files and other Ruby files become applications; what goes wrong becomes Failed with its cause.
+# Rackup files and other Ruby files become applications. An error becomes Failed, with its cause.
 class AppLoaderTest < Support::TestCase
-  def test_a_rackup_file
+  def test_a_rackup_file_is_loaded
     app = load("config.ru", "run ->(env) { [200, {}, [__FILE__]] }")
     assert_equal [200, {}, [@path]], app.call({})
   end
@@ -16,12 +16,12 @@ class AppLoaderTest < Support::TestCase
     assert_same APP_OF_TEST, app
   end
 
-  def test_a_ruby_file_with_a_constant
+  def test_a_ruby_file_with_a_constant_is_loaded
     app = load("loader_test_app.rb", "module LoaderTestApp\n def self.call(env) = [204, {}, []]\nend\n")
     assert_equal 204, app.call({}).first
   end
 
-  def test_utf8_with_and_without_bom_in_any_locale
+  def test_utf8_is_read_with_and_without_bom_in_any_locale
     with_external_encoding(Encoding::US_ASCII) do
       ["", "\uFEFF"].each do |mark|
         assert_equal "Käse", load("config.ru", "#{mark}run ->(env) { 'Käse' }").call({})
@@ -29,13 +29,13 @@ class AppLoaderTest < Support::TestCase
     end
   end
 
-  def test_rack_2s_option_line_and_end_marker
+  def test_the_option_line_of_rack_2_is_ignored_and_the_end_marker_ends_the_file
     app = load("config.ru", "#\\ -p 3000 -w\nrun ->(env) { __LINE__ }\n__END__\nthis is no Ruby (\n")
     assert_equal 2, app.call({})
     assert_match(/options in a line that begins with #\\ are ignored/, @log)
   end
 
-  def test_whatever_is_raised_is_the_cause
+  def test_any_exception_is_the_cause
     { "raise 'x'" => RuntimeError, "exit 3" => SystemExit, "run (" => SyntaxError, "throw :x" => UncaughtThrowError,
       "require 'no_such_file'" => LoadError, "raise Exception" => Exception, "raise NoMemoryError" => NoMemoryError,
       "raise Interrupt" => Interrupt, "def f = f\nf" => SystemStackError }.each do |text, cause|
@@ -45,14 +45,14 @@ class AppLoaderTest < Support::TestCase
     end
   end
 
-  def test_what_is_no_application
+  def test_a_file_without_an_application_is_an_error
     error = assert_raises(Bontebok::AppLoader::Failed) { load("config.ru", "run 42") }
     assert_match(/Integer has no method call/, error.cause.message)
     assert_raises(Bontebok::AppLoader::Failed) { load("config.ru", "# nothing to run") }
   end
 
-  # The log shows the file's own lines, none of the server or of Rack.
-  def test_faults_that_no_line_of_the_application_raises
+  # The log shows the file's own lines, not those of the server or of Rack.
+  def test_faults_that_no_line_of_the_application_raises_show_no_other_lines
     { "run 42" => "Integer has no method call: it is no Rack application (TypeError)",
       "# nothing" => "missing run or map statement (RuntimeError)", "run (" => "(SyntaxError)" }.each do |file, told|
       fault = assert_raises(Bontebok::AppLoader::Failed) { load("config.ru", file) }.cause
@@ -62,7 +62,7 @@ class AppLoaderTest < Support::TestCase
     end
   end
 
-  # The shell has done what is to be done about "~".
+  # The shell has already expanded a "~" that stands for a home directory.
   def test_a_name_that_begins_with_a_tilde_is_a_name
     error = assert_raises(Bontebok::StartError) { Bontebok::AppLoader.new("~nosuch.ru", nil).check }
     assert_includes error.message, "#{Dir.pwd}/~nosuch.ru"

@@ -4,7 +4,7 @@ require "test_helper"
 require "bontebok/sockets/channel"
 require "bontebok/workers/child_loading"
 
-# What a process hears while its hook runs. That it ends when it is to go is in test/integration.
+# The words that a process hears while its hook runs. test/integration tests that the process ends if it is told to.
 class ChildLoadingTest < Support::TestCase
   def setup
     @parent, @child = Bontebok::Channel.pair
@@ -14,7 +14,7 @@ class ChildLoadingTest < Support::TestCase
     [@parent, @child].each(&:close)
   end
 
-  def test_what_the_parent_says_is_returned
+  def test_words_of_the_parent_are_returned
     words = attend do
       @parent.say(:reopen)
       eventually { @child.to_io.wait_readable(0).nil? }
@@ -22,13 +22,13 @@ class ChildLoadingTest < Support::TestCase
     assert_equal [:reopen], words
   end
 
-  def test_what_the_hook_raises_is_raised
+  def test_an_exception_of_the_hook_is_raised
     assert_raises(IndexError) { attend { raise IndexError } }
     assert_empty(attend { nil })
   end
 
-  # It holds copies of all that is open.
-  def test_what_the_hook_forks_is_not_waited_for
+  # The forked process holds copies of all open descriptors.
+  def test_a_process_that_the_hook_forks_is_not_waited_for
     living, life = IO.pipe
     forked = nil
     attend { forked = fork { living.read(1) } }

@@ -3,9 +3,9 @@
 require "test_helper"
 require "bontebok/workers/collector"
 
-# What is asked of the garbage collector, on Rubies that can do more and less than this one.
+# The calls of the garbage collector, on Rubies that can do more and less than this one.
 class CollectorTest < Support::TestCase
-  # Notes what it is asked for. config: what GC.config returns; nil: there is no such method.
+  # Records the calls. config: the result of GC.config; nil: there is no such method.
   class StandIn
     attr_reader :calls
     attr_accessor :major_due
@@ -38,7 +38,7 @@ class CollectorTest < Support::TestCase
   ALLOW = { rgengc_allow_full_mark: true }.freeze
   FORBID = { rgengc_allow_full_mark: false }.freeze
 
-  def test_old_objects_wait_for_their_time
+  def test_old_objects_are_collected_only_when_their_collection_is_due
     gc = StandIn.new(config: CONFIG)
     collector = Bontebok::Collector.new(collector: gc)
     collector.postpone_major
@@ -50,7 +50,7 @@ class CollectorTest < Support::TestCase
     assert_equal [ALLOW, :all, FORBID], gc.taken
   end
 
-  def test_it_is_forbidden_again_whatever_happens
+  def test_a_major_collection_is_forbidden_again_whatever_happens
     gc = StandIn.new(config: CONFIG)
     collector = Bontebok::Collector.new(collector: gc)
     collector.postpone_major
@@ -60,8 +60,8 @@ class CollectorTest < Support::TestCase
     assert_equal [FORBID, ALLOW, FORBID], gc.taken
   end
 
-  # No GC.config, or a collector that knows nothing of old objects.
-  def test_where_it_cannot_be_postponed_everything_is_collected
+  # There is no GC.config, or the collector does not know old objects.
+  def test_everything_is_collected_if_a_major_collection_cannot_be_postponed
     [StandIn.new, StandIn.new(config: { implementation: "mmtk" })].each do |gc|
       collector = Bontebok::Collector.new(collector: gc)
       collector.postpone_major
@@ -70,7 +70,7 @@ class CollectorTest < Support::TestCase
     end
   end
 
-  def test_warmup_is_all_before_a_fork_where_it_exists
+  def test_warmup_is_the_only_call_before_a_fork_if_it_exists
     gc = StandIn.new
     process = Object.new.tap { |one| def one.warmup = @warm = true }
     Bontebok::Collector.new(collector: gc, process: process).settle(compact: true)
@@ -78,7 +78,7 @@ class CollectorTest < Support::TestCase
     assert_empty gc.taken
   end
 
-  def test_elsewhere_objects_are_made_old_and_moved_if_asked_for
+  def test_objects_are_made_old_and_moved_on_request_if_there_is_no_warmup
     gc = StandIn.new(config: CONFIG)
     collector = Bontebok::Collector.new(collector: gc, process: Object.new)
     collector.settle
@@ -90,8 +90,8 @@ class CollectorTest < Support::TestCase
     assert_equal [:all] * 3, gc.taken
   end
 
-  # In a process of its own: what it allows is not taken back.
-  def test_with_this_ruby
+  # Runs in a process of its own, because its settings are not taken back.
+  def test_the_collector_works_with_this_ruby
     program = <<~RUBY
       require "bontebok/workers/collector"
       collector = Bontebok::Collector.new

@@ -5,7 +5,7 @@ require "bontebok/workers/heartbeat"
 
 # When the main thread shows that it moves.
 class HeartbeatTest < Support::TestCase
-  # Lanes that rest, or not, and a title.
+  # Stands for the lanes, which may rest, and for the title.
   class Double
     attr_accessor :resting
     attr_reader :beats, :shown
@@ -26,7 +26,7 @@ class HeartbeatTest < Support::TestCase
     @double.resting = true
   end
 
-  def test_a_worker_that_rests_and_has_requests_again
+  def test_the_heart_beats_until_the_lanes_rest
     heart = Bontebok::Heartbeat.new(@double, @double, 60)
     assert_nil heart.seconds
     heart.busy
@@ -41,7 +41,7 @@ class HeartbeatTest < Support::TestCase
     assert_equal %i[idle busy busy busy busy idle], @double.shown
   end
 
-  def test_a_short_limit
+  def test_a_short_limit_makes_the_interval_shorter
     @double.resting = false
     assert_in_delta 0.25, Bontebok::Heartbeat.new(@double, @double, 1.0).seconds
     assert_equal 1, Bontebok::Heartbeat.new(@double, @double, 0).seconds

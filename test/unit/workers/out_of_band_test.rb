@@ -4,9 +4,9 @@ require "test_helper"
 require "bontebok/config/config"
 require "bontebok/workers/out_of_band"
 
-# What is done between two requests, and when it is done again.
+# The work between two requests, and when it is due again.
 class OutOfBandTest < Support::TestCase
-  # Notes what it is asked for.
+  # Records the calls.
   class Collector
     def initialize(calls) = @calls = calls
     def postpone_major = @calls << :postpone_major
@@ -18,19 +18,19 @@ class OutOfBandTest < Support::TestCase
     @logged = +""
   end
 
-  def test_never_if_nobody_has_asked
+  def test_nothing_is_due_if_nothing_is_configured
     assert_equal 0, out_of_band.begin
     assert_empty @calls
   end
 
-  def test_garbage
+  def test_garbage_is_collected
     subject = out_of_band("oob_gc true\nmax_gc_per_request 7\n")
     assert_includes 1..7, subject.begin
     assert_equal 7, subject.run
     assert_equal %i[postpone_major collect], @calls
   end
 
-  def test_a_hook_without_garbage
+  def test_the_hook_runs_without_a_collection
     subject = out_of_band("out_of_band { |worker| worker << :hook }\n")
     assert_includes 1..5, subject.begin
     assert_equal 5, subject.run
@@ -45,7 +45,7 @@ class OutOfBandTest < Support::TestCase
     assert_match(/the hook out_of_band failed.*no time/m, @logged)
   end
 
-  def test_at_random
+  def test_the_number_of_requests_is_random
     subject = out_of_band("oob_gc true\nmax_gc_per_request 1000\nmin_gc_per_request 900\n")
     assert_operator Array.new(20) { subject.begin }.uniq.size, :>, 5
     numbers = Array.new(20) { subject.run }
@@ -53,7 +53,7 @@ class OutOfBandTest < Support::TestCase
     assert(numbers.all? { |number| (900..1000).cover?(number) })
   end
 
-  def test_without_a_turn_it_waits_and_asks_again_soon
+  def test_the_work_waits_without_a_turn_and_asks_again_soon
     subject = out_of_band("oob_gc true\nmax_gc_per_request 7\n", turns: self)
     @turn = false
     assert_equal [1, %i[take]], [subject.run, @calls]
@@ -68,12 +68,12 @@ class OutOfBandTest < Support::TestCase
     assert_equal %i[take give_back], @calls
   end
 
-  # Of the log.
+  # A method of the log, which this test stands for.
   def error(message, cause)
     @logged << "#{message}: #{cause.message}"
   end
 
-  # ---- of the turns ----
+  # ---- stands for the turns ----
 
   def take
     @calls << :take

@@ -6,7 +6,7 @@ require "rack"
 require "bontebok/config/config"
 require "bontebok/workers/rack_env"
 
-# The fixed part of env, by the Rack that is loaded.
+# The fixed part of env, which depends on the Rack that is loaded.
 class RackEnvTest < Minitest::Test
   def test_rack_3_has_only_what_its_specification_names
     as_rack("3.1.0") do
@@ -14,7 +14,7 @@ class RackEnvTest < Minitest::Test
     end
   end
 
-  def test_rack_2_wants_to_know_of_threads_and_processes
+  def test_rack_2_gets_the_version_threads_and_processes_too
     as_rack("2.2.9", [1, 3]) do
       assert_includes env, "HTTP_VERSION"
       assert_equal [[1, 3], false, true, false], rack2_values(env)
@@ -22,7 +22,7 @@ class RackEnvTest < Minitest::Test
     end
   end
 
-  def test_values
+  def test_fixed_values_are_right_and_strings_are_frozen
     assert_equal ["", "http", "Bontebok/#{Bontebok::VERSION}"],
                  env.values_at("SCRIPT_NAME", "rack.url_scheme", "SERVER_SOFTWARE")
     assert_same $stderr, env["rack.errors"]

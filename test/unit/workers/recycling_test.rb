@@ -14,11 +14,11 @@ class RecyclingTest < Support::TestCase
     @memory = [Bontebok::ProcessMemory.new(10 * MEGABYTE, 5 * MEGABYTE)]
   end
 
-  def test_never_if_nobody_has_asked
+  def test_a_worker_without_limits_never_leaves
     at(0) { assert_nil recycling.wait }
   end
 
-  def test_age
+  def test_a_worker_leaves_when_it_is_old_enough
     subject = recycling(max_worker_age: ["100"])
     wait = at(0) { subject.wait }
     assert_includes 75.0..100.0, wait
@@ -32,7 +32,7 @@ class RecyclingTest < Support::TestCase
     assert_operator ages.uniq.size, :>, 5
   end
 
-  def test_memory
+  def test_a_worker_leaves_when_it_has_too_much_memory
     @memory.push(@memory.first, Bontebok::ProcessMemory.new(312 * MEGABYTE, 140 * MEGABYTE))
     subject = recycling(max_worker_memory: ["300M"])
     assert_equal(10, at(0) { subject.wait })
@@ -44,34 +44,34 @@ class RecyclingTest < Support::TestCase
     assert_nil(at(20) { subject.wait })
   end
 
-  # As much as it may have is not too much.
-  def test_exactly_the_limit
+  # The limit itself is not too much.
+  def test_memory_of_exactly_the_limit_is_allowed
     subject = recycling(max_worker_memory: ["10M"])
     assert_nil(at(10) { subject.reason })
     assert_empty @warnings
   end
 
-  def test_a_limit_that_is_too_low_from_the_start
+  def test_a_limit_that_is_too_low_from_the_start_is_logged
     recycling(max_worker_memory: ["9M"])
     assert_equal ["MaxWorkerMemory is less than a worker has when it begins: memory 10 MB, PSS 5 MB"], @warnings
   end
 
-  # It has told at the start, and does not any more.
-  def test_where_the_system_stops_to_tell
+  # The system has shown the memory at the start, and does not show it any more.
+  def test_the_limit_ends_when_the_system_stops_showing_the_memory
     @memory << nil
     subject = recycling(max_worker_memory: ["10M"])
     assert_equal([nil, nil], at(10) { [subject.reason, subject.wait] })
     assert_match(/MaxWorkerMemory has no effect/, @warnings.join)
   end
 
-  def test_the_first_of_both
+  def test_the_limit_that_is_reached_first_counts
     subject = recycling(max_worker_memory: ["9M"], max_worker_age: ["1h"])
     assert_equal(10, at(0) { subject.wait })
     assert_equal("memory 10 MB, PSS 5 MB", at(10) { subject.reason })
     assert_nil(at(10_000) { subject.wait })
   end
 
-  def test_where_the_system_does_not_tell
+  def test_the_limit_has_no_effect_if_the_system_does_not_show_the_memory
     @memory = [nil]
     subject = recycling(max_worker_memory: ["9M"])
     assert_nil(at(0) { subject.wait })

@@ -4,13 +4,13 @@ require "test_helper"
 require_relative "../support/log_case"
 require "bontebok/workers/worker_life"
 
-# What a worker says of its life.
+# The log lines about a worker's life.
 class WorkerLifeTest < Support::TestCase
   include LogCase
 
   Clock = Struct.new(:now)
 
-  def test_start_readiness_and_end
+  def test_start_readiness_and_end_are_logged
     clock = Clock.new(100.0)
     life = Bontebok::WorkerLife.new(@log, clock: clock)
     clock.now = 100.0456
@@ -23,7 +23,7 @@ class WorkerLifeTest < Support::TestCase
     assert_match(/\Aends after 3600\.3 s, 1000 requests, memory \d+ MB, PSS \d+ MB\z/, lines.last)
   end
 
-  def test_what_the_system_does_not_tell_is_left_out
+  def test_memory_that_the_system_does_not_show_is_left_out
     life = Bontebok::WorkerLife.new(@log, clock: Clock.new(1))
     Bontebok::ProcessMemory.stub(:read, nil) { life.over(1) }
     assert_equal "ends after 0 s, 1 request", lines.last

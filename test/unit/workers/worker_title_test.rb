@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/workers/worker_title"
 
-# What a worker is called.
+# The title of a worker's process.
 class WorkerTitleTest < Support::TestCase
   def setup
     @former = Process.argv0
@@ -14,7 +14,7 @@ class WorkerTitleTest < Support::TestCase
     Process.setproctitle(@former)
   end
 
-  def test_a_life
+  def test_the_title_shows_the_state_of_the_worker
     assert_equal "loading", state
     %w[busy idle busy draining].each do |name|
       @title.public_send(name)
@@ -22,14 +22,14 @@ class WorkerTitleTest < Support::TestCase
     end
   end
 
-  def test_what_drains_goes_on_draining
+  def test_a_worker_that_drains_goes_on_draining
     @title.draining
     @title.busy
     @title.idle
     assert_equal "draining", state
   end
 
-  def test_without_a_tag
+  def test_a_title_without_a_tag_ends_with_the_state
     Bontebok::WorkerTitle.new(1, 1, "")
     assert_equal "bontebok worker 1 gen 1 loading", shown
   end

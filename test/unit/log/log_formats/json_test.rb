@@ -4,7 +4,7 @@ require "test_helper"
 require "json"
 require "bontebok/log/log"
 
-# The server's own log as objects.
+# The server's own log as JSON objects.
 class LogFormatsJsonTest < Minitest::Test
   def setup
     @reader, @writer = IO.pipe
@@ -15,7 +15,7 @@ class LogFormatsJsonTest < Minitest::Test
     [@reader, @writer].each(&:close)
   end
 
-  def test_an_entry
+  def test_an_entry_has_time_level_process_worker_generation_and_message
     @log.info("hello")
     entry = read_entry
     assert_match(/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\z/, entry["time"])
@@ -23,14 +23,14 @@ class LogFormatsJsonTest < Minitest::Test
                  entry.values_at(*%w[level pid worker generation message])
   end
 
-  def test_numbers_of_the_process
+  def test_an_entry_has_the_numbers_of_its_process
     @log.generation = 3
     @log.worker = 2
     @log.warn("hello")
     assert_equal ["warn", 2, 3], read_entry.values_at("level", "worker", "generation")
   end
 
-  def test_an_exception
+  def test_an_exception_is_an_object_of_its_own
     @log.error("GET /x", fault("outer\nof two", cause: fault("inner")))
     entry = read_entry
     assert_equal "GET /x", entry["message"]
@@ -38,7 +38,7 @@ class LogFormatsJsonTest < Minitest::Test
                    "causes" => ["inner (RuntimeError), app.rb:1"] }, entry["exception"])
   end
 
-  def test_an_exception_that_cannot_be_described
+  def test_an_exception_that_cannot_be_described_is_logged_all_the_same
     @log.error("GET /x", Class.new(StandardError) { define_method(:backtrace) { exit } }.new)
     assert_equal [nil, "an exception that cannot be described (SystemExit)", []],
                  read_entry["exception"].values_at("class", "message", "backtrace")
@@ -53,8 +53,8 @@ class LogFormatsJsonTest < Minitest::Test
     assert_equal text.sub("\u2028", '\xe2\x80\xa8'), JSON.parse(line)["message"]
   end
 
-  # So that none mixes with those of other processes.
-  def test_a_long_one_is_no_longer_than_a_pipe_takes_whole
+  # Such a line does not mix with lines of other processes.
+  def test_a_line_is_never_longer_than_a_pipe_takes_whole
     [["x" * 10_000, fault("\u{1f60a}" * 10_000)], ["\"" * 4096, nil], ["x", fault("y", Array.new(20) { "z" * 4096 })]]
       .each do |message, exception|
       @log.error(message, exception)
@@ -65,12 +65,12 @@ class LogFormatsJsonTest < Minitest::Test
     end
   end
 
-  def test_the_shorter_texts_of_a_long_one_stay
+  def test_the_shorter_texts_of_a_long_entry_stay_whole
     @log.error("GET /x", fault("m" * 5000))
     assert_equal ["RuntimeError", ["app.rb:1", "app.rb:2"]], read_entry["exception"].values_at("class", "backtrace")
   end
 
-  def test_an_application_that_changes_the_library_changes_nothing
+  def test_an_application_that_changes_the_json_library_does_not_change_the_log
     JSON.stub(:generate, "nonsense") { @log.info("hello") }
     assert_equal "hello", read_entry["message"]
   end

@@ -5,11 +5,11 @@ require "test_helper"
 require "support/runner/changes"
 require "support/runner/groups"
 
-# What bin/test --changed runs.
+# The groups that bin/test --changed runs.
 class ChangesTest < Support::TestCase
   ALL = Runner::Groups.all.map(&:name).freeze
 
-  # A path, and some of the groups that it calls for, and some that it does not.
+  # A path, some of the groups that run if it changes, and some that do not.
   EXAMPLES = {
     "core/src/http/h1_head.c" => [%w[core arm64 fuzz ext conform], %w[unit memory]],
     "core/src/conn/conn.h" => [%w[core threads integration timing], %w[arm64 fuzz]],
@@ -27,27 +27,27 @@ class ChangesTest < Support::TestCase
   }.freeze
 
   EXAMPLES.each do |path, (some, none)|
-    define_method("test_groups_of_#{path.tr("/", "_")}") do
+    define_method("test_a_change_of_#{path.tr("/", "_")}_runs_its_groups") do
       groups = Runner::Changes.groups_of(path, ALL)
       assert_empty some - groups
       assert_empty none & groups
     end
   end
 
-  def test_the_table_names_groups_that_there_are
+  def test_the_table_names_only_groups_that_exist
     assert_empty Runner::Changes::TABLE.values.flatten.uniq - ALL - %w[own]
     own = Dir.glob("{unit,integration,conform,interop,timing,soak,load}", base: File.join(ROOT, "test"))
     assert_equal 7, own.size
     assert_empty own - ALL
   end
 
-  def test_each_pattern_is_of_a_file_that_there_is
+  def test_each_pattern_matches_a_file_that_exists
     files = Dir.glob("{*,.*,{core,ext,load,lib,exe,test,bench,docs,examples}/**/*}", base: ROOT)
     Runner::Changes::TABLE.each_key { |pattern| assert files.any?(pattern), pattern.inspect }
   end
 
-  # On a branch what its commits have changed; and what is not committed, known to git or not.
-  def test_changes_since_main_and_those_that_are_not_committed
+  # On a branch, the changes of its commits count, and changes that are not committed, in files that git knows or not.
+  def test_changes_since_main_and_uncommitted_changes_count
     repository do
       commit("README.md")
       git("checkout", "-q", "-b", "work")
@@ -60,7 +60,7 @@ class ChangesTest < Support::TestCase
     end
   end
 
-  def test_on_main_itself_the_last_commit_counts
+  def test_the_last_commit_counts_on_main_itself
     repository do
       commit("lib/a.rb")
       commit("core/fuzz/a.c")

@@ -4,17 +4,17 @@ require "test_helper"
 require "support/runner/groups"
 require "support/runner/options"
 
-# What bin/test makes of its command line.
+# The command line of bin/test.
 class RunTest < Support::TestCase
   def groups_of(*arguments) = Runner::Options.new(arguments).groups
 
-  def test_list
+  def test_the_list_has_all_groups
     run = bin_test("--list")
     assert_predicate run.status, :success?
     assert_equal(Runner::Groups.all.map(&:name), run.output.lines(:stdout).map { |line| line[/\A\S+/] })
   end
 
-  def test_wrong_arguments
+  def test_wrong_arguments_are_errors
     { "--frobnicate" => /invalid option: --frobnicate/, "nonsense" => /no such group: nonsense; bin.test --list/,
       "--changed=nonsense" => /nonsense/ }.each do |argument, message|
       run = bin_test(argument)
@@ -23,7 +23,7 @@ class RunTest < Support::TestCase
     end
   end
 
-  def test_groups_that_run_at_length_only
+  def test_some_groups_run_only_at_length_or_by_name
     at_length = %w[memory soak]
     assert_equal Runner::Groups.all.map(&:name) - at_length, groups_of.map(&:name)
     assert_equal Runner::Groups.all.map(&:name), groups_of("--full").map(&:name)

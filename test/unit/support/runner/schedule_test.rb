@@ -4,11 +4,11 @@ require "test_helper"
 require "support/runner/report"
 require "support/runner/schedule"
 
-# How bin/test runs jobs, and what it prints of them.
+# How bin/test runs jobs, and what it prints about them.
 class ScheduleTest < Support::TestCase
-  # Waits until as many jobs as it is told have begun.
+  # This job waits until as many jobs as it is told have begun.
   MEET = 'touch "$0/began-$2"; until [ "$(ls "$0" | grep -c began)" -ge "$1" ]; do sleep 0.01; done'
-  # Fails while another one of its kind runs.
+  # This job fails while another job like it runs.
   ALONE = 'mkdir "$0/alone" && sleep 0.02 && rmdir "$0/alone"'
 
   def group(name, *scripts, cores: 0, **options)
@@ -20,7 +20,7 @@ class ScheduleTest < Support::TestCase
     ["sh", "-c", script, temp_dir, *arguments.map(&:to_s)]
   end
 
-  # Returns what is printed.
+  # Runs the groups. Returns the output.
   def run_all(*groups)
     report = Runner::Report.new(groups, File.join(temp_dir, "again"))
     output, = capture_io do
@@ -62,7 +62,7 @@ class ScheduleTest < Support::TestCase
     assert_match(/^   ran once more: 0$/, output)
   end
 
-  def test_failures_come_again_at_the_end
+  def test_failures_are_repeated_at_the_end
     minitest = group("minitest", shell("printf '%s\n' dots '  1) Failure:' a '  2) Error:' b; exit 1"))
     other = group("other", shell("seq 1 100; exit 1"))
     output = run_all(minitest, other)
@@ -70,7 +70,7 @@ class ScheduleTest < Support::TestCase
     assert_match(/^== FAILED: .*\n61\n(\d+\n)*100\n\z/, output)
   end
 
-  def test_what_ran_once_more_is_counted
+  def test_tests_that_ran_once_more_are_counted
     output = run_all(group("timing", shell('echo "A#b" >>"$0/again"')))
     assert_match(/^   ran once more: 1\n     A#b$/, output)
   end
@@ -82,7 +82,7 @@ class ScheduleTest < Support::TestCase
     refute_predicate killed, :passed?
   end
 
-  def test_stop_ends_what_runs
+  def test_stop_ends_the_jobs_that_run
     stubborn = group("stubborn", shell('trap "" INT; touch "$0/deaf"; sleep 60; sleep 60'), shell("sleep 60"))
     schedule = Runner::Schedule.new([stubborn], temp_dir) { |_group| nil }
     thread = Thread.new { schedule.run }

@@ -2,11 +2,11 @@
 
 require_relative "../support/lane_case"
 
-# Clients that go away before their turn.
-class DesertedTest < Support::LaneCase
-  FIN_WAIT2 = 5 # tcp(7), TCP_INFO: the other side has our end
+# Clients that close the connection before their request is served.
+class ClientGoneTest < Support::LaneCase
+  FIN_WAIT2 = 5 # tcp(7), TCP_INFO: the other side has acknowledged our FIN
 
-  def test_a_client_that_has_gone_costs_no_call
+  def test_the_application_is_not_called_for_a_client_that_is_gone
     { unix: false, tcp: true }.each do |family, tcp|
       calls = while_busy(tcp: tcp, settings: { check_client_connection: 1 }) do |server|
         server.connect do |client|
@@ -20,7 +20,7 @@ class DesertedTest < Support::LaneCase
     end
   end
 
-  def test_one_that_waits_is_served
+  def test_a_client_that_waits_is_served
     calls = while_busy(settings: { check_client_connection: 1 }) do |server|
       @waiting = Support::Client.new(server.address)
       @waiting.request("GET", "/waits")
@@ -53,7 +53,7 @@ class DesertedTest < Support::LaneCase
     calls
   end
 
-  # Until the kernel has told the server's side, which over TCP may be a moment later.
+  # Waits until the server's side of the connection has the end. Over TCP this may be a moment later.
   def await_end_of(client)
     client.finish_writing
     eventually { client.socket.getsockopt(:TCP, :INFO).data.ord == FIN_WAIT2 }

@@ -2,18 +2,18 @@
 
 require "test_helper"
 
-# Clients that are slow, or say nothing at all. Every time is short here and has a wide margin above; none below but
-# where a deadline must not come early.
-class DeadlinesTest < Support::TestCase
+# Clients that are slow, or send nothing. All timeouts are short here. A test permits a timeout to come much later, and
+# checks that it does not come early only where this matters.
+class TimeoutsTest < Support::TestCase
   APPLICATION = "run ->(env) { [200, {}, [env['rack.input'].read]] }"
-  # A drip comes this often: well within every deadline that a byte might wrongly extend.
+  # Seconds between two bytes of a drip: much less than each timeout that a byte might wrongly extend.
   DRIP = 0.05
 
   def start(*arguments)
     @server = start_bontebok(listen: :tcp, args: ["-w", "1", *arguments], rackup: APPLICATION)
   end
 
-  # Sends a byte at a time until an answer comes.
+  # Sends a byte at a time until a response comes, and returns it.
   def drip(client, bytes)
     bytes.each_char do |byte|
       client.write(byte)
@@ -38,7 +38,7 @@ class DeadlinesTest < Support::TestCase
     assert_equal 200, @server.get.status
   end
 
-  def test_a_head_that_stops
+  def test_a_head_that_stops_times_out
     start("--header-timeout", "0.2")
     ["G", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a\r\n"].each do |bytes|
       @server.connect do |client|
@@ -48,8 +48,8 @@ class DeadlinesTest < Support::TestCase
     end
   end
 
-  # The head of a second request has its own time, from its own first byte.
-  def test_a_head_that_stops_on_a_kept_connection
+  # The head of a second request has its own timeout, which begins with its own first byte.
+  def test_a_head_that_stops_on_a_kept_connection_times_out
     start("--header-timeout", "0.2")
     @server.connect do |client|
       client.request("GET", "/")
@@ -59,7 +59,7 @@ class DeadlinesTest < Support::TestCase
     end
   end
 
-  def test_a_client_that_says_nothing_is_told_nothing
+  def test_a_client_that_sends_nothing_gets_no_response
     start("--header-timeout", "0.2", "--keepalive-timeout", "0.2")
     @server.connect { |client| assert_equal "", client.read_to_end }
     @server.connect do |client|
@@ -80,7 +80,7 @@ class DeadlinesTest < Support::TestCase
     end
   end
 
-  def test_a_body_that_stops
+  def test_a_body_that_stops_times_out
     start("--body-timeout", "0.3")
     ["Content-Length: 10\r\n\r\n12345", "Transfer-Encoding: chunked\r\n\r\na\r\n12345"].each do |rest|
       @server.connect do |client|
@@ -90,8 +90,8 @@ class DeadlinesTest < Support::TestCase
     end
   end
 
-  # At the limit the longest idle one goes; a new one is never turned away.
-  def test_more_connections_than_allowed
+  # At the limit, the connection that has been idle longest is closed. A new connection is never rejected.
+  def test_a_new_connection_above_the_limit_replaces_the_longest_idle_one
     start("--max-connections", "5")
     idle = Array.new(5) do
       Support::Client.open(@server.address).tap do |client|
