@@ -1,6 +1,6 @@
 /*
- * floor.c: the least that a server can do: a fixed response to each read. It is the zero of bench/quick and a
- * row of bench/mixed.
+ * floor.c: the least that a server can do: a fixed response to each read. It is the baseline of bench/quick
+ * and a row of bench/mixed.
  *
  *   floor close unix:/path|PORT              accept, read, write, close (TCP: the FIN with the response)
  *   floor kept  unix:/path|PORT              the same with epoll and kept-alive connections

@@ -5,8 +5,8 @@ require_relative "median"
 
 module Bench
   # An ideal queue for requests that compute. Such requests share the cores with the load tool, and with the other work
-  # of their server. Each request is made longer by the CPU time of both. The result is the best one that this machine
-  # can have.
+  # of their server. Each request is made longer by the CPU time of the load tool and of that other work. The result is
+  # the best one that this machine can have.
   class Beside
     def initialize
       @rounds = Hash.new { |hash, key| hash[key] = [] }

@@ -23,7 +23,7 @@ module Bench
       [floor(address, mode), core(address), *ours(address), *peers(address), agoo(address)]
     end
 
-    # Servers that run any application, with any number of workers, and of threads where they can.
+    # Servers that run any application with any number of workers. Those with threads get this number of threads.
     def fleet(address, workers, app, threads = 1)
       [ours(address, workers, app, threads).first, *peers(address, workers, app, threads)]
     end
@@ -39,8 +39,8 @@ module Bench
       [ours, *peers - ["none"]]
     end
 
-    # Servers that can keep an access log, with it: on standard output, which is a file then. Our format is "combined";
-    # puma's has about as much in it, iodine's less.
+    # Servers that can keep an access log, each with a log on standard output, which is a file. Our format is
+    # "combined"; puma's format has about as many fields, iodine's has fewer.
     def logging(address)
       plain = ours(address).first
       found = peers(address).to_h { |peer| [peer.name, peer] }

@@ -44,8 +44,8 @@ module Bench
       self
     end
 
-    # A thread sends the bytes, each client from another byte on. A client that is answered or closed stays so: see
-    # #lost.
+    # A thread sends the bytes. The clients begin at different bytes. A client that is answered or closed is not
+    # replaced: see #lost.
     def drip(count)
       @drips = Array.new(count) { |number| begin_to_drip(number % STAGES) }
       @dripper = Thread.new { loop { drip_for_a_second } }
@@ -61,7 +61,7 @@ module Bench
     end
 
     # Returns when each client has the beginning of its response, or after this number of seconds: a server may serve
-    # one at a time.
+    # one client at a time.
     def ask(count, path, seconds)
       @deaf = Array.new(count) { ask_for(path) }
       limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
@@ -89,7 +89,7 @@ module Bench
       [@idle, @drips.map(&:first)].map { |sockets| sockets.count { |socket| !waits?(socket) } }
     end
 
-    # The same for clients with half a request. It includes clients that could not send it.
+    # The number of lost clients with half a request, including those that could not send it.
     def lost_halves = @wanted - @halves.count { |socket| waits?(socket) }
 
     # The number of slow readers that the server has closed, or has not served.

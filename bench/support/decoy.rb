@@ -3,8 +3,8 @@
 require "socket"
 
 module Bench
-  # A listener that accepts every connection, and reads and answers none. Clients drip here if they must not cost the
-  # server under measurement anything. It is a process of its own, so that no client waits for a place in the queue.
+  # A listener that accepts every connection, but never reads or responds. Slow clients use the decoy when they must not
+  # cost the measured server anything. It is a process of its own, so that no client waits for a place in the queue.
   class Decoy
     # address: "/path" or "127.0.0.1:PORT". The process ends with #finish, or with the process that made it.
     def initialize(address)

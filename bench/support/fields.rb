@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Bench
-  # The request fields beside Host: two more for a small request, eleven more for a browser's.
+  # The request fields in addition to Host: two for a small request, eleven more for a browser's request.
   module Fields
     SMALL = ["User-Agent: bench", "Accept: */*"].freeze
     BROWSER = [

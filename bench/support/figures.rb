@@ -3,8 +3,8 @@
 require_relative "median"
 
 module Bench
-  # Medians of alternating rounds. Distances and ratios are medians of those within a round: the machine's speed drifts
-  # between rounds, and hardly within a round.
+  # Medians of alternating rounds. Distances and ratios are computed within each round, because the machine's speed
+  # drifts between rounds but hardly within a round.
   class Figures
     # cpu_us: the server's; load_us: the load tool's.
     Run = Struct.new(:cpu_us, :load_us, :rate, :errors, keyword_init: true)

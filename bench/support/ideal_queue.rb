@@ -2,7 +2,7 @@
 
 module Bench
   # The best result of servers that serve one request at a time: one queue for all of them, first come, first served,
-  # without any cost. A real server loses the difference.
+  # without any cost. The difference to this result is what a real server loses.
   module IdealQueue
     # The names of the load tool.
     PERCENTILES = { "p50" => 0.5, "p90" => 0.9, "p99" => 0.99, "p999" => 0.999 }.freeze

@@ -31,7 +31,7 @@ module Bench
       "127.0.0.1:#{server.addr[1].tap { server.close }}"
     end
 
-    # core: in the form that taskset takes. wrap: a command that runs the command behind it.
+    # core: in the form that taskset takes. wrap: a command that runs the command after it.
     def run(address, *arguments, fields: [], path: "/", core: CORE, wrap: [])
       before = children_cpu
       output, = Open3.capture2(*wrap, "taskset", "-c", core.to_s, Build.load_tool, "--json", *arguments.map(&:to_s),

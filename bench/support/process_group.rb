@@ -49,7 +49,7 @@ module Bench
       retry
     end
 
-    # How often each thread of all its processes has gone to sleep, and so has woken up: { thread's file => times }.
+    # How often each thread has gone to sleep, which is also how often it has woken up: { thread's file => times }.
     def wakes
       pids.flat_map { |pid| Dir["/proc/#{pid}/task/*/status"] }.to_h do |file|
         [file, Integer(File.read(file)[/^voluntary_ctxt_switches:\s*(\d+)/, 1])]

@@ -50,7 +50,7 @@ module Bench
       @groups = groups
     end
 
-    # Yields name, process group and address, one after the other. Each runs only while it is yielded.
+    # Yields name, process group and address of each contestant. A contestant runs only during its block call.
     def each
       @groups.each do |name, (group, address)|
         group.resume

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 module Bench
-  # The CPU time that a virtual machine did not get, because its host ran others. Figures of such a time say nothing
-  # about a server. 0 if the kernel does not tell.
+  # The CPU time that a virtual machine did not get, because its host ran others. Figures with much stolen time say
+  # nothing about a server. 0 if the kernel does not report it.
   class Stolen
-    # The number of measurements, unless one has less stolen than this percentage.
+    # TRIES is the most measurements. A measurement with less stolen time than TOLERABLE percent is the last.
     TRIES = 3
     TOLERABLE = 0.5
     FIELD = 8

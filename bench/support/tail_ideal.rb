@@ -3,8 +3,8 @@
 require_relative "ideal_queue"
 
 module Bench
-  # The result of an ideal queue for a cell of bench/tail at 70 %. It has as many requests per second, at random times.
-  # Each request takes a core for as long as our server and the load tool together.
+  # The result of an ideal queue for a cell of bench/tail at 70 %. The queue gets the same number of requests per
+  # second, at random times. Each request takes a core for as long as our server and the load tool together.
   module TailIdeal
     REQUESTS = 100_000
 

@@ -36,7 +36,7 @@ need_for_running() {
   need libyaml-dev has_header yaml.h
 }
 
-# Needed for the tests besides.
+# Needed in addition for the tests.
 need_for_testing() {
   need libcmocka-dev has_header cmocka.h
   need clang has clang
@@ -89,8 +89,8 @@ tell_the_command() {
   exit 1
 }
 
-# The name of the package with the sanitizers and the fuzzer has clang's version in it. Before clang is installed, only
-# apt knows that version.
+# The package of the sanitizers and the fuzzer has clang's version in its name. Before clang is installed, only apt
+# knows that version.
 name_clang_runtimes() {
   local version i
   version=$(clang -dumpversion 2>/dev/null | cut -d. -f1) || true
@@ -102,7 +102,7 @@ name_clang_runtimes() {
 }
 
 # The tests start their own proxies. A proxy that is installed only for them must not listen on port 80, now or after
-# the next boot. Debian's means for that is /usr/sbin/policy-rc.d; an administrator's own policy-rc.d stays.
+# the next boot. On Debian, /usr/sbin/policy-rc.d prevents that; an administrator's own policy-rc.d stays.
 without_starting_services() {
   local policy=/usr/sbin/policy-rc.d status=0 package
   if [[ ! -e $policy ]]; then

@@ -1,6 +1,6 @@
-/* h1_head_fuzz.c: parses any bytes as a request head. The result must be the same for the whole head, cut
- * anywhere, byte by byte, with known names and without. An accepted head is read a second time, line by line,
- * and both readings must agree.
+/* h1_head_fuzz.c: parses any bytes as a request head. The result must be the same for the whole head, for a
+ * head cut anywhere, and byte by byte, each with and without known names. An accepted head is read a second
+ * time, line by line, and both readings must agree.
  *
  * Input: the bytes, and nothing else. test/requests is also a corpus.
  */
@@ -52,7 +52,7 @@ static void check_cut(const char *bytes, size_t len, const struct bb__head_limit
     }
 }
 
-/* Like a connection: parses once, then only when the head may have ended. */
+/* Parses as a connection does: once at first, then only when the head may have ended. */
 static void check_drip(const char *bytes, size_t len, const struct bb__head_limits *limits,
                        const struct outcome *whole)
 {

@@ -1,5 +1,5 @@
 /* h1_reply_fuzz.c: the response encoder with an application that may return anything. The head must consist
- * of the lines of its accepted fields, byte by byte, and of the encoder's own lines. The body must come back
+ * of the lines of the accepted fields, byte by byte, and of the encoder's own lines. The body must come back
  * as it was given.
  *
  * Input, separated by 0x1f: switches ("H" HEAD, "0" HTTP/1.0, "k" keep-alive, "c" chunked transfer, "l"

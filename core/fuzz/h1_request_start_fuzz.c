@@ -15,8 +15,8 @@
 #define DIGITS     "0123456789"
 #define DIGITS_MAX 19 /* a longer number might not fit */
 
-/* Digits by which the decimal point moves, from this unit to microseconds. For nanoseconds the last three are
- * dropped: -3. */
+/* The unit follows from the number of whole digits. Returns by how many digits the decimal point moves to get
+ * microseconds. -3: nanoseconds, whose last three digits are dropped. */
 static int digits_of_unit(size_t whole)
 {
     if (whole <= 11) return 6;

@@ -1,5 +1,5 @@
-/* log_line_fuzz.c: formats of an access log, and the lines of requests in them. A line ends once and is never
- * too long. No byte that a client sent leaves its place in the line.
+/* log_line_fuzz.c: compiles any bytes as an access log format, and writes a request's line in it. A line has
+ * one line feed, at its end, and is never too long. Bytes from a client are escaped.
  *
  * Input: a format, a NUL, and the bytes that a client sent.
  */
@@ -44,7 +44,7 @@ static void check_line(const struct bb__log_format *format, struct bb_slice sent
     bb__buf_free(&kept);
 }
 
-/* No byte that would need an escape is in a line whose format has none of these bytes itself. */
+/* If a format has no byte that needs an escape, its lines have none either. */
 static void check_escapes(struct bb_slice sent)
 {
     static const char *const formats[] = {"%r%U%q%{a}i", "json"};

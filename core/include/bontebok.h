@@ -6,7 +6,7 @@
  *
  * Blocking: bb_lane_wait(), bb_reply_wait() and bb_worker_drain() block. A host with a global lock releases
  * the lock around these calls and around no others. Another call may wait until the I/O thread has finished
- * the step that it is in. The core keeps no pointer into host memory after a call has returned.
+ * its current step. The core keeps no pointer into host memory after a call has returned.
  * Threads: threads may share a worker. A lane and its current request belong to the thread that serves the
  * lane. A call that is allowed from any thread says so. Only bb_lane_wake() is allowed in a signal handler.
  * Units: sizes are bytes, times are milliseconds. For a setting that is a limit, 0 means "no limit". */
@@ -77,7 +77,7 @@ struct bb_field {
     const char *value; /* without white space around it */
     uint32_t value_len;
     uint16_t name_len;
-    uint8_t id;   /* 1..255: of a name that the lane has learned, in any letter case; 0: not learned */
+    uint8_t id;   /* 1..255: the lane's number for this name, in any letter case; 0: it has none */
     uint8_t kind; /* enum bb_field_kind */
 };
 
@@ -116,13 +116,13 @@ struct bb_request {
 };
 
 /* queue_time: how long the request has waited for a lane, by this machine's clock. The time begins when the
- * core has read the last byte of the request; for a request that was whole when its connection was accepted,
- * with the accept; for a pipelined request, with the end of the response before, as no lane can serve the
- * request sooner. Over TCP the time in the listener's queue is included, from 5 ms on; for a unix socket the
- * kernel does not report it. The milliseconds until the I/O thread looks at the socket of a busy lane are not
- * included. A time below the kernel's tick (1 to 4 ms) is 0, unless the format of the access log has a time.
+ * core reads the last byte of the request. If a new connection brings a whole request, the time begins with
+ * the accept. For a pipelined request it begins with the end of the previous response. Over TCP the time in
+ * the listener's queue is included if it is at least 5 ms; for a unix socket the kernel does not report that
+ * time. The milliseconds until the I/O thread looks at the sockets of a busy lane are not included. A time
+ * below the kernel's tick (1 to 4 ms) is 0, unless the access log's format needs an exact clock (%D).
  * proxy_time: how long the request has waited since a proxy received it, by the proxy's clock, from
- * X-Request-Start. It is 0 unless the field comes from one of trusted_proxies, is not in the future and not
+ * X-Request-Start. It is 0 if the field does not come from one of trusted_proxies, is in the future or is
  * older than an hour. No limit uses proxy_time. */
 
 /* ---- settings ---- */
@@ -180,10 +180,10 @@ void bb_settings_init(struct bb_settings *settings);
 /* ---- access log ---- */
 
 /* The access log has a line for each request that was answered, by the host or by the core, or aborted. A
- * lane collects lines. It writes them when nothing has come for 20 ms, after a request that took at least
- * 20 ms, when the first line is a second old, or when there is no room for more. It writes none while the
- * host works on a request. Lines that the target does not take stay in memory. If the memory is full, lines
- * are lost, and an event reports how many. A lane never waits for a pipe or a socket. access_log is one of
+ * lane collects lines. It writes them when no request has come for 20 ms, after a request that took at least
+ * 20 ms, when the first line is a second old, or when memory for lines is full. It writes none while the host
+ * works on a request. Lines that the target does not take stay in memory. Lines for which there is no memory
+ * are lost, and an event reports how many. A lane never waits for a pipe or a socket. access_log:
  *
  *     /path            a file or FIFO: opened to append, created if it is missing. A FIFO may lack a reader
  *     -                standard output; /dev/stdout and /dev/stderr are standard output and standard error
@@ -213,42 +213,41 @@ struct bb_worker;
 int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings);
 
 /* Adds a listening stream socket. Call this before the first bb_lane_new() and before bb_worker_drain().
- * listener: 0 to 63, the number that each request of this listener has. The worker owns fd from now on, makes
- * it non-blocking and close-on-exec, and closes it when the worker drains or is freed. Errors, after which
- * the caller still owns fd: BB_ENOMEM: a 65th listener, or a number above 63; BB_ESYSTEM. */
+ * listener: a number from 0 to 63, for bb_request.listener. The worker owns fd from now on, makes it
+ * non-blocking and close-on-exec, and closes it when the worker drains or is freed. On an error the caller
+ * still owns fd: BB_ENOMEM (a 65th listener, or a number above 63), BB_ESYSTEM. */
 int bb_worker_listen(struct bb_worker *worker, int fd, unsigned listener);
 
-/* Shows the worker's lanes on a scoreboard, and has them pass requests that they have no time for to idle
- * lanes of other processes. The scoreboard stays the caller's and has to outlive the worker's lanes. Call
- * this before bb_worker_start_io_thread() and the first bb_lane_new(). */
+/* Shows the worker's lanes on a scoreboard. If other processes have idle lanes, busy lanes pass requests to
+ * them. The caller owns the scoreboard and frees it after the worker's lanes. Call this before
+ * bb_worker_start_io_thread() and the first bb_lane_new(). */
 void bb_worker_scoreboard(struct bb_worker *worker, struct bb_scoreboard *scoreboard);
 
-/* Shares a queue of connections with workers that listen on the same addresses in other processes. in and out
- * are the ends of a SOCK_SEQPACKET pair: connections are sent to `in` and received from `out`. The worker
- * owns both from now on. Without this call the worker has a queue of its own. Call it before the first
- * bb_lane_new(). A worker without the connection's listener sends it back, three times at most; then a
- * request gets 503, and an idle connection is closed. Errors, after which the caller still owns both:
- * BB_ESYSTEM, also if they are no such pair. */
+/* Shares a queue of connections with workers that listen on the same addresses in other processes. `in` and
+ * `out` are the ends of a SOCK_SEQPACKET pair: connections are sent to `in` and received from `out`. The
+ * worker owns both from now on. Without this call the worker has a queue of its own. Call it before the first
+ * bb_lane_new(). A worker that does not have a connection's listener sends the connection back to the queue.
+ * After three returns a request gets 503, and an idle connection is closed. On an error the caller still owns
+ * both: BB_ESYSTEM, also if `in` and `out` are no such pair. */
 int bb_worker_share_queue(struct bb_worker *worker, int in, int out);
 
-/* Starts the I/O thread. When the host has had a lane's request for more than a millisecond, this thread
- * serves the lane's other connections: it reads, writes, enforces timeouts, and passes complete requests to
- * idle lanes. It blocks all signals. Call this before the first bb_lane_new(). Errors: BB_ENOMEM, BB_ESYSTEM.
- */
+/* Starts the I/O thread, which blocks all signals. When the host keeps a request for over a millisecond, this
+ * thread reads, writes and enforces timeouts for the lane's other connections, and passes complete requests
+ * to idle lanes. Call this before the first bb_lane_new(). Errors: BB_ENOMEM, BB_ESYSTEM. */
 int bb_worker_start_io_thread(struct bb_worker *worker);
 
-/* request_timeout needs the I/O thread. When the host has had a request for that long, the client gets 504.
- * If a part of the response has been sent, the connection is closed; if all of it has been sent, the
- * connection stays. Later writes of the host are discarded (BB_EGONE). An event reports the timeout.
- * bb_worker_alarm() becomes readable, as after request_timeout_soft: only the host can find out what its
- * thread does, and end it. The time in bb_reply_wait() does not count. If the process was stopped for more
- * than a second, that time does not count either, to within a second. */
+/* request_timeout needs the I/O thread. When the host has kept a request for that long, the client gets 504.
+ * If a part of the response has been sent, the connection is closed. If all of it has been sent, the
+ * connection stays open. Later writes of the host are discarded (BB_EGONE). An event reports the timeout. The
+ * descriptor of bb_worker_alarm() becomes readable, because only the host can find out what its thread does,
+ * and end it. The time in bb_reply_wait() does not count, nor does a stop of the process for more than a
+ * second (to within a second). */
 
 /* max_queue and queue_timeout need the I/O thread and a scoreboard. While all lanes of all processes are
  * busy, complete requests wait in the shared queue, and the I/O thread accepts new connections. If max_queue
- * requests wait, the next one is rejected with 503 and Retry-After. So is a request that has waited for
- * queue_timeout, at most about 10 ms later. If the whole request has come, its connection is kept alive.
- * Requests for health_paths are not rejected: they wait. Events report the rejections. */
+ * requests wait, the next one is rejected with 503 and Retry-After. A request that has waited for
+ * queue_timeout is rejected in the same way, at most about 10 ms late. The connection is kept alive if the
+ * whole request has come. Requests for health_paths are never rejected. Events report the rejections. */
 
 struct bb_event;
 
@@ -257,26 +256,26 @@ int bb_worker_event(struct bb_worker *worker, struct bb_event *event);
 
 /* How a worker that drains treats the connections in its listeners' queues. */
 enum bb_queue {
-    BB_QUEUE_TAKE,  /* accept and answer them; processes that share the listeners accept some each */
-    BB_QUEUE_LEAVE, /* leave them to other processes, which go on listening. The worker accepts those for
-                       which only its own lanes may have been woken */
+    BB_QUEUE_TAKE,  /* accept and answer them; if processes share the listeners, each accepts some */
+    BB_QUEUE_LEAVE, /* leave them to other processes, which still listen. The worker accepts one for each of
+                       its idle lanes, because the kernel may have woken that lane and nobody else */
 };
 
 /* Begins the graceful end. The listeners are closed when this call returns, even if all lanes are busy. If
  * BB_QUEUE_TAKE lacks descriptors or memory to accept all queued connections, a lane closes the listeners
  * later, or bb_worker_free() does. Requests in flight are answered with "Connection: close". Each lane then
- * ends with BB_DRAINED. BB_QUEUE_TAKE blocks until the queues are empty, for some milliseconds. If clients
- * connect as fast, it ends after about 200 ms with those that are queued by then; later clients are refused.
- * Any thread, but no signal handler. When the listeners are closed, another call only changes `queue`. */
+ * ends with BB_DRAINED. BB_QUEUE_TAKE blocks for some milliseconds, until the queues are empty. If new
+ * clients keep filling the queues, the call accepts all that is queued after about 200 ms; later clients are
+ * refused. Any thread, but no signal handler. A call after the listeners are closed changes only `queue`. */
 void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue);
 
 /* Opens the access log's file again by its name, after the file was renamed. A log on standard output or
- * error goes to the file that this descriptor is now. Other targets stay. Any thread, but no signal handler.
- * Returns BB_OK; BB_ESYSTEM: the old file stays in use. */
+ * error goes to the file to which that descriptor refers now. Other targets stay open. Any thread, but no
+ * signal handler. Returns BB_OK; BB_ESYSTEM: the old file stays in use. */
 int bb_worker_reopen_logs(struct bb_worker *worker);
 
-/* Frees the worker and closes its listeners. Free all lanes first. NULL is allowed. If a stalled
- * disk keeps the I/O thread in one step for a second, nothing is freed: the process has to end. */
+/* Frees the worker and closes its listeners. Free all lanes first. NULL is allowed. If the I/O thread does
+ * not stop within a second, because a disk stalls, nothing is freed: the process has to end. */
 void bb_worker_free(struct bb_worker *worker);
 
 /* ---- lane: one host thread, one request at a time ---- */
@@ -289,22 +288,22 @@ int bb_lane_new(struct bb_lane **lane, struct bb_worker *worker);
 
 /* Gives the next complete request. Never blocks. The host has to end each request before the next call.
  * Returns BB_OK with *request; BB_AGAIN: there is none, call bb_lane_wait(); BB_EVENT: call bb_lane_event(),
- * which may have none, then this again; BB_DRAINED: the worker drains, and this lane has nothing left. */
+ * then this function again; BB_DRAINED: the worker drains, and this lane has nothing left. */
 int bb_lane_next(struct bb_lane *lane, const struct bb_request **request);
 
 /* Blocks until there is something to do, a timeout is due or bb_lane_wake() is called. Returns BB_OK. */
 int bb_lane_wait(struct bb_lane *lane);
 
-/* A host with a global lock calls this after each request. True: the host has to let its other threads run
- * before it calls bb_lane_next(): other lanes of the worker were woken or, as others_have_requests says, have
- * requests, and this lane has gone on for a millisecond meanwhile. Without this call a host may keep its lock
- * for far longer (Ruby: 100 ms), and those requests wait. */
+/* A host with a global lock calls this after each request. others_have_requests: the host works on requests
+ * of other lanes. True: other lanes have needed the lock for a millisecond, as they have requests or were
+ * woken. The host then lets its other threads run before it calls bb_lane_next(). Without this call a host
+ * may keep its lock for far longer (Ruby: 100 ms), and the other lanes' requests wait. */
 bool bb_lane_gives_way(struct bb_lane *lane, bool others_have_requests);
 
 /* Ends the bb_lane_wait() or bb_reply_wait() under way, or else the next one. Any thread, signal handlers. */
 void bb_lane_wake(struct bb_lane *lane);
 
-/* ---- out of band: work of the host between two requests, for which no client waits ---- */
+/* ---- out of band: work that the host does between two requests, so that no client waits for it ---- */
 
 enum bb_aside {
     BB_ASIDE_IDLE,   /* after bb_lane_next() has returned BB_AGAIN, and only if no lane of the worker has a
@@ -312,10 +311,11 @@ enum bb_aside {
     BB_ASIDE_ANYWAY, /* between any two requests of this lane */
 };
 
-/* The worker stops accepting: until bb_lane_step_back() a new connection wakes another process, or waits if
- * there is none. The I/O thread, if started, passes on the requests of the other connections, and the host
- * must not call bb_lane_next() for this lane. Never blocks. Returns BB_OK; BB_AGAIN: nothing has changed: the
- * conditions of `when` do not hold, another lane has stepped aside, or the worker drains. */
+/* Begins out-of-band work: the worker stops accepting until bb_lane_step_back(). A new connection wakes
+ * another process, or waits if there is none. If the I/O thread was started, it passes on requests of the
+ * open connections. Until bb_lane_step_back() the host must not call bb_lane_next() for this lane. Never
+ * blocks. Returns BB_OK; BB_AGAIN: nothing has changed, because the conditions of `when` do not hold, another
+ * lane works out of band, or the worker drains. */
 int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when);
 
 /* The worker accepts connections again. No effect unless this lane has stepped aside. */
@@ -325,25 +325,25 @@ void bb_lane_step_back(struct bb_lane *lane);
 
 /* An event that the host should log. */
 struct bb_event {
-    int status;        /* of the core's response; 499: the client was gone; 0: there is no response */
+    int status;        /* of the core's response; 499: the client has closed; 0: no response */
     int error;         /* errno, or 0 */
     const char *text;  /* static */
     char peer[48];     /* the client's address, or "" */
-    unsigned left_out; /* events of this kind that were not reported since the last one, so that clients do
-                          not fill the log: one is reported per second, when something happens on the lane */
+    unsigned left_out; /* number of events of this kind that were not reported since the last one. A lane
+                          reports each kind once per second, so that clients cannot fill the log */
 };
 
 /* Takes the oldest event, a copy that the caller owns. Returns BB_OK; BB_AGAIN: there is none. */
 int bb_lane_event(struct bb_lane *lane, struct bb_event *event);
 
-/* Aborts the current request, closes the lane's connections and frees the lane. NULL is allowed. If a stalled
- * disk keeps the I/O thread in one step for a second, nothing is freed, as with bb_worker_free(). */
+/* Aborts the current request, closes the lane's connections and frees the lane. NULL is allowed. If a disk
+ * stalls, nothing is freed, as in bb_worker_free(). */
 void bb_lane_free(struct bb_lane *lane);
 
 /* ---- reply: the response to the lane's current request ---- */
 
 /* The calls are: begin, field*, head, (write | wait)*, end. Until bb_reply_sent() is true, bb_reply_begin()
- * may be called again: the collected head is discarded. */
+ * may be called again, which discards the collected head. */
 
 /* Begins a response with this status. Errors: BB_ESTATUS; BB_ENOMEM; BB_EGONE: there is no request, or bytes
  * of its response have been sent. */
@@ -351,9 +351,9 @@ int bb_reply_begin(struct bb_lane *lane, int status);
 
 /* Adds a field. Copies name and value. If the value has several lines (LF, Rack 2's form), each line becomes
  * a field. "Connection: close" is obeyed. Other hop-by-hop fields (RFC 9110 7.6.1) and names that begin with
- * "rack." are dropped. Errors, after which the host begins the response again: BB_ENAME; BB_EVALUE, also for
- * a Content-Length that is no number or differs from an earlier one, and for a transfer coding other than a
- * single chunked or identity; BB_ENOMEM. */
+ * "rack." are dropped. After an error the host begins the response again. Errors: BB_ENAME; BB_EVALUE, also
+ * for a Content-Length that is no number or differs from an earlier one, and for a transfer coding other than
+ * a single chunked or identity; BB_ENOMEM. */
 int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, const char *value,
                    size_t value_len);
 
@@ -370,28 +370,28 @@ bool bb_reply_bodyless(const struct bb_lane *lane);
 /* True: bytes of this response may have reached the client. */
 bool bb_reply_sent(const struct bb_lane *lane);
 
-/* Sends parts of the body, the first time behind the head. Bytes that the socket does not take are copied to
- * memory, up to response_buffer (64 times as much for all connections of the worker), then to a file in
- * spool_dir. last: these parts end the body, so head, body and end leave in one send. No parts and last
+/* Sends parts of the body; the first call sends the head before them. Bytes that the socket does not take are
+ * copied to memory, up to response_buffer (64 times as much for all connections of the worker), then to a
+ * file in spool_dir. last: these parts end the body, and its end leaves in the same send. No parts and last
  * false: sends the head, or pending bytes. *taken: bytes of the parts, in order, that were sent or copied.
  * Returns BB_OK: all of them. BB_AGAIN: the client may be slow, spool_max is reached, or the disk is full:
- * call bb_reply_wait(), then write the rest, which may be empty. Errors, after which the host calls
- * bb_reply_abort(): BB_EGONE: the client is gone or has taken nothing for write_timeout, or request_timeout
- * is over; BB_ENOMEM. */
+ * call bb_reply_wait(), then write the rest, which may be empty. After an error the host calls
+ * bb_reply_abort(). BB_EGONE: the client is gone or has taken nothing for write_timeout, or the request is
+ * past request_timeout. BB_ENOMEM. */
 int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
                    uint64_t *taken);
 
-/* Blocks for a millisecond or two to find out whether the client is fast. If then no file has room for the
- * bytes that the client does not take, blocks until there is room. Returns BB_OK: write again. BB_AGAIN:
- * bb_lane_wake() was called, or the I/O thread has made room: write again. BB_EGONE: the client has reset the
- * connection, has taken nothing for write_timeout (keepalive_drain while the worker drains), or takes less
- * than min_body_rate (64 KiB are not counted); or other requests wait, more than half of all lanes wait for
- * clients, and this one is the slowest. */
+/* Blocks for a millisecond or two, in which a fast client takes the unsent bytes. If neither memory nor the
+ * spool has room for the unsent bytes of a slow client, blocks until there is room. Returns BB_OK or BB_AGAIN
+ * (bb_lane_wake() was called, or the I/O thread has made room): write again. BB_EGONE: the client has reset
+ * the connection, has taken nothing for write_timeout (keepalive_drain while the worker drains), or takes
+ * less than min_body_rate after its first 64 KiB. BB_EGONE also if other requests wait, more than half of all
+ * lanes wait for clients, and this lane's client is the slowest. */
 int bb_reply_wait(struct bb_lane *lane);
 
 /* Ends the response. The core sends unsent bytes as the client takes them. The request is not valid any more.
- * Returns BB_OK. Errors, after which the connection is aborted, so that the client can see that the response
- * is not whole: BB_ESHORT: fewer bytes than announced; BB_EGONE, BB_ENOMEM: as bb_reply_write(). */
+ * Returns BB_OK. After an error the connection is aborted, so that the client can see that the response is
+ * not whole. BB_ESHORT: fewer bytes than announced; BB_EGONE, BB_ENOMEM: as bb_reply_write(). */
 int bb_reply_end(struct bb_lane *lane);
 
 /* Ends the request without a whole response: resets the connection, or closes it after the core's 504. */

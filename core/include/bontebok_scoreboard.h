@@ -14,37 +14,38 @@ struct bb_scoreboard;
 int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes);
 
 /* Clears the slots of a process that has ended. A lane that was killed may have been woken for a connection
- * that it did not take: for each lane that has not cleared its slot itself, another lane is woken by a
- * message to `in`. in: the end of the pair of bb_worker_share_queue() to which connections are sent; -1:
- * none. */
+ * that it did not accept. So for each slot that its lane has not cleared, a message to `in` wakes another
+ * lane. in: as in bb_worker_share_queue(); -1: none. */
 void bb_scoreboard_clear(struct bb_scoreboard *scoreboard, int pid, int in);
 
 #define BB_SCOREBOARD_LABEL_MAX 176
 
-/* The state of a lane. The fields are read one after the other, so they may be some moments apart. */
+/* The state of a lane. A lane that is neither idle nor has_request is between two requests, or out of band.
+ * The fields are read one after the other, so they may be some moments apart. */
 struct bb_scoreboard_lane {
     int pid;
     bool idle;           /* the lane waits for something to do */
-    bool has_request;    /* the host has a request; neither: between two requests, or out of band */
+    bool has_request;    /* the host has a request */
     bool leaves;         /* the worker drains */
-    uint64_t requests;   /* that the host was given */
-    uint64_t taken;      /* ms, for which the host has had the current request */
-    uint64_t queue_time; /* us, of the current request, or else of the last one */
-    uint64_t silent;     /* ms, since the host's last bb_worker_beat(); UINT64_MAX: there was none */
+    uint64_t requests;   /* number of requests that the host was given */
+    uint64_t taken;      /* ms since the host got the current request */
+    uint64_t queue_time; /* us, of the current request; between requests: of the last one */
+    uint64_t silent;     /* ms since the host's last bb_worker_beat(); UINT64_MAX: there was none */
     char label[BB_SCOREBOARD_LABEL_MAX]; /* NUL-terminated: method and path of a request that takes long, cut
-                                       if they are longer; empty: not written */
+                                       to this size; empty: not written */
 };
 
-/* How many slow clients were ended to make room for others, since the scoreboard was created. */
+/* Counts connections of slow clients that were ended to make room for others, since the scoreboard was
+ * created. */
 struct bb_scoreboard_slow {
-    uint64_t readers; /* of responses: reset */
-    uint64_t senders; /* of requests: 408 */
+    uint64_t readers; /* clients that read a response: the connection was reset */
+    uint64_t senders; /* clients that sent a request: they got 408 */
 };
 struct bb_scoreboard_slow bb_scoreboard_slow(const struct bb_scoreboard *scoreboard);
 
-/* Reads the slot `number`, from 0 on, in any process that has the scoreboard. Returns BB_OK with *lane, which
- * the caller owns; BB_AGAIN: the slot has no lane now; BB_EOF: neither this slot nor a later one has had a
- * lane. */
+/* Reads a slot, in any process that has the scoreboard. number: 0 is the first slot. Returns BB_OK with
+ * *lane, which the caller owns; BB_AGAIN: the slot has no lane now; BB_EOF: neither this slot nor a later one
+ * has had a lane. */
 int bb_scoreboard_look(const struct bb_scoreboard *scoreboard, unsigned number,
                        struct bb_scoreboard_lane *lane);
 

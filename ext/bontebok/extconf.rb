@@ -3,7 +3,7 @@
 # Builds the extension bontebok/bontebok: the files of this directory and of the core become one shared object. Works in
 # a checkout, in an installed gem and from a build directory elsewhere, because every path begins with $(srcdir).
 #
-#   ruby ext/bontebok/extconf.rb [--enable-werror]      --enable-werror: for the project's own builds
+#   ruby ext/bontebok/extconf.rb [--enable-werror]      warnings are errors, for the project's own builds
 
 require "mkmf"
 
@@ -17,10 +17,10 @@ LAYERS = Dir.children(File.join(__dir__, CORE, "src")).sort
 $srcs = [__dir__, *LAYERS.map { |layer| File.join(__dir__, CORE, "src", layer) }]
         .flat_map { |directory| Dir[File.join(directory, "*.c")] }.map { |file| File.basename(file) }.sort
 LAYERS.each { |layer| $VPATH << "$(srcdir)/#{CORE}/src/#{layer}" }
-# The core's own files need core/src. The binding includes bontebok.h only; a lint checks that.
+# The core's own files need core/src. The binding includes only bontebok.h; a lint checks this.
 $INCFLAGS << " -I$(srcdir) -I$(srcdir)/#{CORE}/include -I$(srcdir)/#{CORE}/src"
 
-# Ruby's own list of warnings is for C90 and differs from release to release.
+# Ruby's own list of warnings is not used: it is for C90 and differs from release to release.
 $warnflags = "-Wall -Wextra -Wshadow -Wno-unused-parameter#{" -Werror" if enable_config("werror", false)}"
 
 $CPPFLAGS << " -D_GNU_SOURCE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"

@@ -1,7 +1,7 @@
 /* rb_bontebok.h: what the C files of the Ruby binding share, and the map of the binding. The binding runs a
- * loop around bb_lane_next(). It makes a Rack environment from each request, and a response from each triplet
- * that the application returns. The binding includes only the core's public header. It knows no constant of
- * lib/: it reports to the callable that lib passes to Lane.new.
+ * loop around bb_lane_next(). It makes a Rack environment from each request. It makes a response from each
+ * triplet that the application returns. The binding includes only the core's public header. It knows no
+ * constant of lib/: it reports to the callable that lib passes to Lane.new.
  *
  * Map: the sections are in the order of the files, from the lowest (rb_util.c) to the highest (rb_init.c). A
  * file calls only files whose sections come before its own.
@@ -9,12 +9,11 @@
  * Names: a function with the prefix bbr_ ("Bontebok in Ruby") is called from other files. A function without
  * the prefix is static.
  *
- * Two rules hold in every file. First, code that may run Ruby code may leave by longjmp(), so no function
- * holds a resource across such a call. One rb_ensure() around the whole loop (rb_lane.c) ends a request that
- * was left unfinished. Second, a pointer into a Ruby object is taken after the last call that may run Ruby
- * code or release the GVL. If something is allocated before the last use of the pointer,
- * RB_GC_GUARD(object) comes after that use. Otherwise a compacting GC may move the object, and the bytes of a
- * short String are in the object itself.
+ * Two rules hold in every file. First, a call that may run Ruby code may leave by longjmp(), so no function
+ * holds a resource across such a call. One rb_ensure() around the whole loop (rb_lane.c) ends an unfinished
+ * request. Second, a pointer into a Ruby object is taken after the last call that may run Ruby code or
+ * release the GVL. If something is allocated before the last use of the pointer, RB_GC_GUARD(object) comes
+ * after that use. Otherwise a compacting GC may move the object, and with it the bytes of a short String.
  */
 #ifndef RB_BONTEBOK_H
 #define RB_BONTEBOK_H
@@ -34,13 +33,13 @@ struct bbr_worker {
     struct bb_worker *core;
     pid_t pid;
     unsigned holders;
-    uint64_t requests;      /* that its lanes have served; the GVL guards this field and all that follow */
+    uint64_t requests;      /* that its lanes have served; the GVL guards this field and all below */
     uint64_t requests_then; /* value of requests at the last Worker#rest */
     unsigned in_hand;       /* requests that its lanes have now */
     bool resting;           /* the next request is to be reported as :busy */
     bool soft_limit;        /* request_timeout_soft is set */
-    /* Values of requests from which on lib does its out-of-band work: at the next idle moment; at the next
-     * end of a request, idle or not. BBR_NEVER: no such work is ordered. */
+    /* lib does its out-of-band work when the worker is next idle after out_of_band requests, and at the
+     * latest after out_of_band_latest requests. BBR_NEVER: no such work is ordered. */
     uint64_t out_of_band, out_of_band_latest;
 };
 
@@ -58,14 +57,14 @@ struct bbr_lane {
     struct bbr_worker *worker;
     pid_t pid;
     VALUE worker_object, app, report, on_error, no_input;
-    VALUE keys[256]; /* by bb_field.id: 0 not seen yet, nil not in the env, else the env's key */
+    VALUE keys[256]; /* the env's key, by bb_field.id; 0: not seen yet; nil: not in the env */
     struct bbr_endpoint *endpoints;
     unsigned endpoint_count;
     struct bbr_shapes *shapes;     /* NULL unless frozen_env */
     struct bbr_exchange *exchange; /* NULL: no thread runs Lane#serve */
     bool raising;                  /* another thread is about to raise RequestTimeout in the lane's thread */
     bool show_errors;
-    bool http_version, rack2; /* the fixed part of the env has HTTP_VERSION; it has rack.version */
+    bool http_version, rack2; /* the fixed part of the env has HTTP_VERSION, or rack.version */
     uint64_t max_requests;
 };
 
@@ -81,7 +80,7 @@ struct bbr_exchange {
     VALUE input;            /* nil, or the Input that reads this request's body */
     VALUE stream;           /* nil, or the Stream of this response */
     VALUE body;             /* Qundef, or the body that is still to be closed */
-    bool body_tells_closed; /* to_ary may have closed the body: ask closed? before closing it */
+    bool body_tells_closed; /* to_ary may have closed the body: call closed? before close */
     bool gone;              /* the client has closed the connection, or does not read */
     bool broken;            /* no complete response was sent: abort */
     bool limited;           /* RequestTimeout may be raised now */
@@ -91,7 +90,7 @@ struct bbr_exchange {
 /* ---- rb_util.c ---- */
 
 extern VALUE bbr_eInvalidReply; /* the application has returned no valid response */
-extern VALUE bbr_eClientGone;   /* raised in each, or in a stream's write, when the client is gone */
+extern VALUE bbr_eClientGone;   /* raised in `each`, or in a stream's `write`, if the client is gone */
 extern VALUE bbr_eTimeout;      /* raised in a request that takes too long */
 
 /* Raises the exception for a negative code. */
@@ -118,16 +117,15 @@ static inline struct bb_slice bbr_bytes(VALUE string)
 /* Keeps a VALUE that C holds for the life of the process, and returns it. */
 VALUE bbr_keep(VALUE object);
 
-/* The name of the object's class, a String. If the class has no name, the bytes behind rb_obj_classname() may
- * be collected before they are used. */
+/* The name of the object's class, a String. rb_obj_classname() would return a pointer: if the class has no
+ * name, the GC may free those bytes before they are used. */
 static inline VALUE bbr_class_name(VALUE object)
 {
     return rb_class_path(rb_obj_class(object));
 }
 
-/* Calls a function that may unwind. Returns nil, or the exception that the function raised. Any other unwind
- * (the thread is killed, or a throw to a catch outside of Lane#serve) continues to the ensure of
- * Lane#serve. */
+/* Calls a function that may unwind. Returns nil, or the exception that the function raised. A kill of the
+ * thread, or a throw to a catch outside of Lane#serve, continues to the ensure of Lane#serve. */
 VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument);
 
 /* Calls lib's report(level, message, error). An exception of the callable is swallowed. */
@@ -189,7 +187,7 @@ struct bb_slice bbr_env_port(const struct bb_head *head);
 
 /* ---- rb_error.c ---- */
 
-/* Logs a failure of the application. text follows the request's method and path. */
+/* Logs a failure of the application. The log line has the request's method and path, then `text`. */
 void bbr_log_failure(struct bbr_exchange *exchange, const char *text, VALUE error);
 
 /* Logs the failure, calls on_error and returns its result. Reports "leave" if the application has asked this
@@ -199,10 +197,10 @@ VALUE bbr_tell_failure(struct bbr_exchange *exchange, VALUE error);
 /* Whether the error is the RequestTimeout that was raised in this request. */
 bool bbr_is_timeout(const struct bbr_exchange *exchange, VALUE error);
 
-/* Closes the body of a response that on_error has returned and that is not sent. */
+/* Closes the body of on_error's response, if that response is not sent. */
 void bbr_drop_answer(struct bbr_exchange *exchange, VALUE answer);
 
-/* Handles a failure that comes after the response, or between two requests: no response can depend on it. */
+/* Handles a failure after the response, or between two requests. The client does not see such a failure. */
 void bbr_failed_late(struct bbr_exchange *exchange, VALUE error);
 
 /* Logs that the body ended before its Content-Length. The core has aborted the response. */
@@ -213,9 +211,9 @@ void bbr_failed_short(struct bbr_exchange *exchange);
 /* bbr_attempt() for the part of a request that request_timeout_soft may end. */
 VALUE bbr_attempt_limited(VALUE (*function)(VALUE), struct bbr_exchange *exchange);
 
-/* These two enclose a part of a request that request_timeout_soft must not interrupt. If a RequestTimeout was
- * already on its way, bbr_time_stop() raises it. bbr_time_stop() returns whether the time was limited. Only
- * if it was, call bbr_time_go_on_limited(). */
+/* bbr_time_stop() begins a part of a request that request_timeout_soft must not interrupt. It raises a
+ * RequestTimeout that is already queued for this thread. It returns whether the time was limited; only if
+ * true, call bbr_time_go_on_limited() at the end of that part. */
 bool bbr_time_stop_limited(struct bbr_exchange *exchange);
 void bbr_time_go_on_limited(struct bbr_exchange *exchange);
 
@@ -250,8 +248,8 @@ struct bbr_shapes *bbr_shapes_new(void);
 size_t bbr_shapes_size(void);
 void bbr_shapes_each_value(struct bbr_shapes *shapes, void (*visit)(VALUE *));
 
-/* The env of a request whose field names are known in that order. The env lacks target, protocol and body.
- * Qundef: the names are not known. */
+/* The env of a request, without target, protocol and body. Qundef: the lane does not know these field names
+ * in this order. */
 VALUE bbr_shapes_env(struct bbr_exchange *exchange);
 
 /* ---- rb_input.c, rb_input_lines.c ---- */
@@ -281,8 +279,7 @@ static inline void bbr_reply_check(struct bbr_exchange *exchange, int code)
 }
 
 /* Sends one run of slices. True: the core has taken all of them. False: the core has taken *taken bytes, and
- * this function has waited for the client. Pointers into Strings are stale then, because other threads ran.
- */
+ * this function has waited for the client. Take pointers into Strings again, because other threads ran. */
 bool bbr_send_slices(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,
                      uint64_t *taken);
 
@@ -297,7 +294,8 @@ VALUE bbr_reply_string(VALUE part);
 
 /* ---- rb_stream.c ---- */
 
-/* The writing end of the current response. each yields to it, and call gets it as its argument. */
+/* The writing end of the current response. A body's `each` yields parts to it. A body's `call` gets it as the
+ * argument. */
 VALUE bbr_stream_new(struct bbr_exchange *exchange);
 VALUE bbr_stream_yielded(RB_BLOCK_CALL_FUNC_ARGLIST(part, stream));
 void bbr_stream_finish(VALUE stream);

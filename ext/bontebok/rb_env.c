@@ -26,8 +26,8 @@ static int copy_into_template(VALUE key, VALUE value, VALUE template)
     return ST_CONTINUE;
 }
 
-/* The template has the fixed keys that requests set, so a store replaces a value, which costs no more than
- * adding one. The env also has its keys in an order that makes sense. */
+/* The template already has the keys that every request sets, so that all envs have the same order of keys.
+ * Replacing a value costs no more than adding a key. */
 VALUE bbr_env_template(VALUE base, const struct bbr_endpoint *endpoint, VALUE no_input)
 {
     VALUE template = rb_hash_new();
@@ -51,7 +51,7 @@ VALUE bbr_env_template(VALUE base, const struct bbr_endpoint *endpoint, VALUE no
 static void set_addresses(VALUE env, const struct bb_request *request, const struct bbr_endpoint *endpoint)
 {
     const struct bb_head *head = &request->head;
-    if (head->host.len > 0) { /* otherwise the template's values stay: the listener's */
+    if (head->host.len > 0) { /* otherwise the listener's values, from the template, stay */
         set(env, BBR_SERVER_NAME, bbr_string(head->host));
         set(env, BBR_SERVER_PORT, bbr_string(bbr_env_port(head)));
     }
@@ -118,8 +118,8 @@ static void set_decoded_length(VALUE env, const struct bb_request *request)
     set(env, BBR_CONTENT_LENGTH, rb_str_new(digits, len));
 }
 
-/* The env has milliseconds. The key is not in the template: requests that have not waited would pay for it.
- */
+/* The env's value is in milliseconds. The key is not in the template, so that it costs nothing if a request
+ * has not waited. */
 static void set_time(VALUE env, enum bbr_env_key key, uint64_t microseconds)
 {
     if (microseconds > 0) set(env, key, DBL2NUM((double)microseconds / 1000));

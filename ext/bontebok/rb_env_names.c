@@ -1,14 +1,15 @@
 /* rb_env_names.c: the env's key for a field name (RFC 3875 4.1.18: "HTTP_" and the name in capitals, with "_"
- * for "-"). The core gives a number to each name that a lane has learned, and the lane keeps the key of that
- * name. Other keys are made for each request. rb_env.c and rb_env_shape.c use it. */
+ * for "-"). The core gives an id to each name that a lane has learned (bb_field.id), and the lane keeps the
+ * key of each id. Keys of names without an id are made for each request. rb_env.c and rb_env_shape.c use this
+ * file. */
 #include "rb_bontebok.h"
 
 #include <string.h>
 
 /* Keys that no field may set, because the application takes them for something else. HTTP_VERSION is the
- * binding's own key. HTTP_PROXY is a proxy setting of many HTTP clients (CVE-2016-5385). Only a field name
- * with an underscore can make the other three, which would pass for the fields that frame and describe the
- * body. */
+ * binding's own key. HTTP_PROXY is a proxy setting of many HTTP clients (CVE-2016-5385). The other three come
+ * only from field names with an underscore. The application could take them for the fields that frame and
+ * describe the body. */
 static bool is_reserved(const char *key, size_t len)
 {
     static const char *const reserved[] = {"HTTP_VERSION", "HTTP_PROXY", "HTTP_CONTENT_LENGTH",

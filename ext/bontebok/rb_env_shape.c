@@ -1,6 +1,6 @@
 /* rb_env_shape.c: builds the env with frozen_env. Values that are the same as in the last request of the same
- * shape are not made again. rb_env.c uses this file. It is not for requests with a repeated or an unlearned
- * field name.
+ * shape are not made again. rb_env.c uses this file. It is not for requests with a repeated field name, or
+ * with a name that has no id (bb_field.id).
  *
  * A shape is a listener and the ordered names of a request's fields. Clients send few shapes, again and
  * again, mostly with the same values. Each shape owns a template Hash with its keys and the last values.
@@ -38,7 +38,7 @@ struct shape {
 struct bbr_shapes {
     struct shape shapes[SHAPES];
     unsigned count, last, replaced;
-    uint32_t seen[SEEN]; /* hashes of recent shapes: a shape is learned when it comes again */
+    uint32_t seen[SEEN]; /* hashes of recent shapes; a shape is kept from its second request on */
 };
 
 struct bbr_shapes *bbr_shapes_new(void)
@@ -65,7 +65,7 @@ void bbr_shapes_each_value(struct bbr_shapes *shapes, void (*visit)(VALUE *))
 
 /* ---- which shape ---- */
 
-/* False: too many fields, a name without a number, or two names that may share a key. */
+/* False: too many fields, a name without an id, or two names that may share a key. */
 static bool read_ids(const struct bb_head *head, uint8_t ids[SHAPE_FIELDS])
 {
     if (head->repeats || head->field_count > SHAPE_FIELDS) return false;
@@ -105,7 +105,7 @@ static struct shape *find(struct bbr_shapes *shapes, uint32_t hash, const struct
     return NULL;
 }
 
-/* A client that never sends the same names twice must not cost a template per request. */
+/* Without this check, a client that never sends the same names twice would cost a template per request. */
 static bool seen_before(struct bbr_shapes *shapes, uint32_t hash)
 {
     uint32_t *seen = &shapes->seen[hash % SEEN];
@@ -116,7 +116,7 @@ static bool seen_before(struct bbr_shapes *shapes, uint32_t hash)
 
 /* ---- learning ---- */
 
-/* A place for another shape. It holds no object. If all places are in use, the oldest shape is replaced. */
+/* Returns an empty place for another shape. If all places are in use, the oldest shape is replaced. */
 static struct shape *make_room(struct bbr_shapes *shapes)
 {
     unsigned place = shapes->count < SHAPES ? shapes->count++ : shapes->replaced++ % SHAPES;

@@ -1,5 +1,5 @@
 /* rb_error.c: handles a failure of the application: logs it, calls on_error, and decides whether this process
- * goes on. rb_failed.c makes the client's response. */
+ * has to end. rb_failed.c makes the client's response. */
 #include "rb_bontebok.h"
 
 #include <stdlib.h>
@@ -37,8 +37,8 @@ static bool asks_to_leave(VALUE error)
            RTEST(rb_obj_is_kind_of(error, rb_eNoMemError)) || RTEST(rb_obj_is_kind_of(error, rb_eSignal));
 }
 
-/* For a process that the application has forked inside of a request, and that left the application's code by
- * an exception. exit() ends only that process, with its status. The exit handlers belong to the server. */
+/* Ends a process that the application has forked inside of a request, after an exception. For SystemExit the
+ * status is that of the exception. The exit handlers belong to the server and do not run. */
 NORETURN(static void leave_failed_child(struct bbr_exchange *exchange, VALUE error));
 static void leave_failed_child(struct bbr_exchange *exchange, VALUE error)
 {

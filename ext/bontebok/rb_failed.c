@@ -28,14 +28,14 @@ static VALUE answer_failure(VALUE argument)
     return Qnil;
 }
 
-/* The body of a triplet may have to be closed. So a triplet is sent only if no other body is still to be
- * closed. */
+/* An exchange can hold one body that is still to be closed. So a triplet is sent only if the exchange holds
+ * none. */
 static bool may_answer(const struct bbr_exchange *exchange, VALUE answer)
 {
     return RB_TYPE_P(answer, T_STRING) || (RB_TYPE_P(answer, T_ARRAY) && exchange->body == Qundef);
 }
 
-/* The client is gone: the application has not failed. */
+/* True: the client is gone, and the application has not failed. */
 static bool is_gone(const struct bbr_exchange *exchange, VALUE error)
 {
     return exchange->gone && RTEST(rb_obj_is_kind_of(error, bbr_eClientGone));
@@ -54,7 +54,7 @@ static bool send_failure(struct failure *failure, const char *blamed)
 void bbr_failed(struct bbr_exchange *exchange, VALUE error)
 {
     exchange->broken = true;
-    if (!NIL_P(exchange->stream)) bbr_stream_detach(exchange->stream); /* the body's close may write */
+    if (!NIL_P(exchange->stream)) bbr_stream_detach(exchange->stream); /* the body's `close` must not write */
     if (is_gone(exchange, error)) return;
     VALUE answer = bbr_tell_failure(exchange, error);
     bool over = exchange->gone || bb_reply_sent(exchange->lane->core);

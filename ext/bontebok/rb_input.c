@@ -1,10 +1,10 @@
 /* rb_input.c: Bontebok::Core::Input, the object in env["rack.input"]: the decoded body of one request,
- * rewindable and binary. Its methods do the same as StringIO's. rb_input_lines.c has the methods that read
- * lines and characters.
+ * rewindable and binary. Its methods behave like those of StringIO. rb_input_lines.c has the methods that
+ * read lines and characters.
  *
- * The Input borrows the core's memory or spool file, and is detached when the request ends. An application
- * that keeps it gets an IOError from then on. Requests without a body share one empty Input. This Input has
- * no state at all: close and rewind have no effect on it.
+ * The Input borrows the core's memory or spool file, and is detached when the request ends. Later calls raise
+ * IOError. Requests without a body share one empty Input. The empty Input has no state at all: `close` and
+ * `rewind` have no effect on it.
  */
 #include "rb_input.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes that one read from the spool gets, for lines and characters. */
+/* Bytes of one read from the spool, when the application reads lines or characters. */
 #define WINDOW (16 * 1024)
 
 static VALUE input_class;
@@ -140,7 +140,7 @@ static VALUE prepare(VALUE buffer, size_t len)
     return buffer;
 }
 
-/* Returns nil at the end if a length above 0 was asked for, else "". */
+/* At the end of the body, returns nil if the length is above 0, else "". */
 VALUE bbr_input_read(int argc, VALUE *argv, VALUE self)
 {
     VALUE length, buffer;
@@ -265,7 +265,7 @@ static VALUE input_is_binmode(VALUE self)
     return Qtrue;
 }
 
-/* For the internal encoding and the descriptor: the Input has neither. */
+/* internal_encoding and fileno: the Input has neither. */
 static VALUE input_nil(VALUE self)
 {
     return Qnil;

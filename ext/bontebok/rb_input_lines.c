@@ -46,7 +46,7 @@ static bool ends_with(VALUE line, struct bb_slice end)
     return len >= end.len && memcmp(RSTRING_PTR(line) + len - end.len, end.at, end.len) == 0;
 }
 
-/* Appends bytes to the line up to and with the given byte, at most limit bytes. False: the byte was not
+/* Appends bytes to the line up to and including the given byte, at most limit bytes. False: the byte was not
  * found. */
 static bool append_to(struct input *input, VALUE line, int byte, uint64_t limit)
 {
@@ -63,8 +63,8 @@ static bool append_to(struct input *input, VALUE line, int byte, uint64_t limit)
     return false;
 }
 
-/* Appends bytes up to and with the separator. True: the separator was found. A separator may lie across two
- * windows of the spool, so the search is for its last byte. */
+/* Appends bytes up to and including the separator. True: the separator was found. A separator may lie across
+ * two windows of the spool, so the search is for its last byte. */
 static bool append_line(struct input *input, VALUE line, struct bb_slice separator, long limit)
 {
     int last = separator.len > 0 ? (unsigned char)separator.at[separator.len - 1] : -1;
@@ -74,7 +74,7 @@ static bool append_line(struct input *input, VALUE line, struct bb_slice separat
     return false;
 }
 
-/* If the separator is a single byte, a carriage return before it is removed, too. StringIO does so for any
+/* If the separator is a single byte, also removes a carriage return before it. StringIO does this for any
  * byte. */
 static void chomp(VALUE line, struct bb_slice separator)
 {

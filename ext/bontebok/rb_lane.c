@@ -118,7 +118,7 @@ static void take_options(VALUE given, VALUE values[OPTIONS])
  *                  or 504, a triplet like the application's, or nil
  *   report         callable(level, message, exception). It gets log entries, and these reports:
  *
- *   :leave, nil, exception     the application asks this process to end; the lane goes on until it is drained
+ *   :leave, nil, exception     the application asks this process to end; the lane serves until it is drained
  *   :max_requests, nil, nil    the lanes of the worker have served max_requests together; reported once
  *   :busy, nil, nil            the first request since Worker#rest was true
  *   :out_of_band, nil, nil     as ordered by Worker#out_of_band_after
@@ -154,7 +154,7 @@ static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
     return self;
 }
 
-/* Serves until the worker has drained. After a kill of its thread, or a throw, it can be called again. */
+/* Serves until the worker has drained. After a kill of the thread, or a throw, serve can be called again. */
 static VALUE lane_serve(VALUE self)
 {
     struct bbr_lane *lane = bbr_lane_of(self);

@@ -8,8 +8,8 @@ struct place {
     VALUE label, backtrace;
 };
 
-/* Ruby may switch threads in the call of backtrace. The exchange may end there, so nothing reads it after the
- * call. */
+/* Ruby may switch threads in the call of `backtrace`. The exchange may end during that call, and is not read
+ * after it. */
 static struct place place_of(const struct bbr_exchange *exchange)
 {
     VALUE thread = exchange->thread, label = bbr_env_label(exchange->env);
@@ -22,7 +22,7 @@ static VALUE raise_in(VALUE thread)
     return rb_funcallv(thread, id_raise, 1, &error);
 }
 
-/* Runs even if the raising thread is killed, because the end of the request waits for it. */
+/* Runs even if the raising thread is killed: the request cannot end while `raising` is true. */
 static VALUE has_raised(VALUE lane)
 {
     ((struct bbr_lane *)lane)->raising = false;
@@ -34,10 +34,10 @@ static struct bbr_exchange *limited(const struct bbr_lane *lane)
     return lane->exchange && lane->exchange->limited ? lane->exchange : NULL;
 }
 
-/* time_out: if the lane's request is past request_timeout_soft, raises RequestTimeout in the thread that
- * serves it, once. Returns [the request's method and path, the thread's backtrace], or nil. Ruby may switch
- * threads in place_of(), and the request may end there, so the exchange is checked again. After that the
- * request cannot end until `raising` is false. */
+/* time_out: if the lane's request is past request_timeout_soft, raises RequestTimeout once in the thread of
+ * that request. Returns [the request's method and path, the thread's backtrace], or nil. Ruby may switch
+ * threads in place_of(), and the request may end there, so the exchange is checked again. While `raising` is
+ * true the request cannot end. */
 static VALUE lane_time_out(VALUE self)
 {
     struct bbr_lane *lane = bbr_lane_of(self);
@@ -53,8 +53,9 @@ static VALUE lane_time_out(VALUE self)
     return rb_assoc_new(place.label, place.backtrace);
 }
 
-/* overdue: if the lane's request has exceeded request_timeout, and an earlier call has not returned it: [the
- * request's method and path, the Thread, seconds since the request began]. Otherwise nil. */
+/* overdue: if the lane's request has exceeded request_timeout, returns [the request's method and path, the
+ * Thread, seconds since the request began]. Otherwise, and for a request that an earlier call has returned,
+ * returns nil. */
 static VALUE lane_overdue(VALUE self)
 {
     struct bbr_lane *lane = bbr_lane_of(self);
@@ -72,7 +73,7 @@ static VALUE lane_overdue(VALUE self)
 
 #define EXTENSION_MAX (365 * 24 * 60 * 60.0)
 
-/* extend_timeout(seconds): gives the request that the calling thread serves more time. */
+/* extend_timeout(seconds): gives more time to the request of the calling thread. */
 static VALUE lane_extend_timeout(VALUE self, VALUE seconds)
 {
     const struct bbr_lane *lane = bbr_lane_of(self);

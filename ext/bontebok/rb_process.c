@@ -1,5 +1,5 @@
-/* rb_process.c: what Bontebok::Core does for the server's processes, apart from serving, and the end of a
- * process that the application has forked. */
+/* rb_process.c: functions of Bontebok::Core for the server's processes, and the end of a process that the
+ * application has forked. */
 #include "rb_bontebok.h"
 
 #include <errno.h>
@@ -37,8 +37,8 @@ static int attempt(void)
 }
 
 /* check_fork: raises Errno::EAGAIN if the kernel refuses another process, for example because of
- * RLIMIT_NPROC, or of pids.max of the cgroup. Ruby's own fork would sleep and try again for ever, and would
- * handle no signal meanwhile. All other errors are left to Ruby's fork, which raises them. */
+ * RLIMIT_NPROC, or of pids.max of the cgroup. Ruby's own fork would sleep and try again for ever, without
+ * handling signals. Ruby's fork raises all other errors itself. */
 static VALUE check_fork(VALUE core)
 {
     int error = attempt();
@@ -47,7 +47,7 @@ static VALUE check_fork(VALUE core)
 }
 
 /* adopt_orphans: from now on the kernel makes this process the parent of each descendant whose own parent has
- * ended. This process has to wait for them. Returns whether the kernel supports this. */
+ * ended. This process must wait for such descendants. Returns whether the kernel supports this. */
 static VALUE adopt_orphans(VALUE core)
 {
     return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 ? Qtrue : Qfalse;

@@ -1,5 +1,5 @@
-/* rb_reply.c: turns Rack's triplet into a response of the core. Any call in this file may raise. Only a begun
- * response is left behind then, and the next bb_reply_begin() throws it away. */
+/* rb_reply.c: turns Rack's triplet into a response of the core. Any call in this file may raise. After that
+ * only a begun response is left, and the next bb_reply_begin() discards it. */
 #include "rb_bontebok.h"
 
 #include <string.h>
@@ -56,8 +56,8 @@ static VALUE collect_field(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, pairs))
     return rb_ary_push(pairs, argc == 1 ? yielded : rb_ary_new_from_values(argc, argv));
 }
 
-/* For headers that are no plain Hash. The pairs are collected first, because the block could outlive the
- * response. */
+/* For headers that are not a plain Hash. The pairs are collected first, because the headers may keep the
+ * block and call it after the response. */
 static void add_each_field(struct bbr_exchange *exchange, VALUE headers)
 {
     if (!rb_respond_to(headers, id_each))
@@ -92,7 +92,8 @@ static bool end_head(struct bbr_exchange *exchange, uint64_t body_length)
 
 /* ---- Array bodies ---- */
 
-/* The position in an Array body: the first part that is not completely sent, and the bytes of it that are. */
+/* The position in an Array body: `part` is the first part that is not completely sent, and `offset` is the
+ * number of its bytes that are sent. */
 struct cursor {
     long part;
     size_t offset;
@@ -141,7 +142,7 @@ static void send_array(struct bbr_exchange *exchange, VALUE parts)
     }
 }
 
-/* The body as an Array of Strings, which is nearly always the body itself, and its length in bytes. */
+/* Returns the body as an Array of Strings, nearly always the body itself. *total: its length in bytes. */
 static VALUE measure(VALUE parts, uint64_t *total)
 {
     long count = 0;
@@ -181,9 +182,9 @@ static bool is_class_of_proxies(VALUE class)
            memcmp(RSTRING_PTR(found), name, sizeof name - 1) == 0;
 }
 
-/* Rack::BodyProxy is Rack's own wrapper of bodies. A second close of it does nothing. Rack::Events and others
- * have subclasses of it. If a subclass has a close method of its own, the result is false: that method may
- * count its calls. */
+/* Rack::BodyProxy is Rack's own wrapper of bodies. A second `close` of a BodyProxy does nothing. Rack::Events
+ * and others have subclasses. If a subclass has its own `close`, the result is false: a second call of that
+ * method may do harm. */
 static bool is_body_proxy(VALUE body)
 {
     VALUE class = CLASS_OF(body);
@@ -196,9 +197,10 @@ static bool is_body_proxy(VALUE body)
     return rb_funcallv(method, id_owner, 0, NULL) == class;
 }
 
-/* SPEC requires that to_ary closes the body, but some bodies leave that to the server. closed? proves
- * nothing: it may describe the file that the body reads. So to_ary is called only if there is nothing to
- * close, if a second close does no harm, or if the body has neither each nor call, which SPEC forbids. */
+/* SPEC requires that `to_ary` closes the body, but some bodies leave the close to the server. `closed?`
+ * proves nothing: it may describe the file that the body reads. So `to_ary` is called only if there is
+ * nothing to close, if a second `close` does no harm, or if the body (against SPEC) has neither `each` nor
+ * `call`. */
 static bool may_use_to_ary(struct bbr_exchange *exchange, VALUE body)
 {
     if (exchange->body == Qundef || is_body_proxy(body)) return true;
@@ -230,7 +232,7 @@ static void reply_each(struct bbr_exchange *exchange, VALUE body)
     bbr_stream_finish(stream);
 }
 
-/* The head is sent before the call, because a streaming body may write nothing for a long time. */
+/* The head is sent before the body's `call`, because a streaming body may write nothing for a long time. */
 static void reply_call(struct bbr_exchange *exchange, VALUE body)
 {
     bool wanted = end_head(exchange, BB_LENGTH_UNKNOWN);

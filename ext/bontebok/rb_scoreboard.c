@@ -1,5 +1,6 @@
 /* rb_scoreboard.c: Bontebok::Core::Scoreboard: shows what the lanes of several processes do. Every process
- * can read it. It is made before the processes are forked, and passed to each of their workers. */
+ * can read the scoreboard. It is made before the processes are forked, and each process passes it to its
+ * Worker. */
 #include "rb_bontebok.h"
 
 /* Never freed: when a process ends, Ruby frees objects in any order, and a lane uses its slot until the lane
@@ -21,7 +22,7 @@ struct bb_scoreboard *bbr_scoreboard(VALUE self)
     return scoreboard;
 }
 
-/* Scoreboard.new(lanes): has room for this number of lanes, those of all processes together. */
+/* Scoreboard.new(lanes): lanes is the number of lanes of all processes together. */
 static VALUE scoreboard_initialize(VALUE self, VALUE lanes)
 {
     struct bb_scoreboard *scoreboard;
@@ -32,9 +33,9 @@ static VALUE scoreboard_initialize(VALUE self, VALUE lanes)
     return self;
 }
 
-/* clear(pid, in): clears the slots of a process that has ended. Other lanes serve the connections that its
- * lanes were about to take. They are woken through `in`, the end of Worker#share_queue into which connections
- * are put. */
+/* clear(pid, in): clears the slots of a process that has ended. The connections that its lanes were about to
+ * take go to other lanes. Those lanes are woken through `in`: the end of the shared queue
+ * (Worker#share_queue) into which connections are put. */
 static VALUE scoreboard_clear(VALUE self, VALUE pid, VALUE in)
 {
     bb_scoreboard_clear(bbr_scoreboard(self), NUM2INT(pid), NUM2INT(in));
@@ -51,9 +52,9 @@ static void put(VALUE shown, const char *name, VALUE value)
  *   pid
  *   state       :idle, :request or :between two requests
  *   leaves      whether its worker drains
- *   requests    the number that it has got so far
- *   taken       ms since it got its current request, or nil
- *   queue_time  ms for which the current or the last request has waited
+ *   requests    the number of requests that the lane has got so far
+ *   taken       ms since the lane got its current request, or nil
+ *   queue_time  ms for which the current request has waited, or else the last one
  *   silent      ms since the last Worker#beat of its process, or nil
  *   label       "GET /path" of a request that takes long, or nil
  */
@@ -84,8 +85,8 @@ static VALUE scoreboard_lanes(VALUE self)
     return lanes;
 }
 
-/* slow: a Hash of the numbers of readers and senders whose connections were closed because they were slow and
- * there was no room. */
+/* slow: a Hash with the numbers of slow readers and slow senders whose connections were closed for want of
+ * room. */
 static VALUE scoreboard_slow(VALUE self)
 {
     struct bb_scoreboard_slow slow = bb_scoreboard_slow(bbr_scoreboard(self));

@@ -13,8 +13,8 @@ static void report_events(struct bbr_exchange *exchange)
 
 /* ---- between two requests ---- */
 
-/* lib does its out-of-band work here, between two requests, so that no client waits for it. Meanwhile the
- * kernel gives new connections to other processes. */
+/* lib does its out-of-band work here, between two requests, so that no client waits for that work. During
+ * this call the kernel gives new connections to other processes. */
 static void go_out_of_band(struct bbr_exchange *exchange, enum bb_aside when)
 {
     struct bbr_worker *worker = exchange->lane->worker;
@@ -42,8 +42,8 @@ static VALUE answer(VALUE argument)
     return Qnil;
 }
 
-/* SPEC: close is called when the server is done with the body, in every case. RequestTimeout is never raised
- * in close, because close gives back what the request has taken. */
+/* SPEC: the server calls `close` when it is done with the body, in every case. RequestTimeout is never raised
+ * in `close`, because `close` releases the resources of the request. */
 static VALUE close_body(VALUE argument)
 {
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
@@ -53,8 +53,8 @@ static VALUE close_body(VALUE argument)
     return rb_funcallv(body, id_close, 0, NULL);
 }
 
-/* Gives the request back to the core. Objects that the application may keep must not point into it any more.
- */
+/* Gives the request back to the core. First detaches objects that point into the request, because the
+ * application may keep them. */
 static void give_back(struct bbr_exchange *exchange)
 {
     struct bb_lane *core = exchange->lane->core;
@@ -113,12 +113,12 @@ static VALUE serve_requests(VALUE argument)
             be_idle(exchange);
         else
             report_events(exchange);
-        rb_thread_check_ints(); /* an application may run no Ruby code, which would do it */
+        rb_thread_check_ints(); /* an application without Ruby code does not do this */
     }
     return Qnil;
 }
 
-/* Ends a request that is in hand although the loop was left. */
+/* Ends the request that was in hand when the loop was left. */
 static void abandon(struct bbr_exchange *exchange)
 {
     if (exchange->request) {
@@ -128,8 +128,8 @@ static void abandon(struct bbr_exchange *exchange)
     if (exchange->body != Qundef) (void)bbr_attempt(close_body, (VALUE)exchange);
 }
 
-/* An exception that another thread raises in this one, for example a timeout that comes too late, may arrive
- * between two requests. The loop goes on then, so that other requests are served. */
+/* Another thread may raise an exception in this thread, for example a late timeout, between two requests. The
+ * loop then starts again, so that other requests are served. */
 VALUE bbr_serve(VALUE argument)
 {
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;

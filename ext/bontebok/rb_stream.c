@@ -1,7 +1,7 @@
-/* rb_stream.c: Bontebok::Core::Stream, the writing end of one response. A streaming body's call gets it as
- * its argument, and the parts that each yields go through it. It is an object of its own, because the
- * application may keep it, or the block, longer than the response lasts. It is detached then, and a write
- * raises IOError. */
+/* rb_stream.c: Bontebok::Core::Stream, the writing end of one response. A streaming body's `call` gets the
+ * Stream as its argument. The parts that another body's `each` yields go through the Stream, too. The
+ * application may keep the Stream, or the block, longer than the response lasts. So the Stream is an object
+ * of its own: the end of the response detaches it, and a later write raises IOError. */
 #include "rb_bontebok.h"
 
 struct stream {
@@ -56,8 +56,8 @@ static struct stream *stream_of(VALUE self)
     return stream;
 }
 
-/* Only the thread that serves a response may write it. Another thread could write while that thread waits for
- * the client. */
+/* Only the thread that serves a response may write it. Otherwise another thread could write while the serving
+ * thread waits for the client. */
 static struct bbr_exchange *writable(VALUE self)
 {
     struct bbr_exchange *exchange = stream_of(self)->exchange;

@@ -1,10 +1,9 @@
 /* rb_time.c: the part of a request in which RequestTimeout may be raised. If a request exceeds
- * request_timeout_soft, lib's main thread raises it in the thread of that request (rb_lane_time.c), and never
- * after the end of that request.
+ * request_timeout_soft, lib's main thread raises RequestTimeout in the thread of that request
+ * (rb_lane_time.c), but never after the end of that request.
  *
- * Thread#raise only queues an exception. The thread may find it after the end of the code for which it was
- * meant. So the end of a request waits for the raising thread, and takes an exception that has not arrived
- * yet.
+ * Thread#raise only queues an exception. The thread may receive the exception after the request. So the end
+ * of a request waits for the raising thread, and takes an exception that is still queued.
  */
 #include "rb_bontebok.h"
 
@@ -15,8 +14,8 @@ static VALUE let_others_run(VALUE unused)
     return Qnil;
 }
 
-/* Any other exception that arrives here would have arrived a moment later, between two requests. In a process
- * that the application has forked meanwhile, no thread is about to raise anything. */
+/* Any other exception that arrives here is handled like an exception between two requests. In a process that
+ * the application has forked, there is no other thread that could raise. */
 static void take_late(struct bbr_exchange *exchange)
 {
     VALUE error;

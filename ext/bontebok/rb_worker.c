@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /* Factor for out_of_band_after(requests). If the worker is never idle, its out-of-band work is done after
- * LATEST times that number of requests. A busy server then collects garbage less often, which costs less, but
- * it does collect. */
+ * LATEST times that number of requests. A busy server collects garbage less often, which costs less, but it
+ * does collect. */
 #define LATEST 10
 
 /* The Worker object. */
@@ -162,8 +162,8 @@ static int check_access_log(const struct bb_settings *settings)
     return code;
 }
 
-/* Worker.check_access_log(settings): raises an ArgumentError with the reason if the format or the target is
- * written wrong, and the SystemCallError of a target that cannot be opened. */
+/* Worker.check_access_log(settings): raises ArgumentError with the reason if the syntax of the format or the
+ * target is wrong. Raises SystemCallError if the target cannot be opened. */
 static VALUE worker_check_access_log(VALUE class, VALUE given)
 {
     struct bb_settings settings = settings_of(given);
@@ -183,8 +183,8 @@ static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
     rb_scan_args(argc, argv, "01", &given);
     struct bb_settings settings = settings_of(given);
 
-    (void)check_access_log(&settings); /* its message names the wrong directive; a target that cannot be
-                                          opened stops no worker */
+    (void)check_access_log(&settings); /* raises with the name of the wrong directive; a worker starts even if
+                                          the target cannot be opened */
     struct bbr_worker *worker = calloc(1, sizeof *worker);
     if (!worker) rb_memerror();
     int code = bb_worker_new(&worker->core, &settings);
@@ -227,7 +227,7 @@ static VALUE worker_listen(VALUE self, VALUE fd, VALUE name, VALUE port)
 }
 
 /* share_queue(in, out): the core takes over both ends of a SOCK_SEQPACKET pair. Workers pass connections on
- * through this pair. Call it before the first lane is made. */
+ * through this pair. Call share_queue before the first lane is made. */
 static VALUE worker_share_queue(VALUE self, VALUE in, VALUE out)
 {
     int code = bb_worker_share_queue(face_of(self)->worker->core, NUM2INT(in), NUM2INT(out));
@@ -235,8 +235,8 @@ static VALUE worker_share_queue(VALUE self, VALUE in, VALUE out)
     return Qnil;
 }
 
-/* scoreboard(scoreboard): shows this worker's lanes on the scoreboard. A busy lane then passes connections on
- * while lanes of other processes are idle. Call it before start_io_thread and the first lane. */
+/* scoreboard(scoreboard): shows this worker's lanes on the scoreboard. Then a busy lane passes connections on
+ * to idle lanes of other processes. Call this before start_io_thread and the first lane. */
 static VALUE worker_scoreboard(VALUE self, VALUE scoreboard)
 {
     struct face *face = face_of(self);
@@ -246,7 +246,8 @@ static VALUE worker_scoreboard(VALUE self, VALUE scoreboard)
 }
 
 /* alarm: the number of a descriptor that belongs to the core. The descriptor becomes readable when a request
- * has exceeded request_timeout_soft, which Lane#time_out finds, or request_timeout. Read 8 bytes from it. */
+ * has exceeded request_timeout_soft (call Lane#time_out) or request_timeout (call overdue?). Read 8 bytes
+ * from it. */
 static VALUE worker_alarm(VALUE self)
 {
     return INT2NUM(bb_worker_alarm(face_of(self)->worker->core));
@@ -258,14 +259,15 @@ static VALUE worker_overdue(VALUE self)
     return bb_worker_take_overdue(face_of(self)->worker->core) ? Qtrue : Qfalse;
 }
 
-/* overdue_is_logged: call it when Lane#overdue has returned all of these requests, and they are logged. */
+/* overdue_is_logged: call this when Lane#overdue has returned every request past request_timeout, and all are
+ * logged. */
 static VALUE worker_overdue_is_logged(VALUE self)
 {
     bb_worker_overdue_is_logged(face_of(self)->worker->core);
     return Qnil;
 }
 
-/* event: the next event for the log, [level, message], or nil. It works while all lanes are busy. */
+/* event: the next event for the log, [level, message], or nil. Works while all lanes are busy. */
 static VALUE worker_events(VALUE self)
 {
     struct bb_event event;
@@ -273,10 +275,13 @@ static VALUE worker_events(VALUE self)
     return rb_assoc_new(ID2SYM(rb_intern(bbr_event_level(&event))), bbr_event_text(&event));
 }
 
-/* tell(fd, bytes): has the core write bytes of this String to fd, even if Ruby hangs. It writes byte 0 when a
- * request has exceeded its request_timeout, and byte 1 when the request of each lane has. It writes byte 2
- * when nothing else is left and all of it is logged, and byte 3 when no connection can be accepted for want
- * of descriptors. Call it before start_io_thread. */
+/* tell(fd, bytes): has the core write one byte of this String to fd at each of these moments, even if Ruby
+ * hangs. Call this before start_io_thread.
+ *
+ *   byte 0   a request has exceeded request_timeout, and other lanes can serve
+ *   byte 1   the requests of all lanes have exceeded request_timeout
+ *   byte 2   after byte 1: no other connection is left, and these requests are logged
+ *   byte 3   no connection can be accepted for want of descriptors */
 static VALUE worker_tell(VALUE self, VALUE fd, VALUE bytes)
 {
     if (RSTRING_LEN(StringValue(bytes)) != BB_TELLS) rb_raise(rb_eArgError, "not %d bytes", BB_TELLS);
@@ -284,8 +289,8 @@ static VALUE worker_tell(VALUE self, VALUE fd, VALUE bytes)
     return Qnil;
 }
 
-/* Starts the I/O thread. It serves the connections of lanes whose application takes long. It never runs Ruby.
- */
+/* Starts the I/O thread. It serves the connections of lanes whose application takes long, and never runs
+ * Ruby. */
 static VALUE worker_start_io_thread(VALUE self)
 {
     int code = bb_worker_start_io_thread(face_of(self)->worker->core);
@@ -308,8 +313,8 @@ static VALUE worker_drain(VALUE self)
     return Qnil;
 }
 
-/* retire: the same, but connections that no process has accepted yet are left to other processes, which go on
- * listening. */
+/* retire: like drain, but leaves connections that no process has accepted yet to the other processes, which
+ * still listen. */
 static VALUE worker_retire(VALUE self)
 {
     bb_worker_drain(face_of(self)->worker->core, BB_QUEUE_LEAVE);
@@ -324,10 +329,10 @@ static VALUE worker_reopen_logs(VALUE self)
     return Qnil;
 }
 
-/* out_of_band_after(requests): after this number of further requests a lane reports :out_of_band once. It
- * does so at the first moment when no lane of the worker has anything to do. It does so at the latest after
- * ten times that number, between two requests of its own. Until the report returns, this process accepts no
- * connection; the other workers do, if there are any. 0: never. */
+/* out_of_band_after(requests): after this number of further requests, a lane reports :out_of_band once, as
+ * soon as no lane of the worker has anything to do. If the worker is never idle, a lane reports between two
+ * requests after ten times that number. Until the report returns, only other workers accept connections. 0:
+ * never. */
 static VALUE worker_out_of_band_after(VALUE self, VALUE requests)
 {
     struct bbr_worker *worker = face_of(self)->worker;
@@ -338,7 +343,8 @@ static VALUE worker_out_of_band_after(VALUE self, VALUE requests)
     return Qnil;
 }
 
-/* beat: shows on the scoreboard that Ruby moves. Call it from time to time while the lanes have requests. */
+/* beat: shows on the scoreboard that Ruby does not hang. Call it from time to time while the lanes have
+ * requests. */
 static VALUE worker_beat(VALUE self)
 {
     bb_worker_beat(face_of(self)->worker->core);
@@ -350,8 +356,8 @@ static VALUE worker_requests(VALUE self)
     return ULL2NUM(face_of(self)->worker->requests);
 }
 
-/* rest: whether the lanes have no request now, and have had none since the last call. If so, the next request
- * is reported as :busy. The caller needs no timer while there is nothing to show. */
+/* rest: true if the lanes have no request, and have ended none since the last call. Then the next request is
+ * reported as :busy, and until that report the caller needs no timer for beat. */
 static VALUE worker_rest(VALUE self)
 {
     struct bbr_worker *worker = face_of(self)->worker;

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 # Builds bontebok-bench, the program behind `bontebok bench`. mkmf can only make shared objects, so this script writes
-# the Makefile. It has the targets that RubyGems calls (clean, the default one, install) and the other ones of mkmf.
-# `install` puts the program where an extension's shared object would go, beside the gem's Ruby files.
+# the Makefile. The Makefile has the targets that RubyGems calls (clean, the default target, install) and mkmf's other
+# targets. `install` puts the program where an extension's shared object would go, beside the gem's Ruby files.
 #
 #   ruby ext/bontebok_bench/extconf.rb && make && make install sitearchdir=lib
 

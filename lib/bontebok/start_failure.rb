@@ -7,8 +7,8 @@ module Bontebok
   # handler of rackup and rails server.
   module StartFailure
     LINES = 3
-    # The exit status after Ctrl-C before the server handles signals, for example while the configuration file is read:
-    # the user knows what happened and wants no backtrace. As in shells, it is 128 plus the signal's number.
+    # The exit status if Ctrl-C ends the start before the server handles signals, for example while the configuration
+    # file is read. The user wants no backtrace then. As in shells, the status is 128 plus the signal's number.
     INTERRUPTED = 130
 
     class << self
@@ -25,8 +25,8 @@ module Bontebok
         INTERRUPTED
       end
 
-      # The block makes standard error a file, the log. The user who started the server looks at the former standard
-      # error: errors are written there, too, until the server is ready.
+      # The block redirects standard error to a file, the log. The user still looks at the former standard error. So
+      # errors are written there, too, until the server is ready.
       def keep_starter(log)
         starter = $stderr.dup
         yield
@@ -36,7 +36,7 @@ module Bontebok
         @starter = starter
       end
 
-      # Called when the server is ready, or in a process that has no part in its start.
+      # Call it when the server is ready, and in a forked process that takes no part in the start.
       def close
         @starter&.close
         @starter = nil
@@ -53,8 +53,8 @@ module Bontebok
         [$stderr, @starter].compact.each { |stream| write(stream, message) }
       end
 
-      # Not by Kernel#warn, which is silent under ruby -W0. If the stream cannot be written to, the exit status still
-      # tells of the failure. An argument that the message quotes may have many lines.
+      # Does not use Kernel#warn, which is silent under ruby -W0. If the stream cannot be written to, the exit status
+      # still shows the failure. The message is cut, because an argument that it quotes may have many lines.
       def write(stream, message)
         stream.write("bontebok: #{message.b.lines(chomp: true).first(LINES).join("\n")}\n")
       rescue SystemCallError, IOError

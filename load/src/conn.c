@@ -59,8 +59,8 @@ static int open_socket(struct conn *conn, struct conn_setup *setup)
     conn->fd = socket(target->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (conn->fd < 0 || target->address.ss_family == AF_UNIX) return conn->fd < 0 ? -1 : 0;
 
-    /* With TCP_NODELAY a request of several segments does not wait for the server's delayed ACK. The only
-     * request of its connection, in one segment, never waits. */
+    /* With TCP_NODELAY a request of several segments does not wait for the server's delayed ACK. A request of
+     * one segment that is alone on its connection never waits. */
     bool may_wait = !conn->request->closes || conn->request->len > ANY_SEGMENT;
     if (may_wait && setsockopt(conn->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) < 0) return -1;
     bool rotates = target->is_loopback4 && (conn->request->closes || conn->was_open);
@@ -68,9 +68,9 @@ static int open_socket(struct conn *conn, struct conn_setup *setup)
     return rotates ? bind_source(conn->fd, setup) : 0;
 }
 
-/* True if it is certain that the server closed its end before any byte of this request arrived, so that no
- * program can have read it. If bytes were sent, only a FIN can show that: it acknowledges the bytes that had
- * arrived when the server sent it. A reset acknowledges nothing. Bytes that a unix socket has taken have
+/* True if the server has certainly closed its end before any byte of this request arrived. Then no program
+ * has read the request. If bytes were sent, only a FIN can show this: a FIN acknowledges the bytes that had
+ * arrived when the server sent the FIN. A reset acknowledges nothing. Bytes that a unix socket has taken have
  * arrived. (TIOCOUTQ is SIOCOUTQ of tcp(7), whose header musl does not have.) */
 static bool has_not_arrived(const struct conn *conn, const struct conn_setup *setup, bool is_end)
 {
@@ -80,10 +80,10 @@ static bool has_not_arrived(const struct conn *conn, const struct conn_setup *se
     return ioctl(conn->fd, TIOCOUTQ, &unacknowledged) == 0 && (size_t)unacknowledged >= conn->sent;
 }
 
-/* The connection has ended or failed before the response was complete. If it was kept alive, and its end
- * crossed with the request (RFC 9112 9.3.1), the request is sent again on a new connection. This happens
- * once, because the new connection has no earlier response. If it is not certain that they crossed, the
- * server has lost the request. */
+/* The connection has ended or failed before the response was complete. If a kept-alive connection has
+ * certainly ended before the request arrived (RFC 9112 9.3.1), the request is sent again on a new connection.
+ * This happens only once, because the new connection has no earlier response. In all other cases the server
+ * has lost the request. */
 static enum conn_wants lose(struct conn *conn, struct conn_setup *setup, int error, bool is_end)
 {
     if (conn->answers > 0 && !conn->response.begun && has_not_arrived(conn, setup, is_end)) {
@@ -102,8 +102,8 @@ static enum conn_wants complete(struct conn *conn, bool has_surplus)
     conn->fate = is_ok ? FATE_OK : FATE_STATUS;
     conn->error = 0;
     conn->answers++;
-    /* A response may come before the whole request was sent. The server would read the rest of it as the next
-     * request. */
+    /* A response may come before the whole request was sent. The server would read the rest of this request
+     * as the next one. */
     if (conn->request->closes || !conn->response.keep_alive || conn->sent < conn->request->len)
         conn_close(conn);
     return CONN_ENDED;

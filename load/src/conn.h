@@ -1,5 +1,5 @@
-/* conn.h: one connection to the server, and its current request. It opens, sends, receives and decides the
- * request's fate. It knows no poller and no clock: it returns what it waits for, and the loader waits. */
+/* conn.h: one connection to the server, and its current request. It connects, sends, receives, and decides
+ * the request's fate. It knows no poller and no clock: it returns what it waits for, and the loader waits. */
 #ifndef CONN_H
 #define CONN_H
 
@@ -24,15 +24,15 @@ struct conn_setup {
 
 enum conn_wants {
     CONN_READ,  /* the response */
-    CONN_WRITE, /* to send (or to be connected), or a response that comes early */
+    CONN_WRITE, /* room to send, or the end of connect(), or an early response */
     CONN_ROOM,  /* room in the unix socket's accept queue, which no poller reports: try again */
     CONN_ENDED, /* nothing: the request has a fate */
 };
 
 struct conn {
     int fd;                        /* -1: not open */
-    bool is_connected;             /* true also while connecting: connect() need not be called again */
-    bool was_open;                 /* at any time before */
+    bool is_connected;             /* connect() has succeeded or is in progress */
+    bool was_open;                 /* it was open at some time before */
     uint64_t answers;              /* complete responses on this connection */
     const struct request *request; /* the current one, or the last one */
     size_t sent;                   /* bytes of the request that are sent */

@@ -1,9 +1,9 @@
 /* loader.c: see loader.h.
  *
  * Level-triggered epoll. A request on a kept-alive connection costs a recv, a send and its share of an
- * epoll_wait. Free connections wait in `idle`, and the next due request takes the first of them. An event is
- * handled by trying the call. If the event is stale, because its connection was closed and opened again in
- * the same round, the call fails with EAGAIN and does no harm.
+ * epoll_wait. Free connections wait in `idle`, and the next due request takes the first of them. An event
+ * only makes the loader try recv() or send(). A stale event does no harm: if its connection was closed and
+ * opened again in the same round, the call fails with EAGAIN.
  */
 #include "loader.h"
 #include "clock.h"
@@ -75,8 +75,8 @@ static void wait_for(struct loader *loader, struct conn *conn, enum conn_wants w
 }
 
 /* Makes the poller return at due_ns. The timer is edge-triggered, so an expired timer needs no read. Latency
- * counts from due_ns. A timeout of epoll_wait() would be late by up to 1 ms (epoll_pwait2() by the 50 us of
- * timer slack). */
+ * counts from due_ns, so a late return adds to the latency. A timeout of epoll_wait() would be late by up to
+ * 1 ms (epoll_pwait2(): by the 50 us of timer slack). */
 static void set_timer(struct loader *loader, uint64_t due_ns)
 {
     if (loader->timer_ns == due_ns) return;
@@ -105,8 +105,7 @@ static bool begin_next(struct loader *loader)
 }
 
 /* Begins the requests that are due. Returns true if more requests are due. A server that refuses connections
- * frees each connection at once, so the loop is bounded. Otherwise the other connections would get no
- * attention. */
+ * frees each connection at once. So the loop is bounded: otherwise the other connections would wait. */
 static bool begin_all(struct loader *loader)
 {
     for (unsigned begun = 0; !list_is_empty(&loader->idle); begun++) {
@@ -117,8 +116,8 @@ static bool begin_all(struct loader *loader)
     return false;
 }
 
-/* Tries again to connect where the accept queue had no room, in order of arrival, until the queue is full
- * again. */
+/* Connects the connections for which the accept queue had no room, in order of arrival, until the queue is
+ * full again. */
 static void knock(struct loader *loader)
 {
     while (!list_is_empty(&loader->knocking)) {
@@ -129,8 +128,8 @@ static void knock(struct loader *loader)
     }
 }
 
-/* Ends requests that have waited too long: those in flight, and in an open loop also those that are due and
- * have found no free connection. Without the latter a server that has stalled would look better. */
+/* Ends requests that have waited too long: requests in flight, and in an open loop also due requests without
+ * a free connection. If due requests did not count, a stalled server would look better. */
 static void expire(struct loader *loader)
 {
     uint64_t due_ns;

@@ -14,18 +14,18 @@ struct loader {
     const struct request *requests; /* in the order of the schedule's numbers */
     struct conn *conns;
     unsigned conn_count;
-    char *carries; /* RESPONSE_LINE_MAX bytes for each connection; a page takes memory only once a line came
+    char *carries; /* RESPONSE_LINE_MAX bytes for each connection; a page takes memory only after a line came
                       in parts */
     uint64_t timeout_ns;
     int poller;
-    int timer; /* for the next due time: the poller's own timeout is too coarse by 1 ms */
+    int timer; /* for the next due time: the poller's own timeout may be 1 ms late */
     int done;  /* the run's eventfd; this loader writes to it when it has ended */
     pthread_t thread;
     bool is_stopped;
 
-    struct link idle;      /* without a request, open or not; the one that is idle longest is first */
+    struct link idle;      /* without a request, open or not; the longest idle is first */
     struct link in_flight; /* with a request; the earliest deadline is first */
-    struct link knocking;  /* those in flight for which the server's accept queue has no room */
+    struct link knocking;  /* connections in flight for which the server's accept queue has no room */
     uint64_t now_ns;       /* the last reading of the clock */
     uint64_t timer_ns;     /* the time to which the timer is set */
 

@@ -98,7 +98,7 @@ static bool read_decimal(const char *name, const char *text, double min, double 
 {
     char *end;
     double value = strtod(text, &end);
-    /* Written so that "nan", which compares false with everything, is rejected, too. */
+    /* "nan" compares false with every number. The negation rejects it, too. */
     if (end == text || *end || !(value >= min && value <= max)) {
         return wrong(message, "%s: a number from %g to %g is needed, not \"%s\"", name, min, max, text);
     }
@@ -130,8 +130,8 @@ static bool add_also(struct options *options, const char *text, char *message)
     return true;
 }
 
-/* Only this tool sets the framing fields. If a request's body did not end where the head says, the connection
- * would be out of step, and every later fate would be wrong. */
+/* Only this tool sets the framing fields. If a request's body did not end where the head says, the server
+ * would misread the next request, and every later fate would be wrong. */
 static bool add_field(struct options *options, const char *field, char *message)
 {
     const char *colon = strchr(field, ':');

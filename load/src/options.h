@@ -8,7 +8,7 @@
 
 enum output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_TABLE, OUTPUT_PLAN };
 
-/* A request that is sent beside the request for the URL. */
+/* A request that is sent in addition to the request for the URL. */
 struct also {
     double share; /* of all requests, in (0, 1] */
     const char *resource;
@@ -39,7 +39,7 @@ enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_WRONG };
 
 #define OPTIONS_MESSAGE_MAX 256
 
-/* Reads the command line. The strings stay argv's. OPTIONS_WRONG: `message` has the reason. Call
+/* Reads the command line. The options borrow argv's strings. OPTIONS_WRONG: `message` has the reason. Call
  * options_free() after each outcome. */
 enum options_outcome options_parse(struct options *options, int argc, char **argv,
                                    char message[OPTIONS_MESSAGE_MAX]);

@@ -1,5 +1,5 @@
 /* random.c: see random.h. The algorithm is splitmix64. Its state is a sum, so the number at any place is
- * computed directly. rand() cannot do that, and has other numbers on other systems. */
+ * computed directly. rand() cannot compute this directly, and gives other numbers on other systems. */
 #include "random.h"
 
 #define STEP 0x9e3779b97f4a7c15ULL

@@ -21,8 +21,8 @@ struct body {
 /* Returns 0 or an errno. In both cases the caller frees the bytes. */
 int body_read(struct body *body, const char *path);
 
-/* Prepares the request that the options describe, with this body, or without one if it is NULL. Returns 0 or
- * an errno. Free the bytes with request_free(). */
+/* Prepares the request that the options describe. `body` may be NULL: no body. Returns 0 or an errno. Free
+ * the bytes with request_free(). */
 int request_build(struct request *request, const struct options *options, const struct body *body,
                   const struct target *target);
 void request_free(struct request *request);

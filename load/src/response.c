@@ -37,7 +37,8 @@ bool response_ends_with_connection(const struct response *response)
 }
 
 /* Takes one line out of *at..end. RESPONSE_MORE: the line is not complete, and its bytes so far were copied
- * to `carry`. A bare LF does not end a line: two parsers that disagree about it see different responses. */
+ * to `carry`. A bare LF does not end a line: two parsers that disagree about a bare LF see different
+ * responses. */
 static enum response_verdict take_line(struct response *response, const char **at, const char *end,
                                        struct line *line)
 {
@@ -92,8 +93,8 @@ static bool read_length(struct response *response, const char *digits, size_t le
     return true;
 }
 
-/* Reads one field of the head, or of the trailers, in which framing fields have no effect (RFC 9110 6.5.1). A
- * line that begins with white space (obs-fold) has no name and is rejected. */
+/* Reads one field of the head or of the trailers. Framing fields in trailers have no effect (RFC 9110 6.5.1).
+ * A line that begins with white space (obs-fold) has no name and is rejected. */
 static bool read_field(struct response *response, struct line line)
 {
     const char *colon = memchr(line.at, ':', line.len);

@@ -31,11 +31,11 @@ struct response {
     char *carry; /* the caller's, RESPONSE_LINE_MAX bytes: the beginning of a line that came in parts */
 };
 
-/* Prepares the parser for the response to a request that was sent just now. `carry` is kept. */
+/* Prepares the parser for the response to a new request. The field `carry` keeps its value. */
 void response_start(struct response *response, bool to_head);
 
-/* Reads bytes[0..len). *used: if RESPONSE_DONE, the bytes that belong to this response; otherwise the bytes
- * that were read. The verdict does not depend on how the bytes are cut. */
+/* Reads bytes[0..len). *used: if RESPONSE_DONE, the number of bytes that belong to this response; otherwise
+ * the number of bytes that were read. The verdict does not depend on how the bytes are cut. */
 enum response_verdict response_feed(struct response *response, const char *bytes, size_t len, size_t *used);
 
 /* True if the end of the connection ends this response, RFC 9112 6.3 rule 8. */

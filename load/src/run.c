@@ -23,7 +23,7 @@
 struct run {
     struct plan plan;
     struct loader **loaders;
-    unsigned loader_count; /* that exist */
+    unsigned loader_count; /* loaders that exist */
     unsigned started;      /* loaders that have a thread */
     int stop, done;
     int signals; /* SIGINT and SIGTERM, which the threads inherit blocked */
@@ -153,8 +153,9 @@ static void add_up(const struct run *run, struct result *result)
         keep_latest(&end_ns, loader->schedule.last_ns);
         histogram_merge(&result->latency, &loader->latency);
     }
-    /* The run lasted as long as requests were due, so that a server that stops responding does not look fast.
-     * But one request that is left to time out must not make the others look slow. */
+    /* The duration includes the time in which requests were due, so that a server that stops responding does
+     * not look fast. It leaves out the wait for a last request that times out: that wait would make the other
+     * requests look slow. */
     if (result->is_interrupted) {
         keep_latest(&end_ns, clock_ns());
     } else if (run->plan.end_ns != UINT64_MAX) {

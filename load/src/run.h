@@ -17,7 +17,7 @@ struct result {
     uint64_t fates[FATE_COUNT];
     int first_error[FATE_COUNT]; /* errno, 0: none */
     uint64_t resent;             /* sent a second time: a kept-alive connection ended while they were sent */
-    uint64_t abandoned;          /* in flight when a signal ended the run; in no other number */
+    uint64_t abandoned;          /* in flight when a signal ended the run; counted nowhere else */
     bool is_interrupted;
     double seconds; /* duration of the run, without the wait for last requests that failed */
     double cpu_us;  /* used by this process */

@@ -3,8 +3,8 @@
  *
  * Closed loop: a request is due when a connection is free. The threads draw from one common count, so that a
  * slow thread does not keep the others waiting at the end. Open loop (--rate): due times are fixed before the
- * run, and thread k has every k-th of them. Random values (--poisson, --also) depend only on the seed and a
- * request's number, and not on the number of threads.
+ * run, and thread k of n has the requests k, k + n, k + 2n and so on. Random values (--poisson, --also)
+ * depend only on the seed and a request's number, and not on the number of threads.
  */
 #ifndef SCHEDULE_H
 #define SCHEDULE_H
@@ -17,7 +17,7 @@
 
 struct plan {
     uint64_t start_ns;
-    uint64_t end_ns; /* no request is due from here on; UINT64_MAX: no such time */
+    uint64_t end_ns; /* no request is due from this time on; UINT64_MAX: no such time */
     double rate;     /* 0: closed loop */
     bool is_poisson; /* at random times instead of evenly spaced */
     uint64_t seed;

@@ -15,10 +15,10 @@ struct target {
     const char *authority; /* the Host field's value, RFC 9110 7.2 */
     int authority_len;
     const char *resource; /* path and query as given; "" or "?..." when the path is empty */
-    int resource_len;     /* a fragment is never sent */
+    int resource_len;     /* without the fragment, which is never sent */
     struct sockaddr_storage address;
     socklen_t address_len;
-    bool is_loopback4; /* 127.0.0.0/8 has more than one source address */
+    bool is_loopback4; /* IPv4 in 127.0.0.0/8: a client may use any source address of this range */
 };
 
 /* True if the text has no space and no control byte. Such a byte would end the request line or its target. */

@@ -1,6 +1,6 @@
 /* conn_test.c: tests a connection whose server closes or resets it at a given moment: before the request is
- * sent, before it is read, or after. The test is the server, so each moment is exact. Between two processes
- * it would be a matter of microseconds. test/load tests whole servers. */
+ * sent, before it is read, or after. The test is the server, so each moment is exact. With a server in
+ * another process, the moment would vary by microseconds. test/load tests whole servers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static void listen_somewhere(int family)
     assert_int_equal(getsockname(listener, (struct sockaddr *)&target.address, &target.address_len), 0);
 }
 
-/* Makes an idle connection of this family, as it is after `answers` responses, and its server's end, `peer`.
+/* Makes an idle connection of this family, as it is after `answers` responses, and `peer`, the server's end.
  */
 static void open_to(int family, uint64_t answers)
 {
@@ -209,8 +209,7 @@ static void a_request_that_was_read_and_then_reset_is_reset(void **state)
     assert_lost(FATE_RESET);
 }
 
-/* The request had arrived, and was lost with the bytes that the server did not read. The client cannot see
- * that the server did not read it. */
+/* The request has arrived, but the server has not read it. The client cannot know that. */
 static void a_request_that_had_arrived_is_reset(void **state)
 {
     (void)state;

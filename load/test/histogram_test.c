@@ -36,8 +36,7 @@ static void is_precise_at_any_size(void **state)
             start_empty(state);
             uint64_t value = (1ULL << bit) + (uint64_t)beside;
             histogram_record(&histogram, value);
-            histogram_record(&histogram,
-                             1ULL << HISTOGRAM_MAX_BIT); /* a maximum that does not make the result exact */
+            histogram_record(&histogram, 1ULL << HISTOGRAM_MAX_BIT); /* so that max does not cap the result */
             assert_near(histogram_percentile(&histogram, 0.5), value);
         }
     }

@@ -48,7 +48,7 @@ static void given_fields_win(void **state)
     assert_true(request.closes);
 }
 
-/* RFC 9112 9.6: after it has sent close, a client must not send another request on that connection. */
+/* RFC 9112 9.6: after a client has sent "close", it must not send another request on that connection. */
 static void a_given_close_closes(void **state)
 {
     (void)state;

@@ -74,7 +74,7 @@ static void an_open_loop_is_evenly_spaced_over_all_threads(void **state)
     }
 }
 
-/* This shows a stall of the server: no request was drawn meanwhile, but the requests are due since then. */
+/* The server has stalled: no request was drawn for some time, but the requests became due in that time. */
 static void an_open_loop_does_not_wait(void **state)
 {
     (void)state;
@@ -171,7 +171,8 @@ static void each_request_has_its_share(void **state)
     assert_in_range(counts[2], REQUESTS / 5 - 500, REQUESTS / 5 + 500);
 }
 
-/* With one random number for both, a chosen request would always come after a long, or after a short, gap. */
+/* If one random number decided both, a chosen request would always come after a long gap, or always after a
+ * short gap. */
 static void the_choice_does_not_depend_on_the_time(void **state)
 {
     (void)state;

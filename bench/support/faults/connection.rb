@@ -29,7 +29,7 @@ module Bench
 
       def connecting? = !@connected
 
-      # Call it when the socket is ready. After it #result is nil while the response is not complete, otherwise :ok,
+      # Call step when the socket is ready. Then #result is nil if the response is not complete yet, otherwise :ok,
       # :status (not 200), :refused, :reset or :short.
       def step
         return if @result

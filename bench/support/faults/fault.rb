@@ -4,7 +4,7 @@ module Bench
   module Faults
     # One fault. Each subclass overrides the methods in which it differs.
     class Fault
-      # The name on the command line, "bad-generation" of BadGeneration.
+      # The name on the command line: "bad-generation" for BadGeneration.
       def name = self.class.name.split("::").last.gsub(/(?<=[a-z])(?=[A-Z])/, "-").downcase
 
       # Most faults take away whole processes, which two workers make visible. See Contestant.
@@ -16,7 +16,7 @@ module Bench
       # A command that runs the server.
       def wrap = []
 
-      # The probe's requests: their path, their connections, and the seconds within which a response is in time.
+      # The probe's requests. limit: a response is in time within this number of seconds.
       def path = "/"
       def kinds = %i[new kept]
       def limit = 0.5

@@ -12,10 +12,10 @@ module Bench
       # kept-alive connection before the request was due, and the client may not open another one.
       Request = Struct.new(:due, :kind, :after, :result, keyword_init: true)
 
-      # Kept-alive connections; each has a request every two seconds at 20 per second.
+      # Kept-alive connections; at 20 requests per second, each has one every two seconds.
       KEPT = 20
-      # A request comes at a random moment of its slot, the same for every server. Evenly spaced requests would go to
-      # the workers in a fixed order.
+      # A request comes at a random moment of its slot. The moments are the same for every server. Evenly spaced
+      # requests would go to the workers in a fixed order.
       SEED = 1
       # Seconds after which a client gives up.
       PATIENCE = 5
@@ -129,7 +129,7 @@ module Bench
         connection.close
       end
 
-      # A request has PATIENCE seconds, but not longer than one second after the run.
+      # The client gives up after PATIENCE seconds, and at the latest one second after the run.
       def give_up
         @pending.select { |_connection, request| over?(request) }.each_key do |connection|
           @pending.delete(connection).result = :unanswered

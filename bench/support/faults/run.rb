@@ -81,7 +81,7 @@ module Bench
         Integer(File.read(file))
       end
 
-      # Sends a request on a connection of this worker: opens several busy connections, so that each worker has some.
+      # Sends a request on a connection of this worker. Opens several connections first, so that each worker has some.
       def ask_worker(pid, path)
         sockets = Array.new(4 * workers.size) { ask("/sleep/0.02") }
         served = sockets.select { |socket| socket.wait_readable(1) && socket.read_nonblock(4096).end_with?(pid.to_s) }

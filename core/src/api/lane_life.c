@@ -43,7 +43,8 @@ int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
     return BB_OK;
 }
 
-/* A child has no I/O thread that could finish the step that it was in at the fork. */
+/* True in a child if the I/O thread was in the middle of a step with the set at the fork. The child has no
+ * I/O thread that could finish the step. */
 static bool is_left_halfway(struct bb_lane *lane)
 {
     enum bb__owner_state state = bb__owner_state_of(bb__owner_look(&lane->owner));

@@ -16,8 +16,8 @@ static void in_child(void)
 
 static void install_fork_handlers(void)
 {
-    /* Before the fork: a thread that closes a connection at that moment must not assume that it is the
-     * only holder. */
+    /* bb__sock_process_forks() runs before the fork. A thread that closes a connection during the fork must
+     * know that the child may hold the connection, too. */
     (void)pthread_atfork(bb__sock_process_forks, NULL, in_child);
 }
 
@@ -30,19 +30,19 @@ static int open_log(const struct bb_settings *settings, struct bb__log_format *f
     return code == BB_OK ? bb__log_sink_open(sink, settings->access_log, fault) : code;
 }
 
-/* A worker serves without its log, too. If the log cannot be opened now, it is tried again when there are
- * lines. */
+/* A worker serves without its log, too. It tries again to open the log when there are lines. */
 static void tell_no_log(struct bb_worker *worker)
 {
     bb__event_add(&worker->events, 0, worker->log_sink.error, "the access log cannot be opened yet", NULL);
     worker->has_events = true;
 }
 
-/* How many descriptor numbers are left to the application, but at most a quarter of all. The kernel always
- * gives out the lowest free number. */
+/* This many descriptor numbers are left to the application, but at most a quarter of all. The worker keeps
+ * below them: the kernel always gives out the lowest free number. */
 #define RESERVE 64
 
-/* Factor of response_buffer: this many bytes of responses may be in memory, for all connections together. */
+/* This many times response_buffer is the limit for bytes of responses in memory, for all connections
+ * together. */
 #define UNSENT_MAX 64
 
 static int find_reserve(void)

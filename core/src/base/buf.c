@@ -26,9 +26,8 @@ int bb__buf_reserve(struct bb__buf *buf, size_t more)
     if (bb__buf_room(buf) >= more) return BB_OK;
 
     size_t len = bb__buf_len(buf);
-    /* Moving costs nothing extra while at least as many bytes were consumed as are moved. Without this
-     * condition a full buffer that is read and filled by a few bytes at a time would be moved as a whole
-     * each time. */
+    /* Moves the bytes only if at least as many were consumed. Otherwise a full buffer that is read and filled
+     * by a few bytes at a time would be moved as a whole each time. */
     if (buf->start >= len && buf->cap - len >= more) {
         memmove(buf->data, bb__buf_bytes(buf), len);
         buf->start = 0;

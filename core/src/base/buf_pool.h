@@ -1,6 +1,6 @@
 /* buf_pool.h: the pool of read buffers that a lane or the I/O thread lends to connections. A connection
- * borrows a buffer while it has bytes in hand; an idle connection has none. The buffer that was given back
- * last is lent first, because it may still be in the CPU cache. Not shared between threads. */
+ * borrows a buffer while it holds bytes; an idle connection has no buffer. The buffer that was given back
+ * last is lent first, because it may still be in the CPU cache. A pool is not shared between threads. */
 #ifndef BB_BUF_POOL_H
 #define BB_BUF_POOL_H
 

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #define SECONDS_A_DAY 86400
-#define LAST_SECOND   INT64_C(253402300799) /* the end of the year 9999: the field has four digits for it */
+#define LAST_SECOND   INT64_C(253402300799) /* the end of the year 9999: Date has four digits for a year */
 
 uint64_t bb__clock_ms(void)
 {
@@ -47,8 +47,9 @@ struct civil {
     unsigned year, month, day; /* month and day start at 1 */
 };
 
-/* Returns the proleptic Gregorian date of a day counted from 1970-01-01. Here a year begins on March 1. So
- * the leap day is the last day of its year, and (153 * month + 2) / 5 days lie before a month. */
+/* Returns the proleptic Gregorian date of a day counted from 1970-01-01. Here a year begins on March 1, and
+ * March is month 0. So the leap day is the last day of its year, and (153 * month + 2) / 5 days of the year
+ * lie before a month. */
 static struct civil civil_date(unsigned days)
 {
     days += 719468; /* now counted from 0000-03-01 */

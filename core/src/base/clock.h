@@ -8,14 +8,15 @@
 /* Milliseconds of CLOCK_MONOTONIC, at the resolution of the kernel's tick (1 to 4 ms). For timeouts. */
 uint64_t bb__clock_ms(void);
 
-/* Microseconds: of CLOCK_MONOTONIC, for measuring how long something takes; and since 1970, for the access
- * log and X-Request-Start. */
+/* Microseconds of CLOCK_MONOTONIC. For measuring how long something takes. */
 uint64_t bb__clock_us(void);
+
+/* Microseconds since 1970. For the access log and X-Request-Start. */
 uint64_t bb__clock_real_us(void);
 
 #define BB_DATE_LEN 29 /* "Sun, 06 Nov 1994 08:49:37 GMT", RFC 9110 5.6.7 */
 
-/* The value of the Date field, rendered again only when the second changes. One per thread. */
+/* The value of the Date field, rendered again only when the second changes. Each thread needs its own. */
 struct bb__date {
     int64_t second; /* 0: never rendered */
     char text[BB_DATE_LEN];

@@ -1,6 +1,6 @@
-/* event_ring.h: events that the host should log, kept until the host asks for them. A small ring for each
- * lane, one for the I/O thread and one for the worker. The ring is bounded, because a client must not be
- * able to fill the memory or the log. Not for the access log. */
+/* event_ring.h: events that the host should log, kept until the host asks for them. Each lane, the I/O thread
+ * and the worker have a small ring. A ring is bounded, because a client must not be able to fill the memory
+ * or the log. Not for the access log. */
 #ifndef BB_EVENT_RING_H
 #define BB_EVENT_RING_H
 
@@ -21,8 +21,9 @@ void bb__event_add(struct bb__event_ring *ring, int status, int error, const cha
 /* Adds an event that was taken out of another ring. If this ring is full, the event is dropped. */
 void bb__event_put(struct bb__event_ring *ring, const struct bb_event *event);
 
-/* Limits events that a client can cause as often as it likes: one event of a kind is reported per second.
- * The rest are counted, and the latest of them reports the count. All zero: no event was reported yet. */
+/* Limits events that a client can cause as often as it likes: one event of a kind is reported per second. The
+ * others are counted, and the latest of the others is reported with the count. All zero: no event was
+ * reported yet. */
 struct bb__event_pace {
     uint64_t told; /* ms, when an event was last reported */
     unsigned left_out;
@@ -33,8 +34,8 @@ struct bb__event_pace {
 void bb__event_add_paced(struct bb__event_ring *ring, struct bb__event_pace *pace, uint64_t now,
                          const struct bb_event *event);
 
-/* Reports the events that were left out, if the last report is a second old. Called again and again,
- * because no further event of this kind may come. */
+/* Reports the events that were left out, if the last report is a second old. Callers repeat this call,
+ * because the last event of a kind may have been left out. */
 void bb__event_tell_rest(struct bb__event_ring *ring, struct bb__event_pace *pace, uint64_t now);
 
 /* Takes the oldest event. Returns BB_OK, or BB_AGAIN if there is none. */

@@ -93,7 +93,8 @@ static bool over_max_body(const struct bb__conn_context *context, uint64_t lengt
     return context->settings->max_body > 0 && length > context->settings->max_body;
 }
 
-/* Rejects a chunk that cannot fit when its size is announced, like a Content-Length. */
+/* Tells whether the announced size of a chunk cannot fit. The body is then rejected at once, as for a
+ * Content-Length. */
 static bool announces_too_much(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     uint64_t announced = conn->body.announced, here = conn->spool.length;
@@ -177,7 +178,7 @@ static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_cont
     return code == BB_OK ? serve(conn, context) : await_body(conn, context);
 }
 
-/* Bytes that have come and were not read yet may be enough. */
+/* If bytes have come that were not read yet, the body may be fast enough. */
 static bool body_too_slow(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     const struct bb_settings *settings = context->settings;
@@ -189,9 +190,8 @@ static bool body_too_slow(const struct bb__conn *conn, const struct bb__conn_con
 
 /* ---- head ---- */
 
-/* Parses the buffer. An incomplete head is parsed again only if a line has ended in a way that can decide
- * something, or if the head has doubled (a limit may be exceeded). So a head that comes in small pieces
- * costs O(n). */
+/* Parses the buffer. An incomplete head is parsed again only if it may have ended (see bb__head_ended()), or
+ * if it has doubled in size (a limit may be exceeded). So a head that comes in small pieces costs O(n). */
 static int parse_head(struct bb__conn *conn, struct bb__conn_context *context)
 {
     const char *bytes = bb__buf_bytes(&conn->in);
@@ -205,7 +205,7 @@ static int parse_head(struct bb__conn *conn, struct bb__conn_context *context)
                           &conn->head_len);
 }
 
-/* The head is still in the buffer, but context->head is another connection's by now. */
+/* The head is still in the buffer, but context->head may be another connection's by now. */
 bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *context)
 {
     size_t len = conn->head_len > 0 ? conn->head_len : bb__buf_len(&conn->in);
@@ -302,7 +302,8 @@ enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_cont
     }
 }
 
-/* Reads everything that has come of a head whose time is over. The limits of the head bound this. */
+/* The header timeout is over: reads all bytes of the head that have come. The limits of the head bound the
+ * loop. */
 static enum bb__conn_next read_whole_head(struct bb__conn *conn, struct bb__conn_context *context)
 {
     enum bb__conn_next next;
@@ -314,8 +315,7 @@ static enum bb__conn_next read_whole_head(struct bb__conn *conn, struct bb__conn
     return next;
 }
 
-/* The lane may have been busy for longer than the timeout, so input that has come meanwhile is handled
- * first. */
+/* The lane may have been busy for longer than the timeout, so input that has come is handled first. */
 enum bb__conn_next bb__conn_on_timeout(struct bb__conn *conn, struct bb__conn_context *context)
 {
     bool head_begun = conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > 0;

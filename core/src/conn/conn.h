@@ -1,6 +1,6 @@
 /* conn.h: one connection. It reads and writes its socket, and keeps unfinished input and output. It never
- * waits and never touches the poller: each call returns the next step, and `want` is what to wait for.
- * Used by lanes and the I/O thread.
+ * waits and never touches the poller: each call returns the next step, and `want` is what to wait for. Used
+ * by lanes and the I/O thread.
  *
  *     HEAD    -> SERVED  the request is complete
  *             -> BODY    the head is complete, the body is not
@@ -11,10 +11,10 @@
  *     FLUSH   -> HEAD    all is sent, and the connection is kept alive
  *             -> LINGER  all is sent, but the client may still be sending
  *             -> closed  all is sent
- *     LINGER  -> closed  the client has closed the connection, or the time is over
+ *     LINGER  -> closed  the client has closed the connection, or the timeout is over
  *
- * A new connection is in HEAD. FLUSH is skipped if the socket takes everything at once. In any
- * state the connection is closed if the client is gone. */
+ * A new connection is in HEAD. FLUSH is skipped if the socket takes everything at once. In any state the
+ * connection is closed if the client is gone. */
 #ifndef BB_CONN_H
 #define BB_CONN_H
 
@@ -54,7 +54,7 @@ enum bb__conn_state {
 enum bb__conn_next {
     BB_CONN_WAIT,    /* wait for conn->want or the timeout */
     BB_CONN_REQUEST, /* context->head and the body are complete: serve the request */
-    BB_CONN_AGAIN,   /* `in` has bytes of another request: bb__conn_advance() when it is its turn */
+    BB_CONN_AGAIN,   /* `in` has bytes of another request: call bb__conn_advance() in its turn */
     BB_CONN_CLOSE,   /* end the connection */
 };
 
@@ -77,27 +77,30 @@ struct bb__conn {
 
     struct bb__timeout timeout;
     struct bb__conn *previous, *next; /* all connections of the set (conn_set.c) */
-    struct bb__conn *next_ready;      /* the ready connections: they have bytes in hand (conn_set.c) */
+    struct bb__conn *next_ready;      /* the next connection that needs no event to continue (conn_set.c) */
     bool is_ready;
 
     struct bb__buf in;  /* a head, then the bytes behind it */
-    struct bb__buf out; /* response bytes that the socket has not taken; more may follow in: */
+    struct bb__buf out; /* response bytes that the socket has not taken; response_spool may have more */
     struct bb__response_spool response_spool;
-    size_t head_len;               /* of the current request */
-    size_t head_seen, head_parsed; /* how far an incomplete head was searched and parsed */
-    int untaken;                   /* bb__sock_untaken() when the client last took some of `out` */
-    uint64_t served;               /* requests handed out */
-    uint64_t ready_at;             /* us, since when its request could be served; 0: it is served at once */
-    uint64_t queued_at;            /* us, since when it waits, if that is later (conn_admission.c) */
-    uint64_t linger_began;         /* ms */
-    uint64_t write_progress;       /* ms, when the client was last seen to take some of `out` */
-    uint64_t owes_since;           /* ms, since when response bytes wait for the client; 0: none do */
-    uint64_t owed;                 /* bytes that the client has had to take since then */
-    size_t counted;                /* bytes in memory that the worker's total includes */
+    size_t head_len;         /* of the current request */
+    size_t head_seen,        /* bytes of an incomplete head that were searched for its end */
+        head_parsed;         /* bytes of an incomplete head that were parsed */
+    int untaken;             /* bb__sock_untaken() when the client last took some of `out` */
+    uint64_t served;         /* requests handed out */
+    uint64_t ready_at;       /* us, since when its request could be served; 0: it is served at once */
+    uint64_t queued_at;      /* us, since when the request waits, if later than ready_at (conn_admission.c) */
+    uint64_t linger_began;   /* ms */
+    uint64_t write_progress; /* ms, when the client was last seen to take some of `out` */
+    uint64_t owes_since;     /* ms, since when response bytes wait for the client; 0: none wait */
+    uint64_t owed;           /* bytes that the client could take since owes_since */
+    size_t counted;          /* bytes in memory that the worker's total includes */
 
     struct bb__body body;
     struct bb__spool spool;
-    uint64_t body_began, body_progress, body_received; /* ms, ms, bytes on the wire */
+    uint64_t body_began, /* ms */
+        body_progress,   /* ms, when body bytes last came */
+        body_received;   /* bytes on the wire */
 
     char peer[BB_PEER_MAX];
 };
@@ -113,13 +116,13 @@ static inline uint64_t bb__conn_owes(const struct bb__conn *conn)
     return bb__buf_len(&conn->out) + bb__response_spool_len(&conn->response_spool);
 }
 
-/* Returns whether there are any. This is cheap, because it is called for each request. */
+/* Returns whether bb__conn_owes() is not 0. Cheap, because each request calls it. */
 static inline bool bb__conn_owes_some(const struct bb__conn *conn)
 {
     return conn->owes_since > 0;
 }
 
-/* Other requests are served before this connection's request. */
+/* Notes since when the connection's request waits, because other requests are served first. */
 static inline void bb__conn_has_to_wait(struct bb__conn *conn)
 {
     if (conn->ready_at == 0) conn->ready_at = bb__clock_us();
@@ -137,8 +140,7 @@ static inline enum bb__conn_end bb__conn_end_of(const struct bb__conn *conn)
     return bb__conn_owes(conn) > 0 ? BB_CONN_END_RESET : BB_CONN_END_CLOSE;
 }
 
-/* Why the host never sees a request, if that is logged. The request is rejected with 5xx, or nobody is
- * there to get a response. */
+/* Logged reasons why the host never sees a request. The client gets a 5xx response, or none. */
 enum bb__fault {
     BB_FAULT_SPOOL_FULL,       /* SpoolMax */
     BB_FAULT_SPOOL_UNWRITABLE, /* the disk is full, or fails */
@@ -150,7 +152,7 @@ enum bb__fault {
     BB_FAULT_QUEUE_FULL, /* MaxQueue */
     BB_FAULT_QUEUE_TIME, /* QueueTimeout */
     BB_FAULT_UNWATCHED,  /* no room in epoll */
-    BB_FAULT_UNSENT,     /* it cannot be passed on */
+    BB_FAULT_UNSENT,     /* the request cannot be passed on */
     BB_FAULT_USELESS,    /* passed on by a worker with other listeners or limits, or of another version */
     BB_FAULTS,
 };
@@ -174,28 +176,28 @@ struct bb__conn_context {
     struct bb__timeouts *timeouts; /* of the set whose connections are handled now */
     struct bb__event_ring events;
     struct bb__event_pace fault_events[BB_FAULTS];
-    uint64_t now;                               /* bb__clock_ms() at the last look */
+    uint64_t now;                               /* bb__clock_ms() at the last look at the poller */
     struct bb__access_log *log;                 /* NULL: there is no access log */
     const struct bb__conn_admission *admission; /* NULL: requests may wait without limits */
     const uint16_t *ports;                      /* by listener number; 0: no port */
     const uint64_t *addresses;                  /* by listener number: bb__sock_address() */
-    const uint64_t *listeners; /* one bit for each listener number; more may come before the first lane */
-    uint64_t read_at; /* us, since when the bytes read now have been here; 0: they are served at once */
+    const uint64_t *listeners; /* one bit per listener number; complete when the first lane begins */
+    uint64_t read_at; /* us, when the bytes that are read now had come; 0: their request is served at once */
     bool draining;
 };
 
 #define BB_SCRATCH_SIZE (64 * 1024)
 
-/* ms. Before this time min_body_rate does not apply, because slow start may delay the first bytes. */
+/* ms. min_body_rate applies only after this time, because slow start may delay the first bytes. */
 #define BB_RATE_AFTER 10000
 
-/* Bytes by which a reading client may be behind min_body_rate, because the kernel reports only in steps of
- * this size what the client has taken. */
+/* Bytes by which a reading client may be behind min_body_rate, because the kernel counts what the client has
+ * taken only in steps of this size. */
 #define BB_RATE_CREDIT (64 * 1024)
 
-/* How long, and how often, connections that are not idle are looked at; ms. */
-#define BB_LINGER_TIME   3000  /* since the client last sent or took something */
-#define BB_LINGER_MAX    30000 /* whatever the client does */
+/* ms. Limits for LINGER, and times between two checks in BODY and FLUSH. */
+#define BB_LINGER_TIME   3000  /* LINGER ends so long after the client last sent or took something */
+#define BB_LINGER_MAX    30000 /* LINGER ends after this time in any case */
 #define BB_BODY_TICK_MAX 1000
 #define BB_WRITE_TICK    10000 /* if there is no write_timeout */
 static inline uint64_t bb__conn_write_tick(uint64_t write_timeout)
@@ -203,7 +205,6 @@ static inline uint64_t bb__conn_write_tick(uint64_t write_timeout)
     return write_timeout == 0 ? BB_WRITE_TICK : write_timeout < 8 ? 1 : write_timeout / 8;
 }
 
-/* Sets the duration of each kind of timeout. */
 void bb__conn_set_durations(struct bb__timeouts *timeouts, const struct bb_settings *settings);
 
 /* Takes over fd. Returns NULL when out of memory; then fd stays the caller's. */
@@ -212,8 +213,8 @@ struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context);
 /* Frees everything and ends the connection. */
 void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_end end);
 
-/* Nobody could look at the connection for `time` ms. They do not count against the client. The caller puts
- * off the timeouts. */
+/* For `time` ms nobody could look at the connection. This time does not count against the client. The caller
+ * puts off the timeouts. */
 static inline void bb__conn_excuse(struct bb__conn *conn, uint64_t time)
 {
     conn->body_began += time;
@@ -230,10 +231,11 @@ enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_cont
 /* Parses bytes that are already in the buffer. */
 enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* A timeout is over; it is not set any more. */
+/* The connection's timeout is over, and is not set any more. */
 enum bb__conn_next bb__conn_on_timeout(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* Parses the connection's complete head into context->head again. False: the head is not valid here. */
+/* Parses the connection's complete head into context->head again. False: the head is not valid in this
+ * worker. */
 bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* Notes whether the method is HEAD. context->head must be the connection's head. */
@@ -249,8 +251,8 @@ static inline void bb__conn_note_method(struct bb__conn *conn, const struct bb__
 int bb__conn_report_fault(const struct bb__conn *conn, struct bb__conn_context *context, enum bb__fault fault,
                           int error);
 
-/* SERVED: returns whether the client has closed the connection. If so, this is logged, and the caller
- * closes it, too. */
+/* SERVED: returns whether the client has closed the connection. If so, logs this, and the caller closes the
+ * connection, too. */
 bool bb__conn_check_client_gone(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* For the logs, as in nginx. It is never sent. */
@@ -258,8 +260,8 @@ bool bb__conn_check_client_gone(struct bb__conn *conn, struct bb__conn_context *
 
 /* conn_request.c */
 
-/* Continues a connection that was passed on, or whose complete request has waited. If the client has
- * closed the connection meanwhile, the request is not served. */
+/* Continues a connection that was passed on, or whose complete request has waited. If the client has closed
+ * the connection, the request is not served. */
 enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* SERVED: fills in the request for the host. */
@@ -284,14 +286,14 @@ static inline bool bb__conn_is_behind(const struct bb__conn *conn, const struct 
 /* Updates the worker's total of response bytes in memory. */
 void bb__conn_count_memory(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* `more` further bytes wait for the client. */
+/* Notes that `more` further bytes wait for the client. */
 void bb__conn_note_owed(struct bb__conn *conn, struct bb__conn_context *context, uint64_t more);
 
 /* Returns the bytes per second that the client has taken since bytes began to wait for it. Bytes in the
- * kernel's buffer are waiting bytes, too. BB_RATE_CREDIT counts as taken. */
+ * kernel's buffer do not count as taken, but BB_RATE_CREDIT does. */
 uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now);
 
-/* Returns whether the client is slower than min_body_rate. The first BB_RATE_AFTER ms do not count, and
+/* Returns whether the client is slower than min_body_rate. False during the first BB_RATE_AFTER ms.
  * BB_RATE_CREDIT counts as taken. */
 bool bb__conn_takes_too_slowly(const struct bb__conn *conn, const struct bb__conn_context *context);
 
@@ -299,17 +301,17 @@ bool bb__conn_takes_too_slowly(const struct bb__conn *conn, const struct bb__con
  * connections; BB_EGONE, also if bytes cannot be read back from the file. */
 int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* Enters FLUSH. The client has taken something just now, and has write_timeout to do so again. */
+/* Enters FLUSH, or stays there after the client has taken something. write_timeout begins again. */
 enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* FLUSH: looks whether the client takes something. False: it has taken nothing for write_timeout. */
+/* FLUSH: checks whether the client takes something. False: the client has taken nothing for write_timeout. */
 bool bb__conn_check_taking(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* FLUSH, or the response is sent already: returns the next step once `out` is empty. */
+/* The whole response is sent: enters the next state, and returns the next step. */
 enum bb__conn_next bb__conn_after_response(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* SERVED, and the whole response is sent or in `out`: drops the request, and goes on as conn->keep_alive
- * says. */
+/* SERVED, and the whole response is sent or in `out`: drops the request. conn->keep_alive tells whether the
+ * connection ends when all is sent. */
 enum bb__conn_next bb__conn_response_done(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* LINGER: reads input and drops it. */
@@ -326,16 +328,15 @@ enum bb__conn_next bb__conn_reject(struct bb__conn *conn, struct bb__conn_contex
 enum bb__conn_next bb__conn_reject_with(struct bb__conn *conn, struct bb__conn_context *context,
                                         const struct bb__h1_error *error);
 
-/* In conn_admission.c: returns since when (us) the complete request waits; 0: there is none, or it does
- * not have to wait. */
+/* In conn_admission.c: returns us, since when the complete request waits; 0: no request has to wait. */
 uint64_t bb__conn_waits_since(const struct bb__conn *conn);
 
 /* In conn_log.c: writes the access log's line while the request is still in `in`. */
 void bb__conn_log_rejected(const struct bb__conn *conn, struct bb__conn_context *context,
                            const struct bb__h1_error *error);
 
-/* In conn_log.c: the same for a request that the host has had for too long. duration: us, since it had
- * come. */
+/* In conn_log.c: writes the line of a request that is past request_timeout. duration: us, since the request
+ * had come. */
 void bb__conn_log_overdue(const struct bb__conn *conn, struct bb__conn_context *context,
                           const struct bb__h1_error *error, const struct bb_request *request,
                           uint64_t duration);

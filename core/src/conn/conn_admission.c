@@ -73,8 +73,8 @@ static struct look look_at_queue(const struct bb__conn_context *context)
     return look;
 }
 
-/* Whether max_queue is reached by so many requests. If some lanes are idle, as many requests do not count,
- * because they do not have to wait. */
+/* Returns whether `count` requests reach max_queue. For each idle lane one request does not count, because it
+ * does not have to wait. */
 static bool is_full(const struct bb__conn_context *context, uint64_t count)
 {
     uint64_t most = context->settings->max_queue;
@@ -97,7 +97,7 @@ bool bb__conn_queue_is_full_with(const struct bb__conn_context *context, uint64_
 
 /* A health check in the queue would be in the way of requests behind it, which must be rejected in time. So
  * it stays with the lane that has its connection, or goes to an idle lane. The lane may be busy for long, so
- * after queue_timeout the health check goes to the queue all the same, as a new request. */
+ * after queue_timeout the health check does go to the queue, as a new request. */
 static enum bb__conn_verdict admit_health_check(struct bb__conn *conn, const struct bb__conn_context *context)
 {
     bool lane_is_idle = bb__scoreboard_idle(context->admission->scoreboard, 1) > 0;

@@ -1,9 +1,8 @@
-/* conn_send.c: the sending side of a connection: bytes that the client has not taken yet, the step after a
- * response, the end. See conn.h. */
+/* conn_send.c: the sending side of a connection: bytes that the client has not taken yet, and what follows a
+ * response. See conn.h. */
 #include "conn/conn.h"
 
-/* How many times in a row `out` is filled from the response spool. Then it is the turn of other
- * connections. */
+/* How many times in a row `out` is filled from the response spool. Then other connections come first. */
 #define WINDOWS_MAX 4
 
 static int send_out(struct bb__conn *conn)
@@ -41,7 +40,7 @@ void bb__conn_note_owed(struct bb__conn *conn, struct bb__conn_context *context,
     bb__conn_count_memory(conn, context);
 }
 
-/* This may be too low for a unix socket, whose bytes the kernel counts with its own overhead. */
+/* The result may be too low for a unix socket, because the kernel counts its own overhead, too. */
 static uint64_t taken(const struct bb__conn *conn)
 {
     uint64_t left = bb__conn_owes(conn) + untaken(conn);
@@ -144,9 +143,9 @@ enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_
     return BB_CONN_WAIT;
 }
 
-/* A client that asked for the end usually sends no more. It may still send something, for example an empty
- * line, while the kernel has bytes of the response. Then close() would reset the connection, and the rest
- * would be lost. After one small send this is not worth a system call. */
+/* A client that asked to close the connection usually sends no more. It may still send something, for example
+ * an empty line, while the kernel has bytes of the response. Then close() would reset the connection, and the
+ * rest would be lost. After one small send the check is not worth a system call. */
 static bool has_to_linger(const struct bb__conn *conn)
 {
     return conn->linger || (conn->tcp && conn->large && bb__sock_untaken(conn->fd) != 0);
@@ -160,7 +159,8 @@ enum bb__conn_next bb__conn_after_response(struct bb__conn *conn, struct bb__con
     conn->want = BB_INTEREST_READ;
     if (bb__buf_len(&conn->in) > 0) {
         bb__timeout_clear(context->timeouts, &conn->timeout);
-        conn->ready_at = 0; /* not earlier: responses leave in the order of the requests (RFC 9112 9.3.2) */
+        /* The next request could not be served earlier: responses leave in order (RFC 9112 9.3.2). */
+        conn->ready_at = 0;
         return BB_CONN_AGAIN;
     }
     bb__buf_pool_put(&context->buf_pool, &conn->in);
@@ -178,9 +178,9 @@ enum bb__conn_next bb__conn_response_done(struct bb__conn *conn, struct bb__conn
     conn->head_method = false;
     if (conn->spool.length > 0) bb__spool_drop(&conn->spool, context->spool_budget);
 
-    /* A client that does not expect the end may be sending its next request. A client that has sent a body
-     * may send an empty line behind it. Closing at once could reset the connection before the client has
-     * read the response (RFC 9112 9.6). */
+    /* A client that does not expect the connection to end may be sending its next request. A client that has
+     * sent a body may send an empty line behind it. Closing at once could reset the connection before the
+     * client has read the response (RFC 9112 9.6). */
     conn->linger = context->head.keep_alive || context->head.chunked || context->head.has_length ||
                    bb__buf_len(&conn->in) > 0;
     if (!bb__conn_owes_some(conn)) return bb__conn_after_response(conn, context);

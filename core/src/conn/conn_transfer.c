@@ -14,10 +14,9 @@
 #define IN_MAX   (16 * 1024)
 #define BODY_MAX (4 * 1024)
 
-/* The facts that the next owner needs. Its version may be another one during a deploy. So new fields are
- * added only at the end, and a receiver reads 0 in a field that the sender does not know. A note that
- * cannot be read in this way gets another LAYOUT. A worker that does not know the LAYOUT does not use the
- * message. */
+/* The facts that the receiver needs. During a deploy the receiver may be of another version. So new fields
+ * are added only at the end, and a receiver reads 0 in a field that the sender does not know. If a change
+ * breaks this rule, LAYOUT changes. */
 #define LAYOUT 1
 struct note {
     uint32_t layout, size;
@@ -41,7 +40,7 @@ struct parcel {
     size_t made_count;
 };
 
-/* Adds the bytes as a part or, if they are more than `most`, as a file. *is_file: which. */
+/* Adds the bytes as a part or, if they are more than `most`, as a file (*is_file). */
 static bool add_bytes(struct parcel *parcel, const struct bb__buf *bytes, size_t most, bool *is_file)
 {
     size_t len = bb__buf_len(bytes);

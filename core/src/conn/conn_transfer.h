@@ -1,5 +1,5 @@
 /* conn_transfer.h: moves a connection to another lane, in this process or another one, through the shared
- * queue. A complete request goes with it. Used by lanes, the I/O thread and the order to drain. */
+ * queue. A complete request moves with its connection. Used by lanes, the I/O thread and worker_drain.c. */
 #ifndef BB_CONN_TRANSFER_H
 #define BB_CONN_TRANSFER_H
 

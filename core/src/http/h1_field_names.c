@@ -6,9 +6,9 @@
 
 #include "bontebok.h"
 
-/* How far from its slot a name may lie. Without this limit, names chosen to collide would make every
- * lookup walk over all of them. A name that finds no place within the limit never finds one later, so two
- * fields of one name always get the same id. */
+/* How far from the slot of its hash a name may lie. Without this limit, names chosen to collide would make
+ * every lookup walk over all of them. A name that finds no place within the limit never finds one later, so
+ * two fields of one name always get the same id. */
 #define REACH 8
 
 /* These names are known from the start, so that a flood of invented names cannot keep them out. */

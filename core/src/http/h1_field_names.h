@@ -3,15 +3,14 @@
  * names cost no memory. Used by the head parser, which also works without a table.
  *
  * A learned name has an id that never changes and is the same in any letter case. A client sends its fields
- * in the same order in each request. So the table remembers for each name which name came after it, as it
- * was spelled:
+ * in the same order in each request. So the table remembers, for each name, the spelling of the name that
+ * came after it:
  *
  *     after[0]                    "Host:"           the first name of a request
  *     after[id of Host]           "User-Agent:"
  *     after[id of User-Agent]     "Accept:"         and so on
  *
- * An additional or missing field spoils one guess, not the rest.
- */
+ * An additional or missing field spoils one guess, not the rest. */
 #ifndef BB_H1_FIELD_NAMES_H
 #define BB_H1_FIELD_NAMES_H
 
@@ -56,14 +55,15 @@ void bb__field_names_free(struct bb__field_names *names);
 struct bb__name bb__field_names_find(struct bb__field_names *names, uint8_t previous, const char *name,
                                      size_t len);
 
-/* True if the bytes at `at` are the guessed name and its colon. They are a token then, because only tokens
- * are learned. Reads nothing at or past `end`. */
+/* True if the bytes at `at` are the guessed name and its colon. These bytes are then a token, because only
+ * tokens are learned. Reads nothing at or past `end`. */
 static inline bool bb__guess_holds(const struct bb__guess *guess, const char *at, const char *end)
 {
     size_t len = guess->name.len + 1u, here = (size_t)(end - at);
     if (here < 16 || len > 16) return len > 1 && len <= here && memcmp(at, guess->spelling, len) == 0;
 
-    /* Nearly all names: compares sixteen bytes at once; the bytes behind the colon are masked out. */
+    /* Nearly all names take this way. It compares sixteen bytes at once; the bytes after the colon are masked
+     * out. */
     static const uint8_t mask[32] = {255, 255, 255, 255, 255, 255, 255, 255,
                                      255, 255, 255, 255, 255, 255, 255, 255};
     uint64_t seen[2], wanted[2], keep[2];

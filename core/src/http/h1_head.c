@@ -17,7 +17,7 @@ struct input {
     int ran_out;     /* what to return at `end`: BB_AGAIN, or the limit's status */
 };
 
-/* Returns the input cut `more` bytes behind a limit. If the parser reaches that end, the limit is
+/* Returns the input, cut `more` bytes after a limit. If the parser reaches that end, the limit is
  * exceeded. */
 static struct input limited(struct input whole, size_t limit, size_t more, int status)
 {
@@ -74,7 +74,7 @@ static int parse_target(struct input *whole, const struct bb__head_limits *limit
     return BB_OK;
 }
 
-/* RFC 9112 2.3. The bytes behind an unknown major version are not read. An example is the HTTP/2 preface. */
+/* RFC 9112 2.3. The bytes after an unknown major version, such as the HTTP/2 preface, are not read. */
 static int parse_version(struct input *input, struct bb_head *head)
 {
     if (input->end - input->at >= 10 && memcmp(input->at, "HTTP/1.1\r\n", 10) == 0) {
@@ -146,8 +146,8 @@ static int parse_value(struct input *input, struct bb_field *field)
     return BB_OK;
 }
 
-/* Fields that an application must not see. A name with "_" and the same name with "-" have one CGI name,
- * so a client could imitate a field that a proxy sets or removes. Proxy would become HTTP_PROXY, from
+/* Fields that an application must not see. A name with "_" and the same name with "-" have one CGI name, so a
+ * client could imitate a field that a proxy sets or removes. The field Proxy would become HTTP_PROXY, from
  * which programs take the address of their proxy. */
 static bool is_dropped(const struct bb_field *field, const struct bb__head_limits *limits)
 {
@@ -204,7 +204,7 @@ int bb__head_parse(const char *buf, size_t len, const struct bb__head_limits *li
                    size_t *head_len)
 {
     struct input input = {.at = buf, .end = buf + len, .ran_out = BB_AGAIN};
-    static const struct bb_head blank; /* copied: zeroing as compilers do it takes longer than a field */
+    static const struct bb_head blank; /* copied, because compilers' zeroing takes longer than a field */
     *head = blank;
     head->fields = fields;
     int code = parse_request_line(&input, limits, head);

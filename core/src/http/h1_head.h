@@ -18,15 +18,15 @@ struct bb__head_limits {
  * Returns BB_OK: *head is filled; *head_len is the length of the head, with a skipped CRLF and the empty
  * line.
  * BB_AGAIN: no mistake so far, but the head is incomplete.
- * 400..599: the status to send, as soon as it is certain; head->method is set if it was read.
+ * 400..599: the status to send. It is returned as soon as it is certain. head->method is set if it was read.
  * Repeated parsing of a growing buffer gives the same result as parsing it once. */
 int bb__head_parse(const char *buf, size_t len, const struct bb__head_limits *limits,
                    struct bb__field_names *names, struct bb_field *fields, struct bb_head *head,
                    size_t *head_len);
 
-/* Tells whether parsing is worth another try after BB_AGAIN: true if an empty line, or a line end that is
- * not CRLF, has come since. *seen: how many bytes were looked at; starts as the length at the first parse,
- * and is updated. So a head that comes in small pieces costs O(n), not O(n^2). */
+/* Tells whether parsing is worth another try after BB_AGAIN: true if an empty line, or a line end that is not
+ * CRLF, has come since. *seen: number of bytes that were searched. The caller sets it to the length at the
+ * first parse; this function updates it. So a head that comes in small pieces costs O(n), not O(n^2). */
 bool bb__head_ended(const char *buf, size_t len, size_t *seen);
 
 #endif

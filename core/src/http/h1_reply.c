@@ -57,18 +57,18 @@ static enum bb__framing choose_framing(struct bb__h1_reply *reply, uint64_t body
     return reply->minor_version > 0 && reply->chunked_transfer ? BB_FRAMING_CHUNKED : BB_FRAMING_CLOSE;
 }
 
-/* Tells whether Content-Length is sent. 1xx and 204 may not have it (RFC 9110 8.6). HEAD and 304 have the
- * length that the application gave, never the host's body_length, because Rack::Head has emptied that
- * body. A response with both chunked and Content-Length can be read in two ways, and a proxy may take the
- * wrong one (RFC 9112 6.2). */
+/* Tells whether Content-Length is sent. 1xx and 204 may not have it (RFC 9110 8.6). A response to HEAD and a
+ * 304 have the application's Content-Length, never the host's body_length: Rack::Head has emptied the body
+ * that the host measures. A response with both chunked and Content-Length can be read in two ways, and a
+ * proxy may take the wrong one (RFC 9112 6.2). */
 static bool announces_length(const struct bb__h1_reply *reply)
 {
     if (reply->status < 200 || reply->status == 204) return false;
     return reply->has_length && !reply->has_chunked;
 }
 
-/* For the client a 1xx does not end the exchange. It would take the next response for the response to this
- * request. */
+/* A client that gets a 1xx still waits for its response. On a connection that is kept, it would take the
+ * response to its next request for this response. */
 static bool must_close(const struct bb__h1_reply *reply)
 {
     return reply->has_close || reply->status < 200 || reply->framing == BB_FRAMING_APP_DECODED ||

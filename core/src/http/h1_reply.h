@@ -15,9 +15,9 @@ enum bb__framing {
     BB_FRAMING_LENGTH,      /* Content-Length */
     BB_FRAMING_CHUNKED,     /* the core chunks the body */
     BB_FRAMING_APP_CHUNKED, /* the application chunks the body: the bytes are passed on and checked */
-    BB_FRAMING_APP_DECODED, /* the application chunks the body, but the client is HTTP/1.0: decoded, until
-                               close */
-    BB_FRAMING_CLOSE,       /* until close */
+    BB_FRAMING_APP_DECODED, /* the application chunks the body, but the client is HTTP/1.0: the chunks are
+                               decoded, and the body ends with the connection */
+    BB_FRAMING_CLOSE,       /* the body ends with the connection */
 };
 
 struct bb__h1_reply {
@@ -25,8 +25,8 @@ struct bb__h1_reply {
     bool head_method;      /* HEAD */
     uint8_t minor_version; /* of the request */
     bool chunked_transfer; /* the setting */
-    bool keep_alive; /* in: the client and the server would keep the connection. Out: it is kept. head() may
-                        set it to false, and so may part() and end(), which see the actual body */
+    bool keep_alive; /* in: the client and the server would keep the connection; out: the connection is kept.
+                        head() may set this to false; so may part() and end(), which see the actual body */
     /* Facts from the application's fields. */
     bool has_length, has_date, has_server, has_close, has_chunked;
     int status;
@@ -60,25 +60,25 @@ int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t 
 /* The most spans that one call of part() returns: chunk head, bytes, CRLF. */
 #define BB_PART_SPANS 3
 
-/* Frames the front of the body part at[0..len). The bytes then count as sent, so the caller must send or
- * copy all spans completely.
+/* Frames the body part at[0..len), or its first bytes. The framed bytes count as sent, so the caller must
+ * send or copy all spans completely.
  *
- * spans: the bytes to send, in this order. The first span may point to chunk_head, which must live as long
- * as the spans. The other spans point into the part or to static memory. Returns the number of spans,
- * 0..BB_PART_SPANS; no span is empty. *used: how many bytes of the part the spans stand for; more than 0
- * if len is. *used is less than len only if an application's chunks are decoded: call again with the rest.
+ * spans: the bytes to send, in this order. The first span may point to chunk_head, which must live as long as
+ * the spans. The other spans point into the part or to static memory. Returns the number of spans,
+ * 0..BB_PART_SPANS; no span is empty. *used: bytes of the part that are framed or dropped; more than 0 if len
+ * > 0. *used is less than len only if an application's chunks are decoded: call again with the rest.
  *
  * An empty part gives no span, so it never ends a chunked body. Bytes past the end of the body (past
- * Content-Length, after the application's last chunk) are used and give no span; keep_alive is then false.
- * A body that is not wanted (BB_FRAMING_NONE) gives no span either. */
+ * Content-Length, after the application's last chunk) are dropped, and keep_alive becomes false. If the
+ * response has no body (BB_FRAMING_NONE), no part gives a span. */
 unsigned bb__h1_reply_part(struct bb__h1_reply *reply, const char *at, size_t len,
                            char chunk_head[BB_CHUNK_HEAD_MAX], struct bb_slice spans[BB_PART_SPANS],
                            size_t *used);
 
 /* Ends the body. *last: the bytes that must still be sent, static: the last chunk if the core chunks the
  * body, else empty. Returns BB_OK: the body was complete, keep_alive is final. BB_ESHORT: the body was
- * shorter than its Content-Length, or the application's chunks were malformed or not ended. The connection
- * must be reset then, so that the client notices. */
+ * shorter than its Content-Length, or the application's chunks were malformed or not ended. After BB_ESHORT
+ * the connection must be reset, so that the client notices. */
 int bb__h1_reply_end(struct bb__h1_reply *reply, struct bb_slice *last);
 
 /* Writes the head of a chunk with len (> 0) bytes. Returns the length of the head. The caller ends the
@@ -99,7 +99,7 @@ struct bb__h1_error {
 int bb__h1_reply_error(struct bb__buf *out, const struct bb__h1_error *error, struct bb__date *date,
                        const char *server);
 
-/* Returns the length of that body. A response to HEAD has none. */
+/* Returns the length of an error response's body. A response to HEAD has no body. */
 size_t bb__h1_reply_error_length(int status);
 
 #endif

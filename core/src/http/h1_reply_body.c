@@ -11,8 +11,8 @@ size_t bb__h1_chunk_head(char head[BB_CHUNK_HEAD_MAX], uint64_t len)
     return digits + 2;
 }
 
-/* A client would take bytes past Content-Length for the next response. They are cut off, and the
- * connection is closed, because the application has announced something else than it meant. */
+/* A client would take bytes past Content-Length for the next response. So they are cut off. The connection is
+ * closed, because the announced length or the body is wrong. */
 static unsigned cut(struct bb__h1_reply *reply, const char *at, size_t len, struct bb_slice *span)
 {
     if (len > reply->remaining) {
@@ -40,8 +40,8 @@ static unsigned watch(struct bb__h1_reply *reply, const char *at, size_t len, st
     return passed > 0;
 }
 
-/* Finds the next run of body bytes in the application's chunks. Bytes behind the last chunk, or from a
- * mistake on, are used and dropped. */
+/* Finds the next run of body bytes in the application's chunks. Bytes after the last chunk, or after a
+ * malformed byte, are dropped. */
 static unsigned unwrap(struct bb__h1_reply *reply, const char *at, size_t len, struct bb_slice *span,
                        size_t *used)
 {

@@ -1,7 +1,7 @@
-/* h1_reply_fields.c: see h1_reply.h. Sorts the application's fields: most are passed on, some are only
- * noted because the core writes them, some are dropped. If an application puts user input into a field
- * unchecked, this file is the first to see it: no part of a name or value may become a line of its own
- * (response splitting). */
+/* h1_reply_fields.c: see h1_reply.h. Sorts the application's fields: most are passed on, some are only noted
+ * because the core writes them, some are dropped. If an application puts user input into a field unchecked,
+ * this file is the first that checks it: no part of a name or value may become a line of its own (response
+ * splitting). */
 #include "http/h1_reply.h"
 #include "http/h1_scan.h"
 
@@ -18,9 +18,8 @@ static inline bool is_same(const char *name, const char *lower, size_t len)
 
 #define IS(literal) is_same(name, (literal), sizeof(literal) - 1)
 
-/* Fields about this connection belong to the core (RFC 9110 7.6.1). Names that begin with "rack." are
- * between the application and the host. An ordinary name costs one look at its length and at most a few
- * letters. */
+/* Fields about this connection belong to the core (RFC 9110 7.6.1). Names that begin with "rack." are for the
+ * host only. For an ordinary name, the length and at most a few letters are compared. */
 static enum kind kind_of(const char *name, size_t len)
 {
     if (len >= 5 && IS("rack.")) return DROPPED;

@@ -34,8 +34,8 @@ static uint64_t parse(const char *at, const char *end)
     return at == end ? start : 0;
 }
 
-/* Returns 0 for several fields: a proxy that adds its own field may leave the client's field beside it,
- * and nobody can tell which is which. */
+/* Returns 0 for several fields: a proxy that adds its own field may leave the client's field in the request,
+ * and nobody can tell which field is the proxy's. */
 uint64_t bb__request_start(const struct bb_head *head)
 {
     const struct bb_field *found = NULL;

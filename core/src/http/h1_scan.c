@@ -1,5 +1,6 @@
-/* h1_scan.c: see h1_scan.h. Each scanner is written once, with a few operations on a block of 16 bytes
- * that SSE2 and NEON both have. Shorter input is scanned by table, and so is all input on other machines. */
+/* h1_scan.c: see h1_scan.h. Each scanner is written once, with a few operations on blocks of 16 bytes. SSE2
+ * and NEON both have these operations. Shorter input is scanned by table, and so is all input on other
+ * machines. */
 #include "http/h1_scan.h"
 
 #include <stdint.h>
@@ -133,7 +134,7 @@ static inline block marks_path(block bytes)
     return either(marks_target(bytes), equal(bytes, '?'));
 }
 
-/* For at least 16 bytes. The bytes behind the last whole block are scanned in a block that overlaps it. */
+/* Scans 16 bytes or more. The bytes after the last whole block are scanned in a block that overlaps it. */
 static inline const char *scan_blocks(const char *at, const char *end, block (*marks)(block))
 {
     for (; end - at >= 16; at += 16) {

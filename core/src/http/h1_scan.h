@@ -1,6 +1,6 @@
 /* h1_scan.h: finds the first byte that ends a run of allowed bytes. Used by the head parser and the reply
- * encoder. SSE2 on x86-64, NEON on arm64, a table elsewhere (or with -DBB_SCAN_PLAIN). No variant reads at
- * or past `end`. */
+ * encoder. It uses SSE2 on x86-64, NEON on arm64, and a table elsewhere or with -DBB_SCAN_PLAIN. No variant
+ * reads at or past `end`. */
 #ifndef BB_H1_SCAN_H
 #define BB_H1_SCAN_H
 
@@ -14,11 +14,11 @@ const char *bb__scan_value(const char *at, const char *end);
 /* Returns the first byte that a request target must not contain: SP, control bytes, DEL, "#". */
 const char *bb__scan_target(const char *at, const char *end);
 
-/* The same, but also stops at "?", where the query begins. */
+/* As bb__scan_target(), but also stops at "?", where the query begins. */
 const char *bb__scan_path(const char *at, const char *end);
 
-/* Returns the first byte that is not a tchar (RFC 9110 5.6.2). By table in every variant, because names
- * are short. */
+/* Returns the first byte that is not a tchar (RFC 9110 5.6.2). Every variant uses a table, because names are
+ * short. */
 const char *bb__scan_token(const char *at, const char *end);
 
 extern const bool bb__is_tchar[256];

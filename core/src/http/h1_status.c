@@ -1,5 +1,5 @@
-/* h1_status.c: see h1_status.h. The statuses of the IANA registry, as whole status lines: one copy makes
- * the line. */
+/* h1_status.c: see h1_status.h. The table has a whole status line for each status of the IANA registry, so
+ * one memcpy() writes a line. */
 #include "http/h1_status.h"
 
 #include <stdbool.h>

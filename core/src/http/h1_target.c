@@ -1,5 +1,5 @@
-/* h1_target.c: see h1_target.h. Authorities are checked strictly, because applications build links and
- * caches build keys from the host. */
+/* h1_target.c: see h1_target.h. Authorities are checked strictly, because applications build links from the
+ * host, and caches build keys from it. */
 #include "http/h1_target.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 /* ---- uri-host [ ":" port ] ---- */
 
-/* unreserved and sub-delims of RFC 3986 2.2 and 2.3. */
+/* unreserved (RFC 3986 2.3) and sub-delims (2.2). */
 static const bool in_name[256] = {
     ['!'] = true,         ['$'] = true,         ['&'] = true,         ['\''] = true, ['('] = true,
     [')'] = true,         ['*'] = true,         ['+'] = true,         [','] = true,  ['-'] = true,
@@ -35,7 +35,8 @@ static const char *skip_reg_name(const char *at, const char *end)
     }
 }
 
-/* Four numbers of 0 to 255, without leading zeros, which some programs read as octal. */
+/* Four numbers of 0 to 255. Leading zeros are not allowed, because some programs read such numbers as
+ * octal. */
 static bool is_ipv4(const char *at, const char *end)
 {
     for (int octets = 1;; octets++) {

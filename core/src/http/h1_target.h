@@ -1,6 +1,5 @@
-/* h1_target.h: splits request targets and authorities (RFC 9112 3.2, RFC 3986 3.2). Used by the head
- * parser, once it knows where the target begins and ends, and for the Host field. It decodes and
- * normalizes nothing. */
+/* h1_target.h: splits request targets and authorities (RFC 9112 3.2, RFC 3986 3.2). Used by the head parser
+ * for the target, after its end was found, and for the Host field. It decodes and normalizes nothing. */
 #ifndef BB_H1_TARGET_H
 #define BB_H1_TARGET_H
 

@@ -1,14 +1,14 @@
-/* io_limit.c: what the I/O thread does with a request that the host has had for too long. At the soft limit
- * it tells the host, which may end the request in its own way. At the hard limit the client gets its
- * response, and the host is told again. The core cannot end a host's thread that hangs. See io_work.h. */
+/* io_limit.c: what the I/O thread does with a request that takes too long. At the soft limit it informs the
+ * host, which may end the request in its own way. At the hard limit the client gets a 504, and the host is
+ * informed again. The core cannot end a thread of the host that hangs. See io_work.h. */
 #include "http/h1_reply.h"
 #include "io_thread/io_work.h"
 #include "system/access_log.h"
 
 #include <sys/socket.h>
 
-/* ms, when the request reaches the limit. The time for which it has waited for its client does not count.
- * UINT64_MAX: never, or the limit is known to be over. */
+/* ms, when the request reaches the limit. Time that the lane has waited for the client does not count.
+ * UINT64_MAX: never, the lane waits now, or the request is known to be past the limit (known). */
 static uint64_t end_of(const struct bb_lane *lane, uint64_t limit, bool known)
 {
     if (limit == 0 || known || !lane->watched.has_request || atomic_load(&lane->reply.waits))
@@ -42,13 +42,13 @@ uint64_t bb__io_until(struct bb__io_thread *io, const struct bb_lane *lane)
     return bb__io_watches_reader(lane) ? bb__sooner(due, bb__clock_ms() + BB_READERS_LOOK) : due;
 }
 
-/* us, since the host got the request, and before that since the request could be served. */
+/* us since the request could be served: its time in the queue and its time with the host. */
 static uint64_t duration_of(const struct bb_lane *lane)
 {
     return bb__clock_us() - lane->watched.since + lane->request.queue_time;
 }
 
-/* Sends the response as far as the socket takes it. The socket has taken nothing of another response yet. */
+/* Sends the 504 as far as the socket takes it. No byte of another response was sent. */
 static void answer(struct bb__io_thread *io, const struct bb_lane *lane)
 {
     struct bb__conn_context *context = &io->context;
@@ -94,7 +94,7 @@ static enum bb__response_state take(struct bb_lane *lane)
     return BB_RESPONSE_ENDED;
 }
 
-/* Whether the request is past its hard limit. Notes which limits it has passed. */
+/* Notes which limits the request has passed. Returns whether it is past the hard limit. */
 static bool note_limits(struct bb__io_thread *io, struct bb_lane *lane)
 {
     uint64_t time = io->context.now;
@@ -135,14 +135,14 @@ static bool all_hang(const struct bb_worker *worker)
     return worker->lanes;
 }
 
-/* Whether there are connections besides one for each lane. */
 static bool has_others(struct bb_worker *worker)
 {
     return atomic_load(&worker->connections) > atomic_load(&worker->lane_count) ||
            bb__worker_has_queued(worker);
 }
 
-/* If nobody replaces this worker, it goes on waiting: its hosts may return. */
+/* Without a parent nobody replaces this worker. So the worker does not drain: the host's threads may still
+ * return. */
 void bb__io_check_overdue(struct bb__io_thread *io)
 {
     struct bb_worker *worker = io->worker;

@@ -1,13 +1,12 @@
-/* io_queue.c: requests that wait while no lane of any process is idle: in the accept queues and in the
- * shared queue. Where MaxQueue or QueueTimeout limits them, the I/O thread of a busy lane applies the limit.
- * It also takes the connections that were in the accept queues when the worker began to drain. See
- * io_work.h. */
+/* io_queue.c: applies MaxQueue and QueueTimeout to requests that wait in the accept queues and in the shared
+ * queue, while no lane of any process is idle. Also takes the connections that were in the accept queues when
+ * the worker began to drain. Used by the I/O thread of a busy lane. See io_work.h. */
 #include "conn/conn_admission.h"
 #include "io_thread/io_work.h"
 
 #include <stdlib.h>
 
-/* Connections in a row from one listener. */
+/* How many connections are accepted in a row from one listener. */
 #define ACCEPTS_MAX 64
 
 static bool nobody_is_idle(const struct bb_worker *worker)
@@ -17,8 +16,8 @@ static bool nobody_is_idle(const struct bb_worker *worker)
 
 /* ---- new connections ---- */
 
-/* Accepts under the lock, because listeners may be about to be closed. BB_AGAIN: nothing is to be accepted.
- */
+/* Accepts under the lock, because another thread may close the listeners. BB_AGAIN: there is nothing to
+ * accept. */
 static int accept_from(struct bb_worker *worker, int index, int *fd, char *peer)
 {
     int code = BB_AGAIN;
@@ -74,16 +73,16 @@ void bb__io_take_queued(struct bb__io_thread *io, struct bb_lane *lane)
 
 /* ---- requests that wait ---- */
 
-/* Whether the first message has waited for too long, even one without a request: those behind it must not
- * wait. */
+/* Whether the first message has waited for too long. A message without a request counts, too, because the
+ * messages behind it must not wait. */
 static bool is_overdue(const struct bb__io_thread *io, const struct bb__shared_stamp *first)
 {
     uint64_t limit = io->worker->settings.queue_timeout * 1000, now = bb__clock_us();
     return now > first->since && now - first->since >= limit;
 }
 
-/* Takes the first message. False: there is none. A lane may have taken the message that was looked at; then
- * this is the next one, and it goes to the end of the queue if it has not waited for too long. */
+/* Takes the first message. False: there is none. If a lane has just taken the overdue message, this takes the
+ * next one. If that message is not overdue, it goes to the end of the queue. */
 static bool take_first(struct bb__io_thread *io, struct bb_lane *lane, bool *nudged)
 {
     struct bb__conn_context *context = &io->context;
@@ -117,7 +116,8 @@ static void queue_reaper(struct bb__io_thread *io, struct bb_lane *lane)
     bb__scoreboard_end_reaping(worker->scoreboard);
 }
 
-/* Whether something waits. The wake-up may have gone to a lane that was stopped, so another lane is woken. */
+/* Whether something waits. If so, wakes another lane, because the first wake-up may have gone to a lane that
+ * was stopped. */
 static bool is_left_waiting(struct bb_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);

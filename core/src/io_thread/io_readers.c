@@ -1,12 +1,12 @@
-/* io_readers.c: lanes that wait for clients which read slowly. They may wait while no other request waits.
- * If one does, half of all lanes of the server go on. For each of the others the I/O thread resets the
- * slowest reader: the client of a lane, or a client whose response takes the room that the lane waits for.
- * See io_work.h. */
+/* io_readers.c: limits how many lanes wait for clients that read slowly. While other requests wait, at most
+ * half of all lanes of the server may wait for clients. For each lane above that, the I/O thread resets the
+ * slowest reader: the client of the lane, or a client whose response takes the spool room that the lane waits
+ * for. See io_work.h. */
 #include "io_thread/io_work.h"
 
 #include <sys/socket.h>
 
-/* ms, for which the only lane of a server waits for its client in any case. */
+/* ms that the only lane of a server may wait for its client in any case. */
 #define LAST_LANE 1000
 
 /* ---- which lanes wait ---- */
@@ -51,7 +51,8 @@ static bool others_wait(struct bb__io_thread *io)
     return found;
 }
 
-/* Whether the lane is one of those that must go on. */
+/* Whether the lane must stop waiting: more than half of the lanes wait, and its client is one of the
+ * slowest. */
 static bool is_needed(const struct bb__io_thread *io, const struct bb_lane *lane)
 {
     struct bb__scoreboard_waits found = count(io->worker, lane);
@@ -62,14 +63,15 @@ static bool is_needed(const struct bb__io_thread *io, const struct bb_lane *lane
 
 /* ---- which client is reset ---- */
 
-/* Takes the set until it is let go. False: the lane is back, or has just begun its request. */
+/* Takes a parked set, until bb__io_let_go(). False: the lane has its set back, or has just begun its
+ * request. */
 static bool hold_on(struct bb_lane *lane)
 {
     return bb__owner_state_of(bb__owner_look(&lane->owner)) == BB_OWNER_PARKED &&
            bb__owner_unpark(&lane->owner);
 }
 
-/* The slowest client of the set whose response has a file. The lane waits for room in SpoolDir, so other
+/* The slowest client of the set whose response is in a file. The lane waits for room in SpoolDir, so other
  * responses do not matter. */
 static struct bb__conn *slowest_reader(const struct bb__conn_set *set, uint64_t now)
 {
@@ -87,7 +89,7 @@ static struct bb__conn *slowest_reader(const struct bb__conn_set *set, uint64_t 
     return slowest;
 }
 
-/* The lane in whose set a client reads no faster than that, or NULL. */
+/* The lane whose set has the slowest reader with a rate of at most `rate`, or NULL. */
 static struct bb_lane *lane_of_slower(const struct bb__io_thread *io, uint64_t rate)
 {
     struct bb_lane *found = NULL;
@@ -121,7 +123,7 @@ static void reset_in(struct bb__io_thread *io, struct bb_lane *lane)
     bb__conn_set_end(&lane->set, &io->context, conn, BB_CONN_END_RESET);
 }
 
-/* Closes the connection of the lane's own request. The lane sees that and tells its host. */
+/* The lane sees the shutdown and informs its host. */
 static void reset_current(struct bb__io_thread *io, struct bb_lane *lane)
 {
     if (!waits(lane)) return;
@@ -142,8 +144,8 @@ static void reset_slowest(struct bb__io_thread *io, struct bb_lane *waiting)
     if (lane) bb__eventfd_raise(waiting->intake.wake_fd);
 }
 
-/* There may be many slow readers. A request that has waited for one lane does not wait as long for the next.
- */
+/* Slow readers may be many. A request that waits for a second lane must not wait LAST_LANE again, so
+ * awaited_since stays while requests wait. */
 static void note_awaited(struct bb__io_thread *io)
 {
     uint64_t now = io->context.now;

@@ -1,5 +1,5 @@
-/* io_step.c: what every part of the I/O thread does: with one connection, with one set, and with events for
- * the host. See io_work.h. */
+/* io_step.c: functions that all parts of the I/O thread use, for a connection, for a set, and for events. See
+ * io_work.h. */
 #include "io_thread/io_work.h"
 #include "system/access_log.h"
 
@@ -10,8 +10,8 @@ void bb__io_settle(struct bb__io_thread *io, struct bb_lane *lane, struct bb__co
         bb__conn_set_pass(&lane->set, &io->context, conn, &io->worker->shared_queue);
 }
 
-/* If the lane wants its set, it sleeps until this thread wakes it. The lane cannot be freed before, because
- * this thread has the lock. */
+/* A lane that wants its set sleeps until this thread wakes it. The lane cannot be freed before the wake-up,
+ * because this thread holds the I/O thread's lock. */
 void bb__io_let_go(struct bb_lane *lane)
 {
     if (bb__owner_park(&lane->owner)) return;

@@ -1,9 +1,9 @@
-/* io_thread.c: when the I/O thread looks, and which sets it takes. io_work.c is what it does with one set.
- * The thread is awake while lanes have requests. It looks once per tick. If a lane is still on the same
+/* io_thread.c: when the I/O thread looks at the lanes, and which sets it takes. io_work.c is what it does
+ * with one set. The thread looks once per tick while lanes have requests. If a lane is still on the same
  * request at the next look, the request is long, and the thread takes over the lane's set. After
- * BB_QUIET_LOOKS looks without a new request the thread sleeps. The next lane that leaves a connection
- * behind wakes it. The thread announces its sleep before its last look, so either it sees the request or the
- * lane sees that it sleeps. */
+ * BB_QUIET_LOOKS looks without a new request the thread sleeps. The next lane that leaves a connection behind
+ * wakes it. The thread sets `asleep` before its last look. So either the thread sees a new request, or the
+ * lane sees `asleep`. */
 #include "io_thread/io_work.h"
 #include "system/access_log.h"
 
@@ -15,11 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* us. An I/O thread that comes back so much too late was stopped. */
+/* us. If the thread wakes up this much too late, its process was stopped. */
 #define STOPPED 1000000
 
-/* ms. The thread waits no longer than this while requests have a time limit. It would not notice a stop that
- * ends before its wait does. */
+/* ms. The thread waits no longer than this while requests have a time limit: if the process is stopped and
+ * continued during one wait, the thread does not notice. */
 #define COUNTED_WAIT 1000
 
 #define STACK_SIZE (256 * 1024)
@@ -51,8 +51,8 @@ static void remember(struct bb__io_thread *io, struct bb_lane *lane, unsigned re
     pthread_mutex_unlock(&io->link.time_lock);
 }
 
-/* Whether the request was there a tick ago. A new request is noted with the current time, not with the time
- * of this look: the look may have begun long ago, and the limits of the request count from this time. */
+/* Whether the request was there a tick ago. The limits of a new request count from the current time, not from
+ * the beginning of this look, which may be long ago. */
 static bool is_long(struct bb__io_thread *io, struct bb_lane *lane, unsigned word)
 {
     if (!is_busy(word)) return false;
@@ -63,7 +63,7 @@ static bool is_long(struct bb__io_thread *io, struct bb_lane *lane, unsigned wor
     return false;
 }
 
-/* No connection waits for a lane that is ALONE. The set is taken only when the scoreboard is to show the
+/* No connection waits for a lane that is ALONE. Its set is taken only when the scoreboard is to show the
  * request's label. */
 static bool is_long_alone(struct bb__io_thread *io, struct bb_lane *lane, unsigned word)
 {
@@ -87,7 +87,6 @@ static void look_at(struct bb__io_thread *io, struct bb_lane *lane)
     }
 }
 
-/* Whether the I/O thread has the set of a lane, because the lane's request takes long. */
 static bool has_taken_a_set(const struct bb_worker *worker)
 {
     for (struct bb_lane *lane = bb__first_lane(worker); lane; lane = bb__next_lane(lane))
@@ -103,8 +102,8 @@ static bool is_awaited(struct bb_worker *worker)
     return awaited;
 }
 
-/* While one lane of the worker has a long request, the other lanes stop accepting as long as another process
- * has nothing to do at all. Lanes of one host may share a lock, so the other process serves sooner. */
+/* While one lane of the worker has a long request and another process is idle, the worker does not accept.
+ * The long request may hold the host's global lock, so the idle process can serve new connections sooner. */
 static void update_accept_pause(struct bb__io_thread *io)
 {
     struct bb_worker *worker = io->worker;
@@ -118,8 +117,8 @@ static void update_accept_pause(struct bb__io_thread *io)
     if (pause != paused) bb__worker_pause_accepting(worker, pause);
 }
 
-/* us, for which the process or the machine was stopped while the I/O thread waited. The application is not
- * to blame for that time. */
+/* us that the process or the machine was stopped while the I/O thread waited. This time does not count
+ * against the application. */
 static uint64_t time_lost(const struct bb__io_thread *io)
 {
     uint64_t late = io->context.read_at > io->due_back ? io->context.read_at - io->due_back : 0;
@@ -185,8 +184,8 @@ static int until(const struct bb__io_thread *io, uint64_t due)
     return due <= now ? 0 : (int)(bb__sooner(due, latest) - now);
 }
 
-/* If ticks are long, a look that saw a new request is followed by another one after BB_TICK: the new request
- * may be long. */
+/* If ticks are long, a look that saw a new request is followed by another look after BB_TICK, because the new
+ * request may be long. */
 static int tick(struct bb__io_thread *io)
 {
     io->closely = io->fresh && !io->closely;
@@ -304,7 +303,7 @@ bool bb__io_stop(struct bb__io_thread *io)
         bb__eventfd_raise(io->link.kick_fd);
         struct timespec end = bb__io_wait_end();
         if (bb__io_hangs(&io->link) || pthread_timedjoin_np(io->thread, NULL, &end) != 0) return false;
-        bb__conn_context_close(&io->context); /* in a forked child it may be in the middle of a change */
+        bb__conn_context_close(&io->context); /* not in a forked child, where it may be half changed */
     }
     release(io);
     return true;

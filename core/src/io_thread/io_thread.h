@@ -1,6 +1,6 @@
-/* io_thread.h: one thread of each worker that looks after the connections of lanes with long requests. It
- * reads, parses, writes and applies timeouts, and passes complete requests on to lanes that are idle. It
- * sleeps while no lane has a long request. Used by api; it knows no host. */
+/* io_thread.h: one thread of each worker that handles the connections of lanes with long requests. It reads,
+ * parses, writes and applies timeouts, and passes complete requests on to idle lanes. It sleeps while no lane
+ * has a long request. Used by api; it knows no host. */
 #ifndef BB_IO_THREAD_H
 #define BB_IO_THREAD_H
 
@@ -15,23 +15,22 @@ struct bb__io_thread {
     struct bb__batch batch;
     struct bb__source kick_source;
     atomic_bool ends;
-    bool fresh;         /* the last look saw a new request */
-    bool closely;       /* the next look follows after a short wait */
-    unsigned quiet;     /* looks in a row that saw no new request */
-    unsigned brief;     /* looks in a row that saw new requests only */
-    unsigned none_idle; /* looks in a row that saw no idle process */
-    uint64_t
-        waits_since; /* ms, when a request was first seen to wait although lanes are idle; 0: none waits */
-    uint64_t left_since; /* ms, when a connection was first seen to wait for an idle process; 0: none waits */
-    bool found_overdue;  /* the last look saw a request that is past request_timeout */
-    bool emptied;        /* only overdue requests are left, and the parent knows */
+    bool fresh;                 /* the last look saw a new request */
+    bool closely;               /* the next look follows after a short wait */
+    unsigned quiet;             /* looks in a row that saw no new request */
+    unsigned brief;             /* looks in a row that saw new requests only */
+    unsigned none_idle;         /* looks in a row that saw no idle process */
+    uint64_t waits_since;       /* ms, since when a request waits although lanes are idle; 0: none waits */
+    uint64_t left_since;        /* ms, since when a connection waits for an idle process; 0: none waits */
+    bool found_overdue;         /* the last look saw a request that is past request_timeout */
+    bool emptied;               /* only overdue requests are left, and the parent knows */
     uint64_t awaited_since;     /* ms, since when requests wait while lanes wait for clients */
-    uint64_t awaited_at;        /* ms, when that was seen last */
-    uint64_t reset_at;          /* ms, when a reader was reset last; its lane needs a moment to go on */
-    struct bb__event_pace lost; /* how often the host is told of lost connections */
-    struct bb__event_pace slow; /* the same for readers that were reset */
+    uint64_t awaited_at;        /* ms, when such a request was last seen */
+    uint64_t reset_at;          /* ms, when a reader was last reset; its lane needs some time to continue */
+    struct bb__event_pace lost; /* limits events about lost connections */
+    struct bb__event_pace slow; /* limits events about readers that were reset */
     struct bb__event_pace log_losses;
-    struct bb__event_pace trouble; /* the same for a poller that fails */
+    struct bb__event_pace trouble; /* limits events about a poller that fails */
     int tick;                      /* ms between two looks */
     uint64_t due_back;             /* us, when the next look is due at the latest */
 };
@@ -46,8 +45,8 @@ static inline struct bb__io_thread *bb__io_of(const struct bb_worker *worker)
  * BB_ESYSTEM: the worker has none. */
 int bb__io_start(struct bb_worker *worker);
 
-/* Ends and frees the I/O thread. No lane is left. NULL is allowed. False: the thread hangs and goes on using
- * its worker. */
+/* Ends and frees the I/O thread. No lane is left. NULL is allowed. False: the thread hangs and still uses its
+ * worker. */
 bool bb__io_stop(struct bb__io_thread *io);
 
 #endif

@@ -3,14 +3,14 @@
 
 #include <errno.h>
 
-/* Reads in a row of the events of one set. */
+/* How often in a row the events of one set are read. */
 #define TURNS 4
 
 /* ---- parts of a step ---- */
 
-/* Passes on the connections that have a complete request, each once: a connection may return to the list. If
- * the shared queue is full, the others are not looked at, because there may be thousands. Each goes to the
- * end of the list, so the order stays. */
+/* Passes on the connections of the ready list, each once: a connection may return to the end of the list. If
+ * the shared queue is full, the other connections are only moved to the end, in their order. They are not
+ * read, because there may be thousands. */
 static void pass_ready(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb__conn_set *set = &lane->set;
@@ -26,7 +26,7 @@ static void pass_ready(struct bb__io_thread *io, struct bb_lane *lane)
     }
 }
 
-/* Whether it was an event of a connection. Such a connection may have more to read. */
+/* Whether the event was a connection's. Such a connection may have more to read. */
 static bool take_event(struct bb__io_thread *io, struct bb_lane *lane, const struct epoll_event *event)
 {
     struct bb__source *source = event->data.ptr;
@@ -37,9 +37,9 @@ static bool take_event(struct bb__io_thread *io, struct bb_lane *lane, const str
     return true;
 }
 
-/* Reads until nothing is left. The poller reports each set once (edge-triggered). After TURNS reads other
- * sets have their turn. Events that are left when the lane wants its set back are reported again. True:
- * there may be more to read. */
+/* Reads until nothing is left, because the I/O thread's poller reports a set only once (edge-triggered).
+ * After TURNS reads, other sets are next. If the lane wants its set back, the other events are dropped, and
+ * the lane's poller reports them again. True: there may be more to read. */
 static bool take_events(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb__batch *batch = &lane->set.batch;
@@ -63,7 +63,6 @@ static void take_due(struct bb__io_thread *io, struct bb_lane *lane)
     }
 }
 
-/* Has the poller report events of this set. */
 static void watch(struct bb__io_thread *io, struct bb_lane *lane)
 {
     static struct bb__source held = {BB_SOURCE_SET};
@@ -73,7 +72,6 @@ static void watch(struct bb__io_thread *io, struct bb_lane *lane)
 
 /* ---- one step ---- */
 
-/* Makes the context that of this set. */
 static void enter(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb_worker *worker = io->worker;
@@ -87,8 +85,8 @@ static void enter(struct bb__io_thread *io, struct bb_lane *lane)
     if (lane->watched.unheard) watch(io, lane);
 }
 
-/* Passes the idle connections to other workers, if this worker drains and others go on serving. False: some
- * could not be passed on now. */
+/* If this worker drains and others continue to serve, passes the idle connections to them. False: some could
+ * not be passed on now. */
 static bool hand_over(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb_worker *worker = io->worker;

@@ -6,11 +6,11 @@
 #include "io_thread/io_thread.h"
 #include "lane/lane.h"
 
-/* Takes a set over. The set has just become WORKING; it is PARKED afterwards, or given back. */
+/* Takes over a set, which has just become WORKING. Afterwards it is PARKED or given back. */
 void bb__io_begin(struct bb__io_thread *io, struct bb_lane *lane);
 
-/* One more step with a set: something has come, or a timeout is over. The set has become WORKING again; it
- * is PARKED afterwards, or given back. */
+/* Does another step with a set, after an event or a timeout. The set has become WORKING again. Afterwards it
+ * is PARKED or given back. */
 void bb__io_go_on(struct bb__io_thread *io, struct bb_lane *lane);
 
 /* Ends a step: parks the set, or gives it back if the lane wants it. The set is WORKING or RECLAIMED. */
@@ -28,12 +28,13 @@ static inline uint64_t bb__sooner(uint64_t one, uint64_t other)
     return one < other ? one : other;
 }
 
-/* io_step.c: judges lanes of other processes that show that they are idle. waiting: something waits that such
- * a lane would take. *since: ms, when that was seen first; 0: nothing waits. The scoreboard doubts the lanes
- * at first. If something still waits BB_PROMPT later, they do not count as idle until they move. */
+/* io_step.c: checks lanes of other processes that show that they are idle. waiting: something waits that such
+ * a lane should take. If so, the scoreboard doubts these lanes. If something still waits BB_PROMPT later,
+ * they do not count as idle until they move. *since: ms, when something was first seen to wait; 0: nothing
+ * waits. */
 void bb__io_judge_idle(struct bb__io_thread *io, uint64_t *since, bool waiting);
 
-/* io_step.c: does what a connection's last step asks for. A complete request is passed on. */
+/* io_step.c: as bb__conn_set_settle(). A complete request is passed on. */
 void bb__io_settle(struct bb__io_thread *io, struct bb_lane *lane, struct bb__conn *conn,
                    enum bb__conn_next next);
 
@@ -52,20 +53,20 @@ static inline uint64_t bb__io_watch_time(const struct bb_worker *worker)
     return bb__sooner(worker->settings.worker_timeout / 4, 1000);
 }
 
-/* io_limit.c: ends a request that the host has had for too long, or has the host end it. The set is WORKING.
- */
+/* io_limit.c: handles a request that is past a time limit. The soft limit informs the host. The hard limit
+ * also answers the client with 504, or shuts the connection down. The set is WORKING. */
 void bb__io_limit(struct bb__io_thread *io, struct bb_lane *lane);
 
 /* io_limit.c: tells the parent that a request is past request_timeout. If the requests of all lanes are, the
- * worker drains, and the parent hears when nothing else is left. Called after all sets were looked at, with
- * the I/O thread's lock held. */
+ * worker drains. The parent is told again when only these requests are left. Called after all sets were
+ * looked at. */
 void bb__io_check_overdue(struct bb__io_thread *io);
 
-/* io_readers.c: resets clients that read slowly, if lanes wait for them and other requests wait for the
- * lanes. Called before the I/O thread waits. */
+/* io_readers.c: resets clients that read slowly, if lanes wait for them and other requests need these lanes.
+ * Called at the end of each look at the lanes. */
 void bb__io_check_readers(struct bb__io_thread *io);
 
-/* ms between two looks at lanes that have waited for their clients. */
+/* ms between two looks at lanes that wait for their clients. */
 #define BB_READERS_LOOK 100
 static inline bool bb__io_watches_reader(const struct bb_lane *lane)
 {

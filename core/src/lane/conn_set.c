@@ -55,7 +55,8 @@ static void tell_lost(struct bb__conn_context *context, struct bb__event_pace *l
     bb__event_add_paced(&context->events, lost, context->now, &event);
 }
 
-/* A worker that cannot use a request leaves it to another worker this many times. Then it answers. */
+/* Workers that cannot serve a request send it back to the shared queue this many times. After that, such a
+ * worker rejects the request. */
 #define SENT_BACK_MAX 3
 
 enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn_context *context,
@@ -98,12 +99,12 @@ static unsigned awaits_taking(const struct bb__conn *conn)
 void bb__conn_set_end(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
                       enum bb__conn_end end)
 {
-    /* Closing alone does not take it out of the set while a child that was forked, or is about to exec, holds
-     * a duplicate: events would go on coming, for a connection that is freed. In the child the set is the
-     * parent's. */
+    /* Closing alone does not remove the descriptor from the poller while a child that was forked, or is about
+     * to exec, holds a duplicate. Events would still come, for a connection that is freed. A forked child
+     * removes nothing, because the poller is the parent's. */
     if (conn->registered && end != BB_CONN_END_ABANDON) bb__poller_remove(&set->poller, conn->fd);
-    /* A connection that is ready has no timeout and reports no events, so only the end of the set closes it.
-     */
+    /* The connection is not in the ready list. A ready connection has no timeout and reports no events, so it
+     * is ended only together with the whole set. */
     bb__batch_forget(&set->batch, conn);
     if (conn->previous)
         conn->previous->next = conn->next;
@@ -124,7 +125,8 @@ void bb__conn_set_unwatch(struct bb__conn_set *set, struct bb__conn *conn)
     conn->registered = false;
 }
 
-/* The connection is read when it has its turn. The poller would report it each time until then. */
+/* The connection is read when it is the first ready one. Until then the poller would report it at each
+ * look. */
 static void push_ready(struct bb__conn_set *set, struct bb__conn *conn)
 {
     bb__conn_set_unwatch(set, conn);
@@ -170,8 +172,8 @@ static bool watch(struct bb__conn_set *set, struct bb__conn *conn)
     return code == BB_OK;
 }
 
-/* Passes a connection on that is not watched any more. False: the set still owns it. While the first waits
- * for room in the shared queue, later ones stay behind it. */
+/* Passes on a connection that is no longer watched. False: the set still owns it. If the first ready
+ * connection waits for room in the shared queue, no later connection goes before it. */
 static bool hand_on(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
                     const struct bb__shared_queue *shared_queue)
 {

@@ -1,6 +1,6 @@
-/* conn_set.h: the connections of one lane: the poller that reports their events, their timeouts, and those
- * that wait for their turn. A set has one owner at a time, the thread that calls these functions. It knows
- * no host and no listener. */
+/* conn_set.h: the connections of one lane, with the poller that reports their events, their timeouts, and the
+ * list of ready connections, which wait to be served. A set has one owner at a time: the thread that calls
+ * these functions. It knows no host and no listener. */
 #ifndef BB_CONN_SET_H
 #define BB_CONN_SET_H
 
@@ -9,10 +9,10 @@
 
 #include <stdatomic.h>
 
-/* ms. A shorter time may be the scheduler's. */
+/* ms. An owner that looks this much too late was away. A shorter delay may be the scheduler's. */
 #define BB_AWAY_TIME 100
 
-/* Nothing is due until an event comes. */
+/* For due_back: nothing is due until an event comes. */
 #define BB_NOT_DUE (UINT64_MAX - BB_AWAY_TIME)
 
 struct bb__conn_set {
@@ -21,12 +21,12 @@ struct bb__conn_set {
     struct bb__timeouts timeouts;
     struct bb__conn *conns; /* all connections of the set */
     uint64_t count;
-    unsigned unsent;                           /* connections that wait until their client takes something */
-    struct bb__conn *ready_first, *ready_last; /* they have bytes to read and wait for their turn */
+    unsigned unsent;                           /* connections that wait until their client takes bytes */
+    struct bb__conn *ready_first, *ready_last; /* connections with bytes to read */
     unsigned ready_count;
-    bool shared_queue_is_full;           /* it has no room for the first of them */
+    bool shared_queue_is_full;           /* no room for the first ready connection */
     atomic_uint_fast64_t *process_count; /* connections of all sets of the process */
-    uint64_t due_back;                   /* ms, when the owner has to look again */
+    uint64_t due_back;                   /* ms, when the owner must look again at the latest */
     bool has_room;                       /* a connection was closed since the owner set this to false */
     bool hurried;                        /* see bb__conn_set_hurry() */
 };
@@ -35,11 +35,11 @@ struct bb__conn_set {
 int bb__conn_set_open(struct bb__conn_set *set, const struct bb_settings *settings,
                       atomic_uint_fast64_t *process_count);
 
-/* No connection is left. */
+/* The caller has ended all connections. */
 void bb__conn_set_close(struct bb__conn_set *set);
 
-/* The owner looks. now: ms. If it looks much too late, because it was busy or its process was stopped, all
- * timeouts are put off by that time. */
+/* bb__conn_set_look(): the owner calls this at each look at the poller. now: ms. If the look comes much too
+ * late, because the owner was busy or its process was stopped, all timeouts are put off by the delay. */
 void bb__conn_set_excuse(struct bb__conn_set *set, uint64_t now);
 static inline void bb__conn_set_look(struct bb__conn_set *set, uint64_t now)
 {
@@ -54,13 +54,13 @@ void bb__conn_set_add(struct bb__conn_set *set, struct bb__conn *conn);
 void bb__conn_set_end(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
                       enum bb__conn_end end);
 
-/* Does what a connection's last step asks for. BB_CONN_WAIT: watches it, or ends it if that fails.
- * BB_CONN_AGAIN: it becomes the last of the ready ones. BB_CONN_CLOSE: ends it. BB_CONN_REQUEST: returns
- * true, because it has a request to serve. */
+/* next: the result of the last bb__conn_*() call for this connection. BB_CONN_WAIT: watches the connection,
+ * or ends it if that fails. BB_CONN_AGAIN: adds the connection to the end of the ready list. BB_CONN_CLOSE:
+ * ends the connection. BB_CONN_REQUEST: returns true, because the connection has a request to serve. */
 bool bb__conn_set_settle(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
                          enum bb__conn_next next);
 
-/* The poller reports no event of this connection until it is settled again. */
+/* The poller reports no event of this connection until bb__conn_set_settle() watches it again. */
 void bb__conn_set_unwatch(struct bb__conn_set *set, struct bb__conn *conn);
 
 /* Makes a connection of an accepted socket. NULL: out of memory, and the socket is closed. */
@@ -69,24 +69,24 @@ struct bb__conn *bb__conn_set_accept(struct bb__conn_set *set, struct bb__conn_c
 
 enum bb__received {
     BB_RECEIVED_NOTHING, /* the shared queue is empty, or fails */
-    BB_RECEIVED_NUDGE,   /* see bb__worker_nudge() */
+    BB_RECEIVED_NUDGE,   /* a message without a connection: see bb__worker_nudge() */
     BB_RECEIVED_MESSAGE,
 };
 
-/* Takes a message from the shared queue. *conn: the connection that it held, which the set owns from now on,
- * and bb__conn_resume() is next; NULL: the message was for another worker, or is lost. lost: the pace of
- * events about lost connections. */
+/* Takes a message from the shared queue. *conn: the connection in the message. The set owns it, and the
+ * caller calls bb__conn_resume() next. NULL: the message was for another worker, or its connection is lost.
+ * lost: limits how often lost connections are reported. */
 enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn_context *context,
                                        const struct bb__shared_queue *shared_queue,
                                        struct bb__event_pace *lost, struct bb__conn **conn);
 
-/* Passes on a complete request that this lane does not serve. If the shared queue has no room, or it is not
- * its turn, the connection becomes the last of the ready ones. If MaxQueue is reached, the request is
- * rejected. */
+/* Passes a connection with a complete request on to the shared queue. If the shared queue has no room, or
+ * bb__conn_admit() holds the request, the connection goes to the end of the ready list. If MaxQueue is
+ * reached, the request is rejected. */
 void bb__conn_set_pass(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
                        const struct bb__shared_queue *shared_queue);
 
-/* Whether a connection may bring another request, or has one that waits. */
+/* Whether a connection may send another request, or has a request that waits. */
 static inline bool bb__conn_set_may_be_asked(const struct bb__conn_set *set)
 {
     static const enum bb__timeout_kind receiving[] = {BB_TIMEOUT_FRESH, BB_TIMEOUT_HEADER,
@@ -96,16 +96,16 @@ static inline bool bb__conn_set_may_be_asked(const struct bb__conn_set *set)
     return set->ready_first != NULL;
 }
 
-/* Passes on the connections that are idle or have not sent a whole head. False: the shared queue has no room
- * for some of them now. */
+/* Passes on the connections whose client is idle or has not sent a whole head. False: the shared queue has no
+ * room for some of them now. */
 bool bb__conn_set_pass_idle(struct bb__conn_set *set, struct bb__conn_context *context,
                             const struct bb__shared_queue *shared_queue);
 
-/* The worker drains since `began` (ms): clients that are idle, or have not sent a whole request, have little
- * time left. Has an effect once. */
+/* Clients that are idle or have not sent a whole head have little time left: at most wait_time (ms) after
+ * `began` (ms), when the worker began to drain. Only the first call has an effect. */
 void bb__conn_set_hurry(struct bb__conn_set *set, uint64_t wait_time, uint64_t began);
 
-/* Takes the first of the ready connections. There is one. */
+/* Takes the first ready connection. There must be one. */
 struct bb__conn *bb__conn_set_take_ready(struct bb__conn_set *set);
 
 #endif

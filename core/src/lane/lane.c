@@ -12,7 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* What was found in one of the places where requests may wait. */
+/* The result of a look at one of the places where requests may wait. */
 enum found {
     NOTHING,
     PROGRESS, /* something was done there, but no request came of it */
@@ -63,7 +63,7 @@ static enum found take_event(struct bb_lane *lane, struct bb__conn **served)
     case BB_SOURCE_SHARED_QUEUE:
         *served = bb__lane_take_source(lane, event);
         return found_of(*served);
-    case BB_SOURCE_WAKE: /* for bb_lane_wait(): a look must not swallow the event */
+    case BB_SOURCE_WAKE: /* only bb_lane_wait() clears this event */
     case BB_SOURCE_DRAIN:
     case BB_SOURCE_SET:
         return PROGRESS;
@@ -79,14 +79,14 @@ static enum found from_batch(struct bb_lane *lane, struct bb__conn **served)
     return take_event(lane, served);
 }
 
-/* A connection whose timeout is over. The bytes that have come for it are read first, so it may have a
+/* A connection whose timeout is over. Bytes that have arrived are read first, so the connection may have a
  * request. */
 static enum found from_timeouts(struct bb_lane *lane, struct bb__conn **served)
 {
     struct bb__timeout *due = bb__timeout_take_due(&lane->set.timeouts, lane->context.now);
     if (!due) return NOTHING;
     struct bb__conn *conn = bb__conn_of_timeout(due);
-    lane->context.read_at = 0; /* the last look was before other connections were served */
+    lane->context.read_at = 0; /* other connections were served since the last look */
     return settle(lane, conn, bb__conn_on_timeout(conn, &lane->context), served);
 }
 
@@ -95,13 +95,13 @@ static bool has_queued(const struct bb_lane *lane)
     return lane->context.draining && bb__worker_has_queued(lane->worker);
 }
 
-/* Connections that wait in the process and need no look at the poller: see from_waiting(). */
+/* Whether connections wait that need no look at the poller: see from_waiting(). */
 static bool has_waiting(const struct bb_lane *lane)
 {
     return lane->set.ready_first || has_queued(lane);
 }
 
-/* Looks at the poller without waiting: before the turn of a connection that waits in the process, and when
+/* Looks at the poller without waiting, in two cases: a connection that waits in the process would be next, or
  * the last look found something. */
 static enum found from_poller(struct bb_lane *lane)
 {
@@ -115,8 +115,7 @@ static enum found from_poller(struct bb_lane *lane)
     return lane->pick.busy ? PROGRESS : NOTHING;
 }
 
-/* A connection that has had its turn and has more in its buffer, or a connection that was in an accept queue
- * when the order to drain came. */
+/* A ready connection, or a connection that was in an accept queue when the order to drain came. */
 static enum found from_waiting(struct bb_lane *lane, struct bb__conn **served)
 {
     if (!has_waiting(lane)) return NOTHING;
@@ -129,22 +128,23 @@ static enum found from_waiting(struct bb_lane *lane, struct bb__conn **served)
     return found_of(*served);
 }
 
-/* The lane drains, and no other worker may be left to take the connections in the shared queue. */
+/* While the lane drains: takes connections from the shared queue, if no other worker may be left. */
 static enum found from_shared_queue(struct bb_lane *lane, struct bb__conn **served)
 {
     if (!lane->context.draining || !bb__lane_take_left(lane, served)) return NOTHING;
     return found_of(*served);
 }
 
-/* Other places may be filled again and again, so a connection that waits in the process has the next turn. */
+/* New requests may always come to the other places. So after each request from them, a connection of
+ * from_waiting() is next. */
 static enum found turn_of_others(struct bb_lane *lane, enum found found)
 {
     if (found == REQUEST) lane->pick.waiting_turn = has_waiting(lane);
     return found;
 }
 
-/* The next connection with a complete request, or NULL. Something may always come to a lane, so each place
- * has its bound:
+/* The next connection with a complete request, or NULL. New events may always come, so each place has a
+ * limit:
  *
  *     same connection   BB_IN_A_ROW requests in a row
  *     accept queue      BB_IN_A_ROW connections in a row
@@ -196,7 +196,8 @@ static void tick(struct bb_lane *lane)
         bb__worker_take_events(lane->worker, &context->events);
 }
 
-/* Whether the request has waited for at least one tick of the timeouts' clock. The other clock costs more. */
+/* Whether the request has waited for at least one tick of the clock in ms. Only then the clock in us is read:
+ * it costs more. */
 static bool has_waited(const struct bb_lane *lane, const struct bb__conn *conn)
 {
     return conn->ready_at > 0 && conn->ready_at < lane->context.now * 1000;

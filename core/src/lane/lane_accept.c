@@ -1,5 +1,5 @@
-/* lane_accept.c: how a lane takes new connections: when it asks an accept queue again, what it does without
- * descriptors, and how it stops without losing connections that are queued. */
+/* lane_accept.c: how a lane accepts connections: when it calls accept4 again, what it does if descriptors run
+ * out, and how it stops without losing queued connections. */
 #include "lane/lane.h"
 
 #include <errno.h>
@@ -8,10 +8,11 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* ms, for which a worker may have no connection and no descriptor for one. */
+/* ms. A worker that has no connection, and no descriptor for one, for this long asks the parent to replace
+ * it. */
 #define STARVED_TIME 5000
 
-/* ms. A shorter time may be the kernel's ticks. */
+/* ms. A shorter silence may be an effect of the kernel's tick. */
 #define QUEUED_MIN 5
 
 void bb__lane_listen(struct bb_lane *lane)
@@ -21,7 +22,8 @@ void bb__lane_listen(struct bb_lane *lane)
     bb__lane_watch_sources(lane);
 }
 
-/* Another process may have shut the listener down: it would be ready for ever, with nothing in its queue. */
+/* Another process may have shut the listener down. Then the poller would report it for ever, although its
+ * accept queue is empty. */
 static void give_up(struct bb_lane *lane, const struct bb__listener *listener, int error)
 {
     struct bb_worker *worker = lane->worker;
@@ -64,7 +66,7 @@ void bb__lane_resume_accepting(struct bb_lane *lane)
         bb__lane_watch_sources(lane);
 }
 
-/* No connection can be closed for a new one: other code of the process has all descriptors. */
+/* No connection can be closed for a new one: other code of the process holds all descriptors. */
 static void note_starving(struct bb_lane *lane, int error)
 {
     struct bb_worker *worker = lane->worker;
@@ -114,8 +116,8 @@ static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb_
     return conn;
 }
 
-/* Reads a new connection. NULL: there is none, or it has no request yet. ready_at: us, if it was accepted
- * before; else 0. */
+/* Reads a new connection. NULL: there is none, or it has no request yet. ready_at: us, when the connection
+ * was accepted; 0: just now. */
 static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn, uint64_t ready_at)
 {
     if (!conn) return NULL;
@@ -130,8 +132,9 @@ static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn
     return bb__lane_settle(lane, conn, next) ? conn : NULL;
 }
 
-/* The request came while all lanes were busy. TCP tells when. Not each connection has to be asked: if the
- * first one within a millisecond has not waited, the others of that queue have not either. */
+/* Finds out by TCP since when the request has waited, if it came while all lanes were busy. If one connection
+ * of an accept queue has not waited, the next ones within the same millisecond have not either, so they are
+ * not checked. */
 static void note_queueing(struct bb_lane *lane, const struct bb__listener *listener, struct bb__conn *conn)
 {
     if (lane->accept.calm == listener && lane->accept.calm_at == lane->context.now) return;
@@ -166,15 +169,15 @@ struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
 {
     struct bb__queued *queued = bb__worker_take_queued(lane->worker);
     if (!queued) return NULL;
-    lane->turn.told = BB_IN_A_ROW; /* the I/O thread has to know of the other connections that are queued */
+    lane->turn.told = BB_IN_A_ROW; /* the I/O thread must learn of the other queued connections */
     struct bb__conn *conn = take_over(lane, queued->fd, queued->listener, queued->peer);
     uint64_t ready_at = queued->ready_at;
     free(queued);
     return read_at_once(lane, conn, ready_at);
 }
 
-/* bb_worker_drain() has done this already, unless there was no room for all that the queues hold. A lane can
- * close other connections, and wait. */
+/* bb_worker_drain() has taken all queued connections, unless descriptors ran out. The lane takes the rest,
+ * because a lane can close other connections, and wait. */
 void bb__lane_stop_accepting(struct bb_lane *lane)
 {
     if (!lane->accept.listening) return;

@@ -1,9 +1,8 @@
-/* lane_aside.c: how a worker steps aside for a while between two requests. No new connection wakes it; other
- * workers take those that come. See bontebok.h for the contracts. A connection wakes one of all the sleeping
- * lanes that wait for it (EPOLLEXCLUSIVE). The lane that steps aside does not sleep, so it is passed over.
- * But other lanes of its worker would be woken, and could do nothing while the host holds a global lock. So
- * the sources leave every set. The I/O thread has the kept-alive connections meanwhile, or waiting lanes
- * pass them on. */
+/* lane_aside.c: how a worker stops accepting for a while, between two requests (bb_lane_step_aside()). Other
+ * workers take the new connections. A connection wakes one sleeping lane that waits for it (EPOLLEXCLUSIVE).
+ * That could be a lane of this worker, which can do nothing while the host holds its global lock. So the
+ * sources leave the sets of all its lanes. The I/O thread or waiting lanes pass on requests of kept-alive
+ * connections. See bontebok.h for the contracts. */
 #include "lane/lane.h"
 
 static void let_go(struct bb_lane *lane)

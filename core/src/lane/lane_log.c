@@ -1,9 +1,9 @@
-/* lane_log.c: what a lane writes to the access log: the times of a request, the fields of its response, its
- * end. Not called if there is no access log. conn_log.c is for rejected requests. */
+/* lane_log.c: what a lane writes to the access log: the times of a request, the fields of its response, and
+ * how it ended. Not called if there is no access log. conn_log.c is for rejected requests. */
 #include "lane/lane.h"
 #include "system/access_log.h"
 
-/* Larger fields give their memory back. */
+/* A larger response buffer is freed after the request. */
 #define RESPONSE_KEPT (16 * 1024)
 
 void bb__lane_log_begin(struct bb_lane *lane)
@@ -39,7 +39,7 @@ static uint64_t body_length(const struct bb__lane_reply *reply)
     }
 }
 
-/* The clock may have been set meanwhile. */
+/* 0 if the real-time clock was set back. */
 static uint64_t before(uint64_t real, uint64_t duration)
 {
     return real > duration ? real - duration : 0;
@@ -67,8 +67,8 @@ void bb__lane_log_idle(struct bb_lane *lane)
     if (!log->stuck || now >= log->due) bb__access_log_flush(log, now);
 }
 
-/* If requests take long, there are few of them. Each line is written at once, because the next request would
- * delay it. */
+/* After a long request the line is written at once: the next request may be as long, and would delay the
+ * line. */
 void bb__lane_log_end(struct bb_lane *lane, bool aborted)
 {
     const struct bb__lane_reply *reply = &lane->reply;
@@ -110,7 +110,7 @@ void bb__log_tell_losses(struct bb__conn_context *context, struct bb__event_pace
     log->lost = 0;
 }
 
-/* At most once a second, with the number of lines. */
+/* Reports lost lines, at most once a second, with their number. */
 void bb__lane_log_tick(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
@@ -119,7 +119,7 @@ void bb__lane_log_tick(struct bb_lane *lane)
     bb__log_tell_losses(context, &lane->paces.log_losses);
 }
 
-/* Reports lost lines, because there is no later time for it. */
+/* Also reports lost lines, because the lane ends. */
 bool bb__lane_log_last(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;

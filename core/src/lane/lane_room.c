@@ -1,6 +1,6 @@
-/* lane_room.c: which connection is closed if there is no room for another one, because of max_connections or
- * for want of descriptors: the one that is missed least, then the slowest client. Also which connections are
- * not let in. Used by lane_accept.c and lane_shared.c. */
+/* lane_room.c: what a lane does if max_connections is reached or descriptors run out. It closes the least
+ * useful idle connection, or else ends the slowest client, or else rejects the new connection. Used by
+ * lane_accept.c and lane_shared.c. */
 #include "http/h1_reply.h"
 #include "lane/lane.h"
 
@@ -9,25 +9,26 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ms, for which a connection is not closed for another one: a request may be on its way to us, or a response
- * to its client. If it were longer, silent clients could keep all others out. A kept-alive client is told
- * with its next response, if that comes sooner. */
-#define SPARED_TIME      1000
+/* ms. A connection that has been quiet for less is not closed for another one: its request or its response
+ * may be on its way. If the time were longer, silent clients could keep all others out. */
+#define SPARED_TIME 1000
+
+/* ms. The same for a kept-alive connection. Its next response, if that comes sooner, ends the connection. */
 #define SPARED_TIME_IDLE 100
 
-/* Connections that the search for one to close looks at. */
+/* Connections checked in the search for one to close. */
 #define PEEKS_MAX 64
 
-/* ms between two clients that are ended because they are slow: an attack does not end all uploads at once. */
+/* ms between two slow clients that are ended. So an attack does not end all uploads at once. */
 #define ENDS_EVERY 100
 
-/* Connections above the limit: clients that have connected, and whose requests are on their way. */
+/* Connections let in above the limit: new clients, whose requests are on their way. */
 #define SLACK 16
 
 /* ---- idle connections ---- */
 
-/* The connection that has been idle the longest often has a request that is not read yet. That one stays,
- * and the next one is closed. */
+/* Closes the connection that has been idle the longest. If it has a request that is not read yet, which is
+ * often so, it stays, and the next connection is checked. */
 static bool close_oldest(struct bb_lane *lane, enum bb__timeout_kind kind, uint64_t spared_time)
 {
     struct bb__timeout *oldest = bb__timeout_oldest(&lane->set.timeouts, kind);
@@ -46,9 +47,9 @@ static bool close_oldest(struct bb_lane *lane, enum bb__timeout_kind kind, uint6
     return false;
 }
 
-/* Closes the connection that is missed least: the one that has been idle the longest, then the one whose
- * response was sent first, then the one that has been silent the longest, then the one that has been in the
- * middle of a head the longest. False: there is none. */
+/* In this order: the kept-alive connection that has been idle the longest; the lingering one whose response
+ * was sent first; the new one that has been silent the longest; the one that has been in the middle of a head
+ * the longest. */
 bool bb__lane_close_least_missed(struct bb_lane *lane)
 {
     return close_oldest(lane, BB_TIMEOUT_KEEPALIVE, SPARED_TIME_IDLE) ||
@@ -65,8 +66,8 @@ static uint64_t sending_rate(const struct bb__conn *conn, uint64_t now)
     return conn->body_received * 1000 / (time > SPARED_TIME ? time : SPARED_TIME);
 }
 
-/* The slowest client of this kind that is slower than *rate and older than age, or NULL. *rate: bytes per
- * second. */
+/* The slowest client of this kind that is slower than *rate (bytes per second) and older than age (ms), or
+ * NULL. */
 static struct bb__conn *slower(const struct bb_lane *lane, enum bb__timeout_kind kind, uint64_t age,
                                uint64_t *rate)
 {
@@ -101,8 +102,8 @@ static void tell_slow(struct bb_lane *lane, const struct bb__conn *conn, bool se
     if (scoreboard) atomic_fetch_add(sends ? &scoreboard->slow_senders : &scoreboard->slow_readers, 1);
 }
 
-/* The descriptor is wanted now, so the connection does not linger. Bytes that have come are read first,
- * because a reset could overtake the response. */
+/* The descriptor is needed now, so the connection does not linger. Bytes that have arrived are read first:
+ * with unread bytes, closing sends a reset, which could overtake the response. */
 static void refuse_and_close(struct bb_lane *lane, struct bb__conn *conn, const struct bb__h1_error *error)
 {
     (void)bb__conn_reject_with(conn, &lane->context, error);
@@ -140,8 +141,8 @@ void bb__lane_tell_exhausted(struct bb_lane *lane, int error)
     bb__event_add_paced(&lane->context.events, &lane->paces.exhausted, lane->context.now, &event);
 }
 
-/* Whether a connection has to be closed. A lane closes its own connections only. A lane that has less than
- * its share leaves that to other lanes; if they are busy, they do it at their next look. */
+/* Whether this lane must close a connection. A lane closes only its own connections. A lane with less than
+ * its share closes none: the other lanes do, busy ones at their next look. */
 static bool over_limit(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;
@@ -157,8 +158,8 @@ static bool is_above_limit_by(const struct bb_worker *worker, uint64_t more)
            count - more > atomic_load_explicit(&worker->connections_limit, memory_order_relaxed);
 }
 
-/* New clients that have sent nothing are let in, and may send half a request at once. They may be many, so
- * they are not spared. */
+/* New clients that have sent nothing are let in. Many of them may then send half a request at once, so the
+ * slowest is ended at any age. */
 void bb__lane_keep_to_limit(struct bb_lane *lane)
 {
     while (over_limit(lane) && bb__lane_close_least_missed(lane)) continue;
@@ -175,9 +176,9 @@ void bb__lane_make_room(struct bb_lane *lane, int newest)
     if (!lane->accept.sweeps) bb__lane_pause(lane);
 }
 
-/* The request of the new connection is not whole; a whole request is served at once, and its connection
- * ends. If the client has sent nothing yet, its request is on its way, and the connection that has been
- * silent the longest is closed. */
+/* The new connection has no complete request; a complete one is served at once, and its connection ends. If
+ * the client has sent nothing yet, its request is on its way, so the connection that has been silent the
+ * longest is closed. */
 bool bb__lane_find_place(struct bb_lane *lane, const struct bb__conn *conn)
 {
     if (!over_limit(lane) || lane->context.draining || bb__lane_end_slowest(lane) ||
@@ -198,7 +199,7 @@ void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn)
     refuse_and_close(lane, conn, &error);
 }
 
-/* After descriptors have run out the kernel is asked each time: the host may have closed some. */
+/* Once descriptors have run out, asks the kernel each time: the host may have closed some since. */
 static bool has_number(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;

@@ -1,9 +1,9 @@
 /* lane_share.c: a lane that finds several requests at a time serves one, and passes others on while lanes of
  * other processes are idle. The I/O thread does not see requests that are shorter than its tick. Without
- * sharing they would wait behind each other on the lane that has their connections. */
+ * sharing, such requests would wait behind each other on the lane that has their connections. */
 #include "lane/lane.h"
 
-/* Notes how long a request takes on average. The requests of the last look are served by now. */
+/* All requests of the last look are served by now. */
 static void measure(struct bb_lane *lane, uint64_t now)
 {
     if (lane->shares.began == 0 || lane->shares.requests == 0) return;
@@ -76,7 +76,6 @@ static bool others_wait(const struct bb_lane *lane)
     return false;
 }
 
-/* Passes the requests of the batch on behind those that are in the shared queue already. */
 static void queue_up(struct bb_lane *lane)
 {
     struct bb__batch *batch = &lane->set.batch;
@@ -90,8 +89,9 @@ static void drop_batch(struct bb_lane *lane)
     lane->pick.busy = true;
 }
 
-/* If requests are long enough, all lanes share one queue. The lane looks again for requests that have come
- * meanwhile, and a request that is not served at once goes to the end of the shared queue. */
+/* If the mean request is long enough, requests are served in the order of the shared queue. A lane whose last
+ * look is out of date looks again. If requests wait in the shared queue, the requests of the batch go to the
+ * end of it. */
 bool bb__lane_share(struct bb_lane *lane)
 {
     struct bb__batch *batch = &lane->set.batch;

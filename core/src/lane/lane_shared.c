@@ -1,10 +1,10 @@
-/* lane_shared.c: what a lane takes from the shared queue: connections that other lanes have passed on, with
- * the request that is to be served. */
+/* lane_shared.c: how a lane takes connections from the shared queue. Other lanes have passed them on, most
+ * with a complete request. */
 #include "lane/lane.h"
 
-/* A nudge (see bb__shared_queue_nudge()) says that the kernel has told another lane's set of something. This
- * lane's set learns of it when the sources are added again. If the worker has paused accepting, its lanes
- * hear of nothing, so the nudge is passed on. */
+/* A nudge is a message without a connection (bb__shared_queue_nudge()): the kernel has reported something to
+ * another lane, which may be busy. The kernel reports it to this lane when the sources are added again. If
+ * the worker has paused accepting, it adds no sources, and sends the nudge on. */
 static void hear_nudge(struct bb_lane *lane)
 {
     struct bb_worker *worker = lane->worker;
@@ -14,8 +14,7 @@ static void hear_nudge(struct bb_lane *lane)
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* A nudge is not a turn of the shared queue: while all lanes are busy for long, there may be more nudges
- * than requests. */
+/* Skips nudges: while all lanes are busy for long, there may be more nudges than requests. */
 static bool take(struct bb_lane *lane, struct bb__conn **conn)
 {
     const struct bb__shared_queue *shared_queue = &lane->worker->shared_queue;
@@ -28,12 +27,12 @@ static bool take(struct bb_lane *lane, struct bb__conn **conn)
     } while (received == BB_RECEIVED_NUDGE);
     if (nudged) hear_nudge(lane);
     if (nudged || received == BB_RECEIVED_MESSAGE)
-        lane->turn.told = BB_IN_A_ROW; /* the lane that was told of other events may have gone */
+        lane->turn.told = BB_IN_A_ROW; /* the lane to which the kernel reported other events may have ended */
     return received == BB_RECEIVED_MESSAGE;
 }
 
-/* Judges lanes that show that they are idle and have let the request wait. One case may be chance: they may
- * be idle only now. */
+/* The request has waited although lanes of other processes show that they are idle. Lanes that were doubted
+ * before are blamed. The others are only doubted, because they may be idle only now. */
 static void judge_the_idle(const struct bb_lane *lane, const struct bb__conn *conn)
 {
     const struct bb_worker *worker = lane->worker;

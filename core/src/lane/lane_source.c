@@ -1,6 +1,6 @@
-/* lane_source.c: which source is next, if more comes from the listeners and the shared queue than a lane has
- * time for. No source tells how long something has waited, and the kernel reports the sources in the same
- * order each time. */
+/* lane_source.c: which source a lane serves next if several have events: the listeners and the shared queue.
+ * They take turns: no source tells how long something has waited, and the kernel reports the sources in the
+ * same order each time. */
 #include "lane/lane.h"
 
 static bool is_source(const struct epoll_event *event)
@@ -17,7 +17,7 @@ static int place(const struct bb_worker *worker, const struct epoll_event *event
     return (int)((const struct bb__listener *)source - worker->listeners);
 }
 
-/* Sources that are before this one. */
+/* How many sources have their turn before this one. */
 static int distance(const struct bb_lane *lane, const struct epoll_event *event)
 {
     int count = lane->worker->listener_count + 1;

@@ -1,8 +1,7 @@
-/* lane_spread.c: even shares for all lanes that wait for new connections (Spread). The kernel wakes the
- * first lane that waits, again and again. A lane that leaves the wait queue and enters it again is the last.
- * Lanes do so for other reasons as well (set_owner.h), some more often than others, so turns alone would
- * leave most of the work to the lane that does so least. A lane enters again when it has had more requests
- * than the others. */
+/* lane_spread.c: even shares for all lanes that wait for new connections (Spread). The kernel always wakes
+ * the first lane of its wait queue. A lane that leaves the queue and enters it again is the last. It does so
+ * when it has had more requests than the others. Lanes also do so for other reasons (set_owner.h), some lanes
+ * more often. So doing it after a fixed number of connections would not make the shares even. */
 #include "lane/lane.h"
 
 static void forget(struct bb_lane *lane, uint64_t own, uint64_t all)
@@ -11,14 +10,14 @@ static void forget(struct bb_lane *lane, uint64_t own, uint64_t all)
     lane->spread.all += all;
 }
 
-/* Requests that the lane had above the mean of all lanes that could have some; less than 0: below the mean.
- * A lane that is new or was away for long has nothing to catch up. */
+/* How many requests the lane has served above the mean of all lanes that could serve some; negative: below
+ * the mean. A lane that is new, or was away for long, begins at 0. */
 static int64_t lead(struct bb_lane *lane, const struct bb__scoreboard_sum *sum)
 {
     uint64_t own =
         atomic_load_explicit(&lane->intake.slot->requests, memory_order_relaxed) - lane->spread.own;
     uint64_t all =
-        sum->requests - lane->spread.all; /* huge if a lane has ended, because its requests count no more */
+        sum->requests - lane->spread.all; /* huge if a lane has ended, because the sum is smaller then */
     uint64_t lanes = sum->lanes > 0 ? sum->lanes : 1;
     if (all > 2 * BB_SPREAD_MEMORY * lanes) {
         forget(lane, own, all);
@@ -28,8 +27,8 @@ static int64_t lead(struct bb_lane *lane, const struct bb__scoreboard_sum *sum)
     return (int64_t)own - (int64_t)(all / lanes);
 }
 
-/* Whether the lane waits for connections. A lane that finds several at a time, or the next one without
- * waiting, does not. */
+/* Whether the lane waits for connections. It does not if it finds several at a time, or the next one without
+ * waiting. */
 static bool waits(const struct bb_lane *lane)
 {
     return lane->accept.count <= 1 && !lane->pick.busy;

@@ -1,10 +1,10 @@
-/* lane_time.c: what the host asks about the time of its request. The host's threads share a lock, so they
- * know which request it is. The I/O thread counts the time. It waits for no thread of the host, and they do
- * not wait for a step of the I/O thread. See io_limit.c. */
+/* lane_time.c: the host's calls about the time of a lane's current request, which must not change during a
+ * call. The I/O thread counts the time (io_limit.c). It waits for no thread of the host, and no thread of the
+ * host waits for a step of the I/O thread. */
 #include "lane/lane.h"
 
-/* The number of the request, as the I/O thread notes it; 0: there is no request, or the I/O thread does not
- * watch it. */
+/* The number of the request, as in watched.word; 0: there is no request, or the I/O thread does not watch
+ * it. */
 static unsigned request_of(struct bb_lane *lane)
 {
     unsigned word = bb__owner_look(&lane->owner);
@@ -65,5 +65,5 @@ void bb_lane_extend_time(struct bb_lane *lane, uint64_t ms)
     bool told = lane->watched.word == request && lane->watched.warned;
     if (told) lane->watched.warned = lane->watched.late = false;
     pthread_mutex_unlock(&io->time_lock);
-    if (told) bb__io_notice(io); /* it sleeps and does not know of that limit */
+    if (told) bb__io_notice(io); /* it may sleep, and does not know the new limit */
 }

@@ -4,8 +4,8 @@
 
 #include <poll.h>
 
-/* Whether the I/O thread has nothing to do for this lane: no other connection may have to wait, no other
- * lane has to pause, and no limit counts the time. */
+/* Whether the I/O thread has nothing to do for this lane: no other connection can wait for the lane, the
+ * worker has no other lane, and no limit counts the time. */
 static bool is_alone(const struct bb_lane *lane)
 {
     return lane->set.count <= (lane->current != NULL) && !lane->worker->counts_time &&
@@ -13,7 +13,7 @@ static bool is_alone(const struct bb_lane *lane)
            bb__batch_empty(&lane->set.batch) && !lane->accept.from;
 }
 
-/* While the I/O thread is awake, this costs two atomic steps and no system call. */
+/* While the I/O thread is awake, this costs two atomic operations and no system call. */
 void bb__lane_release_set(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;
@@ -30,7 +30,7 @@ void bb__lane_release_set(struct bb_lane *lane)
     bb__io_notice(io);
 }
 
-/* The lane is not treated as alone here: it may be the only one that knows of an event. */
+/* The lane is never ALONE here: perhaps only this lane knows of an event. */
 void bb__lane_release_woken(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;
@@ -42,7 +42,7 @@ void bb__lane_release_woken(struct bb_lane *lane)
     bb__io_notice(io);
 }
 
-/* A lane that was alone has left nothing behind, but new connections may come. */
+/* Also for a lane that is ALONE: new connections may come while it waits. */
 void bb__lane_announce_wait(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;
@@ -80,9 +80,8 @@ static void watch_again(struct bb_lane *lane)
     bb__lane_watch_and_unlock(lane);
 }
 
-/* Takes the set back from the I/O thread, which has dropped the events of the last look. Only the
- * registrations that the I/O thread removed have to be made again. False: the I/O thread is in the middle of
- * a step. */
+/* Takes the set back from the I/O thread. The I/O thread has dropped the events of the last look, so the lane
+ * looks again. Only the sources must be added again. False: the I/O thread is in the middle of a step. */
 static bool take_back(struct bb_lane *lane)
 {
     if (!bb__owner_return(&lane->owner)) return false;
@@ -94,7 +93,7 @@ static bool take_back(struct bb_lane *lane)
     return true;
 }
 
-/* How most requests end. */
+/* The response is complete. */
 static inline void go_on(struct bb_lane *lane)
 {
     struct bb__conn *conn = lane->current;

@@ -1,5 +1,5 @@
-/* lane_watch.c: which sources are in the lane's set. The sources are the listeners and the shared queue.
- * They are in the set while the lane has room for connections. */
+/* lane_watch.c: adds the sources to the lane's set and removes them. The sources are the listeners and the
+ * shared queue. They are in the set while the lane has room for connections. */
 #include "lane/lane.h"
 
 void bb__lane_unwatch_sources(struct bb_lane *lane)
@@ -26,8 +26,8 @@ void bb__lane_pause(struct bb_lane *lane)
     lane->accept.resume = lane->accept.crowded_until = lane->context.now + BB_PAUSE_TIME;
 }
 
-/* While the worker drains, the lane takes the rest slowly: at once, it would take descriptors that the
- * application needs. */
+/* While the worker drains, each pause lasts its full time. If the lane took all queued connections at once,
+ * it would take descriptors that the application needs. */
 uint64_t bb__lane_resumes(const struct bb_lane *lane)
 {
     return lane->set.has_room && !lane->context.draining ? 0 : lane->accept.resume;
@@ -37,7 +37,7 @@ void bb__lane_watch_and_unlock(struct bb_lane *lane)
 {
     bool added = bb__intake_add_sources(&lane->intake, lane->worker);
     pthread_mutex_unlock(&lane->worker->lock);
-    if (!added) bb__lane_pause(lane); /* there was no memory for it */
+    if (!added) bb__lane_pause(lane); /* no memory for all sources */
 }
 
 void bb__lane_watch_sources(struct bb_lane *lane)

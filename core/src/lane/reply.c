@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-/* Up to this size, copying bytes into one send is cheaper than a gather. */
+/* Up to this size, copying bytes into one send is cheaper than a sendmsg of several spans. */
 #define STAGED_MAX (16 * 1024)
 /* The buffer of a larger head is freed. */
 #define STAGED_KEPT (64 * 1024)
-/* Bytes and spans of one call to the socket. */
+/* Limits of one call to the socket. */
 #define RUN_BYTES (256 * 1024)
 #define RUN_SPANS 64
 
@@ -69,15 +69,15 @@ bool bb_reply_sent(const struct bb_lane *lane)
 
 /* ---- the body ---- */
 
-/* Spans that leave together, after the staged bytes. They point into the host's parts, so they are valid for
- * one call only. */
+/* Spans that are sent together, after the staged bytes. They point into the host's parts, so they are valid
+ * during one call only. */
 struct run {
     struct iovec spans[1 + RUN_SPANS]; /* [0] is for the staged bytes */
     char chunk_heads[RUN_SPANS][BB_CHUNK_HEAD_MAX];
     size_t count, chunk_head_count, bytes;
 };
 
-/* Keeps unsent bytes in memory, or after those in the file. */
+/* Keeps unsent bytes: in the response spool if it has bytes already or memory is full, else in memory. */
 static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
 {
     struct bb__conn *conn = lane->current;
@@ -100,8 +100,8 @@ static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
     return BB_OK;
 }
 
-/* Over TCP the end of a connection leaves with its last bytes. That saves a segment, a fifth of what a short
- * request costs. */
+/* Over TCP the FIN leaves with the last bytes. This saves a segment, which is a fifth of the cost of a short
+ * request. */
 static bool ends_with_staged(const struct bb_lane *lane)
 {
     const struct bb__lane_reply *reply = &lane->reply;
@@ -147,7 +147,7 @@ static int send_run(struct bb_lane *lane, struct run *run)
     return BB_OK;
 }
 
-/* Copies a small span behind the head while the run is empty. A larger span is pointed at. */
+/* Copies a small span behind the head while the run is empty. Otherwise the run points to the span. */
 static int add_span(struct bb_lane *lane, struct run *run, const struct bb_slice *span)
 {
     struct bb__buf *staged = &lane->reply.staged;
@@ -182,7 +182,7 @@ static bool run_is_full(const struct run *run)
            run->chunk_head_count == RUN_SPANS;
 }
 
-/* Sends a run. The client may take what was kept before the next run. */
+/* Sends a run, then the bytes that are kept, as far as the client takes them. */
 static int make_way(struct bb_lane *lane, struct run *run)
 {
     int code = send_run(lane, run);
@@ -196,7 +196,8 @@ static uint64_t bytes_of(const struct bb_slice *parts, size_t count)
     return bytes;
 }
 
-/* If memory has no room for the rest, the rest is not copied: the lane has to wait in any case. */
+/* If memory has no room for the whole rest, nothing of the rest is copied, because the lane has to wait in
+ * any case. */
 static bool has_to_wait(const struct bb_lane *lane, uint64_t rest)
 {
     const struct bb__conn *conn = lane->current;
@@ -238,7 +239,7 @@ static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_
     }
     if (code == BB_OK && last && !lane->reply.ended) code = add_end(lane, &run);
     if (code != BB_OK) return code;
-    /* The end of a body with a Content-Length has no bytes. */
+    /* There may be nothing to send: the end of a body with a Content-Length has no bytes. */
     if (bb__buf_len(&lane->reply.staged) + run.bytes > 0)
         code = send_run(lane, &run);
     else if (last && lane->worker->settings.request_timeout > 0 && !bb__lane_may_send(lane))
@@ -282,7 +283,7 @@ int bb_reply_end(struct bb_lane *lane)
         return lane->reply.ended_as;
     }
     conn->keep_alive = lane->reply.encoder.keep_alive;
-    lane->context.now = bb__clock_ms(); /* the host's time is not the client's */
+    lane->context.now = bb__clock_ms(); /* the client's timeouts begin now */
     tidy_staged(lane);
     if (lane->context.log) bb__lane_log_end(lane, false);
     bb__lane_reclaim_set(lane, BB_THEN_GO_ON);

@@ -1,11 +1,12 @@
-/* reply_wait.c: how a lane waits for the client of its request. It waits for a moment first, because a file
- * costs more. If neither memory nor the spool has room for the rest, it waits until there is room. The I/O
- * thread ends that wait if other requests need the lane (io_readers.c). See bontebok.h for the contracts. */
+/* reply_wait.c: how a lane waits for the client of its request. It first waits for a millisecond or two
+ * (BB_MOMENT), because writing to a file costs more. If neither memory nor the spool has room for the rest,
+ * it waits until there is room. The I/O thread ends this wait if other requests need the lane (io_readers.c).
+ * See bontebok.h for the contracts. */
 #include "lane/lane.h"
 
 #include <limits.h>
 
-/* ms between two looks at most. The I/O thread learns the client's rate at each look. */
+/* ms, the longest wait. After each wait the I/O thread learns the client's rate. */
 #define LOOK_EVERY 100
 
 static struct bb__conn *current(const struct bb_lane *lane)
@@ -26,7 +27,7 @@ void bb__reply_note_progress(struct bb_lane *lane)
     lane->current->untaken = bb__sock_untaken(lane->current->fd);
 }
 
-/* ms, for which the client may still take nothing; fits poll. */
+/* ms that the client may still take nothing; -1: no limit. For poll(). */
 static int wait_time(const struct bb_lane *lane)
 {
     uint64_t limit = lane->worker->settings.write_timeout;
@@ -36,8 +37,8 @@ static int wait_time(const struct bb_lane *lane)
     return limit - stalled > INT_MAX ? INT_MAX : (int)(limit - stalled);
 }
 
-/* Looks whether the client has taken something, and notes it. The socket becomes writable only when much of
- * its buffer, which may be megabytes, is free. A client that takes little at a time needs longer for that. */
+/* Returns whether the client has taken something, and notes it. The socket becomes writable only when much of
+ * its buffer, perhaps megabytes, is free. */
 static bool look_for_progress(struct bb_lane *lane)
 {
     if (bb__sock_untaken(lane->current->fd) >= lane->current->untaken) return false;
@@ -45,7 +46,7 @@ static bool look_for_progress(struct bb_lane *lane)
     return true;
 }
 
-/* The host may go on for long without having to wait, so the write timeout is checked here as well. */
+/* The host may write for long without waiting, so write_timeout is checked here as well. */
 int bb__reply_flush_pending(struct bb_lane *lane)
 {
     struct bb__conn *conn = lane->current;
@@ -63,8 +64,8 @@ int bb__reply_flush_pending(struct bb_lane *lane)
     return BB_OK;
 }
 
-/* The kernel counts waiting bytes of a unix socket with its own overhead, which is a hundred times the bytes
- * of small parts. So the result may become smaller. */
+/* For a unix socket, the kernel counts untaken bytes with its own overhead: a hundred times the bytes of
+ * small parts. So the result may be smaller than the result of an earlier call. */
 static int64_t taken_so_far(const struct bb_lane *lane)
 {
     return lane->reply.given - bb__sock_untaken(lane->current->fd);
@@ -80,8 +81,8 @@ static bool is_too_slow(const struct bb_lane *lane)
 
 /* ---- waiting ---- */
 
-/* Waits for one look. BB_OK: there is room; BB_AGAIN: bb_lane_wake() was called; BB_EGONE: there is no room.
- * If the process is stopped meanwhile, that time does not count. */
+/* Waits for at most `look` ms. BB_OK: there is room; BB_AGAIN: bb_lane_wake() was called; BB_EGONE: there is
+ * no room. If the process is stopped during the wait, that time does not count. */
 static int wait_for_room(struct bb_lane *lane, int look)
 {
     uint64_t since = bb__clock_ms();
@@ -119,16 +120,16 @@ static void show_rate(struct bb_lane *lane)
     if (lane->intake.slot) atomic_store(&lane->intake.slot->taking, taking);
 }
 
-/* taken_so_far() may become smaller. The client must not count as slower later for that. */
+/* taken_so_far() may become smaller. The client must not count as slower because of that. */
 static void correct_taken_before(struct bb_lane *lane)
 {
     int64_t taken = taken_so_far(lane);
     if (taken < lane->reply.taken_before) lane->reply.taken_before = taken;
 }
 
-/* Waits for at most slice ms. *left: ms, for which the client may take nothing from now on; -1: without
- * limit. BB_OK; BB_AGAIN: bb_lane_wake() was called; BB_EGONE: the client has closed the connection, has
- * taken nothing for too long, or is too slow. */
+/* Waits for at most slice ms. *left: ms that the client may take nothing from now on; -1: no limit. BB_OK;
+ * BB_AGAIN: bb_lane_wake() was called; BB_EGONE: the client has closed the connection, has taken nothing for
+ * too long, or is too slow. */
 static int wait_for_slice(struct bb_lane *lane, int slice, int *left)
 {
     int code = wait_for_room(lane, slice);
@@ -156,8 +157,8 @@ static int wait_for_client(struct bb_lane *lane)
     return code;
 }
 
-/* From now on the I/O thread may end the wait. It compares the rates of waiting lanes, so the rate is set
- * first. */
+/* When `waits` is set, the I/O thread may end the wait. It compares the rates of waiting lanes, so the rate
+ * is set first. */
 static void begin_to_wait(struct bb_lane *lane)
 {
     bool is_first = atomic_load_explicit(&lane->reply.taking, memory_order_relaxed) == 0;

@@ -17,8 +17,8 @@ static char *cut(char *to, size_t *spare)
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Returns a word with the top bit set of each byte that is 0, and perhaps of some bytes above the first
- * one. */
+/* Returns a word in which the top bit of each byte that was 0 is set. The top bits of bytes above the first 0
+ * may be set, too. */
 static inline uint64_t zeros(uint64_t word)
 {
     return (word - EACH(1)) & ~word & EACH(0x80);
@@ -61,8 +61,8 @@ char *bb__log_escape(char *to, size_t *spare, struct bb_slice bytes)
     return to;
 }
 
-/* Returns the length of the UTF-8 character (RFC 3629 4) that begins here, or 0 if none does. C1 control
- * characters count as invalid, because a terminal may obey them. */
+/* Returns the length of the UTF-8 character (RFC 3629 4) that begins here, or 0 if no character does. C1
+ * control characters count as invalid, because a terminal may obey them. */
 static size_t utf8_length(const unsigned char *at, size_t room)
 {
     unsigned char first = at[0], low = 0x80, high = 0xbf;

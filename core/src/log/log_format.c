@@ -36,7 +36,7 @@ static const struct {
 #define TIME_MAX   64
 /* Bytes around an escaped value: quotes, and the dots if it is cut. */
 #define VALUE_MAX 5
-/* The same for a request line. Its method and target are escaped values. */
+/* Bytes around the two escaped values of a request line: its method and its target. */
 #define REQUEST_LINE_MAX (VALUE_MAX + sizeof "  HTTP/1.1")
 
 struct directive {
@@ -96,9 +96,9 @@ static bool begins_with(struct bb_slice name, const char *word)
     return name.len >= strlen(word) && memcmp(name.at, word, strlen(word)) == 0;
 }
 
-/* "begin:" asks for the time when the request came, which is the only time here. "end" and "end:" ask for
- * the time when the response ended. They are rejected; otherwise strftime() would take them for text and
- * write it into each line. */
+/* "begin:" asks for the time when the request came, which is the only time here. "end" and "end:" ask for the
+ * time when the response ended. Both are rejected; otherwise strftime() would write them into each line as
+ * text. */
 static bool is_known_time(struct bb_slice *name)
 {
     static const char begin[] = "begin:";

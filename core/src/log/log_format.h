@@ -1,9 +1,8 @@
-/* log_format.h: the format of an access log, compiled from Apache's notation into a list of small steps.
- * Compiled once, then shared by all lanes, read-only. log_line.c makes lines with it. Knows no file and no
- * clock.
+/* log_format.h: the format of an access log, compiled from Apache's notation into a list of small steps. It
+ * is compiled once and not changed after that; all lanes share it. log_line.c makes lines with it. It knows
+ * no file and no clock.
  *
- *     "%h %{Referer}i\n"      PEER  TEXT " "  REQUEST_FIELD "Referer"  TEXT "\n"
- */
+ *     "%h %{Referer}i\n"      PEER  TEXT " "  REQUEST_FIELD "Referer"  TEXT "\n" */
 #ifndef BB_LOG_FORMAT_H
 #define BB_LOG_FORMAT_H
 
@@ -50,7 +49,7 @@ struct bb__log_step {
 
 #define BB_LOG_STEPS_MAX 128
 
-/* The longest time in strftime()'s notation. */
+/* The most bytes that strftime() may write for one step. */
 #define BB_LOG_TIME_AS_MAX 128
 
 /* Each line has room for at least this many bytes of client data. */
@@ -71,8 +70,8 @@ struct bb__log_format {
     char text[BB_ACCESS_LOG_FORMAT_MAX + BB_LOG_STEPS_MAX]; /* names end with NUL */
 };
 
-/* Compiles the notation: NUL-terminated, or the name of a format. Returns BB_OK, or BB_EFORMAT with the
- * reason in `fault`. */
+/* Compiles a format. notation: the name of a format, or a text with directives; NUL-terminated. Returns
+ * BB_OK, or BB_EFORMAT with the reason in `fault`. */
 int bb__log_format_compile(struct bb__log_format *format, const char *notation, char fault[BB_FAULT_MAX]);
 
 #endif

@@ -215,8 +215,7 @@ static void put_response_field(struct line *line, struct bb_slice wanted)
 
 static const struct bb_slice request_id = {"X-Request-Id", sizeof "X-Request-Id" - 1};
 
-/* The application's field has priority: if the client's id is not usable, the application makes one of its
- * own. */
+/* The application's field has priority: if the client's id is not usable, the application makes a new id. */
 static void put_request_id(struct line *line)
 {
     if (has_response_field(line->entry, request_id))

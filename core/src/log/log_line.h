@@ -17,21 +17,21 @@ struct bb__log_entry {
     const char *peer;     /* NUL-terminated */
     int status;
     uint64_t body_length;
-    uint64_t time;                  /* microseconds since 1970, when the request had come */
+    uint64_t time;                  /* when the request came; microseconds since 1970 */
     uint64_t duration;              /* microseconds */
-    uint64_t queued, proxy_queued;  /* microseconds: in the queue; since a proxy had it */
+    uint64_t queued, proxy_queued;  /* queued: in the server's queue; proxy_queued: since the proxy; us */
     const struct bb__buf *response; /* filled by bb__log_keep() */
     uint16_t port;                  /* of the listener */
     int pid;
-    char connection; /* '+': it is kept, '-': it is closed, 'X': it was aborted */
+    char connection; /* '+': kept, '-': closed, 'X': aborted */
 };
 
 /* Writes the line and its line feed, at most `max` bytes (BB_LOG_LINE_MIN or more). Returns the length. */
 size_t bb__log_line(const struct bb__log_format *format, const struct bb__log_entry *entry,
                     struct bb__log_time *time, char *to, size_t max);
 
-/* Copies into `kept` the fields of a response head that the format needs. The head consists of status
- * line, field lines and empty line. Without memory some fields are missing. */
+/* Copies into `kept` the fields of a response head that the format needs. The head consists of status line,
+ * field lines and empty line. If memory runs out, some fields are missing. */
 void bb__log_keep(const struct bb__log_format *format, struct bb__buf *kept, const char *head, size_t len);
 
 #endif

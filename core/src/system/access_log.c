@@ -80,7 +80,7 @@ static bool has_room(const struct bb__access_log *log)
 
 void bb__access_log_add(struct bb__access_log *log, const struct bb__log_entry *entry, uint64_t now)
 {
-    /* Before a line is lost, the target is tried once more, but only once per tick of the clock. */
+    /* Before a line is lost, the target is tried again, but at most once per ms. */
     if (!has_room(log) && (!log->stuck || now > log->tried)) bb__access_log_flush(log, now);
     if (!has_room(log)) {
         log->lost++;

@@ -13,12 +13,11 @@
 
 #define BB_LOG_BUFFER (64 * 1024)
 
-/* ms. If no line has come for so long, the lines are written. */
+/* ms. The lines are written when no other line has come for this time. */
 #define BB_LOG_PAUSE 20
 /* ms. The oldest line waits no longer than this. */
 #define BB_LOG_AGE 1000
-/* ms. A lane that has nothing else to do before it ends waits so long for a target that does not take all
- * lines. */
+/* ms. Before a lane ends, it waits at most this long for a target that does not take all lines. */
 #define BB_LOG_LAST 200
 
 struct bb__access_log {
@@ -30,14 +29,14 @@ struct bb__access_log {
     size_t len;
     uint64_t due;   /* ms, when the lines are to be written, if there are any */
     bool stuck;     /* the target did not take all lines the last time */
-    uint64_t rest;  /* ms between two attempts then: BB_LOG_PAUSE to BB_LOG_AGE */
+    uint64_t rest;  /* ms between two attempts while `stuck`: BB_LOG_PAUSE to BB_LOG_AGE */
     uint64_t tried; /* ms, when the lines were last written */
     bool cut;       /* the target has the beginning of a line, and will not get the rest of it */
     unsigned lost;  /* lost lines; the owner logs their number, and sets it to 0 */
-    int error;      /* errno of the loss */
+    int error;      /* errno of the last write that failed */
     int pid;
-    uint64_t ready_at,
-        handed_out; /* us (bb__clock_us()): when the current request had come, when the host got it */
+    uint64_t ready_at, /* us (bb__clock_us()), when the current request had come */
+        handed_out;    /* us, when the host got it */
 };
 
 /* Returns NULL when out of memory. Borrows both arguments. */
@@ -46,8 +45,10 @@ struct bb__access_log *bb__access_log_new(const struct bb__log_format *format, s
 /* Drops lines that were not written. They do not count as lost. NULL is allowed. */
 void bb__access_log_free(struct bb__access_log *log);
 
-/* Adds a line; writes the lines. now: bb__clock_ms(). */
+/* Adds a line, or counts it as lost if there is no room. now: bb__clock_ms(). */
 void bb__access_log_add(struct bb__access_log *log, const struct bb__log_entry *entry, uint64_t now);
+
+/* Writes the lines. Those that the target does not take stay. */
 void bb__access_log_flush(struct bb__access_log *log, uint64_t now);
 
 /* Drops the lines that were not written. They count as lost. */
@@ -59,7 +60,7 @@ static inline void bb__access_log_tick(struct bb__access_log *log, uint64_t now)
     if (log->len > 0 && now >= log->due) bb__access_log_flush(log, now);
 }
 
-/* Returns ms: if no line comes for so long, the lines are to be flushed. -1: there are no lines. */
+/* Returns the ms after which the lines are to be flushed if no other line comes. -1: there are no lines. */
 int bb__access_log_wait(const struct bb__access_log *log, uint64_t now);
 
 #endif

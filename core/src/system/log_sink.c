@@ -23,8 +23,8 @@ static int open_for_lines(const char *path, int mode)
     return open(path, mode | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0644);
 }
 
-/* A FIFO is opened for reading as well. So it can be opened without a reader, and no line is lost when the
- * reader is restarted. If the FIFO's owner does not let us read, it is opened for writing only. */
+/* A FIFO is opened for reading as well, so no reader is needed, and no line is lost when the reader is
+ * restarted. If the FIFO's owner does not let us read, it is opened for writing only. */
 static int open_path(const char *path)
 {
     struct stat status;
@@ -52,7 +52,7 @@ static int open_inherited(struct bb__log_sink *sink, int standard)
         (void)snprintf(path, sizeof path, "/proc/self/fd/%d", standard);
         int fd = open_for_lines(path, O_WRONLY);
         if (fd >= 0) return fd;
-        sink->kind = BB_LOG_SINK_SHARED; /* it is another user's, or there is no /proc */
+        sink->kind = BB_LOG_SINK_SHARED; /* the pipe belongs to another user, or there is no /proc */
     }
     return fcntl(standard, F_DUPFD_CLOEXEC, 3);
 }
@@ -161,8 +161,8 @@ static size_t piece(const char *lines, size_t len)
     return feed ? (size_t)(feed + 1 - lines) : PIPE_BUF;
 }
 
-/* poll() alone is not enough: if there is room, all processes that share the pipe see it, and only one of
- * them gets it. If the kernel has RWF_NOWAIT, the write itself does not wait. */
+/* poll() alone is not enough: another process may fill the pipe between poll() and write(), and write() would
+ * wait. If the kernel has RWF_NOWAIT, the write itself does not wait. */
 static ssize_t push_shared(int fd, const char *bytes, size_t len)
 {
 #ifdef RWF_NOWAIT

@@ -1,6 +1,6 @@
 /* log_sink.h: where an access log goes: a file, a pipe, standard output, standard error or syslog. Each
- * worker has one, to which its lanes write at the same time. Wraps the system calls: no write waits for a
- * reader. Used by access_log.c and the worker. Knows lines, not their contents. */
+ * worker has one sink, and its lanes write to it at the same time. Wraps the system calls: no write waits for
+ * a reader. Used by access_log.c and the worker. Knows lines, not their contents. */
 #ifndef BB_LOG_SINK_H
 #define BB_LOG_SINK_H
 
@@ -26,15 +26,15 @@ struct bb__log_syslog {
 };
 
 struct bb__log_sink {
-    atomic_int fd; /* -1: not opened yet. Then it never changes, so that writers need no lock */
+    atomic_int fd; /* -1: not opened yet. Once opened, it never changes, so writers need no lock */
     enum bb__log_sink_kind kind;
     const char *path; /* if the target was opened by name, else NULL */
-    int standard;     /* standard output or error, if the target is one of these */
+    int standard;     /* 1 or 2, if the target is standard output or error */
     size_t line_max;  /* the longest line that may be written; never changes */
     struct bb__log_syslog syslog;
 
     const char *target;
-    atomic_bool opening; /* a thread tries to open it, and alone uses the fields above and the next one */
+    atomic_bool opening; /* one thread opens the target; it alone uses `retry` and the fields above */
     uint64_t retry;      /* ms, when the next attempt is allowed */
     atomic_int error;    /* errno of the last attempt */
 };
@@ -46,8 +46,9 @@ struct bb__log_sink {
  * reason in `fault`; BB_ESYSTEM with errno: writers will try again. */
 int bb__log_sink_open(struct bb__log_sink *sink, const char *target, char fault[BB_FAULT_MAX]);
 
-/* Opens the path again, or a target that could not be opened. If standard output or error is a file that
- * was replaced, follows it. BB_OK, also if there is nothing to do; BB_ESYSTEM: nothing has changed. */
+/* Opens the path again, or a target that could not be opened before. If standard output or error was a file
+ * and is now another file, lines go to the new file. BB_OK, also if there is nothing to do; BB_ESYSTEM:
+ * nothing has changed. */
 int bb__log_sink_reopen(struct bb__log_sink *sink);
 
 /* Writes lines, each with its line feed. Returns how many bytes were taken. If some were not, *error is

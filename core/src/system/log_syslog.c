@@ -1,5 +1,5 @@
-/* log_syslog.c: the local syslog as the target of an access log: its settings, and one datagram per line
- * in the form of RFC 3164 for /dev/log, which has no host name. See log_sink.h. */
+/* log_syslog.c: the local syslog as the target of an access log: its settings, and one datagram per line. The
+ * form is that of RFC 3164 without the host name, as usual for /dev/log. See log_sink.h. */
 #include "log/log_time.h"
 #include "system/log_sink.h"
 
@@ -46,7 +46,7 @@ static int find(struct bb_slice word, const char *const *names, size_t count)
     return -1;
 }
 
-/* RFC 3164 4.1.3 has letters and digits. For a receiver the tag ends at the first byte that is neither. */
+/* RFC 3164 4.1.3 allows only letters and digits, and the first other byte ends the tag. */
 static bool is_tag(struct bb_slice word)
 {
     for (size_t i = 0; i < word.len; i++)
@@ -122,7 +122,7 @@ int bb__log_syslog_open(const struct bb__log_syslog *syslog)
     return -1;
 }
 
-/* A syslog that was restarted has a new socket under the same name. */
+/* A syslog that was restarted has a new socket under the same name, so this connects again. */
 static bool send_line(const struct bb__log_sink *sink, struct iovec *parts)
 {
     const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};

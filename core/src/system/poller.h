@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Events per wait: few enough that the lane has not many in hand when it gets a long request, and enough
- * to make the call cheap. */
+/* Events per wait: few, because events wait while the lane serves a long request, but enough to make the call
+ * cheap. */
 #define BB_BATCH 16
 
 struct bb__poller {
@@ -35,7 +35,8 @@ void bb__poller_remove(struct bb__poller *poller, int fd);
 /* Adds a listener that other lanes and processes wait for as well. An event wakes one lane that sleeps. */
 int bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag);
 
-/* Adds the descriptor of another poller. It is reported once each time that something has come there. */
+/* Adds the descriptor of another poller. It is edge-triggered: reported once each time that something new has
+ * come there. */
 int bb__poller_add_edge(struct bb__poller *poller, int fd, void *tag);
 
 /* Fills *batch, whose events must all have been handled. timeout_ms: 0 does not wait, -1 waits without
@@ -43,8 +44,7 @@ int bb__poller_add_edge(struct bb__poller *poller, int fd, void *tag);
  * wait will fail, too. */
 int bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int timeout_ms);
 
-/* Makes an eventfd readable; clears it. bb__eventfd_raise() may be called in any thread and signal
- * handler: it keeps errno. */
+/* Makes an eventfd readable. Any thread, and signal handlers, because errno is kept. */
 void bb__eventfd_raise(int fd);
 void bb__eventfd_clear(int fd);
 

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* The space of a file's front is given back in steps of so many bytes, if the file system supports this. */
+/* Bytes: see give_back_front(). */
 #define STEP (1024 * 1024)
 
 void bb__response_spool_start(struct bb__response_spool *response_spool)
@@ -54,8 +54,8 @@ static size_t put_in_file(struct bb__response_spool *response_spool, const char 
     return done;
 }
 
-/* A response may go on for days, a little ahead of its client. So the space of bytes that were sent is
- * given back. */
+/* A response may last for days, with the client always a little behind. So the space of bytes that were sent
+ * is given back, if the file system supports this. */
 static void give_back_front(struct bb__response_spool *response_spool)
 {
 #ifdef FALLOC_FL_PUNCH_HOLE

@@ -56,7 +56,7 @@ static bool is_gone(int pid)
     return pid != 0 && kill(pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Clears the slots of processes that were killed together with their parent. Nobody else does this. */
+/* Clears the slots of processes that were killed together with their parent. No other code clears them. */
 static void clear_the_gone(struct bb_scoreboard *scoreboard)
 {
     unsigned used = atomic_load(&scoreboard->used);
@@ -271,7 +271,7 @@ struct bb__scoreboard_sum bb__scoreboard_sum(const struct bb_scoreboard *scorebo
     return sum;
 }
 
-/* If two are equally slow, the first one counts as slower. */
+/* If two clients are equally slow, that of the first slot counts as slower. */
 static bool is_slower(const struct bb__slot *slot, const struct bb__slot *own)
 {
     uint64_t one = atomic_load(&slot->taking), other = atomic_load(&own->taking);

@@ -1,7 +1,7 @@
 /* scoreboard.h: what the lanes of all processes of a server are doing: one slot for each lane, in shared
- * memory. A slot is written by its own process, except `idle`, which others may doubt. All processes read
- * it without a lock. The slot of a process that was killed may be out of date: nothing depends on it. Used
- * by lanes and I/O threads; bontebok_scoreboard.h is for hosts. */
+ * memory. Only the lane's process writes its slot, except `idle`: see enum bb__scoreboard_idle. All processes
+ * read it without a lock. The slot of a process that was killed may be out of date: nothing depends on it.
+ * Used by lanes and I/O threads; bontebok_scoreboard.h is for hosts. */
 #ifndef BB_SCOREBOARD_H
 #define BB_SCOREBOARD_H
 
@@ -14,14 +14,15 @@
 
 #define BB_CACHE_LINE 64
 
-/* A lane shows that it is idle when it begins to wait. If its process is stopped, this is no longer true.
- * If something waits and the lane does not take it, the lane is doubted. If it has not moved some time
- * later, it is silent, and does not count as idle. When it moves, it shows its state again. */
+/* A lane shows BB_IDLE when it begins to wait, and still shows it when its process is stopped (SIGSTOP). So
+ * if a request waits although the lane shows BB_IDLE, another process marks the lane as doubted. If the
+ * request still waits some time later, the lane is marked as silent. When the lane runs, it shows its state
+ * again. */
 enum bb__scoreboard_idle {
     BB_IDLE_NOT,
     BB_IDLE,         /* it waits for something to do */
-    BB_IDLE_DOUBTED, /* the same, but something waited for it */
-    BB_IDLE_SILENT,  /* it did not take that */
+    BB_IDLE_DOUBTED, /* as BB_IDLE, but a request waits that the lane could take */
+    BB_IDLE_SILENT,  /* the lane did not take the request: it does not count as idle */
 };
 
 struct bb__slot {
@@ -30,44 +31,44 @@ struct bb__slot {
     atomic_bool leaves;                     /* its worker drains */
     atomic_bool paused;                     /* it has no room for more connections */
     atomic_bool done;            /* it drains, and none of its connections can bring another request */
-    atomic_uint_fast64_t taking; /* 1 + bytes per second that its client takes; 0: it does not wait */
+    atomic_uint_fast64_t taking; /* bytes per second that the client takes, plus 1; 0: waits for no client */
     /* For observers, and for bb__scoreboard_sum(). */
-    atomic_uint_fast64_t requests;   /* that the host has got so far */
+    atomic_uint_fast64_t requests;   /* requests that the host has got so far */
     atomic_uint_fast64_t began;      /* ms, when the host got its current request; 0: it has none */
     atomic_uint_fast64_t queue_time; /* us, of the current request, or of the last one */
     /* Written rarely. */
-    _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t beat; /* ms, when its host moved last; 0: unknown */
-    atomic_uint_fast64_t labelled;                     /* `requests`, when the label was written */
+    _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t beat; /* ms, of the last bb_worker_beat(); 0: none */
+    atomic_uint_fast64_t labelled;                     /* value of `requests` when the label was written */
     char label[BB_SCOREBOARD_LABEL_MAX];
 };
 
 struct bb_scoreboard {
     atomic_uint used; /* slots from here on were never used */
     unsigned count;
-    _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t turns; /* of the shared queue */
+    _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t turns; /* requests sent to the shared queue */
     atomic_int queue_reaper;                            /* pid of the queue reaper (io_queue.c); 0: none */
-    atomic_uint_fast64_t slow_readers, slow_senders; /* clients that were ended because there was no room */
+    atomic_uint_fast64_t slow_readers, slow_senders;    /* slow clients, disconnected for lack of room */
     struct bb__slot slots[];
 };
 
-/* Returns a free slot for a lane of this process, which gives it back; NULL: none is left. */
+/* Returns a free slot for a lane of this process, or NULL if none is left. The caller gives the slot back. */
 struct bb__slot *bb__scoreboard_claim(struct bb_scoreboard *scoreboard);
 void bb__scoreboard_give_back(struct bb__slot *slot);
 
 /* Returns how many lanes of other processes are idle and would take a request. Counts up to `most`. */
 unsigned bb__scoreboard_idle_elsewhere(const struct bb_scoreboard *scoreboard, int own_pid, unsigned most);
 
-/* bb__scoreboard_doubt(): something waits that idle lanes of other processes should take. All lanes that
- * show BB_IDLE are doubted. bb__scoreboard_blame(): it still waits some time later. All doubted lanes do
- * not count as idle until they move. */
+/* A request waits that idle lanes of other processes should take: changes BB_IDLE to BB_IDLE_DOUBTED. */
 void bb__scoreboard_doubt(struct bb_scoreboard *scoreboard, int own_pid);
+
+/* The request still waits some time later: changes BB_IDLE_DOUBTED to BB_IDLE_SILENT. */
 void bb__scoreboard_blame(struct bb_scoreboard *scoreboard, int own_pid);
 
-/* The same for the lanes of all processes. */
+/* As bb__scoreboard_idle_elsewhere(), but for the lanes of all processes. */
 unsigned bb__scoreboard_idle(const struct bb_scoreboard *scoreboard, unsigned most);
 
-/* requests: the sum of all lanes. lanes: how many lanes could have served more. A lane that drains, has no
- * room or has had the same request for 100 ms could not. now: ms. */
+/* requests: the sum of all lanes. lanes: how many lanes can take more requests. A lane does not count if it
+ * drains, has no room, or has had the same request for 100 ms. now: ms. */
 struct bb__scoreboard_sum {
     uint64_t requests;
     unsigned lanes;
@@ -82,7 +83,7 @@ struct bb__scoreboard_waits {
 struct bb__scoreboard_waits bb__scoreboard_waits(const struct bb_scoreboard *scoreboard,
                                                  const struct bb__slot *own);
 
-/* Only one process at a time is the queue reaper. False: another process is. */
+/* False: another process is the queue reaper. */
 bool bb__scoreboard_begin_reaping(struct bb_scoreboard *scoreboard, int own_pid);
 void bb__scoreboard_end_reaping(struct bb_scoreboard *scoreboard);
 
@@ -97,7 +98,7 @@ bool bb__scoreboard_has_others(const struct bb_scoreboard *scoreboard, int own_p
 bool bb__scoreboard_others_are_done(const struct bb_scoreboard *scoreboard, const struct bb__slot *own,
                                     bool all);
 
-/* Returns whether there is another process all of whose lanes are idle and would take a request. */
+/* Returns whether all lanes of some other process are idle and would take a request. */
 bool bb__scoreboard_process_is_idle(const struct bb_scoreboard *scoreboard, int own_pid);
 
 /* Shows the request that the lane has. slot: NULL is allowed. */
@@ -108,7 +109,7 @@ static inline void bb__scoreboard_set_idle(struct bb__slot *slot, bool idle)
     if (slot) atomic_store_explicit(&slot->idle, idle ? BB_IDLE : BB_IDLE_NOT, memory_order_relaxed);
 }
 
-/* No other thread writes these fields, so the steps need not be atomic together. */
+/* These fields have one writer, so the stores need not be atomic together. */
 static inline void bb__scoreboard_begin(struct bb__slot *slot, uint64_t now, uint64_t queue_time)
 {
     uint64_t requests = atomic_load_explicit(&slot->requests, memory_order_relaxed);

@@ -1,6 +1,6 @@
 /* set_owner.h: who owns a lane's set of connections: the lane or, while the lane is busy, the I/O thread. The
- * state is one atomic word, and each step is one instruction on it. So each owner sees all that the previous
- * owner has written. Used by lanes and the I/O thread. Knows no set.
+ * state is one atomic word, and each change of it is one instruction. So each owner sees all that the
+ * previous owner has written. Used by lanes and the I/O thread. Knows no set.
  *
  *     state      the set                                       next state (who: function)
  *     IDLE       the lane's: it looks, reads, closes           BUSY (lane: begin, join),
@@ -16,11 +16,11 @@
  *     RECLAIMED  the I/O thread's. The lane waits for it,      IDLE (I/O thread, as soon as it can: give)
  *                but the host's other threads do not wait
  *
- * ALONE: the lane leaves nothing behind, so nobody has to be notified. The I/O thread takes the set only if
- * it finds the same request some time later.
+ * ALONE: no connection in the set needs the I/O thread, so the lane does not wake it. The I/O thread takes
+ * the set only if the lane still has the same request some time later.
  *
- * The word also has the number of the request. So the I/O thread takes the set for the request that it has
- * looked at, or not at all. */
+ * The word also holds the number of the lane's request. The I/O thread takes the set only if this number has
+ * not changed since it looked. */
 #ifndef BB_OWNER_H
 #define BB_OWNER_H
 
@@ -54,8 +54,8 @@ static inline unsigned bb__owner_with_state(unsigned word, enum bb__owner_state 
 
 /* ---- the lane's side ---- */
 
-/* IDLE to BUSY, with the next number. Sequentially consistent: the I/O thread announces its sleep and then
- * looks here. So either it sees BUSY, or the lane sees the announcement. */
+/* IDLE to BUSY, with the next number. Sequentially consistent: the I/O thread announces that it sleeps and
+ * then reads this word. So either the I/O thread sees BUSY, or the lane sees the announcement. */
 static inline void bb__owner_begin(struct bb__owner *owner)
 {
     unsigned word = atomic_load_explicit(&owner->word, memory_order_relaxed);
@@ -69,8 +69,7 @@ static inline void bb__owner_begin_alone(struct bb__owner *owner)
     atomic_store_explicit(&owner->word, bb__owner_with_state(word, BB_OWNER_ALONE), memory_order_release);
 }
 
-/* IDLE to BUSY with the next number, or ALONE to BUSY: the lane was alone, but now the I/O thread is to
- * look at it. */
+/* IDLE to BUSY with the next number, or ALONE to BUSY: from now on the I/O thread is to look at the lane. */
 static inline void bb__owner_join(struct bb__owner *owner)
 {
     unsigned word = atomic_load_explicit(&owner->word, memory_order_relaxed);
@@ -91,8 +90,8 @@ static inline bool bb__owner_end(struct bb__owner *owner)
                                                    memory_order_acq_rel, memory_order_relaxed);
 }
 
-/* Takes the set back from the I/O thread: to IDLE. False: the I/O thread is in the middle of a step, and
- * the state is RECLAIMED. The lane calls again when the I/O thread has given the set back. */
+/* Takes the set back from the I/O thread: to IDLE. False: the I/O thread is still using the set, and the
+ * state is RECLAIMED. The lane calls again when the I/O thread has given the set back. */
 bool bb__owner_return(struct bb__owner *owner);
 
 /* ---- the I/O thread's side ---- */

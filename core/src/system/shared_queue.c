@@ -148,8 +148,8 @@ int bb__shared_queue_send(const struct bb__shared_queue *shared_queue, uint64_t 
 
 void bb__shared_queue_nudge(const struct bb__shared_queue *shared_queue)
 {
-    (void)bb__shared_queue_send(shared_queue, 0, NULL, 0, NULL,
-                                0); /* if the queue is full, it has enough to take */
+    /* If the queue is full, its messages wake lanes without a nudge. */
+    (void)bb__shared_queue_send(shared_queue, 0, NULL, 0, NULL, 0);
 }
 
 static void take_descriptors(struct bb__shared_message *message, struct msghdr *received)
@@ -194,7 +194,7 @@ int bb__shared_queue_take(const struct bb__shared_queue *shared_queue, char *byt
     return BB_ELOST;
 }
 
-/* A look makes no descriptors, because it has no room for them. */
+/* This recv() has no room for control data, so it creates no descriptors. */
 int bb__shared_queue_look(const struct bb__shared_queue *shared_queue, struct bb__shared_stamp *first)
 {
     ssize_t got;

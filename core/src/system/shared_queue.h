@@ -13,7 +13,7 @@
 #define BB_SHARED_QUEUE_FDS   3
 #define BB_SHARED_QUEUE_PARTS 3
 
-/* A queue of the usual size would hold only a few longer messages. */
+/* The longest message. A socket buffer of the usual size would hold only a few longer messages. */
 #define BB_SHARED_QUEUE_BYTES (24 * 1024)
 
 struct bb__shared_message;
@@ -24,14 +24,14 @@ struct bb__shared_queue {
     atomic_uint_fast64_t *turns; /* requests that all processes have sent; NULL: not counted */
 };
 
-/* Each message begins with a stamp, which can be read without taking the message. The stamp is the same in
- * all versions, because two versions share a queue during a deploy. The bytes behind it describe their own
- * layout. */
+/* Each message begins with a stamp, which can be read without taking the message. The stamp's layout is the
+ * same in all versions of the server, because two versions share a queue during a deploy. The bytes after the
+ * stamp describe their own layout. */
 struct bb__shared_stamp {
-    uint64_t turn;  /* how many requests were sent before it */
-    uint64_t since; /* us, when its request began to wait; without a request: when it was sent */
+    uint64_t turn;  /* how many requests were sent before this message */
+    uint64_t since; /* us, when its request began to wait; without a request: when the message was sent */
     bool has_request;
-    uint8_t sent_back; /* how often workers that cannot use it have sent it back */
+    uint8_t sent_back; /* how often workers have sent the message back because they could not use it */
 };
 
 /* Makes a queue that only this process has. BB_OK or BB_ESYSTEM. */
@@ -44,9 +44,9 @@ int bb__shared_queue_adopt(struct bb__shared_queue *shared_queue, int in, int ou
 
 void bb__shared_queue_close(struct bb__shared_queue *shared_queue);
 
-/* Sends up to BB_SHARED_QUEUE_PARTS parts as one message of at most BB_SHARED_QUEUE_BYTES, with copies of
- * up to BB_SHARED_QUEUE_FDS descriptors. since: us, when the request in it began to wait; 0: there is no
- * request. BB_OK; BB_AGAIN: no room now; BB_ESYSTEM. */
+/* Sends up to BB_SHARED_QUEUE_PARTS parts as one message of at most BB_SHARED_QUEUE_BYTES, with copies of up
+ * to BB_SHARED_QUEUE_FDS descriptors. since: us, when the request in the message began to wait; 0: there is
+ * no request. BB_OK; BB_AGAIN: no room now; BB_ESYSTEM. */
 int bb__shared_queue_send(const struct bb__shared_queue *shared_queue, uint64_t since,
                           const struct iovec *parts, size_t count, const int *fds, size_t fd_count);
 
@@ -55,14 +55,15 @@ int bb__shared_queue_send(const struct bb__shared_queue *shared_queue, uint64_t 
 int bb__shared_queue_send_back(const struct bb__shared_queue *shared_queue, char *bytes,
                                struct bb__shared_message *message);
 
-/* Sends a message without bytes and descriptors. The lane that takes it looks for other work, too. */
+/* Wakes a lane of any process by a message without bytes and descriptors. The lane that takes the message
+ * looks for other work, too. */
 void bb__shared_queue_nudge(const struct bb__shared_queue *shared_queue);
 
 /* Makes a file in memory for bytes that are too long for a message. The file's descriptor goes with the
  * message, and the caller closes it after sending. Returns -1 if there is no room for a file. */
 int bb__shared_queue_make_file(const char *bytes, size_t len);
 
-/* Reads such a file from its beginning, and closes it. False: it does not have so many bytes. */
+/* Reads such a file from its beginning, and closes it. False: the file is shorter than `len`. */
 bool bb__shared_queue_read_file(int fd, char *bytes, size_t len);
 
 struct bb__shared_message {
@@ -81,9 +82,8 @@ int bb__shared_queue_take(const struct bb__shared_queue *shared_queue, char *byt
 /* Reads the stamp of the next message, which stays in the queue. BB_OK, or BB_AGAIN: there is no message. */
 int bb__shared_queue_look(const struct bb__shared_queue *shared_queue, struct bb__shared_stamp *first);
 
-/* Returns how many requests are in the queue whose first message has this stamp. If a process dies while
- * it sends, the number is wrong only until its message is taken, because it is the difference of two
- * numbers that only grow. */
+/* Returns how many requests are in the queue. first: the stamp of its first message. If a process dies before
+ * it has counted a message that it has sent, the result is too low by 1 until this message is taken. */
 static inline uint64_t bb__shared_queue_waiting(const struct bb__shared_queue *shared_queue,
                                                 const struct bb__shared_stamp *first)
 {

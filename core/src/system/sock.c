@@ -108,8 +108,7 @@ static void put_peer(char peer[BB_PEER_MAX], const union address *address)
     }
 }
 
-/* Tells whether accept4() has reported an error of the connection that it would have returned: see
- * accept(2). */
+/* Tells whether the error of accept4() is one of the new connection, not of the listener: see accept(2). */
 static bool is_of_the_connection(int error)
 {
     switch (error) {
@@ -128,7 +127,8 @@ static bool is_of_the_connection(int error)
     }
 }
 
-/* Limits how many failed connections in a row are skipped. An error that goes on longer is not theirs. */
+/* Limits how many failed connections in a row are skipped. An error that lasts longer is not caused by the
+ * connections. */
 #define FAILED_MAX 64
 
 int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
@@ -170,9 +170,9 @@ bool bb__sock_client_gone(int fd, bool half_closed)
     return poll(&watched, 1, 0) == 1;
 }
 
-/* The two system calls of each request. In a process with several threads, libc adds two atomic steps to
- * each call at which a thread can be cancelled. Our threads are never cancelled. Sanitizers need libc's
- * functions. */
+/* Each request makes these two system calls. In a process with threads, libc adds two atomic operations to
+ * each, because a thread may be cancelled there. Our threads are never cancelled, so libc is bypassed.
+ * Sanitizers need libc's functions. */
 #if defined __linux__ && defined SYS_recvfrom && defined SYS_sendto && !IS_SANITIZED
 static ssize_t receive(int fd, char *bytes, size_t len, int flags)
 {

@@ -26,28 +26,27 @@ int bb__sock_prepare_listener(int fd, bool *tcp);
 /* Returns the port to which a TCP socket is bound; 0: none. */
 uint16_t bb__sock_port(int fd);
 
-/* Returns a number for the address to which a socket is bound, the same in each process; 0: no address. */
+/* Returns a hash of the address to which a socket is bound, the same in each process; 0: no address. */
 uint64_t bb__sock_address(int fd);
 
 /* Accepts one connection: non-blocking, close-on-exec. peer: the client's address as text: "127.0.0.1" for
  * unix sockets, the IPv4 form of an IPv4-mapped IPv6 address. BB_OK; BB_AGAIN: the queue is empty;
- * BB_ESYSTEM: errno is an exhaustion (the connection stays in the queue), or the descriptor cannot accept,
- * for example because the listener was shut down. */
+ * BB_ESYSTEM: the errno is for bb__sock_is_exhaustion() (the connection stays in the queue), or the
+ * descriptor cannot accept, for example because the listener was shut down. */
 int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX]);
 
 /* Tells whether the error means that the process or the system is out of descriptors or memory. */
 bool bb__sock_is_exhaustion(int error);
 
-/* Tells whether the error of accept4() means that the descriptor is not a listener, or was shut down. It
- * will never be a listener again. */
+/* Tells whether the error of accept4() means that the descriptor is not a listener, or was shut down. */
 bool bb__sock_is_useless(int error);
 
 /* Tells whether bytes have come that were not read yet. */
 bool bb__sock_has_bytes(int fd);
 
-/* Tells whether the client cannot read any more: it has reset the connection or, on a unix socket, closed
- * it. half_closed: true also if the client will send no more. Over TCP a client that has closed the
- * connection looks the same, until something is sent to it. */
+/* Tells whether the client cannot read any more: it has reset the connection or, on a unix socket, closed it.
+ * half_closed: a client that will send no more counts as gone, too. Over TCP such a client and one that has
+ * closed the connection look the same until something is sent. */
 bool bb__sock_client_gone(int fd, bool half_closed);
 
 /* Reads up to len bytes. BB_OK with *got > 0; BB_AGAIN; BB_EOF; BB_EGONE (reset, or any other error). */
@@ -67,7 +66,8 @@ int bb__sock_send_last(int fd, const char *bytes, size_t len, size_t *sent);
 int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
 
 /* Returns how much of the sent data the peer has not taken. Over TCP: bytes without acknowledgement; on a
- * unix socket: memory. If the number gets smaller, the peer takes data. -1: the system does not tell. */
+ * unix socket: bytes with the kernel's overhead. If the number gets smaller, the peer takes data. -1: the
+ * system does not tell. */
 int bb__sock_untaken(int fd);
 
 /* Returns ms since the peer's last bytes came over TCP, at the resolution of the kernel's tick; 0:

@@ -1,6 +1,6 @@
-/* spool.h: where a request body waits until it is complete: in memory up to a threshold, then in an
- * unlinked file. One budget for all spools of a process limits how much clients can make it hold.
- * response_spool.h shares the budget. Used by conn. Knows no HTTP. */
+/* spool.h: where a request body waits until it is complete: in memory up to a threshold, then in an unlinked
+ * file. All spools of a process share one budget, which limits how many bytes they hold. response_spool.h
+ * shares the budget. Used by conn. Knows no HTTP. */
 #ifndef BB_SPOOL_H
 #define BB_SPOOL_H
 
@@ -17,7 +17,7 @@ struct bb__spool_budget {
     const char *directory;
     int reserve;                 /* responses do not use descriptors from this number on; 0: no limit */
     atomic_uint_fast64_t unsent; /* bytes of responses in memory, of all connections */
-    uint64_t unsent_max;         /* from this on, bytes of responses go to files at once */
+    uint64_t unsent_max;         /* when `unsent` reaches this, response bytes go to files at once */
 };
 
 static inline bool bb__spool_memory_is_full(struct bb__spool_budget *budget)
@@ -56,8 +56,8 @@ void bb__spool_release(struct bb__spool_budget *budget, uint64_t len);
 /* Returns the descriptor of an unlinked file, or -1 with errno. */
 int bb__spool_open_file(const struct bb__spool_budget *budget);
 
-/* Writes behind the last write. *done: how many bytes were written, also after an error. BB_OK;
- * BB_EDISK or BB_ESYSTEM as above. */
+/* Writes after the last byte that was written. *done: how many bytes were written, also after an error.
+ * BB_OK; BB_EDISK or BB_ESYSTEM as above. */
 int bb__spool_write(int fd, const char *bytes, size_t len, size_t *done);
 
 #endif

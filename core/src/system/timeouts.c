@@ -78,8 +78,8 @@ void bb__timeout_put_off(struct bb__timeouts *timeouts, uint64_t time)
     }
 }
 
-/* Tells whether a client of this kind loses time if the process is stopped. A client that has sent
- * nothing, or has its response, does not. */
+/* Tells whether a client with this kind of timeout loses time if the process is stopped. A client that has
+ * sent nothing, or has its response, loses none. */
 static bool loses_time(int kind)
 {
     return kind == BB_TIMEOUT_HEADER || kind == BB_TIMEOUT_BODY || kind == BB_TIMEOUT_WRITE;

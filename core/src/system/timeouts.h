@@ -1,7 +1,6 @@
-/* timeouts.h: the timeouts of a set of connections. All timeouts of one kind have the same duration. So
- * the order in which they were set is the order in which they are due. Setting, moving and clearing one is
- * O(1), and ten thousand idle connections cost a request nothing. Used by conn, connection sets and the
- * I/O thread. */
+/* timeouts.h: the timeouts of a set of connections. All timeouts of one kind have the same duration, so the
+ * one that was set first is due first. Setting, moving and clearing one is O(1), and ten thousand idle
+ * connections cost a request nothing. Used by conn, connection sets and the I/O thread. */
 #ifndef BB_TIMEOUTS_H
 #define BB_TIMEOUTS_H
 
@@ -46,8 +45,8 @@ struct bb__timeout *bb__timeout_take_due(struct bb__timeouts *timeouts, uint64_t
 /* Returns the timeout of a kind that was set first, or NULL. It stays set. */
 struct bb__timeout *bb__timeout_oldest(const struct bb__timeouts *timeouts, enum bb__timeout_kind kind);
 
-/* Gives a kind a shorter duration. Each timeout that is already set is due at most that long after `now`,
- * or after it was set if that is later. */
+/* Gives a kind a shorter duration. A timeout that is set already becomes due at most `duration` ms after
+ * `now`, or after its `since` if that is later. */
 void bb__timeout_shorten(struct bb__timeouts *timeouts, enum bb__timeout_kind kind, uint64_t duration,
                          uint64_t now);
 
@@ -55,9 +54,9 @@ void bb__timeout_shorten(struct bb__timeouts *timeouts, enum bb__timeout_kind ki
  * time. */
 void bb__timeout_put_off(struct bb__timeouts *timeouts, uint64_t time);
 
-/* Returns how many ms from `now` nobody has to look: 0 if a timeout is due, -1 if none is set. At most a
- * second while a client is in the middle of a request or a response: if the process is stopped during the
- * wait, at most this second of the stop goes unnoticed. Fits poll and epoll_wait. */
+/* Returns the ms that poll or epoll_wait may wait: 0 if a timeout is due, -1 if none is set. At most 1000
+ * while a client is in the middle of a request or a response. If the process is stopped (SIGSTOP), the caller
+ * notices it because the wait ends late, so it misses at most a second of the stop. */
 int bb__timeout_wait(const struct bb__timeouts *timeouts, uint64_t now);
 
 #endif

@@ -23,7 +23,7 @@ struct bb__trusted_proxies {
  * BB_EFORMAT. */
 int bb__trusted_proxies_parse(struct bb__trusted_proxies *trusted, const char *text);
 
-/* Returns whether this address is one of them. NULL: the peer came by a unix socket. */
+/* Returns whether the address is a trusted proxy's. NULL: the peer came by a unix socket. */
 bool bb__trusted_proxies_includes(const struct bb__trusted_proxies *trusted, const char *address);
 
 #endif

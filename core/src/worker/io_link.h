@@ -10,10 +10,10 @@
 
 struct bb__io_link {
     int kick_fd;
-    atomic_bool asleep;        /* it waits until it is kicked or has something to do */
+    atomic_bool asleep;        /* the I/O thread waits for events in `queue` */
     bool hangs;                /* the thread that frees the worker has waited for the I/O thread in vain */
     struct bb__poller queue;   /* the kick, and the sets that the I/O thread has taken, edge-triggered */
-    pthread_mutex_t lock;      /* held while it looks at lanes: a lane that begins or ends waits for it */
+    pthread_mutex_t lock;      /* held while the I/O thread looks at lanes, and while one begins or ends */
     pthread_mutex_t time_lock; /* guards the data of lane_time.c; never held for long */
 };
 
@@ -24,12 +24,12 @@ static inline void bb__io_notice(struct bb__io_link *io)
     if (atomic_load(&io->asleep) && atomic_exchange(&io->asleep, false)) bb__eventfd_raise(io->kick_fd);
 }
 
-/* Waits a second for the I/O thread to come back from a step. True: it has not come back, so nothing that
- * it may use can be freed. NULL is allowed. */
+/* Waits up to a second for `lock`. True: the I/O thread still holds it, so nothing that this thread may use
+ * can be freed. NULL is allowed. */
 bool bb__io_hangs(struct bb__io_link *io);
 
-/* Returns the time until which the end of the process waits for the I/O thread. A stalled disk may keep
- * the I/O thread in one step. */
+/* Returns the time (CLOCK_REALTIME) until which the end of the process waits for the I/O thread. A stalled
+ * disk may block this thread. */
 struct timespec bb__io_wait_end(void);
 
 #endif

@@ -1,6 +1,6 @@
-/* worker.h: the data that the lanes of one process share: settings, listeners, budgets, the order to
- * drain. It lives as long as its lanes, and all of them read it. Fields that change are atomic, or the
- * lock guards them. */
+/* worker.h: the data that the lanes of one process share: settings, listeners, budgets, and whether the
+ * worker drains. It lives as long as its lanes, and all of them read it. Fields that change are atomic, or
+ * the lock guards them. */
 #ifndef BB_WORKER_H
 #define BB_WORKER_H
 
@@ -29,7 +29,7 @@ struct bb__listener {
     bool useless; /* it can never accept again; the worker's lock guards this */
 };
 
-/* A connection that was queued when the order to drain came, until a lane takes it. */
+/* A connection that was in a listener's queue when the drain began, until a lane takes it. */
 struct bb__queued {
     struct bb__queued *next;
     const struct bb__listener *listener;
@@ -41,14 +41,14 @@ struct bb__queued {
 /* The state of all listeners of a worker. */
 enum bb__listeners_state {
     BB_LISTENERS_OPEN,       /* also while a drain has no room for the queued connections */
-    BB_LISTENERS_CLOSED,     /* a lane may still use a number: a descriptor that accepts nothing has it */
-    BB_LISTENERS_GIVEN_BACK, /* no lane uses the numbers any more: they are free */
+    BB_LISTENERS_CLOSED,     /* lanes may still use their numbers, which other descriptors now occupy */
+    BB_LISTENERS_GIVEN_BACK, /* no lane uses the numbers any more, and they are free */
 };
 
-/* Requests that have had their request_timeout. */
+/* Requests that are past request_timeout. */
 enum bb__overdue {
     BB_OVERDUE_NONE,
-    BB_OVERDUE_NEW,   /* the host has not asked yet */
+    BB_OVERDUE_NEW,   /* the host has not called bb_worker_take_overdue() yet */
     BB_OVERDUE_TAKEN, /* the host logs them */
     BB_OVERDUE_LOGGED,
 };
@@ -62,8 +62,8 @@ struct bb_worker {
     uint64_t numbers;                     /* one bit for each listener number, also for closed listeners */
     int listener_count;                   /* includes closed listeners: lanes read it without the lock */
     int reserve;                          /* descriptors from this number on are left to the host */
-    atomic_uint_fast64_t room; /* connections that fit below `reserve`, as it turned out; 0: unknown */
-    atomic_uint_fast64_t connections_limit; /* max_connections, or less (no room); UINT64_MAX: none */
+    atomic_uint_fast64_t room; /* connections for which descriptors below `reserve` sufficed; 0: unknown */
+    atomic_uint_fast64_t connections_limit; /* minimum of max_connections and `room`; UINT64_MAX: no limit */
     atomic_uint_fast64_t ended_slow; /* ms, when a slow client was last ended because there was no room */
     struct bb__spool_budget spool_budget;
     struct bb__shared_queue shared_queue; /* in the same sets as the listeners */
@@ -71,10 +71,10 @@ struct bb_worker {
     struct bb__io_link *io;       /* of the I/O thread; NULL: there is none */
     bool counts_time;             /* the time of requests, or the number of waiting requests, is limited */
     atomic_int overdue;           /* enum bb__overdue */
-    atomic_bool active;           /* there are requests, or were lately: the I/O thread looks now and then */
-    atomic_bool stuck;            /* the requests of all lanes have had their request_timeout */
+    atomic_bool active;           /* `watch` of bb_worker_watch() */
+    atomic_bool stuck;            /* the requests of all lanes are past request_timeout */
     int alarm_fd;                 /* an eventfd */
-    atomic_uint_fast64_t starved; /* ms, since when it has no connection and cannot accept one; 0: it can */
+    atomic_uint_fast64_t starved; /* ms, since when no connection is open or can be accepted, else 0 */
     int tell_fd;                  /* -1: there is no parent */
     char tell_bytes[BB_TELLS];
     struct bb_scoreboard *scoreboard; /* NULL: there is none */
@@ -84,20 +84,20 @@ struct bb_worker {
     struct bb__log_format log_format;
     struct bb__log_sink log_sink; /* of the access log, if there is one */
 
-    atomic_uint_fast64_t drain_began; /* ms, when the order came; 0: not yet */
-    atomic_int drain_queue;           /* enum bb_queue of that order */
+    atomic_uint_fast64_t drain_began; /* ms, when the drain began; 0: not yet */
+    atomic_int drain_queue;           /* enum bb_queue of the drain */
     struct bb__source drain_source;
-    int drain_fd; /* an eventfd that each lane watches; readable from the order to drain on */
+    int drain_fd; /* an eventfd that each lane watches; readable when the drain has begun */
 
-    atomic_int lanes_listening;       /* the last lane that stops gives the listeners' numbers back */
+    atomic_int lanes_listening; /* lanes that use the listeners; the last one gives their numbers back */
     atomic_uint_fast64_t connections; /* of all lanes, for max_connections */
     unsigned process_generation;      /* value of bb__process_generation when the worker was made */
 
     pthread_mutex_t lock;       /* guards the listeners, the sets that they are in, and the fields below */
     atomic_int listeners_state; /* read without the lock only after a failed accept4 */
     struct bb__intake *lanes;   /* all lanes */
-    _Atomic(struct bb__intake *) aside; /* the lane for which the sources have left all sets; NULL: none */
-    atomic_bool accept_paused; /* the sources have left all sets: a lane is busy, another process idle */
+    _Atomic(struct bb__intake *) aside; /* the lane of bb_lane_step_aside(); NULL: none */
+    atomic_bool accept_paused; /* no set has the sources: a lane is busy, and another process is idle */
     atomic_uint lane_count;
     atomic_uint lanes_woken;                 /* lanes whose hosts wait for their lock */
     struct bb__queued *queued, *queued_last; /* the oldest first */
@@ -116,7 +116,7 @@ static inline bool bb__worker_is_inert(const struct bb_worker *worker)
     return worker->process_generation != atomic_load_explicit(&bb__process_generation, memory_order_relaxed);
 }
 
-/* Sets how many connections there is room for; 0: as many as are allowed. */
+/* Sets how many connections there is room for; 0: max_connections. */
 void bb__worker_set_room(struct bb_worker *worker, uint64_t room);
 
 static inline bool bb__worker_has_closed(const struct bb_worker *worker)
@@ -147,8 +147,8 @@ static inline bool bb__worker_has_room(const struct bb_worker *worker)
            atomic_load_explicit(&worker->connections_limit, memory_order_relaxed);
 }
 
-/* If the newest descriptor is in the reserve, the count of connections shows how many there is room for.
- * Then returns false. This limit holds until half of the connections have gone. */
+/* newest: the newest descriptor. If it is in the reserve, returns false, and the worker has room for one
+ * connection less than it has now. This limit ends when half of the connections have ended. */
 static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
 {
     uint64_t count = atomic_load_explicit(&worker->connections, memory_order_relaxed);
@@ -167,12 +167,11 @@ static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
 int bb__conn_context_open(struct bb__conn_context *context, struct bb_worker *worker);
 void bb__conn_context_close(struct bb__conn_context *context);
 
-/* Takes all connections from the listeners' queues, for the lanes, and closes the listeners. Returns 0,
- * also if they were closed before. Else returns the errno: some connections are still queued, and nothing
- * is closed. */
+/* Takes all connections from the listeners' queues, for the lanes, and closes the listeners. Returns 0, also
+ * if the listeners were closed before. Else returns the errno, and no listener is closed. */
 int bb__worker_take_queues(struct bb_worker *worker);
 
-/* Returns a connection that was queued when the order to drain came, or NULL. The caller frees it. */
+/* Returns a connection that was queued when the drain began, or NULL. The caller frees it. */
 struct bb__queued *bb__worker_take_queued(struct bb_worker *worker);
 
 static inline bool bb__worker_has_queued(struct bb_worker *worker)
@@ -184,16 +183,16 @@ static inline bool bb__worker_has_queued(struct bb_worker *worker)
  * lock. */
 bool bb__worker_is_awaited(struct bb_worker *worker);
 
-/* Returns whether a request waits in the shared queue, or a connection in a listener's queue. A nudge does
- * not count. The caller has the lock. */
+/* Returns whether a request waits in the shared queue, or a connection in a listener's queue. A message
+ * without a request (bb__worker_nudge()) does not count. The caller has the lock. */
 bool bb__worker_has_waiting(struct bb_worker *worker);
 
-/* The wake-up for a connection or a message may have gone to a lane that is busy now. If something waits,
- * wakes a lane that sleeps, of any process, to look. The caller has the lock. */
+/* If a connection or a message waits, wakes a sleeping lane of any process. The first wake-up may have gone
+ * to a lane that is busy now. The caller has the lock. */
 void bb__worker_nudge(struct bb_worker *worker);
 
-/* In worker_drain.c: returns whether the worker drains, and others go on serving or will replace it. Its
- * connections are for them. */
+/* In worker_drain.c: returns whether the worker drains and leaves its connections to other workers: to
+ * running workers, or to the worker that will replace it. */
 bool bb__worker_hands_over(const struct bb_worker *worker);
 
 /* Returns whether the worker drains, and may be the last worker. Then it serves connections that others
@@ -203,25 +202,25 @@ static inline bool bb__worker_is_last(const struct bb_worker *worker)
     return bb__worker_drains(worker) && !bb__worker_hands_over(worker);
 }
 
-/* Returns whether the sources have left all sets: the host does something else, or a lane is busy. */
 static inline bool bb__worker_has_paused_accepting(const struct bb_worker *worker)
 {
     return atomic_load_explicit(&worker->accept_paused, memory_order_relaxed) || worker->aside;
 }
 
-/* bb__worker_give_events() moves the I/O thread's events to the worker. bb__worker_take_events() moves
- * them to a lane, as far as its ring has room. */
+/* Moves the I/O thread's events from its ring to the worker. */
 void bb__worker_give_events(struct bb_worker *worker, struct bb__event_ring *ring);
+
+/* Moves the worker's events to a lane's ring, as far as the ring has room. */
 void bb__worker_take_events(struct bb_worker *worker, struct bb__event_ring *ring);
 
 /* Sends the byte for `what` to the parent, if there is one. */
 void bb__worker_tell_parent(const struct bb_worker *worker, enum bb_tell what);
 
-/* Closes the listeners, or the descriptors that have their numbers, once. The caller has the lock, or
- * there are no lanes any more. */
+/* Closes the listeners, or the descriptors that occupy their numbers. A second call does nothing. The caller
+ * has the lock, or there are no lanes any more. */
 void bb__worker_give_numbers_back(struct bb_worker *worker);
 
-/* A lane has taken the listeners into its set; a lane has taken them out for good. */
+/* Count the lanes that use the listeners. */
 void bb__worker_lane_listens(struct bb_worker *worker);
 void bb__worker_lane_stops(struct bb_worker *worker);
 

@@ -1,7 +1,7 @@
-/* worker_drain.c: the order to drain. The thread that gives the order closes the listeners, even while all
- * lanes are busy. So the server that takes over finds the address free, and no client connects to a server
- * that is leaving. Queued connections are taken first, unless they are left to others. See bontebok.h for
- * the contract. */
+/* worker_drain.c: how a worker begins to drain. The thread that calls bb_worker_drain() closes the listeners,
+ * even while all lanes are busy. So the next server finds the address free, and no client connects to a
+ * server that is leaving. Queued connections are taken first, unless they are left to others. See bontebok.h
+ * for the contract. */
 #include "conn/conn_transfer.h"
 #include "worker/worker.h"
 
@@ -12,13 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Other workers may have to take connections from the same queue. So this worker takes some, and then
- * pauses so that the others can take some, too. This spreads the connections, and idle workers get most of
- * them. On a busy machine some workers wake up 20 ms after the others. Until all are awake, only one
- * connection at a time is taken. */
+/* Other workers may take connections from the same queue at the same time. So this worker takes some, and
+ * then pauses. This spreads the connections, and idle workers get most of them. On a busy machine some
+ * workers wake up 20 ms after the others. Until all are awake, only one connection at a time is taken. */
 #define SLICE_PAUSE 1000 /* us */
 #define WAKE_TIME   50   /* ms */
-#define SLICES_TIME 200  /* ms: clients may connect as fast as they are taken */
+#define SLICES_TIME 200  /* ms, after which all queued connections are taken at once: see slice() */
 
 static void queue_up(struct bb_worker *worker, struct bb__queued *queued)
 {
@@ -67,9 +66,9 @@ static int take_one(struct bb_worker *worker, const struct bb__listener *listene
     return BB_OK;
 }
 
-/* Takes at least one connection, if there is one. So a lane that has to take the rest makes progress, if
- * slowly. Returns 0: the queue is empty; EAGAIN: it may have more; else the errno. EMFILE also if only the
- * reserve is left. */
+/* Takes at least one connection, if there is one. So a lane that has to take the rest makes progress. Returns
+ * 0 if the queue is empty, EAGAIN if it may have more, else the errno. EMFILE: also if only the reserve is
+ * left. */
 static int take_queue(struct bb_worker *worker, const struct bb__listener *listener, int most)
 {
     for (int taken = 0; taken < most; taken++) {
@@ -93,11 +92,11 @@ static int take_queues(struct bb_worker *worker, int most)
     return more ? EAGAIN : 0;
 }
 
-/* A listener leaves each set before it is closed. Otherwise its events would go on as long as another
- * process has it, and nothing could stop them. Connections that have come meanwhile are taken. If the
- * queue is left to others, only as many are taken as lanes of this worker may have been woken for; from
- * here on none is. A lane may be about to accept from the listener. So a descriptor that accepts nothing
- * takes its number, and nobody else gets it. */
+/* A listener leaves each set before it is closed. Otherwise the set would report its events as long as
+ * another process has the listener, and nothing could stop them. Now new connections wake no lane of this
+ * worker. Earlier connections may have woken lanes, and no other process takes these connections. So they are
+ * taken here, with BB_QUEUE_LEAVE at most one per waiting lane. A lane may be about to accept from the
+ * listener. So a descriptor that accepts nothing takes the listener's number. */
 static void close_listeners(struct bb_worker *worker, enum bb_queue queue)
 {
     atomic_store(&worker->listeners_state, BB_LISTENERS_CLOSED);
@@ -138,8 +137,8 @@ int bb__worker_take_queues(struct bb_worker *worker)
     return take_and_close(worker, BB_TAKEN_MAX);
 }
 
-/* If it takes longer, clients flood the server, or the machine is so busy that a pause is long. Then all
- * that is queued is taken at once. */
+/* Returns how many connections to take at a time. If the drain takes longer than SLICES_TIME, clients flood
+ * the server, or the machine is very busy. Then all queued connections are taken at once. */
 static int slice(uint64_t taken_for)
 {
     return taken_for < WAKE_TIME ? 1 : taken_for < SLICES_TIME ? BB_IN_A_ROW : BB_TAKEN_MAX;

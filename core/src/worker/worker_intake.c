@@ -3,8 +3,8 @@
 
 /* ---- the list of lanes ---- */
 
-/* The I/O thread goes through the list with its own lock, and may wait for the worker's lock meanwhile. So
- * its lock is taken first. */
+/* The I/O thread holds its own lock while it goes through the list, and may then wait for the worker's lock.
+ * So the I/O thread's lock is taken first. */
 static void lock_lanes(struct bb_worker *worker)
 {
     if (worker->io) pthread_mutex_lock(&worker->io->lock);
@@ -71,7 +71,7 @@ bool bb__intake_add_sources(struct bb__intake *lane, struct bb_worker *worker)
                                                                 &worker->shared_queue_source) == BB_OK;
 }
 
-/* If there is no room in the set of another thread's lane, only that thread can decide what to do. */
+/* If there is no room in the set of another thread's lane, that thread is woken and decides what to do. */
 static void put_back(struct bb__intake *lane, struct bb_worker *worker)
 {
     if (!lane->watching || bb__intake_add_sources(lane, worker)) return;
@@ -116,8 +116,8 @@ static bool has_come(struct bb__intake *lane)
     return found.count > 0;
 }
 
-/* The lane's own set goes last. A lane of this worker may have been woken for a queued connection: then
- * the look at the own set finds it. Connections that come later wake no lane of this worker. */
+/* The sources leave the lane's own set last. If a queued connection has woken a lane of this worker,
+ * has_come() finds the connection. Connections that come later wake no lane of this worker. */
 static bool leave(struct bb__intake *self, struct bb_worker *worker, enum bb_aside when)
 {
     for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next)

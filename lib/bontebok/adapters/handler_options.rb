@@ -5,7 +5,7 @@ require_relative "../system/file_name"
 
 module Bontebok
   # Makes a Config of the options with which rackup or rails server calls the handler. RackupOptions and RailsOptions
-  # know what the options of these two mean. If a value is nil, the default holds.
+  # know what their options mean. An option that is nil has its default.
   class HandlerOptions
     # Options that come too late when the handler is called, and why.
     PAST = { preload: "the application is loaded already, once for all workers",
@@ -29,14 +29,14 @@ module Bontebok
 
     private
 
-    # Whether Preload fits an application that is loaded already. It does not fit if somebody has set it to false and
-    # there are workers.
+    # Whether Preload fits an application that is loaded already. Preload does not fit if it is set to false and there
+    # are workers.
     def preloaded?(config)
       config[:preload] || config.workers.zero? || config.source(:preload) == "default"
     end
 
-    # Whether Rackup fits the application that is loaded already. A configuration file that the command bontebok reads
-    # as well may name the same file.
+    # Whether Rackup fits the application that is loaded already. A configuration file may name the same file, because
+    # the command bontebok uses it, too.
     def loaded?(config)
       return true if config.source(:rackup) == "default"
 

@@ -8,7 +8,7 @@ require_relative "../processes/server"
 require_relative "../start_failure"
 
 module Bontebok
-  # The methods that the registries of Rack 2 and of the gem rackup want of a server, for lib/rack/handler/bontebok.rb
+  # The methods that the registries of Rack 2 and of the gem rackup expect of a server, for lib/rack/handler/bontebok.rb
   # and lib/rackup/handler/bontebok.rb. The process that was started is the supervisor, as with the command bontebok;
   # but it has loaded the application.
   module RackHandler

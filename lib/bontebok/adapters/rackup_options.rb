@@ -4,7 +4,8 @@ require_relative "handler_options"
 
 module Bontebok
   # The options of `rackup -s bontebok`. The options of -O have the names of OptionTable, or are Host, Port and Path. So
-  # a command that starts Rhebok starts Bontebok, with the same defaults. A configuration file wins over these options.
+  # the options of a command for Rhebok also work here, and have the same defaults. A configuration file wins over these
+  # options.
   class RackupOptions < HandlerOptions
     # 4096 is SOMAXCONN of Linux.
     DEFAULTS = { max_workers: 5, timeout: 300_000, max_request_per_child: 1000, chunked_transfer: false,

@@ -6,9 +6,9 @@ module Bontebok
   # The options of `rails server -u bontebok`: address and environment. Typed options win over the configuration file;
   # Rails tells which options were typed. The other options are Rails' own: the pid file, the daemon, the log.
   class RailsOptions < HandlerOptions
-    # One process: the second request finds what Rails keeps in memory from the first one (the console in an error
-    # page), the debugger has the terminal, and there is one copy of the application to reload. Three threads, because a
-    # page may request another page of its own server.
+    # There is one process. So a request finds what Rails keeps in memory from an earlier request (the console in an
+    # error page), the debugger has the terminal, and only one copy of the application is reloaded. There are three
+    # threads, because a page may request another page of its own server.
     DEVELOPMENT = { max_workers: 0, threads: 3 }.freeze
 
     private

@@ -25,7 +25,7 @@ module Bontebok
     end
 
     # The program's path, or nil. In a checkout, and in a gem with RubyGems' default settings, the program is in
-    # lib/bontebok. Else it is in the gem's directory for extensions, which is in the load path.
+    # lib/bontebok. Otherwise the program is in the gem's directory for extensions, which is in the load path.
     def program
       @program ||= [File.expand_path("..", __dir__), *@load_path.map do |directory|
         File.join(directory.to_s, "bontebok")

@@ -52,7 +52,7 @@ module Bontebok
       read_topic(@rest.shift) if action == :help && @rest.any?
     end
 
-    # The help page has all that there is to say about an action.
+    # An action has no page of its own: the list of all options shows it.
     def read_topic(name)
       return if ACTIONS.key?(name)
 

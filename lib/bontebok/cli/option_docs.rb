@@ -22,7 +22,7 @@ module Bontebok
     NAME_WIDTH = 34
 
     class << self
-      # The text of --help: one line for each option, or all of the given one.
+      # The text of --help: one line for each option, or everything about the given option.
       def help(option = nil)
         option ? help_page(option) : help_list
       end

@@ -14,21 +14,21 @@ module Bontebok
       ```
 
       Options are set on the command line, in a configuration file and in environment variables. The tables name the
-      variables. ConfigFile, ConfigStyle and IgnoreUnknown are not for the file. If an option has several values, the
-      command line wins over the file, the file over the environment, and the environment over the default. A blank
+      variables. ConfigFile, ConfigStyle and IgnoreUnknown cannot be set in the file. If an option has several values,
+      the command line wins over the file, the file over the environment, and the environment over the default. A blank
       variable counts as not set. `bontebok --check` prints the value of every option and where it comes from.
       `bontebok --help` lists the options, and `bontebok --help OPTION` shows all of an option.
 
       Sizes are in bytes, or end in K, M or G. Times are in seconds (`30`, `0.5`), or end in ms, s, m or h. A switch is
-      on with its flag (`--reuse-port`) or `=true`, and off with `--no-reuse-port` or `--reuse-port=false`.
+      turned on by `--reuse-port` or `--reuse-port=true`, and off by `--no-reuse-port` or `--reuse-port=false`.
 
       If an option is unknown or a value is wrong, the start fails with exit status 2. If a port is in use or a file is
       missing, the exit status is 1.
 
       ## The configuration file
 
-      The configuration file is the one that `-c` names, else `config/bontebok.rb` if it exists. It is Ruby. Each option
-      is a method with the name of its long flag, with `_` for `-`:
+      The configuration file is the one that `-c` names, else `config/bontebok.rb` if that exists. It is written in
+      Ruby. Each option is a method whose name is the long flag with `_` for `-`:
 
       ```ruby
       listen "127.0.0.1:8080", "unix:/run/app/bontebok.sock"
@@ -40,11 +40,11 @@ module Bontebok
       after_fork { |worker| Connections.connect("worker \#{worker.number}") }
       ```
 
-      The value of `-E` is in `ENV["RACK_ENV"]` there. The value `nil` means that the file does not set the option. An
-      unknown method ends the start, and the message names its file and line. With `--ignore-unknown` the server logs
-      the unknown method and starts.
+      In the file, `ENV["RACK_ENV"]` has the value of `-E`. The value `nil` means that the file does not set the option.
+      If the file calls an unknown method, the start fails with a message that names file and line. With
+      `--ignore-unknown` the server logs the unknown method and starts.
 
-      Files for other servers work unchanged. A file for Rhebok is in the same language. A file is read as one for
+      Files for other servers work unchanged. Files for Rhebok have the same syntax. A file is read as a file for
       unicorn or puma if its name begins with `unicorn` or `puma` (`unicorn.rb`, `unicorn.conf.rb`,
       `puma-production.rb`), if it is in `config/unicorn/` or `config/puma/`, or if `--config-style` says so.
       [MIGRATING.md](MIGRATING.md) explains what each directive of these servers does here.
@@ -54,8 +54,9 @@ module Bontebok
 
       ## Hooks
 
-      A hook is a block in the configuration file that runs at a moment of the server's life. Hooks of the same name run
-      in the order of the file. A `worker` has a `number` (from 1) and a `pid`. A hook may take fewer arguments.
+      A hook is a block in the configuration file that the server runs at a certain event. Hooks of the same name run in
+      the order of the file. A `worker` has a `number` (from 1) and a `pid`. A hook may take fewer arguments than the
+      table shows.
 
       | hook | in | when |
       |---|---|---|
@@ -72,26 +73,26 @@ module Bontebok
       | `on_error { \\|exception, env\\| }` | worker | the application has raised, in `call` or in the body |
       | `out_of_band { \\|worker\\| }` | worker | between requests, after every MaxGCPerRequest requests |
 
-      The master is the process that loads the application, if Preload is on, and forks the workers. Each master runs
-      `on_booted`, and at its end `after_stopped`. So does a master that takes another's place (RestartFile). While a
-      master runs a hook, it does nothing else, and a stop waits for the hook. But a stop ends a `before_fork` of the
-      start, while no worker serves yet. With MaxWorkers 0 there are neither forks nor workers. Then only `on_booted`,
-      `after_stopped`, `on_error`, `out_of_band` and the hooks of threads run.
+      The master is the process that loads the application, if Preload is on, and forks the workers. Each master, also
+      one that replaces another (RestartFile), runs `on_booted`, and at its end `after_stopped`. While a master runs a
+      hook, it does nothing else, and a stop waits for the hook. But while no worker serves yet, a stop interrupts
+      `before_fork`. With MaxWorkers 0 there are neither forks nor workers, and only `on_booted`, `after_stopped`,
+      `on_error`, `out_of_band` and the hooks of threads run.
 
       If `before_fork`, `after_fork` or `after_worker_ready` raises, that worker does not start. If no worker can start
-      when the server starts, the exit status is 1. If another hook raises, the exception is logged and changes nothing.
-      But after `NoMemoryError` or a `SignalException` in `on_error` or `out_of_band` the worker is replaced, as it is
-      when the application raises one of these.
+      when the server starts, the exit status is 1. If any other hook raises, the exception is logged and has no other
+      effect. But if `on_error` or `out_of_band` raises a `NoMemoryError` or a `SignalException`, the worker is
+      replaced, as if the application had raised it.
 
-      If no response was begun, the value of `on_error` is the response. A String is the text of a 500, or of a 504
-      after `Bontebok::RequestTimeout`. An Array is sent as if the application had returned it; if it cannot be sent,
-      the log says so. For any other value, the client gets the same response as without the hook.
+      If no part of a response was sent, the value of `on_error` is the response. A String is the text of a 500, or of a
+      504 after `Bontebok::RequestTimeout`. An Array is sent as if the application had returned it; if it cannot be
+      sent, the log says so. For any other value, the client gets the same response as without the hook.
 
-      `out_of_band`, and after it the garbage collection of OobGC, take no client's time as long as there are other
-      workers. The kernel gives the other workers the new connections. Requests on connections that the worker keeps
-      alive are passed on to the other workers. At most half of the workers are out of band at the same moment. A run
-      begins when the worker has no request in any of its threads. If it always has one, the run begins after ten times
-      MaxGCPerRequest requests, and other threads of the worker may then have a request.
+      An out-of-band run calls `out_of_band`, and then collects garbage if OobGC is on. No client waits for it as long
+      as there are other workers: the kernel gives new connections to the other workers, and requests on kept-alive
+      connections are passed on to them. At most half of the workers are out of band at the same time. A run begins when
+      no thread of the worker has a request. If there is always one, the run begins after ten times MaxGCPerRequest
+      requests, although other threads of the worker may have a request.
     TEXT
   end
 end

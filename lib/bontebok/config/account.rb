@@ -7,9 +7,9 @@ require_relative "../usage_error"
 
 module Bontebok
   # The user and the group of the application (options User and Group), for Config, the supervisor and the masters. The
-  # supervisor stays root, as it was started: it has to remove the pid file and sockets, and to open log files again in
-  # root's directories. A master becomes the user before it loads anything. So its workers, and all processes that they
-  # fork, are this user from their start. Without User, or if the process is that user already, nothing changes.
+  # supervisor stays root, because it must remove the pid file and sockets, and open log files again in root's
+  # directories. A master becomes the user before it loads anything. So its workers, and all processes that they fork,
+  # are this user from their start. Without User, or if the process is that user already, nothing changes.
   class Account
     # There is no such user or group. option: the key of the option that names it.
     class Unknown < UsageError
@@ -68,7 +68,7 @@ module Bontebok
     end
 
     # Opens a file to append to. If the user may not create it, root creates it for the user. This is necessary after a
-    # log was rotated in a directory of root's.
+    # log was rotated in a directory that belongs to root.
     def append(path)
       act { File.open(path, "a") }
     rescue Errno::EACCES
@@ -122,7 +122,7 @@ module Bontebok
       false
     end
 
-    # Changes the owner of a new file only, never of something that somebody has put there meanwhile, such as a link.
+    # Changes the owner of a new file only (EXCL), never of a link or a file that another user has put there.
     def make(path)
       File.open(path, File::WRONLY | File::CREAT | File::EXCL) { |file| give_away(file) }
     rescue Errno::EEXIST
@@ -137,7 +137,7 @@ module Bontebok
       raise
     end
 
-    # Whether the user cannot have put a link into the directory's path. With a link, root would create a file in
+    # True if the user cannot have put a link into the directory's path. With such a link, root would create the file in
     # another directory.
     def roots_own?(directory)
       return false unless File.realpath(directory) == directory

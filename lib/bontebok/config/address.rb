@@ -43,8 +43,8 @@ module Bontebok
         new(path: path)
       end
 
-      # The path is made absolute now, as the socket is unlinked at exit and the application may change the working
-      # directory before. Some write unix:///path for unix:/path; Ruby would keep these slashes.
+      # The path is made absolute now: the socket is unlinked at exit, when the application may have changed the working
+      # directory. Some users write unix:///path for unix:/path; Ruby would keep the additional slashes.
       def absolute(path)
         path = path.delete_prefix("/") while path.start_with?("//")
         FileName.absolute(path)
@@ -69,7 +69,7 @@ module Bontebok
       unix? && path.start_with?("@")
     end
 
-    # Whether the kernel chooses the port. Then the same text can name several listeners.
+    # Whether the kernel chooses the port. If so, several listeners may have the same address text.
     def any_port?
       port&.zero? || false
     end

@@ -15,10 +15,10 @@ module Bontebok
 
     Setting = Struct.new(:value, :source)
 
-    # The sources of explicit choices. Other values may give way: with adopted sockets, $PORT has no effect.
+    # The sources of explicit choices. Values of other sources may have no effect, such as $PORT with adopted sockets.
     CHOICES = %i[on_command_line in_file given].freeze
     SOURCES = [*CHOICES, :in_environment, :by_habit, :by_default].freeze
-    # Read if it exists and no other file is named.
+    # The configuration file, if it exists and no other file is named.
     FILE = "config/bontebok.rb"
     TIMEOUTS = %i[header_timeout body_timeout write_timeout].freeze
     # The Hooks of the configuration file.
@@ -28,7 +28,7 @@ module Bontebok
     attr_reader :warnings
 
     # written    { key => [strings] } of the command line
-    # given      the same of the rackup command's -O; a file wins over it, as in Rhebok
+    # given      the same, of the rackup command's -O; the configuration file wins over it, as in Rhebok
     # defaults   { key => effective value }, which replace those of the table
     # Raises UsageError, or StartError if a file or directory is missing.
     def initialize(written = {}, given: {}, defaults: {}, env: ENV)
@@ -109,7 +109,7 @@ module Bontebok
       value == :auto ? "auto (#{workers})" : option.type.show(value)
     end
 
-    # The configuration file is searched in this directory.
+    # A relative name of the configuration file begins in this directory.
     def enter_directory
       setting = on_command_line(OptionTable[:directory]) or return
       WorkingDirectory.enter(setting.value, setting.source)

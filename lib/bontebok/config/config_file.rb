@@ -6,8 +6,8 @@ require_relative "../usage_error"
 require_relative "../system/working_directory"
 
 module Bontebok
-  # Reads a configuration file, for Config. The file is Ruby. Its style (ConfigStyles) has the methods that it may call;
-  # these directives store their values here.
+  # Reads a configuration file, for Config. The file is Ruby. Its style (ConfigStyles) defines the directives, which are
+  # the methods that the file may call. They store their values here.
   class ConfigFile
     # A value as it is written, and its "path:line".
     Entry = Struct.new(:value, :place)
@@ -58,7 +58,8 @@ module Bontebok
       @entries[key]&.value
     end
 
-    # The hooks of a name add up, unless alone. directive: the name in the file. For the block see Hooks#add.
+    # Hooks of the same name add up. alone: the hook replaces the earlier ones. directive: the name in the file. For the
+    # block see Hooks#add.
     def add_hook(name, hook, directive: name, alone: false, &arguments)
       refuse("#{directive} wants a block") unless hook.respond_to?(:call)
 
@@ -77,7 +78,7 @@ module Bontebok
     end
 
     # Raises UsageError, as the directive may be misspelt. With ignore_unknown it is a warning: another server may have
-    # the directive. advice: another way, in a few words.
+    # the directive. advice: what to do instead, in a few words.
     def unknown(directive, advice = nil)
       unless @ignore_unknown
         refuse("unknown option #{directive}#{" (#{advice})" if advice}; --ignore-unknown goes on without it")
@@ -127,8 +128,8 @@ module Bontebok
   end
 end
 
-# This is outside the module, as Ruby looks up the file's constants here. In the module, Config and Log would be
-# Bontebok's and not the application's.
+# This method is outside the module, because Ruby looks up the file's constants where the method is defined. In the
+# module, Config and Log would be Bontebok's and not the application's.
 def (Bontebok::ConfigFile).evaluate(directives, *text_and_path)
   directives.instance_eval(*text_and_path, 1)
 end

@@ -5,9 +5,9 @@ require_relative "config_styles/puma"
 require_relative "config_styles/unicorn"
 
 module Bontebok
-  # The languages of configuration files: Bontebok's, and those of puma and unicorn. A style is a class. `self` in the
-  # file is an instance of it, which gets the ConfigFile and stores the file's values there. DEFAULTS of the class are
-  # for options that are not set: { key => effective value, or callable(config) }.
+  # The languages of configuration files: Bontebok's, and those of puma and unicorn. A style is a class. In the file,
+  # `self` is an instance of the style, which stores the file's values in a ConfigFile. The class's DEFAULTS are for
+  # options that are not set: { key => effective value, or callable(config) }.
   module ConfigStyles
     ALL = { "bontebok" => Native, "puma" => Puma, "unicorn" => Unicorn }.freeze
     # unicorn.rb, unicorn.conf.rb, puma-production.rb; config/puma/production.rb

@@ -15,8 +15,8 @@ module Bontebok
       @root = root
     end
 
-    # At least 1. Only the whole CPUs of a quota count. Workers that share the rest would stop each other for a part of
-    # each period.
+    # At least 1. A quota is rounded down: with one worker more, the workers could exceed the quota, and the kernel
+    # would stop them for a part of each period.
     def count
       [[affinity, *quotas].compact.min.floor, 1].max
     end

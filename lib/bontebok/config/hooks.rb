@@ -25,7 +25,7 @@ module Bontebok
       @hooks = NAMES.to_h { |name| [name, []] }
     end
 
-    # hook: responds to call. The block, if given, gets the arguments of #run and returns those that the hook expects.
+    # hook: responds to `call`. The block, if given, gets the arguments of #run and returns those that the hook expects.
     # Raises KeyError for an unknown name.
     def add(name, hook, &arguments)
       @hooks.fetch(name) << Entry.new(hook, arguments)
@@ -47,7 +47,7 @@ module Bontebok
       @hooks.fetch(name).map { |entry| call(name, entry, arguments) }.last
     end
 
-    # The same, but if a hook raises, this is logged and the next one runs.
+    # Like #run, but if a hook raises, the exception is logged and the next hook runs.
     def attempt(name, *arguments, log:)
       @hooks.fetch(name).map do |entry|
         call(name, entry, arguments)
@@ -59,7 +59,7 @@ module Bontebok
 
     private
 
-    # Any exception, also of an exit, is a failure of the hook and not of the process.
+    # Any exception, also SystemExit, is a failure of the hook and does not end the process.
     def call(name, entry, arguments)
       arguments = entry.arguments.call(*arguments) if entry.arguments
       ExitFence.keep_forks_out { entry.hook.call(*taken(entry.hook, arguments)) }

@@ -73,7 +73,7 @@ module Bontebok
       type.is_a?(OptionTypes::Switch)
     end
 
-    # Returns the effective value of a written one. place: where it is written, for the message. Raises UsageError.
+    # Returns the effective value for a written value. place: where it is written, for the message. Raises UsageError.
     def read(value, place)
       type.read(value)
     rescue OptionTypes::Invalid => e

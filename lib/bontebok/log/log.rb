@@ -9,12 +9,12 @@ require_relative "log_text"
 module Bontebok
   # The server's own log. An entry has the time in UTC, the level, the process, the worker's number, the generation, and
   # the message. Every process writes to the same stream. Entries for which the stream has no room are lost and counted;
-  # the count is logged when there is room again. So the log may be used before an exit! that must not fail. Not for
-  # signal handlers, and not for the access log, which the core writes.
+  # the count is logged when there is room again. A stream that is full or closed raises no error. So a process may log
+  # before an exit! that must not fail. Not for signal handlers, and not for the access log, which the core writes.
   class Log
     LEVELS = %i[info warn error].freeze
-    # Seconds for which an entry waits for a reader that has stopped reading. Further entries do not wait until the
-    # reader reads again. So such a reader costs lines of the log, never a request.
+    # Seconds that an entry waits if the reader of the stream has stopped reading. Further entries are lost at once,
+    # until the reader reads again. So a stopped reader costs lines of the log, never a request.
     PATIENCE = 0.2
 
     # Numbers of this process, shown in each entry.
@@ -41,8 +41,8 @@ module Bontebok
       put(line(level, LogText.clean(message), exception && LogFault.read(exception)))
     end
 
-    # Lets go of the former standard error after it was reopened. This must not wait for the next entry: the reader of
-    # the former stream waits for its end.
+    # Call it after standard error was reopened: closes the handle to the former stream. The reader of that stream waits
+    # for its end, so this must not wait for the next entry.
     def follow
       @lock.synchronize { @stream.follow }
     rescue SystemCallError, IOError
@@ -69,7 +69,7 @@ module Bontebok
       end
     end
 
-    # The words are those for lost lines of the access log.
+    # The access log reports its lost lines in the same words.
     def losses
       line(:warn, "log: a line is lost#{", and #{@lost - 1} more like it" if @lost > 1}")
     end

@@ -3,18 +3,17 @@
 require_relative "log_text"
 
 module Bontebok
-  # The texts that the log shows of an exception. The methods of an application's exception may do anything, and .read
-  # still never raises.
+  # The texts with which the log describes an exception. .read never raises, whatever the methods of an application's
+  # exception do.
   class LogFault
     BACKTRACE_LINES = 20
     CAUSES = 5
-    # Frames of the server itself, and of Rack on the way to the rackup file, say nothing about an application's fault.
+    # Frames of the server, and frames of Rack around the rackup file, are left out of an application's backtrace.
     OWN_DIRECTORY = "#{File.expand_path("..", __dir__)}/".freeze
-    # Calls with which the application executes commands lead through this file.
+    # The application's calls of spawn, system and the like go through this file.
     COMMANDS = "#{OWN_DIRECTORY}system/command_limits.rb:".freeze
     RACK_BUILDER = "/lib/rack/builder.rb:"
-    # Raised in the server's frames for a response that is the application's fault: the application has returned by
-    # then.
+    # The application has returned an invalid response: its fault, although the server's code raises the exception.
     INVALID_REPLY = "Bontebok::Core::InvalidReply"
 
     # class_name is nil for an exception that cannot be described. backtrace and causes are arrays of lines.
@@ -56,7 +55,7 @@ module Bontebok
         end
       end
 
-      # All frames, if the fault is the server's own.
+      # Returns all frames if the fault is the server's own.
       def frames_of(exception)
         backtrace = exception.backtrace.to_a.drop_while { |frame| frame.start_with?(COMMANDS) }
         return backtrace if backtrace.first&.start_with?(OWN_DIRECTORY) && exception.class.name != INVALID_REPLY

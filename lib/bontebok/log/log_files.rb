@@ -3,20 +3,19 @@
 require_relative "../start_error"
 
 module Bontebok
-  # The files to which standard error and standard output go by configuration. Every process of the server inherits
-  # them.
+  # Redirects standard error and standard output to the configured files. Every process of the server inherits them.
   module LogFiles
     class << self
       # Opens the files. When called again, opens the files that now have these names. Raises StartError.
       #
-      # If the workers run as another user, this also makes the access log's file, which each worker opens by itself. So
-      # when log files are opened again, the supervisor opens them first.
+      # If the workers run as another user, this also creates the file of the access log. Each worker opens that file by
+      # itself, so the supervisor must open log files again before the workers do.
       def open(config)
         steps(config).each(&:call)
       end
 
-      # The same for a process that serves already. A stream whose file cannot be opened stays as it is, and the error
-      # is logged. The other files are opened.
+      # Opens the files again in a process that serves. A stream whose file cannot be opened stays as it is, and the
+      # error is logged. The other files are opened.
       def renew(config, log)
         steps(config).each do |step|
           step.call

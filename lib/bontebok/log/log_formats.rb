@@ -4,7 +4,7 @@ require_relative "log_formats/json"
 require_relative "log_formats/text"
 
 module Bontebok
-  # The formats of the server's log: .line makes of a LogEntry its text, one line or more.
+  # The formats of the server's log: .line turns a LogEntry into text, one line or more.
   module LogFormats
     ALL = { "text" => Text, "json" => Json }.freeze
   end

@@ -4,22 +4,22 @@ require "io/wait"
 require "socket"
 
 module Bontebok
-  # The stream that Log writes to: standard error, which the server shares with the program that started it, with its
-  # own processes and with the application. A write waits for a reader only as long as its caller says. Not for several
-  # threads at once: Log has the lock.
+  # The stream that Log writes to: standard error. The server's processes share it with the application and with the
+  # program that started the server. A write waits only as long as its caller permits. Not for several threads at once:
+  # Log has the lock.
   #
-  # It is not enough to poll a pipe and then to write. Every process that polls is told that the pipe is writable, the
-  # first process takes the room, and the next one sleeps in write(2). O_NONBLOCK on the open file description that the
-  # server was given would change it for all processes that share it. So a pipe is opened once more, with O_NONBLOCK,
-  # and a socket gets MSG_DONTWAIT with each message. A file or a terminal is polled before a write. So is a pipe that
-  # cannot be opened once more, because it belongs to another user or there is no /proc.
+  # It is not enough to poll a pipe and then to write. If two processes poll, both learn that the pipe is writable. The
+  # first one fills the pipe, and the second one blocks in write(2). O_NONBLOCK belongs to the open file description, so
+  # to set it would change the stream of every process that shares the description. So a pipe is opened once more, with
+  # O_NONBLOCK, and a socket gets MSG_DONTWAIT with each message. A file or a terminal is polled before a write. A pipe
+  # is polled, too, if it cannot be opened once more, because it belongs to another user or there is no /proc.
   class LogStream
     # Bytes. A pipe takes a write of up to this size whole or not at all (pipe(7), PIPE_BUF), so the writes of several
     # processes do not mix. A file takes a write of any size whole.
     PIECE_BYTES = 4096
 
-    # Opens the pipe at once: after a change of user, the process may not be permitted to open it. A caller of CLI may
-    # have put an object into $stderr that is no IO. This becomes a fault only when there is something to log.
+    # Opens the pipe at once: after a change of user, the process may not be permitted to open it. `stream` may be no
+    # IO, if a caller of CLI has replaced $stderr. This raises only when something is logged.
     def initialize(stream)
       @stream = stream
       @cut = false
@@ -57,9 +57,9 @@ module Bontebok
       @identity = identity
     end
 
-    # For a process that the application has forked. The reader of the pipe must see its end when the server's processes
-    # have ended. So this process closes the pipe that was opened once more; standard error stays open as long as the
-    # process wants it. The next write follows the stream again.
+    # For a process that the application has forked. The reader of the pipe must get end-of-file when the server's
+    # processes have ended. So the forked process closes the handle that was opened once more. Its standard error stays
+    # open. The next write opens a handle again.
     def disown
       @own.close if @own.is_a?(File)
       @own = @identity = nil

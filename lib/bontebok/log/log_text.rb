@@ -1,14 +1,13 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Makes any text safe for the log. The result is UTF-8 without control characters: a client can neither steer the
-  # terminal that shows the log nor begin a line of its own there. Bytes that a client sent have no encoding: only their
-  # ASCII stays as it is. Newlines stay, because an application's messages have them; LogFormats keeps them from ending
-  # an entry.
+  # Makes any text safe for the log. The result is UTF-8 without control characters. So a client can neither control the
+  # terminal that shows the log nor forge a line there. Text from a client is binary: its bytes beyond ASCII become
+  # \xNN. Newlines stay, because an application's messages have them; LogFormats indents or escapes them.
   module LogText
     # In characters.
     LONGEST = 4096
-    # Some programs that show a log take the last two for line ends.
+    # Some programs that show a log take U+2028 and U+2029 for line ends.
     HARMFUL = /[[:cntrl:]\u2028\u2029&&[^\n]]/
 
     class << self

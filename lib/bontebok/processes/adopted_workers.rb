@@ -42,8 +42,8 @@ module Bontebok
       @workers.each { |worker| retire(worker) if @worker_links.leaving.include?(worker.pid) && !worker.told }
     end
 
-    # most: how many of the workers go on serving. The workers that came last retire. Without a limit, masters that die
-    # again and again would fill the memory with workers.
+    # Lets the first `most` workers serve, and retires the others. Without a limit, masters that die again and again
+    # would fill the memory with workers.
     def keep(most)
       @workers.reject(&:told).drop(most).each { |worker| retire(worker) }
     end
@@ -71,8 +71,7 @@ module Bontebok
       @workers.each { |worker| kill(worker, stalled[worker.pid]) if stalled.key?(worker.pid) }
     end
 
-    # A process has ended, and this process has reaped it. It may be one of these workers, or a worker that died with
-    # its master.
+    # This process has reaped a process: one of these workers, a worker that died with its master, or any other.
     def ended(pid, status)
       @worker_links.forget(pid)
       worker = @workers.find { |one| one.pid == pid } or return

@@ -70,7 +70,7 @@ module Bontebok
       PROGRESS.index(@progress) >= PROGRESS.index(step)
     end
 
-    # False once the child is to be replaced or to end: it no longer counts, and another child takes its place.
+    # False if the child is to be replaced or to end: another child takes its place.
     def staying?
       @staying
     end
@@ -103,12 +103,13 @@ module Bontebok
       expect(seconds) unless leaving?
     end
 
-    # A child that loads hears nothing but an order to end. Other words wait until it is loaded.
+    # A child that loads the application ends at any word (ChildLoading). So a word that is no order to end waits until
+    # the child is loaded.
     def tell(word)
       reached?(:loaded) || leaving? ? channel.say(word) : @unsaid.push(word)
     end
 
-    # The words that have arrived. After the end of the channel there are none, and the channel need not be watched.
+    # Returns the words that have arrived. After the channel's end there are none, and the channel need not be watched.
     def hear
       words = channel.hear
       @lost_at = Clock.now + MOMENT if words.delete(:closed)
@@ -119,8 +120,8 @@ module Bontebok
       !@lost_at.nil?
     end
 
-    # The time at which the child counts as lost if it still lives: it has called exec, or has closed the server's
-    # descriptor of the channel. nil: the channel is open, or the child is leaving.
+    # The time at which the child counts as lost; nil: the channel is open, or the child is leaving. A lost child lives,
+    # but has called exec or closed the descriptor of the channel.
     def lost_at
       @lost_at unless leaving?
     end
@@ -129,8 +130,8 @@ module Bontebok
       !lost_at.nil? && lost_at <= Clock.now
     end
 
-    # Reaps the child if it has ended. It reaps no other process: other processes are not ours. Other code in this
-    # process (the application, in a master) may have reaped the child already.
+    # Reaps the child if it has ended. It reaps no other process. Other code in this process (the application, in a
+    # master) may have reaped the child already.
     def check
       _, status = Process.wait2(pid, Process::WNOHANG)
       ended(status) if status

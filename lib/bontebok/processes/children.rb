@@ -16,14 +16,14 @@ module Bontebok
   # The children that a process must have, by number: the supervisor's one master, or a master's workers. Children keeps
   # one child per number alive and replaces children that go. The rules:
   #
-  #   - A child that was ready and ends is replaced at once. A child that ends before it was ready is a failure: its
-  #     number pauses, longer with each failure in a row. A child that was ready and ends by itself in less than `pause`
-  #     seconds is a failure too, from the second time in a row.
+  #   - If a child ends after it was ready, it is replaced at once. If it ends before it was ready, this is a failure:
+  #     the next start of its number waits, longer with each failure in a row. If a child ends by itself less than
+  #     `pause` seconds after it was ready, this is a failure, too, from the second time in a row.
   #   - A child that asks to leave serves until its replacement is ready. Then it retires: the other children take the
-  #     connections that it has not accepted. If several children ask, each waits until the one before it has ended. A
+  #     connections that it has not accepted. If several children ask, each waits until the child before it has ended. A
   #     child that still loads retires at once. So a number has at most one child that serves and one that loads,
   #     however often children are replaced.
-  #   - A child in which a request hangs is replaced at once, without a turn (see Hung).
+  #   - A child in which a request hangs is replaced at once, without waiting for other replacements (see Hung).
   #   - A child that lives but has closed its channel is replaced at once. Nobody can tell it to end.
   #   - A child that does not become ready in time, or does not end in time, is killed. The log names it.
   class Children
@@ -32,11 +32,11 @@ module Bontebok
     include Orders
 
     # name: the log's word for a child. pause: seconds before the next start after a first failure. patience: seconds
-    # that a child may take to finish. margin: seconds that are added to `patience`, and to the limit for an end at
-    # once, if a child has children of its own to wait for. interval: seconds between any two starts. boot: seconds that
-    # a child has to load, and again to become ready after :go. ended: called with each Child that has ended. stalled:
-    # the StalledWorkers, or nil if no child can stall. The block forks the child of a number and returns the Child; it
-    # may raise Hooks::Failed.
+    # that a child may take to finish. margin: seconds that are added to `patience` and to Child::QUIT_SECONDS, if a
+    # child must wait for children of its own. interval: seconds between any two starts. boot: seconds that a child has
+    # to load, and again to become ready after :go. ended: called with each Child that has ended. stalled: the
+    # StalledWorkers, or nil if no child can stall. The block forks the child of a number and returns the Child; it may
+    # raise Hooks::Failed.
     def initialize(name, count, pause:, patience:, log:, margin: 0, interval: 0, boot: Float::INFINITY,
                    ended: proc {}, stalled: nil, &start)
       @roster = Roster.new(count)
@@ -56,9 +56,9 @@ module Bontebok
       @roster.empty?
     end
 
-    # Waits until something happens to a child, a deadline passes or one of the others is readable. Then the caller
-    # takes the signals and calls #tick. A CHLD that comes later wakes the next wait. The block gets an exception that
-    # the application raises in this thread (see MainThread). until_then: a deadline of the caller.
+    # Waits until a child's channel or one of `others` is readable, or a deadline passes. Then the caller takes the
+    # signals and calls #tick. A CHLD after this wakes the next wait. The block gets an exception that the application
+    # raises in this thread (see MainThread). until_then: a deadline of the caller.
     def wait(*others, until_then: nil, &interrupted)
       seconds = seconds_to_wait([*deadlines, *until_then])
       MainThread.wait([*others, *@roster.audible.map(&:channel)], seconds, &interrupted)
@@ -82,8 +82,8 @@ module Bontebok
       @roster.find { |child| child.pid == pid }&.ended(status)
     end
 
-    # True if every number has a child that has reached the step, or has failed, or the system has no room for its
-    # child.
+    # True if there is nothing to wait for. For each number, a child has reached the step, the last start has failed, or
+    # the system has no room for a process.
     def settled?(step)
       @roster.settled?(step) { |number| @pauses.failing?(number) || (@pauses.refused? && @roster.of(number).empty?) }
     end
@@ -97,7 +97,7 @@ module Bontebok
       @roster.whole?(succession)
     end
 
-    # Tells the loaded children to serve. Tells each later child to serve when it is loaded.
+    # Tells the loaded children to serve, and from now on each child as soon as it is loaded.
     def go
       @go = true
       @roster.each { |child| child.go(@seconds[:boot]) if child.reached?(:loaded) && !child.reached?(:ready) }

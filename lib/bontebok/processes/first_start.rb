@@ -6,8 +6,8 @@ require_relative "../start_failure"
 require_relative "start_lines"
 
 module Bontebok
-  # The first start, in the supervisor. The sockets listen when workers are loaded; the log says when workers serve. The
-  # start fails if no worker is loaded, or none becomes ready.
+  # The first start, in the supervisor. The sockets begin to listen when workers are loaded. The log says when workers
+  # are ready. The start fails if no worker gets so far.
   module FirstStart
     private
 

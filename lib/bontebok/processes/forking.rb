@@ -7,10 +7,11 @@ require_relative "../system/main_thread"
 module Bontebok
   # Creates a Child by a fork. Child extends this module.
   module Forking
-    # Forks and returns the Child. The new process closes the parent's channels and everything in to_close, then exits
-    # with the status that the block returns. Raises SystemCallError if the system has no room for another process.
+    # Forks and returns the Child. The new process closes the inherited channels and everything in to_close, and runs
+    # the block. Its exit status is the block's result. Raises SystemCallError if the system has no room for another
+    # process.
     def fork(number, to_close: [])
-      require "bontebok/bontebok" # not at the top of the file: the start reports an extension that is not built
+      require "bontebok/bontebok" # here, so that a start can report that the extension is not built
       Core.check_fork
       parent_end, child_end = Channel.pair
       pid = ForkGuard.pass do

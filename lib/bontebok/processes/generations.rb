@@ -4,12 +4,12 @@ require_relative "children"
 require_relative "../system/clock"
 
 module Bontebok
-  # The supervisor's masters: the generation that serves and, at times, the next generation, which is to replace it. The
-  # former generation serves until the next one is whole: until all workers that it must have are ready. If the next
-  # generation is not whole in time, it is stopped and the former generation stays. The next #renew tries again.
+  # The supervisor's masters: the generation that serves and at times the next generation. The former generation serves
+  # until the next one is whole, which means that all its workers are ready. If the next generation is not whole in
+  # time, it is stopped and the former generation stays. The next #renew tries again.
   class Generations < Children
-    # Seconds that a master has beyond its workers' time. If the master were killed first, a stuck worker would stay for
-    # ever.
+    # Seconds that a master may take to end beyond the time of its workers. If the master were killed first, a stuck
+    # worker would stay for ever.
     MASTER_SECONDS = 5
 
     # workers: returns the number of workers that a generation must have.
@@ -52,7 +52,7 @@ module Bontebok
       @roster.each { |child| @limits[child] ||= Clock.now + @limit.call if child.staying? && @roster.former(child) }
     end
 
-    # If the former generation has ended, no other process starts workers: then the next generation has no limit.
+    # After the end of the former generation only the next one starts workers, so it has no limit then.
     def give_up_late_ones
       @limits.select! { |child, _| child.staying? && !child.reached?(:whole) && @roster.former(child) }
       @limits.select { |_, time| time <= Clock.now }.each_key { |child| give_up(child) }

@@ -19,9 +19,9 @@ require_relative "../system/signal_queue"
 require_relative "../workers/worker"
 
 module Bontebok
-  # The master process of one generation, forked by Supervisor. It loads the application and keeps the workers; it
-  # serves nothing itself. The supervisor gives it orders through the channel. A signal from outside only makes the
-  # master ask the supervisor to replace it. If the supervisor dies, the master drains.
+  # The master process of one generation, forked by Supervisor. It loads the application and starts the workers; it
+  # serves nothing itself. The supervisor gives it orders through the channel. If a signal comes from outside, the
+  # master only asks the supervisor for a replacement. If the supervisor dies, the master drains.
   class Master
     include MasterHooks
 
@@ -29,7 +29,7 @@ module Bontebok
 
     # generation: the number of this master among the server's masters, from 1. workers: how many workers it must have.
     # app: the application, if the supervisor has loaded it; nil: the master loads it, or each worker does. life_line:
-    # with it, the supervisor adopts the workers if this process dies; nil: it does not.
+    # the LifeLine, if the supervisor adopts the workers when this process dies; nil: it does not.
     def initialize(config, listeners, generation:, workers:, channel:, log:, app: nil, life_line: nil)
       @config = config
       @count = workers
@@ -148,8 +148,8 @@ module Bontebok
       stop(:quit)
     end
 
-    # A terminal sends INT to every process of the group; the supervisor obeys it. If the supervisor stops this process
-    # and does not know yet whether it reads its channel, it writes the order first and then sends TERM. #tick_workers
+    # A terminal sends INT to every process of the group; only the supervisor acts on it. If the supervisor tells this
+    # process to end before it has heard :loaded, it writes the order to the channel and then sends TERM. #tick_workers
     # reads the channel after it has taken the signals, so it obeys the order before it handles that TERM.
     def handle(signal)
       return if @stopping || !%w[TERM QUIT].include?(signal)
@@ -174,8 +174,8 @@ module Bontebok
       @workers.go
     end
 
-    # The master closes its copies of the listeners first. The workers hold the last copies: they accept the queued
-    # connections before they close them.
+    # The master closes its copies of the listeners first. So the workers hold the last copies. They accept the queued
+    # connections before they close the listeners.
     def stop(how)
       @stopping = true
       @listeners.close

@@ -5,8 +5,8 @@ require_relative "../config/hooks"
 require_relative "../system/main_thread"
 
 module Bontebok
-  # The hooks that run in a master. The master's main thread is guarded (see MainThread), but not while a hook runs: a
-  # hook may use Timeout, for example.
+  # The hooks that run in a master. The master's main thread is guarded (see MainThread), but not while a hook runs,
+  # because a hook may use Timeout, for example.
   module MasterHooks
     private
 
@@ -22,7 +22,7 @@ module Bontebok
         guard_loading { lend { @config.hooks.run(:before_fork, worker) } }
       ensure
         @events.claim(*Master::SIGNALS)
-        @events.push("CHLD") # a CHLD may have come meanwhile
+        @events.push("CHLD") # a CHLD may have come while the hook ran
       end
     end
 

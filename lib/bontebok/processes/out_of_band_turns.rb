@@ -19,7 +19,7 @@ module Bontebok
       true
     end
 
-    # Closing the file would not be enough: a process that the application has forked meanwhile may hold it too.
+    # Does not only close the file: a process that the application has forked may hold it, too, and keep the lock.
     def give_back
       @taken&.flock(File::LOCK_UN)
       @taken = nil

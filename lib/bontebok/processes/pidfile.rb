@@ -59,8 +59,8 @@ module Bontebok
       nil
     end
 
-    # A pid that is in use need not belong to that server. A zombie serves nobody. After a crash or a reboot, the pid
-    # may belong to a process that began after the file was written. In a container it may be our own pid.
+    # Whether the owner is a running server. A zombie is none. After a crash or a reboot, another process may have the
+    # pid: it began after the file was written, or in a container it is this process.
     def lives?(owner)
       return false if owner.nil? || owner == Process.pid || !used?(owner)
 

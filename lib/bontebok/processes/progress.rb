@@ -18,8 +18,8 @@ module Bontebok
     end
 
     # Reports each step that all workers have reached. It does not wait for a worker that has failed, but without that
-    # worker the generation is not whole. The block gets each reported step. If no worker has reached the step, it gets
-    # :failed.
+    # worker the generation is not whole. The block gets each reported step, or :failed if no worker has reached the
+    # step.
     def tell(workers)
       while (step = @steps.first) && settled?(workers, step)
         return yield(:failed) unless step == :whole || workers.any?(step)

@@ -4,7 +4,7 @@ module Bontebok
   # A file that the user touches to have the application loaded again: tmp/restart.txt, which `rails restart` touches.
   # It is for users that may write the file but may not send a signal. A thread of the supervisor watches the file.
   module RestartFile
-    # Seconds between two looks at the file.
+    # Seconds between two checks of the file.
     INTERVAL = 2
 
     class << self

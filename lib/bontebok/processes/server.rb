@@ -11,10 +11,10 @@ require_relative "../start_failure"
 require_relative "../usage_error"
 
 module Bontebok
-  # One start, from the effective configuration to the exit status. It finds out what cannot work, prepares the process,
-  # and becomes the supervisor, or with `-w 0` the single process.
+  # One start, from the effective configuration to the exit status. It checks user and files, prepares the process, and
+  # runs as the supervisor, or with `-w 0` as the single process.
   class Server
-    # app: the application, if the calling process has loaded it (rackup); nil: it is still to be loaded.
+    # app: the application, if the calling process has loaded it (rackup); nil: it is loaded later.
     def initialize(config, app: nil, log: Log.new(format: config[:log_format], level: config[:log_level]))
       @config = config
       @app = app
@@ -35,7 +35,7 @@ module Bontebok
 
     private
 
-    # The pid file comes first: a second server is rejected before it writes to the log of the first server.
+    # The pid file is written first. So a second server is rejected before it writes to the log of the first server.
     def with_pidfile
       path = @config[:pidfile] or return yield
       pidfile = Pidfile.new(path)
@@ -47,8 +47,8 @@ module Bontebok
       end
     end
 
-    # Required before any fork, so that forked processes need not read the file again. The other mode's file is never
-    # read.
+    # Returns the class to run. Its file is required before any fork, so forked processes need not read the file again.
+    # The other mode's file is never read.
     def process
       if @config.workers.zero?
         require_relative "single_process"
@@ -119,7 +119,7 @@ module Bontebok
     end
 
     # Each connection needs a descriptor. The soft limit is low only for programs that still use select(2). The kernel
-    # may reject the new limit: a hard limit that was set before fs.nr_open was lowered cannot be set again.
+    # rejects the new limit if the hard limit is above fs.nr_open, which may have been lowered since.
     def raise_file_limit
       soft, hard = Process.getrlimit(:NOFILE)
       return unless soft < hard
@@ -131,8 +131,8 @@ module Bontebok
     end
 
     # Past RLIMIT_FSIZE a write must fail with EFBIG, as on a full disk; by default the signal would end the process
-    # instead. The handler does nothing. It is no "IGNORE": a command that the application executes gets the default
-    # back from a handler, but would inherit "IGNORE". Ruby does the same with SIGPIPE.
+    # instead. The handler does nothing. It is not "IGNORE", because a command that the application executes would
+    # inherit "IGNORE". Ruby handles SIGPIPE the same way.
     def survive_file_size_limit
       Signal.trap("XFSZ", proc {})
     end

@@ -21,7 +21,7 @@ module Bontebok
   # `-w 0`: supervisor, master and worker in one process, which forks nothing and leaves the terminal alone. It is for
   # debuggers, and for platforms that want a single process.
   class SingleProcess
-    # TTIN and TTOU belong to job control: this process uses the terminal.
+    # Without TTIN and TTOU: this process may use the terminal, and both signals belong to job control.
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2].freeze
 
     # app: the application, if it is loaded already; nil: it is loaded here.
@@ -59,9 +59,9 @@ module Bontebok
 
     private
 
-    # While the application loads, there is nothing to finish: a signal ends the process at once. Another thread obeys
-    # the signals. An exception in this thread would not do: the application could rescue it. The other thread ends by
-    # itself, because a thread that is killed may have taken a signal already.
+    # While the application loads, there is no request to finish: a signal ends the process at once. A second thread
+    # handles the signals. An exception in this thread would not do: the application could rescue it. The second thread
+    # is not killed but ends by itself, because it may have taken a signal already.
     def load_app
       watch = Thread.new { obey_while_loading until @loaded }
       AppLoader.new(@config[:rackup], @log).load
@@ -93,7 +93,7 @@ module Bontebok
       @config[:signal_hup] == "stop"
     end
 
-    # Reopening is all that can be done: no other process could take this process's place.
+    # Only the logs are opened again: no other process could take this process's place.
     def reopen_logs
       LogFiles.renew(@config, @log)
       @lanes&.reopen_logs
@@ -112,7 +112,8 @@ module Bontebok
       wait_for_events while @serving
     end
 
-    # A thread that the hook starts inherits the guard of this thread. Under the guard, Timeout could end nothing there.
+    # The hook runs without the guard. A thread that the hook starts would inherit the guard, and Timeout could not
+    # interrupt that thread.
     def run_booted_hook
       MainThread.unguard { @config.hooks.attempt(:on_booted, log: @log) }
     rescue Exception => e # rubocop:disable Lint/RescueException
@@ -165,15 +166,15 @@ module Bontebok
       @deadline = Deadline.new(seconds)
     end
 
-    # As with a worker that is killed: the log says what the stop costs, and the exit status is that of a stop.
+    # Logs that requests are lost. The exit status is that of a stop.
     def give_up
       @log.error("requests were not finished in time")
     ensure
       exit!(@status)
     end
 
-    # Nobody takes events any more. INT still ends the process, without waiting for anything. A second INT does not
-    # change the exit status. A second TERM does nothing: it is no sign of impatience.
+    # No thread takes events any more. INT still ends the process at once, and a second INT does not change the exit
+    # status. TERM does nothing: unlike INT, it is no sign of impatience.
     def limit_exit
       Signal.trap("INT", @interrupted ? proc { exit!(@status) } : "SYSTEM_DEFAULT")
       ExitLimit.set(@deadline ? @deadline.left : @config.seconds(:graceful_timeout), status: @status, log: @log)

@@ -4,8 +4,8 @@ require_relative "../system/clock"
 require_relative "../version"
 
 module Bontebok
-  # The first lines of the log. They are written after all checks have passed: a start that fails says why, and nothing
-  # else.
+  # The first lines of the log. They are written after all checks have passed, so a start that fails logs only its
+  # reason.
   module StartLines
     SOMAXCONN = "/proc/sys/net/core/somaxconn"
 
@@ -28,7 +28,7 @@ module Bontebok
         ", adopted from #{listener.origin}" if listener.origin
       end
 
-      # Above this limit the kernel drops connections that BackLog would have queued, and no other message says so.
+      # If BackLog is above this limit, the kernel drops connections that BackLog would queue, and logs nothing.
       def warn_of_backlog(log, backlog)
         limit = File.read(SOMAXCONN).to_i
         log.warn("BackLog #{backlog} is above net.core.somaxconn: #{limit} holds") if backlog > limit

@@ -56,7 +56,8 @@ module Bontebok
 
     private
 
-    # No adoption if the application is loaded here: it may wait for its own children, and we would reap them first.
+    # No adoption if this process has loaded the application. Adopted workers are reaped by a wait for any child, which
+    # would also reap a child that the application waits for.
     def prepare_to_adopt
       @life_line = LifeLine.new if !@app && Core.adopt_orphans
       worker_links = @listeners.worker_links
@@ -115,7 +116,7 @@ module Bontebok
       end
     end
 
-    # The kernel makes us the parent of processes that have lost theirs: workers of a master that died, daemons of the
+    # The kernel makes us the parent of processes whose parent has died: workers of a master, daemons of the
     # application. Nobody else would reap them. The loop may reap our own master, too.
     def wait_for_orphans
       return unless @life_line || Process.pid == 1
@@ -128,8 +129,8 @@ module Bontebok
       nil
     end
 
-    # No client is to reach this server any more: this closes our copies of the listeners and unlinks the unix sockets.
-    # The master does the rest. When a stop is under way, only a stop at once changes anything.
+    # how: :drain or :quit. Closes our copies of the listeners and unlinks the unix sockets; the master does the rest.
+    # While a stop is under way, only the first :quit has an effect.
     def stop(how)
       return if [how, :quit].include?(@stopping)
 
@@ -151,7 +152,7 @@ module Bontebok
       @config[:signal_hup] == "stop" ? stop(:drain) : renew_workers(:renew, "are replaced")
     end
 
-    # Processes that are leaving write to the logs as well.
+    # The logs are opened again also during a stop, because processes that are leaving write to them.
     def renew_workers(how, told)
       LogFiles.renew(@config, @log)
       @masters.tell(:reopen)
@@ -169,7 +170,7 @@ module Bontebok
       @masters.renew
     end
 
-    # A master that starts later gets the same number of workers.
+    # A later master gets the same number of workers.
     def count_workers(signal)
       return change_workers(1, :more) if signal == "TTIN"
 
@@ -181,8 +182,8 @@ module Bontebok
       @masters.tell(word)
     end
 
-    # The application's exit handlers and threads are in this process as well. INT still ends the process without them.
-    # A second INT does not change the exit status.
+    # The application's exit handlers and threads are in this process as well. INT ends the process without waiting for
+    # them. A second INT does not change the exit status.
     def limit_exit
       status = @failed || @error ? 1 : 0
       Signal.trap("INT", @stopping == :quit ? proc { exit!(status) } : "SYSTEM_DEFAULT")

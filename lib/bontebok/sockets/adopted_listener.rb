@@ -4,12 +4,12 @@ require_relative "tcp_listener"
 
 module Bontebok
   # A TCP or unix socket that already listened when the server was started. It still belongs to the process that handed
-  # it over: other processes may accept from it, now or after the end of this server. So the server only closes the
-  # socket, never shuts it down, and leaves the file of a unix socket.
+  # it over: other processes may accept from it, now or after the end of this server. So the server closes the socket
+  # but never shuts it down, and does not remove the file of a unix socket.
   class AdoptedListener < Listener
     FAMILIES = [Socket::AF_INET, Socket::AF_INET6, Socket::AF_UNIX].freeze
 
-    # The log shows it beside the address.
+    # The program that handed the socket over, for the log.
     attr_reader :origin
 
     # entry: an AdoptedSockets::Entry. backlog: nil leaves the length of the queue as it is. Raises StartError.
@@ -45,8 +45,7 @@ module Bontebok
       @info&.ip_address == "::" && socket.getsockopt(:IPV6, :V6ONLY).int.zero?
     end
 
-    # nil: there is no such socket. If no program has handed it over, its number is free, or is one of Ruby's own
-    # descriptors (ArgumentError).
+    # nil: the descriptor is no listening socket. It may be free, or one of Ruby's own (ArgumentError).
     def adopt(fileno)
       socket = Socket.for_fd(fileno)
       socket.autoclose = listening_stream?(socket)

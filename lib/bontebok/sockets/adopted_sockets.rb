@@ -3,9 +3,9 @@
 require_relative "../start_error"
 
 module Bontebok
-  # Reads which listening sockets the program that started this process has handed over, by start_server's protocol
-  # (SERVER_STARTER_PORT) and systemd's (LISTEN_FDS, sd_listen_fds(3)). Returns the numbers of the descriptors only:
-  # AdoptedListener checks the sockets.
+  # Finds the listening sockets that were handed over to this process, by the protocols of start_server
+  # (SERVER_STARTER_PORT) and systemd (LISTEN_FDS, sd_listen_fds(3)). Reads only the environment: AdoptedListener checks
+  # the sockets.
   module AdoptedSockets
     # origin: the socket's name in the log and in messages.
     Entry = Struct.new(:fileno, :origin)
@@ -50,8 +50,8 @@ module Bontebok
         end
       end
 
-      # Between systemd and this process there may be another program, such as a shell that did not exec. This process
-      # inherits its variables, but the sockets are not meant for this process (sd_listen_fds(3)).
+      # If systemd started a shell, and the shell started this process without exec, this process inherits the
+      # variables. But the sockets are meant for the shell (sd_listen_fds(3)).
       def meant_for_us?(pid, count, log)
         return false if count.empty?
         return true if pid == Process.pid.to_s

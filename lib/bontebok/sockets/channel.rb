@@ -11,7 +11,7 @@ module Bontebok
   #   child to parent    :loaded   the application is loaded; the child waits for :go
   #                      :ready    the child serves
   #                      :whole    all workers serve (from a master)
-  #                      :leave    the child wants to go: a signal from outside, enough requests, the application's wish
+  #                      :leave    replace the child: by a signal, after enough requests, or for the application
   #                      :hung     a request takes longer than RequestTimeout
   #                      :stuck    each of the child's threads has such a request
   #                      :emptied  the same, and the child has no other connection
@@ -61,7 +61,7 @@ module Bontebok
       nil
     end
 
-    # Returns [descriptor, bytes]. With these the core says the words itself, even while Ruby hangs.
+    # Returns [descriptor, bytes]. With these the core writes the words itself, even while Ruby hangs.
     def dictate(*words)
       [@to_io.fileno, BYTES.fetch_values(*words).join]
     end

@@ -10,7 +10,7 @@ module Bontebok
   class Listeners
     include Enumerable
 
-    # The core takes no more.
+    # The core's limit.
     MOST = 64
 
     # adopted: AdoptedSockets::Entries. If there are any, no default address is opened. An address that an adopted
@@ -54,27 +54,27 @@ module Bontebok
       @listening
     end
 
-    # Closes the sockets. In the process that listened first, it removes the files of unix sockets before: after the
-    # close nobody could tell whether a file is still the server's.
+    # Closes the sockets. The process that listened first removes the files of unix sockets before the close: after it,
+    # nobody could tell whether a file is still the server's.
     def close
       unlink
       each(&:close)
       @worker_links&.close
     end
 
-    # For a process that has nothing to do with the server.
+    # For a process that the application has forked.
     def disown
       each(&:disown)
       @worker_links&.disown
     end
 
-    # For a process that inherited the sockets, once they listen: notes which files are the server's.
+    # For a process that inherited the sockets, when they listen: notes which files are the server's.
     def take_note
       grep(UnixListener).each(&:take_note)
     end
 
-    # For a process that inherited the sockets, when the process that listened first is gone: from now on, #unlink
-    # removes the files here.
+    # For a process that inherited the sockets, when the process that listened first is gone: from now on, #unlink in
+    # this process removes the files.
     def take_over
       grep(UnixListener).each(&:take_over)
     end
@@ -96,8 +96,8 @@ module Bontebok
                                  defer_accept: @config[:defer_accept])
     end
 
-    # Whether an adopted socket has the address. The listener is not bound yet: if the kernel is to choose its port, no
-    # socket has that port.
+    # Whether an adopted socket has the listener's address. If the kernel chooses the port, the listener has port 0
+    # until it is bound, and no adopted socket has that port.
     def taken?(listener)
       @listeners.any? { |adopted| adopted.takes?(listener) }
     end

@@ -20,8 +20,8 @@ module Bontebok
       raise StartError, "the owner of unix sockets: #{e.message}"
     end
 
-    # Works through a handle, and only on a socket. A user with write permission in the directory could put a link
-    # there, to a file that this user wants to own. Raises StartError or SystemCallError.
+    # Changes the file through a handle, and only if it is a socket. Otherwise a user with write permission in the
+    # directory could put a link there, to a file that this user wants to own. Raises StartError or SystemCallError.
     def apply(path)
       File.open(path, O_PATH | File::NOFOLLOW) do |file|
         raise Errno::ENOTSOCK unless file.stat.socket?

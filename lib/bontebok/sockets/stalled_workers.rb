@@ -9,7 +9,7 @@ module Bontebok
   # request is not woken; for such a worker the kernel tells whether its process is stopped. The process that uses this
   # must be able to kill the workers; it need not be their parent.
   class StalledWorkers
-    # The number of looks at the scoreboard in WorkerTimeout.
+    # How many times #look reads the scoreboard within WorkerTimeout.
     LOOKS = 4
 
     # The time at which #look is due next.
@@ -27,7 +27,7 @@ module Bontebok
       @lost = clock.lost
     end
 
-    # Returns { pid => text for the log } of the stalled workers. Before it is time to look, there are none.
+    # Returns { pid => text for the log } of the stalled workers. Before #time, it is empty.
     def look
       now = @clock.now
       return {} if now < @time
@@ -51,7 +51,7 @@ module Bontebok
       @stopped.clear
     end
 
-    # A stop counts from the look that finds it.
+    # The time of a stop counts from the #look that finds the stop.
     def stopped(pids, now)
       stops = pids.to_h { |pid| [pid, @stops.call(pid)] }.compact
       @stopped = stops.to_h { |pid, stop| [[pid, stop], @stopped.fetch([pid, stop], now)] }
@@ -69,7 +69,7 @@ module Bontebok
       end.to_h
     end
 
-    # Returns the longest time, in ms, for which a request has been there and the worker has not moved.
+    # Returns the longest time, in ms, for which a lane has had a request and the worker has not moved.
     def still?(lanes)
       lanes.map { |lane| [lane[:taken], lane[:silent] || lane[:taken]].min }.max
     end

@@ -68,8 +68,7 @@ module Bontebok
       end
     end
 
-    # Connections inherit SO_REUSEADDR. With it they do not keep the next server from the port while they are in
-    # TIME_WAIT.
+    # Connections inherit SO_REUSEADDR. With it, connections in TIME_WAIT do not keep the next server from the port.
     def listen
       reuse_address(true)
       super
@@ -82,8 +81,8 @@ module Bontebok
     private
 
     # With SO_REUSEADDR, many sockets can bind a port until one listens, if all of them have the option. So the option
-    # is set only if the bind fails without it, because of a former server's connections, and only for the bind. A
-    # second server that is started while this one loads its application then fails before it loads its own.
+    # is set only for the bind, and only if the bind fails without it because of a former server's connections. If a
+    # second server starts while this one loads its application, the second one fails at its bind.
     def take_port
       socket.bind(@info)
     rescue Errno::EADDRINUSE

@@ -5,14 +5,14 @@ require_relative "socket_access"
 
 module Bontebok
   # Listens on a unix socket. A socket with a path has no file before it listens, so a server that is killed while its
-  # application loads leaves nothing behind. The file has its final name from the first moment. So if a server finds a
-  # file at its start, the file belongs either to a living server, and the start fails, or to a dead one, and the file
-  # is removed. docs/decisions/0006-a-unix-socket-is-bound-under-its-name.md tells why the file is not renamed into its
-  # place.
+  # application loads leaves nothing behind. The file has its final name from the first moment. So a file that is there
+  # at the start belongs to a living server or to a dead one. If that server lives, the start fails. If it is dead, the
+  # file is removed. docs/decisions/0006-a-unix-socket-is-bound-under-its-name.md tells why the file is not renamed into
+  # its place.
   class UnixListener < Listener
-    # Attempts to lock the directory, and the seconds between two of them. Another start holds the lock for less than a
-    # millisecond.
+    # Attempts to lock the directory. Another start holds the lock for less than a millisecond.
     LOCK_ATTEMPTS = 25
+    # Seconds between two attempts.
     LOCK_INTERVAL = 0.02
 
     # access: the SocketAccess of the file.
@@ -56,7 +56,7 @@ module Bontebok
     end
 
     # Removes the socket's file if it is still the file that this server bound: another server may have put its own
-    # there. Does so only once, and only while the socket is open: after that, another file may have the same inode
+    # there. Does so only once, and only while the socket is open: after its close, another file may have the same inode
     # number. Raises SystemCallError.
     def unlink
       return unless @owner == Process.pid && !socket.closed?
@@ -138,14 +138,14 @@ module Bontebok
     end
 
     # Runs the block under a lock on the directory. A socket that is bound and does not listen yet looks stale, so
-    # servers that start at the same moment have to look one after the other. Without a lock, because the directory
-    # cannot be read or another process keeps the lock, the block runs all the same: a start is right if it is the only
-    # one.
+    # servers that start at the same moment must check the path one after the other. If the directory cannot be read, or
+    # another process keeps the lock, the block runs without a lock: that is right if this start is the only one.
     def alone_in_directory
       directory = lock_directory
       yield
     ensure
-      # A process that was forked meanwhile has the lock as well, so to close the descriptor would not release the lock.
+      # A process that was forked in the block has the lock as well, so to close the descriptor would not release the
+      # lock.
       directory&.flock(File::LOCK_UN)
       directory&.close
     end

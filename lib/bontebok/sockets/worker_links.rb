@@ -17,7 +17,7 @@ module Bontebok
 
     # Raises StartError.
     def initialize
-      require "bontebok/bontebok" # not at the top of the file: the start reports an extension that is not built
+      require "bontebok/bontebok" # here, so that a start can report that the extension is not built
       @scoreboard = Core::Scoreboard.new(LANES)
       @ends = Socket.pair(:UNIX, :SEQPACKET)
       @lent = []
@@ -33,8 +33,8 @@ module Bontebok
       worker.scoreboard(@scoreboard)
     end
 
-    # Removes the lanes of a worker that has ended from the scoreboard. If they were about to take something, other
-    # workers are told to take it.
+    # Removes the lanes of a worker that has ended from the scoreboard. If a lane was woken for a connection that it did
+    # not accept, a lane of another worker is woken.
     def forget(pid)
       queue = @ends.first
       @scoreboard.clear(pid, queue.closed? ? -1 : queue.fileno)
@@ -50,7 +50,7 @@ module Bontebok
       @scoreboard.lanes.map { |lane| lane[:pid] }.uniq
     end
 
-    # The pids of those workers that end when they have finished.
+    # The pids of the workers that are leaving: they end when they have finished.
     def leaving
       @scoreboard.lanes.filter_map { |lane| lane[:pid] if lane[:leaves] }.uniq
     end

@@ -6,13 +6,13 @@ module Bontebok
   # stopped as well. Not for requests: the core measures their time.
   #
   # A wait that ends late shows that the process was stopped. A thread that computes with Ruby's lock delays a wait,
-  # too, so the processor time of a wait counts. A C extension that blocks with Ruby's lock looks like a stop: the
-  # limits of its process get longer.
+  # too. So the processor time that a wait takes is not lost. A C extension that blocks with Ruby's lock looks like a
+  # stop: the limits of its process get longer.
   module Clock
-    # A caller that has a limit waits at most this long at once. So at most this part of a stop counts.
+    # Seconds that a caller with a limit may wait at once. So at most this much of a stop counts.
     STEP = 0.25
 
-    # The seconds that have not counted so far.
+    # The seconds that were not counted so far.
     singleton_class.attr_reader :lost
     @lost = 0
 

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Gives a command that the application executes the limit of open files that the server was started with. The server
+  # Commands that the application executes get the limit of open files with which the server was started. The server
   # raises its own soft limit: see docs/decisions/0010-commands-have-the-limit-of-the-start.md. Ruby sets a limit
   # between fork and exec only on demand, by the option rlimit_nofile, which is added here.
   #
-  # Not for a process that is only forked: it keeps the raised limit, because it holds the server's descriptors and
-  # could open no others.
+  # A process that is only forked keeps the raised limit. It holds the server's descriptors, and under the lower limit
+  # it could open no others.
   module CommandLimits
     # Ruby's own methods are kept under names with this prefix.
     KEPT = "bontebok_kept_"
@@ -33,8 +33,8 @@ module Bontebok
         bontebok_kept_system(*CommandLimits.add_to(arguments))
       end
 
-      # Backticks take no options. If an exception ends the read, the command is not waited for, as in Ruby's own
-      # method.
+      # Backticks take no options, so this calls IO.popen. If an exception ends the read, the command is not waited for,
+      # as in Ruby's own method.
       def `(command)
         return __send__(:"bontebok_kept_`", command) unless CommandLimits.wanted?(command)
 
@@ -90,8 +90,8 @@ module Bontebok
         replace(IO.singleton_class, Pipes)
       end
 
-      # The module is not prepended. Under alias_method an application would find the prepended method in place of the
-      # method that it replaces, and the application's method and the prepended one would call each other for ever.
+      # The module is not prepended. An application that wraps the method by alias_method would alias the prepended
+      # method, and the two methods would call each other for ever.
       def replace(owner, methods)
         methods.instance_methods.each do |name|
           hidden = owner.private_method_defined?(name)

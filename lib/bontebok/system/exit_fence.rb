@@ -6,10 +6,10 @@ module Bontebok
   # worker that is replaced would remove the pid file.
   module ExitFence
     class << self
-      # Call it in a forked process before anything else. Exit handlers that are registered later run at the exit of
-      # this process and of the processes that it forks. Handlers that were registered earlier do not run. Handlers run
-      # in reverse order, so this handler is the last one. It does the rest of an exit as Ruby would, and ends the
-      # process.
+      # Call it in a forked process before anything else. Exit handlers that were registered earlier do not run in this
+      # process, nor in processes that it forks. Handlers that are registered later do run. Ruby runs exit handlers in
+      # reverse order, so the handler of this method runs after the later ones. It does the rest of an exit as Ruby
+      # would, and ends the process.
       def put
         at_exit do
           exception = $! # rubocop:disable Style/SpecialGlobalVars
@@ -21,8 +21,8 @@ module Bontebok
       end
 
       # Runs the block, which is code of the application. A process that the block forks does not return from here: it
-      # would go on as a copy of the server's process. Such a process ends with the status of its exit, and its buffers
-      # are flushed.
+      # would go on as a copy of the server's process. Such a process flushes its buffers and ends with its own exit
+      # status.
       def keep_forks_out
         owner = Process.pid
         result = yield

@@ -10,15 +10,15 @@ module Bontebok
   # It relies on the order in which Ruby ends (ruby_cleanup in Ruby's eval.c, the same from 3.1 on):
   #
   #   1. Exit handlers run, while all threads go on.
-  #   2. Ruby kills all threads but the main one, the limit's thread as well, and waits for their ensure clauses.
+  #   2. Ruby kills all threads but the main one, also the thread of this limit, and waits for their ensure clauses.
   #   3. Objects are finalized, and the process ends.
   #
-  # So the limit's thread counts on while the handlers run. In its own ensure clause it counts on for as long as Ruby
-  # waits for the other threads.
+  # So the limit's thread watches the time while the handlers run. After it is killed, its ensure clause watches the
+  # time while Ruby waits for the other threads.
   module ExitLimit
     class << self
-      # Call it when only the exit is left. The process ends within `seconds`. It ends with its own status, or with
-      # `status` if the time is over before.
+      # Call it when only the exit is left. The process ends within `seconds`: with its own status, or with `status` if
+      # the time is over first.
       def set(seconds, status:, log:)
         deadline = Deadline.new(seconds)
         begun = Queue.new

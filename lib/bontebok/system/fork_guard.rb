@@ -23,7 +23,7 @@ module Bontebok
       end
 
       # Runs a block whose forks are the server's own: the block of .install does not run in these processes. It does
-      # run in processes that other threads fork meanwhile.
+      # run in processes that other threads fork at that time.
       def pass
         @passing = Thread.current
         yield

@@ -5,8 +5,8 @@ require_relative "clock"
 module Bontebok
   # Protects the main thread of a server's process from the application's threads. When another thread ends with an
   # exception, Ruby raises the exception in the main thread, too: SystemExit always (a watchdog that calls exit), any
-  # other error if abort_on_exception is set. Such an exception must neither end the process nor come between two steps
-  # of the server.
+  # other error if abort_on_exception is set. Such an exception must neither end the process nor interrupt the server's
+  # own code.
   module MainThread
     class << self
       # While the block runs, such an exception waits until .wait is called.
@@ -14,8 +14,8 @@ module Bontebok
         Thread.handle_interrupt(Exception => :never, &)
       end
 
-      # For code that is not the server's own: a thread that was started under guard and has inherited it, or a hook of
-      # the application and the threads that the hook starts.
+      # Lets exceptions interrupt the block. For a hook of the application, and for a thread that has inherited the
+      # guard.
       def unguard(&)
         Thread.handle_interrupt(Exception => :immediate, &)
       end
@@ -42,7 +42,8 @@ module Bontebok
 
       private
 
-      # The thread that has ended with the exception; nil: there is none, a thread has only raised the exception here.
+      # The thread that has ended with the exception; nil: no thread has; a thread that lives has raised the exception
+      # here.
       def origin(exception)
         ObjectSpace.each_object(Thread).find { |thread| thread.status.nil? && ended_with?(thread, exception) }
       end

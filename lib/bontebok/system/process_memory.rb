@@ -8,8 +8,8 @@ module Bontebok
   #   share     own, and the process's part of the memory that it shares (PSS): the shares of all processes add up to
   #             the memory that they need
   ProcessMemory = Struct.new(:own, :share) do
-    # nil: the system does not show it. Linux does from 4.14 on. The kernel walks through the page table: with gigabytes
-    # of memory that takes milliseconds, in which other threads go on.
+    # Returns nil if the system does not show it; Linux does from 4.14 on. The kernel walks through the page table: with
+    # gigabytes of memory that takes milliseconds, in which other threads go on.
     def self.read(path = "/proc/self/smaps_rollup")
       counts = File.read(path).scan(/^(\w+): +(\d+) kB$/).to_h { |name, count| [name, count.to_i << 10] }
       new(counts.values_at("Private_Clean", "Private_Dirty").sum, counts.fetch("Pss"))

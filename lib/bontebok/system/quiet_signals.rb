@@ -2,15 +2,15 @@
 
 module Bontebok
   # Signals that have a meaning for the supervisor only. A terminal or a service manager may send them to the whole
-  # process group, and an operator may take another process for the supervisor. The signals must do no harm then: in
-  # master and workers they do nothing, unless the application has handlers of its own.
+  # process group, and an operator may mistake another process for the supervisor. So in master and workers these
+  # signals do nothing, unless the application has handlers of its own.
   module QuietSignals
     NAMES = %w[INT HUP USR1 USR2 TTIN TTOU].freeze
     # A handler, not "IGNORE": commands that the application executes would inherit "IGNORE".
     NOTHING = proc {}
 
     class << self
-      # Makes the given signals do nothing, as far as NAMES lists them.
+      # Makes those of the given signals do nothing that are in NAMES.
       def hush(signals)
         (NAMES & signals).each { |signal| trap(signal, NOTHING) }
       end

@@ -4,13 +4,13 @@ require_relative "fork_guard"
 require_relative "quiet_signals"
 
 module Bontebok
-  # Turns signals into events for a loop. A signal handler runs between any two instructions of the main thread, where
-  # no lock may be taken and nothing logged. So the handler only adds a name to the queue and writes a byte to a pipe,
-  # which wakes the loop's select. Other threads may push events of their own.
+  # Turns signals into events for a loop. A signal handler may interrupt the main thread anywhere, so it may neither
+  # take a lock nor log. The handler only adds a name to the queue and writes a byte to a pipe, which wakes the loop's
+  # select. Other threads may push events of their own.
   #
-  # A process that the application forks inherits the handlers. There a signal does what it would do without the server.
-  # The same holds for a process that the server forks, until it has handlers of its own; but there QuietSignals do
-  # nothing.
+  # A forked process inherits the handlers. If the application has forked it, a signal does there what it would do
+  # without the server. If the server has forked it, the same holds until it sets its own handlers, but the signals of
+  # QuietSignals do nothing.
   class SignalQueue
     # The loop's select watches it.
     attr_reader :to_io
@@ -23,7 +23,8 @@ module Bontebok
     end
 
     # Sets the handlers of these signals, or sets them again: an application may have replaced them while it loaded. The
-    # application's handler of CHLD is for the application's own child processes, which a worker may have: see #close.
+    # application's handler of CHLD is kept, and #close restores it: in a worker, the application may have child
+    # processes.
     def claim(*signals)
       claim_children if signals.include?("CHLD")
       @claimed = (signals - ["CHLD"]).filter_map { |signal| QuietSignals.trap(signal, proc { receive(signal) }) }
@@ -41,8 +42,7 @@ module Bontebok
       @events.shift(@events.size)
     end
 
-    # For a forked process that does not use its parent's queue. Signals that have a meaning for the parent only do
-    # nothing from now on.
+    # For a forked process that does not use its parent's queue. The signals of QuietSignals do nothing from now on.
     def close
       QuietSignals.hush(@claimed)
       give_children_back if @on_child

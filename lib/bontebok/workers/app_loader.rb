@@ -15,7 +15,8 @@ module Bontebok
     # A line of options for the rackup command, which does not run here. Rack 2 allows such a line, Rack 3 rejects it.
     OPTION_LINE = /^#\\.*/
 
-    # Loads the application some time after the start of the server: by now the directory's name may lead elsewhere.
+    # Loads the application after the start of the server: the working directory's name may lead to another directory
+    # now.
     def self.load_anew(path, log)
       WorkingDirectory.enter_again(log)
       new(path, log).load
@@ -33,8 +34,8 @@ module Bontebok
       raise StartError, "cannot read the rackup file #{@path}: #{SystemCallError.new(nil, e.errno).message}"
     end
 
-    # Returns an object that responds to call. Raises Failed for whatever the application raised, also for an exit and
-    # for an exception that is no StandardError.
+    # Returns an object that responds to `call`. Raises Failed for any exception of the application, also for SystemExit
+    # and others that are no StandardError.
     def load
       require "rack"
       app = ExitFence.keep_forks_out { @path.end_with?(".ru") ? evaluate : constant }
@@ -49,21 +50,20 @@ module Bontebok
 
     private
 
-    # Whether the exception is a signal that ends the process. An Interrupt does not come from a signal here, since
-    # signals to the server raise nothing: the application has raised it. Ruby would end the process for an Interrupt
-    # with a backtrace of the server.
+    # Whether the exception is a signal that ends the process. An Interrupt is none: signals to the server raise
+    # nothing, so the application has raised it. Ruby would end the process with a backtrace of the server.
     def signal?(exception)
       exception.is_a?(SignalException) && !exception.is_a?(Interrupt)
     end
 
-    # Rack would read the file in the locale's encoding, and Rack 3 would fail at a line of options.
+    # Reads the file itself: Rack would use the locale's encoding, and Rack 3 would reject a line of options.
     def evaluate
       script = File.read(@path, encoding: "bom|utf-8")
       @log.warn("#{@path}: options in a line that begins with #\\ are ignored") if script.sub!(OPTION_LINE, "#")
       Rack::Builder.new_from_string(script.sub(/^__END__\r?\n.*\z/m, ""), @path)
     end
 
-    # Rack 2 returns the application and the options of that line.
+    # Rack 2 returns [application, options].
     def constant
       result = Rack::Builder.parse_file(@path)
       result.is_a?(Array) ? result.first : result

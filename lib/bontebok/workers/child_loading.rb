@@ -5,14 +5,14 @@ require "io/wait"
 require_relative "../system/quiet_signals"
 
 module Bontebok
-  # For a forked process, a Master or a Worker, that runs the application's code before it serves: to load it, or as a
-  # hook. The code may take long, and meanwhile the process does not read its channel. But the process has nothing to
-  # finish yet, and nothing to pass on to children. So a signal ends the process at once, and so does the end of its
-  # parent. The signals of QuietSignals do not.
+  # For a Master or a Worker that runs code of the application before it serves: it loads the application or runs a
+  # hook. Such code may take long, and the process does not read its channel while the code runs. But the process has no
+  # request to finish, and no order to pass on to children. So a signal ends the process at once, unless it is one of
+  # QuietSignals. The end of the parent ends the process, too.
   module ChildLoading
     class << self
-      # Returns the block's result. orphaned is called if the parent ends meanwhile. The handlers of the signals stay as
-      # they are set here: the caller makes a SignalQueue of these signals next.
+      # Returns the block's result. orphaned: called if the parent ends while the block runs. The handlers that this
+      # method sets stay: the caller makes a SignalQueue of these signals next.
       def guard(channel:, signals:, log:, orphaned: nil)
         @signals = signals
         QuietSignals.hush(signals)
@@ -24,8 +24,8 @@ module Bontebok
         @signals = nil
       end
 
-      # Waits for :go, because the listeners of the first start do not listen before workers are loaded. Returns the
-      # other words that came; nil: the process must end.
+      # Waits for :go. At the first start, the listeners do not listen before workers are loaded. Returns the other
+      # words that came; nil: the process must end.
       def wait_for_go(channel)
         words = []
         until words.intersect?(%i[go drain retire quit closed])
@@ -52,8 +52,8 @@ module Bontebok
         words
       end
 
-      # For a process that the application forks meanwhile: the signals do there what they would do without the server,
-      # unless the application has set a handler of its own.
+      # For a process that the application forks in the block: the signals do there what they would do without the
+      # server, unless the application has set a handler of its own.
       def disown
         @signals&.each do |signal|
           former = Signal.trap(signal, "DEFAULT")
@@ -78,8 +78,7 @@ module Bontebok
         end
       end
 
-      # Before the process has said :loaded, its parent only tells it to end, and sends a signal as well. So whatever
-      # comes, the process ends.
+      # Before the process has said :loaded, any word of its parent is an order to end.
       def leave_with_parent(channel, log, orphaned)
         channel.to_io.wait_readable
         begin

@@ -1,12 +1,11 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Runs Ruby's garbage collector, where a server that forks has a better moment for it than Ruby. Uses only the methods
-  # that this Ruby has. Not for tuning: sizes and limits are Ruby's own matter. For Master and OutOfBand.
+  # Runs Ruby's garbage collector at moments that suit a server that forks. Calls a method only if this Ruby has it. Not
+  # for tuning: sizes and limits are Ruby's own matter. For Master and OutOfBand.
   class Collector
     # An object becomes old when it survives this many collections. The collector writes to young objects, in older
-    # releases of Ruby into the object itself. Each such write makes a copy of the page, which a worker shares with its
-    # master.
+    # releases of Ruby into the object itself. In a worker, such a write copies a page that was shared with the master.
     AGE = 3
 
     # collector, process: replaced in tests.
@@ -16,8 +15,8 @@ module Bontebok
       @postponing = false
     end
 
-    # Leaves as few pages as possible that workers will change. Call it before the first fork, when the application is
-    # loaded. compact: moves objects, in a Ruby without Process.warmup; Process.warmup moves them in any case.
+    # Reduces the pages that workers will change. Call it when the application is loaded, before the first fork.
+    # compact: also moves objects together. Process.warmup, where Ruby has it, moves them in any case.
     def settle(compact: false)
       return @process.warmup if @process.respond_to?(:warmup)
 
@@ -25,14 +24,15 @@ module Bontebok
       @gc.compact if compact && @gc.respond_to?(:compact)
     end
 
-    # Ruby then collects only young objects, until #collect is called. So no client waits while Ruby looks at old
-    # objects. A Ruby that cannot do so still collects when it wants to.
+    # From now on, Ruby collects only young objects until #collect is called. So no request waits for a collection of
+    # old objects. A Ruby without this setting still collects them at any time.
     def postpone_major
       @postponing = @gc.respond_to?(:config) && @gc.config.key?(:rgengc_allow_full_mark)
       allow_major(false) if @postponing
     end
 
-    # Collects young objects, and old objects if that is due. If Ruby cannot postpone that, always collects both.
+    # Collects young objects, and old objects if their collection is due. If Ruby cannot postpone that collection, this
+    # always collects both.
     def collect
       if !@postponing
         @gc.start

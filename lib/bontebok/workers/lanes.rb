@@ -11,9 +11,9 @@ module Bontebok
   # the last fork, by Worker or SingleProcess. The threads push events to the process's main thread:
   #
   #   :lanes_ended    nothing is left to serve
-  #   :max_requests   the lanes have served as many requests as they should (request_limit)
+  #   :max_requests   the lanes have served request_limit requests
   #   :busy           the first request since #rest was true
-  #   :leave          the application asks this process to end, or has damaged it; the lanes go on until they are told
+  #   :leave          the application asks this process to end, or has damaged it; the lanes still serve
   class Lanes
     # 0: no limit.
     attr_reader :request_limit
@@ -21,8 +21,8 @@ module Bontebok
     # The RequestLimits, for the main thread.
     attr_reader :request_limits
 
-    # worker: the Hooks::Worker for hooks. turns: OutOfBandTurns, if there are other workers. channel: to a parent that
-    # replaces this process if a request takes too long. The core writes to it, whatever Ruby is busy with.
+    # worker: the Hooks::Worker for hooks. turns: OutOfBandTurns, if there are other workers. channel: if a request
+    # takes too long, the core writes to it, even while Ruby hangs, and the parent replaces this process.
     def initialize(config, listeners, app, worker:, log:, events:, turns: nil, channel: nil)
       @failed = false
       @request_limit = config.request_limit
@@ -43,8 +43,8 @@ module Bontebok
 
     # Raises ThreadError if there is no room for all threads; then no lane has accepted anything.
     def start
-      # Ruby kills the threads after the exit handlers. The last handler that was set runs first: this one runs before
-      # the handlers that the application set while it loaded, which may kill threads themselves.
+      # Ruby runs exit handlers in reverse order, and then kills the threads. So this handler runs before the handlers
+      # that the application set while it loaded, which may kill threads.
       at_exit { @exiting = true }
       @core.out_of_band_after(@out_of_band.begin)
       @left = @lanes.size
@@ -61,7 +61,7 @@ module Bontebok
       @core.drain
     end
 
-    # The same, but connections in the listeners' queues are left to other workers, which go on listening.
+    # Like #drain, but connections in the listeners' queues are left to other workers, which go on listening.
     def retire
       @listeners.close
       @core.retire
@@ -120,7 +120,7 @@ module Bontebok
         report: method(:report), on_error: (method(:ask_hooks) if @hooks.any?(:on_error)) }
     end
 
-    # A killed thread's successor runs no hooks: a hook may have killed the thread. Waits until all threads exist.
+    # successor: replaces a thread that a hook may have killed, so it runs no hooks. No thread begins before all exist.
     def thread(lane, successor: false)
       Thread.new do
         Thread.current.name = "bontebok #{@lanes.index(lane) + 1}"
@@ -146,7 +146,7 @@ module Bontebok
     end
 
     # The application has killed the thread: Ruby raises no exception that could be rescued. The thread's request is
-    # lost, the lane's other connections are not. Nobody knows what else the thread has left undone.
+    # lost, but not the lane's other connections. The process must end, because the thread may have left more undone.
     def serve_on(lane)
       @lock.synchronize { @threads[@threads.index(Thread.current)] = thread(lane, successor: true) }
       fail_with("a serving thread was killed: a new thread takes its place, and this process ends")

@@ -4,9 +4,9 @@ require_relative "collector"
 
 module Bontebok
   # The work that a serving process does between two requests, when it has nothing else to do: the hook out_of_band, and
-  # then, with OobGC, the collection of garbage. For Lanes, whose lanes know the moment.
+  # then, with OobGC, the collection of garbage. For Lanes, which calls #run when the core reports such a moment.
   class OutOfBand
-    # A worker that gets no turn asks again after this many requests.
+    # If too many other workers do such work (OutOfBandTurns), #run is wanted again after this many requests.
     SOON = 1
 
     class << self
@@ -25,7 +25,7 @@ module Bontebok
     end
 
     # Call it before the first request. Returns the number of requests until #run is wanted for the first time; 0:
-    # never. The number is random, so that workers that start together do not step aside together.
+    # never. The number is random, so that workers that start together do not do this work at the same moment.
     def begin
       return 0 unless OutOfBand.wanted?(@config)
 

@@ -19,7 +19,7 @@ module Bontebok
       @master = Process.ppid
     end
 
-    # The worker's main thread waits for this.
+    # The worker's main thread waits until this is readable.
     def to_io
       (@adopted ? @life_line : @channel).to_io
     end
@@ -40,9 +40,9 @@ module Bontebok
       words - [:closed] + [:adopted]
     end
 
-    # The word that a signal stands for; nil: it is no order. When a master dies, the kernel closes its channel before
-    # the supervisor can know of the death. So a worker knows of the death if it takes its signals first and then calls
-    # #hear.
+    # The word that a signal stands for; nil: it is no order. Take the signals first, and call #hear before this method.
+    # When a master dies, the kernel closes its channel before the supervisor can send a signal. So #hear has found out
+    # about the death.
     def word(signal)
       WORDS[signal] if @adopted
     end

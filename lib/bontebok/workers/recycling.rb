@@ -7,7 +7,7 @@ module Bontebok
   # Decides whether a worker has served long enough, by MaxWorkerAge and MaxWorkerMemory. The worker's main thread asks
   # from time to time, while requests go on. Not for the number of requests, which the lanes count.
   class Recycling
-    # Seconds between two looks at the memory. A worker that exceeds MaxWorkerMemory from the start is replaced after
+    # Seconds between two checks of the memory. A worker that exceeds MaxWorkerMemory from the start is replaced after
     # this time, not sooner.
     PERIOD = 10
     # The limit of each worker is a random part of MaxWorkerAge: at least this part, at most all of it.

@@ -3,10 +3,10 @@
 module Bontebok
   # Acts in a process's main thread on requests that take longer than RequestTimeoutSoft or RequestTimeout. After
   # RequestTimeoutSoft it raises Bontebok::RequestTimeout in the request's thread. After RequestTimeout the core has
-  # already sent a response to the client or closed the connection; here it is only logged where the application is.
+  # already sent a response to the client or closed the connection; this class only logs where the application is.
   class RequestLimits
-    # The key in env of an object that gives the request more time: its call(seconds) puts both limits off by that time.
-    # Only for the thread that serves the request.
+    # The key in env of an object that gives the request more time: its `call(seconds)` postpones both limits by that
+    # time. Only the thread that serves the request may call it.
     EXTENSION = "bontebok.extend_timeout"
 
     # Carries the backtrace of a thread to the log.
@@ -32,7 +32,7 @@ module Bontebok
       @log = log
     end
 
-    # The core itself tells the parent, which replaces the process.
+    # The core itself tells the parent to replace the process.
     def tick
       @to_io.read_nonblock(8, exception: false)
       @lanes.each { |lane| time_out(lane) }

@@ -19,12 +19,13 @@ require_relative "worker_life"
 require_relative "worker_title"
 
 module Bontebok
-  # A worker process, forked by Master. It loads the application unless the master has, serves, and ends when it is told
-  # to or when no process is left to tell it. This is its main thread; the lanes have threads of their own.
+  # A worker process, forked by Master. It loads the application unless the master has loaded it. It serves until it is
+  # told to end, or until no process is left that could tell it. This class is its main thread; the lanes have threads
+  # of their own.
   #
-  # A signal from outside does not end a worker by itself. The worker asks the master, which has the worker replaced
-  # first and knows in which order listeners are closed. INT comes from a terminal to every process of the group: the
-  # supervisor obeys it.
+  # A signal from outside does not end a worker by itself. The worker asks the master, which first starts a replacement
+  # and knows in which order listeners are closed. A terminal sends INT to every process of the group; only the
+  # supervisor acts on it.
   class Worker
     SIGNALS = %w[TERM QUIT INT HUP].freeze
 
@@ -97,14 +98,14 @@ module Bontebok
       0
     end
 
-    # Reads the channel directly, not through Parent. If the master has died by now, the supervisor may have looked for
-    # the worker before its lanes were on the scoreboard: then nobody adopts the worker.
+    # Reads the channel directly, not through Parent. If the master has died by now, the supervisor may have read the
+    # scoreboard before this worker's lanes were on it. Then nobody adopts this worker.
     def begin_to_obey(words)
       @parent = Parent.new(@channel, @life_line, @listeners.worker_links)
       (words + @channel.hear).each { |word| obey(word) }
     end
 
-    # Returns the words that came meanwhile.
+    # Returns the words that came while the hook ran.
     def run_ready_hook
       return [] unless @config.hooks.any?(:after_worker_ready)
 
@@ -145,8 +146,8 @@ module Bontebok
       end
     end
 
-    # Not for :leave: its reason is in the log already. A worker that was told to go need not ask: the master tells it
-    # first, and then sends TERM as well, if the worker has not said :loaded.
+    # Not for :leave: its reason is in the log already. A worker that was told to end does not ask: the master may have
+    # sent TERM after the order (see Child::Leaving).
     def ask_to_leave(reason)
       return if @leaving
 

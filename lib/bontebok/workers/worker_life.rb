@@ -13,7 +13,7 @@ module Bontebok
       @began = clock.now
     end
 
-    # The worker has loaded the application and may go on. It logs nothing before, so that a start that fails logs only
+    # The worker has loaded the application and may serve. It has logged nothing before, so a start that fails logs only
     # its failure.
     def go
       @log.info("started #{milliseconds} ms ago")

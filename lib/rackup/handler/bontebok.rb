@@ -6,7 +6,7 @@ require_relative "../../bontebok/adapters/rack_handler"
 
 module Rackup
   module Handler
-    # `rackup -s bontebok` and `rails server -u bontebok` with the gem rackup, which goes with Rack 3.
+    # `rackup -s bontebok` and `rails server -u bontebok` with Rack 3. Its registry is in the gem rackup.
     module Bontebok
       extend ::Bontebok::RackHandler
     end

@@ -12,14 +12,14 @@ module Bontebok
           define_method(directive) { |value| @configuration.set(key, value) }
         end
 
-        # Defines directives without an effect: they ask for something that is always so here, or they tune a mechanism
-        # that this server does not have.
+        # Defines directives without an effect: they ask for what this server always does, or tune a mechanism that it
+        # does not have.
         def nothing_to_do(*directives)
           directives.each { |directive| define_method(directive) { |*, **, &_block| nil } }
         end
 
-        # Defines directives for features that this server does not have, with advice for another way. The value false
-        # asks for nothing.
+        # Defines directives for features that this server does not have, with advice for another way. A directive with
+        # the value false is ignored.
         def absent(advice, *directives)
           directives.each do |directive|
             define_method(directive) { |*values, **, &_block| unknown(directive, advice) unless values.first == false }

@@ -6,10 +6,10 @@ require_relative "puma_hooks"
 
 module Bontebok
   module ConfigStyles
-    # A configuration file for puma. Options that it does not set have puma's defaults: all addresses, one process with
-    # five threads; with several processes the application is loaded before the fork. A single worker is not preloaded,
-    # as threads that an application starts while it loads do not survive a fork. The hook out_of_band runs whenever
-    # there is a moment without requests.
+    # A configuration file for puma. Options that it does not set have puma's defaults: all addresses, and one worker
+    # with five threads. With several workers, the master loads the application before the fork. A single worker loads
+    # it itself, because threads that an application starts while it loads do not survive a fork. The hook out_of_band
+    # runs whenever there is a moment without requests.
     class Puma < Directives
       DEFAULTS = { listen: [Address.new(host: "0.0.0.0", port: 9292)], max_workers: 1, threads: 5,
                    preload: ->(config) { config.workers > 1 }, max_gc_per_request: 1 }.freeze
@@ -139,7 +139,7 @@ module Bontebok
 
       private
 
-      # The digits may come without the leading 0. In puma, a umask without it is decimal, which nobody means.
+      # The leading 0 may be missing. In puma, a umask without a leading 0 is decimal, which nobody means.
       def octal(name, text)
         Integer(text.to_s, 8)
       rescue ArgumentError

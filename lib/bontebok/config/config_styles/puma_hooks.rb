@@ -4,7 +4,7 @@ require_relative "../../request_timeout"
 
 module Bontebok
   module ConfigStyles
-    # The hooks of a file for puma, with the names of puma 7 and the names before it. A worker's index counts from 0.
+    # The hooks of a file for puma, with the names of puma 7 and of earlier versions. A worker's index counts from 0.
     module PumaHooks
       # The argument of after_worker_shutdown.
       WorkerHandle = Struct.new(:index, :pid, :process_status)
@@ -41,7 +41,7 @@ module Bontebok
 
       WITHOUT_COUNTERPART.each { |directive| define_method(directive) { |_key = nil, &_block| nil } }
 
-      # In puma it runs once, before the first worker is forked.
+      # puma runs this hook once, before the first worker is forked.
       def before_fork(&block)
         @configuration.refuse("before_fork wants a block") unless block
 
@@ -52,7 +52,7 @@ module Bontebok
         })
       end
 
-      # It returns the response, [status, headers, body].
+      # The hook returns the response, [status, headers, body].
       def lowlevel_error_handler(handler = nil, &block)
         @configuration.add_hook(:on_error, handler || block, directive: __method__) do |error, env|
           [error, env, error.is_a?(RequestTimeout) ? 504 : 500]
@@ -61,7 +61,7 @@ module Bontebok
 
       private
 
-      # The hooks of a key share a Hash. Each process has its own.
+      # Hooks with the same key share a Hash. Each process has its own Hash.
       def data_for(key)
         return [] unless key
 

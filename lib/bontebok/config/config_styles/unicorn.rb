@@ -6,9 +6,9 @@ require_relative "unicorn_objects"
 
 module Bontebok
   module ConfigStyles
-    # A configuration file for unicorn. Options that it does not set have unicorn's defaults: one worker, a minute for a
-    # request, and each worker loads the application, because workers must not share what the application opens then (a
-    # connection to a database).
+    # A configuration file for unicorn. Options that it does not set have unicorn's defaults: one worker, and a minute
+    # for a request. Each worker loads the application itself: workers must not share what the application opens while
+    # it loads, such as a connection to a database.
     class Unicorn < Directives
       DEFAULTS = { listen: [Address.new(host: "0.0.0.0", port: 8080)], max_workers: 1, preload: false,
                    request_timeout: 60_000 }.freeze
@@ -39,12 +39,12 @@ module Bontebok
         @configuration.add(:listen, spelled(address))
       end
 
-      # The directory is entered now, as in unicorn.
+      # Enters the directory now, as unicorn does.
       def working_directory(path)
         @configuration.enter(path)
       end
 
-      # Without a group it is the user's group. In unicorn it remains root's.
+      # Without `group`, the process gets the user's group. In unicorn it keeps root's group.
       def user(name, group = nil)
         @configuration.set(:user, name)
         @configuration.set(:group, group)

@@ -14,8 +14,8 @@ module Bontebok
       OPTIONS = [
         Option.new("Directory", FILE, nil,
                    "Working directory of the server. The server changes to it before anything else, and relative " \
-                   "file names begin there. If the configuration file sets the directory, this holds for the file " \
-                   "names in all its lines; the file's own code runs there only after that line.",
+                   "file names begin there. If the configuration file sets Directory, this applies to the file names " \
+                   "in all of its lines. But Ruby code before that line runs in the former directory.",
                    section: TITLE, default_text: "current directory"),
         Option.new("User", ACCOUNT, nil,
                    "User of the application, a name or a number. Only root can start a server with another user. " \
@@ -26,11 +26,11 @@ module Bontebok
                    "Group of the application, a name or a number. It needs User.",
                    section: TITLE, default_text: "User's group"),
         Option.new("Umask", OptionTypes::FileMode.new, nil,
-                   "Permissions that new files do not get. 0027 is an example. The files are those of the logs and " \
-                   "of the application. SocketMode does not depend on it.",
+                   "Permissions that new files do not get. 0027 is an example. It applies to log files and to the " \
+                   "files of the application, not to unix sockets (SocketMode).",
                    section: TITLE, default_text: "unchanged"),
         Option.new("Tag", TAG, nil,
-                   "End of the workers' process titles. It tells the servers of a machine apart.",
+                   "End of the workers' process titles. It distinguishes the servers of a machine.",
                    section: TITLE, default_text: "name of the directory"),
         Option.new("Pidfile", PATH, nil,
                    "File for the server's process id. It holds the id of the process that was started, and is " \

@@ -22,23 +22,24 @@ module Bontebok
                    section: TITLE, environment_variables: ["TMPDIR"]),
         Option.new("SpoolMax", SIZE, 1 << 30,
                    "Maximum size of the bodies that a worker holds. All request bodies count, and the responses in " \
-                   "SpoolDir. A request body for which there is no room gets 507. Responses may take three quarters " \
-                   "of this size. If a response has no room, its thread waits for the client, as long as no other " \
-                   "request waits. If another request waits, half of all threads go on waiting (a single thread for " \
-                   "1 s). For each of the other threads, the slowest reader is reset. 0: no limit.",
+                   "SpoolDir. If there is no room for a request body, the client gets 507. Responses may take three " \
+                   "quarters of this size. If there is no room for a response, its thread waits for the client, as " \
+                   "long as no other request waits for a thread. If another request waits, at most half of the " \
+                   "server's threads keep waiting for clients (a single thread for 1 s). For each further waiting " \
+                   "thread, the connection of the slowest reader is reset. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("ResponseBuffer", SIZE, 1 << 20,
                    "Maximum size of a response's unsent part in memory. If a client is too slow, the rest goes to a " \
                    "file in SpoolDir, and the thread serves the next request. All connections of a worker together " \
-                   "have 64 times this size. Beyond that, all unsent bytes go to files.",
+                   "may use 64 times this size. Beyond that, all unsent bytes go to files.",
                    section: TITLE, core: true),
         Option.new("ChunkedTransfer", SWITCH, true,
-                   "Send responses of unknown length in chunks. This is for HTTP/1.1 clients. false: such a " \
-                   "response ends when its connection closes.",
+                   "Send responses of unknown length in chunks. This is for HTTP/1.1 clients. false: the end of the " \
+                   "connection ends such a response.",
                    section: TITLE, core: true),
         Option.new("FrozenEnv", SWITCH, false,
-                   "Share frozen values between the env of requests. Values that stay the same are made once. This " \
-                   "is faster, but the application must not change a string in env.",
+                   "Share frozen values between the env of requests. A value that stays the same is created once. " \
+                   "This is faster, but the application must not change a string in env.",
                    section: TITLE),
         Option.new("Server", PRODUCT, "",
                    "Value of the field Server in responses. Empty: no such field.",

@@ -29,18 +29,17 @@ module Bontebok
                    "false: such fields are dropped.",
                    section: TITLE, core: true),
         Option.new("MaxConnections", COUNT, 0,
-                   "Maximum number of connections of a worker. At the limit, or without free descriptors, the " \
-                   "worker closes the connection that is idle for the longest time. While none is idle, each " \
+                   "Maximum number of connections of a worker. At the limit, or without free descriptors, the worker " \
+                   "closes the connection that has been idle for the longest time. While no connection is idle, each " \
                    "response closes its connection, and a new client is served if its whole request is there. To " \
-                   "make room for other new clients, the worker ends the slowest clients, ten a second: a slow " \
-                   "request gets 408, a slow reader of a response gets a reset. If that is not enough, a new client " \
-                   "gets 503. 0: no limit.",
+                   "make room for other new clients, the worker ends the slowest clients, ten per second: a client " \
+                   "that sends slowly gets 408, a client that reads slowly gets a reset. If that is not enough, a " \
+                   "new client gets 503. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("MaxQueue", COUNT, 0,
-                   "Maximum number of requests that wait for a worker. The requests of the whole server count, and " \
-                   "they wait while all workers are busy. One more request gets 503 with Retry-After at once, " \
-                   "before the rest of its body is read. Its connection stays open if all of the request is there. " \
-                   "0: no limit.",
+                   "Maximum number of requests that wait for a worker. All requests of the server count that wait " \
+                   "while all workers are busy. A further request gets 503 with Retry-After at once, before the rest " \
+                   "of its body is read. Its connection stays open if the whole request is there. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("HealthPaths", OptionTypes::Paths.new, [].freeze,
                    "Paths of health checks, with spaces between them. MaxQueue and QueueTimeout never reject a " \

@@ -13,10 +13,10 @@ module Bontebok
 
       OPTIONS = [
         Option.new("Listen", OptionTypes::Addresses.new, nil,
-                   "Address to listen on. It is #{Address::FORMS}. The option may be given several times. PORT " \
-                   "alone means 0.0.0.0:PORT. With port 0 the kernel chooses the port. A host name stands for all " \
-                   "its addresses that this machine has. [::] listens on IPv6 and IPv4; if the server also listens " \
-                   "on 0.0.0.0 with the same port, [::] listens on IPv6 only. The default address is 127.0.0.1 in " \
+                   "Address to listen on. It is #{Address::FORMS}. The option may be given several times. PORT alone " \
+                   "means 0.0.0.0:PORT. With port 0 the kernel chooses the port. A host name means all of its " \
+                   "addresses that this machine has. [::] listens on IPv6 and IPv4; if the server also listens on " \
+                   "0.0.0.0 with the same port, [::] listens on IPv6 only. The default address is 127.0.0.1 in " \
                    "development, else 0.0.0.0, with port 9292 or $PORT. A server that adopts sockets has no default " \
                    "address.",
                    section: TITLE, short: "l", repeated: true, environment_variables: ["PORT"],
@@ -29,26 +29,26 @@ module Bontebok
                    "Let other servers listen on the same TCP port. The socket option is SO_REUSEPORT.",
                    section: TITLE, aliases: [:reuseport]),
         Option.new("Spread", SWITCH, true,
-                   "Distribute new connections evenly among the workers. A worker that has served more requests " \
-                   "than the others goes to the end of the queue of workers that wait for a connection. false: the " \
-                   "same few workers, with warm caches, do the work as long as they can.",
+                   "Distribute new connections evenly among the workers. A worker that has served more requests than " \
+                   "the others goes to the end of the queue of idle workers. false: the same few workers, with warm " \
+                   "caches, serve as long as they are fast enough.",
                    section: TITLE, core: true),
         Option.new("DeferAccept", OptionTypes::Count.new(0..3600, metavar: "SECONDS"), 0,
-                   "Time that the kernel waits for a client's first bytes. The kernel hands a TCP connection to the " \
-                   "server when the client has sent something, or after about so many seconds (TCP_DEFER_ACCEPT). " \
-                   "0: at once.",
+                   "Time that the kernel waits for a client's first bytes. The kernel gives a TCP connection to the " \
+                   "server when the client has sent something, or after about this time (TCP_DEFER_ACCEPT). 0: at " \
+                   "once.",
                    section: TITLE),
         Option.new("TrustedProxies", OptionTypes::Networks.new, "unix 127.0.0.0/8 ::1",
-                   "Proxies with a trusted X-Request-Start. This field says since when a request waits. The value " \
-                   "has addresses and networks with spaces between them; unix is every client of a unix socket. " \
-                   "none: no client is trusted.",
+                   "Proxies with a trusted X-Request-Start. This field has the time when a proxy received the " \
+                   "request. The value of the option is a list of addresses and networks with spaces between them; " \
+                   "unix means all clients of unix sockets. none: no client is trusted.",
                    section: TITLE),
         Option.new("CheckClientConnection", SWITCH, false,
                    "Skip a request if its client closed the connection. The application is then not called. A " \
-                   "connection counts as closed, too, if the client closed only its sending half. A client that " \
-                   "gives up does that, but HTTP also allows it to a client that waits for the response. false: a " \
-                   "request is skipped only if it has waited for a busy worker and its client is certainly gone: " \
-                   "the connection was reset, or closed on a unix socket.",
+                   "connection also counts as closed if the client closed only its sending half. A client that gives " \
+                   "up looks like this, but HTTP also allows this to a client that waits for the response. false: a " \
+                   "request is skipped only if it has waited for a busy worker, and its client is certainly gone: " \
+                   "the client reset the connection, or closed its unix socket.",
                    section: TITLE, core: true),
         Option.new("SocketMode", OptionTypes::FileMode.new, 0o777,
                    "Mode of the files of unix sockets. A process that may write to such a file may connect.",

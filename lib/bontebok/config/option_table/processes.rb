@@ -24,7 +24,7 @@ module Bontebok
                    "option's long flag with _ for -. The default file is read if it exists.",
                    section: TITLE, short: "c", aliases: [:config], in_file: false, default_text: "config/bontebok.rb"),
         Option.new("ConfigStyle", STYLE, nil,
-                   "Syntax of that file: bontebok, puma or unicorn. By default it is puma or unicorn if the file's " \
+                   "Syntax of ConfigFile: bontebok, puma or unicorn. By default it is puma or unicorn if the file's " \
                    "name (puma.rb, unicorn.conf.rb) or its directory (config/puma/) says so, else bontebok.",
                    section: TITLE, in_file: false, default_text: "by file name"),
         Option.new("IgnoreUnknown", SWITCH, false,
@@ -62,17 +62,17 @@ module Bontebok
                    "later); if that file is missing, the log says so.",
                    section: TITLE),
         Option.new("ErrRespawnInterval", DURATION, 1000,
-                   "Pause before a failed worker is started again. A worker that ends before it is ready has " \
-                   "failed. The pause doubles with each failure in a row, up to 30 s. A worker that was ready is " \
-                   "replaced at once. But if two workers in a row end within this time after they were ready, the " \
-                   "second end is a failure, too.",
+                   "Pause before a failed worker is started again. A worker that ends before it is ready has failed. " \
+                   "The pause doubles with each failure in a row, up to 30 s. A worker that ends after it was ready " \
+                   "is replaced at once. But if two workers in a row end within this time after they were ready, the " \
+                   "second one has failed as well.",
                    section: TITLE),
         Option.new("WorkerBootTimeout", DURATION, 60_000,
                    "Time for a worker to become ready. With Preload false it includes the time for loading the " \
-                   "application. A worker that is late is killed, which is a failure (ErrRespawnInterval). A new " \
-                   "generation (RestartFile) has the same time, and SpawnInterval for each worker after the first, " \
-                   "until all its workers are ready. If it is late, it is stopped and the former generation stays. " \
-                   "0: no limit.",
+                   "application. A worker that takes longer is killed and has failed (ErrRespawnInterval). All " \
+                   "workers of a new generation (RestartFile) must be ready within this time, plus SpawnInterval for " \
+                   "each worker after the first. If they are not, the new generation is stopped and the former one " \
+                   "stays. 0: no limit.",
                    section: TITLE),
         Option.new("SpawnInterval", DURATION, 0,
                    "Pause between the starts of two workers. It applies to a slow restart (USR1), and whenever " \

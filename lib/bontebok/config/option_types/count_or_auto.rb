@@ -4,7 +4,7 @@ require_relative "count"
 
 module Bontebok
   module OptionTypes
-    # A Count, or auto: then Config computes the number.
+    # A Count, or `auto`, for which Config computes the number.
     class CountOrAuto < Count
       def read(value)
         return :auto if value.to_s == "auto"

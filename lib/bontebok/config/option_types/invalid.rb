@@ -2,7 +2,7 @@
 
 module Bontebok
   module OptionTypes
-    # A value is not one of the type. The message describes the values of the type.
+    # The value does not fit the type. The message describes the values that fit.
     class Invalid < StandardError; end
   end
 end

@@ -2,11 +2,11 @@
 
 module Bontebok
   module LogFormats
-    # For programs: each entry is one line, an object (RFC 8259), in ASCII. It does not use the library json, because
-    # applications change what that library does.
+    # For programs: each entry is one line with a JSON object (RFC 8259), in ASCII. Does not use the library json,
+    # because applications change that library's methods.
     module Json
-      # Bytes of a line. LogStream may put a newline before it, which ends a line that was cut. Both together are at
-      # most PIPE_BUF, so a pipe does not mix them with lines of other processes.
+      # Bytes of a line. LogStream may put a newline before the line, to end one that was cut. With that newline, the
+      # line is at most PIPE_BUF, so a pipe does not mix it with lines of other processes.
       LONGEST = 4095
       ESCAPES = { '"' => '\"', "\\" => "\\\\", "\n" => '\n' }.freeze
 

@@ -4,7 +4,7 @@ module Bontebok
   class Child
     # How a parent tells a child to end, and how it kills the child.
     module Leaving
-      # Tells the child to finish within `seconds`. A child that does not serve yet has nothing to finish.
+      # Tells the child to finish within `seconds`. A child that does not serve yet ends at once.
       def drain(seconds)
         finish(:drain, seconds)
       end

@@ -2,17 +2,17 @@
 
 module Bontebok
   class Children
-    # Children that do not move (WorkerTimeout) are killed and replaced at once. The rules for children in which
-    # requests hang (RequestTimeout):
+    # Children that do not move (WorkerTimeout) are killed and replaced at once. These are the rules for children in
+    # which requests hang (RequestTimeout):
     #
-    #   - Each is replaced at once, without waiting for other replacements. A child that hangs in some of its threads
-    #     serves with the other threads until its replacement is ready. Then it has the usual time to finish.
-    #   - A child that hangs in all its threads serves nobody. It has a second to pass its other connections on. It is
-    #     killed as soon as no other connection is left.
+    #   - Each such child is replaced at once, without waiting for other replacements. A child that hangs in some of its
+    #     threads serves with the other threads until its replacement is ready. Then it has the usual time to finish.
+    #   - A child that hangs in all its threads serves nobody. It may pass its other connections on to other workers for
+    #     one second. It is killed as soon as it has no other connection.
     #   - There are never more than twice as many children as there must be. At that limit, the next child is started
     #     when a child that hangs has ended.
     module Hung
-      # Seconds that a child that hangs in all its threads has to pass its other connections on.
+      # Seconds to pass other connections on, for a child that hangs in all its threads.
       STUCK_SECONDS = 1
 
       private
@@ -27,7 +27,7 @@ module Bontebok
         kill_now(child, "has only requests that hang") if word == :emptied
       end
 
-      # The time of the next look at the children; nil: no child serves yet.
+      # The time of the next #kill_stalled; nil: no child serves yet.
       def watch_time
         @stalled&.time if @roster.any? { |child| child.reached?(:ready) }
       end

@@ -16,13 +16,13 @@ module Bontebok
         @replacements.add(*@roster)
       end
 
-      # One more child must be there.
+      # Adds a number.
       def more
         @roster.grow
         @record.resized
       end
 
-      # One child less must be there: it retires. The last child stays.
+      # Removes a number, whose children retire. The last number stays.
       def fewer
         number = @roster.shrink or return
         @record.resized

@@ -4,10 +4,10 @@ require_relative "../../system/clock"
 
 module Bontebok
   class Children
-    # The time at which a number may be started: not right after its last failure, and not right after another start.
-    # For Children. Knows numbers, no processes.
+    # Computes when the child of a number may be started: some time after the number's last failure, and after the last
+    # start of any number. For Children. Knows numbers, no processes.
     class Pauses
-      # Seconds; no pause after a failure is longer.
+      # The longest pause after a failure, in seconds.
       LONGEST = 30
       # After this many failures in a row the pause grows no more.
       DOUBLINGS = 16
@@ -72,7 +72,7 @@ module Bontebok
         @brief.delete(number) if seconds >= @pause
       end
 
-      # Ends the current pauses. The next pause is as long as it would have been.
+      # Ends the current pauses. Failures still count for the length of the next pause.
       def cut_short
         @until.clear
       end

@@ -6,7 +6,7 @@ module Bontebok
   class Children
     # The log lines about children that start, are replaced and end. For Children.
     class Record
-      # numbers: those of all children that must be there. A single child is called by its name alone.
+      # numbers: the numbers of all children that must be there. A single child is called by its name alone.
       def initialize(name, numbers, log)
         @name = name
         @numbers = numbers
@@ -20,7 +20,7 @@ module Bontebok
         @log.error(text, exception)
       end
 
-      # The other numbers are not tried then: one line stands for all of them.
+      # The other numbers are not tried after this one, so one line is enough.
       def refused(number, error)
         reason = SystemCallError.new(nil, error.errno).message
         @log.error("#{@name} #{number} cannot be started: the system refuses another process " \
@@ -77,8 +77,7 @@ module Bontebok
 
       private
 
-      # True if the child succeeded, or we killed it. A child that is told to end while it loads has no better exit
-      # status.
+      # True if the child succeeded, or we killed it. A child that must end while it loads cannot succeed.
       def as_told?(child)
         child.status.nil? || child.status.success? || child.killed? || !child.reached?(:loaded)
       end

@@ -2,9 +2,9 @@
 
 module Bontebok
   class Children
-    # The children that wait for their turn to be replaced, for Children. A turn lasts until the former child has ended.
-    # So there is never more than one process too many, however many children must go, and however long one takes to
-    # finish. Children that hang need no turn and hold up no other child.
+    # The children that wait to be replaced, for Children. A child is replaced when the child before it has ended. So
+    # there is at most one process too many, however many children wait and however long a child takes to finish.
+    # Children that hang do not wait, and no child waits for them.
     class ReplacementQueue
       def initialize
         @waiting = []
@@ -15,7 +15,7 @@ module Bontebok
         @waiting |= children
       end
 
-      # children: all that live. Returns the child whose turn it is, to be replaced at once; nil: none.
+      # children: all living children. Returns the child that must be replaced now; nil: none.
       def next(children)
         @waiting = (@waiting & children).select(&:staying?)
         @waiting.shift if children.all? { |child| child.staying? || child.hung? }

@@ -49,8 +49,8 @@ module Bontebok
         of(number).reject(&:staying?).each { |child| child.retire(seconds) }
       end
 
-      # True if nothing is served less without the child: it has not loaded yet, or it has not reached the step and
-      # another child of its number may serve.
+      # True if the server can do without the child: it has not loaded yet, or it has not reached the step and another
+      # child of its number may serve.
       def dispensable?(child, step)
         return false if child.reached?(step)
 
@@ -67,16 +67,16 @@ module Bontebok
         @numbers.select { |number| of(number).none?(&:staying?) }
       end
 
-      # The missing numbers whose child may be started. With children that hang, there are never more than twice as many
-      # children as there must be.
+      # The missing numbers whose child may be started. If children hang, there are at most twice as many children as
+      # there must be.
       def startable
         hung, others = missing.partition { |number| of(number).any?(&:hung?) }
         room = (2 * @numbers.size) - @children.size - others.size
         others + hung.first([room, 0].max)
       end
 
-      # True if every number has a child that has reached the step, or is excused by the block. Once a child is loaded,
-      # the step :loaded also excuses a number whose child was not even started.
+      # True if for each number a child has reached the step, or the block returns true. For the step :loaded, one
+      # loaded child is enough for all numbers whose child was not started yet.
       def settled?(step)
         excused = step == :loaded && any? { |child| child.reached?(step) }
         @numbers.all? do |number|
@@ -90,7 +90,7 @@ module Bontebok
         @numbers.all? { |number| of(number).any? { |child| child.reached?(step) && !child.leaving? } }
       end
 
-      # The children that may still say something.
+      # The children whose channel is open.
       def audible
         @children.reject(&:deaf?)
       end
