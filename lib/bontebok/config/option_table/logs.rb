@@ -13,7 +13,7 @@ module Bontebok
 
       OPTIONS = [
         Option.new("Log", PATH, nil,
-                   "File for standard error, which is also the log. Existing content stays.",
+                   "File for standard error and the log. Existing content stays.",
                    section: TITLE, default_text: "standard error"),
         Option.new("LogFormat", LOG_STYLE, "text",
                    "Format of the log: text or json. json: each entry is an object in one line.",
