@@ -68,7 +68,7 @@ static enum bb__conn_next serve(struct bb__conn *conn, struct bb__conn_context *
 
 /* ---- rejections ---- */
 
-static enum bb__conn_next refuse_fault(struct bb__conn *conn, struct bb__conn_context *context,
+static enum bb__conn_next reject_fault(struct bb__conn *conn, struct bb__conn_context *context,
                                        enum bb__fault fault, int error)
 {
     return bb__conn_reject(conn, context, bb__conn_report_fault(conn, context, fault, error));
@@ -76,15 +76,15 @@ static enum bb__conn_next refuse_fault(struct bb__conn *conn, struct bb__conn_co
 
 /* ---- body ---- */
 
-static enum bb__conn_next refuse_spool(struct bb__conn *conn, struct bb__conn_context *context, int code)
+static enum bb__conn_next reject_spool(struct bb__conn *conn, struct bb__conn_context *context, int code)
 {
     switch (code) {
     case BB_ENOSPACE:
-        return refuse_fault(conn, context, BB_FAULT_SPOOL_FULL, 0);
+        return reject_fault(conn, context, BB_FAULT_SPOOL_FULL, 0);
     case BB_EDISK:
-        return refuse_fault(conn, context, BB_FAULT_SPOOL_UNWRITABLE, errno);
+        return reject_fault(conn, context, BB_FAULT_SPOOL_UNWRITABLE, errno);
     default:
-        return refuse_fault(conn, context, BB_FAULT_SPOOL_NONE, errno);
+        return reject_fault(conn, context, BB_FAULT_SPOOL_NONE, errno);
     }
 }
 
@@ -131,9 +131,9 @@ static int take_body(struct bb__conn *conn, struct bb__conn_context *context, ch
     return spooled == BB_OK ? code : spooled;
 }
 
-static enum bb__conn_next refuse_body(struct bb__conn *conn, struct bb__conn_context *context, int code)
+static enum bb__conn_next reject_body(struct bb__conn *conn, struct bb__conn_context *context, int code)
 {
-    return code < 0 ? refuse_spool(conn, context, code) : bb__conn_reject(conn, context, code);
+    return code < 0 ? reject_spool(conn, context, code) : bb__conn_reject(conn, context, code);
 }
 
 static enum bb__conn_next await_body(struct bb__conn *conn, struct bb__conn_context *context)
@@ -163,7 +163,7 @@ static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_cont
             return serve(conn, context);
         }
         if (!bb__spool_would_fit(context->spool_budget, head->content_length))
-            return refuse_spool(conn, context, BB_ENOSPACE);
+            return reject_spool(conn, context, BB_ENOSPACE);
         bb__body_start_length(&conn->body, head->content_length);
     } else {
         bb__body_start_chunked(&conn->body, (uint32_t)context->head_limits.max_field_bytes,
@@ -172,7 +172,7 @@ static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_cont
 
     size_t used;
     int code = take_body(conn, context, behind_head, here, &used);
-    if (code != BB_OK && code != BB_AGAIN) return refuse_body(conn, context, code);
+    if (code != BB_OK && code != BB_AGAIN) return reject_body(conn, context, code);
     memmove(behind_head, behind_head + used, here - used);
     conn->in.end -= used;
     return code == BB_OK ? serve(conn, context) : await_body(conn, context);
@@ -213,10 +213,10 @@ bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *contex
                           context->fields, &context->head, &conn->head_len) == BB_OK;
 }
 
-static enum bb__conn_next refuse_head(struct bb__conn *conn, struct bb__conn_context *context, int status)
+static enum bb__conn_next reject_head(struct bb__conn *conn, struct bb__conn_context *context, int status)
 {
     if (status < 500) return bb__conn_reject(conn, context, status);
-    return refuse_fault(conn, context, status == 505 ? BB_FAULT_VERSION : BB_FAULT_UNKNOWN, 0);
+    return reject_fault(conn, context, status == 505 ? BB_FAULT_VERSION : BB_FAULT_UNKNOWN, 0);
 }
 
 enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_context *context)
@@ -228,7 +228,7 @@ enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_conte
         return BB_CONN_WAIT;
     }
     bb__conn_note_method(conn, context);
-    if (code != BB_OK) return refuse_head(conn, context, code);
+    if (code != BB_OK) return reject_head(conn, context, code);
     return begin_body(conn, context);
 }
 
@@ -272,22 +272,22 @@ static enum bb__conn_next read_body(struct bb__conn *conn, struct bb__conn_conte
     conn->body_progress = context->now;
     code = take_body(conn, context, context->scratch, got, &used);
     if (code == BB_AGAIN) return BB_CONN_WAIT;
-    if (code != BB_OK) return refuse_body(conn, context, code);
+    if (code != BB_OK) return reject_body(conn, context, code);
     if (bb__buf_append(&conn->in, context->scratch + used, got - used) != BB_OK) return BB_CONN_CLOSE;
     return serve_with_body(conn, context);
 }
 
 enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_context *context, uint32_t events)
 {
-    uint64_t owed = bb__conn_owes_some(conn) ? bb__conn_owes(conn) : 0;
+    uint64_t owed = bb__conn_has_unsent(conn) ? bb__conn_unsent(conn) : 0;
     if (owed > 0 && (events & (BB_INTEREST_WRITE | BB_INTEREST_TROUBLE))) {
         bool flushing = conn->state == BB_CONN_FLUSH;
         int code = bb__conn_flush(conn, context);
         if (code == BB_EGONE) return BB_CONN_CLOSE;
         if (code == BB_AGAIN && flushing && bb__conn_takes_too_slowly(conn, context)) return BB_CONN_CLOSE;
         if (code == BB_AGAIN)
-            return flushing && bb__conn_owes(conn) < owed ? bb__conn_await_taking(conn, context)
-                                                          : BB_CONN_WAIT;
+            return flushing && bb__conn_unsent(conn) < owed ? bb__conn_await_taking(conn, context)
+                                                            : BB_CONN_WAIT;
         if (flushing) return bb__conn_after_response(conn, context);
     }
     switch (conn->state) {

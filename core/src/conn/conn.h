@@ -92,8 +92,8 @@ struct bb__conn {
     uint64_t queued_at;      /* us, since when the request waits, if later than ready_at (conn_admission.c) */
     uint64_t linger_began;   /* ms */
     uint64_t write_progress; /* ms, when the client was last seen to take some of `out` */
-    uint64_t owes_since;     /* ms, since when response bytes wait for the client; 0: none wait */
-    uint64_t owed;           /* bytes that the client could take since owes_since */
+    uint64_t unsent_since;   /* ms, since when response bytes wait for the client; 0: none wait */
+    uint64_t owed;           /* bytes that the client could take since unsent_since */
     size_t counted;          /* bytes in memory that the worker's total includes */
 
     struct bb__body body;
@@ -111,15 +111,15 @@ static inline struct bb__conn *bb__conn_of_timeout(struct bb__timeout *timeout)
 }
 
 /* Returns the response bytes that the socket has not taken: in `out` and in `response_spool`. */
-static inline uint64_t bb__conn_owes(const struct bb__conn *conn)
+static inline uint64_t bb__conn_unsent(const struct bb__conn *conn)
 {
     return bb__buf_len(&conn->out) + bb__response_spool_len(&conn->response_spool);
 }
 
-/* Returns whether bb__conn_owes() is not 0. Cheap, because each request calls it. */
-static inline bool bb__conn_owes_some(const struct bb__conn *conn)
+/* Returns whether bb__conn_unsent() is not 0. Cheap, because each request calls it. */
+static inline bool bb__conn_has_unsent(const struct bb__conn *conn)
 {
-    return conn->owes_since > 0;
+    return conn->unsent_since > 0;
 }
 
 /* Notes since when the connection's request waits, because other requests are served first. */
@@ -137,7 +137,7 @@ enum bb__conn_end {
 /* Returns how the connection must end if it ends now. */
 static inline enum bb__conn_end bb__conn_end_of(const struct bb__conn *conn)
 {
-    return bb__conn_owes(conn) > 0 ? BB_CONN_END_RESET : BB_CONN_END_CLOSE;
+    return bb__conn_unsent(conn) > 0 ? BB_CONN_END_RESET : BB_CONN_END_CLOSE;
 }
 
 /* Logged reasons why the host never sees a request. The client gets a 5xx response, or none. */
@@ -221,7 +221,7 @@ static inline void bb__conn_excuse(struct bb__conn *conn, uint64_t time)
     conn->body_progress += time;
     conn->write_progress += time;
     conn->linger_began += time;
-    if (conn->state != BB_CONN_SERVED && conn->owes_since > 0) conn->owes_since += time;
+    if (conn->state != BB_CONN_SERVED && conn->unsent_since > 0) conn->unsent_since += time;
 }
 
 /* The socket is ready: reads input, and sends bytes that wait. events: a mask of enum bb__interest. */

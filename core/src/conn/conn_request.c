@@ -4,7 +4,7 @@
 
 /* The worker that has passed the connection on can serve it, but this worker cannot. If the connection is
  * idle, it just ends. */
-static enum bb__conn_next refuse_useless(struct bb__conn *conn, struct bb__conn_context *context)
+static enum bb__conn_next reject_unservable(struct bb__conn *conn, struct bb__conn_context *context)
 {
     bool owes_answer = conn->state == BB_CONN_SERVED;
     if (owes_answer)
@@ -16,7 +16,7 @@ static enum bb__conn_next refuse_useless(struct bb__conn *conn, struct bb__conn_
 
 enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    if (conn->useless) return refuse_useless(conn, context);
+    if (conn->useless) return reject_unservable(conn, context);
     if (conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > 0) return bb__conn_advance(conn, context);
     if (conn->state == BB_CONN_HEAD) {
         enum bb__timeout_kind kind = conn->served > 0 ? BB_TIMEOUT_KEEPALIVE : BB_TIMEOUT_FRESH;
@@ -25,7 +25,7 @@ enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_contex
     }
     bb__timeout_clear(context->timeouts, &conn->timeout);
     if (bb__conn_check_client_gone(conn, context)) return BB_CONN_CLOSE;
-    if (!bb__conn_parse_again(conn, context)) return refuse_useless(conn, context);
+    if (!bb__conn_parse_again(conn, context)) return reject_unservable(conn, context);
     bb__conn_note_method(conn, context);
     conn->body_in_buffer = context->head.content_length > 0 && conn->spool.length == 0;
     if (context->admission) {

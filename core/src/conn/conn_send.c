@@ -32,8 +32,8 @@ static uint64_t untaken(const struct bb__conn *conn)
 
 void bb__conn_note_owed(struct bb__conn *conn, struct bb__conn_context *context, uint64_t more)
 {
-    if (conn->owes_since == 0) {
-        conn->owes_since = bb__clock_ms();
+    if (conn->unsent_since == 0) {
+        conn->unsent_since = bb__clock_ms();
         conn->owed = untaken(conn);
     }
     conn->owed += more;
@@ -43,7 +43,7 @@ void bb__conn_note_owed(struct bb__conn *conn, struct bb__conn_context *context,
 /* The result may be too low for a unix socket, because the kernel counts its own overhead, too. */
 static uint64_t taken(const struct bb__conn *conn)
 {
-    uint64_t left = bb__conn_owes(conn) + untaken(conn);
+    uint64_t left = bb__conn_unsent(conn) + untaken(conn);
     return conn->owed > left ? conn->owed - left : 0;
 }
 
@@ -51,14 +51,14 @@ static uint64_t taken(const struct bb__conn *conn)
  * slow. */
 uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now)
 {
-    uint64_t time = now > conn->owes_since + 1000 ? now - conn->owes_since : 1000;
+    uint64_t time = now > conn->unsent_since + 1000 ? now - conn->unsent_since : 1000;
     return (taken(conn) + BB_RATE_CREDIT) * 1000 / time;
 }
 
 bool bb__conn_takes_too_slowly(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
-    uint64_t time = context->now > conn->owes_since ? context->now - conn->owes_since : 0;
-    return conn->owes_since > 0 && time > BB_RATE_AFTER &&
+    uint64_t time = context->now > conn->unsent_since ? context->now - conn->unsent_since : 0;
+    return conn->unsent_since > 0 && time > BB_RATE_AFTER &&
            (taken(conn) + BB_RATE_CREDIT) * 1000 < context->settings->min_body_rate * time;
 }
 
@@ -77,11 +77,12 @@ int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context)
     int code = flush(conn);
     if (code == BB_AGAIN && bb__spool_memory_is_full(context->spool_budget))
         bb__response_spool_put_back(&conn->response_spool, &conn->out);
-    if (code == BB_AGAIN && !bb__conn_owes_some(conn)) bb__conn_note_owed(conn, context, bb__conn_owes(conn));
+    if (code == BB_AGAIN && !bb__conn_has_unsent(conn))
+        bb__conn_note_owed(conn, context, bb__conn_unsent(conn));
     if (code == BB_OK) {
         bb__buf_free(&conn->out);
         bb__response_spool_drop(&conn->response_spool);
-        conn->owes_since = 0;
+        conn->unsent_since = 0;
     }
     bb__conn_count_memory(conn, context);
     if (code != BB_OK) return code;
@@ -183,7 +184,7 @@ enum bb__conn_next bb__conn_response_done(struct bb__conn *conn, struct bb__conn
      * client has read the response (RFC 9112 9.6). */
     conn->linger = context->head.keep_alive || context->head.chunked || context->head.has_length ||
                    bb__buf_len(&conn->in) > 0;
-    if (!bb__conn_owes_some(conn)) return bb__conn_after_response(conn, context);
+    if (!bb__conn_has_unsent(conn)) return bb__conn_after_response(conn, context);
     return bb__conn_await_taking(conn, context);
 }
 

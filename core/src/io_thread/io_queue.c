@@ -97,7 +97,7 @@ static bool take_first(struct bb__io_thread *io, struct bb_lane *lane, bool *nud
     return true;
 }
 
-static void answer_overdue(struct bb__io_thread *io, struct bb_lane *lane)
+static void reject_overdue(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb_worker *worker = io->worker;
     struct bb__shared_stamp first;
@@ -112,7 +112,7 @@ static void queue_reaper(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb_worker *worker = io->worker;
     if (!bb__scoreboard_begin_reaping(worker->scoreboard, worker->pid)) return;
-    answer_overdue(io, lane);
+    reject_overdue(io, lane);
     bb__scoreboard_end_reaping(worker->scoreboard);
 }
 

@@ -201,7 +201,7 @@ void bb__conn_set_pass(struct bb__conn_set *set, struct bb__conn_context *contex
         turn_away(set, context, conn);
         return;
     }
-    bool can_go = turn == BB_ADMIT_QUEUE && !bb__conn_owes_some(conn);
+    bool can_go = turn == BB_ADMIT_QUEUE && !bb__conn_has_unsent(conn);
     if (can_go && hand_on(set, context, conn, shared_queue)) return;
     if (can_go && context->admission && bb__conn_queue_is_full_with(context, set->ready_count))
         turn_away(set, context, conn);
@@ -212,7 +212,7 @@ void bb__conn_set_pass(struct bb__conn_set *set, struct bb__conn_context *contex
 /* A connection in the middle of a head counts as idle. */
 static bool is_idle(const struct bb__conn *conn)
 {
-    return conn->state == BB_CONN_HEAD && !conn->is_ready && !bb__conn_owes_some(conn);
+    return conn->state == BB_CONN_HEAD && !conn->is_ready && !bb__conn_has_unsent(conn);
 }
 
 bool bb__conn_set_pass_idle(struct bb__conn_set *set, struct bb__conn_context *context,

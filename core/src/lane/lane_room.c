@@ -76,7 +76,7 @@ static struct bb__conn *slower(const struct bb_lane *lane, enum bb__timeout_kind
     for (struct bb__timeout *each = bb__timeout_oldest(&lane->set.timeouts, kind); each; each = each->next) {
         struct bb__conn *conn = bb__conn_of_timeout(each);
         bool sends = kind == BB_TIMEOUT_BODY;
-        if (now < (sends ? conn->body_began : conn->owes_since) + age) continue;
+        if (now < (sends ? conn->body_began : conn->unsent_since) + age) continue;
         uint64_t own = sends ? sending_rate(conn, now) : bb__conn_taking_rate(conn, now);
         if (own >= *rate) continue;
         *rate = own;
@@ -104,7 +104,7 @@ static void tell_slow(struct bb_lane *lane, const struct bb__conn *conn, bool se
 
 /* The descriptor is needed now, so the connection does not linger. Bytes that have arrived are read first:
  * with unread bytes, closing sends a reset, which could overtake the response. */
-static void refuse_and_close(struct bb_lane *lane, struct bb__conn *conn, const struct bb__h1_error *error)
+static void reject_and_close(struct bb_lane *lane, struct bb__conn *conn, const struct bb__h1_error *error)
 {
     (void)bb__conn_reject_with(conn, &lane->context, error);
     if (conn->state == BB_CONN_LINGER) (void)bb__conn_on_lingering(conn, &lane->context);
@@ -121,7 +121,7 @@ static bool end_slowest(struct bb_lane *lane, uint64_t age)
     tell_slow(lane, conn, conn == sender);
     const struct bb__h1_error error = {.status = 408, .head_method = conn->head_method};
     if (conn == sender)
-        refuse_and_close(lane, conn, &error);
+        reject_and_close(lane, conn, &error);
     else
         bb__conn_set_end(&lane->set, &lane->context, conn, BB_CONN_END_RESET);
     return true;
@@ -196,7 +196,7 @@ void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn)
     const struct bb__h1_error error = {.status = bb__conn_report_fault(conn, context, BB_FAULT_CROWDED, 0),
                                        .head_method = conn->head_method,
                                        .retry_after = 1};
-    refuse_and_close(lane, conn, &error);
+    reject_and_close(lane, conn, &error);
 }
 
 /* Once descriptors have run out, asks the kernel each time: the host may have closed some since. */

@@ -85,7 +85,7 @@ static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
     bool spools = bb__response_spool_len(&conn->response_spool) > 0 ||
                   bb__spool_memory_is_full(context->spool_budget) ||
                   (lane->reply.spools && bb__conn_is_behind(conn, context));
-    uint64_t before = bb__conn_owes(conn);
+    uint64_t before = bb__conn_unsent(conn);
     for (size_t i = 0; i <= run->count; i++) {
         const struct iovec *span = &run->spans[i];
         size_t skip = sent < span->iov_len ? sent : span->iov_len;
@@ -96,7 +96,7 @@ static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
                           : bb__buf_append(&conn->out, at, len);
         if (code != BB_OK) return code;
     }
-    bb__conn_note_owed(conn, context, bb__conn_owes(conn) - before);
+    bb__conn_note_owed(conn, context, bb__conn_unsent(conn) - before);
     return BB_OK;
 }
 
@@ -131,14 +131,14 @@ static int send_run(struct bb_lane *lane, struct run *run)
     conn->large = lane->reply.sent || total > STAGED_MAX;
     run->spans[0] = (struct iovec){bb__buf_bytes(staged), bb__buf_len(staged)};
     lane->reply.sent = true;
-    if (!bb__conn_owes_some(conn)) {
+    if (!bb__conn_has_unsent(conn)) {
         code = run->count == 0 ? send_staged(lane, &sent)
                                : bb__sock_send_parts(conn->fd, run->spans, run->count + 1, &sent);
         if (code == BB_EGONE) return code;
         lane->reply.given += (int64_t)sent;
     }
     if (sent < total) {
-        if (sent > 0 || !bb__conn_owes_some(conn)) bb__reply_note_progress(lane);
+        if (sent > 0 || !bb__conn_has_unsent(conn)) bb__reply_note_progress(lane);
         code = keep_unsent(lane, run, sent);
         if (code != BB_OK) return code;
     }
@@ -209,7 +209,7 @@ static bool has_to_wait(const struct bb_lane *lane, uint64_t rest)
  * not take. */
 static bool has_to_wait_at_the_end(const struct bb_lane *lane)
 {
-    return bb__conn_owes_some(lane->current) && bb__response_spool_is_full(&lane->current->response_spool) &&
+    return bb__conn_has_unsent(lane->current) && bb__response_spool_is_full(&lane->current->response_spool) &&
            bb__spool_memory_is_full(lane->context.spool_budget);
 }
 
@@ -231,7 +231,7 @@ static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_
     for (size_t i = 0; i < count && code == BB_OK; i++) {
         for (size_t offset = 0, used; offset < parts[i].len; offset += used, *taken += used) {
             if (run_is_full(&run) && (code = make_way(lane, &run)) != BB_OK) return code;
-            if (bb__conn_owes_some(lane->current) && has_to_wait(lane, bytes_of(parts, count) - *taken))
+            if (bb__conn_has_unsent(lane->current) && has_to_wait(lane, bytes_of(parts, count) - *taken))
                 return BB_AGAIN;
             code = add_piece(lane, &run, parts[i].at + offset, parts[i].len - offset, &used);
             if (code != BB_OK) return code;

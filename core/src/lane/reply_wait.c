@@ -50,10 +50,10 @@ static bool look_for_progress(struct bb_lane *lane)
 int bb__reply_flush_pending(struct bb_lane *lane)
 {
     struct bb__conn *conn = lane->current;
-    if (!bb__conn_owes_some(conn)) return BB_OK;
-    uint64_t before = bb__conn_owes(conn);
+    if (!bb__conn_has_unsent(conn)) return BB_OK;
+    uint64_t before = bb__conn_unsent(conn);
     int code = bb__conn_flush(conn, &lane->context);
-    uint64_t pending = bb__conn_owes(conn);
+    uint64_t pending = bb__conn_unsent(conn);
     lane->reply.given += (int64_t)(before - pending);
     if (code == BB_EGONE) return BB_EGONE;
     if (pending == 0) lane->reply.spools = false;

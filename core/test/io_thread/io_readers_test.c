@@ -170,8 +170,8 @@ static void test_a_client_that_has_just_begun_is_not_the_slowest(void **state)
     (void)state;
     const uint64_t now = 1000 * 1000;
     const struct bb__conn old = {
-        .fd = -1, .response_spool.fd = -1, .owes_since = now - 60000, .owed = 60 * 1000};
-    const struct bb__conn fresh = {.fd = -1, .response_spool.fd = -1, .owes_since = now - 50};
+        .fd = -1, .response_spool.fd = -1, .unsent_since = now - 60000, .owed = 60 * 1000};
+    const struct bb__conn fresh = {.fd = -1, .response_spool.fd = -1, .unsent_since = now - 50};
     assert_true(bb__conn_taking_rate(&old, now) < bb__conn_taking_rate(&fresh, now));
 }
 

@@ -135,7 +135,7 @@ static void app_large_or_small(struct host *host, const struct bb_request *reque
         host_answer(host, 200, large, sizeof large);
         return;
     }
-    owed = bb__conn_owes(large_conn);
+    owed = bb__conn_unsent(large_conn);
     app_echo(host, request);
 }
 
@@ -156,7 +156,7 @@ static void test_unsent_bytes_leave_before_the_next_request(void **state)
     host->app = app_large_or_small;
     client_say(large, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
     host_turn(host);
-    uint64_t before = bb__conn_owes(large_conn);
+    uint64_t before = bb__conn_unsent(large_conn);
     assert_true(before > 0);
     for (int i = 0; i < 3; i++) client_say(others[i], REQUEST);
     take(large, LARGE - before);

@@ -94,7 +94,7 @@ static void app_large(struct host *host, const struct bb_request *request)
     assert_int_equal(bb_reply_head(host->lane, answer.chunked ? BB_LENGTH_UNKNOWN : answer.total), BB_OK);
     while ((code = bb_reply_write(host->lane, parts, count, true, &taken)) == BB_AGAIN) {
         drop_taken(&parts, &count, taken);
-        uint64_t pending = bb__conn_owes(host->lane->current);
+        uint64_t pending = bb__conn_unsent(host->lane->current);
         if (pending > answer.most_pending) answer.most_pending = pending;
         if (!host->lane->reply.spools && bytes_of(parts, count) > BUFFER)
             assert_true(pending <= RUN); /* bytes that memory has no room for are not copied */

@@ -130,13 +130,13 @@ static void test_a_quick_client_does_not_keep_the_lane_from_others(void **state)
     bool more = true;
     while (more) {
         while (client_receive(client)) continue;
-        uint64_t owed = bb__conn_owes(answered);
+        uint64_t owed = bb__conn_unsent(answered);
         more = bb__conn_flush(answered, &host->lane->context) == BB_AGAIN;
-        assert_true(owed - bb__conn_owes(answered) <= BUFFER + RUN + 4 * BB_RESPONSE_SPOOL_WINDOW);
+        assert_true(owed - bb__conn_unsent(answered) <= BUFFER + RUN + 4 * BB_RESPONSE_SPOOL_WINDOW);
         assert_int_equal(bb__buf_len(&answered->out) > 0, more);
     }
     while (client_receive(client)) continue;
-    assert_int_equal(bb__conn_owes(answered), 0);
+    assert_int_equal(bb__conn_unsent(answered), 0);
     assert_true(bb__buf_len(&client->in) > LARGE);
     client_free(client);
     host_settle(host);
@@ -196,7 +196,7 @@ static void app_has_a_quick_client(struct host *host, const struct bb_request *r
     assert_int_equal(bb_reply_wait(host->lane), BB_OK);
     fake_wait_client = NULL;
     assert_true(host->lane->reply.spools);
-    while (bb__conn_owes(host->lane->current) > 0) {
+    while (bb__conn_unsent(host->lane->current) > 0) {
         uint64_t taken;
         take_all();
         assert_int_equal(bb_reply_write(host->lane, NULL, 0, false, &taken), BB_OK);

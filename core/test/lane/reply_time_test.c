@@ -63,7 +63,7 @@ static void app_is_late(struct host *host, const struct bb_request *request)
 
     if (late_reads) { /* and again when the client takes something */
         fake_clock_advance(29);
-        while (bb__conn_owes(host->lane->current) > 0) {
+        while (bb__conn_unsent(host->lane->current) > 0) {
             while (client_receive(late)) bb__buf_clear(&late->in);
             assert_true(write_part(host, 1) >= 0);
         }
@@ -114,7 +114,7 @@ static void app_is_read_little_by_little(struct host *host, const struct bb_requ
     for (int round = 0; round < 2; round++) {
         char bytes[1000];
         int untaken = bb__sock_untaken(conn->fd);
-        uint64_t pending = bb__conn_owes(conn);
+        uint64_t pending = bb__conn_unsent(conn);
         while (bb__sock_untaken(conn->fd) == untaken) (void)recv(late->fd, bytes, sizeof bytes, 0);
         fake_clock_advance(30);
         bb_lane_wake(host->lane); /* a wake-up does not undo the client's progress */
@@ -122,7 +122,7 @@ static void app_is_read_little_by_little(struct host *host, const struct bb_requ
         uint64_t since = real_ms();
         assert_int_equal(bb_reply_wait(host->lane), BB_EGONE);
         assert_true(real_ms() - since >= 29);
-        assert_int_equal(bb__conn_owes(conn), pending);
+        assert_int_equal(bb__conn_unsent(conn), pending);
     }
     bb_reply_abort(host->lane);
 }
@@ -133,7 +133,8 @@ static void app_goes_on_writing(struct host *host, const struct bb_request *requ
     (void)request;
     uint64_t progress;
     begin(host);
-    while (bb__conn_owes(host->lane->current) <= BUFFER / 2) assert_int_equal(write_part(host, 10000), BB_OK);
+    while (bb__conn_unsent(host->lane->current) <= BUFFER / 2)
+        assert_int_equal(write_part(host, 10000), BB_OK);
     shut_room(host);
     progress = host->lane->reply.write_progress;
     fake_clock_advance(20);

@@ -15,7 +15,7 @@ module Bontebok
     LEVELS = %i[info warn error].freeze
     # Seconds that an entry waits if the reader of the stream has stopped reading. Further entries are lost at once,
     # until the reader reads again. So a stopped reader costs lines of the log, never a request.
-    PATIENCE = 0.2
+    WRITE_TIMEOUT = 0.2
 
     # Numbers of this process, shown in each entry.
     attr_writer :generation, :worker
@@ -64,7 +64,7 @@ module Bontebok
       @lock.synchronize do
         forget_losses_of_parent
         @lost = 0 if @lost.positive? && @stream.write(losses, 0)
-        @taken = @lost.zero? && @stream.write(line, @taken ? PATIENCE : 0)
+        @taken = @lost.zero? && @stream.write(line, @taken ? WRITE_TIMEOUT : 0)
         @lost += 1 unless @taken
       end
     end

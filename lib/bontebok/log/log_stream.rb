@@ -28,12 +28,12 @@ module Bontebok
       nil # every write will fail, too
     end
 
-    # Waits for `patience` seconds at most. Returns whether the whole text was written; false also after an error, such
+    # Waits for `timeout` seconds at most. Returns whether the whole text was written; false also after an error, such
     # as a reader that is gone. If only a part was written, the next text begins on a new line.
-    def write(text, patience)
+    def write(text, timeout)
       text = "\n#{text}" if @cut
       done = 0
-      deadline = now + patience
+      deadline = now + timeout
       follow
       while done < text.bytesize
         taken = push(text.byteslice(done, @file ? text.bytesize : PIECE_BYTES), deadline) or return false

@@ -16,11 +16,11 @@ module Bontebok
     Worker = Struct.new(:pid, :told, :deadline)
     private_constant :Worker
 
-    # worker_links: lists the workers that are on the scoreboard. patience: seconds that a worker may take to finish.
+    # worker_links: lists the workers that are on the scoreboard. grace: seconds that a worker may take to finish.
     # stalled: the StalledWorkers, which finds workers that do not move; nil: no worker counts as stalled.
-    def initialize(worker_links, patience:, log:, stalled: nil)
+    def initialize(worker_links, grace:, log:, stalled: nil)
       @worker_links = worker_links
-      @patience = patience
+      @grace = grace
       @log = log
       @stalled = stalled
       @workers = []
@@ -50,7 +50,7 @@ module Bontebok
 
     # Tells all workers to end. how: :drain, :quit or :kill_children.
     def stop(how)
-      @stop = [how, Clock.now + (how == :drain ? @patience : Child::QUIT_SECONDS)]
+      @stop = [how, Clock.now + (how == :drain ? @grace : Child::QUIT_SECONDS)]
       tell_all(*@stop)
     end
 
@@ -91,7 +91,7 @@ module Bontebok
     end
 
     def retire(worker)
-      tell(worker, :retire, Clock.now + @patience)
+      tell(worker, :retire, Clock.now + @grace)
     end
 
     def note(pids)

@@ -27,7 +27,7 @@ module Bontebok
     KILL_SECONDS = 1
 
     # status: the Process::Status of its end; nil if other code has reaped the child.
-    attr_reader :number, :pid, :channel, :deadline, :patience, :ending, :status
+    attr_reader :number, :pid, :channel, :deadline, :limit, :ending, :status
 
     extend Forking
 
@@ -50,7 +50,7 @@ module Bontebok
     def expect(seconds)
       return if @killed
 
-      @patience = seconds
+      @limit = seconds
       @deadline = Clock.now + seconds
     end
 
@@ -94,7 +94,7 @@ module Bontebok
 
     # The step that the child has missed, in the words of the log.
     def omission
-      "did not #{leaving? ? 'end' : 'become ready'} within #{@patience} s"
+      "did not #{leaving? ? 'end' : 'become ready'} within #{@limit} s"
     end
 
     # Tells a loaded child to serve, within `seconds`.

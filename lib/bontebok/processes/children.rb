@@ -31,20 +31,20 @@ module Bontebok
     include Hung
     include Orders
 
-    # name: the log's word for a child. pause: seconds before the next start after a first failure. patience: seconds
-    # that a child may take to finish. margin: seconds that are added to `patience` and to Child::QUIT_SECONDS, if a
+    # name: the log's word for a child. pause: seconds before the next start after a first failure. grace: seconds
+    # that a child may take to finish. margin: seconds that are added to `grace` and to Child::QUIT_SECONDS, if a
     # child must wait for children of its own. interval: seconds between any two starts. boot: seconds that a child has
     # to load, and again to become ready after :go. ended: called with each Child that has ended. stalled: the
     # StalledWorkers, or nil if no child can stall. The block forks the child of a number and returns the Child; it may
     # raise Hooks::Failed.
-    def initialize(name, count, pause:, patience:, log:, margin: 0, interval: 0, boot: Float::INFINITY,
+    def initialize(name, count, pause:, grace:, log:, margin: 0, interval: 0, boot: Float::INFINITY,
                    ended: proc {}, stalled: nil, &start)
       @roster = Roster.new(count)
       @pauses = Pauses.new(pause, interval)
       @replacements = ReplacementQueue.new
       @record = Record.new(name, @roster.numbers, log)
       @seconds = { boot: boot, quit: Child::QUIT_SECONDS + margin, kill_children: Child::KILL_SECONDS }
-      @seconds.default = patience + margin
+      @seconds.default = grace + margin
       @ended = ended
       @stalled = stalled
       @start = start

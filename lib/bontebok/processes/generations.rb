@@ -14,7 +14,7 @@ module Bontebok
 
     # workers: returns the number of workers that a generation must have.
     def self.of(config, workers, log, ended:, &start)
-      new(pause: config.seconds(:err_respawn_interval), patience: config.seconds(:graceful_timeout), log: log,
+      new(pause: config.seconds(:err_respawn_interval), grace: config.seconds(:graceful_timeout), log: log,
           ended: ended, limit: -> { limit(config, workers.call) }, &start)
     end
 

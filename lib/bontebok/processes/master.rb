@@ -72,7 +72,7 @@ module Bontebok
 
     def load_app
       guard_loading do
-        MainThread.unguard { AppLoader.load_anew(@config[:rackup], @log) }
+        MainThread.unguard { AppLoader.reload(@config[:rackup], @log) }
       end
     end
 
@@ -99,7 +99,7 @@ module Bontebok
     def seconds
       boot = @config.seconds(:worker_boot_timeout)
       { pause: @config.seconds(:err_respawn_interval), interval: @config.seconds(:spawn_interval),
-        boot: boot.zero? ? Float::INFINITY : boot, patience: @config.seconds(:graceful_timeout),
+        boot: boot.zero? ? Float::INFINITY : boot, grace: @config.seconds(:graceful_timeout),
         stalled: @listeners.worker_links.stalled(@config.seconds(:worker_timeout)) }
     end
 

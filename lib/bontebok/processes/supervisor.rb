@@ -61,7 +61,7 @@ module Bontebok
     def prepare_to_adopt
       @life_line = LifeLine.new if !@app && Core.adopt_orphans
       worker_links = @listeners.worker_links
-      @adopted = AdoptedWorkers.new(worker_links, patience: @config.seconds(:graceful_timeout), log: @log,
+      @adopted = AdoptedWorkers.new(worker_links, grace: @config.seconds(:graceful_timeout), log: @log,
                                                   stalled: worker_links.stalled(@config.seconds(:worker_timeout)))
     end
 

@@ -33,7 +33,7 @@ module Bontebok
       return {} if now < @time
 
       late = now - @time + @clock.lost - @lost
-      begin_anew(now) if late > pause # this process was stopped, and maybe all others
+      begin_again(now) if late > pause # this process was stopped, and maybe all others
       @lost = @clock.lost
       @time = now + pause
       workers = @scoreboard.lanes.group_by { |lane| lane[:pid] }
@@ -46,7 +46,7 @@ module Bontebok
       @seconds / LOOKS
     end
 
-    def begin_anew(now)
+    def begin_again(now)
       @since = now
       @stopped.clear
     end

@@ -17,7 +17,7 @@ module Bontebok
 
     # Loads the application after the start of the server: the working directory's name may lead to another directory
     # now.
-    def self.load_anew(path, log)
+    def self.reload(path, log)
       WorkingDirectory.enter_again(log)
       new(path, log).load
     end

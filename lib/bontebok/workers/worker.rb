@@ -70,7 +70,7 @@ module Bontebok
 
       ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log) do
         @config.hooks.run(:after_fork, itself_for_hooks)
-        app || AppLoader.load_anew(@config[:rackup], @log)
+        app || AppLoader.reload(@config[:rackup], @log)
       end
     end
 
@@ -114,7 +114,7 @@ module Bontebok
 
     def wait_for_events
       sources = [@events, @lanes.request_limits, *([@parent] unless @deadline)]
-      ready = MainThread.wait(sources, patience) { |exception| @lanes.interrupted(exception) } or return time_is_over
+      ready = MainThread.wait(sources, wait_time) { |exception| @lanes.interrupted(exception) } or return time_is_over
       events = @events.take
       events << :late if ready.include?(@lanes.request_limits)
       @parent.hear.each { |word| obey(word) } unless @deadline
@@ -122,7 +122,7 @@ module Bontebok
     end
 
     # Seconds until something is due; nil: nothing is.
-    def patience
+    def wait_time
       [@heartbeat.seconds, @deadline ? @deadline.step : @recycling.wait].compact.min
     end
 

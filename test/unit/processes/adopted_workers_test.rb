@@ -18,7 +18,7 @@ class AdoptedWorkersTest < Support::TestCase
   def setup
     @scoreboard = Board.new([], [], [])
     @reader, @writer = IO.pipe
-    @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, patience: PATIENCE, log: Bontebok::Log.new(@writer))
+    @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, grace: PATIENCE, log: Bontebok::Log.new(@writer))
     @said, @say = IO.pipe
     @pids = []
   end
@@ -109,7 +109,7 @@ class AdoptedWorkersTest < Support::TestCase
 
   def test_a_worker_that_does_not_move_is_killed_once
     stalled = Stalled.new({})
-    @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, patience: PATIENCE, log: Bontebok::Log.new(@writer),
+    @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, grace: PATIENCE, log: Bontebok::Log.new(@writer),
                                                          stalled: stalled)
     assert_nil @adopted.deadline
     first, second = start(2)

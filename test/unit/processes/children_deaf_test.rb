@@ -24,7 +24,7 @@ class ChildrenDeafTest < Support::TestCase
   end
 
   def test_a_child_without_a_channel_is_replaced_at_once_and_has_time_to_end
-    keep(1, patience: 60) { @started.empty? ? DEAF : STEADY }
+    keep(1, grace: 60) { @started.empty? ? DEAF : STEADY }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("USR1", @started[0].pid)
     mind_until { @started.size == 2 && @started[1].reached?(:ready) }
@@ -37,7 +37,7 @@ class ChildrenDeafTest < Support::TestCase
 
   # Otherwise it would be started again and again.
   def test_the_second_child_in_a_row_that_closes_its_channel_is_a_failure
-    keep(1, pause: 30, patience: 60) { DEAF }
+    keep(1, pause: 30, grace: 60) { DEAF }
     2.times do |count|
       mind_until { @started.size == count + 1 && @started.last.reached?(:ready) }
       Process.kill("USR1", @started.last.pid)
@@ -50,7 +50,7 @@ class ChildrenDeafTest < Support::TestCase
   end
 
   def test_a_loading_child_that_closes_its_channel_is_a_failed_start
-    keep(1, pause: 0.01, patience: 60) { @started.empty? ? DEAF_WHILE_LOADING : STEADY }
+    keep(1, pause: 0.01, grace: 60) { @started.empty? ? DEAF_WHILE_LOADING : STEADY }
     mind_until { @started.size == 2 && @started[1].reached?(:ready) }
     assert_alive @started[0]
     pass_time(60)
@@ -78,7 +78,7 @@ class ChildrenDeafTest < Support::TestCase
   end
 
   def test_a_child_that_leaves_already_keeps_its_time
-    keep(1, patience: 60) { DEAF }
+    keep(1, grace: 60) { DEAF }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:drain)
     Process.kill("USR1", @started[0].pid)

@@ -27,7 +27,7 @@ class ChildrenHungTest < Support::TestCase
   end
 
   def test_a_child_that_hangs_goes_on_until_its_replacement_is_ready
-    keep(1, patience: 60) { @started.empty? ? HANGING : WAITING }
+    keep(1, grace: 60) { @started.empty? ? HANGING : WAITING }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("USR1", @started[0].pid)
     mind_until { @started.size == 2 && @started[1].reached?(:loaded) }
@@ -40,7 +40,7 @@ class ChildrenHungTest < Support::TestCase
   end
 
   def test_a_child_that_hangs_in_all_threads_has_a_second_to_end
-    keep(1, patience: 60) { @started.empty? ? HANGING : LOADING }
+    keep(1, grace: 60) { @started.empty? ? HANGING : LOADING }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("USR2", @started[0].pid)
     mind_until { @started.size == 2 }
@@ -53,7 +53,7 @@ class ChildrenHungTest < Support::TestCase
   end
 
   def test_a_child_that_leaves_and_hangs_in_all_threads_has_a_second_to_end
-    keep(1, patience: 60) { HANGING }
+    keep(1, grace: 60) { HANGING }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:drain)
     Process.kill("USR2", @started[0].pid)
@@ -64,7 +64,7 @@ class ChildrenHungTest < Support::TestCase
   end
 
   def test_a_child_that_has_only_requests_that_hang_is_killed_at_once
-    keep(1, patience: 60) { @started.empty? ? HANGING : STEADY }
+    keep(1, grace: 60) { @started.empty? ? HANGING : STEADY }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("HUP", @started[0].pid)
     mind_until { gone?(@started[0]) && @started.size == 2 }
@@ -85,7 +85,7 @@ class ChildrenHungTest < Support::TestCase
   end
 
   def test_a_child_that_hangs_holds_up_no_turn
-    keep(2, patience: 60) { @started.size < 2 ? HANGING : STEADY }
+    keep(2, grace: 60) { @started.size < 2 ? HANGING : STEADY }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("USR1", @started[0].pid)
     mind_until { @started[0].leaving? }
@@ -96,7 +96,7 @@ class ChildrenHungTest < Support::TestCase
 
   # A child that hangs is no failure of its number.
   def test_the_number_of_a_child_that_hangs_does_not_pause
-    keep(1, pause: 30, patience: 60) { HANGING }
+    keep(1, pause: 30, grace: 60) { HANGING }
     5.times do |count|
       mind_until { @started.size == count + 1 && @started.last.reached?(:ready) }
       Process.kill("HUP", @started.last.pid)
@@ -109,7 +109,7 @@ class ChildrenHungTest < Support::TestCase
 
   # Lets `count` children hang, and waits until children that hang later replace them.
   def hang(count, signal)
-    keep(count, patience: 60) { HANGING }
+    keep(count, grace: 60) { HANGING }
     mind_until { @keeper.settled?(:ready) }
     @started.first(count).each { |child| Process.kill(signal, child.pid) }
     mind_until { @started.size == 2 * count && @started.first(count).all?(&:leaving?) }

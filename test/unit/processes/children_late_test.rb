@@ -10,7 +10,7 @@ class ChildrenLateTest < Support::TestCase
   LIMIT = 60
 
   def test_the_time_for_which_this_process_was_stopped_does_not_count
-    keep(2, patience: LIMIT, boot: LIMIT) { |number| number == 1 ? STUBBORN : LOADING }
+    keep(2, grace: LIMIT, boot: LIMIT) { |number| number == 1 ? STUBBORN : LOADING }
     mind_until { @keeper.any?(:ready) && @started.size == 2 }
     @started[0].retire(LIMIT)
     be_stopped(3600)

@@ -101,7 +101,7 @@ class ChildrenOrdersTest < Support::TestCase
   end
 
   def test_all_children_that_are_left_are_killed_and_named
-    keep(2, patience: 60) { STUBBORN }
+    keep(2, grace: 60) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:quit)
     2.times { @keeper.kill }

@@ -26,7 +26,7 @@ class ChildrenStalledTest < Support::TestCase
 
   def test_a_stalled_child_is_killed_and_replaced
     stalled = Stalled.new
-    keep(2, pause: 60, patience: 60, stalled: stalled) { STUBBORN }
+    keep(2, pause: 60, grace: 60, stalled: stalled) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }
     stalled.found = { @started[1].pid => "has not moved", 1 => "is somebody else's" }
     mind_until { @started.size == 3 }

@@ -89,7 +89,7 @@ class ChildrenTest < Support::TestCase
   end
 
   def test_the_end_of_a_child_that_was_told_to_end_is_logged
-    keep(3, patience: 60) { |number| [STEADY, STUBBORN, FAILING_AT_THE_END].fetch(number - 1) }
+    keep(3, grace: 60) { |number| [STEADY, STUBBORN, FAILING_AT_THE_END].fetch(number - 1) }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:drain)
     mind_until { logged.scan("has left").size == 2 }
@@ -101,7 +101,7 @@ class ChildrenTest < Support::TestCase
   end
 
   def test_a_child_that_others_kill_while_it_leaves_is_logged_as_a_warning
-    keep(1, patience: 60) { STUBBORN }
+    keep(1, grace: 60) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:drain)
     Process.kill("KILL", @started[0].pid)
@@ -118,7 +118,7 @@ class ChildrenTest < Support::TestCase
   end
 
   def test_a_child_that_does_not_finish_is_killed_and_named
-    keep(1, patience: 0.05) { STUBBORN }
+    keep(1, grace: 0.05) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:drain)
     mind_until { @keeper.empty? }
@@ -128,7 +128,7 @@ class ChildrenTest < Support::TestCase
 
   # The kernel may need some time to end a process that is killed.
   def test_a_child_that_was_killed_is_not_killed_again
-    keep(1, patience: 0.01) { STUBBORN }
+    keep(1, grace: 0.01) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }
     @started[0].stub(:check, nil) do
       @keeper.stop(:drain)
@@ -139,7 +139,7 @@ class ChildrenTest < Support::TestCase
   end
 
   def test_a_child_that_still_loads_ends_at_once
-    keep(1, patience: 60) { ->(_channel) { sleep } }
+    keep(1, grace: 60) { ->(_channel) { sleep } }
     mind_until { @started.size == 1 }
     @keeper.stop(:drain)
     mind_until { @keeper.empty? }

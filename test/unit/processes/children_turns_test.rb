@@ -17,7 +17,7 @@ class ChildrenTurnsTest < Support::TestCase
   end
 
   def test_a_child_that_asks_second_waits_until_the_first_has_ended
-    keep(2, patience: 60) { @started.size < 2 ? SLOW : STEADY }
+    keep(2, grace: 60) { @started.size < 2 ? SLOW : STEADY }
     mind_until { @keeper.settled?(:ready) }
     first, second = @started
     Process.kill("USR1", first.pid)
@@ -44,7 +44,7 @@ class ChildrenTurnsTest < Support::TestCase
   end
 
   def test_a_child_that_ends_before_its_turn_gives_it_to_the_next
-    keep(3, patience: 60) { @started.size < 3 ? SLOW : STEADY }
+    keep(3, grace: 60) { @started.size < 3 ? SLOW : STEADY }
     mind_until { @keeper.settled?(:ready) }
     first, second, third = @started
     @keeper.renew_slowly

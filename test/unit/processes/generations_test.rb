@@ -126,7 +126,7 @@ class GenerationsTest < Support::TestCase
 
   # Returns when the first generation serves and the next one is started.
   def begin_with(*behaviours)
-    @keeper = Bontebok::Generations.new(limit: -> { LIMIT }, pause: 60, patience: 5, log: Bontebok::Log.new(@writer)) do
+    @keeper = Bontebok::Generations.new(limit: -> { LIMIT }, pause: 60, grace: 5, log: Bontebok::Log.new(@writer)) do
       behaviour = behaviours.fetch(@started.size)
       @started << Bontebok::Child.fork(1, to_close: [@events], &behaviour)
       @started.last

@@ -72,9 +72,9 @@ module ChildrenCase
   private
 
   # The block returns the behaviour of the next child.
-  def keep(count, pause: 1, patience: 5, **options)
+  def keep(count, pause: 1, grace: 5, **options)
     log = Bontebok::Log.new(@writer)
-    options = { pause: pause, patience: patience, log: log, **options }
+    options = { pause: pause, grace: grace, log: log, **options }
     @keeper = Bontebok::Children.new("worker", count, **options) do |number|
       behaviour = yield(number)
       @times << Bontebok::Clock.now

@@ -60,7 +60,7 @@ module Bontebok
       end
 
       def lost(child)
-        @log.error("#{describe(child)} has closed its channel: it is replaced, and has #{child.patience} s to end")
+        @log.error("#{describe(child)} has closed its channel: it is replaced, and has #{child.limit} s to end")
       end
 
       def failed(child)
