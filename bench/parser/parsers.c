@@ -1,5 +1,5 @@
 /* parsers.c: our request head parser beside picohttpparser, in one process. bench/parser/run builds and runs
- * it. PICO_BENCH names picohttpparser's own benchmark, whose request is compared first.
+ * it. PICO_BENCH is the path of picohttpparser's own benchmark. This file uses only its request.
  *
  *   parsers time ROUNDS REQUEST...             nanoseconds of each contender, medians of alternating rounds
  *   parsers repeat CONTENDER TIMES REQUEST     for counting instructions

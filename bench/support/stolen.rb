@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 module Bench
-  # The CPU time that a virtual machine did not get, because its host ran others. Figures with much stolen time say
-  # nothing about a server. 0 if the kernel does not report it.
+  # The CPU time that a virtual machine did not get, because its host ran other machines. Figures with much stolen
+  # time say nothing about a server. If the kernel does not report stolen time, the percentage is 0.
   class Stolen
-    # TRIES is the most measurements. A measurement with less stolen time than TOLERABLE percent is the last.
+    # TRIES is the highest number of measurements. A measurement with less than TOLERABLE percent stolen is the last.
     TRIES = 3
     TOLERABLE = 0.5
     FIELD = 8

@@ -5,7 +5,7 @@
  * bb_reply_*() calls send the response.
  *
  * Blocking: bb_lane_wait(), bb_reply_wait() and bb_worker_drain() block. A host with a global lock releases
- * the lock around these calls and around no others. Another call may wait until the I/O thread has finished
+ * the lock around these calls and around no others. Any other call may wait until the I/O thread has finished
  * its current step. The core keeps no pointer into host memory after a call has returned.
  * Threads: threads may share a worker. A lane and its current request belong to the thread that serves the
  * lane. A call that is allowed from any thread says so. Only bb_lane_wake() is allowed in a signal handler.
@@ -238,10 +238,10 @@ int bb_worker_start_io_thread(struct bb_worker *worker);
 
 /* request_timeout needs the I/O thread. When the host has kept a request for that long, the client gets 504.
  * If a part of the response has been sent, the connection is closed. If all of it has been sent, the
- * connection stays open. Later writes of the host are discarded (BB_EGONE). An event reports the timeout. The
- * descriptor of bb_worker_alarm() becomes readable, because only the host can find out what its thread does,
- * and end it. The time in bb_reply_wait() does not count, nor does a stop of the process for more than a
- * second (to within a second). */
+ * connection stays open. Later writes of the host are discarded (BB_EGONE). An event reports the timeout.
+ * The descriptor of bb_worker_alarm() (bontebok_time.h) becomes readable: only the host can end its
+ * thread. The time in bb_reply_wait() does not count. If the process is suspended, at most about a second
+ * of that time counts. */
 
 /* max_queue and queue_timeout need the I/O thread and a scoreboard. While all lanes of all processes are
  * busy, complete requests wait in the shared queue, and the I/O thread accepts new connections. If max_queue
@@ -265,8 +265,8 @@ enum bb_queue {
  * BB_QUEUE_TAKE lacks descriptors or memory to accept all queued connections, a lane closes the listeners
  * later, or bb_worker_free() does. Requests in flight are answered with "Connection: close". Each lane then
  * ends with BB_DRAINED. BB_QUEUE_TAKE blocks for some milliseconds, until the queues are empty. If new
- * clients keep filling the queues, the call accepts all that is queued after about 200 ms; later clients are
- * refused. Any thread, but no signal handler. A call after the listeners are closed changes only `queue`. */
+ * clients keep filling the queues for 200 ms, the call accepts all connections queued then; later clients
+ * are refused. Any thread, no signal handler. If the listeners are closed, only `queue` changes. */
 void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue);
 
 /* Opens the access log's file again by its name, after the file was renamed. A log on standard output or
@@ -372,12 +372,12 @@ bool bb_reply_sent(const struct bb_lane *lane);
 
 /* Sends parts of the body; the first call sends the head before them. Bytes that the socket does not take are
  * copied to memory, up to response_buffer (64 times as much for all connections of the worker), then to a
- * file in spool_dir. last: these parts end the body, and its end leaves in the same send. No parts and last
- * false: sends the head, or pending bytes. *taken: bytes of the parts, in order, that were sent or copied.
- * Returns BB_OK: all of them. BB_AGAIN: the client may be slow, spool_max is reached, or the disk is full:
- * call bb_reply_wait(), then write the rest, which may be empty. After an error the host calls
- * bb_reply_abort(). BB_EGONE: the client is gone or has taken nothing for write_timeout, or the request is
- * past request_timeout. BB_ENOMEM. */
+ * file in spool_dir. last: these parts end the body; a chunked body's last chunk is in the same send. No
+ * parts and last false: sends the head, or pending bytes. *taken: bytes of the parts, in order, that were
+ * sent or copied. Returns BB_OK: all of them. BB_AGAIN: the client may be slow, spool_max is reached, or
+ * the disk is full: call bb_reply_wait(), then write the rest, which may be empty. After an error the host
+ * calls bb_reply_abort(). BB_EGONE: the client is gone or has taken nothing for write_timeout, or the
+ * request is past request_timeout. BB_ENOMEM. */
 int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
                    uint64_t *taken);
 

@@ -33,13 +33,15 @@ struct bbr_worker {
     struct bb_worker *core;
     pid_t pid;
     unsigned holders;
-    uint64_t requests;      /* that its lanes have served; the GVL guards this field and all below */
+    /* The GVL guards all fields below. */
+    uint64_t requests;      /* requests that the worker's lanes have served */
     uint64_t requests_then; /* value of requests at the last Worker#rest */
-    unsigned in_hand;       /* requests that its lanes have now */
+    unsigned in_hand;       /* requests that the worker's lanes have now */
     bool resting;           /* the next request is to be reported as :busy */
     bool soft_limit;        /* request_timeout_soft is set */
-    /* lib does its out-of-band work when the worker is next idle after out_of_band requests, and at the
-     * latest after out_of_band_latest requests. BBR_NEVER: no such work is ordered. */
+    /* lib does its out-of-band work when `requests` has reached `out_of_band` and the worker is idle. If
+     * `requests` reaches `out_of_band_latest` first, lib does the work although the worker is not idle.
+     * BBR_NEVER: no such work is ordered. */
     uint64_t out_of_band, out_of_band_latest;
 };
 
@@ -80,7 +82,7 @@ struct bbr_exchange {
     VALUE input;            /* nil, or the Input that reads this request's body */
     VALUE stream;           /* nil, or the Stream of this response */
     VALUE body;             /* Qundef, or the body that is still to be closed */
-    bool body_tells_closed; /* to_ary may have closed the body: call closed? before close */
+    bool body_tells_closed; /* to_ary may have closed the body: call `close` only if not `closed?` */
     bool gone;              /* the client has closed the connection, or does not read */
     bool broken;            /* no complete response was sent: abort */
     bool limited;           /* RequestTimeout may be raised now */
@@ -96,17 +98,17 @@ extern VALUE bbr_eTimeout;      /* raised in a request that takes too long */
 /* Raises the exception for a negative code. */
 NORETURN(void bbr_raise(int code));
 
-/* A new binary String of these bytes. */
+/* Returns a new binary String of these bytes. */
 static inline VALUE bbr_string(struct bb_slice bytes)
 {
     return rb_str_new(bytes.at, (long)bytes.len);
 }
 
-/* The interned binary String with the bytes of this String. */
+/* Returns the interned binary String with the bytes of this String. */
 VALUE bbr_fixed(VALUE string);
 
-/* The interned UTF-8 String of this name. A literal in a Ruby source file is the same object, so a Hash
- * lookup by that literal compares no bytes. */
+/* Returns the interned UTF-8 String of this name. A literal in a Ruby source file is the same object, so a
+ * Hash lookup by that literal compares no bytes. */
 VALUE bbr_key(const char *name, size_t len);
 
 static inline struct bb_slice bbr_bytes(VALUE string)
@@ -131,8 +133,10 @@ VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument);
 /* Calls lib's report(level, message, error). An exception of the callable is swallowed. */
 void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message, VALUE error);
 
-/* An event for the log: its text, a String, and the name of its level. */
+/* Returns the text of the event for the log, a String. */
 VALUE bbr_event_text(const struct bb_event *event);
+
+/* Returns the name of the event's level. */
 const char *bbr_event_level(const struct bb_event *event);
 
 /* ---- rb_wait.c ---- */
@@ -146,14 +150,14 @@ int bbr_wait_for_client(struct bbr_lane *lane);
 
 /* ---- rb_process.c ---- */
 
-/* Ends a process that the application has forked. Like Ruby's exit, but runs no exit handlers: they belong to
- * the server. */
+/* Ends a process that the application has forked. Does what Ruby's exit does, but runs no exit handlers,
+ * because the exit handlers belong to the server. */
 NORETURN(void bbr_leave_child(int status));
 
 /* Whether this is a process that the application has forked inside of a request. */
 bool bbr_lane_is_child(const struct bbr_lane *lane);
 
-/* Ends such a process, and sends nothing to the client. */
+/* If bbr_lane_is_child() is true, ends the process and sends nothing to the client. */
 void bbr_lane_leave_if_child(const struct bbr_lane *lane);
 
 /* ---- rb_env_keys.c ---- */
@@ -248,8 +252,8 @@ struct bbr_shapes *bbr_shapes_new(void);
 size_t bbr_shapes_size(void);
 void bbr_shapes_each_value(struct bbr_shapes *shapes, void (*visit)(VALUE *));
 
-/* The env of a request, without target, protocol and body. Qundef: the lane does not know these field names
- * in this order. */
+/* Returns the env of a request, without target, protocol and body. Qundef: the lane has no template for the
+ * field names of this request. */
 VALUE bbr_shapes_env(struct bbr_exchange *exchange);
 
 /* ---- rb_input.c, rb_input_lines.c ---- */
@@ -325,14 +329,14 @@ VALUE bbr_stop_serving(VALUE argument);
 
 /* ---- rb_scoreboard.c ---- */
 
-/* The core's scoreboard of a Scoreboard. Raises if the Scoreboard is not initialized. The caller keeps the
- * object alive. */
+/* Returns the C struct of a Ruby object of the class Scoreboard. Raises if the object is not initialized. The
+ * caller keeps the object alive. */
 struct bb_scoreboard *bbr_scoreboard(VALUE object);
 
 /* ---- rb_worker.c ---- */
 
-/* The core's worker of a Worker, held until bbr_worker_release(). Raises if the object is no Worker, or is
- * not initialized. */
+/* Returns the C struct of a Ruby object of the class Worker, and holds the struct until bbr_worker_release().
+ * Raises if the object is no Worker, or is not initialized. */
 struct bbr_worker *bbr_worker_hold(VALUE object);
 void bbr_worker_release(struct bbr_worker *worker);
 
@@ -341,7 +345,7 @@ VALUE bbr_worker_listeners(VALUE object);
 
 /* ---- rb_lane.c, rb_lane_time.c ---- */
 
-/* The struct of a Lane. Raises if the Lane is not initialized. */
+/* Returns the C struct of a Ruby object of the class Lane. Raises if the object is not initialized. */
 struct bbr_lane *bbr_lane_of(VALUE self);
 
 /* ---- rb_init.c ---- */

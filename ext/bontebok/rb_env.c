@@ -3,7 +3,8 @@
  * binary and unfrozen. A value that is the same for every request is one frozen String. With frozen_env,
  * rb_env_shape.c makes most of the env.
  *
- * A request costs little more than the objects and Hash stores in this file: think twice before you add one.
+ * Most of a request's cost is the objects and Hash stores in this file. Think twice before you add another
+ * object or Hash store.
  */
 #include "rb_bontebok.h"
 

@@ -3,7 +3,7 @@
 #include "http/h1_reply.h"
 #include "system/access_log.h"
 
-/* If the input is not a valid request line, at most so many bytes of it are logged. */
+/* Limits the bytes that are logged if the input is not a valid request line. */
 #define LINE_MAX_SHOWN 1024
 
 /* Also skips the empty line that the parser skips (RFC 9112 2.2). */

@@ -67,8 +67,8 @@ static bool announces_length(const struct bb__h1_reply *reply)
     return reply->has_length && !reply->has_chunked;
 }
 
-/* A client that gets a 1xx still waits for its response. On a connection that is kept, it would take the
- * response to its next request for this response. */
+/* After a 1xx, the client still waits for the final response. If the connection stayed open, the client
+ * would take the response to its next request for the missing one. */
 static bool must_close(const struct bb__h1_reply *reply)
 {
     return reply->has_close || reply->status < 200 || reply->framing == BB_FRAMING_APP_DECODED ||

@@ -6,7 +6,7 @@
 
 #include <sys/socket.h>
 
-/* ms that the only lane of a server may wait for its client in any case. */
+/* If the server has only one lane, it may wait for its client for this time while requests wait, in ms. */
 #define LAST_LANE 1000
 
 /* ---- which lanes wait ---- */
@@ -63,8 +63,8 @@ static bool is_needed(const struct bb__io_thread *io, const struct bb_lane *lane
 
 /* ---- which client is reset ---- */
 
-/* Takes a parked set, until bb__io_let_go(). False: the lane has its set back, or has just begun its
- * request. */
+/* Takes the set of a busy lane for the I/O thread, until bb__io_let_go(). False: the set is not PARKED
+ * (set_owner.h), because the lane has it back or has just begun its request. */
 static bool hold_on(struct bb_lane *lane)
 {
     return bb__owner_state_of(bb__owner_look(&lane->owner)) == BB_OWNER_PARKED &&
@@ -144,8 +144,8 @@ static void reset_slowest(struct bb__io_thread *io, struct bb_lane *waiting)
     if (lane) bb__eventfd_raise(waiting->intake.wake_fd);
 }
 
-/* Slow readers may be many. A request that waits for a second lane must not wait LAST_LANE again, so
- * awaited_since stays while requests wait. */
+/* The only lane may get many slow readers, one after the other. While requests wait, awaited_since does
+ * not change. So these requests wait for LAST_LANE once, and not again for each reader. */
 static void note_awaited(struct bb__io_thread *io)
 {
     uint64_t now = io->context.now;

@@ -196,8 +196,8 @@ static uint64_t bytes_of(const struct bb_slice *parts, size_t count)
     return bytes;
 }
 
-/* If memory has no room for the whole rest, nothing of the rest is copied, because the lane has to wait in
- * any case. */
+/* rest: bytes of the host's parts that are not sent or copied yet. If they do not all fit into memory, the
+ * lane has to wait anyway, so none of them is copied. */
 static bool has_to_wait(const struct bb_lane *lane, uint64_t rest)
 {
     const struct bb__conn *conn = lane->current;

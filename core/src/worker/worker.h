@@ -41,7 +41,7 @@ struct bb__queued {
 /* The state of all listeners of a worker. */
 enum bb__listeners_state {
     BB_LISTENERS_OPEN,       /* also while a drain has no room for the queued connections */
-    BB_LISTENERS_CLOSED,     /* lanes may still use their numbers, which other descriptors now occupy */
+    BB_LISTENERS_CLOSED,     /* lanes may use the listeners' numbers; dup3() put drain_fd there */
     BB_LISTENERS_GIVEN_BACK, /* no lane uses the numbers any more, and they are free */
 };
 
@@ -57,12 +57,12 @@ struct bb_worker {
     struct bb_settings settings;
     struct bb__trusted_proxies trusted; /* parsed settings.trusted_proxies */
     struct bb__listener listeners[BB_LISTENERS_MAX];
-    uint16_t ports[BB_LISTENERS_MAX];     /* by listener number; 0: no port */
-    uint64_t addresses[BB_LISTENERS_MAX]; /* by listener number: bb__sock_address() */
-    uint64_t numbers;                     /* one bit for each listener number, also for closed listeners */
-    int listener_count;                   /* includes closed listeners: lanes read it without the lock */
-    int reserve;                          /* descriptors from this number on are left to the host */
-    atomic_uint_fast64_t room; /* connections for which descriptors below `reserve` sufficed; 0: unknown */
+    uint16_t ports[BB_LISTENERS_MAX];       /* by listener number; 0: no port */
+    uint64_t addresses[BB_LISTENERS_MAX];   /* by listener number: bb__sock_address() */
+    uint64_t numbers;                       /* one bit for each listener number, also for closed listeners */
+    int listener_count;                     /* includes closed listeners: lanes read it without the lock */
+    int reserve;                            /* descriptors from this number on are left to the host */
+    atomic_uint_fast64_t room;              /* how many connections fit below `reserve`; 0: unknown */
     atomic_uint_fast64_t connections_limit; /* minimum of max_connections and `room`; UINT64_MAX: no limit */
     atomic_uint_fast64_t ended_slow; /* ms, when a slow client was last ended because there was no room */
     struct bb__spool_budget spool_budget;
@@ -71,10 +71,10 @@ struct bb_worker {
     struct bb__io_link *io;       /* of the I/O thread; NULL: there is none */
     bool counts_time;             /* the time of requests, or the number of waiting requests, is limited */
     atomic_int overdue;           /* enum bb__overdue */
-    atomic_bool active;           /* `watch` of bb_worker_watch() */
+    atomic_bool active;           /* set by bb_worker_watch() */
     atomic_bool stuck;            /* the requests of all lanes are past request_timeout */
     int alarm_fd;                 /* an eventfd */
-    atomic_uint_fast64_t starved; /* ms, since when no connection is open or can be accepted, else 0 */
+    atomic_uint_fast64_t starved; /* ms, when accept4 first failed (EMFILE) with no open connection; else 0 */
     int tell_fd;                  /* -1: there is no parent */
     char tell_bytes[BB_TELLS];
     struct bb_scoreboard *scoreboard; /* NULL: there is none */
@@ -99,7 +99,7 @@ struct bb_worker {
     _Atomic(struct bb__intake *) aside; /* the lane of bb_lane_step_aside(); NULL: none */
     atomic_bool accept_paused; /* no set has the sources: a lane is busy, and another process is idle */
     atomic_uint lane_count;
-    atomic_uint lanes_woken;                 /* lanes whose hosts wait for their lock */
+    atomic_uint lanes_woken;                 /* woken lanes that wait for the host's lock */
     struct bb__queued *queued, *queued_last; /* the oldest first */
     atomic_uint queued_count;
     struct bb__event_ring events; /* of the I/O thread, until a lane or the host takes them */

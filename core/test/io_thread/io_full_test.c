@@ -67,7 +67,7 @@ static void test_requests_without_room_in_the_shared_queue_count(void **state)
     end(&rush, 3);
 }
 
-/* The client is not asked for it with 100 Continue either (RFC 9110 10.1.1). */
+/* The client is not asked for the body with 100 Continue either (RFC 9110 10.1.1). */
 static void test_the_body_of_a_rejected_request_is_not_read(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* io_limit_test.c: requests that the host takes too long for. Also run under ThreadSanitizer (make tsan). */
+/* io_limit_test.c: requests that take the host too long. Also run under ThreadSanitizer (make tsan). */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -24,7 +24,7 @@ static struct bb_settings limited(uint64_t request_timeout)
     return settings;
 }
 
-/* The time of the request begins when the application has it. */
+/* The time of a request begins when the application gets the request. */
 static int blocked_with(struct lanes *lanes, const char *request)
 {
     hold_clocks();
@@ -149,7 +149,7 @@ static bool is_alarmed_for_soft(const struct lanes *lanes)
            !bb_worker_take_overdue(lanes->worker);
 }
 
-/* The host is told once. The request goes on. */
+/* The host is told once. The request continues. */
 static void test_the_host_is_told_of_the_soft_limit_once(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void test_the_host_is_told_of_the_soft_limit_once(void **state)
     finish(&lanes, 1);
 }
 
-/* Starts one lane, with a request that is past the soft limit and goes on. */
+/* Starts one lane, with a request that is past the soft limit and continues. */
 static int past_the_soft_limit(struct lanes *lanes)
 {
     struct bb_settings settings = limited(0);
@@ -182,7 +182,7 @@ static int past_the_soft_limit(struct lanes *lanes)
     return fd;
 }
 
-/* If the host asks too late, the lane has another request. */
+/* When the host asks, the lane already has another request. */
 static void test_the_soft_limit_of_a_request_that_has_ended_is_not_told(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void test_the_soft_limit_of_a_request_that_has_ended_is_not_told(void **s
     int fd = past_the_soft_limit(&lanes);
     sem_post(&lanes.leave);
     assert_true(lanes_read(fd, "/block 0"));
-    pthread_mutex_lock(&bb__io_of(lanes.worker)->link.lock); /* the I/O thread has not looked since */
+    pthread_mutex_lock(&bb__io_of(lanes.worker)->link.lock); /* stops the I/O thread */
     assert_true(is_answered_at_once(&lanes, fd, "/next"));
     assert_false(bb_lane_take_late(lanes.threads[0].lane));
     pthread_mutex_unlock(&bb__io_of(lanes.worker)->link.lock);
@@ -205,7 +205,7 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* A look of the I/O thread takes long, and began before the request. */
+/* The I/O thread begins a step before the request comes, and the step takes long. */
 static void test_no_limit_is_over_too_soon_if_a_look_takes_long(void **state)
 {
     (void)state;
@@ -326,8 +326,8 @@ static void test_the_parent_is_told_of_overdue_requests(void **state)
     close(told[1]);
 }
 
-/* First, other processes get all that they can serve. Then the host may be killed, but not before it has
- * logged what it knows. */
+/* First, other processes get all requests that they can serve. Then the host logs what it knows. After that,
+ * the host may be killed. */
 static void test_the_parent_is_told_when_only_stuck_requests_are_left(void **state)
 {
     (void)state;
@@ -353,7 +353,7 @@ static void test_the_parent_is_told_when_only_stuck_requests_are_left(void **sta
     close(idle);
     close(half);
     close(fd);
-    assert_in_range(lanes_finish(&lanes), 2, 3); /* this worker's lane may take one, too */
+    assert_in_range(lanes_finish(&lanes), 2, 3); /* this worker's lane may take one request, too */
     close(told[0]);
     close(told[1]);
 }

@@ -30,7 +30,7 @@ static void test_a_request_that_waits_for_too_long_is_rejected(void **state)
     end(&rush, 3);
 }
 
-/* The scoreboard shows a process as idle that was stopped, and never takes the request. */
+/* The scoreboard shows a stopped process as idle. This process never takes the request. */
 static void test_a_request_that_is_left_to_a_stopped_process_is_rejected(void **state)
 {
     (void)state;
@@ -50,7 +50,7 @@ static void test_a_request_that_is_left_to_a_stopped_process_is_rejected(void **
     end(&rush, 2);
 }
 
-/* The same for a connection that no lane has accepted, and for MaxQueue. */
+/* The stopped process does not take a new connection either. limit 0: QueueTimeout; 1: MaxQueue. */
 static void test_a_new_connection_is_not_left_to_a_stopped_process(void **state)
 {
     (void)state;
@@ -69,7 +69,7 @@ static void test_a_new_connection_is_not_left_to_a_stopped_process(void **state)
         close(last);
         if (limit == 0) assert_refused(first, NULL);
         hold_clocks();
-        bb__scoreboard_set_idle(stopped, false); /* the process goes on, and counts as idle again */
+        bb__scoreboard_set_idle(stopped, false); /* the process continues, and counts as idle again */
         bb__scoreboard_set_idle(stopped, true);
         assert_int_equal(bb__scoreboard_idle(lanes_scoreboard, 8), 1);
         bb__scoreboard_set_idle(stopped, false);
@@ -123,7 +123,7 @@ static void test_a_request_that_gets_a_lane_in_time_is_served(void **state)
     end(&rush, 3);
 }
 
-/* The second request could not be served before the first was answered. Its time begins then. */
+/* The time of the second request begins when the first request has its response. */
 static void test_a_pipelined_request_is_rejected_after_the_first(void **state)
 {
     (void)state;
@@ -153,8 +153,8 @@ static void test_a_client_of_http_1_0_that_asks_for_keep_alive_stays(void **stat
     end(&rush, 1);
 }
 
-/* The shared queue has a nudge before the request. The request must not wait behind it, but some lane still
- * has to get the nudge. */
+/* The shared queue has a nudge before the request. The request must not wait behind the nudge, but a lane
+ * must still get the nudge. */
 static void test_a_request_behind_a_nudge_is_rejected(void **state)
 {
     (void)state;

@@ -87,8 +87,8 @@ static void test_the_only_lane_waits_for_a_slow_client_for_a_second(void **state
     finish(2);
 }
 
-/* The I/O thread looks all the time. The test moves the clock by less than the limit. Together with the real
- * time that the lane waits, this is more than the limit. */
+/* The I/O thread does one step after the other. The test moves the clock by less than the limit. Together
+ * with the real time that the lane waits, this is more than the limit. */
 static void test_a_lane_waits_for_a_slow_client_while_no_request_waits(void **state)
 {
     (void)state;
@@ -109,7 +109,7 @@ static void test_a_lane_waits_for_a_slow_client_while_no_request_waits(void **st
     finish(1);
 }
 
-/* One of four lanes computes, and three wait for clients. Two of the three go on. */
+/* One of four lanes computes, and three wait for clients. Two of the three keep waiting. */
 static void test_half_of_the_lanes_go_on_waiting_for_slow_clients(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* io_siblings_test.c: a worker with a busy lane, beside lanes of other processes: when it pauses accepting
- * for them, and what it leaves to them when it ends. Also run under ThreadSanitizer (make tsan). */
+/* io_siblings_test.c: a worker with a busy lane, and lanes of other processes. When does the worker pause
+ * accepting, and which connections does it pass on when it ends? Also run under ThreadSanitizer (make tsan).
+ */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -31,8 +32,8 @@ static bool any_lane_waits(const struct lanes *lanes)
            atomic_load(&lanes->threads[1].lane->intake.waiting);
 }
 
-/* The other process is only a slot on the scoreboard, and takes nothing. The clocks are held, as the I/O
- * thread would notice that after a time. */
+/* The other process is only a slot on the scoreboard, and takes nothing. The I/O thread would notice that
+ * after some time. So the clocks are held. */
 static void test_lanes_pause_accepting_for_an_idle_process(void **state)
 {
     (void)state;
@@ -75,7 +76,7 @@ static void test_lanes_pause_accepting_for_an_idle_process(void **state)
     lanes_scoreboard = NULL;
 }
 
-/* It may be stopped, or its end is not known yet. */
+/* The idle process may be stopped, or has ended, and this is not known yet. */
 static void test_lanes_accept_again_if_an_idle_process_takes_nothing(void **state)
 {
     (void)state;
@@ -101,7 +102,7 @@ static void test_lanes_accept_again_if_an_idle_process_takes_nothing(void **stat
     lanes_scoreboard = NULL;
 }
 
-/* Requests have waited for this process in the shared queue, so nothing more is shared with it. */
+/* Requests have waited in the shared queue for this process. So no further request is passed on to it. */
 static void test_a_process_that_lets_requests_wait_does_not_count_as_idle(void **state)
 {
     (void)state;

@@ -38,7 +38,7 @@ static void await_rest(struct bb__io_thread *io)
     }
 }
 
-/* The I/O thread looks `time` ms later. */
+/* The I/O thread does its next step `time` ms later. */
 static void pass(struct bb__io_thread *io, uint64_t time)
 {
     await_rest(io);

@@ -109,7 +109,7 @@ static void test_pipelined_requests_are_answered_in_order(void **state)
     assert_int_equal(finish(&lanes), CONNECTIONS + 2 + 2 * (CONNECTIONS - 1));
 }
 
-/* The kernel has no room to watch the set, so the I/O thread looks itself. */
+/* The kernel has no room to watch the set, so the I/O thread polls the set itself. */
 static void test_connections_are_served_if_their_set_cannot_be_watched(void **state)
 {
     (void)state;

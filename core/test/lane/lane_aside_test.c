@@ -1,5 +1,6 @@
-/* lane_aside_test.c: a worker that steps aside between two requests: which events it does not get, what it
- * still serves, and that all is as before when it has stepped back. */
+/* lane_aside_test.c: a worker that steps aside between two requests (bb_lane_step_aside()). Tests which
+ * events the worker does not get, what it still serves, and that it gets all events when it has stepped back.
+ */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,7 +107,7 @@ static void test_no_lane_of_the_worker_is_told_of_a_new_connection(void **state)
     assert_told_when_it_is_back(host, second);
 }
 
-/* A lane that is made, or ends its pause, while another lane is aside. */
+/* A lane is made, or ends its pause, while another lane is aside. */
 static void test_a_lane_that_begins_meanwhile_does_not_listen(void **state)
 {
     (void)state;
@@ -170,7 +171,7 @@ static void test_a_lane_does_not_step_aside_while_another_lane_serves(void **sta
     wait_without_events(second);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_OK);
     assert_int_equal(bb_lane_step_aside(second, BB_ASIDE_ANYWAY), BB_AGAIN);
-    bb_lane_step_back(second); /* it has not stepped aside: no effect */
+    bb_lane_step_back(second); /* no effect: the lane has not stepped aside */
     struct client *client = client_asks(host);
     assert_false(is_told(host->lane));
     bb_lane_step_back(host->lane);

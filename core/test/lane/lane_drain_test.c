@@ -78,7 +78,7 @@ static void test_the_number_of_a_closed_listener_may_be_used_again(void **state)
     assert_int_equal(dup2(host->worker->alarm_fd, number), number);
     assert_int_equal(bb__poller_add(&host->lane->set.poller, number, BB_INTEREST_READ, &other), BB_OK);
     bb__lane_rescan(host->lane);
-    assert_false(host->lane->accept.paused); /* it would be, if epoll had failed with EEXIST */
+    assert_false(host->lane->accept.paused); /* EEXIST of epoll would have paused accepting */
     assert_true(would_wait(host));
     bb__eventfd_raise(number);
     assert_false(would_wait(host));

@@ -1,5 +1,5 @@
 /* lane_nudge_test.c: the kernel wakes one of all sleeping lanes for an event. If that lane does something
- * else or is gone, a nudge makes another lane look, whose set has not got the event. */
+ * else or is gone, a nudge (a message in the shared queue) makes another lane look for the event. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -39,7 +39,7 @@ static void begin_stranger(struct stranger *stranger, struct host *host)
     const int sources[] = {host->worker->listeners[0].fd, host->worker->shared_queue.out};
     for (int i = 0; i < 2; i++)
         assert_int_equal(epoll_ctl(stranger->poller, EPOLL_CTL_ADD, sources[i], &event), 0);
-    bb__lane_rescan(host->lane); /* the lane is behind the stranger */
+    bb__lane_rescan(host->lane); /* the lane enters the kernel's wait queue behind the stranger */
     assert_int_equal(pthread_create(&stranger->thread, NULL, sleep_once, stranger), 0);
     while (atomic_load(&stranger->id) == 0 || !sleeps(atomic_load(&stranger->id))) sched_yield();
 }

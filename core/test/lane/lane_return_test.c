@@ -1,6 +1,6 @@
 /* lane_return_test.c: the request of a lane ends while the I/O thread is in the middle of a step with the
- * lane's set. A step may take as long as a disk does. Only bb_lane_wait() waits for it. The test does the
- * steps of the I/O thread. */
+ * lane's set. A step may take as long as a disk does. Only bb_lane_wait() waits for the end of the step. The
+ * test does the steps of the I/O thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

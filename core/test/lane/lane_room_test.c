@@ -109,8 +109,8 @@ static void test_a_connection_with_an_unread_request_is_spared(void **state)
     host_free(host);
 }
 
-/* A connection that was spared because bytes have come is no younger by that. A head that comes in small
- * pieces is as old as its first byte. */
+/* A connection that was spared because bytes have come is no younger for that reason. A head that comes in
+ * small pieces is as old as its first byte. */
 static void test_a_connection_that_was_spared_is_no_younger(void **state)
 {
     (void)state;

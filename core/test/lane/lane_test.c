@@ -130,7 +130,7 @@ static void test_a_connection_that_has_had_its_turn_is_not_forgotten(void **stat
     host_free(host);
 }
 
-/* If no other client waits, the connection goes on at once. */
+/* If no other client waits, the connection has the next turn at once. */
 static void test_a_greedy_client_that_is_alone_is_not_delayed(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void test_a_signal_ends_the_wait(void **state)
     (void)state;
     struct host *host = new_host(AF_UNIX);
     struct sigaction action = {.sa_handler = ignore};
-    const struct timeval soon = {.tv_usec = 2000}; /* and again, in case the lane does not wait yet */
+    const struct timeval soon = {.tv_usec = 2000}; /* repeated, in case the lane does not wait yet */
     const struct itimerval repeated = {.it_value = soon, .it_interval = soon}, never = {.it_value = {0}};
     sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &repeated, NULL);

@@ -61,7 +61,7 @@ static void app_is_late(struct host *host, const struct bb_request *request)
     fake_clock_advance(1000);
     fill_up(host, LARGEST);
 
-    if (late_reads) { /* and again when the client takes something */
+    if (late_reads) { /* write_timeout begins again when the client takes something */
         fake_clock_advance(29);
         while (bb__conn_unsent(host->lane->current) > 0) {
             while (client_receive(late)) bb__buf_clear(&late->in);

@@ -1,5 +1,5 @@
-/* lane_queue_test.c: connections that are in the listeners' queues when the order to drain comes: who serves
- * them, and when. */
+/* lane_queue_test.c: connections that are in the listeners' queues when bb_worker_drain() is called: which
+ * worker serves them, and when. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static void test_queued_connections_that_no_lane_takes_are_closed(void **state)
     host_free(host);
 }
 
-/* The order finds no free descriptor, so a lane has to take the queue later. */
+/* bb_worker_drain() finds no free descriptor, so a lane must take the queued connections later. */
 static void drain_without_descriptors(struct host *host)
 {
     static const int errors[] = {EMFILE, 0};
@@ -90,8 +90,8 @@ static void *free_lane(void *argument)
     return NULL;
 }
 
-/* Both lanes wait for the lock. Until the new lane has the lock, only the count of lanes shows that it
- * begins. */
+/* The old lane ends while a new lane is made. Both wait for the worker's lock. The new lane is counted in
+ * lanes_listening before it has the lock. So the old lane knows that it is not the last lane. */
 static void test_a_lane_that_begins_as_the_last_lane_ends_takes_the_queue(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void test_queued_connections_are_left_to_other_processes(void **state)
         client_say(mine, "GET / HT");
         host_settle(host);
         assert_true(would_wait(host));
-        host_turn(host); /* the lane has looked, and does not wait */
+        host_turn(host); /* the lane has found no event, and is not in bb_lane_wait() */
         client = client_new(host);
         client_say(client, REQUEST);
         bb_worker_drain(host->worker, BB_QUEUE_LEAVE);
@@ -170,7 +170,7 @@ static void comes(void)
     client_say(newcomer, REQUEST);
 }
 
-/* As if the lane had waited and the kernel had woken it. */
+/* The test does what the lane does when it waits and the kernel wakes it. */
 static void comes_and_wakes_the_lane(void)
 {
     comes();
@@ -189,7 +189,7 @@ static void test_a_lane_that_is_woken_as_its_listener_closes_serves(void **state
     assert_drained(closing);
 }
 
-/* ---- clients that go on connecting ---- */
+/* ---- clients that connect during the drain ---- */
 
 static void test_a_client_that_connects_as_the_listeners_close_is_served(void **state)
 {
@@ -226,7 +226,7 @@ static void test_a_flood_of_connections_does_not_delay_a_drain(void **state)
     assert_drained(flooded);
 }
 
-/* On a busy machine a pause may take any time. */
+/* bb_worker_drain() pauses for 1 ms between two parts. On a busy machine such a pause may take far longer. */
 static void pause_takes_long(void)
 {
     fake_clock_advance(1000);
@@ -247,7 +247,8 @@ static void test_all_queued_connections_are_taken_if_pauses_are_long(void **stat
 
 /* ---- two workers ---- */
 
-/* Two processes share a listener and get the order at about the same time. Each takes a part of the queue. */
+/* Two processes share a listener and begin to drain at about the same time. Each takes a part of the queue.
+ */
 static struct bb_worker *other;
 
 static void other_is_told(void)
@@ -283,8 +284,8 @@ static void pause_is_counted(void)
     fake_clock_advance(1);
 }
 
-/* One connection at a time is taken until all workers are awake, then more at a time. Otherwise the first
- * worker whose time is over would take all the rest. */
+/* In the first 50 ms, a worker takes one connection at a time, because other workers may wake up later. Then
+ * it takes BB_IN_A_ROW connections at a time. If it took all of them, the other workers would get none. */
 static void test_a_long_queue_is_taken_in_larger_parts_after_a_time(void **state)
 {
     (void)state;
@@ -302,7 +303,7 @@ static void test_a_long_queue_is_taken_in_larger_parts_after_a_time(void **state
 
 static struct client *slow;
 
-/* A client goes on reading a response while the lane serves queued connections. */
+/* A client keeps reading a response while the lane serves queued connections. */
 static void app_large_or_short(struct host *host, const struct bb_request *request)
 {
     static char body[900 * 1000];

@@ -46,7 +46,7 @@ static void test_a_stop_does_not_count_for_an_upload(void **state)
             pass(host, 1000);
         assert_silence(client);
     }
-    pass(host, 30000); /* but a client that sends nothing for this time is late */
+    pass(host, 30000); /* a client that sends nothing for this time is past its timeout */
     assert_late(client);
     client_free(client);
     host_free(host);
@@ -112,7 +112,7 @@ static void test_waits_are_short_in_the_middle_of_a_request(void **state)
     }
 }
 
-/* The host takes long for one request, and nobody looks at the other connections meanwhile. */
+/* The host takes long for one request, and during this time no thread looks at the other connections. */
 static void app_away(struct host *host, const struct bb_request *request)
 {
     fake_clock_advance(40000);

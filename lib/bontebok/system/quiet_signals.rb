@@ -10,7 +10,7 @@ module Bontebok
     NOTHING = proc {}
 
     class << self
-      # Makes those of the given signals do nothing that are in NAMES.
+      # Sets an empty handler for each of the given signals that is in NAMES.
       def hush(signals)
         (NAMES & signals).each { |signal| trap(signal, NOTHING) }
       end

@@ -6,7 +6,8 @@ module Bontebok
   # The work that a serving process does between two requests, when it has nothing else to do: the hook out_of_band, and
   # then, with OobGC, the collection of garbage. For Lanes, which calls #run when the core reports such a moment.
   class OutOfBand
-    # If too many other workers do such work (OutOfBandTurns), #run is wanted again after this many requests.
+    # If too many other workers do such work (OutOfBandTurns), #run does nothing. After this number of requests, Lanes
+    # calls #run again.
     SOON = 1
 
     class << self
@@ -24,8 +25,8 @@ module Bontebok
       @collector = collector
     end
 
-    # Call it before the first request. Returns the number of requests until #run is wanted for the first time; 0:
-    # never. The number is random, so that workers that start together do not do this work at the same moment.
+    # Call this method before the first request. Returns the number of requests until the first call of #run; 0: #run is
+    # never called. The number is random. Otherwise workers that start together would do this work at the same moment.
     def begin
       return 0 unless OutOfBand.wanted?(@config)
 
@@ -33,7 +34,7 @@ module Bontebok
       rand(1..@config.requests_per_gc)
     end
 
-    # Returns the number of requests until #run is wanted again.
+    # Returns the number of requests until the next call of #run.
     def run
       return SOON unless @turns.nil? || @turns.take
 

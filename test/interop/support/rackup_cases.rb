@@ -4,8 +4,8 @@ require "socket"
 require_relative "ends"
 
 module Interop
-  # Tests of `rackup -s bontebok`. A test case that includes them defines `gemfile`, the Gemfile with its Rack, and
-  # `release`, the Rack's major release.
+  # Tests of `rackup -s bontebok`. A test case that includes this module defines two methods. `gemfile` returns the path
+  # of a Gemfile. `release` returns the major release of Rack in this Gemfile.
   module RackupCases
     include Ends
 
@@ -30,7 +30,7 @@ module Interop
       refute_path_exists "#{temp_dir}/app.sock"
     end
 
-    # A key of a terminal sends its signal to every process of the group.
+    # If Ctrl-C is typed, the terminal sends INT to every process of the group.
     def test_int_ends_the_server_without_a_backtrace
       server = rackup
       server.wait_for_output(/ ready in \d+ ms$/)
@@ -61,7 +61,7 @@ module Interop
       assert_fails 2, "rackup -O: Preload: the application is loaded already", "-O", "Preload=false"
     end
 
-    # Workers are replaced. The exit handlers run only in the process that was started.
+    # A worker is replaced after each request. Exit handlers run only in the process that the test has started.
     def test_exit_handlers_and_the_pid_file_belong_to_the_started_process
       pid_file = File.join(temp_dir, "rackup.pid")
       server = rackup("-P", pid_file, "-O", "MaxWorkers=1", "-O", "MaxRequestPerChild=1",

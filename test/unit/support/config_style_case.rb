@@ -3,7 +3,7 @@
 require "bontebok/config/config_file"
 require "bontebok/config/config_styles"
 
-# For tests of one style of configuration files: the class's STYLE.
+# Helpers for tests of one style of configuration files. The test class sets the constant STYLE to this style.
 module ConfigStyleCase
   private
 

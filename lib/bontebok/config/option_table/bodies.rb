@@ -25,8 +25,9 @@ module Bontebok
                    "SpoolDir. If there is no room for a request body, the client gets 507. Responses may take three " \
                    "quarters of this size. If there is no room for a response, its thread waits for the client, as " \
                    "long as no other request waits for a thread. If another request waits, at most half of the " \
-                   "server's threads keep waiting for clients (a single thread for 1 s). For each further waiting " \
-                   "thread, the connection of the slowest reader is reset. 0: no limit.",
+                   "server's threads may wait for clients. For each waiting thread above this limit, the connection " \
+                   "of the client that reads slowest is reset. The only thread of a server may wait for 1 s. 0: no " \
+                   "limit.",
                    section: TITLE, core: true),
         Option.new("ResponseBuffer", SIZE, 1 << 20,
                    "Maximum size of a response's unsent part in memory. If a client is too slow, the rest goes to a " \
