@@ -26,10 +26,12 @@ module Bontebok
       def wait(seconds)
         began = monotonic
         computed = processor
-        yield
-      ensure
-        late = monotonic - began - seconds.to_f - (processor - computed)
-        @lost += late if seconds && late.positive?
+        begin
+          yield
+        ensure
+          late = monotonic - began - seconds.to_f - (processor - computed)
+          @lost += late if seconds && late.positive?
+        end
       end
 
       private

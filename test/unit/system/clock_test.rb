@@ -14,7 +14,7 @@ class ClockTest < Support::TestCase
     @passed = @computed = 0.0
     lost = Clock.lost
     Clock.stub(:monotonic, -> { 1000 + @passed }) do
-      Clock.stub(:processor, -> { 10 + @computed }) { super }
+      Clock.stub(:processor, -> { @interrupt&.call || (10 + @computed) }) { super }
     end
   ensure
     Clock.instance_variable_set(:@lost, lost)
@@ -46,6 +46,13 @@ class ClockTest < Support::TestCase
   def test_a_stop_counts_no_longer_than_a_wait_that_raises
     assert_raises(IOError) { Clock.wait(5) { let_pass(65) && raise(IOError) } }
     assert_counts 5
+  end
+
+  # A signal may arrive before the block is called.
+  def test_an_exception_before_the_block_is_not_replaced_by_another_one
+    @interrupt = -> { (@interrupt = nil) || raise(IOError) }
+    assert_raises(IOError) { Clock.wait(5) { flunk } }
+    assert_counts 0
   end
 
   # Nobody knows when such a wait was to end.
