@@ -2,7 +2,6 @@
  * and reports to lib. */
 #include "rb_bontebok.h"
 
-#include <errno.h>
 #include <ruby/encoding.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
  * lib's worker uses it. Lane serves the requests, not this class. */
 #include "rb_bontebok.h"
 
-#include <errno.h>
 #include <ruby/thread.h>
 #include <stdlib.h>
 #include <string.h>

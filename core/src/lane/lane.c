@@ -6,11 +6,8 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 /* The result of a look at one of the places where requests may wait. */
 enum found {

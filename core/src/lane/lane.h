@@ -14,8 +14,8 @@
 /* ms between two attempts at something for which the shared queue had no room. */
 #define BB_RETRY 10
 
-/* Who answers the current request. Each change is one compare-and-swap, so the lane and the I/O thread cannot
- * both answer.
+/* The thread that answers the current request. Each change is one compare-and-swap, so the lane and the I/O
+ * thread cannot both answer.
  *
  *                  the lane, before the first bytes leave     before the last ones
  *         OPEN ---------------------------------------> SENT ----------------------> ENDED
@@ -53,7 +53,7 @@ struct bb__lane_reply {
     int failed;           /* error of bb_reply_write(): bytes are missing, so no more may be sent */
 };
 
-/* What a lane does when it has taken its set back. */
+/* The next step of a lane that has taken its set back. */
 enum bb__then {
     BB_THEN_NOTHING,   /* the lane does not wait for its set */
     BB_THEN_GO_ON,     /* the response is complete: keep or close the connection */
@@ -171,6 +171,13 @@ static inline struct bb_lane *bb__first_lane(const struct bb_worker *worker)
 static inline struct bb_lane *bb__next_lane(const struct bb_lane *lane)
 {
     return bb__lane_of(lane->intake.next);
+}
+
+/* Whether this event of the poller belongs to a listener or the shared queue. */
+static inline bool bb__lane_is_source_event(const struct epoll_event *event)
+{
+    const struct bb__source *source = event->data.ptr;
+    return source && (source->kind == BB_SOURCE_LISTENER || source->kind == BB_SOURCE_SHARED_QUEUE);
 }
 
 /* See bb__conn_set_settle(). */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 /* ms. A worker that has no connection, and no descriptor for one, for this long asks the parent to replace
  * it. */

@@ -5,18 +5,13 @@
  * connections. See bontebok.h for the contracts. */
 #include "lane/lane.h"
 
-static void let_go(struct bb_lane *lane)
-{
-    bb__lane_keep_again(lane);
-    bb__lane_release_set(lane);
-}
-
 int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when)
 {
     struct bb_worker *worker = lane->worker;
     if (bb__worker_is_inert(worker) || lane->turn.then != BB_THEN_NOTHING) return BB_AGAIN;
     if (!bb__worker_step_aside(worker, &lane->intake, when)) return BB_AGAIN;
-    let_go(lane);
+    bb__lane_keep_again(lane);
+    bb__lane_release_set(lane);
     return BB_OK;
 }
 

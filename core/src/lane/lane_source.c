@@ -3,12 +3,6 @@
  * same order each time. */
 #include "lane/lane.h"
 
-static bool is_source(const struct epoll_event *event)
-{
-    const struct bb__source *source = event->data.ptr;
-    return source && (source->kind == BB_SOURCE_LISTENER || source->kind == BB_SOURCE_SHARED_QUEUE);
-}
-
 /* The place of a source: the listeners in their order, then the shared queue. */
 static int place(const struct bb_worker *worker, const struct epoll_event *event)
 {
@@ -39,7 +33,7 @@ static bool find_next(struct bb_lane *lane, struct epoll_event *taken)
     bool found = false;
     for (int i = batch->next; i < batch->count; i++) {
         struct epoll_event *event = &batch->events[i];
-        if (!is_source(event)) continue;
+        if (!bb__lane_is_source_event(event)) continue;
         found = true;
         if (distance(lane, event) < distance(lane, taken)) swap(taken, event);
     }

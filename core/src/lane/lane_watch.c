@@ -11,9 +11,8 @@ void bb__lane_unwatch_sources(struct bb_lane *lane)
     pthread_mutex_unlock(&lane->worker->lock);
     lane->accept.from = NULL;
     for (int i = lane->set.batch.next; i < lane->set.batch.count; i++) {
-        const struct bb__source *source = lane->set.batch.events[i].data.ptr;
-        if (source && (source->kind == BB_SOURCE_LISTENER || source->kind == BB_SOURCE_SHARED_QUEUE))
-            lane->set.batch.events[i].data.ptr = NULL;
+        struct epoll_event *event = &lane->set.batch.events[i];
+        if (bb__lane_is_source_event(event)) event->data.ptr = NULL;
     }
 }
 

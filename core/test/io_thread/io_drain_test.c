@@ -2,9 +2,7 @@
  * another worker, serve the clients of its connections. All lanes end when nothing is left. Also run under
  * ThreadSanitizer (make tsan). */
 #include <fcntl.h>
-#include <poll.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

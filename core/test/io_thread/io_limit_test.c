@@ -1,9 +1,7 @@
 /* io_limit_test.c: requests that take the host too long. Also run under ThreadSanitizer (make tsan). */
-#include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,11 +1,9 @@
 /* io_siblings_test.c: a worker with a busy lane, and lanes of other processes. When does the worker pause
  * accepting, and which connections does it pass on when it ends? Also run under ThreadSanitizer (make tsan).
  */
-#include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -3,7 +3,6 @@
 #ifndef BB_TEST_RUSH_H
 #define BB_TEST_RUSH_H
 
-#include <errno.h>
 #include <poll.h>
 #include <sched.h>
 

@@ -23,7 +23,7 @@ module Bontebok
     def self.help
       options = OptionTable::ALL.reject { |option| PAST.key?(option.key) }.to_h do |option|
         default = DEFAULTS.key?(option.key) ? option.type.show(DEFAULTS.fetch(option.key)) : option.default_text
-        ["#{option.name}=#{option.type.metavar || 'true'}", "#{option.help[/\A.+?\.(?=\s|\z)/]} Default: #{default}."]
+        ["#{option.name}=#{option.type.metavar || 'true'}", "#{option.summary}. Default: #{default}."]
       end
       ADDRESS.to_h { |name, text| ["#{name}=#{name.upcase}", text] }.merge(options)
     end

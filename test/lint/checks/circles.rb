@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-require "open3"
 require "tsort"
 require_relative "layer_table"
+require_relative "object_symbols"
 
 module Lint
   # Calls run downwards. No file of the core calls a file of a layer above its own. No files call each other in a
@@ -60,25 +60,14 @@ module Lint
     def calls_among(files)
       defined = {}
       used = files.values.to_h { |file| [file, []] }
-      symbols(files.keys).each do |object, name, type|
-        type == "U" ? used[files[object]] << name : defined[name] = files[object]
+      ObjectSymbols.read(files.keys.select { |object| File.exist?(object) }).each do |object, name, own|
+        own ? defined[name] = files[object] : used[files[object]] << name
       end
       used.to_h { |file, names| [file, names.filter_map { |name| call(file, defined[name], name) }] }
     end
 
     def call(file, other, name)
       [other, name] if other && other != file
-    end
-
-    # [object, name, type] for each external symbol. type "U": another object defines it.
-    def symbols(objects)
-      present = objects.select { |object| File.exist?(object) }
-      return [] if present.empty?
-
-      output, status = Open3.capture2("nm", "--extern-only", "--format=posix", "--print-file-name", *present)
-      raise "nm fails" unless status.success?
-
-      output.scan(/^(.*?): (\S+) (\w)\b/)
     end
 
     def requires

@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
+require_relative "files"
+
 module Lint
   # A directory is small enough to be read at a glance, says what belongs there, and its tests are in a directory of the
   # same name.
   class Directories
     FILES = 24
     SOURCES = "**/*.{c,h,rb}"
-    BUILT = %r{(\A|/)(build|tmp|vendor)/}
     # Each of them has a README, unless a Ruby file beside it has the same name: option_table.rb for option_table/.
     EXPLAINED = "{core/src/*,lib/bontebok/**/*,core/test,ext/bontebok,load/src,bench}/"
     # Directory of tests => that of the sources, and directories of its own.
@@ -24,7 +25,7 @@ module Lint
     private
 
     def crowded
-      counts = Dir.glob(SOURCES, base: @root).grep_v(BUILT).map { |file| File.dirname(file) }.tally
+      counts = Files.glob(@root, SOURCES).map { |file| File.dirname(file) }.tally
       counts.select { |_, count| count > FILES }.sort
             .map { |directory, count| "#{directory} has #{count} files, more than #{FILES}" }
     end

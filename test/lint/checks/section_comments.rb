@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
+require_relative "files"
+
 module Lint
   # A comment that opens a section of a C file must be one short line with words in it. clang-format wraps a rule that
   # fills the line, and leaves its end alone on the next line.
   class SectionComments
     FILES = "{core,ext,load,bench}/**/*.{c,h}"
-    BUILT = %r{(\A|/)(build|tmp|vendor)/}
     # A comment that begins with a rule, of whatever sign. A comment that only holds a rule is a drawing.
     BANNER = %r{/\*[ \t]*(?:-{3}|={3}|\*{3}|_{3}|~{3}|\#{3}).*?\*/}m
     SECTION = %r{\A/\* ---- [[:alnum:]][^\n]*[^\s-] ---- \*/\z}
@@ -15,8 +16,9 @@ module Lint
     end
 
     def faults
-      files = Dir.glob(FILES, base: @root).grep_v(BUILT).sort
-      files.flat_map { |file| file_faults(file, File.read(File.join(@root, file), encoding: "UTF-8")) }
+      Files.glob(@root, FILES).flat_map do |file|
+        file_faults(file, File.read(File.join(@root, file), encoding: "UTF-8"))
+      end
     end
 
     private

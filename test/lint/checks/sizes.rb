@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "c_functions"
+require_relative "files"
 
 module Lint
   # Limits for lines per file, lines per C function, and columns. A larger file probably has a second purpose.
@@ -18,18 +19,13 @@ module Lint
     end
 
     def faults
-      files = Dir.glob([C, RUBY, OTHER], File::FNM_DOTMATCH, base: @root).grep_v(DOCUMENT).uniq
-      files.sort.flat_map do |file|
+      Files.glob(@root, [C, RUBY, OTHER], File::FNM_DOTMATCH).grep_v(DOCUMENT).flat_map do |file|
         path = File.join(@root, file)
-        built?(file) || !File.file?(path) ? [] : file_faults(file, File.readlines(path, chomp: true, encoding: "UTF-8"))
+        File.file?(path) ? file_faults(file, File.readlines(path, chomp: true, encoding: "UTF-8")) : []
       end
     end
 
     private
-
-    def built?(file)
-      file.match?(%r{(\A|/)(build|tmp|vendor)/})
-    end
 
     def file_faults(file, lines)
       limit = LINES.fetch(File.extname(file), LINES[""])

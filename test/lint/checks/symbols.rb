@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require "open3"
 require_relative "layer_table"
+require_relative "object_symbols"
 
 module Lint
   # Checks the symbols that the core's objects leave undefined: no symbol of a host language, and below the system layer
@@ -20,29 +20,33 @@ module Lint
 
     def faults
       sources = Dir.glob("**/*.c", base: File.join(@root, "core/src")).sort
-      sources.flat_map do |source|
-        object = File.join(@objects, File.basename(source).sub(/c\z/, "o"))
-        File.exist?(object) ? object_faults(source, object) : ["#{source} has no object in #{@objects}"]
-      end
+      built, missing = sources.partition { |source| File.exist?(object(source)) }
+      used = undefined(built.map { |source| object(source) })
+      missing.map { |source| "#{source} has no object in #{@objects}" } +
+        built.flat_map { |source| source_faults(source, used.fetch(object(source), [])) }
     end
 
     private
 
-    def object_faults(source, object)
+    def object(source)
+      File.join(@objects, "#{File.basename(source, ".c")}.o")
+    end
+
+    def source_faults(source, symbols)
       pure = LayerTable::CORE[LayerTable.layer_of(source)]&.libc
-      undefined(object).filter_map do |symbol|
+      symbols.filter_map do |symbol|
         next "#{source} uses #{symbol}, of a host language" if symbol.match?(HOST)
 
         "#{source} uses #{symbol}, of the system layer" if pure && symbol.match?(KERNEL)
       end
     end
 
-    def undefined(object)
-      names, status = Open3.capture2("nm", "--undefined-only", "--format=posix", object)
-      raise "nm cannot read #{object}" unless status.success?
-
-      # With _FORTIFY_SOURCE the symbol of read() is __read_chk().
-      names.lines.map { |line| line.split.first.sub(/\A__(\w+)_chk\z/, '\1') }
+    # Returns { object => [symbol] }. With _FORTIFY_SOURCE the symbol of read() is __read_chk().
+    def undefined(objects)
+      symbols = ObjectSymbols.read(objects).reject { |_, _, own| own }
+      symbols.group_by(&:first).transform_values do |found|
+        found.map { |_, name, _| name.sub(/\A__(\w+)_chk\z/, '\1') }
+      end
     end
   end
 end

@@ -1,0 +1,13 @@
+# frozen_string_literal: true
+
+module Lint
+  # The files of a tree, without those that a build makes.
+  module Files
+    BUILT = %r{(\A|/)(build|tmp|vendor)/}
+
+    # Returns paths relative to the root, sorted. flags: see Dir.glob.
+    def self.glob(root, patterns, flags = 0)
+      Dir.glob(patterns, flags, base: root).grep_v(BUILT).uniq.sort
+    end
+  end
+end
