@@ -50,8 +50,7 @@ class ResponsesTest < Support::TestCase
   def ending(client, response)
     return client.wait_for_end == :eof ? :closed : :broken if !response.keep_alive? || response.framing == :close
 
-    client.request("GET", "/array")
-    client.read_response.body == "onetwo" ? :kept : :broken
+    client.get("/array").body == "onetwo" ? :kept : :broken
   rescue Support::Client::Closed
     :closed
   end

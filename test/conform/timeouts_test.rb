@@ -94,10 +94,7 @@ class TimeoutsTest < Support::TestCase
   def test_a_new_connection_above_the_limit_replaces_the_longest_idle_one
     start("--max-connections", "5")
     idle = Array.new(5) do
-      Support::Client.open(@server.address).tap do |client|
-        client.request("GET", "/")
-        client.read_response
-      end
+      Support::Client.open(@server.address).tap(&:get)
     end
     new_one = Support::Client.new(@server.address)
     [new_one, idle.last].each { |client| client.request("GET", "/") }

@@ -124,8 +124,7 @@ class RailsServerTest < Support::TestCase
 
   def answers?(address)
     Support::Client.open(address) do |client|
-      client.request("GET", "/up", { "Host" => "localhost" })
-      client.read_response.status == 200
+      client.get("/up", { "Host" => "localhost" }).status == 200
     end
   rescue Errno::ECONNREFUSED
     false

@@ -24,10 +24,4 @@ class StartServerTest < Interop::HandoverCase
     starter.stop
     refute_path_exists "#{temp_dir}/own.sock"
   end
-
-  private
-
-  def start_server(*options, args: ["-w", "2"], rackup: WHERE)
-    start_under("start_server", *options, "--", args: args, rackup: rackup)
-  end
 end

@@ -32,10 +32,6 @@ class StartServerSoakTest < Interop::HandoverCase
 
   private
 
-  def start_server(*options, args: ["-w", "2"], rackup: WHERE)
-    start_under("start_server", *options, "--", args: args, rackup: rackup)
-  end
-
   def load_of(url, *options)
     start_process(*SERVER, "bench", "--json", "-c", "8", "--rate", RATE.to_s, "-n", REQUESTS.to_s, *options,
                   url)

@@ -18,6 +18,7 @@ module Support
     class Reset < Closed; end
 
     LINE_LIMIT = 128 * 1024
+    SIOCOUTQ = 0x5411 # from linux/sockios.h; Ruby has no name for it
 
     attr_reader :socket
 
@@ -30,6 +31,14 @@ module Support
         yield client
       ensure
         client.close
+      end
+    end
+
+    # Returns the body of the response to a request without a Host, which the server answers with its own name.
+    def self.body_from(address)
+      Client.open(address) do |client|
+        client.write("GET / HTTP/1.0\r\n\r\n")
+        client.read_response.body
       end
     end
 
@@ -68,6 +77,12 @@ module Support
       fields = { "Content-Length" => body.bytesize }.merge(fields) if body
       head = fields.map { |name, value| "#{name}: #{value}\r\n" }.join
       write("#{method} #{target} HTTP/1.1\r\n#{head}\r\n".b << body.to_s.b, limit)
+    end
+
+    # Sends a GET request and returns the response.
+    def get(target = "/", fields = {})
+      request("GET", target, fields)
+      read_response
     end
 
     # Reads one response. to: the method of its request; a response to HEAD has no body.
@@ -114,6 +129,13 @@ module Support
     # True if neither a byte nor an end comes within `seconds`. The call may take that time: keep it short.
     def quiet?(seconds)
       @buffer.empty? && !socket.wait_readable(seconds)
+    end
+
+    # Returns how many sent bytes wait: on a unix socket until the server reads them, on TCP until they arrive there.
+    def unread_by_server
+      count = [0].pack("i")
+      socket.ioctl(SIOCOUTQ, count)
+      count.unpack1("i")
     end
 
     # Returns the bytes that were received but not read by a caller yet.

@@ -25,8 +25,7 @@ class ProcessLockTest < Support::TestCase
   # The thread may wait for a processor between its line in the log and the call. Only the call uses this much time of
   # it.
   def hold(server, client)
-    client.request("GET", "/hold")
-    held = client.read_response.body.to_i
+    held = client.get("/hold").body.to_i
     server.wait_for_output(/^held$/)
     before = Support::ProcessTable.cpu_seconds(held)
     eventually(10, "the call") { Support::ProcessTable.cpu_seconds(held) - before >= 0.05 }
@@ -75,8 +74,7 @@ class ProcessLockTest < Support::TestCase
   end
 
   def number(client, path)
-    client.request("GET", path)
-    client.read_response.body.to_i
+    client.get(path).body.to_i
   end
 
   def test_an_idle_worker_serves_while_the_one_thread_of_another_waits_for_the_lock = assert_served_elsewhere(1)

@@ -6,14 +6,13 @@ require_relative "../support/lane_case"
 class QueueTimeTest < Support::LaneCase
   KEY = "bontebok.queue_time"
   PROXY_KEY = "bontebok.proxy_queue_time"
-  SIOCOUTQ = 0x5411
   WAIT = 20 # ms
 
   { copied: {}, frozen: { frozen_env: true } }.each do |kind, options|
     define_method("test_the_time_that_a_request_has_waited_is_in_an_env_that_is_#{kind}") do
       serve_with_gate(**options)
       @kept.request("GET", "/")
-      eventually { unread(@kept).zero? } # the I/O thread has read it
+      eventually { @kept.unread_by_server.zero? } # the I/O thread has read it
       read = now
       eventually { now - read > WAIT }
       @leave.push(:now)
@@ -56,10 +55,7 @@ class QueueTimeTest < Support::LaneCase
       OK
     end
     @gated, @kept = Array.new(2) { server.connect }
-    3.times do
-      @kept.request("GET", "/first")
-      @kept.read_response
-    end
+    3.times { @kept.get("/first") }
     server.await_requests(3) # otherwise the I/O thread might read the next request
     @gated_at = now
     @gated.request("GET", "/gate")
@@ -68,11 +64,5 @@ class QueueTimeTest < Support::LaneCase
 
   def now
     Process.clock_gettime(Process::CLOCK_MONOTONIC, :float_millisecond)
-  end
-
-  def unread(client)
-    count = [0].pack("i")
-    client.socket.ioctl(SIOCOUTQ, count)
-    count.unpack1("i")
   end
 end

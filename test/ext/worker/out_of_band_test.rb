@@ -44,10 +44,10 @@ class ExtOutOfBandTest < Support::LaneCase
   # Any lane of the worker may have these connections: the lane that is out of band, or a lane that waits.
   def test_siblings_serve_kept_connections_while_a_worker_is_out_of_band
     aside, _, entered, leave = pair(count: 3)
-    kept = Array.new(12) { aside.connect.tap { |client| ask(client) } }
+    kept = Array.new(12) { aside.connect.tap { |client| client.get.body } }
     aside.worker.out_of_band_after(1)
     eventually { aside.get && !entered.empty? }
-    assert_equal(["sibling"] * 12, kept.map { |client| ask(client) })
+    assert_equal(["sibling"] * 12, kept.map { |client| client.get.body })
   ensure
     leave.push(:now)
     kept&.each(&:close)
@@ -160,15 +160,9 @@ class ExtOutOfBandTest < Support::LaneCase
     [server, entered, leave]
   end
 
-  def ask(client)
-    client.request("GET", "/")
-    client.read_response.body
-  end
-
   def get(address)
     Support::Client.open(address) do |client|
-      client.request("GET", "/")
-      client.read_response.status
+      client.get.status
     end
   end
 end

@@ -111,7 +111,6 @@ class ExtSiblingsTest < Support::LaneCase
   end
 
   def ask(client, target)
-    client.request("GET", target)
-    client.read_response.body
+    client.get(target).body
   end
 end

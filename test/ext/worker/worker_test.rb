@@ -58,7 +58,7 @@ class WorkerTest < Support::LaneCase
 
     assert_equal [0, 1], numbers
     assert_equal(["one.test 1 127.0.0.1", "two.test 2 127.0.0.1"], [address, other_address].map do |where|
-      body_from(where)
+      Support::Client.body_from(where)
     end)
   ensure
     worker.drain
@@ -97,14 +97,5 @@ class WorkerTest < Support::LaneCase
     assert_operator sizes[0], :>, 2000
     assert_operator sizes[1], :>, sizes[0] + 10_000
     assert_operator ObjectSpace.memsize_of(worker), :>, 40
-  end
-
-  private
-
-  def body_from(address)
-    Support::Client.open(address) do |client|
-      client.write("GET / HTTP/1.0\r\n\r\n")
-      client.read_response.body
-    end
   end
 end

@@ -83,8 +83,7 @@ class FaultsLogTest < Support::TestCase
 
   def ask(target)
     Support::Client.open(socket) do |client|
-      client.request("GET", target)
-      client.read_response.then { |response| [response.status, response.body] }
+      client.get(target).then { |response| [response.status, response.body] }
     end
   end
 end

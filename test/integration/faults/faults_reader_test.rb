@@ -40,8 +40,7 @@ class FaultsReaderTest < Support::TestCase
   def start_watched(...)
     super
     @idle = Support::Client.new(@server.address)
-    @idle.request("GET", "/")
-    @idle.read_response
+    @idle.get
     @descriptors = descriptors
   end
 

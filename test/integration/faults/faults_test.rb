@@ -48,8 +48,6 @@ class FaultsTest < Support::TestCase
     "before the end" => "#{CHUNKED}3\r\nabc\r\n0\r\nA: b\r\n\r"
   }.freeze
   ENDINGS = %i[close reset half_close].freeze
-  # From linux/sockios.h; Ruby has no name for it.
-  SIOCOUTQ = 0x5411
 
   # Returns a client at this stage.
   def reach(bytes)
@@ -62,15 +60,9 @@ class FaultsTest < Support::TestCase
 
   # On a unix socket, a byte is in the send queue until the other side has read it; on TCP, until it has arrived there.
   def read_by_worker?(client)
-    return false unless send_queue(client).zero?
+    return false unless client.unread_by_server.zero?
 
     @server.address.unix? || receive_queue_of_worker(client)&.zero?
-  end
-
-  def send_queue(client)
-    count = [0].pack("i")
-    client.socket.ioctl(SIOCOUTQ, count)
-    count.unpack1("i")
   end
 
   # Reads /proc/net/tcp. A row has: number, own address, the other's address, state, tx_queue:rx_queue, all hexadecimal.

@@ -37,8 +37,7 @@ class LoadDescriptorsTest < Support::TestCase
   end
 
   def answer_to(client, target)
-    client.request("GET", target)
-    client.read_response
+    client.get(target)
   end
 
   def assert_all_answered

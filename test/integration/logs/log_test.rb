@@ -103,8 +103,7 @@ class ServerLogTest < Support::TestCase
 
   def ask(target)
     Support::Client.open(socket) do |client|
-      client.request("GET", target)
-      client.read_response
+      client.get(target)
     end
   end
 

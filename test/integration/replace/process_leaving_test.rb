@@ -37,13 +37,13 @@ class ProcessLeavingTest < Support::TestCase
     define_method(:"test_no_client_waits_for_a_worker_that_leaves_after#{path.tr("/", "_")}") do
       server = start_bontebok(args: ["-w", "1", *LONG], rackup: APPLICATION)
       server.connect do |idle|
-        old = ask(idle)
+        old = idle.get.body
         cause(server, path)
         server.wait_for_output(/\(pid #{old}\) leaves when its replacement is ready/)
         eventually { server.get.body != old }
         wait_for_workers(server, 1, without: [old.to_i])
 
-        refute_equal old, ask(idle), "others go on with what it has kept"
+        refute_equal old, idle.get.body, "others go on with what it has kept"
       end
     end
   end
@@ -117,10 +117,10 @@ class ProcessLeavingTest < Support::TestCase
     define_method(:"test_with_w_0_the_process_finishes_and_ends_after#{path.tr("/", "_")}") do
       server = start_bontebok(args: %w[-w 0], rackup: APPLICATION)
       server.connect do |idle|
-        ask(idle)
+        idle.get
         cause(server, path)
 
-        assert_equal server.pid.to_s, ask(idle)
+        assert_equal server.pid.to_s, idle.get.body
       end
       assert_equal status, server.wait.exitstatus
       server.wait_for_output(/ stopped$/)
@@ -148,11 +148,6 @@ class ProcessLeavingTest < Support::TestCase
   end
 
   private
-
-  def ask(client)
-    client.request("GET", "/")
-    client.read_response.body
-  end
 
   # It does not matter here whether the client gets a response.
   def cause(server, path)

@@ -39,7 +39,7 @@ class ProcessOutOfBandTest < Support::TestCase
     [1, 3].each do |threads|
       server, busy = start_with_slow_hook("-w", "2", "-t", threads.to_s) { |started| keep_connections(started) }
       sibling = (workers(server) - [busy]).first
-      3.times { @kept.each { |client| assert_equal sibling, ask(client) } }
+      3.times { @kept.each { |client| assert_equal sibling, client.get.body.to_i } }
       open_gate
       @kept.each(&:close)
       server.stop
@@ -136,11 +136,6 @@ class ProcessOutOfBandTest < Support::TestCase
     @kept = Array.new(20) { Support::Client.new(server.address) }
     @kept.each { |client| client.request("GET", "/") }
     @kept.each(&:read_response)
-  end
-
-  def ask(client)
-    client.request("GET", "/")
-    client.read_response.body.to_i
   end
 
   # Returns the number of complete responses.

@@ -36,8 +36,7 @@ class ProcessSignalsTest < Support::TestCase
   def test_a_kept_alive_connection_gets_one_more_response
     server = start_bontebok(args: ["-w", "1", "--keepalive-drain", "5"], rackup: GATED_APP)
     server.connect do |client|
-      client.request("GET", "/")
-      client.read_response
+      client.get
       wait_until_draining(workers(server).first) { server.signal("TERM") }
       client.request("GET", "/")
       refute_predicate client.read_response, :keep_alive?

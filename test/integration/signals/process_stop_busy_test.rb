@@ -63,8 +63,7 @@ class ProcessStopBusyTest < Support::TestCase
   # The order reaches each worker at its own time. Until then the connection is kept.
   def assert_last_response(client)
     eventually do
-      client.request("GET", "/")
-      response = client.read_response
+      response = client.get
       assert_equal 200, response.status
       response["connection"] == "close"
     end

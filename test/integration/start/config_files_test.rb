@@ -119,8 +119,7 @@ class ConfigFilesTest < Support::TestCase
 
   def get(address)
     Support::Client.open(address) do |client|
-      client.request("GET", "/", { "Connection" => "close" })
-      client.read_response
+      client.get("/", { "Connection" => "close" })
     end
   end
 end

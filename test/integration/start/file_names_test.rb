@@ -75,8 +75,7 @@ class FileNamesTest < Support::TestCase
 
   def get(address)
     Support::Client.open(address) do |client|
-      client.request("GET", "/")
-      client.read_response.body.force_encoding(Encoding::UTF_8)
+      client.get.body.force_encoding(Encoding::UTF_8)
     end
   end
 end

@@ -40,8 +40,7 @@ module BusyWorker
 
   # Returns the pid of the worker that has served.
   def ask(client)
-    client.request("GET", "/")
-    client.read_response.body.to_i
+    client.get.body.to_i
   end
 
   # Returns the pid of the worker that is busy from now on.

@@ -67,8 +67,7 @@ module OrphanedWorkers
   end
 
   def ask(client)
-    client.request("GET", "/")
-    response = client.read_response
+    response = client.get
     assert_equal 200, response.status
     response.body.to_i
   end

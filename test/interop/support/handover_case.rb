@@ -23,6 +23,10 @@ module Interop
       start_process(*command, *SERVER, *args, env: Support::BontebokProcess::ENVIRONMENT, chdir: temp_dir)
     end
 
+    def start_server(*options, args: ["-w", "2"], rackup: WHERE)
+      start_under("start_server", *options, "--", args: args, rackup: rackup)
+    end
+
     # Returns the addresses from the log. A line about an address may come when the lanes serve already, so this waits
     # until the server is ready.
     def addresses(process)
@@ -32,10 +36,7 @@ module Interop
 
     # Uses HTTP/1.0: without Host, the response has the listener's own name and port.
     def ask(address)
-      Support::Client.open(address) do |client|
-        client.write("GET / HTTP/1.0\r\n\r\n")
-        client.read_response.body
-      end
+      Support::Client.body_from(address)
     end
   end
 end
