@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The same application for Agoo. Agoo has no command line for it, so this file makes the server object.
+# Starts the server Agoo with the application of hello.ru. Agoo has no command line for an application.
 require "agoo"
 
 address = ENV.fetch("BENCH_LISTEN")

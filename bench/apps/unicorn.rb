@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# For unicorn and pitchfork, which have the same settings.
+# Configuration of unicorn and of pitchfork.
 worker_processes Integer(ENV.fetch("BENCH_WORKERS"))
 listen ENV.fetch("BENCH_LISTEN")
 logger Logger.new(File::NULL)

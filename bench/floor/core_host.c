@@ -1,10 +1,10 @@
 /*
- * core_host.c: the core with a host that does nothing. bench/quick uses it to show the cost of bontebok
- * without Ruby. It is also the smallest complete host.
+ * core_host.c: a server that consists of the core and one fixed response. bench/quick and bench/price use it
+ * to show the cost of Bontebok without Ruby. It is also the smallest complete program that uses the core.
  *
- *   core_host [--io-thread] unix:/path|PORT          ends gracefully at SIGTERM
+ *   core_host [--io-thread] unix:/path|PORT          SIGTERM: graceful stop
  *
- * --io-thread: with the I/O thread that Ruby's workers have, and a scoreboard on which no other lane is.
+ * --io-thread: adds an I/O thread, which workers in Ruby have, and a scoreboard without other lanes.
  */
 #include "bontebok.h"
 

@@ -1,13 +1,13 @@
 /*
  * floor.c: the least that a server can do: a fixed response to each read. It is the baseline of bench/quick
- * and a row of bench/mixed.
+ * and bench/burst, and a row of bench/mixed.
  *
- *   floor close unix:/path|PORT              accept, read, write, close (TCP: the FIN with the response)
- *   floor kept  unix:/path|PORT              the same with epoll and kept-alive connections
- *   floor timed unix:/path|PORT WORKERS      as close, in WORKERS processes. A request takes the time that
- *                                            bench/apps/timed.ru takes: /sleep/MS, /burn/MS
+ *   floor close unix:/path|PORT              accept, read, write, close (TCP: FIN in the response's segment)
+ *   floor kept  unix:/path|PORT              epoll, read, write; connections are kept alive
+ *   floor timed unix:/path|PORT WORKERS      like close, in WORKERS processes; sleeps or computes as
+ *                                            bench/apps/timed.ru does: /sleep/MS, /burn/MS
  *
- * Not a server: it takes one read for one request. Ends with SIGTERM.
+ * Not a real server: it treats each read as one request. SIGTERM ends it.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -129,7 +129,7 @@ static void serve_kept(int listener)
     }
 }
 
-/* The calling process is one of the workers. The others end with it. */
+/* The calling process is one of the workers. The other workers end when the calling process ends. */
 static void fork_workers(int count)
 {
     prctl(PR_SET_TIMERSLACK, 1);

@@ -1,7 +1,7 @@
 /*
- * threaded.c: gives a program a second thread, as every Ruby process has. With more than one thread, libc's
- * calls in which a thread may be cancelled (recv, send, epoll_wait) are slower. Without this file,
- * bench/price would count that cost as the I/O thread's.
+ * threaded.c: gives a program a second thread, because every Ruby process has several. In a process with
+ * several threads, libc's cancellation points (recv, send, epoll_wait) are slower. Without this file,
+ * bench/price would count this cost as a cost of the I/O thread.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
-/* parsers.c: our request head parser beside picohttpparser, in one process. bench/parser/run builds and runs
- * it. PICO_BENCH is the path of picohttpparser's own benchmark. This file uses only its request.
+/* parsers.c: compares our request head parser with picohttpparser in one process. bench/parser/run builds and
+ * runs this program. PICO_BENCH is the path of picohttpparser's own benchmark. This file uses only the
+ * request in that benchmark.
  *
- *   parsers time ROUNDS REQUEST...             nanoseconds of each contender, medians of alternating rounds
- *   parsers repeat CONTENDER TIMES REQUEST     for counting instructions
+ *   parsers time ROUNDS REQUEST...             prints nanoseconds per parse, medians of alternating rounds
+ *   parsers repeat CONTENDER TIMES REQUEST     only parses, for a count of instructions
  *
  * REQUEST is a file, or "own" for picohttpparser's request.
  */

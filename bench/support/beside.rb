@@ -4,18 +4,19 @@ require_relative "ideal_queue"
 require_relative "median"
 
 module Bench
-  # An ideal queue for requests that compute. Such requests share the cores with the load tool, and with the other work
-  # of their server. Each request is made longer by the CPU time of the load tool and of that other work. The result is
-  # the best one that this machine can have.
+  # Latencies of an ideal queue for requests that compute. On a real machine, these requests share the cores with the
+  # load tool and with the server's own work. In this queue, each request takes longer by the CPU time that the load
+  # tool and the server's own work need for it. These latencies are the best that the machine can reach.
   class Beside
     def initialize
       @rounds = Hash.new { |hash, key| hash[key] = [] }
     end
 
-    # Adds one round. result: the load tool's. server_ns: CPU that the server has used.
+    # Adds one round. result: a Load::Result. server_ns: CPU nanoseconds of the server in this round.
     def note(cell, result, server_ns) = @rounds[cell] << [result, server_ns]
 
-    # IdealQueue's latencies, with the median of the rounds; nil if there was no round. planned: in ms.
+    # The result of IdealQueue.latencies, with the median cost of the rounds; nil without a round. planned: [[due time,
+    # duration], ...] in ms.
     def latencies(cell, planned, servers)
       own = planned.sum { |_at, takes| takes }
       cost = Bench.median(@rounds[cell].map do |result, server_ns|

@@ -27,7 +27,7 @@ module Bench
       link(program, sources) unless FileUtils.uptodate?(program, sources)
     end
 
-    # root: the checkout of the core.
+    # root: the checkout with the core's headers.
     def link(program, sources, root = ROOT)
       run!("cc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-fvisibility=hidden", "-fstack-protector-strong",
            "-I#{root}/core/include", "-I#{root}/core/src", *sources, "-lpthread", "-o", program)

@@ -4,8 +4,8 @@ require "rbconfig"
 require_relative "build"
 
 module Bench
-  # The servers, and how each is started on one address, with one worker or several, of one thread or more. A peer that
-  # is not installed or does not start is left out, with a message.
+  # The commands that start each server on one address. The benchmarks leave out a peer that is not installed or does
+  # not start, and print a message.
   module Contestants
     ROOT = File.expand_path("../..", __dir__)
     APPS = File.join(ROOT, "bench/apps")
@@ -23,15 +23,15 @@ module Bench
       [floor(address, mode), core(address), *ours(address), *peers(address), agoo(address)]
     end
 
-    # Servers that run any application with any number of workers. Those with threads get this number of threads.
+    # Servers that run any application with any number of workers. threads: per worker, for servers with threads.
     def fleet(address, workers, app, threads = 1)
       [ours(address, workers, app, threads).first, *peers(address, workers, app, threads)]
     end
 
-    # app: timed.ru; the floor does the same work.
+    # app: timed.ru, because the floor in mode :timed does the work of timed.ru.
     def timed(address, workers, app) = [floor(address, :timed, workers), *fleet(address, workers, app)]
 
-    # The names of ours and of these peers of the fleet; ["none"] means no peers. An unknown name ends the program.
+    # Our name and the names of these peers. ["none"] means no peers. An unknown name ends the program.
     def names(peers)
       ours, *known = fleet("", 1, HELLO).map(&:name)
       unknown = peers - known - ["none"]
@@ -39,8 +39,8 @@ module Bench
       [ours, *peers - ["none"]]
     end
 
-    # Servers that can keep an access log, each with a log on standard output, which is a file. Our format is
-    # "combined"; puma's format has about as many fields, iodine's has fewer.
+    # Servers that write an access log to standard output, which is a file. Our format is "combined". Puma's format has
+    # about as many fields, iodine's format fewer.
     def logging(address)
       plain = ours(address).first
       found = peers(address).to_h { |peer| [peer.name, peer] }
@@ -53,7 +53,7 @@ module Bench
       Contestant.new(name: name, env: contestant.env, command: [*command, *options, app])
     end
 
-    # mode: :close or :kept; or :timed, in which each worker does the same as the application timed.ru, and closes.
+    # mode: :close, :kept, or :timed (closes each connection, and does the work of timed.ru).
     def floor(address, mode, *workers)
       Contestant.new(name: FLOOR, env: {}, command: [Build.floor, mode.to_s, place(address), *workers.map(&:to_s)])
     end
@@ -81,7 +81,7 @@ module Bench
       peer("iodine", ["iodine", *where, "-w", workers.to_s, "-t", threads.to_s, app])
     end
 
-    # -w 0: no cluster, because one worker needs none.
+    # -w 0: puma without its cluster mode, for one worker.
     def puma(address, workers, app, threads)
       peer("puma", ["puma", "-q", "-e", "production", "-w", (workers > 1 ? workers : 0).to_s,
                     "-t", "#{threads}:#{threads}",
@@ -93,7 +93,7 @@ module Bench
            env: { "BENCH_LISTEN" => address, "BENCH_WORKERS" => workers.to_s })
     end
 
-    # Itsi leaves a file with its pid.
+    # ITSI_SERVER_PID_DIR: Itsi writes a file with its pid into this directory.
     def itsi(address, workers, app)
       peer("itsi", ["itsi", "-C", File.join(APPS, "itsi.rb"), "-w", workers.to_s, "-t", "1", "-r", app,
                     "-b", unix?(address) ? "unix://#{address}" : "http://#{address}"],
@@ -118,7 +118,7 @@ module Bench
 
     def bundled = ["bundle", "exec"]
     def listen(address) = unix?(address) ? "unix:#{address}" : address
-    # In the form that the C programs take.
+    # The address in the form that the C programs take.
     def place(address) = listen(address)[/unix:.*|\d+\z/]
     def unix?(address) = address.start_with?("/")
   end

@@ -3,12 +3,12 @@
 require "socket"
 
 module Bench
-  # Connections that cost a client nothing, and may cost a server something:
+  # Slow and idle clients of a server. There are five kinds:
   #
-  # - Idle ones have had a response and were kept alive.
-  # - Dripping ones send one byte of a request's head per second, and never finish it.
-  # - Halves have sent half a head.
-  # - Deaf ones send a request and do not read the response.
+  # - Idle clients have had a response, and their connections are kept alive.
+  # - Dripping clients send one byte of a request's head per second, and never finish the head.
+  # - Halves are clients that have sent half a head.
+  # - Deaf clients send a request and do not read the response.
   # - Slow readers read a few bytes of the response each second.
   class Crowd
     REQUEST = "GET / HTTP/1.1\r\nHost: idle\r\n\r\n"
@@ -17,10 +17,11 @@ module Bench
     HALF = "GET / HTTP/1.1\r\nHost: half\r\n"
     # Size of a slow reader's receive buffer, in bytes.
     RECEIVE_BUFFER = 4096
-    # The dripping ones begin with 0 to 19 bytes, so that the server has heads of all these lengths at the same time.
+    # Dripping clients begin with 0 to 19 bytes, so that the server has heads of all these lengths at the same time.
     STAGES = 20
 
-    # address: "/path" or "127.0.0.1:PORT". source: the client's own address, "127.0.0.N"; each has its own ports.
+    # address: "/path" or "127.0.0.1:PORT". source: the clients' IP address, "127.0.0.N", for TCP. Each IP address has
+    # its own ports.
     def initialize(address, source: "127.0.0.1")
       @address = address
       @source = source
@@ -44,15 +45,15 @@ module Bench
       self
     end
 
-    # A thread sends the bytes. The clients begin at different bytes. A client that is answered or closed is not
-    # replaced: see #lost.
+    # A thread sends the bytes. A client that the server answers or closes is not replaced. #lost counts such clients.
     def drip(count)
       @drips = Array.new(count) { |number| begin_to_drip(number % STAGES) }
       @dripper = Thread.new { loop { drip_for_a_second } }
       self
     end
 
-    # Connects for this number of seconds at most: a server that is busy with one client accepts no others.
+    # Connects the clients, for at most this number of seconds: a server that is busy with one client may accept no
+    # other.
     def hold(count, seconds)
       @wanted = count
       holder = Thread.new { count.times { hold_half } }
@@ -60,8 +61,7 @@ module Bench
       self
     end
 
-    # Returns when each client has the beginning of its response, or after this number of seconds: a server may serve
-    # one client at a time.
+    # Returns when the response to each client has begun, or after this number of seconds.
     def ask(count, path, seconds)
       @deaf = Array.new(count) { ask_for(path) }
       limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
@@ -72,8 +72,7 @@ module Bench
       self
     end
 
-    # Each client reads this number of bytes per second. Returns when no further client has got the beginning of its
-    # response for this number of seconds: then all have it, or the server has no time for the others.
+    # Each client reads this number of bytes per second. Returns when no response has begun for this number of seconds.
     def read_slowly(count, path, bytes, seconds)
       @wanted = count
       asker = Thread.new { count.times { @readers << ask_for(path, RECEIVE_BUFFER) } }
@@ -84,18 +83,18 @@ module Bench
       self
     end
 
-    # The numbers of idle and of dripping clients that the server has answered or closed although they should be there.
+    # [idle, dripping]: numbers of clients that the server has answered or closed.
     def lost
       [@idle, @drips.map(&:first)].map { |sockets| sockets.count { |socket| !waits?(socket) } }
     end
 
-    # The number of lost clients with half a request, including those that could not send it.
+    # The number of halves that the server has answered or closed, or that could not connect.
     def lost_halves = @wanted - @halves.count { |socket| waits?(socket) }
 
-    # The number of slow readers that the server has closed, or has not served.
+    # The number of slow readers that the server has closed, or that have read no byte.
     def lost_readers = @wanted - @begun.keys.count { |socket| !socket.closed? }
 
-    # Bytes that all dripping clients together have sent since they began.
+    # Bytes that all dripping clients together have sent, without the 0 to 19 bytes at the beginning.
     def dripped = @drips.each_with_index.sum { |(_socket, sent), number| sent - (number % STAGES) }
 
     def leave
@@ -133,7 +132,7 @@ module Bench
       evenly(@drips.each_index) { |number| @drips[number] = drip_byte(*@drips[number]) }
     end
 
-    # Distributes the clients over a second, like independent clients.
+    # Yields the clients one by one, evenly spaced over one second.
     def evenly(clients)
       pause = 1.0 / [clients.count, 1].max
       due = Process.clock_gettime(Process::CLOCK_MONOTONIC)

@@ -4,9 +4,9 @@ require "socket"
 
 module Bench
   # A listener that accepts every connection, but never reads or responds. Slow clients use the decoy when they must not
-  # cost the measured server anything. It is a process of its own, so that no client waits for a place in the queue.
+  # cost the measured server anything. The decoy has its own process, so that its accept queue never fills.
   class Decoy
-    # address: "/path" or "127.0.0.1:PORT". The process ends with #finish, or with the process that made it.
+    # address: "/path" or "127.0.0.1:PORT". The process ends at #finish, or when its parent process ends.
     def initialize(address)
       listener = address.start_with?("/") ? UNIXServer.new(address) : TCPServer.new(*address.split(":"))
       listener.listen(Socket::SOMAXCONN)

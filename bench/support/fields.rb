@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Bench
-  # The request fields in addition to Host: two for a small request, eleven more for a browser's request.
+  # Request fields besides Host: two in a small request, eleven in a browser's request.
   module Fields
     SMALL = ["User-Agent: bench", "Accept: */*"].freeze
     BROWSER = [

@@ -6,7 +6,7 @@ module Bench
   # Medians of alternating rounds. Distances and ratios are computed within each round, because the machine's speed
   # drifts between rounds but hardly within a round.
   class Figures
-    # cpu_us: the server's; load_us: the load tool's.
+    # cpu_us, load_us: CPU microseconds per request of the server and of the load tool. rate: requests per second.
     Run = Struct.new(:cpu_us, :load_us, :rate, :errors, keyword_init: true)
 
     def initialize
@@ -26,7 +26,7 @@ module Bench
 
     private
 
-    # [cpu_us of this one, cpu_us of the other] for each round in which both were good.
+    # [cpu_us of name, cpu_us of other] for each round in which both had no errors.
     def pairs(cell, name, other)
       others = good(cell, other)
       good(cell, name).filter_map { |round, run| [run.cpu_us, others[round].cpu_us] if others[round] }

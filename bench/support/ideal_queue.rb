@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 module Bench
-  # The best result of servers that serve one request at a time: one queue for all of them, first come, first served,
-  # without any cost. The difference to this result is what a real server loses.
+  # Latencies of an ideal server. Its workers take one request at a time from one queue, first come, first served, and
+  # at no cost. A real server is compared with these latencies.
   module IdealQueue
-    # The names of the load tool.
+    # Percentiles under the names that the load tool uses.
     PERCENTILES = { "p50" => 0.5, "p90" => 0.9, "p99" => 0.99, "p999" => 0.999 }.freeze
 
     module_function

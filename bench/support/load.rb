@@ -7,11 +7,12 @@ require_relative "build"
 require_relative "fields"
 
 module Bench
-  # Runs the load tool, on the clients' core unless another one is given.
+  # Runs the load tool (`bontebok bench`), by default on core 0.
   module Load
     CORE = 0
 
-    # The tool's result. requests: all of them; errors: by kind; cpu_us: the tool's own CPU per request.
+    # The load tool's result. requests: their number. errors: numbers by kind. latency_us: by percentile. cpu_us: CPU
+    # microseconds of the load tool per request.
     Result = Struct.new(:requests, :errors, :rate, :latency_us, :cpu_us, keyword_init: true) do
       def failed = errors.values.sum
     end
@@ -31,7 +32,7 @@ module Bench
       "127.0.0.1:#{server.addr[1].tap { server.close }}"
     end
 
-    # core: in the form that taskset takes. wrap: a command that runs the command after it.
+    # core: CPU numbers as taskset takes them. wrap: a command that runs the load tool, such as perf stat.
     def run(address, *arguments, fields: [], path: "/", core: CORE, wrap: [])
       before = children_cpu
       output, = Open3.capture2(*wrap, "taskset", "-c", core.to_s, Build.load_tool, "--json", *arguments.map(&:to_s),
@@ -39,7 +40,7 @@ module Bench
       result(JSON.parse(output), children_cpu - before)
     end
 
-    # The requests that the same arguments would send: [[microseconds from the start, path], ...].
+    # The requests that the load tool would send with these arguments: [[microseconds from the start, path], ...].
     def plan(address, *arguments, path: "/")
       output, = Open3.capture2(Build.load_tool, "--dry-run", *arguments.map(&:to_s), url(address, path))
       output.lines(chomp: true).map do |line|

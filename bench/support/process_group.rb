@@ -3,25 +3,25 @@
 require "socket"
 
 module Bench
-  # A server under measurement. It runs on one core, and is stopped (SIGSTOP) while others are measured. It has its own
-  # session, so its processes are found even if each worker has its own process group, as in pitchfork and itsi.
+  # A server under measurement. It is frozen (SIGSTOP) while other servers are measured. Its processes are found by
+  # their session, because each worker of pitchfork and itsi has its own process group.
   class ProcessGroup
     BOOT_DEADLINE = 20
-    # Index in /proc/PID/stat after the name, proc(5).
+    # Index of the session in the fields of /proc/PID/stat after the name, proc(5).
     SESSION = 3
 
     # The process that was started.
     attr_reader :pid
 
-    # command: argv; env: its environment; address: "/path" or "127.0.0.1:PORT"; core: CPU number, or
-    # several as taskset takes them; log: path.
+    # command: argv; env: its environment; address: "/path" or "127.0.0.1:PORT"; core: CPU numbers as taskset takes
+    # them; log: path.
     def initialize(command, env:, address:, core:, log:)
       @address = address
       @pid = spawn(env, "setsid", "taskset", "-c", core.to_s, *command, in: File::NULL, out: log, err: log,
                                                                         close_others: true)
     end
 
-    # Waits until the server accepts. False if it ended, or did not accept in time.
+    # Waits until the server accepts connections. False if it ends, or accepts none within BOOT_DEADLINE seconds.
     def ready?
       limit = now + BOOT_DEADLINE
       until connects?
@@ -32,7 +32,7 @@ module Bench
       true
     end
 
-    # The pids of the processes that live now.
+    # The pids of the server's processes.
     def pids
       Dir["/proc/[0-9]*/stat"].filter_map do |file|
         fields = File.read(file).sub(/\A\d+ \(.*\) /, "").split
@@ -42,14 +42,15 @@ module Bench
       end
     end
 
-    # CPU nanoseconds of all threads of all its processes.
+    # CPU nanoseconds of all threads of the server.
     def cpu_ns
       pids.sum { |pid| Dir["/proc/#{pid}/task/*/schedstat"].sum { |file| File.read(file).to_i } }
     rescue Errno::ENOENT, Errno::ESRCH
       retry
     end
 
-    # How often each thread has gone to sleep, which is also how often it has woken up: { thread's file => times }.
+    # How often each thread has woken up: { thread's file => number }. The number of wake-ups is that of voluntary
+    # context switches.
     def wakes
       pids.flat_map { |pid| Dir["/proc/#{pid}/task/*/status"] }.to_h do |file|
         [file, Integer(File.read(file)[/^voluntary_ctxt_switches:\s*(\d+)/, 1])]
@@ -58,7 +59,7 @@ module Bench
       retry
     end
 
-    # Bytes of private memory of its newest process, the worker.
+    # Bytes of private memory of the newest process, which is the worker.
     def private_bytes
       worker = pids.max
       File.read("/proc/#{worker}/smaps_rollup").scan(/^Private_\w+:\s+(\d+)/).sum { |(kib)| kib.to_i } * 1024

@@ -5,8 +5,8 @@ require "rbconfig"
 require_relative "build"
 
 module Bench
-  # A copy of the gem whose core and binding are built with ASan and UBSan, for a Ruby without them: the sanitizers are
-  # preloaded. They write their reports into files in a directory.
+  # A copy of the gem with ASan and UBSan in the core and in the binding. Ruby is built without sanitizers, so their
+  # library is preloaded. The sanitizers write reports into files in a directory.
   class Sanitized
     ROOT = File.join(Build::ROOT, "tmp/sanitized")
     FLAGS = %w[-std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fPIC -shared -fvisibility=hidden
@@ -29,8 +29,8 @@ module Bench
     def executable = File.join(ROOT, "exe/bontebok")
     def library = File.join(ROOT, "lib/bontebok/bontebok.so")
 
-    # Leaks are not reported, because Ruby frees little at its end. ASan's signal stacks are off, because Ruby has its
-    # own.
+    # Leaks are not reported, because Ruby frees little memory when it exits. ASan's signal stacks are off, because Ruby
+    # has its own signal stacks.
     def env
       options = "log_path=#{@reports}/report:print_stacktrace=1:detect_leaks=0:use_sigaltstack=0"
       { "LD_PRELOAD" => runtime, "ASAN_OPTIONS" => options, "UBSAN_OPTIONS" => options }

@@ -6,16 +6,16 @@ require_relative "load"
 require_relative "process_group"
 
 module Bench
-  # The contestants, each started on its own address, warmed up, and stopped (SIGSTOP) until its turn.
+  # The contestants. Each is started on its own address, warmed up, and frozen (SIGSTOP) until it is measured.
   class Servers
     CORE = 1
     FLOOR = Contestants::FLOOR
     OURS = "bontebok"
-    # Results show its cost as a multiple of ours.
+    # The tables show this peer's CPU time as a multiple of ours.
     PEER = "unicorn"
 
-    # The names of the floor, and of the contestants that begin with one of `only`; nil for all. logging: includes those
-    # that keep an access log.
+    # The names that begin with one of `only` (nil: all names), and the name of the floor. logging: adds the contestants
+    # that write an access log.
     def self.names(only = nil, logging: false)
       names = [*Contestants.all("", :close), *(Contestants.logging("") if logging)].map(&:name)
       names.select { |name| only.nil? || name == FLOOR || only.any? { |each| name.start_with?(each) } }

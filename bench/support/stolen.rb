@@ -9,8 +9,8 @@ module Bench
     TOLERABLE = 0.5
     FIELD = 8
 
-    # Runs the block up to TRIES times. Returns the result of the quietest run, and the percentage that was stolen from
-    # it.
+    # Runs the block up to TRIES times. Returns the result of the run with the least stolen time, and the percentage of
+    # this stolen time.
     def self.least(&block)
       tries = []
       TRIES.times do
@@ -28,7 +28,7 @@ module Bench
       [result, all.positive? ? 100.0 * stolen / all : 0.0]
     end
 
-    # [stolen, all] since the machine started.
+    # [stolen ticks, all ticks] since the machine started.
     def self.ticks
       times = File.read("/proc/stat").lines.first.split.drop(1).first(FIELD).map(&:to_i)
       [times[FIELD - 1].to_i, times.sum]

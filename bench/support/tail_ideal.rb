@@ -3,15 +3,15 @@
 require_relative "ideal_queue"
 
 module Bench
-  # The result of an ideal queue for a cell of bench/tail at 70 %. The queue gets the same number of requests per
-  # second, at random times. Each request takes a core for as long as our server and the load tool together.
+  # The result of an ideal queue for a cell of bench/tail at 70 %. The queue gets as many requests per second as our
+  # server, at random times. Each request takes the CPU time that our server and the load tool together need for it.
   module TailIdeal
     REQUESTS = 100_000
 
     module_function
 
-    # cell: a TailCells::Cell. rate: requests per second. cpu: microseconds per request. Returns the figures that
-    # bench/tail shows of a run, with latencies in ms.
+    # cell: a TailCells::Cell. rate: requests per second. cpu: microseconds per request. Returns the figures of a row in
+    # bench/tail, with latencies in ms.
     def figures(cell, rate, cpu, cores)
       random = Random.new(1)
       at = 0

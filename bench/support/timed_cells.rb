@@ -3,9 +3,9 @@
 require "etc"
 
 module Bench
-  # The requests of bench/mixed to the application timed.ru, and its connections.
+  # The cells of bench/mixed: connections, and requests to the application timed.ru.
   module TimedCells
-    # usual, rare: milliseconds of most requests, and of one request in 100; nil for none.
+    # usual: milliseconds of most requests. rare: milliseconds of one request in 100, or nil.
     Work = Struct.new(:name, :how, :workers, :connections, :load, :usual, :rare, keyword_init: true) do
       def rate = load * workers * 1000 / (rare ? ((usual * 99) + rare) / 100.0 : usual)
       def path = "/#{how}/#{usual}"

@@ -1,8 +1,8 @@
-# Builds the native parts into lib/bontebok/, where `bundle exec bontebok` and the tests find them. Sourced by
-# bin/setup.
+# Builds the native parts into lib/bontebok/, where `bundle exec bontebok` and the tests find them. bin/setup sources
+# this file.
 #
-# Object files lie in tmp/build/, so a build changes no directory of sources. In tmp/build/ paths are relative: make
-# does not understand a space in a path, and the checkout's path may have one.
+# Object files are in tmp/build/, not in the source directories. Paths in tmp/build/ are relative: the checkout's path
+# may have a space, which make does not understand.
 
 # build EXTENSION OUTPUT SOURCE_DIRECTORY...: runs `make install`, as RubyGems does.
 build() {
@@ -13,7 +13,7 @@ build() {
 
   echo "Building $output"
   is_configured "$directory" "${sources[@]}" || configure "$extension" "$directory"
-  # mkmf's Makefile does not know which object includes which header.
+  # mkmf's Makefile does not know which object includes which header, so a changed header rebuilds all objects.
   [[ -e $output && -n $(find "${sources[@]}" -name '*.h' -newer "$output" -print -quit) ]] &&
     make -s -C "$directory" clean
   root=$(realpath --relative-to="$directory" .)
@@ -23,7 +23,7 @@ build() {
   touch "$output"
 }
 
-# True if nothing is newer than the output, and the output was built for this Ruby.
+# True if no source is newer than the output, and the output was built for this Ruby.
 is_current() {
   local directory=$1 output=$2
   shift 2

@@ -1,4 +1,4 @@
-# Installs the gems of a Gemfile unless they are there. Sourced by bin/setup.
+# Installs the missing gems of a Gemfile. bin/setup sources this file.
 
 export BUNDLE_SILENCE_ROOT_WARNING=1
 
@@ -11,7 +11,7 @@ gems() {
   bundle install --quiet
 }
 
-# If this user cannot write into Ruby's gem directory, the gems go into the checkout. An earlier choice stays.
+# If this user cannot write to Ruby's gem directory, the gems go to vendor/bundle. A configured path is not changed.
 choose_place() {
   [[ $(id -u) -eq 0 || -w $(ruby -e 'print Gem.dir') || -n $(bundle config get --parseable path) ]] && return
   bundle config set --local path "$PWD/vendor/bundle" >/dev/null

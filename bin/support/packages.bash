@@ -1,6 +1,6 @@
-# Finds what this machine lacks, and installs it from Debian's packages. Sourced by bin/setup.
+# Finds missing programs and headers, and installs their Debian packages. bin/setup sources this file.
 #
-# Looks for each program or header itself, not for its package: a Ruby or a compiler from another source is as good.
+# It looks for the program or the header, not for the package: a Ruby or a compiler may come from another source.
 
 missing=()
 
@@ -24,7 +24,7 @@ has_ruby_headers() {
 
 has_clang_runtimes() { [[ -e $(clang -print-file-name="libclang_rt.fuzzer-$(uname -m).a") ]]; }
 
-# Needed to build the gem and to serve with it.
+# Packages for building the gem and for serving.
 need_for_running() {
   need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
   need ruby has ruby
@@ -36,7 +36,7 @@ need_for_running() {
   need libyaml-dev has_header yaml.h
 }
 
-# Needed in addition for the tests.
+# Additional packages for the tests.
 need_for_testing() {
   need libcmocka-dev has_header cmocka.h
   need clang has clang
@@ -57,7 +57,7 @@ need_for_testing() {
   need_for_arm64
 }
 
-# The parser and the decoder are also built for arm64, and run in an emulator.
+# The parser and the decoder are also built for arm64 and tested in an emulator.
 need_for_arm64() {
   [[ $(uname -m) == aarch64 ]] && return
   need qemu-user has qemu-aarch64
@@ -78,7 +78,7 @@ install_missing() {
   quietly without_starting_services apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
-# The output of apt is shown only if it fails.
+# Runs a command, and shows its output only if the command fails.
 quietly() {
   "$@" >tmp/apt.log 2>&1 || { cat tmp/apt.log >&2; exit 1; }
 }
@@ -101,8 +101,9 @@ name_clang_runtimes() {
   return 0
 }
 
-# The tests start their own proxies. A proxy that is installed only for them must not listen on port 80, now or after
-# the next boot. On Debian, /usr/sbin/policy-rc.d prevents that; an administrator's own policy-rc.d stays.
+# The tests start their own proxies. The proxies of the installed packages must not listen on port 80. policy-rc.d
+# prevents their start now, and update-rc.d prevents their start at the next boot. An administrator's own policy-rc.d is
+# not replaced.
 without_starting_services() {
   local policy=/usr/sbin/policy-rc.d status=0 package
   if [[ ! -e $policy ]]; then

@@ -1,8 +1,9 @@
-/* h1_body_fuzz.c: compares the body decoder with a second decoder of another design. The second decoder has
- * the whole input, and descends through the grammar of RFC 9112 7.1. Both must agree on the bytes, the result
- * and the end of the body, for any cut of the input.
+/* h1_body_fuzz.c: compares the body decoder with a second decoder. The second decoder gets the whole input at
+ * once and follows the grammar of RFC 9112 7.1 by recursive descent. Both decoders must find the same bytes,
+ * the same result code and the same end of the body, even if the first decoder gets the input in pieces.
  *
- * Input: "c" or "l" (chunked, or with a length), one byte for the cut or the length, then the body.
+ * Input: "c" (chunked) or "l" (with a length), one byte for the size of the pieces or for the length, then
+ * the body.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 struct result {
     int code;
-    size_t used; /* not compared if more input is needed */
+    size_t used; /* bytes of the body on the wire; not compared if more input is needed */
     size_t len;
     char bytes[4096];
 };
@@ -27,7 +28,7 @@ struct reader {
     size_t trailer_bytes;
 };
 
-/* Ends the function unless the call was BB_OK. */
+/* Returns from the function unless the call returns BB_OK. */
 #define TRY(call)                                                                                            \
     do {                                                                                                     \
         int tried = (call);                                                                                  \
@@ -115,7 +116,7 @@ static int read_extensions(struct reader *reader)
     return BB_OK;
 }
 
-/* The limit counts bytes, valid or not. */
+/* Valid and invalid bytes count towards the limit. */
 static int read_bounded_extensions(struct reader *reader)
 {
     const unsigned char *start = reader->at;
@@ -149,7 +150,7 @@ static int read_data(struct reader *reader, uint64_t size, struct result *result
     return expect(reader, '\n');
 }
 
-/* Takes one byte of a field line, if it is the right one. */
+/* Reads one byte of a field line. right: the grammar allows this byte. */
 static int take_trailer(struct reader *reader, bool right)
 {
     if (peek(reader) < 0) return BB_AGAIN;

@@ -1,8 +1,8 @@
-/* h1_head_fuzz.c: parses any bytes as a request head. The result must be the same for the whole head, for a
- * head cut anywhere, and byte by byte, each with and without known names. An accepted head is read a second
- * time, line by line, and both readings must agree.
+/* h1_head_fuzz.c: parses any bytes as a request head. The result must be the same if the parser gets the
+ * whole head, a part of it first, or one byte at a time, with and without the table of known field names. The
+ * fuzzer reads an accepted head a second time, line by line. Both readings must agree.
  *
- * Input: the bytes, and nothing else. test/requests is also a corpus.
+ * Input: the bytes of the head. The directory test/requests is also a corpus.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -52,7 +52,8 @@ static void check_cut(const char *bytes, size_t len, const struct bb__head_limit
     }
 }
 
-/* Parses as a connection does: once at first, then only when the head may have ended. */
+/* Parses as a connection does: first a part of the head, then again each time that the head may have
+ * ended. */
 static void check_drip(const char *bytes, size_t len, const struct bb__head_limits *limits,
                        const struct outcome *whole)
 {
@@ -98,7 +99,7 @@ static bool same_name(const struct bb_field *left, const struct bb_field *right)
     return left->name_len == right->name_len && strncasecmp(left->name, right->name, left->name_len) == 0;
 }
 
-/* A name has one id, and an id has one name. Every repeated name is noticed. */
+/* A name has one id, and an id has one name. `repeats` must be set if a name occurs twice. */
 static void check_ids(const struct bb_head *head)
 {
     for (unsigned i = 0; i < head->field_count; i++) {
@@ -114,7 +115,8 @@ static void check_ids(const struct bb_head *head)
     }
 }
 
-/* A field line as the second reading sees it, without the scanners and the table of names. */
+/* A field line that the second reading has split. The second reading does not use the parser's scanners or
+ * the table of names. */
 struct line {
     char name[LONGEST], value[LONGEST];
 };
@@ -221,8 +223,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* The table is renewed now and then, so that inputs meet a new table, a partly filled one, and a full
-     * one. */
+    /* The table of names is replaced every 4096 runs. So the inputs meet an empty, a partly filled and a full
+     * table. */
     static unsigned runs;
     if (size > LONGEST) return 0;
     if (runs++ % 4096 == 0) {

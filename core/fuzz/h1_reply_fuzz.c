@@ -1,9 +1,10 @@
-/* h1_reply_fuzz.c: the response encoder with an application that may return anything. The head must consist
- * of the lines of the accepted fields, byte by byte, and of the encoder's own lines. The body must come back
- * as it was given.
+/* h1_reply_fuzz.c: runs the response encoder with an application that returns any status, fields and body.
+ * The head must consist, byte by byte, of the lines of the accepted fields and of the encoder's own lines.
+ * The body on the wire must match the application's parts.
  *
  * Input, separated by 0x1f: switches ("H" HEAD, "0" HTTP/1.0, "k" keep-alive, "c" chunked transfer, "l"
- * length known, "s" Server), status, then name and value in turn up to an empty name, then body parts.
+ * length known, "s" Server), the status, the name and value of each field, an empty name, then the body
+ * parts.
  */
 #include <assert.h>
 #include <ctype.h>
@@ -34,12 +35,12 @@ static bool has(struct bb_slice element, char letter)
 
 /* ---- the head ---- */
 
-/* Names of fields that are not passed on. */
+/* The encoder does not copy these fields from the application. */
 static const char *const kept_back[] = {"connection", "keep-alive", "proxy-connection", "te",
                                         "trailer",    "upgrade",    "content-length",   "transfer-encoding"};
 
 struct model {
-    struct bb__buf head; /* status line and passed fields */
+    struct bb__buf head; /* status line and fields copied from the application */
     bool has_date, has_server;
     unsigned lines;
 };
@@ -117,7 +118,8 @@ static void model_start(struct model *model, const struct encode *encode)
     model_append(model, (struct bb_slice){bb__buf_bytes(&encode->out), bb__buf_len(&encode->out)});
 }
 
-/* After a rejected field the response starts again as a 500. No earlier byte may show in it. */
+/* After a rejected field the response starts again as a 500. The 500 must have no byte of the first
+ * attempt. */
 static void encode_fields(struct encode *encode, struct model *model, struct input *input)
 {
     model_start(model, encode);
@@ -170,7 +172,7 @@ static void check_head(const struct encode *encode, const struct model *model, c
 
 /* ---- the body ---- */
 
-/* Appends all decoded bytes of `in`. *whole: the body ended exactly at the end of `in`. */
+/* Appends all decoded bytes of `in`. Sets *whole if the body ends exactly at the end of `in`. */
 static void decode_all(struct bb__buf *out, struct bb_slice in, bool *whole)
 {
     struct bb__body decoder;
@@ -199,7 +201,7 @@ static bool begins_with(struct bb_slice whole, struct bb_slice start)
     return start.len <= whole.len && memcmp(whole.at, start.at, start.len) == 0;
 }
 
-/* given: the application's parts, joined. wire: the bytes that were sent for them. */
+/* given: the application's parts, joined. wire: the bytes that the encoder sends for these parts. */
 static void check_body(const struct bb__h1_reply *reply, struct bb_slice given, struct bb_slice wire,
                        int ended)
 {

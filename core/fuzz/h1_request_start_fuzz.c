@@ -1,6 +1,6 @@
-/* h1_request_start_fuzz.c: compares the parser of X-Request-Start with a second reader that never calculates.
- * The second reader moves the decimal point of the text by the digits of the unit. strtoull() reads the
- * digits before the point.
+/* h1_request_start_fuzz.c: compares the parser of X-Request-Start with a second reader that does no
+ * arithmetic. The second reader moves the decimal point in the text to get microseconds. Then strtoull()
+ * reads the digits before the point.
  *
  * Input: the field's value.
  */
@@ -13,10 +13,11 @@
 /* ---- the second reader ---- */
 
 #define DIGITS     "0123456789"
-#define DIGITS_MAX 19 /* a longer number might not fit */
+#define DIGITS_MAX 19 /* more digits may not fit into 64 bits */
 
-/* The unit follows from the number of whole digits. Returns by how many digits the decimal point moves to get
- * microseconds. -3: nanoseconds, whose last three digits are dropped. */
+/* whole: the number of digits before the decimal point, which tells the unit. Returns how many digits the
+ * point moves to the right to get microseconds. -3: the unit is nanoseconds, and the last three digits are
+ * dropped. */
 static int digits_of_unit(size_t whole)
 {
     if (whole <= 11) return 6;

@@ -1,5 +1,6 @@
-/* log_line_fuzz.c: compiles any bytes as an access log format, and writes a request's line in it. A line has
- * one line feed, at its end, and is never too long. Bytes from a client are escaped.
+/* log_line_fuzz.c: compiles any bytes as an access log format, and writes the log line of a request in this
+ * format. The line must have one line feed, at its end, and must fit into its buffer. Bytes from a client
+ * must be escaped.
  *
  * Input: a format, a NUL, and the bytes that a client sent.
  */
@@ -44,7 +45,8 @@ static void check_line(const struct bb__log_format *format, struct bb_slice sent
     bb__buf_free(&kept);
 }
 
-/* If a format has no byte that needs an escape, its lines have none either. */
+/* These formats have no byte that needs an escape. So their lines must have no such byte, whatever the client
+ * sent. */
 static void check_escapes(struct bb_slice sent)
 {
     static const char *const formats[] = {"%r%U%q%{a}i", "json"};
@@ -71,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(notation, bytes, notation_len);
     notation[notation_len] = '\0';
 
-    /* A block of exactly this size, so that ASan detects a read beyond it. */
+    /* The client's bytes get a heap block of their own, so that ASan detects a read beyond the block. */
     size_t sent_len = nul ? size - notation_len - 1 : 0;
     char *sent = malloc(sent_len + 1);
     assert(sent);

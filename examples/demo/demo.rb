@@ -4,7 +4,7 @@ require "cgi"
 require "erb"
 require "rack"
 
-# A page about its own request, a form whose body is sent back, and a response that is sent while it is made.
+# Serves a page about its own request, an echo of a form's body, and a response that is sent line by line.
 class Demo
   PAGE = ERB.new(File.read(File.join(__dir__, "page.html.erb")), trim_mode: "-")
   BODY_SHOWN = 64 * 1024
@@ -35,7 +35,7 @@ class Demo
     [200, { "content-type" => "text/plain" }, ["#{env["REQUEST_METHOD"]}, #{body.bytesize} bytes:\n", body, "\n"]]
   end
 
-  # Each part is sent when it is yielded: `curl -N` shows one line every fifth of a second.
+  # The server sends each line when it is yielded: `curl -N` shows one line every fifth of a second.
   class Countdown
     def initialize(from)
       @from = from

@@ -10,10 +10,11 @@
  * the prefix is static.
  *
  * Two rules hold in every file. First, a call that may run Ruby code may leave by longjmp(), so no function
- * holds a resource across such a call. One rb_ensure() around the whole loop (rb_lane.c) ends an unfinished
- * request. Second, a pointer into a Ruby object is taken after the last call that may run Ruby code or
- * release the GVL. If something is allocated before the last use of the pointer, RB_GC_GUARD(object) comes
- * after that use. Otherwise a compacting GC may move the object, and with it the bytes of a short String.
+ * holds memory or a descriptor across such a call. One rb_ensure() around the whole loop (rb_lane.c) ends an
+ * unfinished request. Second, a pointer into a Ruby object is taken after the last call that may run Ruby
+ * code or release the GVL. If something is allocated before the last use of the pointer, RB_GC_GUARD(object)
+ * comes after that use. Otherwise a compacting GC may move the object, and with it the bytes of a short
+ * String.
  */
 #ifndef RB_BONTEBOK_H
 #define RB_BONTEBOK_H
@@ -27,8 +28,8 @@
 
 /* ---- the structs that all files use ---- */
 
-/* The core's worker and the number of its holders. The GC frees objects in any order, but the core requires
- * that the lanes are freed before the worker. */
+/* The core's worker and the number of its holders. The GC frees objects in any order, but the lanes must be
+ * freed before the worker. So the last holder frees the worker. */
 struct bbr_worker {
     struct bb_worker *core;
     pid_t pid;
@@ -37,11 +38,11 @@ struct bbr_worker {
     uint64_t requests;      /* requests that the worker's lanes have served */
     uint64_t requests_then; /* value of requests at the last Worker#rest */
     unsigned in_hand;       /* requests that the worker's lanes have now */
-    bool resting;           /* the next request is to be reported as :busy */
+    bool resting;           /* the next request must be reported as :busy */
     bool soft_limit;        /* request_timeout_soft is set */
     /* lib does its out-of-band work when `requests` has reached `out_of_band` and the worker is idle. If
      * `requests` reaches `out_of_band_latest` first, lib does the work although the worker is not idle.
-     * BBR_NEVER: no such work is ordered. */
+     * BBR_NEVER: lib has ordered no work. */
     uint64_t out_of_band, out_of_band_latest;
 };
 
@@ -59,19 +60,19 @@ struct bbr_lane {
     struct bbr_worker *worker;
     pid_t pid;
     VALUE worker_object, app, report, on_error, no_input;
-    VALUE keys[256]; /* the env's key, by bb_field.id; 0: not seen yet; nil: not in the env */
+    VALUE keys[256]; /* the env's key, by bb_field.id; 0: not seen yet; nil: the env has none */
     struct bbr_endpoint *endpoints;
     unsigned endpoint_count;
     struct bbr_shapes *shapes;     /* NULL unless frozen_env */
     struct bbr_exchange *exchange; /* NULL: no thread runs Lane#serve */
-    bool raising;                  /* another thread is about to raise RequestTimeout in the lane's thread */
+    bool raising;                  /* another thread is raising RequestTimeout in the lane's thread */
     bool show_errors;
     bool http_version, rack2; /* the fixed part of the env has HTTP_VERSION, or rack.version */
     uint64_t max_requests;
 };
 
-/* The state of Lane#serve: one request and its response. It is on the C stack of that method. The GC finds
- * the VALUEs there, and no store needs a write barrier. */
+/* The state of Lane#serve: one request and its response. The struct is on the C stack of Lane#serve. The GC
+ * finds the VALUEs there, and no store needs a write barrier. */
 struct bbr_exchange {
     VALUE self; /* the Lane */
     struct bbr_lane *lane;
@@ -81,12 +82,12 @@ struct bbr_exchange {
     VALUE env;
     VALUE input;            /* nil, or the Input that reads this request's body */
     VALUE stream;           /* nil, or the Stream of this response */
-    VALUE body;             /* Qundef, or the body that is still to be closed */
+    VALUE body;             /* the body that must still be closed, or Qundef */
     bool body_tells_closed; /* to_ary may have closed the body: call `close` only if not `closed?` */
     bool gone;              /* the client has closed the connection, or does not read */
     bool broken;            /* no complete response was sent: abort */
     bool limited;           /* RequestTimeout may be raised now */
-    bool timed_out;         /* RequestTimeout was raised in this request, or is about to be */
+    bool timed_out;         /* RequestTimeout was raised in this request, or is being raised */
 };
 
 /* ---- rb_util.c ---- */
@@ -116,42 +117,41 @@ static inline struct bb_slice bbr_bytes(VALUE string)
     return (struct bb_slice){RSTRING_PTR(string), (size_t)RSTRING_LEN(string)};
 }
 
-/* Keeps a VALUE that C holds for the life of the process, and returns it. */
+/* Protects a VALUE from the GC until the process ends, and returns the VALUE. */
 VALUE bbr_keep(VALUE object);
 
-/* The name of the object's class, a String. rb_obj_classname() would return a pointer: if the class has no
- * name, the GC may free those bytes before they are used. */
+/* Returns the name of the object's class, a String. rb_obj_classname() returns a pointer to bytes, which the
+ * GC may free too early if the class has no name. */
 static inline VALUE bbr_class_name(VALUE object)
 {
     return rb_class_path(rb_obj_class(object));
 }
 
-/* Calls a function that may unwind. Returns nil, or the exception that the function raised. A kill of the
- * thread, or a throw to a catch outside of Lane#serve, continues to the ensure of Lane#serve. */
+/* Calls a function that may raise. Returns nil, or the exception that the function raised. A kill of the
+ * thread, or a throw to a catch outside of Lane#serve, is not caught. */
 VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument);
 
-/* Calls lib's report(level, message, error). An exception of the callable is swallowed. */
+/* Calls lib's report(level, message, error). Ignores exceptions of the callable. */
 void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message, VALUE error);
 
 /* Returns the text of the event for the log, a String. */
 VALUE bbr_event_text(const struct bb_event *event);
 
-/* Returns the name of the event's level. */
 const char *bbr_event_level(const struct bb_event *event);
 
 /* ---- rb_wait.c ---- */
 
-/* Waits for a request, or until the lane is woken. Other threads run meanwhile. */
+/* Waits for a request, or until the lane is woken. Releases the GVL during the wait. */
 void bbr_wait_for_request(struct bbr_lane *lane);
 
-/* Waits until the client has taken some of the response. Other threads run meanwhile. Returns the code of
- * bb_reply_wait(). */
+/* Waits until the client has taken some of the response. Releases the GVL during the wait. Returns the code
+ * of bb_reply_wait(). */
 int bbr_wait_for_client(struct bbr_lane *lane);
 
 /* ---- rb_process.c ---- */
 
-/* Ends a process that the application has forked. Does what Ruby's exit does, but runs no exit handlers,
- * because the exit handlers belong to the server. */
+/* Ends a process that the application has forked. Flushes all IOs, as Ruby's exit does, but runs no exit
+ * handlers, because the exit handlers belong to the server. */
 NORETURN(void bbr_leave_child(int status));
 
 /* Whether this is a process that the application has forked inside of a request. */
@@ -201,7 +201,7 @@ VALUE bbr_tell_failure(struct bbr_exchange *exchange, VALUE error);
 /* Whether the error is the RequestTimeout that was raised in this request. */
 bool bbr_is_timeout(const struct bbr_exchange *exchange, VALUE error);
 
-/* Closes the body of on_error's response, if that response is not sent. */
+/* For a response of on_error that is not sent: closes its body. */
 void bbr_drop_answer(struct bbr_exchange *exchange, VALUE answer);
 
 /* Handles a failure after the response, or between two requests. The client does not see such a failure. */
@@ -216,8 +216,8 @@ void bbr_failed_short(struct bbr_exchange *exchange);
 VALUE bbr_attempt_limited(VALUE (*function)(VALUE), struct bbr_exchange *exchange);
 
 /* bbr_time_stop() begins a part of a request that request_timeout_soft must not interrupt. It raises a
- * RequestTimeout that is already queued for this thread. It returns whether the time was limited; only if
- * true, call bbr_time_go_on_limited() at the end of that part. */
+ * RequestTimeout that is already queued for this thread. It returns whether the time was limited. If true,
+ * call bbr_time_go_on_limited() at the end of that part. */
 bool bbr_time_stop_limited(struct bbr_exchange *exchange);
 void bbr_time_go_on_limited(struct bbr_exchange *exchange);
 
@@ -265,7 +265,8 @@ void bbr_input_detach(VALUE input);
 
 /* ---- rb_env.c ---- */
 
-/* The part of the env that all requests to a listener share, with room for the rest. */
+/* Returns a Hash with the values that all requests to a listener share. It also has the keys that each
+ * request sets. */
 VALUE bbr_env_template(VALUE base, const struct bbr_endpoint *endpoint, VALUE no_input);
 
 /* The env of the current request. */
@@ -276,14 +277,14 @@ VALUE bbr_env_build(struct bbr_exchange *exchange);
 /* Raises the exception for a failure code of the core. */
 NORETURN(void bbr_reply_fail(struct bbr_exchange *exchange, int code));
 
-/* Raises if the code is a failure. */
 static inline void bbr_reply_check(struct bbr_exchange *exchange, int code)
 {
     if (RB_UNLIKELY(code < 0)) bbr_reply_fail(exchange, code);
 }
 
 /* Sends one run of slices. True: the core has taken all of them. False: the core has taken *taken bytes, and
- * this function has waited for the client. Take pointers into Strings again, because other threads ran. */
+ * this function has waited for the client. The caller then takes pointers into Strings again, because other
+ * threads have run. */
 bool bbr_send_slices(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,
                      uint64_t *taken);
 
@@ -298,8 +299,8 @@ VALUE bbr_reply_string(VALUE part);
 
 /* ---- rb_stream.c ---- */
 
-/* The writing end of the current response. A body's `each` yields parts to it. A body's `call` gets it as the
- * argument. */
+/* Returns the Stream, the writing end of the current response. A body's `each` yields parts to the Stream. A
+ * body's `call` gets the Stream as its argument. */
 VALUE bbr_stream_new(struct bbr_exchange *exchange);
 VALUE bbr_stream_yielded(RB_BLOCK_CALL_FUNC_ARGLIST(part, stream));
 void bbr_stream_finish(VALUE stream);

@@ -119,8 +119,8 @@ static void set_decoded_length(VALUE env, const struct bb_request *request)
     set(env, BBR_CONTENT_LENGTH, rb_str_new(digits, len));
 }
 
-/* The env's value is in milliseconds. The key is not in the template, so that it costs nothing if a request
- * has not waited. */
+/* The env's value is in milliseconds. The template does not have the key, so the key costs nothing if a
+ * request has not waited. */
 static void set_time(VALUE env, enum bbr_env_key key, uint64_t microseconds)
 {
     if (microseconds > 0) set(env, key, DBL2NUM((double)microseconds / 1000));

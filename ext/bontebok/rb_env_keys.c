@@ -25,7 +25,7 @@ static void append_text(VALUE text, VALUE env, VALUE key)
     RB_GC_GUARD(value);
 }
 
-/* The label comes from the env, because the request may have ended when the failure shows. */
+/* The label comes from the env, because the request may have ended before the failure is logged. */
 VALUE bbr_env_label(VALUE env)
 {
     VALUE text = rb_str_new(NULL, 0);

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-/* Keys that no field may set, because the application takes them for something else. HTTP_VERSION is the
+/* Keys that no field may set, because the application gives these keys another meaning. HTTP_VERSION is the
  * binding's own key. HTTP_PROXY is a proxy setting of many HTTP clients (CVE-2016-5385). The other three come
- * only from field names with an underscore. The application could take them for the fields that frame and
+ * only from field names with an underscore. The application could mistake them for the fields that frame and
  * describe the body. */
 static bool is_reserved(const char *key, size_t len)
 {

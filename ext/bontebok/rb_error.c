@@ -37,8 +37,8 @@ static bool asks_to_leave(VALUE error)
            RTEST(rb_obj_is_kind_of(error, rb_eNoMemError)) || RTEST(rb_obj_is_kind_of(error, rb_eSignal));
 }
 
-/* Ends a process that the application has forked inside of a request, after an exception. For SystemExit the
- * status is that of the exception. The exit handlers belong to the server and do not run. */
+/* Ends a process that the application has forked inside of a request, after an exception. The exit status is
+ * that of a SystemExit, else EXIT_FAILURE. The exit handlers belong to the server and do not run. */
 NORETURN(static void leave_failed_child(struct bbr_exchange *exchange, VALUE error));
 static void leave_failed_child(struct bbr_exchange *exchange, VALUE error)
 {

@@ -28,8 +28,8 @@ static VALUE answer_failure(VALUE argument)
     return Qnil;
 }
 
-/* An exchange can hold one body that is still to be closed. So a triplet is sent only if the exchange holds
- * none. */
+/* An exchange has room for only one body that must still be closed. So a triplet is sent only if the exchange
+ * has no such body. */
 static bool may_answer(const struct bbr_exchange *exchange, VALUE answer)
 {
     return RB_TYPE_P(answer, T_STRING) || (RB_TYPE_P(answer, T_ARRAY) && exchange->body == Qundef);

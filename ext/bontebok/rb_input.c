@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of one read from the spool, when the application reads lines or characters. */
+/* Bytes per read from the spool, if the application reads lines or characters. */
 #define WINDOW (16 * 1024)
 
 static VALUE input_class;
@@ -130,7 +130,7 @@ struct bb_slice bbr_input_ahead(struct input *input)
 
 /* ---- reading, as IO does ---- */
 
-/* A String of len bytes, not yet filled: the caller's buffer if there is one. */
+/* Returns a String of len bytes, not filled yet. It is the caller's buffer if there is one. */
 static VALUE prepare(VALUE buffer, size_t len)
 {
     if (NIL_P(buffer)) return rb_str_new(NULL, (long)len);
@@ -169,7 +169,8 @@ static VALUE input_readpartial(int argc, VALUE *argv, VALUE self)
     return bbr_input_or_eof(bbr_input_read(argc, argv, self));
 }
 
-/* read_nonblock(length, [buffer], exception: true): nil at the end without exceptions. */
+/* read_nonblock(length, [buffer], exception: true). With exception: false, returns nil at the end of the
+ * body. */
 static VALUE input_read_nonblock(int argc, VALUE *argv, VALUE self)
 {
     VALUE arguments[2], options, exception = Qundef;

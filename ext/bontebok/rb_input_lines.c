@@ -1,4 +1,5 @@
-/* rb_input_lines.c: the methods of rack.input that read lines and characters. rb_input.c has the others. */
+/* rb_input_lines.c: the methods of rack.input that read lines and characters. rb_input.c has the other
+ * methods. */
 #include "rb_input.h"
 
 #include <string.h>
@@ -74,8 +75,8 @@ static bool append_line(struct input *input, VALUE line, struct bb_slice separat
     return false;
 }
 
-/* If the separator is a single byte, also removes a carriage return before it. StringIO does this for any
- * byte. */
+/* If the separator is a single byte, also removes a carriage return before the separator. StringIO does so
+ * for any single byte, not only for a line feed. */
 static void chomp(VALUE line, struct bb_slice separator)
 {
     long len = RSTRING_LEN(line) - (long)separator.len;

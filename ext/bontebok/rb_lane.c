@@ -97,7 +97,7 @@ static void make_endpoints(VALUE self, struct bbr_lane *lane, VALUE base)
     }
 }
 
-/* The options of Lane.new, in the order of this list. */
+/* The options of Lane.new. take_options() has their names in this order. */
 enum option { REPORT, ENV, FROZEN_ENV, SHOW_ERRORS, MAX_REQUESTS, ON_ERROR, OPTIONS };
 
 static void take_options(VALUE given, VALUE values[OPTIONS])
@@ -113,15 +113,15 @@ static void take_options(VALUE given, VALUE values[OPTIONS])
  * nil)
  *
  *   env            the fixed part of every env
- *   max_requests   the same for all lanes of a worker
+ *   max_requests   when to report :max_requests; give all lanes of a worker the same number
  *   on_error       callable(exception, env); env is nil outside of a request. It returns the text of the 500
  *                  or 504, a triplet like the application's, or nil
  *   report         callable(level, message, exception). It gets log entries, and these reports:
  *
  *   :leave, nil, exception     the application asks this process to end; the lane serves until it is drained
  *   :max_requests, nil, nil    the lanes of the worker have served max_requests together; reported once
- *   :busy, nil, nil            the first request since Worker#rest was true
- *   :out_of_band, nil, nil     as ordered by Worker#out_of_band_after
+ *   :busy, nil, nil            the first request after Worker#rest has returned true
+ *   :out_of_band, nil, nil     see Worker#out_of_band_after
  */
 static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
 {

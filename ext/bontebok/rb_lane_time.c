@@ -8,8 +8,8 @@ struct place {
     VALUE label, backtrace;
 };
 
-/* Ruby may switch threads in the call of `backtrace`. The exchange may end during that call, and is not read
- * after it. */
+/* Ruby may switch threads in the call of `backtrace`. The exchange may end during that call, so it is not
+ * read after the call. */
 static struct place place_of(const struct bbr_exchange *exchange)
 {
     VALUE thread = exchange->thread, label = bbr_env_label(exchange->env);
@@ -36,8 +36,8 @@ static struct bbr_exchange *limited(const struct bbr_lane *lane)
 
 /* time_out: if the lane's request is past request_timeout_soft, raises RequestTimeout once in the thread of
  * that request. Returns [the request's method and path, the thread's backtrace], or nil. Ruby may switch
- * threads in place_of(), and the request may end there, so the exchange is checked again. While `raising` is
- * true the request cannot end. */
+ * threads in place_of(), and the request may end during that call. So the exchange is checked again. While
+ * `raising` is true the request cannot end. */
 static VALUE lane_time_out(VALUE self)
 {
     struct bbr_lane *lane = bbr_lane_of(self);
@@ -54,8 +54,8 @@ static VALUE lane_time_out(VALUE self)
 }
 
 /* overdue: if the lane's request has exceeded request_timeout, returns [the request's method and path, the
- * Thread, seconds since the request began]. Otherwise, and for a request that an earlier call has returned,
- * returns nil. */
+ * Thread, seconds since the request began]. Otherwise returns nil, also for a request that an earlier call
+ * has returned. */
 static VALUE lane_overdue(VALUE self)
 {
     struct bbr_lane *lane = bbr_lane_of(self);

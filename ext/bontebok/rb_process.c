@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Bytes. The child of attempt() only returns. */
+/* Bytes of the child's stack in attempt(). The child returns at once. */
 #define STACK 16384
 
 static int end_at_once(void *nothing)

@@ -1,5 +1,5 @@
-/* rb_reply.c: turns Rack's triplet into a response of the core. Any call in this file may raise. After that
- * only a begun response is left, and the next bb_reply_begin() discards it. */
+/* rb_reply.c: turns Rack's triplet into a response of the core. Any function of this file may raise. The core
+ * then has a response that was begun but not sent, and the next bb_reply_begin() discards it. */
 #include "rb_bontebok.h"
 
 #include <string.h>

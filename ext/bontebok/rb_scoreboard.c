@@ -33,9 +33,9 @@ static VALUE scoreboard_initialize(VALUE self, VALUE lanes)
     return self;
 }
 
-/* clear(pid, in): clears the slots of a process that has ended. The connections that its lanes were about to
- * take go to other lanes. Those lanes are woken through `in`: the end of the shared queue
- * (Worker#share_queue) into which connections are put. */
+/* clear(pid, in): clears the slots of the lanes of a process that has ended. The kernel may have woken these
+ * lanes for connections that they did not take. So other lanes are woken by messages to `in`, the sending end
+ * of the shared queue (Worker#share_queue). */
 static VALUE scoreboard_clear(VALUE self, VALUE pid, VALUE in)
 {
     bb_scoreboard_clear(bbr_scoreboard(self), NUM2INT(pid), NUM2INT(in));
@@ -50,11 +50,11 @@ static void put(VALUE shown, const char *name, VALUE value)
 /* A Hash:
  *
  *   pid
- *   state       :idle, :request or :between two requests
+ *   state       :idle, :request, or :between (between two requests)
  *   leaves      whether its worker drains
  *   requests    the number of requests that the lane has got so far
  *   taken       ms since the lane got its current request, or nil
- *   queue_time  ms for which the current request has waited, or else the last one
+ *   queue_time  ms that the current request has waited; if there is none, the last request
  *   silent      ms since the last Worker#beat of its process, or nil
  *   label       "GET /path" of a request that takes long, or nil
  */
@@ -85,8 +85,7 @@ static VALUE scoreboard_lanes(VALUE self)
     return lanes;
 }
 
-/* slow: a Hash with the numbers of slow readers and slow senders whose connections were closed for want of
- * room. */
+/* slow: a Hash with the numbers of slow readers and slow senders that were disconnected to make room. */
 static VALUE scoreboard_slow(VALUE self)
 {
     struct bb_scoreboard_slow slow = bb_scoreboard_slow(bbr_scoreboard(self));

@@ -24,7 +24,8 @@ VALUE bbr_reply_string(VALUE part)
 bool bbr_send_slices(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,
                      uint64_t *taken)
 {
-    /* If the application has rescued ClientGone, bytes are missing, so no later byte may be sent. */
+    /* If the application has rescued ClientGone, bytes of the body are missing, so no more bytes may be
+     * sent. */
     int code = exchange->gone ? BB_EGONE : bb_reply_write(exchange->lane->core, slices, count, last, taken);
     if (RB_LIKELY(code == BB_OK)) return true;
     if (code == BB_AGAIN) code = bbr_wait_for_client(exchange->lane);

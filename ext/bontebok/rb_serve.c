@@ -113,12 +113,12 @@ static VALUE serve_requests(VALUE argument)
             be_idle(exchange);
         else
             report_events(exchange);
-        rb_thread_check_ints(); /* an application without Ruby code does not do this */
+        rb_thread_check_ints(); /* if the application runs no Ruby code, nothing else does this */
     }
     return Qnil;
 }
 
-/* Ends the request that was in hand when the loop was left. */
+/* Ends the request that the lane still has after the loop was left. */
 static void abandon(struct bbr_exchange *exchange)
 {
     if (exchange->request) {

@@ -3,7 +3,7 @@
  * (rb_lane_time.c), but never after the end of that request.
  *
  * Thread#raise only queues an exception. The thread may receive the exception after the request. So the end
- * of a request waits for the raising thread, and takes an exception that is still queued.
+ * of a request waits for the raising thread, and receives an exception that is still queued.
  */
 #include "rb_bontebok.h"
 
@@ -14,8 +14,9 @@ static VALUE let_others_run(VALUE unused)
     return Qnil;
 }
 
-/* Any other exception that arrives here is handled like an exception between two requests. In a process that
- * the application has forked, there is no other thread that could raise. */
+/* Receives a RequestTimeout that is still queued. Any other exception that arrives here is handled like an
+ * exception between two requests. A process that the application has forked has no other thread that could
+ * raise. */
 static void take_late(struct bbr_exchange *exchange)
 {
     VALUE error;

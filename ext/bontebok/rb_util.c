@@ -89,7 +89,7 @@ VALUE bbr_event_text(const struct bb_event *event)
 }
 
 /* 499: the client has closed the connection. 501 and 505: the client asks for something that an HTTP/1 server
- * need not support. None of them is a problem of the server. */
+ * does not have to support. None of the three is a problem of the server. */
 const char *bbr_event_level(const struct bb_event *event)
 {
     return event->status == 499 || event->status == 501 || event->status == 505 ? "info" : "warn";

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /* Factor for out_of_band_after(requests). If the worker is never idle, its out-of-band work is done after
- * LATEST times that number of requests. A busy server collects garbage less often, which costs less, but it
- * does collect. */
+ * LATEST times that number of requests. If the work is garbage collection, a busy server collects less often,
+ * but it does collect. */
 #define LATEST 10
 
 /* The Worker object. */
@@ -274,13 +274,13 @@ static VALUE worker_events(VALUE self)
     return rb_assoc_new(ID2SYM(rb_intern(bbr_event_level(&event))), bbr_event_text(&event));
 }
 
-/* tell(fd, bytes): has the core write one byte of this String to fd at each of these moments, even if Ruby
- * hangs. Call this before start_io_thread.
+/* tell(fd, bytes): the core writes one byte of this String to fd at each of these events, even if Ruby hangs.
+ * Call this before start_io_thread.
  *
  *   byte 0   a request has exceeded request_timeout, and other lanes can serve
  *   byte 1   the requests of all lanes have exceeded request_timeout
  *   byte 2   after byte 1: no other connection is left, and these requests are logged
- *   byte 3   no connection can be accepted for want of descriptors */
+ *   byte 3   no connection can be accepted, because descriptors have run out */
 static VALUE worker_tell(VALUE self, VALUE fd, VALUE bytes)
 {
     if (RSTRING_LEN(StringValue(bytes)) != BB_TELLS) rb_raise(rb_eArgError, "not %d bytes", BB_TELLS);
@@ -328,10 +328,10 @@ static VALUE worker_reopen_logs(VALUE self)
     return Qnil;
 }
 
-/* out_of_band_after(requests): after this number of further requests, a lane reports :out_of_band once, as
- * soon as no lane of the worker has anything to do. If the worker is never idle, a lane reports between two
- * requests after ten times that number. Until the report returns, only other workers accept connections. 0:
- * never. */
+/* out_of_band_after(requests): when the worker has served this number of requests from now on, a lane reports
+ * :out_of_band once, as soon as no lane of the worker has anything to do. If the worker is never idle, a lane
+ * reports between two requests after ten times that number. During the report, only other workers accept
+ * connections. 0: no report. */
 static VALUE worker_out_of_band_after(VALUE self, VALUE requests)
 {
     struct bbr_worker *worker = face_of(self)->worker;
@@ -355,8 +355,8 @@ static VALUE worker_requests(VALUE self)
     return ULL2NUM(face_of(self)->worker->requests);
 }
 
-/* rest: true if the lanes have no request, and have ended none since the last call. Then the next request is
- * reported as :busy, and until that report the caller needs no timer for beat. */
+/* rest: returns true if the lanes have no request, and have ended none since the last call. If true, the next
+ * request is reported as :busy, and the caller need not call beat before that report. */
 static VALUE worker_rest(VALUE self)
 {
     struct bbr_worker *worker = face_of(self)->worker;

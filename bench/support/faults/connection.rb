@@ -29,8 +29,8 @@ module Bench
 
       def connecting? = !@connected
 
-      # Call step when the socket is ready. Then #result is nil if the response is not complete yet, otherwise :ok,
-      # :status (not 200), :refused, :reset or :short.
+      # Call step when the socket is ready. After step, #result is nil (the response is not complete), :ok, :status (not
+      # 200), :refused, :reset, or :short (closed before the response was complete).
       def step
         return if @result
 

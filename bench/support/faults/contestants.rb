@@ -4,15 +4,15 @@ require_relative "../contestants"
 
 module Bench
   module Faults
-    # The servers. Each has the settings of a fault, under the server's own names. #missing are the settings that the
-    # server does not have.
+    # A server with the settings of a fault. WORDS translates the settings into the server's own names. #missing are the
+    # settings that the server does not have.
     #
     #   workers        processes with one thread each
     #   preload        the master loads the application
     #   request_limit  seconds that one request may take
-    #   worker_limit   seconds that a worker may make no progress
-    #   graceful_limit seconds that a worker has to end
-    #   boot_limit     seconds that a worker has to become ready
+    #   worker_limit   seconds without progress after which a worker is replaced
+    #   graceful_limit seconds within which a worker must end
+    #   boot_limit     seconds within which a worker must become ready
     #   spool_max      disk space for responses and requests
     class Contestant
       APP = File.join(Bench::Contestants::APPS, "faults.ru")
@@ -35,7 +35,7 @@ module Bench
       def missing = wanted.keys - words.keys
       def stop_signal = self.class::STOP
       def keeps_alive? = self.class::KEEPS_ALIVE
-      # With the server's own names: "worker_timeout 3".
+      # The limits under the server's own names: "worker_timeout 3".
       def limits = wanted.filter_map { |key, value| words[key]&.then { |word| "#{word} #{value}" } }.uniq
 
       private
@@ -59,7 +59,7 @@ module Bench
          *limits.flat_map(&:split), APP]
       end
 
-      # Starts another generation.
+      # Starts a new generation of workers.
       def restart(_pid) = File.write(restart_file, "")
 
       private
@@ -73,7 +73,7 @@ module Bench
       def restart_file = File.join(@dir, "restart")
     end
 
-    # Cluster mode. Another generation is a phased restart, which requires that workers load the application themselves.
+    # Puma in cluster mode. A new generation is a phased restart, which requires that each worker loads the application.
     class Puma < Contestant
       WORDS = { worker_limit: "worker_timeout", graceful_limit: "worker_shutdown_timeout",
                 boot_limit: "worker_boot_timeout" }.freeze
@@ -87,7 +87,7 @@ module Bench
       def restart(pid) = Process.kill(:USR1, pid)
     end
 
-    # Another generation is a second master. Its workers end the old ones, as in unicorn's example configuration.
+    # A new generation has a second master. The new workers end the old workers, as in unicorn's example configuration.
     class Unicorn < Contestant
       WORDS = { request_limit: "timeout", worker_limit: "timeout" }.freeze
       # unicorn's least timeout, in seconds.

@@ -7,7 +7,7 @@ module Bench
       # The name on the command line: "bad-generation" for BadGeneration.
       def name = self.class.name.split("::").last.gsub(/(?<=[a-z])(?=[A-Z])/, "-").downcase
 
-      # Most faults take away whole processes, which two workers make visible. See Contestant.
+      # The server's settings, see Contestant. Most faults hit one process, so there are two workers.
       def settings = { workers: 2 }
 
       # Seconds that the application takes to load.
@@ -21,7 +21,7 @@ module Bench
       def kinds = %i[new kept]
       def limit = 0.5
 
-      # The worker to which all kept-alive connections of the probe go; nil for any worker.
+      # The pid of the worker to which all kept-alive connections of the probe go; nil for any worker.
       def owner(_run) = nil
 
       # Peers without this feature, and the reason: { "unicorn" => "closes each connection" }.

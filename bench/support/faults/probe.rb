@@ -4,24 +4,24 @@ require_relative "connection"
 
 module Bench
   module Faults
-    # Sends requests at fixed times, independent of the server (open loop), by turns on a new connection and on a
-    # kept-alive one. It is a process of its own, so that other work of the bench delays no request.
+    # Sends requests at fixed times, independent of the server (open loop), alternately on a new connection and on a
+    # kept-alive one. The probe has its own process, so that other work of the bench delays no request.
     class Probe
-      # due: seconds after the start. kind: :new or :kept. after: seconds from due to the end of the response, nil if it
-      # never came. result: Connection's; :unanswered if the client gave up; :closed if the server had closed the
-      # kept-alive connection before the request was due, and the client may not open another one.
+      # due: seconds after the start. kind: :new or :kept. after: seconds from due until the response was complete; nil
+      # without a response. result: as in Connection#step, or :unanswered (the client gave up), or :closed (no
+      # kept-alive connection was open when the request was due, and reopen is false).
       Request = Struct.new(:due, :kind, :after, :result, keyword_init: true)
 
-      # Kept-alive connections; at 20 requests per second, each has one every two seconds.
+      # Number of kept-alive connections. At 20 requests per second, each connection has a request every two seconds.
       KEPT = 20
-      # A request comes at a random moment of its slot. The moments are the same for every server. Evenly spaced
-      # requests would go to the workers in a fixed order.
+      # Each request is due at a random moment within its time slot of 1/rate seconds. The moments are the same for
+      # every server. Evenly spaced requests would go to the workers in a fixed order.
       SEED = 1
       # Seconds after which a client gives up.
       PATIENCE = 5
 
-      # kinds: [:new, :kept] or one of them. reopen: a kept-alive connection that the server has closed is opened again.
-      # owner: the process to which all kept-alive connections go at the start; nil for any.
+      # kinds: [:new, :kept] or one of them. reopen: the client replaces a kept-alive connection that the server has
+      # closed. owner: the pid of the worker to which all kept-alive connections go at the start; nil for any worker.
       def initialize(address, path:, rate:, seconds:, kinds: %i[new kept], reopen: true, owner: nil)
         @address = address
         @text = { new: request(path, "close"), kept: request(path, "keep-alive") }
@@ -129,7 +129,8 @@ module Bench
         connection.close
       end
 
-      # The client gives up after PATIENCE seconds, and at the latest one second after the run.
+      # The client gives up a request after PATIENCE seconds, or one second after the end of the run, whichever is
+      # earlier.
       def give_up
         @pending.select { |_connection, request| over?(request) }.each_key do |connection|
           @pending.delete(connection).result = :unanswered

@@ -8,7 +8,7 @@ module Bench
     # Prints a Markdown table for each fault, and at the end which aims were met.
     class Report
       OURS = "bontebok"
-      # Percent. A smaller difference is chance.
+      # Percent. Smaller differences come by chance.
       BEHIND = 1
 
       def initialize(servers, seconds:, strike:)

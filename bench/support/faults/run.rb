@@ -11,13 +11,13 @@ require_relative "shares"
 
 module Bench
   module Faults
-    # One server during one fault. A fault uses it to reach the server's processes, and to send requests.
+    # Runs one server with one fault. The fault uses this object to reach the server's processes and to send requests.
     class Run
-      # The second of the fault.
+      # The second at which the fault happens.
       STRIKE = 3
       READY_LIMIT = 20
 
-      # notes: remarks of the fault or the server for the row. workers: the processes that served before the fault.
+      # notes: remarks for the row of the table. workers: pids of the workers before the fault.
       attr_reader :contestant, :group, :notes, :workers
 
       def initialize(fault, server, seconds:, rate:)
@@ -58,7 +58,7 @@ module Bench
       def note_path(name) = File.join(@dir, name)
       def note(name) = FileUtils.touch(note_path(name))
 
-      # Sends a request and keeps the connection; returns the socket.
+      # Sends a request and returns the socket, which stays open.
       def ask(path, text = "GET #{path} HTTP/1.1\r\nHost: fault\r\n\r\n", receive_buffer: nil)
         host, port = @address.split(":")
         socket = Socket.new(:INET, :STREAM)
@@ -72,7 +72,8 @@ module Bench
         socket
       end
 
-      # The process that serves this request now. The application writes its pid into a file.
+      # Sends a request and returns the pid of the worker that serves it now. The application writes the pid into a
+      # file.
       def worker_at(path)
         ask(path)
         file = note_path(path.split("/")[1])
@@ -134,7 +135,7 @@ module Bench
                                                                        address: @address, core: cores)
       end
 
-      # Whether all workers serve. They are asked at the same time.
+      # Whether all workers serve. Sends one request per worker at the same time.
       def ready?
         return false unless group.ready?
 

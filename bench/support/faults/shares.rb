@@ -13,14 +13,14 @@ module Bench
         @strike = strike
       end
 
-      # Percentage in time of the requests that were due in each second; nil for a second without requests.
+      # For each second: the percentage of its due requests that were in time; nil without requests.
       def by_second
         Array.new(@seconds) { |second| share(@requests.select { |request| request.due.to_i == second }) }
       end
 
       def worst = by_second.drop(@strike).compact.min
 
-      # Number of seconds in which a request waited or was sent, and no response 200 came.
+      # Number of seconds after the fault in which a request waited and no response 200 came.
       def silent
         (@strike...@seconds).count do |second|
           asked?(second) && responses.none? { |request| (request.due + request.after).to_i == second }
@@ -33,7 +33,7 @@ module Bench
         share(since_strike.select { |request| kind.nil? || request.kind == kind })
       end
 
-      # The requests that were late or failed: "12 late, 3 reset".
+      # The numbers of late and of failed requests since the fault: "12 late, 3 reset".
       def failures
         late, failed = since_strike.reject { |request| in_time?(request) }.partition { |request| request.result == :ok }
         counts = failed.group_by(&:result).map { |result, requests| "#{requests.size} #{result}" }

@@ -43,8 +43,8 @@ int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
     return BB_OK;
 }
 
-/* True in a child if the I/O thread was in the middle of a step with the set at the fork. The child has no
- * I/O thread that could finish the step. */
+/* True in a forked child if the parent's I/O thread was using the set at the fork. The child has no I/O
+ * thread, so the set may be half changed. */
 static bool is_left_halfway(struct bb_lane *lane)
 {
     enum bb__owner_state state = bb__owner_state_of(bb__owner_look(&lane->owner));

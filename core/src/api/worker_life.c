@@ -1,4 +1,4 @@
-/* worker_life.c: creates and frees workers, with their I/O threads. See bontebok.h for the contracts. */
+/* worker_life.c: creates and frees workers and their I/O threads. See bontebok.h for the contracts. */
 #include "io_thread/io_thread.h"
 
 #include <limits.h>
@@ -16,8 +16,8 @@ static void in_child(void)
 
 static void install_fork_handlers(void)
 {
-    /* bb__sock_process_forks() runs before the fork. A thread that closes a connection during the fork must
-     * know that the child may hold the connection, too. */
+    /* bb__sock_process_forks() runs before the fork. If a thread closes a connection during the fork, the
+     * thread must know that the child may have the connection's descriptor, too. */
     (void)pthread_atfork(bb__sock_process_forks, NULL, in_child);
 }
 
@@ -30,19 +30,19 @@ static int open_log(const struct bb_settings *settings, struct bb__log_format *f
     return code == BB_OK ? bb__log_sink_open(sink, settings->access_log, fault) : code;
 }
 
-/* A worker serves without its log, too. It tries again to open the log when there are lines. */
+/* A worker also serves if its log cannot be opened. It tries to open the log again when there are lines. */
 static void tell_no_log(struct bb_worker *worker)
 {
     bb__event_add(&worker->events, 0, worker->log_sink.error, "the access log cannot be opened yet", NULL);
     worker->has_events = true;
 }
 
-/* This many descriptor numbers are left to the application, but at most a quarter of all. The worker keeps
- * below them: the kernel always gives out the lowest free number. */
+/* Descriptors that are left to the application, but at most a quarter of all. Connections use only the lower
+ * numbers, because the kernel always gives out the lowest free number. */
 #define RESERVE 64
 
-/* This many times response_buffer is the limit for bytes of responses in memory, for all connections
- * together. */
+/* The bytes of responses in memory, for all connections of the worker together, are limited to this many
+ * times response_buffer. */
 #define UNSENT_MAX 64
 
 static int find_reserve(void)
@@ -88,7 +88,7 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     worker->tell_fd = -1;
     worker->alarm_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (worker->alarm_fd < 0) goto no_alarm;
-    (void)pthread_mutex_init(&worker->lock, NULL); /* a mutex of this kind cannot fail */
+    (void)pthread_mutex_init(&worker->lock, NULL); /* cannot fail for a default mutex */
     *created = worker;
     return BB_OK;
 

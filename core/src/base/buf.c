@@ -7,11 +7,11 @@
 
 #include "bontebok.h"
 
-/* The size of the first allocation. The head of a small response fits without growing. */
+/* Bytes of the first allocation. The head of a small response fits. */
 #define SMALLEST 512
 
-/* Returns at least twice the size, so that appending n bytes one by one copies O(n). Returns 0 when the
- * size does not fit into a size_t. */
+/* Returns the new capacity: at least twice the old one. Appending n bytes one by one then copies O(n) bytes.
+ * Returns 0 if the capacity would not fit into a size_t. */
 static size_t grown_cap(const struct bb__buf *buf, size_t more)
 {
     size_t len = bb__buf_len(buf);
@@ -26,8 +26,8 @@ int bb__buf_reserve(struct bb__buf *buf, size_t more)
     if (bb__buf_room(buf) >= more) return BB_OK;
 
     size_t len = bb__buf_len(buf);
-    /* Moves the bytes only if at least as many were consumed. Otherwise a full buffer that is read and filled
-     * by a few bytes at a time would be moved as a whole each time. */
+    /* Moves the bytes only if at least as many bytes were consumed. Otherwise a full buffer that is read and
+     * filled in small steps would be moved at each step. */
     if (buf->start >= len && buf->cap - len >= more) {
         memmove(buf->data, bb__buf_bytes(buf), len);
         buf->start = 0;
@@ -36,7 +36,7 @@ int bb__buf_reserve(struct bb__buf *buf, size_t more)
     }
 
     size_t cap = grown_cap(buf, more);
-    char *data = cap > 0 ? malloc(cap) : NULL; /* not realloc(): it would copy the consumed bytes as well */
+    char *data = cap > 0 ? malloc(cap) : NULL; /* not realloc(): it would also copy the consumed bytes */
     if (data == NULL) return BB_ENOMEM;
     if (len > 0) memcpy(data, bb__buf_bytes(buf), len);
     free(buf->data);

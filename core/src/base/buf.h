@@ -1,6 +1,6 @@
-/* buf.h: a growable byte buffer with a read end and a write end. All layers use it for bytes that wait:
- * incomplete requests, response heads under construction, response bytes that the client has not taken.
- * Not for bodies beyond the spool's threshold. */
+/* buf.h: a growable byte buffer. Bytes are added at the end and consumed at the front. All layers use it for
+ * incomplete requests, response heads under construction, and response bytes that the client has not taken.
+ * Not for bodies larger than the spool's threshold. */
 #ifndef BB_BUF_H
 #define BB_BUF_H
 
@@ -30,14 +30,14 @@ static inline size_t bb__buf_room(const struct bb__buf *buf)
     return buf->cap - buf->end;
 }
 
-/* Makes room for `more` bytes at the end: moves the bytes to the front, or grows to at least twice the
- * size. Returns BB_OK or BB_ENOMEM (the buffer is unchanged). */
+/* Makes room for `more` bytes at the end: moves the bytes to the front, or at least doubles the capacity.
+ * Returns BB_OK or BB_ENOMEM (the buffer is unchanged). */
 int bb__buf_reserve(struct bb__buf *buf, size_t more);
 
 /* Appends a copy of the bytes. Returns BB_OK or BB_ENOMEM (nothing is appended). */
 int bb__buf_append(struct bb__buf *buf, const void *bytes, size_t len);
 
-/* Copies the bytes to `to`, which lies in reserved room. Returns the place after them. */
+/* Copies the bytes to `to`, which has room for them. Returns the address after the copied bytes. */
 static inline char *bb__put(char *to, const void *bytes, size_t len)
 {
     return (char *)memcpy(to, bytes, len) + len;
@@ -45,10 +45,10 @@ static inline char *bb__put(char *to, const void *bytes, size_t len)
 
 #define BB_PUT_LITERAL(to, literal) bb__put((to), (literal), sizeof(literal) - 1)
 
-/* Takes len bytes away from the front. An empty buffer starts again at its front. */
+/* Removes len bytes from the front. If no bytes are left, `start` and `end` become 0. */
 void bb__buf_consume(struct bb__buf *buf, size_t len);
 
-/* Drops the bytes, keeps the memory. */
+/* Drops the bytes, but keeps the memory. */
 static inline void bb__buf_clear(struct bb__buf *buf)
 {
     buf->start = buf->end = 0;

@@ -1,6 +1,6 @@
-/* buf_pool.h: the pool of read buffers that a lane or the I/O thread lends to connections. A connection
- * borrows a buffer while it holds bytes; an idle connection has no buffer. The buffer that was given back
- * last is lent first, because it may still be in the CPU cache. A pool is not shared between threads. */
+/* buf_pool.h: a pool of read buffers. Each lane has a pool, and the I/O thread has one. A connection borrows
+ * a buffer while it holds bytes of a request. The buffer that was returned last is lent first, because it may
+ * still be in the CPU cache. */
 #ifndef BB_BUF_POOL_H
 #define BB_BUF_POOL_H
 
@@ -17,7 +17,8 @@ struct bb__buf_pool {
 /* Gives an empty buffer a block of BB_BUF_POOL_SIZE bytes. Returns BB_OK or BB_ENOMEM. */
 int bb__buf_pool_get(struct bb__buf_pool *buf_pool, struct bb__buf *buf);
 
-/* Takes the buffer's memory back. Memory that has grown beyond a block is freed. */
+/* Returns the buffer's memory to the pool. Frees the memory if the buffer has grown, or if the pool is
+ * full. */
 void bb__buf_pool_put(struct bb__buf_pool *buf_pool, struct bb__buf *buf);
 
 void bb__buf_pool_free(struct bb__buf_pool *buf_pool);

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #define SECONDS_A_DAY 86400
-#define LAST_SECOND   INT64_C(253402300799) /* the end of the year 9999: Date has four digits for a year */
+#define LAST_SECOND   INT64_C(253402300799) /* the last second of the year 9999: Date has a four-digit year */
 
 uint64_t bb__clock_ms(void)
 {
@@ -47,12 +47,12 @@ struct civil {
     unsigned year, month, day; /* month and day start at 1 */
 };
 
-/* Returns the proleptic Gregorian date of a day counted from 1970-01-01. Here a year begins on March 1, and
- * March is month 0. So the leap day is the last day of its year, and (153 * month + 2) / 5 days of the year
- * lie before a month. */
+/* Returns the proleptic Gregorian date. days: since 1970-01-01. In this function a year begins on March 1,
+ * and March is month 0. The leap day is then the last day of the year, and (153 * month + 2) / 5 days precede
+ * each month. */
 static struct civil civil_date(unsigned days)
 {
-    days += 719468; /* now counted from 0000-03-01 */
+    days += 719468; /* from now on: days since 0000-03-01 */
     unsigned era = days / 146097;
     unsigned day_of_era = days % 146097;
     unsigned year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;

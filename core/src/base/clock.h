@@ -16,7 +16,8 @@ uint64_t bb__clock_real_us(void);
 
 #define BB_DATE_LEN 29 /* "Sun, 06 Nov 1994 08:49:37 GMT", RFC 9110 5.6.7 */
 
-/* The value of the Date field, rendered again only when the second changes. Each thread needs its own. */
+/* The value of the Date field. bb__date_now() renders it only when the second has changed. Each thread needs
+ * a struct of its own. */
 struct bb__date {
     int64_t second; /* 0: never rendered */
     char text[BB_DATE_LEN];
@@ -24,7 +25,7 @@ struct bb__date {
 
 const char *bb__date_now(struct bb__date *date);
 
-/* Renders the value for a given second. Called by bb__date_now() and by tests. */
+/* Renders the Date of a given second. Called by bb__date_now() and by tests. */
 void bb__date_render(int64_t unix_seconds, char text[BB_DATE_LEN]);
 
 #endif

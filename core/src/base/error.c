@@ -1,4 +1,4 @@
-/* error.c: the text of each code and the default settings, made from the two tables in bontebok.h. */
+/* error.c: the text of each code, and the default settings. Both come from the two tables in bontebok.h. */
 #include "bontebok.h"
 
 const char *bb_error_text(int code)

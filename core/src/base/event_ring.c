@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ms */
+/* ms between two reports of one kind of event */
 #define TELL_EVERY 1000
 
 static bool push(struct bb__event_ring *ring, const struct bb_event *event)
@@ -43,7 +43,7 @@ void bb__event_add_paced(struct bb__event_ring *ring, struct bb__event_pace *pac
 void bb__event_tell_rest(struct bb__event_ring *ring, struct bb__event_pace *pace, uint64_t now)
 {
     if (pace->left_out == 0 || now - pace->told < TELL_EVERY) return;
-    pace->left_out--; /* the event that is reported now is `latest` itself */
+    pace->left_out--; /* `latest` is reported now, so it does not count as left out */
     ring->left_out--;
     bb__event_add_paced(ring, pace, now, &pace->latest);
 }

@@ -1,6 +1,5 @@
-/* event_ring.h: events that the host should log, kept until the host asks for them. Each lane, the I/O thread
- * and the worker have a small ring. A ring is bounded, because a client must not be able to fill the memory
- * or the log. Not for the access log. */
+/* event_ring.h: a small ring of events that wait until the host logs them. Each lane, the I/O thread and the
+ * worker have a ring. The size is fixed, so that a client cannot fill the memory. Not for the access log. */
 #ifndef BB_EVENT_RING_H
 #define BB_EVENT_RING_H
 
@@ -11,34 +10,35 @@
 struct bb__event_ring {
     struct bb_event items[BB_EVENT_RING_MAX];
     unsigned first, count;
-    unsigned left_out; /* the sum over all paces of this ring; if it is 0, bb__event_tell_rest() has nothing
-                          to do */
+    unsigned left_out; /* sum of left_out over all paces of this ring; 0: bb__event_tell_rest() has nothing to
+                          do */
 };
 
 /* Adds an event. text: static. peer: may be NULL. If the ring is full, the event is dropped. */
 void bb__event_add(struct bb__event_ring *ring, int status, int error, const char *text, const char *peer);
 
-/* Adds an event that was taken out of another ring. If this ring is full, the event is dropped. */
+/* Adds an event of another ring. If this ring is full, the event is dropped. */
 void bb__event_put(struct bb__event_ring *ring, const struct bb_event *event);
 
-/* Limits events that a client can cause as often as it likes: one event of a kind is reported per second. The
- * others are counted, and the latest of the others is reported with the count. All zero: no event was
- * reported yet. */
+/* Limits one kind of event to one report per second, because a client can cause events as often as it likes.
+ * Events that are not reported are counted, and the last of them is kept for the next report. All zero: no
+ * event was reported yet. */
 struct bb__event_pace {
-    uint64_t told; /* ms, when an event was last reported */
+    uint64_t told; /* ms, last report */
     unsigned left_out;
-    struct bb_event latest; /* the latest event that was left out */
+    struct bb_event latest; /* the last event that was left out */
 };
 
-/* Adds the event if the last one of its kind is a second old, else counts it. now: bb__clock_ms(). */
+/* Adds the event if the last report of its kind is a second old. Otherwise counts it as left out. now:
+ * bb__clock_ms(). */
 void bb__event_add_paced(struct bb__event_ring *ring, struct bb__event_pace *pace, uint64_t now,
                          const struct bb_event *event);
 
-/* Reports the events that were left out, if the last report is a second old. Callers repeat this call,
- * because the last event of a kind may have been left out. */
+/* If events were left out and the last report is a second old, reports the last of these events with their
+ * number. Callers repeat this call, because no new event of the kind may come. */
 void bb__event_tell_rest(struct bb__event_ring *ring, struct bb__event_pace *pace, uint64_t now);
 
-/* Takes the oldest event. Returns BB_OK, or BB_AGAIN if there is none. */
+/* Takes the oldest event. Returns BB_OK; BB_AGAIN: there is no event. */
 int bb__event_take(struct bb__event_ring *ring, struct bb_event *event);
 
 #endif

@@ -1,118 +1,127 @@
-/* tuning.h: the constants of the core that were chosen by measurement. Each has its measurement and the
- * effect of a wrong value. Used by all layers above. Limits that a specification or the kernel sets are not
- * here.
+/* tuning.h: the constants of the core that were chosen by measurement. Each comment gives the measurement and
+ * the effect of a wrong value. Used by all other layers. Not for limits of a specification or of the kernel.
  *
- * "prototype" is the C program that docs/decisions/0008 describes: 4 workers, 64 connections, 2 virtual
- * processors. "mixed load" is 70 % of the workers' capacity: one request in a hundred takes 100 ms, the
+ * A "look" is one check of all lanes by the I/O thread. A "set" is the set of connections of one lane.
+ * "Prototype" is the C program of docs/decisions/0008, with 4 workers, 64 connections and 2 virtual
+ * processors. "Mixed load" is 70 % of the workers' capacity: one request in a hundred takes 100 ms, the
  * others take 1 ms. */
 #ifndef BB_TUNING_H
 #define BB_TUNING_H
 
-/* ---- the I/O thread's looks at the lanes ---- */
+/* ---- how often the I/O thread looks at the lanes ---- */
 
-/* ms. The time between two looks. A request is long when two looks in a row see it.
- * Prototype, mixed load, p99.9: 0.5 ms 140, 1 ms 142, 2 ms 145, 3 ms 148 ms (one queue, simulated: 135 ms).
- * Too small: the I/O thread takes connection sets that their lanes want back at once. Too large: the
- * connections of a busy lane wait that long. */
+/* ms between two looks. A request is long if two looks in a row see it. The I/O thread then takes the lane's
+ * set.
+ * Prototype, mixed load, p99.9: 140 ms with a tick of 0.5 ms, 142 with 1 ms, 145 with 2 ms, 148 with 3 ms.
+ * Simulation with one queue for all workers: 135 ms.
+ * Too small: the I/O thread takes sets that the lanes want back at once. Too large: the other connections of
+ * a busy lane wait that long. */
 #define BB_TICK 1
 
 /* ms. After BB_BRIEF_LOOKS looks that saw only short requests, the tick doubles, up to BB_TICK_MAX.
- * Prototype, CPU of 4 idle workers: 3.0 % of a processor with a fixed tick of 1 ms, 0 with BB_TICK_MAX and
- * BB_QUIET_LOOKS. At 1,000 requests a second: 3.6 % and 2.1 %. Too large: the first long request after many
- * short ones is seen that much later. */
+ * Prototype, CPU time of 4 workers. Idle: 3.0 % of a processor with a fixed tick of 1 ms, 0 % with
+ * BB_TICK_MAX and BB_QUIET_LOOKS. At 1,000 requests a second: 3.6 % with the fixed tick, 2.1 % with the two
+ * constants.
+ * Too large: after many short requests, the I/O thread notices a long request that much later. */
 #define BB_TICK_MAX    4
 #define BB_BRIEF_LOOKS 16
 
-/* After this many looks in a row without a new request, the I/O thread sleeps until a lane wakes it.
- * BB_TICK_MAX has the measurement. Too small: a lane raises an eventfd more often, which costs it 0.5 to 6
- * us. Too large: an idle worker wakes up. */
+/* After this many looks in a row without a new request, the I/O thread sleeps until a lane wakes it. The
+ * measurement is at BB_TICK_MAX. Too small: a lane has to wake the I/O thread more often, which takes 0.5 to
+ * 6 us each time. Too large: the I/O thread of an idle worker wakes up for nothing. */
 #define BB_QUIET_LOOKS 2
 
-/* Lanes stop accepting while another process is idle. They accept again after this many looks in a row at
- * which no other process is idle. A process that serves a short request is busy for only a moment. Too small:
- * lanes begin and stop to accept at each such moment. Too large: they accept that many ticks too late. */
+/* While a lane has a long request and another process is idle, the worker does not accept connections. The
+ * worker accepts again after this many looks in a row that see no idle process. A process with a short
+ * request is busy only for a moment. Too small: the worker stops and restarts accepting at each short request
+ * of another process. Too large: the worker accepts that many ticks too late. */
 #define BB_BUSY_LOOKS 3
 
 /* ---- accepting (lane_accept.c) ---- */
 
-/* After this many accepts in a row, or this many responses in a row on one connection, other connections come
- * first. At most BB_BATCH, the number of events that one look at the poller reports. Too small: more looks at
- * the poller. Too large: other connections wait for that many requests. */
+/* Maximum of accepts in a row, and of responses in a row on one connection. Then other connections are
+ * served. At most BB_BATCH, the number of events that one epoll_wait() reports. Too small: more calls of
+ * epoll_wait(). Too large: other connections wait for that many requests. */
 #define BB_IN_A_ROW 16
 
-/* A streak is a row of accepts from one accept queue. If the last streak had one connection, only one of this
- * many streaks tries a second accept4.
- * Prototype, one client, a connection per request; CPU per request above the plain socket calls: 5.1 us with
- * a second accept4 each time and 3.4 us with this (TCP), 5.9 and 4.4 us (unix). No difference under full
- * load. Too small: a second accept4 often finds nothing. Too large: it takes that many connections to notice
- * a crowd of clients. */
+/* After an accept, a lane calls accept4 again if the listener's previous event gave two or more connections.
+ * Otherwise it calls accept4 again only for one of this many events.
+ * Prototype, one client, one connection per request: CPU per request in addition to the plain socket calls.
+ * TCP: 5.1 us if accept4 is always called again, 3.4 us with this constant. Unix socket: 5.9 us if always,
+ * 4.4 us with this constant. Under full load there is no difference.
+ * Too small: the second accept4 often finds nothing. Too large: the lane needs that many events to notice a
+ * crowd of clients. */
 #define BB_PROBE_EVERY 8
 
 /* ---- taking a set back (set_owner.c) ---- */
 
-/* How often a lane reads the owner's word before it sleeps until the I/O thread gives the set back. Taking a
- * set back takes 7 to 9 us, system calls included, and 90 to 124 us if the I/O thread lost its processor in a
- * step. More reads do not help then. Too small: the lane sleeps although the step ends at once. Too large:
- * the lane wastes its processor. */
+/* If the I/O thread is using a set that the lane wants back, the lane reads the owner's word this many times
+ * before it sleeps. Taking a set back takes 7 to 9 us, system calls included. It takes 90 to 124 us if the
+ * I/O thread has lost its processor; in this case more reads do not help. Too small: the lane sleeps although
+ * the set is free at once. Too large: the lane wastes CPU time. */
 #define BB_OWNER_SPINS 200
 
 /* ---- requests that wait (conn_admission.c, io_step.c, lane_shared.c) ---- */
 
-/* us. max_queue counts as reached only when the first request of the queue has waited for this time. Until
- * then a woken lane may be about to take that request. A message takes 4 us, and up to 37 us if the receiver
- * sleeps on another processor. On a busy processor a woken lane runs up to 10 ms later. Too small: requests
- * are rejected that an idle lane would take. Too large: requests that cannot be served are held that long. */
+/* us. max_queue counts as reached only when the first request of the shared queue has waited for this time.
+ * Before that time, a lane that was woken may still take the request. A message takes 4 us, and up to 37 us
+ * if the receiver sleeps on another processor. On a busy processor a woken lane runs up to 10 ms later. Too
+ * small: requests are rejected although an idle lane would take them. Too large: requests that will be
+ * rejected wait that long. */
 #define BB_SETTLED 10000
 
-/* ms. If a connection or a request waits for this time although lanes are idle, their process is stopped or
- * was killed. These lanes then do not count as idle until they move. At least three times BB_SETTLED. Too
- * small: a lane that is late counts as busy for a moment. Too large: requests wait that long for a stopped
- * process. */
+/* ms. If a connection or a request waits for this time although lanes are idle, the process of these lanes is
+ * frozen (SIGSTOP) or was killed. These lanes do not count as idle until they run again. At least three times
+ * BB_SETTLED. Too small: an idle lane that runs late counts as busy for a moment. Too large: requests wait
+ * that long for a frozen process. */
 #define BB_PROMPT 50
 
-/* ---- sharing the requests that one look finds (lane_share.c) ---- */
+/* ---- passing on requests that come together (lane_share.c) ---- */
 
-/* us. Passing a connection on costs the sender and the receiver 4 us each. A lane passes requests on at once
- * if they take longer than this on average. Prototype, 8 connections, all requests 0.9 ms, p99: 2.02 ms with
- * sharing, up to 1,648 ms without (one queue: 1.58). Too small: short requests pay for being passed on. Too
- * large: requests wait behind each other while lanes are idle. */
+/* us. If several requests come together, and requests take longer than this on average, the lane passes them
+ * on to idle lanes at once. Passing a connection on costs 4 us in the sender and 4 us in the receiver.
+ * Prototype, 8 connections, all requests 0.9 ms, p99: 2.02 ms with this constant, up to 1,648 ms if requests
+ * are not passed on, 1.58 ms with one queue. Too small: for short requests, passing on costs more than it
+ * saves. Too large: requests wait for one lane while other lanes are idle. */
 #define BB_SHARE_WORTH 100
 
-/* us. If each look within this time has found several requests, a lane passes one connection on, even if
- * requests are shorter than BB_SHARE_WORTH: all connections may have come to this lane. Too small:
- * connections change their lane too often. Too large: they stay on one lane for longer. */
+/* us. If each epoll_wait() of a lane has found several events for this time, the lane passes one connection
+ * on, even if its requests are shorter than BB_SHARE_WORTH. Otherwise one lane could keep all connections.
+ * Too small: connections change their lane too often. Too large: one lane has too many connections for
+ * longer. */
 #define BB_SHARE_CROWDED 5000
 
-/* us. The events of a lane's last look are out of date after this time, and the lane looks again.
- * bench/mixed, kept alive, p99 of the short requests, compared with one queue: 1.2 to 1.5 times as long
- * without a second look, 1.07 times with it. Too small: more looks. Too large: requests overtake earlier
- * requests of another lane. */
+/* us. The events of a lane's last epoll_wait() are out of date after this time, and the lane calls
+ * epoll_wait() again. bench/mixed with keep-alive, p99 of the short requests, compared with one queue: 1.2 to
+ * 1.5 times as long without the second call, 1.07 times as long with it. Too small: more calls. Too large:
+ * the lane's requests overtake earlier requests of another lane. */
 #define BB_SHARE_STALE 200
 
 /* ---- even shares of new connections (lane_spread.c) ---- */
 
-/* A lane that has served this many requests more than the mean of all lanes goes to the end of the wait queue
- * for new connections. After a mean of BB_SPREAD_MEMORY requests, a lane halves its counts.
- * bench/spread at a tenth of the load: a lane has 93 to 107 % of an even share. When each lane took 64
- * connections in turn, without a comparison, one worker of four had up to 210 %. Too small: more system
- * calls, two for each move to the end. Too large: shares differ by that many requests. */
+/* If a lane has served this many requests more than the mean of all lanes, it goes to the end of the kernel's
+ * wait queue for new connections. When the mean is BB_SPREAD_MEMORY requests, the lane halves its counts.
+ * bench/spread at a tenth of the full load: a lane has 93 to 107 % of an even share. If each lane takes 64
+ * connections in turn, without a comparison, one worker of four has up to 210 %. Too small: more system
+ * calls, two each time that a lane goes to the end. Too large: shares differ by that many requests. */
 #define BB_SPREAD_LEAD   16
 #define BB_SPREAD_MEMORY 256
 
 /* ---- a lane and its host's lock (lane_turn.c) ---- */
 
-/* us. A lane serves further requests for this time although other threads wait for the host's lock.
- * Hello world with 5 threads: 11.4 us of CPU per request with 0, 8.4 us with 1000, and 8.4 us if no lane ever
- * gives way. The p99 of requests of 1 to 2 ms is the same with 0 and 1000. Too small: the change of threads
- * costs CPU. Too large: other threads wait that long. */
+/* us. While other threads wait for the host's lock, a lane serves requests for this time before it releases
+ * the lock. Hello world with 5 threads, CPU per request: 11.4 us with 0, 8.4 us with 1000, 8.4 us without a
+ * limit. For requests of 1 to 2 ms, the p99 is the same with 0 and with 1000. Too small: switching between
+ * threads costs CPU. Too large: other threads wait that long. */
 #define BB_TURN 1000
 
 /* ---- a client that reads slowly (reply_wait.c) ---- */
 
-/* A lane waits for its client for BB_MOMENT (ms) before it writes a response to a file. BB_MOMENT_PER_MIB
- * (us) is added for each MiB that the client has taken. A large file to a proxy over a unix socket: 2.6 to
- * 3.0 GB/s with this, 1.0 to 1.9 GB/s if each response that does not fit in memory goes to a file at once.
- * Too small: quick clients pay for a file. Too large: a slow client keeps the lane that long. */
+/* A lane waits BB_MOMENT (ms) for its client before it writes a response to a file. It waits
+ * BB_MOMENT_PER_MIB (us) longer for each MiB that the client has taken. A large file to a proxy over a unix
+ * socket: 2.6 to 3.0 GB/s with these waits. Without a wait, each response that does not fit in memory goes to
+ * a file at once: 1.0 to 1.9 GB/s. Too small: responses to fast clients go to files. Too large: a slow client
+ * blocks the lane that long. */
 #define BB_MOMENT         1
 #define BB_MOMENT_PER_MIB 1000
 

@@ -93,18 +93,18 @@ static bool over_max_body(const struct bb__conn_context *context, uint64_t lengt
     return context->settings->max_body > 0 && length > context->settings->max_body;
 }
 
-/* Tells whether the announced size of a chunk cannot fit. The body is then rejected at once, as for a
- * Content-Length. */
+/* Returns whether the announced size of a chunk exceeds the spool's budget. If so, the body is rejected
+ * before the chunk has come. */
 static bool announces_too_much(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     uint64_t announced = conn->body.announced, here = conn->spool.length;
     return announced > here && !bb__spool_would_fit(context->spool_budget, announced - here);
 }
 
-/* Decodes body bytes into the spool. *used: how many of the bytes belong to the body. Returns BB_OK when
- * the body is complete, BB_AGAIN, a status to send, or an error of the spool (negative). All runs of body
- * bytes are first moved together inside `bytes` and then appended at once. Otherwise chunks of one byte
- * would cost a write(2) each. */
+/* Decodes body bytes into the spool. *used: bytes that belong to the body. Returns BB_OK: the body is
+ * complete; BB_AGAIN: the body is incomplete; 400 or more: the status to send; negative: an error of the
+ * spool. The data of all chunks is first moved together inside `bytes`, so that one write(2) appends it. One
+ * write(2) per chunk would be slow for chunks of one byte. */
 static int take_body(struct bb__conn *conn, struct bb__conn_context *context, char *bytes, size_t len,
                      size_t *used)
 {
@@ -148,8 +148,8 @@ static enum bb__conn_next await_body(struct bb__conn *conn, struct bb__conn_cont
     return BB_CONN_WAIT;
 }
 
-/* The head is complete (context->head): takes in the body bytes that are here, and decides whether to wait
- * for more. */
+/* context->head is a complete head. Serves the request if its body has come, else moves the body bytes from
+ * `in` to the spool and waits for more. */
 static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_context *context)
 {
     const struct bb_head *head = &context->head;
@@ -178,7 +178,8 @@ static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_cont
     return code == BB_OK ? serve(conn, context) : await_body(conn, context);
 }
 
-/* If bytes have come that were not read yet, the body may be fast enough. */
+/* While the socket has unread bytes, min_body_rate is not checked: body_received does not count these
+ * bytes. */
 static bool body_too_slow(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     const struct bb_settings *settings = context->settings;
@@ -190,8 +191,9 @@ static bool body_too_slow(const struct bb__conn *conn, const struct bb__conn_con
 
 /* ---- head ---- */
 
-/* Parses the buffer. An incomplete head is parsed again only if it may have ended (see bb__head_ended()), or
- * if it has doubled in size (a limit may be exceeded). So a head that comes in small pieces costs O(n). */
+/* Parses the buffer. An incomplete head is parsed again only if its end may have come (bb__head_ended()), or
+ * if its size has doubled, because it may now exceed a limit. So a head that comes in small pieces costs
+ * O(n). */
 static int parse_head(struct bb__conn *conn, struct bb__conn_context *context)
 {
     const char *bytes = bb__buf_bytes(&conn->in);
@@ -205,7 +207,6 @@ static int parse_head(struct bb__conn *conn, struct bb__conn_context *context)
                           &conn->head_len);
 }
 
-/* The head is still in the buffer, but context->head may be another connection's by now. */
 bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *context)
 {
     size_t len = conn->head_len > 0 ? conn->head_len : bb__buf_len(&conn->in);
@@ -240,7 +241,7 @@ static enum bb__conn_next read_head(struct bb__conn *conn, struct bb__conn_conte
     if (!conn->in.data)
         code = bb__buf_pool_get(&context->buf_pool, &conn->in);
     else if (bb__buf_room(&conn->in) == 0)
-        code = bb__buf_reserve(&conn->in, BB_BUF_POOL_SIZE / 4); /* moves the rest of a pipeline, or grows */
+        code = bb__buf_reserve(&conn->in, BB_BUF_POOL_SIZE / 4); /* moves bytes to the front, or grows */
     if (code != BB_OK) return BB_CONN_CLOSE;
 
     size_t got;
@@ -302,8 +303,8 @@ enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_cont
     }
 }
 
-/* The header timeout is over: reads all bytes of the head that have come. The limits of the head bound the
- * loop. */
+/* The header timeout has expired: reads all bytes of the head that have come. The size limits of a head end
+ * the loop. */
 static enum bb__conn_next read_whole_head(struct bb__conn *conn, struct bb__conn_context *context)
 {
     enum bb__conn_next next;
@@ -324,7 +325,7 @@ enum bb__conn_next bb__conn_on_timeout(struct bb__conn *conn, struct bb__conn_co
                                   : bb__conn_on_ready(conn, context, BB_INTEREST_READ | BB_INTEREST_WRITE);
     if (next != BB_CONN_WAIT) return next;
 
-    /* A further byte does not extend the time of a head. */
+    /* New bytes do not extend the header timeout. */
     if (head_begun && conn->state == BB_CONN_HEAD) return bb__conn_reject(conn, context, 408);
     if (conn->timeout.kind != BB_TIMEOUT_NONE) return BB_CONN_WAIT;
     if (conn->state == BB_CONN_BODY) {
@@ -333,5 +334,5 @@ enum bb__conn_next bb__conn_on_timeout(struct bb__conn *conn, struct bb__conn_co
         return BB_CONN_WAIT;
     }
     if (conn->state == BB_CONN_FLUSH && bb__conn_check_taking(conn, context)) return BB_CONN_WAIT;
-    return BB_CONN_CLOSE; /* it sent no request, reads nothing, or was idle for long enough */
+    return BB_CONN_CLOSE; /* the FRESH, KEEPALIVE, LINGER or WRITE timeout has expired */
 }

@@ -1,20 +1,20 @@
-/* conn.h: one connection. It reads and writes its socket, and keeps unfinished input and output. It never
- * waits and never touches the poller: each call returns the next step, and `want` is what to wait for. Used
- * by lanes and the I/O thread.
+/* conn.h: one connection: reads and writes the socket, and stores incomplete requests and unsent responses.
+ * No function here waits or uses the poller. Each call returns the next step, and conn->want has the events
+ * that the caller waits for. Used by lanes (one per host thread) and the I/O thread.
  *
  *     HEAD    -> SERVED  the request is complete
  *             -> BODY    the head is complete, the body is not
  *             -> FLUSH   rejected
  *     BODY    -> SERVED  the request is complete
- *             -> FLUSH   rejected, also if the client is too slow
+ *             -> FLUSH   rejected, for example because the client is too slow
  *     SERVED  -> FLUSH   the response is complete
  *     FLUSH   -> HEAD    all is sent, and the connection is kept alive
  *             -> LINGER  all is sent, but the client may still be sending
- *             -> closed  all is sent
- *     LINGER  -> closed  the client has closed the connection, or the timeout is over
+ *             -> closed  all is sent, and LINGER is not needed
+ *     LINGER  -> closed  the client has closed the connection, or the timeout has expired
  *
- * A new connection is in HEAD. FLUSH is skipped if the socket takes everything at once. In any state the
- * connection is closed if the client is gone. */
+ * A new connection is in HEAD. FLUSH is skipped if the socket takes all bytes at once. If the client is gone,
+ * the connection is closed in any state. */
 #ifndef BB_CONN_H
 #define BB_CONN_H
 
@@ -45,62 +45,62 @@ struct bb__source {
 enum bb__conn_state {
     BB_CONN_HEAD,   /* idle, or in the middle of a head */
     BB_CONN_BODY,   /* the head is complete and stays in `in`; the body goes to the spool */
-    BB_CONN_SERVED, /* the host has the request */
+    BB_CONN_SERVED, /* the request is complete: it waits for a lane, or the host has it */
     BB_CONN_FLUSH,  /* the response is complete; the client has not taken all of it */
-    BB_CONN_LINGER, /* the response is sent; half closed; input is dropped */
+    BB_CONN_LINGER, /* the response is sent, and the socket is half closed; input is dropped */
 };
 
 /* The caller's next step. */
 enum bb__conn_next {
     BB_CONN_WAIT,    /* wait for conn->want or the timeout */
     BB_CONN_REQUEST, /* context->head and the body are complete: serve the request */
-    BB_CONN_AGAIN,   /* `in` has bytes of another request: call bb__conn_advance() in its turn */
-    BB_CONN_CLOSE,   /* end the connection */
+    BB_CONN_AGAIN,   /* `in` has bytes of the next request: call bb__conn_advance() or bb__conn_resume() */
+    BB_CONN_CLOSE,   /* close the connection */
 };
 
 struct bb__conn {
     struct bb__source source;
     int fd;
     uint8_t state;       /* enum bb__conn_state */
-    uint8_t listener;    /* number of the listener that accepted it */
-    bool tcp;            /* else a unix socket */
-    bool keep_alive;     /* FLUSH is followed by HEAD; else the connection ends */
-    bool linger;         /* it ends with LINGER, because the client may still be sending */
-    bool large;          /* the response did not leave in one small send */
+    uint8_t listener;    /* number of the listener */
+    bool tcp;            /* false: a unix socket */
+    bool keep_alive;     /* FLUSH is followed by HEAD; false: the connection ends */
+    bool linger;         /* LINGER comes before the close, because the client may still be sending */
+    bool large;          /* false: one small send was the whole response */
     bool head_method;    /* the method of the request is HEAD */
-    bool body_in_buffer; /* the whole body is behind the head in `in` */
-    bool registered;     /* the poller knows it (conn_set.c) */
-    bool useless;        /* it was passed on, and this worker cannot serve its request */
-    bool moved;          /* another process had it, and children of that process may have its descriptor */
+    bool body_in_buffer; /* the whole body is in `in`, after the head */
+    bool registered;     /* the poller watches fd (conn_set.c) */
+    bool useless;        /* this worker cannot serve the connection, which another worker has passed on */
+    bool moved;          /* came through the shared queue: children of the sender may have copies of fd */
     uint32_t want;       /* enum bb__interest: what to wait for */
     uint32_t interest;   /* what the poller waits for (conn_set.c) */
 
     struct bb__timeout timeout;
     struct bb__conn *previous, *next; /* all connections of the set (conn_set.c) */
-    struct bb__conn *next_ready;      /* the next connection that needs no event to continue (conn_set.c) */
+    struct bb__conn *next_ready; /* next in the ready list: connections that need no event (conn_set.c) */
     bool is_ready;
 
-    struct bb__buf in;  /* a head, then the bytes behind it */
+    struct bb__buf in;  /* a head and the bytes after it */
     struct bb__buf out; /* response bytes that the socket has not taken; response_spool may have more */
     struct bb__response_spool response_spool;
-    size_t head_len;         /* of the current request */
-    size_t head_seen,        /* bytes of an incomplete head that were searched for its end */
-        head_parsed;         /* bytes of an incomplete head that were parsed */
-    int untaken;             /* bb__sock_untaken() when the client last took some of `out` */
-    uint64_t served;         /* requests handed out */
-    uint64_t ready_at;       /* us, since when its request could be served; 0: it is served at once */
-    uint64_t queued_at;      /* us, since when the request waits, if later than ready_at (conn_admission.c) */
-    uint64_t linger_began;   /* ms */
+    size_t head_len;       /* bytes of the current request's head */
+    size_t head_seen,      /* bytes of an incomplete head that were searched for its end */
+        head_parsed;       /* bytes of an incomplete head that were parsed */
+    int untaken;           /* value of bb__sock_untaken() when the client last took some of `out` */
+    uint64_t served;       /* complete requests so far */
+    uint64_t ready_at;     /* us, when the current request came; 0: it need not wait */
+    uint64_t queued_at;    /* us; the wait begins at the later of ready_at and queued_at (conn_admission.c) */
+    uint64_t linger_began; /* ms, when LINGER began */
     uint64_t write_progress; /* ms, when the client was last seen to take some of `out` */
-    uint64_t unsent_since;   /* ms, since when response bytes wait for the client; 0: none wait */
-    uint64_t owed;           /* bytes that the client could take since unsent_since */
-    size_t counted;          /* bytes in memory that the worker's total includes */
+    uint64_t unsent_since;   /* ms, when response bytes began to wait for the client; 0: no bytes wait */
+    uint64_t owed;           /* taken and untaken bytes since unsent_since */
+    size_t counted;          /* bytes of this connection that spool_budget->unsent includes */
 
     struct bb__body body;
     struct bb__spool spool;
-    uint64_t body_began, /* ms */
+    uint64_t body_began, /* ms, when the connection entered BODY */
         body_progress,   /* ms, when body bytes last came */
-        body_received;   /* bytes on the wire */
+        body_received;   /* bytes on the wire, with the framing of chunks */
 
     char peer[BB_PEER_MAX];
 };
@@ -110,7 +110,7 @@ static inline struct bb__conn *bb__conn_of_timeout(struct bb__timeout *timeout)
     return (struct bb__conn *)((char *)timeout - offsetof(struct bb__conn, timeout));
 }
 
-/* Returns the response bytes that the socket has not taken: in `out` and in `response_spool`. */
+/* Returns how many response bytes the socket has not taken: those in `out` and in `response_spool`. */
 static inline uint64_t bb__conn_unsent(const struct bb__conn *conn)
 {
     return bb__buf_len(&conn->out) + bb__response_spool_len(&conn->response_spool);
@@ -122,7 +122,7 @@ static inline bool bb__conn_has_unsent(const struct bb__conn *conn)
     return conn->unsent_since > 0;
 }
 
-/* Notes since when the connection's request waits, because other requests are served first. */
+/* Other requests are served first: sets ready_at to the current time unless it is set. */
 static inline void bb__conn_has_to_wait(struct bb__conn *conn)
 {
     if (conn->ready_at == 0) conn->ready_at = bb__clock_us();
@@ -131,10 +131,10 @@ static inline void bb__conn_has_to_wait(struct bb__conn *conn)
 enum bb__conn_end {
     BB_CONN_END_CLOSE,
     BB_CONN_END_RESET,   /* the client must notice that its response is incomplete */
-    BB_CONN_END_ABANDON, /* in this process only: another process has the connection */
+    BB_CONN_END_ABANDON, /* close only this descriptor: the connection has been passed on */
 };
 
-/* Returns how the connection must end if it ends now. */
+/* Returns how to end the connection now. */
 static inline enum bb__conn_end bb__conn_end_of(const struct bb__conn *conn)
 {
     return bb__conn_unsent(conn) > 0 ? BB_CONN_END_RESET : BB_CONN_END_CLOSE;
@@ -151,9 +151,9 @@ enum bb__fault {
     BB_FAULT_CROWDED,    /* MaxConnections, or no descriptors are left */
     BB_FAULT_QUEUE_FULL, /* MaxQueue */
     BB_FAULT_QUEUE_TIME, /* QueueTimeout */
-    BB_FAULT_UNWATCHED,  /* no room in epoll */
+    BB_FAULT_UNWATCHED,  /* epoll cannot watch the connection */
     BB_FAULT_UNSENT,     /* the request cannot be passed on */
-    BB_FAULT_USELESS,    /* passed on by a worker with other listeners or limits, or of another version */
+    BB_FAULT_USELESS,    /* passed on by a worker of another version or configuration */
     BB_FAULTS,
 };
 
@@ -168,36 +168,36 @@ struct bb__conn_context {
     struct bb__spool_budget *spool_budget;
     struct bb__head_limits head_limits;
     struct bb__field_names *names;
-    struct bb_field *fields; /* head_limits.max_fields of them */
+    struct bb_field *fields; /* an array of head_limits.max_fields */
     struct bb_head head;     /* the last complete head that was parsed */
     struct bb__buf_pool buf_pool;
-    char *scratch; /* BB_SCRATCH_SIZE: body bytes on their way to the spool, discarded bytes */
+    char *scratch; /* BB_SCRATCH_SIZE bytes: for body bytes that go to the spool, and for dropped input */
     struct bb__date date;
-    struct bb__timeouts *timeouts; /* of the set whose connections are handled now */
+    struct bb__timeouts *timeouts; /* timeouts of the set that is handled now */
     struct bb__event_ring events;
     struct bb__event_pace fault_events[BB_FAULTS];
-    uint64_t now;                               /* bb__clock_ms() at the last look at the poller */
+    uint64_t now;                               /* bb__clock_ms(), read after each epoll_wait */
     struct bb__access_log *log;                 /* NULL: there is no access log */
-    const struct bb__conn_admission *admission; /* NULL: requests may wait without limits */
+    const struct bb__conn_admission *admission; /* NULL: no limits on waiting requests */
     const uint16_t *ports;                      /* by listener number; 0: no port */
     const uint64_t *addresses;                  /* by listener number: bb__sock_address() */
-    const uint64_t *listeners; /* one bit per listener number; complete when the first lane begins */
-    uint64_t read_at; /* us, when the bytes that are read now had come; 0: their request is served at once */
-    bool draining;
+    const uint64_t *listeners; /* one bit per listener number; constant after the first lane was made */
+    uint64_t read_at; /* us, the value for ready_at of requests that are read now; 0: they need not wait */
+    bool draining;    /* the worker is to end gracefully */
 };
 
 #define BB_SCRATCH_SIZE (64 * 1024)
 
-/* ms. min_body_rate applies only after this time, because slow start may delay the first bytes. */
+/* ms. min_body_rate applies only after this time, because TCP slow start may delay the first bytes. */
 #define BB_RATE_AFTER 10000
 
-/* Bytes by which a reading client may be behind min_body_rate, because the kernel counts what the client has
- * taken only in steps of this size. */
+/* This number of bytes is added to the bytes that a client has taken, before the rate of the client is
+ * compared with min_body_rate. The kernel counts taken bytes only in steps of this size. */
 #define BB_RATE_CREDIT (64 * 1024)
 
 /* ms. Limits for LINGER, and times between two checks in BODY and FLUSH. */
-#define BB_LINGER_TIME   3000  /* LINGER ends so long after the client last sent or took something */
-#define BB_LINGER_MAX    30000 /* LINGER ends after this time in any case */
+#define BB_LINGER_TIME   3000  /* LINGER ends when the client has sent and taken nothing for this time */
+#define BB_LINGER_MAX    30000 /* the longest LINGER */
 #define BB_BODY_TICK_MAX 1000
 #define BB_WRITE_TICK    10000 /* if there is no write_timeout */
 static inline uint64_t bb__conn_write_tick(uint64_t write_timeout)
@@ -207,14 +207,14 @@ static inline uint64_t bb__conn_write_tick(uint64_t write_timeout)
 
 void bb__conn_set_durations(struct bb__timeouts *timeouts, const struct bb_settings *settings);
 
-/* Takes over fd. Returns NULL when out of memory; then fd stays the caller's. */
+/* The connection owns fd from now on. Returns NULL when out of memory: the caller still owns fd. */
 struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context);
 
-/* Frees everything and ends the connection. */
+/* Frees the connection, and closes its socket as `end` says. */
 void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_end end);
 
-/* For `time` ms nobody could look at the connection. This time does not count against the client. The caller
- * puts off the timeouts. */
+/* The server was too busy, or was frozen (SIGSTOP), for `time` ms: this time does not count against the
+ * client. The caller also calls bb__timeout_put_off(). */
 static inline void bb__conn_excuse(struct bb__conn *conn, uint64_t time)
 {
     conn->body_began += time;
@@ -224,21 +224,21 @@ static inline void bb__conn_excuse(struct bb__conn *conn, uint64_t time)
     if (conn->state != BB_CONN_SERVED && conn->unsent_since > 0) conn->unsent_since += time;
 }
 
-/* The socket is ready: reads input, and sends bytes that wait. events: a mask of enum bb__interest. */
+/* The socket is ready: reads input, or sends unsent bytes. events: a mask of enum bb__interest. */
 enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_context *context,
                                      uint32_t events);
 
-/* Parses bytes that are already in the buffer. */
+/* Parses the bytes in `in`. */
 enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* The connection's timeout is over, and is not set any more. */
+/* The connection's timeout has expired, and the caller has cleared it. */
 enum bb__conn_next bb__conn_on_timeout(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* Parses the connection's complete head into context->head again. False: the head is not valid in this
- * worker. */
+/* Parses the connection's complete head into context->head again. False: this worker's settings do not allow
+ * the head. */
 bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* Notes whether the method is HEAD. context->head must be the connection's head. */
+/* Sets head_method. context->head must be the connection's head. */
 static inline void bb__conn_note_method(struct bb__conn *conn, const struct bb__conn_context *context)
 {
     const struct bb_slice *method = &context->head.method;
@@ -247,12 +247,12 @@ static inline void bb__conn_note_method(struct bb__conn *conn, const struct bb__
 
 /* conn_fault.c */
 
-/* Logs why the host never sees a request. error: errno, or 0. Returns the status to send. */
+/* Logs why the host never sees a request. error: errno, or 0. Returns the status to send; 0: none. */
 int bb__conn_report_fault(const struct bb__conn *conn, struct bb__conn_context *context, enum bb__fault fault,
                           int error);
 
-/* SERVED: returns whether the client has closed the connection. If so, logs this, and the caller closes the
- * connection, too. */
+/* Returns whether the client of a SERVED connection has closed the connection. If so, logs the fact, and the
+ * caller closes the connection. */
 bool bb__conn_check_client_gone(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* For the logs, as in nginx. It is never sent. */
@@ -260,21 +260,21 @@ bool bb__conn_check_client_gone(struct bb__conn *conn, struct bb__conn_context *
 
 /* conn_request.c */
 
-/* Continues a connection that was passed on, or whose complete request has waited. If the client has closed
- * the connection, the request is not served. */
+/* Continues a connection that came through the shared queue, or that was in the ready list (conn_set.h). If
+ * the client has closed the connection, the request is not served. */
 enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* SERVED: fills in the request for the host. */
+/* Fills in the request of a SERVED connection for the host. */
 void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *context,
                            struct bb_request *request);
 
-/* In conn_proxy_time.c: returns us since a trusted proxy got the request. context->head must be its head,
- * with has_start. Returns 0 if no trusted proxy has sent the time. */
+/* In conn_proxy_time.c: returns how long ago a trusted proxy received the request, in us; 0: unknown.
+ * context->head must be the request's head, and its has_start must be true. */
 uint64_t bb__conn_proxy_time(const struct bb__conn *conn, const struct bb__conn_context *context);
 
 /* conn_send.c */
 
-/* Returns whether no more response bytes may be kept in memory. */
+/* Returns whether no more response bytes of this connection may be kept in memory. */
 static inline bool bb__conn_is_behind(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     size_t len = bb__buf_len(&conn->out);
@@ -286,35 +286,35 @@ static inline bool bb__conn_is_behind(const struct bb__conn *conn, const struct 
 /* Updates the worker's total of response bytes in memory. */
 void bb__conn_count_memory(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* Notes that `more` further bytes wait for the client. */
+/* `more` bytes were added to those that wait for the client: updates unsent_since and owed. */
 void bb__conn_note_owed(struct bb__conn *conn, struct bb__conn_context *context, uint64_t more);
 
-/* Returns the bytes per second that the client has taken since bytes began to wait for it. Bytes in the
- * kernel's buffer do not count as taken, but BB_RATE_CREDIT does. */
+/* Returns how fast the client has taken bytes since unsent_since, in bytes per second. Bytes in the kernel's
+ * buffer do not count as taken. BB_RATE_CREDIT is added to the taken bytes. */
 uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now);
 
-/* Returns whether the client is slower than min_body_rate. False during the first BB_RATE_AFTER ms.
- * BB_RATE_CREDIT counts as taken. */
+/* Returns whether the client takes less than min_body_rate. False during the first BB_RATE_AFTER ms.
+ * BB_RATE_CREDIT is added to the taken bytes. */
 bool bb__conn_takes_too_slowly(const struct bb__conn *conn, const struct bb__conn_context *context);
 
-/* Sends the bytes that wait. BB_OK: all of them; BB_AGAIN: the socket is full, or it is the turn of other
- * connections; BB_EGONE, also if bytes cannot be read back from the file. */
+/* Sends unsent bytes. BB_OK: all are sent; BB_AGAIN: the socket is full, or other connections come first;
+ * BB_EGONE: the client is gone, or the file of response_spool cannot be read. */
 int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* Enters FLUSH, or stays there after the client has taken something. write_timeout begins again. */
+/* Enters FLUSH, or stays in FLUSH because the client has taken bytes. write_timeout begins again. */
 enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* FLUSH: checks whether the client takes something. False: the client has taken nothing for write_timeout. */
+/* Checks in FLUSH whether the client takes bytes. False: the client has taken nothing for write_timeout. */
 bool bb__conn_check_taking(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* The whole response is sent: enters the next state, and returns the next step. */
 enum bb__conn_next bb__conn_after_response(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* SERVED, and the whole response is sent or in `out`: drops the request. conn->keep_alive tells whether the
- * connection ends when all is sent. */
+/* Drops the request of a SERVED connection. Its whole response is sent, or is in `out` and `response_spool`.
+ * The caller has set conn->keep_alive. */
 enum bb__conn_next bb__conn_response_done(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* LINGER: reads input and drops it. */
+/* Reads input in LINGER and drops it. */
 enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* Sends "100 Continue" (RFC 9110 10.1.1). BB_OK or BB_EGONE. */
@@ -322,21 +322,22 @@ int bb__conn_say_continue(struct bb__conn *conn, struct bb__conn_context *contex
 
 /* conn_reject.c */
 
-/* Sends an error response to a request that the host never sees. Then closes so that the client can read
- * the response (RFC 9112 9.6). Bytes behind the request are never parsed as a request. */
+/* Sends an error response to a request that the host never sees. Then lingers, so that the client can read
+ * the response (RFC 9112 9.6). Bytes after the request are never parsed. */
 enum bb__conn_next bb__conn_reject(struct bb__conn *conn, struct bb__conn_context *context, int status);
 enum bb__conn_next bb__conn_reject_with(struct bb__conn *conn, struct bb__conn_context *context,
                                         const struct bb__h1_error *error);
 
-/* In conn_admission.c: returns us, since when the complete request waits; 0: no request has to wait. */
+/* In conn_admission.c: returns when the complete request began to wait, in us; 0: no complete request
+ * waits. */
 uint64_t bb__conn_waits_since(const struct bb__conn *conn);
 
-/* In conn_log.c: writes the access log's line while the request is still in `in`. */
+/* In conn_log.c: writes the access log's line for a rejected request, which must still be in `in`. */
 void bb__conn_log_rejected(const struct bb__conn *conn, struct bb__conn_context *context,
                            const struct bb__h1_error *error);
 
-/* In conn_log.c: writes the line of a request that is past request_timeout. duration: us, since the request
- * had come. */
+/* In conn_log.c: writes the access log's line for a request that is past request_timeout. duration: us since
+ * the request came. */
 void bb__conn_log_overdue(const struct bb__conn *conn, struct bb__conn_context *context,
                           const struct bb__h1_error *error, const struct bb_request *request,
                           uint64_t duration);

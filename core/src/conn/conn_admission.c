@@ -4,8 +4,8 @@
 
 /* ---- how long ---- */
 
-/* Returns us, since when the request waits. 0 for a request that is served at once, even if an earlier
- * request on the connection had to wait. */
+/* Returns when the request began to wait, in us; 0: it does not wait. If ready_at is 0, queued_at is from an
+ * earlier request on the connection, and does not count. */
 static uint64_t since(const struct bb__conn *conn)
 {
     return conn->ready_at > 0 && conn->queued_at > conn->ready_at ? conn->queued_at : conn->ready_at;
@@ -16,13 +16,14 @@ uint64_t bb__conn_waits_since(const struct bb__conn *conn)
     return conn->state == BB_CONN_SERVED ? since(conn) : 0;
 }
 
-/* In us. `from` may be later than `now`, because another process has read the clock. */
+/* All times are in us. `from` may be later than `now`, because another process has measured `from`. */
 static bool is_longer(uint64_t from, uint64_t now, uint64_t than)
 {
     return from > 0 && now > from && now - from >= than;
 }
 
-/* A health check is never rejected: it must learn that the server is there, even if late. */
+/* A health check is a request for one of health_paths. It is never rejected: even a late response tells the
+ * client that the server is there. */
 static bool is_health_check(const struct bb__conn_context *context)
 {
     const struct bb_slice *path = &context->head.path;
@@ -59,7 +60,7 @@ void bb__conn_restart_health_check(struct bb__conn *conn, const struct bb__conn_
 struct look {
     uint64_t now;   /* us */
     uint64_t count; /* requests in the queue */
-    bool settled;   /* none of them is on its way to a lane */
+    bool settled;   /* the first request has waited for BB_SETTLED us, so no lane is about to take it */
 };
 
 static struct look look_at_queue(const struct bb__conn_context *context)
@@ -73,8 +74,8 @@ static struct look look_at_queue(const struct bb__conn_context *context)
     return look;
 }
 
-/* Returns whether `count` requests reach max_queue. For each idle lane one request does not count, because it
- * does not have to wait. */
+/* Returns whether `count` requests reach max_queue. Each idle lane is about to take one request, which does
+ * not count. */
 static bool is_full(const struct bb__conn_context *context, uint64_t count)
 {
     uint64_t most = context->settings->max_queue;
@@ -95,9 +96,9 @@ bool bb__conn_queue_is_full_with(const struct bb__conn_context *context, uint64_
     return context->settings->max_queue > 0 && is_full(context, look_at_queue(context).count + held);
 }
 
-/* A health check in the queue would be in the way of requests behind it, which must be rejected in time. So
- * it stays with the lane that has its connection, or goes to an idle lane. The lane may be busy for long, so
- * after queue_timeout the health check does go to the queue, as a new request. */
+/* queue_timeout rejects requests at the front of the queue. A health check at the front cannot be rejected,
+ * and delays the rejection of the requests after it. So its lane holds the health check until some lane is
+ * idle, or for at most queue_timeout. After that time the health check enters the queue as a new request. */
 static enum bb__conn_verdict admit_health_check(struct bb__conn *conn, const struct bb__conn_context *context)
 {
     bool lane_is_idle = bb__scoreboard_idle(context->admission->scoreboard, 1) > 0;

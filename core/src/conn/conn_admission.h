@@ -1,6 +1,6 @@
-/* conn_admission.h: complete requests for which no lane has time: how many may wait, and for how long
+/* conn_admission.h: limits how many complete requests wait for a lane (a host thread), and for how long
  * (MaxQueue, QueueTimeout). Used by conn, connection sets and the I/O thread, if one of these options is set.
- * Knows no lane. */
+ * Not for choosing the lane. */
 #ifndef BB_CONN_ADMISSION_H
 #define BB_CONN_ADMISSION_H
 
@@ -8,7 +8,7 @@
 #include "system/scoreboard.h"
 #include "system/shared_queue.h"
 
-/* The queue of the requests of all processes, and the scoreboard that shows idle lanes. */
+/* shared_queue: the waiting requests of all processes. scoreboard: shows which lanes are idle. */
 struct bb__conn_admission {
     const struct bb__shared_queue *shared_queue;
     const struct bb_scoreboard *scoreboard;
@@ -16,31 +16,31 @@ struct bb__conn_admission {
 
 enum bb__conn_verdict {
     BB_ADMIT_QUEUE,  /* the request goes to the end of the queue */
-    BB_ADMIT_HOLD,   /* the request stays where it is; ask again later */
+    BB_ADMIT_HOLD,   /* the connection stays in its set; call bb__conn_admit() again later */
     BB_ADMIT_REJECT, /* the queue is full */
 };
 
-/* Decides what to do with the request of a SERVED connection. context->head is its head, and
- * bb__conn_has_to_wait() was called. */
+/* Decides what to do with a request that has to wait. The connection is SERVED, context->head is its head,
+ * and bb__conn_has_to_wait() was called. */
 enum bb__conn_verdict bb__conn_admit(struct bb__conn *conn, const struct bb__conn_context *context);
 
-/* Returns whether the queue is full for a request whose head is context->head, and whose body is still to
- * come. */
+/* Returns whether the queue is full. context->head is the head of a new request, and its body is incomplete.
+ * False for a health check. */
 bool bb__conn_queue_is_full(const struct bb__conn_context *context);
 
 /* Returns whether the queue is full. Also counts `held` requests for which the shared queue had no room. */
 bool bb__conn_queue_is_full_with(const struct bb__conn_context *context, uint64_t held);
 
-/* SERVED, and context->head is its head: returns whether the request is past queue_timeout. False for a
- * health check. */
+/* Returns whether the request of a SERVED connection has waited for queue_timeout. context->head must be its
+ * head. False for a health check. */
 bool bb__conn_is_overdue(const struct bb__conn *conn, const struct bb__conn_context *context);
 
-/* A health check that is past queue_timeout counts as a new request from now on. So it can be held
- * (BB_ADMIT_HOLD), and the requests behind it are rejected in time. Other requests stay as they are. */
+/* If a health check has waited for queue_timeout, its wait begins again. Then bb__conn_admit() can hold the
+ * health check, and requests after it in the queue are rejected in time. Has no effect on other requests. */
 void bb__conn_restart_health_check(struct bb__conn *conn, const struct bb__conn_context *context);
 
-/* In conn_reject.c: sends 503 with Retry-After. The connection is kept alive if the whole request is here
- * and the client wants it. */
+/* In conn_reject.c: sends 503 with Retry-After. Keeps the connection alive if the whole request has come and
+ * the client wants keep-alive. */
 enum bb__conn_next bb__conn_reject_queued(struct bb__conn *conn, struct bb__conn_context *context,
                                           enum bb__fault fault);
 

@@ -3,10 +3,10 @@
 #include "http/h1_reply.h"
 #include "system/access_log.h"
 
-/* Limits the bytes that are logged if the input is not a valid request line. */
+/* The most bytes that are logged of an invalid request line. */
 #define LINE_MAX_SHOWN 1024
 
-/* Also skips the empty line that the parser skips (RFC 9112 2.2). */
+/* Skips one empty line at the beginning, as the parser does (RFC 9112 2.2). */
 static struct bb_slice first_line(const struct bb__buf *in)
 {
     const char *bytes = bb__buf_bytes(in);
@@ -57,7 +57,7 @@ void bb__conn_log_rejected(const struct bb__conn *conn, struct bb__conn_context 
     struct bb__log_entry entry = entry_of(conn, context, error);
     entry.head = &head;
     entry.queued = waited(conn);
-    /* context->head may be another connection's by now. */
+    /* Parses again, because another connection's head may have overwritten context->head. */
     size_t len = bb__buf_len(&conn->in), head_len;
     if (len > 0 && bb__head_parse(bb__buf_bytes(&conn->in), len, &context->head_limits, context->names,
                                   context->fields, &head, &head_len) != BB_OK)

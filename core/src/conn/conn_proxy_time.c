@@ -3,12 +3,12 @@
 #include "conn/conn.h"
 #include "http/h1_request_start.h"
 
-/* us; an hour. After an hour the client does not wait any more, or the proxy's clock differs from ours. */
+/* us: one hour. If the time is longer, the client has given up, or the proxy's clock differs from ours. */
 #define BELIEVED UINT64_C(3600000000)
 
 uint64_t bb__conn_proxy_time(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     if (!bb__trusted_proxies_includes(context->trusted, conn->tcp ? conn->peer : NULL)) return 0;
     uint64_t time = bb__clock_real_us() - bb__request_start(&context->head);
-    return time <= BELIEVED ? time : 0; /* also 0 for no time, and for a time in the future */
+    return time <= BELIEVED ? time : 0; /* 0 also if the start time is missing, or is in the future */
 }

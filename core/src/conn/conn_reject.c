@@ -26,15 +26,15 @@ enum bb__conn_next bb__conn_reject_with(struct bb__conn *conn, struct bb__conn_c
 
 /* ---- MaxQueue, QueueTimeout ---- */
 
-/* s. Requests that wait now are done by then. */
+/* Returns seconds. After this time each request that waits now has been served or rejected. */
 static uint32_t retry_after(const struct bb_settings *settings)
 {
     uint64_t seconds = (settings->queue_timeout + 999) / 1000;
     return seconds < 1 ? 1 : seconds < UINT32_MAX ? (uint32_t)seconds : UINT32_MAX;
 }
 
-/* Body bytes that are here are dropped. If the body is incomplete, its rest would be read for nothing, so
- * the connection ends (RFC 9112 9.3). */
+/* If the body is incomplete, the connection ends, so that the rest of the body need not be read (RFC 9112
+ * 9.3). */
 static bool may_keep_alive(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     const struct bb_settings *settings = context->settings;

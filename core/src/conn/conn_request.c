@@ -1,9 +1,8 @@
-/* conn_request.c: connections whose request is complete: continues them, and fills in the request for the
- * host. See conn.h. */
+/* conn_request.c: continues a connection that has waited, and fills in its request for the host. See
+ * conn.h. */
 #include "conn/conn_admission.h"
 
-/* The worker that has passed the connection on can serve it, but this worker cannot. If the connection is
- * idle, it just ends. */
+/* A request gets 503. An idle connection is closed without a response. */
 static enum bb__conn_next reject_unservable(struct bb__conn *conn, struct bb__conn_context *context)
 {
     bool owes_answer = conn->state == BB_CONN_SERVED;

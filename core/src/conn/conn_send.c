@@ -1,4 +1,4 @@
-/* conn_send.c: the sending side of a connection: bytes that the client has not taken yet, and what follows a
+/* conn_send.c: sends response bytes, measures how fast the client takes them, and decides what follows the
  * response. See conn.h. */
 #include "conn/conn.h"
 
@@ -40,15 +40,15 @@ void bb__conn_note_owed(struct bb__conn *conn, struct bb__conn_context *context,
     bb__conn_count_memory(conn, context);
 }
 
-/* The result may be too low for a unix socket, because the kernel counts its own overhead, too. */
+/* Returns how many bytes the client has taken since unsent_since. For a unix socket the result may be too
+ * low, because the kernel's count of untaken bytes includes the kernel's overhead. */
 static uint64_t taken(const struct bb__conn *conn)
 {
     uint64_t left = bb__conn_unsent(conn) + untaken(conn);
     return conn->owed > left ? conn->owed - left : 0;
 }
 
-/* Includes the credit: a client whose first bytes are still on the way has taken nothing, but need not be
- * slow. */
+/* Without BB_RATE_CREDIT, a client whose first bytes are still on the way would seem slow. */
 uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now)
 {
     uint64_t time = now > conn->unsent_since + 1000 ? now - conn->unsent_since : 1000;
@@ -100,8 +100,9 @@ enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_
     return BB_CONN_WAIT;
 }
 
-/* The socket becomes writable only when much of its buffer is free, which may be megabytes. A client that
- * takes little at a time needs longer for that. So the kernel's count of untaken bytes decides. */
+/* The kernel reports a socket as writable only when much of its send buffer is free, perhaps megabytes. A
+ * slow client may take longer than write_timeout to free so much. So the kernel's count of untaken bytes
+ * decides. */
 bool bb__conn_check_taking(struct bb__conn *conn, struct bb__conn_context *context)
 {
     uint64_t limit = context->settings->write_timeout;
@@ -131,8 +132,8 @@ static enum bb__conn_next linger(struct bb__conn *conn, struct bb__conn_context 
     return BB_CONN_WAIT;
 }
 
-/* A client that sends or takes something is still there. If the connection were closed now, the client
- * might not read the rest. */
+/* LINGER lasts while the client sends or takes bytes: after close() the client might not be able to read the
+ * rest of the response. */
 enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_context *context)
 {
     size_t got;
@@ -144,9 +145,9 @@ enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_
     return BB_CONN_WAIT;
 }
 
-/* A client that asked to close the connection usually sends no more. It may still send something, for example
- * an empty line, while the kernel has bytes of the response. Then close() would reset the connection, and the
- * rest would be lost. After one small send the check is not worth a system call. */
+/* A client that has asked for "Connection: close" may still send bytes, for example an empty line. If the
+ * kernel has unread bytes, close() resets the connection, and the unsent rest of the response is lost. After
+ * one small send this check is not worth a system call. */
 static bool has_to_linger(const struct bb__conn *conn)
 {
     return conn->linger || (conn->tcp && conn->large && bb__sock_untaken(conn->fd) != 0);
@@ -160,7 +161,7 @@ enum bb__conn_next bb__conn_after_response(struct bb__conn *conn, struct bb__con
     conn->want = BB_INTEREST_READ;
     if (bb__buf_len(&conn->in) > 0) {
         bb__timeout_clear(context->timeouts, &conn->timeout);
-        /* The next request could not be served earlier: responses leave in order (RFC 9112 9.3.2). */
+        /* The wait of the next request begins now: responses are sent in order (RFC 9112 9.3.2). */
         conn->ready_at = 0;
         return BB_CONN_AGAIN;
     }
@@ -179,8 +180,8 @@ enum bb__conn_next bb__conn_response_done(struct bb__conn *conn, struct bb__conn
     conn->head_method = false;
     if (conn->spool.length > 0) bb__spool_drop(&conn->spool, context->spool_budget);
 
-    /* A client that does not expect the connection to end may be sending its next request. A client that has
-     * sent a body may send an empty line behind it. Closing at once could reset the connection before the
+    /* A client that expects keep-alive may be sending its next request. A client that has sent a body may
+     * send an empty line after the body. In both cases, closing at once could reset the connection before the
      * client has read the response (RFC 9112 9.6). */
     conn->linger = context->head.keep_alive || context->head.chunked || context->head.has_length ||
                    bb__buf_len(&conn->in) > 0;

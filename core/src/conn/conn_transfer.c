@@ -1,8 +1,8 @@
 /* conn_transfer.c: see conn_transfer.h. A message has three parts:
  *
- *     struct note   the head and the bytes behind it   the body, if it is small and in memory
+ *     struct note   the head and the bytes after it   the body
  *
- * Longer parts travel as files: the spool's own file, or a file in memory. */
+ * A part that is too long for the message is sent as a file: the spool's file, or a new file in memory. */
 #include "conn/conn_transfer.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 #define IN_MAX   (16 * 1024)
 #define BODY_MAX (4 * 1024)
 
-/* The facts that the receiver needs. During a deploy the receiver may be of another version. So new fields
- * are added only at the end, and a receiver reads 0 in a field that the sender does not know. If a change
- * breaks this rule, LAYOUT changes. */
+/* The state of the connection, for the receiver. During a deploy the receiver may be of another version. So
+ * new fields are added only at the end. The receiver reads 0 in a field that the sender does not know. A
+ * change that breaks this rule needs another LAYOUT. */
 #define LAYOUT 1
 struct note {
     uint32_t layout, size;
@@ -24,7 +24,7 @@ struct note {
     bool has_request, in_is_file, body_is_file, tcp;
     uint8_t listener;
     char peer[BB_PEER_MAX];
-    uint64_t address; /* of the listener: in another worker its number may differ */
+    uint64_t address; /* bb__sock_address() of the listener, because its number may differ in the receiver */
 };
 
 _Static_assert(sizeof(struct note) + IN_MAX + BODY_MAX <= BB_SHARED_QUEUE_BYTES, "a message holds them all");
@@ -36,11 +36,11 @@ struct parcel {
     size_t part_count;
     int fds[BB_SHARED_QUEUE_FDS];
     size_t fd_count;
-    int made[2]; /* files that this process must close */
+    int made[2]; /* files in memory, which the sender closes */
     size_t made_count;
 };
 
-/* Adds the bytes as a part or, if they are more than `most`, as a file (*is_file). */
+/* Adds the bytes as a part. If there are more than `most` bytes, adds them as a file (*is_file). */
 static bool add_bytes(struct parcel *parcel, const struct bb__buf *bytes, size_t most, bool *is_file)
 {
     size_t len = bb__buf_len(bytes);
@@ -95,7 +95,7 @@ int bb__conn_transfer(const struct bb__conn *conn, const uint64_t *addresses,
 
 /* ---- receiving ---- */
 
-/* The rest of a message: bytes and descriptors that were not read yet. */
+/* The unread bytes and descriptors of a message. */
 struct reader {
     const char *at;
     size_t left;
@@ -124,7 +124,8 @@ static bool has_listener(const struct bb__conn_context *context, size_t number)
     return number < CHAR_BIT * sizeof *context->listeners && (*context->listeners >> number & 1);
 }
 
-/* A sender that gives no address uses the same numbers. */
+/* Finds the listener by its address, and sets note->listener to its number in this worker. If the address is
+ * 0, both workers use the same numbers. */
 static bool find_listener(const struct bb__conn_context *context, struct note *note)
 {
     if (has_listener(context, note->listener) &&

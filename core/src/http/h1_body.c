@@ -1,9 +1,9 @@
-/* h1_body.c: see h1_body.h. One state machine. It takes framing byte by byte and data in whole runs. A
- * transition that its table does not name is rejected, so each leniency must be written down.
+/* h1_body.c: see h1_body.h. The decoder is a state machine. It reads framing byte by byte, and body bytes in
+ * whole runs. A transition that is not in the table is rejected.
  *
- * Request smuggling needs two parsers that read one chunk in different ways: "0x5", "+5", " 5", "5 ", a
- * size that wraps around, a bare LF in an extension, data that is not followed by CRLF. All of these end
- * in REFUSED. */
+ * Request smuggling needs two parsers that read the same bytes in different ways. Examples are the chunk
+ * sizes "0x5", "+5", " 5" and "5 ", a size that overflows, a bare LF in an extension, and data without CRLF
+ * behind it. All of these end in REFUSED. */
 #include "http/h1_body.h"
 
 #include "http/h1_scan.h"
@@ -30,7 +30,7 @@
  *   EXT_QUOTED --"\"--> EXT_ESCAPED --text--> EXT_QUOTED
  */
 enum state {
-    REFUSED,   /* 400; all transitions that the table does not name */
+    REFUSED,   /* 400; every transition that is not in the table */
     TOO_LARGE, /* 431 */
     DONE,
     LENGTH,
@@ -152,7 +152,7 @@ void bb__body_start_chunked(struct bb__body *body, uint32_t trailer_bytes_max, u
     };
 }
 
-/* 16 digits hold every size. A 17th digit could only be a leading zero or an overflow. */
+/* 16 hex digits hold every 64-bit size. A longer number has leading zeros or overflows. */
 static enum state add_digit(struct bb__body *body, unsigned digit)
 {
     if (body->state == START) body->digits = 0;
@@ -161,8 +161,8 @@ static enum state add_digit(struct bb__body *body, unsigned digit)
     return SIZE;
 }
 
-/* Limits the bytes of chunk extensions, which are ignored. Without a limit a client could send gigabytes
- * of them without any body. */
+/* Limits the bytes of chunk extensions, which are ignored. Without a limit a client could send gigabytes of
+ * extensions with a small body. */
 static enum state count_extension(struct bb__body *body, enum state to)
 {
     if (++body->extension > BB_CHUNK_EXTENSION_MAX) return REFUSED;
@@ -196,7 +196,7 @@ static enum state step(struct bb__body *body, unsigned char byte)
     return to;
 }
 
-/* Takes a run of body bytes, up to the end of the chunk or the body. */
+/* Sets *out to the next run of body bytes, up to the end of the chunk or of the body. Returns its length. */
 static size_t take_run(struct bb__body *body, const char *at, size_t len, struct bb_slice *out)
 {
     *out = (struct bb_slice){at, body->remaining < len ? (size_t)body->remaining : len};

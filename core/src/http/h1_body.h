@@ -11,23 +11,24 @@
 
 struct bb__body {
     uint64_t remaining;  /* bytes of the body, or of the current chunk, that have not come yet */
-    uint64_t announced;  /* sum of the chunk sizes so far: compared with max_body before the bytes come */
+    uint64_t announced;  /* sum of the chunk sizes so far; max_body limits it before the bytes come */
     uint32_t extensions; /* bytes of chunk extensions so far */
-    uint32_t extension;  /* bytes of extensions of the current chunk */
-    uint32_t trailer_bytes, trailer_bytes_max; /* field lines with CRLFs; 431 above the maximum */
-    uint32_t trailers, trailers_max;           /* field lines; 431 above the maximum */
-    uint8_t state;                             /* enum state in h1_body.c */
-    uint8_t digits;                            /* digits of the current chunk size */
+    uint32_t extension;  /* bytes of extensions in this chunk */
+    uint32_t trailer_bytes,
+        trailer_bytes_max;           /* bytes of trailer lines, CRLFs included; 431 above the maximum */
+    uint32_t trailers, trailers_max; /* number of trailer lines; 431 above the maximum */
+    uint8_t state;                   /* enum state */
+    uint8_t digits;                  /* digits of the current chunk size */
 };
 
 void bb__body_start_length(struct bb__body *body, uint64_t length);
 void bb__body_start_chunked(struct bb__body *body, uint32_t trailer_bytes_max, uint32_t trailers_max);
 
-/* Decodes in[0..len). *used: how many bytes of the input were taken. *out: one run of body bytes inside
- * the input. *out is empty (at is NULL) only if the whole input was framing, or the body is over.
+/* Decodes in[0..len). *used: bytes of the input that were decoded. *out: one run of body bytes inside the
+ * input. *out is empty (at is NULL) if the input has no more body bytes.
  *
- * Returns BB_OK: the body is complete; bytes from *used on do not belong to it. BB_AGAIN: if *used < len,
- * call again with the rest, else with more input. 400 or 431: the status to send; in[*used] is the byte
+ * Returns BB_OK: the body is complete; bytes from *used on are not part of the body. BB_AGAIN: if *used <
+ * len, call again with the rest, else with more input. 400 or 431: the status to send; in[*used] is the byte
  * that was rejected, and every later call returns the same status. The decoded bytes and the result do not
  * depend on how the input is cut into calls. */
 int bb__body_decode(struct bb__body *body, const char *in, size_t len, size_t *used, struct bb_slice *out);

@@ -6,9 +6,9 @@
 
 #include "bontebok.h"
 
-/* How far from the slot of its hash a name may lie. Without this limit, names chosen to collide would make
- * every lookup walk over all of them. A name that finds no place within the limit never finds one later, so
- * two fields of one name always get the same id. */
+/* Slots that a lookup checks, beginning with the slot of the hash. Without this limit a client could choose
+ * names with equal hashes, and each lookup would compare all of them. No name is removed, so a name that
+ * finds no free slot at first never finds one later. All fields of one name have the same id. */
 #define REACH 8
 
 /* These names are known from the start, so that a flood of invented names cannot keep them out. */

@@ -1,16 +1,16 @@
 /* h1_field_names.h: the table of field names that a lane has learned. A learned name is recognized by one
- * comparison and needs no check. The table starts with the common names. It is bounded, so that invented
- * names cost no memory. Used by the head parser, which also works without a table.
+ * comparison, without a check of its bytes. The table starts with common names. Its size is fixed, so that
+ * invented names cost no memory. Used by the head parser, which also works without a table.
  *
- * A learned name has an id that never changes and is the same in any letter case. A client sends its fields
- * in the same order in each request. So the table remembers, for each name, the spelling of the name that
- * came after it:
+ * A learned name has an id. The id never changes and is the same in any letter case. A client sends its
+ * fields in the same order in each request. So for each name the table remembers the spelling of the name
+ * that came after it. This spelling is the guess for the next request:
  *
  *     after[0]                    "Host:"           the first name of a request
  *     after[id of Host]           "User-Agent:"
  *     after[id of User-Agent]     "Accept:"         and so on
  *
- * An additional or missing field spoils one guess, not the rest. */
+ * If a request has one field more or less, only one guess is wrong. */
 #ifndef BB_H1_FIELD_NAMES_H
 #define BB_H1_FIELD_NAMES_H
 
@@ -23,7 +23,6 @@
 #define BB_NAME_MAX   60  /* a longer name is not learned */
 #define BB_NAME_SLOTS 512 /* slots of the hash table: twice the names */
 
-/* The facts about a name. */
 struct bb__name {
     uint8_t id;   /* 0: not learned */
     uint8_t kind; /* enum bb_field_kind */
@@ -49,9 +48,9 @@ struct bb__field_names {
 struct bb__field_names *bb__field_names_new(void);
 void bb__field_names_free(struct bb__field_names *names);
 
-/* Looks up name[0..len), a token, and learns it while there is room. Remembers that it came after the name
- * with the id `previous` (0: it is the first of its request). `names` may be NULL: then only the kind is
- * found. */
+/* Looks up name[0..len), which must be a token. Learns the name if it is new and the table has room. Notes
+ * that the name came after the name with the id `previous` (0: the name is the first of its request). If
+ * `names` is NULL, only the kind is found. */
 struct bb__name bb__field_names_find(struct bb__field_names *names, uint8_t previous, const char *name,
                                      size_t len);
 
@@ -62,8 +61,7 @@ static inline bool bb__guess_holds(const struct bb__guess *guess, const char *at
     size_t len = guess->name.len + 1u, here = (size_t)(end - at);
     if (here < 16 || len > 16) return len > 1 && len <= here && memcmp(at, guess->spelling, len) == 0;
 
-    /* Nearly all names take this way. It compares sixteen bytes at once; the bytes after the colon are masked
-     * out. */
+    /* Nearly all names are compared here, sixteen bytes at once. The bytes after the colon are masked out. */
     static const uint8_t mask[32] = {255, 255, 255, 255, 255, 255, 255, 255,
                                      255, 255, 255, 255, 255, 255, 255, 255};
     uint64_t seen[2], wanted[2], keep[2];

@@ -1,5 +1,5 @@
-/* h1_fields.c: see h1_fields.h. Host, Content-Length and Transfer-Encoding decide which host the request
- * is for and where it ends. If a proxy in front could read one of them differently, the request is
+/* h1_fields.c: see h1_fields.h. Host, Content-Length and Transfer-Encoding decide which host the request is
+ * for, and where the request ends. If a proxy could read one of these fields differently, the request is
  * rejected (RFC 9112 11.2). */
 #include "http/h1_fields.h"
 
@@ -14,7 +14,7 @@ static struct bb_slice value_of(const struct bb_field *field)
 }
 
 /* Takes the next element of a comma-separated list, without surrounding white space. The element may be
- * empty. `rest` starts as the whole value. Returns false if no element is left. */
+ * empty. At first `rest` is the whole value. Returns false if no element is left. */
 static bool next_element(struct bb_slice *rest, struct bb_slice *element)
 {
     if (!rest->at) return false;
@@ -49,8 +49,8 @@ static int understand_host(struct bb_head *head, struct bb__field_facts *facts, 
     return BB_OK;
 }
 
-/* Content-Length may come once, and only with digits. A list of equal lengths, which RFC 9110 8.6 allows a
- * recipient to accept, is rejected as well. */
+/* A request may have one Content-Length, of digits only. RFC 9110 8.6 allows a list of equal lengths, but the
+ * core rejects it. */
 static int understand_content_length(struct bb_head *head, const struct bb_field *field)
 {
     if (head->has_length || head->chunked || field->value_len == 0) return 400;

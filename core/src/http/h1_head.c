@@ -1,5 +1,6 @@
 /* h1_head.c: see h1_head.h. The parser judges each byte only by the bytes before it. So a malformed head
- * gives the same status whether it comes whole or byte by byte, and the first of several mistakes decides. */
+ * gives the same status if it comes whole and if it comes byte by byte. The first mistake decides the
+ * status. */
 #include "http/h1_head.h"
 
 #include <string.h>
@@ -9,16 +10,15 @@
 #include "http/h1_target.h"
 
 #define METHOD_MAX 32
-#define LONGEST    ((size_t)UINT32_MAX / 2) /* upper bound of all limits: value_len must hold the length */
+#define LONGEST    ((size_t)UINT32_MAX / 2) /* upper bound of all limits: value_len has 32 bits */
 
 struct input {
     const char *at;  /* the next byte */
     const char *end; /* the end of the bytes that have come, or of the bytes that a limit allows */
-    int ran_out;     /* what to return at `end`: BB_AGAIN, or the limit's status */
+    int ran_out;     /* result if `end` is reached: BB_AGAIN, or the limit's status */
 };
 
-/* Returns the input, cut `more` bytes after a limit. If the parser reaches that end, the limit is
- * exceeded. */
+/* Returns the input, cut at limit + more bytes. If the parser reaches this end, the result is `status`. */
 static struct input limited(struct input whole, size_t limit, size_t more, int status)
 {
     size_t max = (limit < LONGEST ? limit : LONGEST) + more;
@@ -41,7 +41,7 @@ static int take_crlf(struct input *input)
 
 /* ---- request line (RFC 9112 3) ---- */
 
-/* RFC 9112 2.2: skips one empty line that a client has sent behind its last body. */
+/* RFC 9112 2.2: skips one empty line before the request line. Some clients send it after a body. */
 static int skip_empty_line(struct input *input)
 {
     if (input->at < input->end && *input->at == '\r') return take_crlf(input);
@@ -74,7 +74,7 @@ static int parse_target(struct input *whole, const struct bb__head_limits *limit
     return BB_OK;
 }
 
-/* RFC 9112 2.3. The bytes after an unknown major version, such as the HTTP/2 preface, are not read. */
+/* RFC 9112 2.3. If the major version is unknown, as in the HTTP/2 preface, the next bytes are not read. */
 static int parse_version(struct input *input, struct bb_head *head)
 {
     if (input->end - input->at >= 10 && memcmp(input->at, "HTTP/1.1\r\n", 10) == 0) {
@@ -106,8 +106,8 @@ static int parse_request_line(struct input *input, const struct bb__head_limits 
 
 /* ---- fields (RFC 9112 5) ---- */
 
-/* Parses a name and its colon. A space before the colon, an empty name and a folded line are not tokens,
- * so all three give 400. */
+/* Parses a name and its colon. A name must be a token, so a space before the colon, an empty name and a
+ * folded line give 400. */
 static int parse_name(struct input *input, struct bb__field_names *names, uint8_t previous,
                       struct bb_field *field)
 {
@@ -146,9 +146,9 @@ static int parse_value(struct input *input, struct bb_field *field)
     return BB_OK;
 }
 
-/* Fields that an application must not see. A name with "_" and the same name with "-" have one CGI name, so a
- * client could imitate a field that a proxy sets or removes. The field Proxy would become HTTP_PROXY, from
- * which programs take the address of their proxy. */
+/* Fields that an application must not see. A name with "_" and the same name with "-" have the same CGI name.
+ * With "_" a client could imitate a field that a proxy sets or removes. The field Proxy would become
+ * HTTP_PROXY, an environment variable in which programs look for the address of their proxy. */
 static bool is_dropped(const struct bb_field *field, const struct bb__head_limits *limits)
 {
     return field->kind == BB_FIELD_PROXY ||
@@ -165,13 +165,13 @@ static bool meet(struct met *met, const struct bb_field *field)
     uint64_t *bits = &met->bits[field->id / 64], bit = (uint64_t)1 << field->id % 64;
     bool again = (*bits & bit) != 0;
     *bits |= bit;
-    return again || field->kind == BB_FIELD_UNDERSCORE; /* its CGI name may be that of another field */
+    return again || field->kind == BB_FIELD_UNDERSCORE; /* another field may have its CGI name */
 }
 
 static int parse_fields(struct input *whole, const struct bb__head_limits *limits,
                         struct bb__field_names *names, struct bb_field *fields, struct bb_head *head)
 {
-    /* The limit is for the field lines; the empty line behind them is not counted. */
+    /* The limit is for the field lines, without the empty line after them. */
     struct input input = limited(*whole, limits->max_field_bytes, 2, 431);
     struct bb__field_facts facts = {0};
     struct met met = {0};
@@ -197,14 +197,14 @@ static int parse_fields(struct input *whole, const struct bb__head_limits *limit
     return code == BB_OK ? bb__fields_end(head, &facts) : code;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole head ---- */
 
 int bb__head_parse(const char *buf, size_t len, const struct bb__head_limits *limits,
                    struct bb__field_names *names, struct bb_field *fields, struct bb_head *head,
                    size_t *head_len)
 {
     struct input input = {.at = buf, .end = buf + len, .ran_out = BB_AGAIN};
-    static const struct bb_head blank; /* copied, because compilers' zeroing takes longer than a field */
+    static const struct bb_head blank; /* copied, because zeroing by the compiler is slow */
     *head = blank;
     head->fields = fields;
     int code = parse_request_line(&input, limits, head);

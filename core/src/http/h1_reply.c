@@ -1,6 +1,6 @@
-/* h1_reply.c: see h1_reply.h. The head of a response: the status line, the fields that the core adds
- * behind the application's fields, and the choice of framing. The application's fields are in
- * h1_reply_fields.c, the body is in h1_reply_body.c. */
+/* h1_reply.c: see h1_reply.h. The head of a response: the status line, the fields that the core adds after
+ * the application's fields, and the choice of framing. The application's fields are in h1_reply_fields.c, the
+ * body is in h1_reply_body.c. */
 #include "http/h1_reply.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "http/h1_status.h"
 
-/* Room for everything that head() and error() add except the server's name: Date, Server, type, length or
+/* Maximum length of all that head() and error() add, without the server's name: Date, Server, type, length or
  * coding, Retry-After, Connection, empty line. */
 #define OWN_FIELDS_MAX 192
 
@@ -35,7 +35,7 @@ static bool is_bodyless(const struct bb__h1_reply *reply)
            reply->status == 304;
 }
 
-/* A client reads a 205 like a 200: only a length tells it that no body comes. */
+/* A client reads a 205 like a 200, so it needs "Content-Length: 0". */
 static void announce_nothing(struct bb__h1_reply *reply)
 {
     reply->has_chunked = false;
@@ -43,7 +43,7 @@ static void announce_nothing(struct bb__h1_reply *reply)
     reply->content_length = 0;
 }
 
-/* RFC 9112 6.3. Also sets content_length if the host's body_length is the length to announce. */
+/* RFC 9112 6.3. If the host's body_length is announced, also sets content_length. */
 static enum bb__framing choose_framing(struct bb__h1_reply *reply, uint64_t body_length)
 {
     if (reply->status == 205) announce_nothing(reply);
@@ -57,18 +57,17 @@ static enum bb__framing choose_framing(struct bb__h1_reply *reply, uint64_t body
     return reply->minor_version > 0 && reply->chunked_transfer ? BB_FRAMING_CHUNKED : BB_FRAMING_CLOSE;
 }
 
-/* Tells whether Content-Length is sent. 1xx and 204 may not have it (RFC 9110 8.6). A response to HEAD and a
- * 304 have the application's Content-Length, never the host's body_length: Rack::Head has emptied the body
- * that the host measures. A response with both chunked and Content-Length can be read in two ways, and a
- * proxy may take the wrong one (RFC 9112 6.2). */
+/* Tells whether Content-Length is sent. 1xx and 204 must not have it (RFC 9110 8.6). A response to HEAD and a
+ * 304 have the application's Content-Length, but never the host's body_length: Rack::Head has emptied the
+ * body. A response with both chunked and Content-Length can be read in two ways (RFC 9112 6.2). */
 static bool announces_length(const struct bb__h1_reply *reply)
 {
     if (reply->status < 200 || reply->status == 204) return false;
     return reply->has_length && !reply->has_chunked;
 }
 
-/* After a 1xx, the client still waits for the final response. If the connection stayed open, the client
- * would take the response to its next request for the missing one. */
+/* After a 1xx, the client still waits for the final response. On an open connection, the client would take
+ * the response to its next request for this final response. */
 static bool must_close(const struct bb__h1_reply *reply)
 {
     return reply->has_close || reply->status < 200 || reply->framing == BB_FRAMING_APP_DECODED ||
@@ -141,7 +140,7 @@ int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t 
     return BB_OK;
 }
 
-/* The body repeats the status line's text: "400 Bad Request" and a line feed. */
+/* The body is the status line's text, such as "400 Bad Request", and a line feed. */
 static size_t error_text_length(size_t status_line_len)
 {
     return status_line_len - BB_STATUS_LINE_CODE - 2;

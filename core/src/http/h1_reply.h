@@ -1,7 +1,6 @@
-/* h1_reply.h: the reply encoder (RFC 9112 4 to 7). It turns status, fields and body parts into the bytes
- * of one response. Used by lane/reply.c, which sends the bytes; the encoder knows no socket. The calls of
- * a reply are: start, field*, head, part*, end. A reply may be started again until its bytes have been
- * sent. */
+/* h1_reply.h: the reply encoder (RFC 9112 4 to 7). It turns status, fields and body parts into the bytes of
+ * one response. Used by lane/reply.c, which sends the bytes; the encoder knows no socket. The calls of a
+ * reply are: start, field*, head, part*, end. A reply may be started again until its first bytes are sent. */
 #ifndef BB_H1_REPLY_H
 #define BB_H1_REPLY_H
 
@@ -25,8 +24,8 @@ struct bb__h1_reply {
     bool head_method;      /* HEAD */
     uint8_t minor_version; /* of the request */
     bool chunked_transfer; /* the setting */
-    bool keep_alive; /* in: the client and the server would keep the connection; out: the connection is kept.
-                        head() may set this to false; so may part() and end(), which see the actual body */
+    bool keep_alive;       /* in: client and server want to keep the connection; out: the connection is kept.
+                              head(), part() and end() may set this to false */
     /* Facts from the application's fields. */
     bool has_length, has_date, has_server, has_close, has_chunked;
     int status;
@@ -37,36 +36,35 @@ struct bb__h1_reply {
     struct bb__body app_body; /* checks the application's chunks (BB_FRAMING_APP_*) */
 };
 
-/* Starts a reply: resets everything except the four inputs, clears `out` and puts the status line there.
+/* Starts a reply: resets everything except the four inputs, clears `out` and writes the status line to it.
  * Returns BB_OK, BB_ESTATUS, BB_ENOMEM. */
 int bb__h1_reply_start(struct bb__h1_reply *reply, struct bb__buf *out, int status);
 
-/* Adds one field; bb_reply_field() in bontebok.h has the contract. Content-Length and Transfer-Encoding
- * are only noted here; head() writes them. BB_EVALUE also if a Content-Length is not only digits or
- * differs from an earlier one, and for every transfer coding except one "chunked" ("identity" is ignored).
- * After an error the reply must be started again. */
+/* Adds one field; bb_reply_field() in bontebok.h has the contract. Content-Length and Transfer-Encoding are
+ * only noted here; head() writes them. After an error the reply must be started again. */
 int bb__h1_reply_field(struct bb__h1_reply *reply, struct bb__buf *out, const char *name, size_t name_len,
                        const char *value, size_t value_len);
 
-/* Ends the head; bb_reply_head() in bontebok.h has the contract. Chooses the framing, appends Date, Server
- * (NUL-terminated, "" for none), Content-Length or Transfer-Encoding, Connection (close, or keep-alive to
- * an HTTP/1.0 client whose connection is kept) and the empty line. Returns BB_OK or BB_ENOMEM. */
+/* Ends the head; bb_reply_head() in bontebok.h has the contract. Chooses the framing. Appends Date, Server
+ * (NUL-terminated, "" for none), Content-Length or Transfer-Encoding, and the empty line. Also appends
+ * "Connection: close", or for an HTTP/1.0 client "Connection: keep-alive". Returns BB_OK or BB_ENOMEM. */
 int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t body_length,
                       struct bb__date *date, const char *server);
 
 /* The length of the longest chunk head: 16 hex digits and CRLF. */
 #define BB_CHUNK_HEAD_MAX 18
 
-/* The most spans that one call of part() returns: chunk head, bytes, CRLF. */
+/* Maximum number of spans of one part() call: chunk head, bytes, CRLF. */
 #define BB_PART_SPANS 3
 
-/* Frames the body part at[0..len), or its first bytes. The framed bytes count as sent, so the caller must
- * send or copy all spans completely.
+/* Frames the body part at[0..len), or its first bytes. The encoder counts framed bytes as sent, so the caller
+ * must send or copy all spans completely.
  *
- * spans: the bytes to send, in this order. The first span may point to chunk_head, which must live as long as
- * the spans. The other spans point into the part or to static memory. Returns the number of spans,
- * 0..BB_PART_SPANS; no span is empty. *used: bytes of the part that are framed or dropped; more than 0 if len
- * > 0. *used is less than len only if an application's chunks are decoded: call again with the rest.
+ * spans: the bytes to send, in this order. The first span may point to chunk_head, which must stay valid
+ * until the spans are sent. The other spans point into the part or to static memory. Returns the number of
+ * spans, 0..BB_PART_SPANS; no span is empty. *used: bytes of the part that are framed or dropped; more than 0
+ * if len > 0. *used is less than len only if the application's chunks are decoded: call again with the
+ * remaining bytes.
  *
  * An empty part gives no span, so it never ends a chunked body. Bytes past the end of the body (past
  * Content-Length, after the application's last chunk) are dropped, and keep_alive becomes false. If the
@@ -75,10 +73,10 @@ unsigned bb__h1_reply_part(struct bb__h1_reply *reply, const char *at, size_t le
                            char chunk_head[BB_CHUNK_HEAD_MAX], struct bb_slice spans[BB_PART_SPANS],
                            size_t *used);
 
-/* Ends the body. *last: the bytes that must still be sent, static: the last chunk if the core chunks the
- * body, else empty. Returns BB_OK: the body was complete, keep_alive is final. BB_ESHORT: the body was
- * shorter than its Content-Length, or the application's chunks were malformed or not ended. After BB_ESHORT
- * the connection must be reset, so that the client notices. */
+/* Ends the body. *last: static bytes to send: the last chunk if the core chunks the body, else empty. Returns
+ * BB_OK: the body was complete, and keep_alive is final. BB_ESHORT: the body was shorter than its
+ * Content-Length, or the application's chunks were malformed or incomplete. After BB_ESHORT the caller must
+ * reset the connection, so that the client notices the error. */
 int bb__h1_reply_end(struct bb__h1_reply *reply, struct bb_slice *last);
 
 /* Writes the head of a chunk with len (> 0) bytes. Returns the length of the head. The caller ends the

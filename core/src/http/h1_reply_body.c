@@ -1,5 +1,5 @@
-/* h1_reply_body.c: see h1_reply.h. Frames the body of a response: parts come in, spans to send go out. At
- * the end it decides whether the body was as long as its head announced. */
+/* h1_reply_body.c: see h1_reply.h. Frames the body of a response: makes spans to send from the host's parts.
+ * Checks at the end that the body has the length that the head announced. */
 #include "http/h1_reply.h"
 
 size_t bb__h1_chunk_head(char head[BB_CHUNK_HEAD_MAX], uint64_t len)
@@ -11,8 +11,8 @@ size_t bb__h1_chunk_head(char head[BB_CHUNK_HEAD_MAX], uint64_t len)
     return digits + 2;
 }
 
-/* A client would take bytes past Content-Length for the next response. So they are cut off. The connection is
- * closed, because the announced length or the body is wrong. */
+/* Cuts off bytes past Content-Length, because a client would read them as the next response. If there are
+ * such bytes, the announced length or the body is wrong, so the connection is closed. */
 static unsigned cut(struct bb__h1_reply *reply, const char *at, size_t len, struct bb_slice *span)
 {
     if (len > reply->remaining) {
@@ -24,7 +24,7 @@ static unsigned cut(struct bb__h1_reply *reply, const char *at, size_t len, stru
     return len > 0;
 }
 
-/* Passes the application's own chunks on, as far as they are well-formed and the body has not ended. */
+/* Passes on the application's own chunks, up to the end of the body or the first malformed byte. */
 static unsigned watch(struct bb__h1_reply *reply, const char *at, size_t len, struct bb_slice *span)
 {
     size_t passed = 0;

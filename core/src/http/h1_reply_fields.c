@@ -1,14 +1,13 @@
 /* h1_reply_fields.c: see h1_reply.h. Sorts the application's fields: most are passed on, some are only noted
- * because the core writes them, some are dropped. If an application puts user input into a field unchecked,
- * this file is the first that checks it: no part of a name or value may become a line of its own (response
- * splitting). */
+ * because the core writes them, some are dropped. Also checks names and values, because an application may
+ * put unchecked user input into a field. User input must not become another field (response splitting). */
 #include "http/h1_reply.h"
 #include "http/h1_scan.h"
 
 enum kind { PASSED, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, DATE, SERVER, DROPPED };
 
-/* `lower` is in lower case. "| 0x20" also turns some control bytes into "-" or ".". This does no harm: a
- * name is a token, so it has no control bytes, and values are compared only with words of letters. */
+/* `lower` is in lower case. "| 0x20" also turns some control bytes into "-" or ".". This does no harm: names
+ * have no control bytes, and values are compared only with words of letters. */
 static inline bool is_same(const char *name, const char *lower, size_t len)
 {
     for (size_t i = 0; i < len; ++i)
@@ -64,8 +63,7 @@ static struct bb_slice trimmed(const char *at, const char *end)
     return (struct bb_slice){at, (size_t)(end - at)};
 }
 
-/* Rejects two different lengths: if the client used one and a proxy the other, they would see different
- * responses. */
+/* Rejects two different lengths: a client could use one and a proxy the other. */
 static int take_length(struct bb__h1_reply *reply, struct bb_slice line)
 {
     struct bb_slice digits = trimmed(line.at, line.at + line.len);
@@ -100,8 +98,8 @@ static bool item_is(struct bb_slice item, const char *lower, size_t len)
 
 #define ITEM_IS(item, literal) item_is((item), (literal), sizeof(literal) - 1)
 
-/* Accepts only the coding that every client understands. Other codings need the client's TE field (RFC
- * 9112 7.4), and chunked may be applied only once (6.1). */
+/* Accepts only "chunked", which every HTTP/1.1 client understands, and only once (RFC 9112 6.1). Other
+ * codings need the client's TE field (7.4). "identity" is ignored. */
 static int take_coding(struct bb__h1_reply *reply, struct bb_slice line)
 {
     struct bb_slice item;
@@ -156,12 +154,12 @@ int bb__h1_reply_field(struct bb__h1_reply *reply, struct bb__buf *out, const ch
     const char *stop = bb__scan_value(value, end);
     if (stop == end) {
         struct bb_slice line = {value, value_len};
-        /* Nearly every field takes the short way. */
+        /* Nearly every field is handled here. */
         return kind == PASSED ? pass(out, field_name, line) : take_line(reply, out, kind, field_name, line);
     }
 
-    /* Rack 2 joins the lines of one field with LF. Each line becomes a field line of its own, so that no
-     * line can start another field. Empty lines are left out. */
+    /* Rack 2 joins the lines of one field with LF. Each line becomes a field line with the same name, so that
+     * no line can become another field. Empty lines are left out. */
     for (const char *line = value;; line = stop + 1) {
         stop = bb__scan_value(line, end);
         if (stop < end && *stop != '\n') return BB_EVALUE;

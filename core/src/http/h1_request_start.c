@@ -1,11 +1,12 @@
 /* h1_request_start.c: see h1_request_start.h. */
 #include "http/h1_request_start.h"
 
-/* Upper bounds for each unit. For times of this century the size of a number tells its unit. */
+/* Upper bounds of the numbers in each unit. For times of this century, the size of a number shows its
+ * unit. */
 #define SECONDS_MAX      UINT64_C(100000000000)
 #define MILLISECONDS_MAX (SECONDS_MAX * 1000)
 #define MICROSECONDS_MAX (MILLISECONDS_MAX * 1000)
-#define NANOSECONDS_MAX  UINT64_C(10000000000000000000) /* a longer number might not fit */
+#define NANOSECONDS_MAX  UINT64_C(10000000000000000000) /* a larger number might not fit into 64 bits */
 
 static bool is_digit(char byte)
 {
@@ -34,8 +35,7 @@ static uint64_t parse(const char *at, const char *end)
     return at == end ? start : 0;
 }
 
-/* Returns 0 for several fields: a proxy that adds its own field may leave the client's field in the request,
- * and nobody can tell which field is the proxy's. */
+/* Returns 0 if there are several fields: one may be the client's, and the core cannot know which one. */
 uint64_t bb__request_start(const struct bb_head *head)
 {
     const struct bb_field *found = NULL;

@@ -1,6 +1,6 @@
 /* h1_scan.c: see h1_scan.h. Each scanner is written once, with a few operations on blocks of 16 bytes. SSE2
- * and NEON both have these operations. Shorter input is scanned by table, and so is all input on other
- * machines. */
+ * and NEON both have these operations. A table is used for input below 16 bytes, and on other machines for
+ * all input. */
 #include "http/h1_scan.h"
 
 #include <stdint.h>

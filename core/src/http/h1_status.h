@@ -4,14 +4,14 @@
 
 #include <stddef.h>
 
-/* The most bytes that bb__h1_put_status_line() writes. */
+/* Maximum number of bytes that bb__h1_put_status_line() writes. */
 #define BB_STATUS_LINE_MAX 64
 
 /* Offset of the status code in the status line. The reason phrase begins four bytes later. */
 #define BB_STATUS_LINE_CODE (sizeof "HTTP/1.1 " - 1)
 
-/* Writes the status line for a status 100..999, CRLF included. The version is always HTTP/1.1, our own
- * version, whatever the client's version is (RFC 9110 2.5). Returns the length. */
+/* Writes the status line for a status 100..999, CRLF included. The version is always HTTP/1.1, for every
+ * client (RFC 9110 2.5). Returns the length. */
 size_t bb__h1_put_status_line(char to[BB_STATUS_LINE_MAX], int status);
 
 #endif

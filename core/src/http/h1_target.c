@@ -35,8 +35,7 @@ static const char *skip_reg_name(const char *at, const char *end)
     }
 }
 
-/* Four numbers of 0 to 255. Leading zeros are not allowed, because some programs read such numbers as
- * octal. */
+/* Four numbers of 0 to 255. A leading zero is not allowed, because some programs read the number as octal. */
 static bool is_ipv4(const char *at, const char *end)
 {
     for (int octets = 1;; octets++) {
@@ -49,7 +48,7 @@ static bool is_ipv4(const char *at, const char *end)
     }
 }
 
-/* IPv6address: eight groups of up to four digits. The last two groups may have IPv4's form. "::" may come
+/* IPv6address: eight groups of up to four digits. The last two groups may have IPv4's form. "::" may occur
  * once and stands for one or more groups of zeros. */
 static bool is_ipv6(const char *at, const char *end)
 {
@@ -109,14 +108,14 @@ bool bb__authority_split(struct bb_slice authority, struct bb_slice *host, struc
     if (at == authority.at) return false;
     *host = (struct bb_slice){authority.at, (size_t)(at - authority.at)};
     if (at == end) return true;
-    if (*at++ != ':' || !is_port(at, end)) return false; /* userinfo has an "@" here */
+    if (*at++ != ':' || !is_port(at, end)) return false; /* also rejects userinfo, which ends with "@" */
     *port = (struct bb_slice){at, (size_t)(end - at)};
     return true;
 }
 
 /* ---- the forms of a target ---- */
 
-/* Returns the bytes behind "http://" or "https://", in any letter case (RFC 3986 3.1), or NULL. */
+/* Returns the address after "http://" or "https://", in any letter case (RFC 3986 3.1), or NULL. */
 static const char *skip_scheme(struct bb_slice target)
 {
     if (target.len >= 7 && bb__is_word(target.at, 7, "http://")) return target.at + 7;

@@ -1,14 +1,16 @@
-/* io_limit.c: what the I/O thread does with a request that takes too long. At the soft limit it informs the
- * host, which may end the request in its own way. At the hard limit the client gets a 504, and the host is
- * informed again. The core cannot end a thread of the host that hangs. See io_work.h. */
+/* io_limit.c: what the I/O thread does with a request that takes too long. At the soft limit
+ * (request_timeout_soft) the I/O thread informs the host, which may end the request. At the hard limit
+ * (request_timeout) the client gets a 504, and the I/O thread informs the host again. The core cannot end a
+ * host thread that hangs. See io_work.h. */
 #include "http/h1_reply.h"
 #include "io_thread/io_work.h"
 #include "system/access_log.h"
 
 #include <sys/socket.h>
 
-/* ms, when the request reaches the limit. Time that the lane has waited for the client does not count.
- * UINT64_MAX: never, the lane waits now, or the request is known to be past the limit (known). */
+/* Returns the time (ms) when the request reaches the limit. Time in which the lane waits for the client does
+ * not count. UINT64_MAX: there is no limit or no request, the lane waits for the client now, or the I/O
+ * thread has already noted that the request is past the limit (known). */
 static uint64_t end_of(const struct bb_lane *lane, uint64_t limit, bool known)
 {
     if (limit == 0 || known || !lane->watched.has_request || atomic_load(&lane->reply.waits))
@@ -42,13 +44,13 @@ uint64_t bb__io_until(struct bb__io_thread *io, const struct bb_lane *lane)
     return bb__io_watches_reader(lane) ? bb__sooner(due, bb__clock_ms() + BB_READERS_LOOK) : due;
 }
 
-/* us since the request could be served: its time in the queue and its time with the host. */
+/* us: the request's time in the queue plus its time with the host. */
 static uint64_t duration_of(const struct bb_lane *lane)
 {
     return bb__clock_us() - lane->watched.since + lane->request.queue_time;
 }
 
-/* Sends the 504 as far as the socket takes it. No byte of another response was sent. */
+/* Sends the 504, as many bytes as the socket takes. The lane has sent no byte of its response. */
 static void answer(struct bb__io_thread *io, const struct bb_lane *lane)
 {
     struct bb__conn_context *context = &io->context;
@@ -84,7 +86,7 @@ static void tell(struct bb__io_thread *io, const struct bb__conn *conn, enum bb_
     io->found_overdue = true;
 }
 
-/* Takes the response over, unless all of it was sent. */
+/* Stops the lane from sending more of its response, unless the whole response was sent. */
 static enum bb__response_state take(struct bb_lane *lane)
 {
     unsigned found = BB_RESPONSE_OPEN;
@@ -118,7 +120,7 @@ void bb__io_limit(struct bb__io_thread *io, struct bb_lane *lane)
     tell(io, lane->current, now);
 }
 
-/* ---- all of them ---- */
+/* ---- when all lanes hang ---- */
 
 static bool hangs(struct bb_lane *lane)
 {
@@ -141,8 +143,8 @@ static bool has_others(struct bb_worker *worker)
            bb__worker_has_queued(worker);
 }
 
-/* Without a parent nobody replaces this worker. So the worker does not drain: the host's threads may still
- * return. */
+/* If there is no parent, nobody replaces this worker, so the worker does not drain. The host's threads may
+ * still finish their requests. */
 void bb__io_check_overdue(struct bb__io_thread *io)
 {
     struct bb_worker *worker = io->worker;

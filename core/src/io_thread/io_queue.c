@@ -1,12 +1,12 @@
 /* io_queue.c: applies MaxQueue and QueueTimeout to requests that wait in the accept queues and in the shared
  * queue, while no lane of any process is idle. Also takes the connections that were in the accept queues when
- * the worker began to drain. Used by the I/O thread of a busy lane. See io_work.h. */
+ * the worker began to drain. The I/O thread calls these functions while it has the connection set of a busy
+ * lane. See io_work.h. */
 #include "conn/conn_admission.h"
 #include "io_thread/io_work.h"
 
 #include <stdlib.h>
 
-/* How many connections are accepted in a row from one listener. */
 #define ACCEPTS_MAX 64
 
 static bool nobody_is_idle(const struct bb_worker *worker)
@@ -16,8 +16,8 @@ static bool nobody_is_idle(const struct bb_worker *worker)
 
 /* ---- new connections ---- */
 
-/* Accepts under the lock, because another thread may close the listeners. BB_AGAIN: there is nothing to
- * accept. */
+/* Accepts under the worker's lock, because another thread may close the listeners. BB_AGAIN: there is nothing
+ * to accept. */
 static int accept_from(struct bb_worker *worker, int index, int *fd, char *peer)
 {
     int code = BB_AGAIN;
@@ -47,7 +47,8 @@ static int accept_one(struct bb__io_thread *io, struct bb_lane *lane, int index)
     return code == BB_OK ? take_over(io, lane, fd, listener, peer) : code;
 }
 
-/* A connection that cannot be accepted stays in the accept queue. Lanes log the reason. */
+/* If accept4 fails, the connection stays in the accept queue. A lane logs the error when it tries to
+ * accept. */
 static void accept_all(struct bb__io_thread *io, struct bb_lane *lane)
 {
     for (int index = 0; index < io->worker->listener_count; index++) {
@@ -73,16 +74,17 @@ void bb__io_take_queued(struct bb__io_thread *io, struct bb_lane *lane)
 
 /* ---- requests that wait ---- */
 
-/* Whether the first message has waited for too long. A message without a request counts, too, because the
- * messages behind it must not wait. */
+/* Whether the first message of the shared queue has waited for queue_timeout. A message without a request
+ * counts, too, because it delays the messages behind it. */
 static bool is_overdue(const struct bb__io_thread *io, const struct bb__shared_stamp *first)
 {
     uint64_t limit = io->worker->settings.queue_timeout * 1000, now = bb__clock_us();
     return now > first->since && now - first->since >= limit;
 }
 
-/* Takes the first message. False: there is none. If a lane has just taken the overdue message, this takes the
- * next one. If that message is not overdue, it goes to the end of the queue. */
+/* Takes the first message of the shared queue. False: the queue is empty. *nudged becomes true if the message
+ * has no connection (bb__worker_nudge()). If a lane has just taken the overdue message, this function takes
+ * the next message. A request that is not overdue goes to the end of the queue. */
 static bool take_first(struct bb__io_thread *io, struct bb_lane *lane, bool *nudged)
 {
     struct bb__conn_context *context = &io->context;
@@ -116,8 +118,8 @@ static void queue_reaper(struct bb__io_thread *io, struct bb_lane *lane)
     bb__scoreboard_end_reaping(worker->scoreboard);
 }
 
-/* Whether something waits. If so, wakes another lane, because the first wake-up may have gone to a lane that
- * was stopped. */
+/* Whether a connection or a message waits, although a lane shows that it is idle. If so, wakes another lane,
+ * because the first wake-up may have gone to a process that is frozen (SIGSTOP). */
 static bool is_left_waiting(struct bb_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);

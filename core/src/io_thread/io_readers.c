@@ -1,12 +1,12 @@
 /* io_readers.c: limits how many lanes wait for clients that read slowly. While other requests wait, at most
- * half of all lanes of the server may wait for clients. For each lane above that, the I/O thread resets the
- * slowest reader: the client of the lane, or a client whose response takes the spool room that the lane waits
- * for. See io_work.h. */
+ * half of all lanes of the server may wait for clients. For each lane above half, the I/O thread resets one
+ * slow reader. The lane waits for room in the spool, so the reader is the lane's own client or a slower
+ * client with a response in the spool. See io_work.h. */
 #include "io_thread/io_work.h"
 
 #include <sys/socket.h>
 
-/* If the server has only one lane, it may wait for its client for this time while requests wait, in ms. */
+/* ms. If the server has only one lane, the lane may wait for its client for this time while requests wait. */
 #define LAST_LANE 1000
 
 /* ---- which lanes wait ---- */
@@ -21,7 +21,7 @@ static bool waits(const struct bb_lane *lane)
     return atomic_load(&lane->reply.waits);
 }
 
-/* The waiting lane of this process whose client is the slowest, or NULL. */
+/* Returns the waiting lane of this process with the slowest client, or NULL. */
 static struct bb_lane *slowest_lane(const struct bb_worker *worker)
 {
     struct bb_lane *slowest = NULL;
@@ -51,8 +51,8 @@ static bool others_wait(struct bb__io_thread *io)
     return found;
 }
 
-/* Whether the lane must stop waiting: more than half of the lanes wait, and its client is one of the
- * slowest. */
+/* Whether the lane must stop waiting for its client: more than half of the lanes wait, and the client is one
+ * of the slowest. */
 static bool is_needed(const struct bb__io_thread *io, const struct bb_lane *lane)
 {
     struct bb__scoreboard_waits found = count(io->worker, lane);
@@ -64,15 +64,15 @@ static bool is_needed(const struct bb__io_thread *io, const struct bb_lane *lane
 /* ---- which client is reset ---- */
 
 /* Takes the set of a busy lane for the I/O thread, until bb__io_let_go(). False: the set is not PARKED
- * (set_owner.h), because the lane has it back or has just begun its request. */
+ * (set_owner.h). The lane has taken the set back, or has just begun its request. */
 static bool hold_on(struct bb_lane *lane)
 {
     return bb__owner_state_of(bb__owner_look(&lane->owner)) == BB_OWNER_PARKED &&
            bb__owner_unpark(&lane->owner);
 }
 
-/* The slowest client of the set whose response is in a file. The lane waits for room in SpoolDir, so other
- * responses do not matter. */
+/* Returns the slowest client of the set with a response in a file, or NULL. Responses in memory do not
+ * matter, because the waiting lane needs room in SpoolDir. */
 static struct bb__conn *slowest_reader(const struct bb__conn_set *set, uint64_t now)
 {
     struct bb__conn *slowest = NULL;
@@ -89,7 +89,8 @@ static struct bb__conn *slowest_reader(const struct bb__conn_set *set, uint64_t 
     return slowest;
 }
 
-/* The lane whose set has the slowest reader with a rate of at most `rate`, or NULL. */
+/* Returns the lane with the slowest reader in its set. NULL: each reader is faster than `rate` (bytes per
+ * second). */
 static struct bb_lane *lane_of_slower(const struct bb__io_thread *io, uint64_t rate)
 {
     struct bb_lane *found = NULL;
@@ -144,8 +145,8 @@ static void reset_slowest(struct bb__io_thread *io, struct bb_lane *waiting)
     if (lane) bb__eventfd_raise(waiting->intake.wake_fd);
 }
 
-/* The only lane may get many slow readers, one after the other. While requests wait, awaited_since does
- * not change. So these requests wait for LAST_LANE once, and not again for each reader. */
+/* If the server has only one lane, the lane may get many slow readers in a row. awaited_since does not change
+ * while requests wait, so the lane may wait for LAST_LANE ms only once, and not once for each reader. */
 static void note_awaited(struct bb__io_thread *io)
 {
     uint64_t now = io->context.now;

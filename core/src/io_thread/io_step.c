@@ -1,5 +1,4 @@
-/* io_step.c: functions that all parts of the I/O thread use, for a connection, for a set, and for events. See
- * io_work.h. */
+/* io_step.c: functions that the other files of the I/O thread use. See io_work.h. */
 #include "io_thread/io_work.h"
 #include "system/access_log.h"
 
@@ -10,8 +9,8 @@ void bb__io_settle(struct bb__io_thread *io, struct bb_lane *lane, struct bb__co
         bb__conn_set_pass(&lane->set, &io->context, conn, &io->worker->shared_queue);
 }
 
-/* A lane that wants its set sleeps until this thread wakes it. The lane cannot be freed before the wake-up,
- * because this thread holds the I/O thread's lock. */
+/* If the lane wants its set, it sleeps until the I/O thread wakes it. The I/O thread holds link.lock, so the
+ * lane cannot be freed before the wake-up. */
 void bb__io_let_go(struct bb_lane *lane)
 {
     if (bb__owner_park(&lane->owner)) return;

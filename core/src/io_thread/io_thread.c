@@ -1,9 +1,9 @@
-/* io_thread.c: when the I/O thread looks at the lanes, and which sets it takes. io_work.c is what it does
- * with one set. The thread looks once per tick while lanes have requests. If a lane is still on the same
- * request at the next look, the request is long, and the thread takes over the lane's set. After
- * BB_QUIET_LOOKS looks without a new request the thread sleeps. The next lane that leaves a connection behind
- * wakes it. The thread sets `asleep` before its last look. So either the thread sees a new request, or the
- * lane sees `asleep`. */
+/* io_thread.c: the loop of the I/O thread: when it looks at the lanes, and which connection sets it takes.
+ * io_work.c handles one set. A look is one check of all lanes. The thread looks once per tick while lanes
+ * have requests. If two looks in a row find the same request on a lane, the request is long, and the thread
+ * takes over the lane's set. After BB_QUIET_LOOKS looks without a new request the thread sleeps. A lane wakes
+ * the thread when it begins a request and other connections may wait for the lane. The thread sets `asleep`
+ * and then looks once more. So either the thread sees a new request, or the lane sees `asleep`. */
 #include "io_thread/io_work.h"
 #include "system/access_log.h"
 
@@ -15,11 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* us. If the thread wakes up this much too late, its process was stopped. */
+/* us. If the thread wakes up this much too late, its process was frozen (SIGSTOP), or the machine was. */
 #define STOPPED 1000000
 
-/* ms. The thread waits no longer than this while requests have a time limit: if the process is stopped and
- * continued during one wait, the thread does not notice. */
+/* ms. The longest wait while requests have a time limit. If the process is frozen and continued within one
+ * wait, the thread does not notice it. */
 #define COUNTED_WAIT 1000
 
 #define STACK_SIZE (256 * 1024)
@@ -51,8 +51,8 @@ static void remember(struct bb__io_thread *io, struct bb_lane *lane, unsigned re
     pthread_mutex_unlock(&io->link.time_lock);
 }
 
-/* Whether the request was there a tick ago. The limits of a new request count from the current time, not from
- * the beginning of this look, which may be long ago. */
+/* Whether the lane has had this request for at least one tick. The time of a new request counts from now, not
+ * from the beginning of this look, because a look may take long. */
 static bool is_long(struct bb__io_thread *io, struct bb_lane *lane, unsigned word)
 {
     if (!is_busy(word)) return false;
@@ -63,8 +63,8 @@ static bool is_long(struct bb__io_thread *io, struct bb_lane *lane, unsigned wor
     return false;
 }
 
-/* No connection waits for a lane that is ALONE. Its set is taken only when the scoreboard is to show the
- * request's label. */
+/* While a lane is ALONE (set_owner.h), no connection waits for it. The I/O thread takes its set only to show
+ * the request's label on the scoreboard. */
 static bool is_long_alone(struct bb__io_thread *io, struct bb_lane *lane, unsigned word)
 {
     if (!is_alone(word)) return false;
@@ -117,7 +117,7 @@ static void update_accept_pause(struct bb__io_thread *io)
     if (pause != paused) bb__worker_pause_accepting(worker, pause);
 }
 
-/* us that the process or the machine was stopped while the I/O thread waited. This time does not count
+/* us for which the process or the machine was frozen while the I/O thread waited. This time does not count
  * against the application. */
 static uint64_t time_lost(const struct bb__io_thread *io)
 {
@@ -154,8 +154,7 @@ static void look(struct bb__io_thread *io)
 
 /* ---- waiting ---- */
 
-/* Whether a lane has a request that no look has seen. *due: ms, when the next step with a parked set is due.
- */
+/* Whether a lane has a request that no look has seen. *due: ms, when a PARKED set next needs a step. */
 static bool has_new(struct bb__io_thread *io, uint64_t *due)
 {
     bool found = false;
@@ -184,8 +183,8 @@ static int until(const struct bb__io_thread *io, uint64_t due)
     return due <= now ? 0 : (int)(bb__sooner(due, latest) - now);
 }
 
-/* If ticks are long, a look that saw a new request is followed by another look after BB_TICK, because the new
- * request may be long. */
+/* Returns ms until the next look. After a look that saw a new request, the wait is only BB_TICK, because the
+ * new request may be long. */
 static int tick(struct bb__io_thread *io)
 {
     io->closely = io->fresh && !io->closely;
@@ -214,8 +213,7 @@ static void clear_kick(struct bb__io_thread *io)
         if (io->batch.events[i].data.ptr == &io->kick_source) bb__eventfd_clear(io->link.kick_fd);
 }
 
-/* The application may have closed a descriptor that is not its own. A pause keeps the thread from spinning.
- */
+/* epoll fails if the application has closed a descriptor of the core. The pause prevents a busy loop. */
 static void rest(struct bb__io_thread *io, int error)
 {
     static const struct timespec pause = {.tv_nsec = BB_RETRY * 1000000};
@@ -238,9 +236,9 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* ---- birth and end ---- */
+/* ---- start and end ---- */
 
-/* Signals are for the host's threads, so this thread blocks all of them. */
+/* The I/O thread blocks all signals, because the host's threads handle them. */
 static int start_thread(struct bb__io_thread *io)
 {
     pthread_attr_t attributes;
@@ -303,7 +301,7 @@ bool bb__io_stop(struct bb__io_thread *io)
         bb__eventfd_raise(io->link.kick_fd);
         struct timespec end = bb__io_wait_end();
         if (bb__io_hangs(&io->link) || pthread_timedjoin_np(io->thread, NULL, &end) != 0) return false;
-        bb__conn_context_close(&io->context); /* not in a forked child, where it may be half changed */
+        bb__conn_context_close(&io->context); /* not in a forked child: a change may be unfinished */
     }
     release(io);
     return true;

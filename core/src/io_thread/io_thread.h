@@ -1,6 +1,6 @@
-/* io_thread.h: one thread of each worker that handles the connections of lanes with long requests. It reads,
- * parses, writes and applies timeouts, and passes complete requests on to idle lanes. It sleeps while no lane
- * has a long request. Used by api; it knows no host. */
+/* io_thread.h: the I/O thread. Each worker has one, which handles the connections of lanes with long
+ * requests. It reads, parses, writes, applies timeouts, and passes complete requests on to idle lanes. Used
+ * by api/. It knows no host. */
 #ifndef BB_IO_THREAD_H
 #define BB_IO_THREAD_H
 
@@ -8,31 +8,31 @@
 #include "worker/worker.h"
 
 struct bb__io_thread {
-    struct bb__io_link link; /* what the worker and its lanes need of this thread */
+    struct bb__io_link link; /* the part that the worker and its lanes use */
     struct bb_worker *worker;
     pthread_t thread;
     struct bb__conn_context context;
     struct bb__batch batch;
     struct bb__source kick_source;
     atomic_bool ends;
-    bool fresh;                 /* the last look saw a new request */
-    bool closely;               /* the next look follows after a short wait */
-    unsigned quiet;             /* looks in a row that saw no new request */
-    unsigned brief;             /* looks in a row that saw new requests only */
-    unsigned none_idle;         /* looks in a row that saw no idle process */
-    uint64_t waits_since;       /* ms, since when a request waits although lanes are idle; 0: none waits */
-    uint64_t left_since;        /* ms, since when a connection waits for an idle process; 0: none waits */
-    bool found_overdue;         /* the last look saw a request that is past request_timeout */
-    bool emptied;               /* only overdue requests are left, and the parent knows */
-    uint64_t awaited_since;     /* ms, since when requests wait while lanes wait for clients */
-    uint64_t awaited_at;        /* ms, when such a request was last seen */
-    uint64_t reset_at;          /* ms, when a reader was last reset; its lane needs some time to continue */
+    bool fresh;             /* the last look saw a new request */
+    bool closely;           /* the wait for the next look is only BB_TICK */
+    unsigned quiet;         /* looks in a row that saw no new request */
+    unsigned brief;         /* looks in a row that took no set, because all requests were short */
+    unsigned none_idle;     /* looks in a row that saw no other process idle */
+    uint64_t waits_since;   /* ms, when a request began to wait although lanes are idle; 0: none waits */
+    uint64_t left_since;    /* ms, when a connection began to wait for an idle process; 0: none waits */
+    bool found_overdue;     /* a request has passed request_timeout, and the parent does not know it yet */
+    bool emptied;           /* only overdue requests are left, and the parent knows */
+    uint64_t awaited_since; /* ms, since when requests wait while lanes wait for clients */
+    uint64_t awaited_at;    /* ms, when requests were last seen to wait while lanes wait for clients */
+    uint64_t reset_at;      /* ms, when a reader was last reset; its lane needs some time to continue */
     struct bb__event_pace lost; /* limits events about lost connections */
     struct bb__event_pace slow; /* limits events about readers that were reset */
     struct bb__event_pace log_losses;
     struct bb__event_pace trouble; /* limits events about a poller that fails */
     int tick;                      /* ms between two looks */
-    uint64_t due_back;             /* us, when the next look is due at the latest */
+    uint64_t due_back;             /* us, the latest time of the next look */
 };
 
 /* NULL: the worker has no I/O thread. */
@@ -42,11 +42,11 @@ static inline struct bb__io_thread *bb__io_of(const struct bb_worker *worker)
 }
 
 /* Starts the worker's I/O thread. Call it before the first lane begins. Returns BB_OK; BB_ENOMEM or
- * BB_ESYSTEM: the worker has none. */
+ * BB_ESYSTEM: no thread was started. */
 int bb__io_start(struct bb_worker *worker);
 
-/* Ends and frees the I/O thread. No lane is left. NULL is allowed. False: the thread hangs and still uses its
- * worker. */
+/* Ends the I/O thread and frees its data. Call it when all lanes are freed. NULL is allowed. False: the
+ * thread hangs and still uses its worker, so nothing is freed. */
 bool bb__io_stop(struct bb__io_thread *io);
 
 #endif

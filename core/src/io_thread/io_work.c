@@ -3,14 +3,14 @@
 
 #include <errno.h>
 
-/* How often in a row the events of one set are read. */
+/* How often in a row the I/O thread reads the events of one set. */
 #define TURNS 4
 
 /* ---- parts of a step ---- */
 
-/* Passes on the connections of the ready list, each once: a connection may return to the end of the list. If
- * the shared queue is full, the other connections are only moved to the end, in their order. They are not
- * read, because there may be thousands. */
+/* Passes on the connections of the ready list, each once: a connection may return to the end of the list.
+ * When the shared queue is full, the remaining connections move to the end of the list, in their order. They
+ * are not read, because there may be thousands of them. */
 static void pass_ready(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb__conn_set *set = &lane->set;
@@ -26,7 +26,7 @@ static void pass_ready(struct bb__io_thread *io, struct bb_lane *lane)
     }
 }
 
-/* Whether the event was a connection's. Such a connection may have more to read. */
+/* Returns whether the event belongs to a connection, which may then have more bytes to read. */
 static bool take_event(struct bb__io_thread *io, struct bb_lane *lane, const struct epoll_event *event)
 {
     struct bb__source *source = event->data.ptr;
@@ -37,9 +37,10 @@ static bool take_event(struct bb__io_thread *io, struct bb_lane *lane, const str
     return true;
 }
 
-/* Reads until nothing is left, because the I/O thread's poller reports a set only once (edge-triggered).
- * After TURNS reads, other sets are next. If the lane wants its set back, the other events are dropped, and
- * the lane's poller reports them again. True: there may be more to read. */
+/* Reads the set's events until none is left, because the I/O thread's poller reports the set only once
+ * (edge-triggered). After TURNS reads, other sets are next. If the lane wants its set back, drops the
+ * remaining events. The set's poller reports these events to the lane again. True: there may be more
+ * events. */
 static bool take_events(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb__batch *batch = &lane->set.batch;
@@ -85,8 +86,8 @@ static void enter(struct bb__io_thread *io, struct bb_lane *lane)
     if (lane->watched.unheard) watch(io, lane);
 }
 
-/* If this worker drains and others continue to serve, passes the idle connections to them. False: some could
- * not be passed on now. */
+/* If this worker drains and other workers continue, passes the idle connections on to the other workers.
+ * False: some connections could not be passed on now. */
 static bool hand_over(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb_worker *worker = io->worker;

@@ -1,46 +1,45 @@
-/* io_work.h: what the I/O thread does with the set of one busy lane. The callers hold the I/O thread's lock.
- */
+/* io_work.h: what the I/O thread does with the connection set of one busy lane. The callers hold the I/O
+ * thread's lock. */
 #ifndef BB_IO_WORK_H
 #define BB_IO_WORK_H
 
 #include "io_thread/io_thread.h"
 #include "lane/lane.h"
 
-/* Takes over a set, which has just become WORKING. Afterwards it is PARKED or given back. */
+/* Takes over a set that has just become WORKING (set_owner.h has the states). On return the set is PARKED or
+ * given back to the lane. */
 void bb__io_begin(struct bb__io_thread *io, struct bb_lane *lane);
 
-/* Does another step with a set, after an event or a timeout. The set has become WORKING again. Afterwards it
- * is PARKED or given back. */
+/* As bb__io_begin(), for a set that was PARKED until an event or a timeout. */
 void bb__io_go_on(struct bb__io_thread *io, struct bb_lane *lane);
 
 /* Ends a step: parks the set, or gives it back if the lane wants it. The set is WORKING or RECLAIMED. */
 void bb__io_let_go(struct bb_lane *lane);
 
-/* The lane has ended its request and waits for the set. */
+/* Whether the lane has ended its request and waits for the set. */
 static inline bool bb__io_is_wanted(struct bb_lane *lane)
 {
     return bb__owner_state_of(bb__owner_look(&lane->owner)) == BB_OWNER_RECLAIMED;
 }
 
-/* The sooner of two times. */
 static inline uint64_t bb__sooner(uint64_t one, uint64_t other)
 {
     return one < other ? one : other;
 }
 
-/* io_step.c: checks lanes of other processes that show that they are idle. waiting: something waits that such
- * a lane should take. If so, the scoreboard doubts these lanes. If something still waits BB_PROMPT later,
- * they do not count as idle until they move. *since: ms, when something was first seen to wait; 0: nothing
- * waits. */
+/* io_step.c: finds lanes of other processes that show that they are idle but do not run. waiting: a
+ * connection or message waits that an idle lane should take. The first call with `waiting` marks the idle
+ * lanes as doubted on the scoreboard. If `waiting` is still true BB_PROMPT ms later, the doubted lanes do not
+ * count as idle until they run again. *since: ms, when `waiting` was first true; 0: nothing waits. */
 void bb__io_judge_idle(struct bb__io_thread *io, uint64_t *since, bool waiting);
 
-/* io_step.c: as bb__conn_set_settle(). A complete request is passed on. */
+/* io_step.c: as bb__conn_set_settle(), but passes a complete request on to the shared queue. */
 void bb__io_settle(struct bb__io_thread *io, struct bb_lane *lane, struct bb__conn *conn,
                    enum bb__conn_next next);
 
-/* io_queue.c, where MaxQueue or QueueTimeout is set: rejects requests that have waited for too long, and
- * accepts connections if no lane of any process is idle. The set is WORKING. Returns ms until the next
- * check; -1: no check is needed. */
+/* io_queue.c: rejects requests that have waited for too long, and accepts connections if no lane of any
+ * process is idle. Called only if MaxQueue or QueueTimeout is set. The set is WORKING. Returns ms until the
+ * next check; -1: no check is needed. */
 int bb__io_check_queue(struct bb__io_thread *io, struct bb_lane *lane);
 
 /* io_queue.c: takes the connections that were in the accept queues when the worker began to drain. The set
@@ -53,13 +52,13 @@ static inline uint64_t bb__io_watch_time(const struct bb_worker *worker)
     return bb__sooner(worker->settings.worker_timeout / 4, 1000);
 }
 
-/* io_limit.c: handles a request that is past a time limit. The soft limit informs the host. The hard limit
- * also answers the client with 504, or shuts the connection down. The set is WORKING. */
+/* io_limit.c: handles a request that is past a time limit. At the soft limit the host is informed. At the
+ * hard limit the client also gets a 504, or its connection is shut down. The set is WORKING. */
 void bb__io_limit(struct bb__io_thread *io, struct bb_lane *lane);
 
-/* io_limit.c: tells the parent that a request is past request_timeout. If the requests of all lanes are, the
- * worker drains. The parent is told again when only these requests are left. Called after all sets were
- * looked at. */
+/* io_limit.c: tells the parent that a request is past request_timeout. If the requests of all lanes are past
+ * it, the worker drains. Tells the parent again when the worker has no other connections left. Called at the
+ * end of each look at the lanes. */
 void bb__io_check_overdue(struct bb__io_thread *io);
 
 /* io_readers.c: resets clients that read slowly, if lanes wait for them and other requests need these lanes.
@@ -73,7 +72,7 @@ static inline bool bb__io_watches_reader(const struct bb_lane *lane)
     return lane->watched.has_request && atomic_load(&lane->reply.taking) > 0;
 }
 
-/* io_limit.c: ms, when the next step with a parked set is due. */
+/* io_limit.c: returns the time (ms) of the next step with a PARKED set. */
 uint64_t bb__io_until(struct bb__io_thread *io, const struct bb_lane *lane);
 
 /* io_step.c: logs that epoll has failed, once per second. */

@@ -55,7 +55,7 @@ static void tell_lost(struct bb__conn_context *context, struct bb__event_pace *l
     bb__event_add_paced(&context->events, lost, context->now, &event);
 }
 
-/* Workers that cannot serve a request send it back to the shared queue this many times. After that, such a
+/* How often workers may send a request back to the shared queue because they cannot serve it. After that, a
  * worker rejects the request. */
 #define SENT_BACK_MAX 3
 
@@ -90,7 +90,7 @@ enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn
     return BB_RECEIVED_MESSAGE;
 }
 
-/* 1: the poller reports when the client takes something; else 0. */
+/* Returns 1 if the poller reports when the client takes bytes, else 0. */
 static unsigned awaits_taking(const struct bb__conn *conn)
 {
     return conn->registered && (conn->interest & BB_INTEREST_WRITE);
@@ -99,9 +99,9 @@ static unsigned awaits_taking(const struct bb__conn *conn)
 void bb__conn_set_end(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
                       enum bb__conn_end end)
 {
-    /* Closing alone does not remove the descriptor from the poller while a child that was forked, or is about
-     * to exec, holds a duplicate. Events would still come, for a connection that is freed. A forked child
-     * removes nothing, because the poller is the parent's. */
+    /* While a forked child has a copy of the descriptor, closing does not remove it from the poller. The
+     * poller would then report events of a freed connection. A forked child (BB_CONN_END_ABANDON) removes
+     * nothing, because the poller belongs to the parent. */
     if (conn->registered && end != BB_CONN_END_ABANDON) bb__poller_remove(&set->poller, conn->fd);
     /* The connection is not in the ready list. A ready connection has no timeout and reports no events, so it
      * is ended only together with the whole set. */
@@ -125,8 +125,7 @@ void bb__conn_set_unwatch(struct bb__conn_set *set, struct bb__conn *conn)
     conn->registered = false;
 }
 
-/* The connection is read when it is the first ready one. Until then the poller would report it at each
- * look. */
+/* Takes the connection out of the poller, which would otherwise report it at each look until it is read. */
 static void push_ready(struct bb__conn_set *set, struct bb__conn *conn)
 {
     bb__conn_set_unwatch(set, conn);
@@ -172,8 +171,8 @@ static bool watch(struct bb__conn_set *set, struct bb__conn *conn)
     return code == BB_OK;
 }
 
-/* Passes on a connection that is no longer watched. False: the set still owns it. If the first ready
- * connection waits for room in the shared queue, no later connection goes before it. */
+/* Passes on a connection that is not watched any more. False: the set still owns it. While the first ready
+ * connection waits for room in the shared queue, no other connection is passed on. */
 static bool hand_on(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
                     const struct bb__shared_queue *shared_queue)
 {

@@ -1,6 +1,6 @@
 /* conn_set.h: the connections of one lane, with the poller that reports their events, their timeouts, and the
  * list of ready connections, which wait to be served. A set has one owner at a time: the thread that calls
- * these functions. It knows no host and no listener. */
+ * these functions. A look at the poller is one epoll_wait(). A set knows no host and no listener. */
 #ifndef BB_CONN_SET_H
 #define BB_CONN_SET_H
 
@@ -9,7 +9,8 @@
 
 #include <stdatomic.h>
 
-/* ms. An owner that looks this much too late was away. A shorter delay may be the scheduler's. */
+/* ms. If the owner looks this much too late, it was busy or frozen. The scheduler may cause a shorter
+ * delay. */
 #define BB_AWAY_TIME 100
 
 /* For due_back: nothing is due until an event comes. */
@@ -26,20 +27,20 @@ struct bb__conn_set {
     unsigned ready_count;
     bool shared_queue_is_full;           /* no room for the first ready connection */
     atomic_uint_fast64_t *process_count; /* connections of all sets of the process */
-    uint64_t due_back;                   /* ms, when the owner must look again at the latest */
+    uint64_t due_back;                   /* ms, the latest time of the owner's next look */
     bool has_room;                       /* a connection was closed since the owner set this to false */
     bool hurried;                        /* see bb__conn_set_hurry() */
 };
 
-/* BB_OK or BB_ESYSTEM. Call bb__conn_set_close() in either case. process_count must outlive the set. */
+/* BB_OK or BB_ESYSTEM. Call bb__conn_set_close() in both cases. process_count must outlive the set. */
 int bb__conn_set_open(struct bb__conn_set *set, const struct bb_settings *settings,
                       atomic_uint_fast64_t *process_count);
 
 /* The caller has ended all connections. */
 void bb__conn_set_close(struct bb__conn_set *set);
 
-/* bb__conn_set_look(): the owner calls this at each look at the poller. now: ms. If the look comes much too
- * late, because the owner was busy or its process was stopped, all timeouts are put off by the delay. */
+/* The owner calls bb__conn_set_look() at each look at the poller. now: ms. If the owner was busy, or its
+ * process was frozen (SIGSTOP), and the look comes too late, extends all timeouts by the delay. */
 void bb__conn_set_excuse(struct bb__conn_set *set, uint64_t now);
 static inline void bb__conn_set_look(struct bb__conn_set *set, uint64_t now)
 {
@@ -63,7 +64,7 @@ bool bb__conn_set_settle(struct bb__conn_set *set, struct bb__conn_context *cont
 /* The poller reports no event of this connection until bb__conn_set_settle() watches it again. */
 void bb__conn_set_unwatch(struct bb__conn_set *set, struct bb__conn *conn);
 
-/* Makes a connection of an accepted socket. NULL: out of memory, and the socket is closed. */
+/* Makes a connection from an accepted socket. NULL: out of memory, and the socket is closed. */
 struct bb__conn *bb__conn_set_accept(struct bb__conn_set *set, struct bb__conn_context *context, int fd,
                                      unsigned listener, const char *peer);
 
@@ -74,8 +75,8 @@ enum bb__received {
 };
 
 /* Takes a message from the shared queue. *conn: the connection in the message. The set owns it, and the
- * caller calls bb__conn_resume() next. NULL: the message was for another worker, or its connection is lost.
- * lost: limits how often lost connections are reported. */
+ * caller calls bb__conn_resume() next. NULL: there is none, the message was for another worker, or its
+ * connection is lost. lost: limits how often lost connections are reported. */
 enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn_context *context,
                                        const struct bb__shared_queue *shared_queue,
                                        struct bb__event_pace *lost, struct bb__conn **conn);
@@ -86,7 +87,7 @@ enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn
 void bb__conn_set_pass(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
                        const struct bb__shared_queue *shared_queue);
 
-/* Whether a connection may send another request, or has a request that waits. */
+/* Whether a connection of the set may send another request, or has a request that waits. */
 static inline bool bb__conn_set_may_be_asked(const struct bb__conn_set *set)
 {
     static const enum bb__timeout_kind receiving[] = {BB_TIMEOUT_FRESH, BB_TIMEOUT_HEADER,
@@ -101,8 +102,9 @@ static inline bool bb__conn_set_may_be_asked(const struct bb__conn_set *set)
 bool bb__conn_set_pass_idle(struct bb__conn_set *set, struct bb__conn_context *context,
                             const struct bb__shared_queue *shared_queue);
 
-/* Clients that are idle or have not sent a whole head have little time left: at most wait_time (ms) after
- * `began` (ms), when the worker began to drain. Only the first call has an effect. */
+/* Shortens the timeouts of clients that are idle or have not sent a whole head: these timeouts end at most
+ * wait_time (ms) after `began`. began: ms, when the worker began to drain. Only the first call has an
+ * effect. */
 void bb__conn_set_hurry(struct bb__conn_set *set, uint64_t wait_time, uint64_t began);
 
 /* Takes the first ready connection. There must be one. */

@@ -12,7 +12,7 @@
 /* The result of a look at one of the places where requests may wait. */
 enum found {
     NOTHING,
-    PROGRESS, /* something was done there, but no request came of it */
+    PROGRESS, /* the lane did something there, but found no request */
     REQUEST,
 };
 
@@ -29,7 +29,7 @@ static enum found found_of(const struct bb__conn *conn)
     return conn ? REQUEST : PROGRESS;
 }
 
-/* The connection that was served last, if another request is in its buffer. */
+/* Continues with the connection that was served last, if its buffer has another request. */
 static enum found from_same_connection(struct bb_lane *lane, struct bb__conn **served)
 {
     struct bb__conn *conn = lane->pick.again;
@@ -68,7 +68,7 @@ static enum found take_event(struct bb_lane *lane, struct bb__conn **served)
     return PROGRESS;
 }
 
-/* The events that the last look at the poller found. */
+/* Takes an event that the last look at the poller found. */
 static enum found from_batch(struct bb_lane *lane, struct bb__conn **served)
 {
     if (bb__batch_empty(&lane->set.batch)) return NOTHING;
@@ -76,8 +76,8 @@ static enum found from_batch(struct bb_lane *lane, struct bb__conn **served)
     return take_event(lane, served);
 }
 
-/* A connection whose timeout is over. Bytes that have arrived are read first, so the connection may have a
- * request. */
+/* Takes a connection whose timeout is over. Bytes that have arrived are read first, so the connection may
+ * have a request. */
 static enum found from_timeouts(struct bb_lane *lane, struct bb__conn **served)
 {
     struct bb__timeout *due = bb__timeout_take_due(&lane->set.timeouts, lane->context.now);
@@ -92,14 +92,13 @@ static bool has_queued(const struct bb_lane *lane)
     return lane->context.draining && bb__worker_has_queued(lane->worker);
 }
 
-/* Whether connections wait that need no look at the poller: see from_waiting(). */
+/* Whether from_waiting() would find a connection. */
 static bool has_waiting(const struct bb_lane *lane)
 {
     return lane->set.ready_first || has_queued(lane);
 }
 
-/* Looks at the poller without waiting, in two cases: a connection that waits in the process would be next, or
- * the last look found something. */
+/* Looks at the poller, without waiting, if from_waiting() would be next, or if the last look found events. */
 static enum found from_poller(struct bb_lane *lane)
 {
     bool waiting = has_waiting(lane);
@@ -112,7 +111,7 @@ static enum found from_poller(struct bb_lane *lane)
     return lane->pick.busy ? PROGRESS : NOTHING;
 }
 
-/* A ready connection, or a connection that was in an accept queue when the order to drain came. */
+/* Takes a ready connection, or a connection that was in an accept queue when the worker began to drain. */
 static enum found from_waiting(struct bb_lane *lane, struct bb__conn **served)
 {
     if (!has_waiting(lane)) return NOTHING;
@@ -125,14 +124,14 @@ static enum found from_waiting(struct bb_lane *lane, struct bb__conn **served)
     return found_of(*served);
 }
 
-/* While the lane drains: takes connections from the shared queue, if no other worker may be left. */
+/* While the lane drains, takes connections from the shared queue if this may be the last worker. */
 static enum found from_shared_queue(struct bb_lane *lane, struct bb__conn **served)
 {
     if (!lane->context.draining || !bb__lane_take_left(lane, served)) return NOTHING;
     return found_of(*served);
 }
 
-/* New requests may always come to the other places. So after each request from them, a connection of
+/* The other places may never be empty. So after each request from another place, a connection of
  * from_waiting() is next. */
 static enum found turn_of_others(struct bb_lane *lane, enum found found)
 {
@@ -140,8 +139,8 @@ static enum found turn_of_others(struct bb_lane *lane, enum found found)
     return found;
 }
 
-/* The next connection with a complete request, or NULL. New events may always come, so each place has a
- * limit:
+/* Returns the next connection with a complete request, or NULL. New events may always come, so each place has
+ * a limit:
  *
  *     same connection   BB_IN_A_ROW requests in a row
  *     accept queue      BB_IN_A_ROW connections in a row
@@ -193,14 +192,14 @@ static void tick(struct bb_lane *lane)
         bb__worker_take_events(lane->worker, &context->events);
 }
 
-/* Whether the request has waited for at least one tick of the clock in ms. Only then the clock in us is read:
- * it costs more. */
+/* Whether the request has waited for at least one tick of the clock in ms. If not, the clock in us is not
+ * read, because it costs more. */
 static bool has_waited(const struct bb_lane *lane, const struct bb__conn *conn)
 {
     return conn->ready_at > 0 && conn->ready_at < lane->context.now * 1000;
 }
 
-/* Does what an option asks for. False: the client has closed the connection. */
+/* For check_client_connection and access_log. False: the client has closed the connection. */
 static bool attend(struct bb_lane *lane)
 {
     struct bb__conn *conn = lane->current;
@@ -270,7 +269,7 @@ static int wait_time(struct bb_lane *lane)
     return wait;
 }
 
-/* The application may have closed a descriptor that is not its own. A pause keeps the lane from spinning. */
+/* epoll fails if the application has closed a descriptor of the core. The pause prevents a busy loop. */
 static void rest(struct bb_lane *lane, int error)
 {
     struct pollfd wake = {.fd = lane->intake.wake_fd, .events = POLLIN};

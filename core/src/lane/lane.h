@@ -11,20 +11,20 @@
 #include "system/set_owner.h"
 #include "worker/worker.h"
 
-/* ms between two attempts at something for which the shared queue had no room. */
+/* ms until the next attempt, if the shared queue has no room. */
 #define BB_RETRY 10
 
 /* The thread that answers the current request. Each change is one compare-and-swap, so the lane and the I/O
  * thread cannot both answer.
  *
- *                  the lane, before the first bytes leave     before the last ones
+ *                  the lane, before the first bytes leave     before the last bytes
  *         OPEN ---------------------------------------> SENT ----------------------> ENDED
  *          |  \__________________________________________|___________________________^
- *          v  the I/O thread, at request_timeout         v        all of it at once
+ *          v  the I/O thread, at request_timeout         v        the lane, in one send
  *        BY_IO                                          CUT
  *
- * BY_IO, CUT: the lane's response is dropped. ENDED: the response is complete, so the I/O thread leaves the
- * connection alone, even if the host is still busy. */
+ * BY_IO, CUT: the lane's response is dropped. ENDED: the response is complete, so the I/O thread does not
+ * touch the connection, even if the host is still busy. */
 enum bb__response_state {
     BB_RESPONSE_OPEN,
     BB_RESPONSE_SENT,
@@ -36,8 +36,8 @@ enum bb__response_state {
 /* The reply under construction. */
 struct bb__lane_reply {
     struct bb__h1_reply encoder;
-    struct bb__buf staged;       /* the head and small parts, which leave in one send */
-    uint64_t write_progress;     /* ms, when the client last took something while bytes were pending */
+    struct bb__buf staged;       /* the head and small parts, which are sent together */
+    uint64_t write_progress;     /* ms, when the client last took bytes while bytes were pending */
     uint64_t body_length;        /* bytes of parts that were sent or copied */
     atomic_uint_fast64_t waited; /* ms that the lane has waited for the client */
     atomic_uint_fast64_t
@@ -45,7 +45,7 @@ struct bb__lane_reply {
     atomic_bool waits;    /* the lane waits for the client now: the I/O thread may end the wait */
     int64_t given;        /* bytes that the socket has taken */
     int64_t taken_before; /* bytes that the client had taken before the first wait: see reply_wait.c */
-    bool sent;            /* something may have reached the client */
+    bool sent;            /* bytes of the response may have reached the client */
     bool ended;           /* the end of the body is in `staged`, or was sent */
     int ended_as;         /* BB_OK or BB_ESHORT */
     bool spools;          /* the client is slow: bytes that memory has no room for go to a file */
@@ -60,8 +60,8 @@ enum bb__then {
     BB_THEN_CLOSE,     /* the I/O thread has answered: close the connection */
     BB_THEN_RESET,     /* the response is incomplete: reset the connection */
     BB_THEN_STEP_BACK, /* see bb_lane_step_back() */
-    BB_THEN_WAKE,      /* the lane was woken, and its host waits for its global lock */
-    BB_THEN_LOOK,      /* the same, and the host has the lock: only look at the events */
+    BB_THEN_WAKE,      /* the lane was woken, and its thread waits for the host's global lock */
+    BB_THEN_LOOK,      /* the lane was woken, and its thread has the lock: only look at the events */
 };
 
 struct bb_lane {
@@ -83,9 +83,9 @@ struct bb_lane {
     struct {                    /* lane.c: which connection is next */
         struct bb__conn *again; /* the connection served last, if its buffer has more */
         unsigned in_a_row;      /* responses in a row on one connection */
-        bool busy;              /* the last look found events, so another look probably will */
-        bool looked;            /* at the poller, since the last request was handed out */
-        bool waiting_turn;      /* from_waiting() is next: another connection was served before */
+        bool busy;              /* the last look found events, so the next one probably will */
+        bool looked;            /* the lane has looked at the poller since it handed out the last request */
+        bool waiting_turn;      /* from_waiting() is next, because the last request came from another place */
         int last_source;        /* lane_source.c: place() of the source served last */
     } pick;
 
@@ -94,25 +94,25 @@ struct bb_lane {
         bool paused;    /* the listeners are out of the set until there is room, or until `resume` */
         bool sweeps;    /* after a pause: accepts until the queue is empty, without a pause */
         bool try_more;  /* accepts more than one connection */
-        unsigned count; /* connections accepted in this streak */
+        unsigned count; /* connections accepted in this streak: in a row, from one accept queue */
         unsigned last_streak;
         unsigned probe;
         uint64_t resume;                 /* ms */
         uint64_t crowded_until;          /* ms; until then responses end their connections, to make room */
         const struct bb__listener *from; /* its accept queue may have more connections */
-        const struct bb__listener *calm; /* no connection waited in its accept queue */
+        const struct bb__listener *calm; /* its last accepted connection had not waited */
         uint64_t calm_at;                /* ms, when `calm` was set */
     } accept;
 
     struct {                   /* lane_turn.c */
         enum bb__then then;    /* what to do when the lane has its set again */
-        unsigned told;         /* number of next requests that do not count as ALONE */
+        unsigned told;         /* number of next requests that never count as ALONE (set_owner.h) */
         uint64_t wanted_since; /* us, since when other threads wait for the host's lock; 0: none waits */
     } turn;
 
     struct {               /* lane_drain.c */
         bool handing_over; /* the shared queue had no room for some idle connections */
-        bool standing_by;  /* the lane has no connection, and serves those that other lanes pass on */
+        bool standing_by;  /* the lane has no connection, and serves connections that other lanes pass on */
         uint64_t log_last; /* lane_log.c: ms, when the lane had drained; 0: more lines may come */
     } drain;
 
@@ -130,10 +130,10 @@ struct bb_lane {
     } spread;
 
     struct {               /* lane_share.c */
-        uint64_t crowded;  /* us, since when each look has found several events; 0: not now */
+        uint64_t crowded;  /* us, since when each look has found several events; 0: the last look did not */
         uint64_t began;    /* us, when the lane began to serve what the last look found */
         unsigned requests; /* served since `began` */
-        bool done;         /* bb__lane_share() has shared the requests of that look */
+        bool done;         /* bb__lane_share() has shared the requests of the last look */
         unsigned mean;     /* us, recent mean time of a request */
     } shares;
 
@@ -144,10 +144,10 @@ struct bb_lane {
         bool has_request; /* false: the host does work out of band */
         bool labelled;    /* the scoreboard has the request's label */
         bool overdue;     /* the request is past request_timeout */
-        bool untold;      /* bb_lane_take_overdue() has yet to return true */
+        bool untold;      /* bb_lane_take_overdue() has not returned true yet */
         bool unheard;     /* the I/O thread's poller does not report events of this set */
         bool warned;      /* the request is past request_timeout_soft; the time lock guards this */
-        bool late;        /* bb_lane_take_late() has yet to return true; the time lock guards this */
+        bool late;        /* bb_lane_take_late() has not returned true yet; the time lock guards this */
     } watched;
 
     struct {           /* lane_time.c: extra time for a request; the time lock guards it */
@@ -186,7 +186,7 @@ static inline bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, 
     return bb__conn_set_settle(&lane->set, &lane->context, conn, next);
 }
 
-/* ---- lane_log.c: only where there is an access log ---- */
+/* ---- lane_log.c: called only if there is an access log ---- */
 
 void bb__lane_log_idle(struct bb_lane *lane);              /* the lane has nothing to do */
 void bb__lane_log_begin(struct bb_lane *lane);             /* the host is about to get the request */
@@ -209,11 +209,11 @@ void bb__lane_unwatch_sources(struct bb_lane *lane);
 /* There is no room for another connection: takes the sources out of the set for a while. */
 void bb__lane_pause(struct bb_lane *lane);
 
-/* ms, when the pause is over. */
+/* Returns the time (ms) when the pause is over. */
 uint64_t bb__lane_resumes(const struct bb_lane *lane);
 
-/* Takes the sources out of the set and adds them again. The poller then reports what is queued already, and
- * the kernel wakes other lanes before this lane. */
+/* Takes the sources out of the set and adds them again. The poller then reports connections and messages that
+ * are already queued, and the kernel wakes other lanes before this lane. */
 void bb__lane_rescan(struct bb_lane *lane);
 
 /* Adds the sources, and unlocks the worker's lock, which the caller holds. If there is no room for all
@@ -257,8 +257,8 @@ bool bb__lane_ensure_descriptor(struct bb_lane *lane);
 /* Closes the least useful idle connection. False: there is none. */
 bool bb__lane_close_least_missed(struct bb_lane *lane);
 
-/* Ends the slowest client's connection, at most ten in a second. False: it is too soon, or no client is
- * slow. */
+/* Ends the slowest client's connection, at most ten in a second. False: the last one was less than 100 ms
+ * ago, or no client is slow. */
 bool bb__lane_end_slowest(struct bb_lane *lane);
 
 /* Finds a place for a new connection. False: there is none. */
@@ -269,19 +269,20 @@ void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn);
 
 /* ---- lane_spread.c, lane_source.c ---- */
 
-/* Called after a streak of accepts. If this lane has had more than others, the kernel wakes others first. */
+/* Called after a streak of accepts. If this lane has had more requests than other lanes, moves it to the end
+ * of the kernel's wait queue. */
 void bb__lane_take_turns(struct bb_lane *lane);
 
-/* Handles an event of a source, or the event of another source that is next. Returns a connection that has a
- * request, or NULL. */
+/* Handles the event of the source whose turn it is: `taken`, or another event of the batch. Returns a
+ * connection that has a request, or NULL. */
 struct bb__conn *bb__lane_take_source(struct bb_lane *lane, struct epoll_event *taken);
 
 /* ---- lane_turn.c: who has the set while the host has a request ---- */
 
-/* The host gets a request: from now on the I/O thread may take the set. */
+/* The host gets a request: the I/O thread may now take the set. */
 void bb__lane_release_set(struct bb_lane *lane);
 
-/* The lane has no request, but its host may have to wait for its global lock. From now on the I/O thread may
+/* The lane has no request, but its thread may have to wait for the host's global lock. The I/O thread may now
  * take the set. */
 void bb__lane_release_woken(struct bb_lane *lane);
 
@@ -313,13 +314,13 @@ void bb__lane_watch_again(struct bb_lane *lane);
 
 /* ---- reply_wait.c ---- */
 
-/* The client has just taken something. */
+/* Notes that the client has just taken bytes. */
 void bb__reply_note_progress(struct bb_lane *lane);
 
 /* Sends pending bytes. BB_OK; BB_EGONE, also if the client has taken nothing for write_timeout. */
 int bb__reply_flush_pending(struct bb_lane *lane);
 
-/* ---- lane_share.c: several requests at a time ---- */
+/* ---- lane_share.c: one look finds several requests ---- */
 
 /* Called after each look at the poller. */
 void bb__lane_after_look(struct bb_lane *lane);
@@ -329,8 +330,7 @@ static inline bool bb__lane_is_to_share(const struct bb_lane *lane)
     return lane->shares.crowded > 0 && (!lane->shares.done || lane->shares.mean >= BB_SHARE_WORTH);
 }
 
-/* Called while the lane serves the events of a look. Passes some requests on to idle lanes. False: the lane
- * looks again. */
+/* Passes some requests of the last look on to idle lanes. False: the lane must look again. */
 bool bb__lane_share(struct bb_lane *lane);
 
 /* Called while the worker has paused accepting. Passes on all requests that the last look found. False:
@@ -351,10 +351,11 @@ void bb__lane_check_drain(struct bb_lane *lane); /* call it from time to time */
 /* Shows on the scoreboard whether a connection of the lane may still send a request. */
 void bb__lane_show_done(struct bb_lane *lane);
 
-/* True: the lane has nothing left and may end. False: it still serves, or stands by for other lanes. */
+/* True: the lane has nothing left and may end. False: the lane still serves, or waits for requests of other
+ * lanes. */
 bool bb__lane_finish_drain(struct bb_lane *lane);
 
-/* If no other worker may be left, takes a connection from the shared queue. False: none was taken. *conn: see
+/* If this may be the last worker, takes a connection from the shared queue. False: none was taken. *conn: see
  * bb__lane_take_shared(). */
 bool bb__lane_take_left(struct bb_lane *lane, struct bb__conn **conn);
 

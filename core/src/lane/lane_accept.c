@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* ms. A worker that has no connection, and no descriptor for one, for this long asks the parent to replace
- * it. */
+/* ms. If a worker has no connection, and no descriptor for one, during this time, the worker asks the parent
+ * to replace it. */
 #define STARVED_TIME 5000
 
-/* ms. A shorter silence may be an effect of the kernel's tick. */
+/* ms. A smaller result of bb__sock_silence() may be an effect of the kernel's tick. */
 #define QUEUED_MIN 5
 
 void bb__lane_listen(struct bb_lane *lane)
@@ -21,8 +21,8 @@ void bb__lane_listen(struct bb_lane *lane)
     bb__lane_watch_sources(lane);
 }
 
-/* Another process may have shut the listener down. Then the poller would report it for ever, although its
- * accept queue is empty. */
+/* Another process may have shut the listener down. Then the poller would report the listener for ever,
+ * although its accept queue is empty. */
 static void give_up(struct bb_lane *lane, const struct bb__listener *listener, int error)
 {
     struct bb_worker *worker = lane->worker;
@@ -65,7 +65,8 @@ void bb__lane_resume_accepting(struct bb_lane *lane)
         bb__lane_watch_sources(lane);
 }
 
-/* No connection can be closed for a new one: other code of the process holds all descriptors. */
+/* Called if no connection can be closed for a new one. If the worker has no connection at all, other code of
+ * the process has all descriptors. */
 static void note_starving(struct bb_lane *lane, int error)
 {
     struct bb_worker *worker = lane->worker;
@@ -115,8 +116,8 @@ static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb_
     return conn;
 }
 
-/* Reads a new connection. NULL: there is none, or it has no request yet. ready_at: us, when the connection
- * was accepted; 0: just now. */
+/* Reads a new connection; NULL is allowed. Returns the connection if it has a complete request, else NULL.
+ * ready_at: us, when the connection was accepted; 0: just now. */
 static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn, uint64_t ready_at)
 {
     if (!conn) return NULL;
@@ -131,9 +132,9 @@ static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn
     return bb__lane_settle(lane, conn, next) ? conn : NULL;
 }
 
-/* Finds out by TCP since when the request has waited, if it came while all lanes were busy. If one connection
- * of an accept queue has not waited, the next ones within the same millisecond have not either, so they are
- * not checked. */
+/* Asks TCP how long the request has waited in the accept queue. If a connection has not waited, the next
+ * connections from that queue are not checked for the rest of the millisecond: they have not waited
+ * either. */
 static void note_queueing(struct bb_lane *lane, const struct bb__listener *listener, struct bb__conn *conn)
 {
     if (lane->accept.calm == listener && lane->accept.calm_at == lane->context.now) return;
@@ -168,7 +169,7 @@ struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
 {
     struct bb__queued *queued = bb__worker_take_queued(lane->worker);
     if (!queued) return NULL;
-    lane->turn.told = BB_IN_A_ROW; /* the I/O thread must learn of the other queued connections */
+    lane->turn.told = BB_IN_A_ROW; /* the I/O thread must see the other queued connections */
     struct bb__conn *conn = take_over(lane, queued->fd, queued->listener, queued->peer);
     uint64_t ready_at = queued->ready_at;
     free(queued);
@@ -176,7 +177,7 @@ struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
 }
 
 /* bb_worker_drain() has taken all queued connections, unless descriptors ran out. The lane takes the rest,
- * because a lane can close other connections, and wait. */
+ * because a lane can close idle connections, and can wait for free descriptors. */
 void bb__lane_stop_accepting(struct bb_lane *lane)
 {
     if (!lane->accept.listening) return;

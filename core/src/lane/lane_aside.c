@@ -1,8 +1,9 @@
-/* lane_aside.c: how a worker stops accepting for a while, between two requests (bb_lane_step_aside()). Other
- * workers take the new connections. A connection wakes one sleeping lane that waits for it (EPOLLEXCLUSIVE).
- * That could be a lane of this worker, which can do nothing while the host holds its global lock. So the
- * sources leave the sets of all its lanes. The I/O thread or waiting lanes pass on requests of kept-alive
- * connections. See bontebok.h for the contracts. */
+/* lane_aside.c: how a worker stops accepting during out-of-band work of its host (bb_lane_step_aside()).
+ * Other workers accept the new connections. A connection wakes only one sleeping lane (EPOLLEXCLUSIVE). A
+ * lane of this worker could not serve the connection while the out-of-band work holds the host's global lock.
+ * So the listeners and the shared queue are removed from the connection sets of all lanes of this worker. The
+ * I/O thread and waiting lanes pass on requests of kept-alive connections. See bontebok.h for the
+ * contracts. */
 #include "lane/lane.h"
 
 int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when)

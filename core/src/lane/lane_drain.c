@@ -1,8 +1,8 @@
 /* lane_drain.c: how a lane ends gracefully. A lane without connections stands by while another lane has a
- * long request: it serves the requests of that lane's other clients. */
+ * long request: the idle lane serves the requests that come on the busy lane's other connections. */
 #include "lane/lane.h"
 
-/* ms since the order to drain. The lane's clock may be older than the order. */
+/* ms since the worker began to drain. The lane's clock (context.now) may show an earlier time. */
 static uint64_t drains_for(const struct bb_lane *lane)
 {
     uint64_t now = lane->context.now, began = atomic_load(&lane->worker->drain_began);
@@ -29,7 +29,7 @@ void bb__lane_show_done(struct bb_lane *lane)
                             !bb__conn_set_may_be_asked(&lane->set) && !bb__worker_has_queued(lane->worker));
 }
 
-/* If other workers continue to serve, they take the idle connections. */
+/* If other workers continue, passes the idle connections on to them. */
 static void hand_over(struct bb_lane *lane)
 {
     if (lane->pick.again) return;
@@ -44,8 +44,8 @@ void bb__lane_check_drain(struct bb_lane *lane)
     bb__lane_show_done(lane);
 }
 
-/* Another worker may learn of a stop some milliseconds later. So at first lanes that do not drain yet count
- * as well. */
+/* Another worker may begin to drain some milliseconds later. So during the first keepalive_drain ms, lanes
+ * that do not drain yet count as well. */
 static bool others_are_done(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;
@@ -53,7 +53,8 @@ static bool others_are_done(const struct bb_lane *lane)
     return bb__scoreboard_others_are_done(worker->scoreboard, lane->intake.slot, all);
 }
 
-/* The I/O thread passes on a lane's last connection before it shows the lane as done. */
+/* Whether a message is in the shared queue. Called after others_are_done(), because the I/O thread passes on
+ * a lane's last connection before it shows the lane as done. */
 static bool has_left_something(const struct bb_worker *worker)
 {
     struct bb__shared_stamp first;
@@ -61,8 +62,8 @@ static bool has_left_something(const struct bb_worker *worker)
 }
 
 /* Each lane looks into the shared queue after it has passed on its last connection, so no request stays
- * there. The last quarter of GracefulTimeout is left to the host: a lane that stood by to the end would be
- * killed together with the busy lane. */
+ * there. No lane stands by during the last quarter of GracefulTimeout, because it would be killed together
+ * with the busy lane. */
 static bool stands_by(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;

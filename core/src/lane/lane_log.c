@@ -3,7 +3,7 @@
 #include "lane/lane.h"
 #include "system/access_log.h"
 
-/* A larger response buffer is freed after the request. */
+/* Bytes. A larger response buffer is freed after the request. */
 #define RESPONSE_KEPT (16 * 1024)
 
 void bb__lane_log_begin(struct bb_lane *lane)
@@ -126,7 +126,7 @@ bool bb__lane_log_last(struct bb_lane *lane)
     struct bb__access_log *log = context->log;
     if (lane->drain.log_last == 0) {
         lane->drain.log_last = context->now;
-        log->stuck = false; /* the target is tried at once, and then as often as at first */
+        log->stuck = false; /* tries the target at once, and then again every BB_LOG_PAUSE ms */
     }
     bb__lane_log_idle(lane);
     if (log->len > 0 && context->now - lane->drain.log_last < BB_LOG_LAST) return false;

@@ -9,26 +9,28 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ms. A connection that has been quiet for less is not closed for another one: its request or its response
- * may be on its way. If the time were longer, silent clients could keep all others out. */
+/* ms. A connection that has been idle for less is not closed for another one, because its request or its
+ * response may be on its way. Too large: silent clients can keep new clients out. */
 #define SPARED_TIME 1000
 
-/* ms. The same for a kept-alive connection. Its next response, if that comes sooner, ends the connection. */
+/* ms. As SPARED_TIME, for a kept-alive connection. If its next request comes sooner, the response to that
+ * request ends the connection. */
 #define SPARED_TIME_IDLE 100
 
 /* Connections checked in the search for one to close. */
 #define PEEKS_MAX 64
 
-/* ms between two slow clients that are ended. So an attack does not end all uploads at once. */
+/* ms. The shortest time between two disconnections of slow clients. Without it, an attack would end all
+ * uploads at once. */
 #define ENDS_EVERY 100
 
-/* Connections let in above the limit: new clients, whose requests are on their way. */
+/* New clients may exceed the limit by this number, because their requests are on their way. */
 #define SLACK 16
 
 /* ---- idle connections ---- */
 
-/* Closes the connection that has been idle the longest. If it has a request that is not read yet, which is
- * often so, it stays, and the next connection is checked. */
+/* Closes the connection of this kind that has been idle the longest. If the connection has bytes that are not
+ * read yet, it stays open, and the next one is checked. */
 static bool close_oldest(struct bb_lane *lane, enum bb__timeout_kind kind, uint64_t spared_time)
 {
     struct bb__timeout *oldest = bb__timeout_oldest(&lane->set.timeouts, kind);
@@ -47,9 +49,8 @@ static bool close_oldest(struct bb_lane *lane, enum bb__timeout_kind kind, uint6
     return false;
 }
 
-/* In this order: the kept-alive connection that has been idle the longest; the lingering one whose response
- * was sent first; the new one that has been silent the longest; the one that has been in the middle of a head
- * the longest. */
+/* Tries the kinds in this order: kept-alive connections, lingering connections, new connections that have
+ * sent nothing, connections in the middle of a head. Closes the oldest connection of a kind. */
 bool bb__lane_close_least_missed(struct bb_lane *lane)
 {
     return close_oldest(lane, BB_TIMEOUT_KEEPALIVE, SPARED_TIME_IDLE) ||
@@ -66,8 +67,8 @@ static uint64_t sending_rate(const struct bb__conn *conn, uint64_t now)
     return conn->body_received * 1000 / (time > SPARED_TIME ? time : SPARED_TIME);
 }
 
-/* The slowest client of this kind that is slower than *rate (bytes per second) and older than age (ms), or
- * NULL. */
+/* Returns the slowest client of this kind that is slower than *rate (bytes per second) and older than age
+ * (ms), or NULL. Sets *rate to this client's rate. */
 static struct bb__conn *slower(const struct bb_lane *lane, enum bb__timeout_kind kind, uint64_t age,
                                uint64_t *rate)
 {
@@ -102,8 +103,8 @@ static void tell_slow(struct bb_lane *lane, const struct bb__conn *conn, bool se
     if (scoreboard) atomic_fetch_add(sends ? &scoreboard->slow_senders : &scoreboard->slow_readers, 1);
 }
 
-/* The descriptor is needed now, so the connection does not linger. Bytes that have arrived are read first:
- * with unread bytes, closing sends a reset, which could overtake the response. */
+/* The descriptor is needed now, so the connection does not linger. Bytes that have arrived are read first. If
+ * bytes were unread, closing would send a reset, which could overtake the response. */
 static void reject_and_close(struct bb_lane *lane, struct bb__conn *conn, const struct bb__h1_error *error)
 {
     (void)bb__conn_reject_with(conn, &lane->context, error);
@@ -141,8 +142,8 @@ void bb__lane_tell_exhausted(struct bb_lane *lane, int error)
     bb__event_add_paced(&lane->context.events, &lane->paces.exhausted, lane->context.now, &event);
 }
 
-/* Whether this lane must close a connection. A lane closes only its own connections. A lane with less than
- * its share closes none: the other lanes do, busy ones at their next look. */
+/* Whether this lane must close a connection. A lane closes only its own connections, and only if it has more
+ * than its share. Busy lanes close connections at their next look. */
 static bool over_limit(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;
@@ -158,8 +159,9 @@ static bool is_above_limit_by(const struct bb_worker *worker, uint64_t more)
            count - more > atomic_load_explicit(&worker->connections_limit, memory_order_relaxed);
 }
 
-/* New clients that have sent nothing are let in. Many of them may then send half a request at once, so the
- * slowest is ended at any age. */
+/* New clients that have sent nothing are accepted above the limit. If many of them send half a request at
+ * once, the worker gets more than 2 * SLACK above the limit. Then the slowest client is disconnected, however
+ * new it is. */
 void bb__lane_keep_to_limit(struct bb_lane *lane)
 {
     while (over_limit(lane) && bb__lane_close_least_missed(lane)) continue;
@@ -176,9 +178,9 @@ void bb__lane_make_room(struct bb_lane *lane, int newest)
     if (!lane->accept.sweeps) bb__lane_pause(lane);
 }
 
-/* The new connection has no complete request; a complete one is served at once, and its connection ends. If
- * the client has sent nothing yet, its request is on its way, so the connection that has been silent the
- * longest is closed. */
+/* Called for a new connection without a complete request. If the client has sent a part of a request, there
+ * is no place. If the client has sent nothing, its request is on its way, so the connection that has been
+ * silent the longest is closed instead. */
 bool bb__lane_find_place(struct bb_lane *lane, const struct bb__conn *conn)
 {
     if (!over_limit(lane) || lane->context.draining || bb__lane_end_slowest(lane) ||
@@ -199,7 +201,8 @@ void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn)
     reject_and_close(lane, conn, &error);
 }
 
-/* Once descriptors have run out, asks the kernel each time: the host may have closed some since. */
+/* Whether a descriptor is free. If descriptors have run out before, asks the kernel each time, because the
+ * host may have closed some. */
 static bool has_number(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;

@@ -1,6 +1,6 @@
-/* lane_share.c: a lane that finds several requests at a time serves one, and passes others on while lanes of
- * other processes are idle. The I/O thread does not see requests that are shorter than its tick. Without
- * sharing, such requests would wait behind each other on the lane that has their connections. */
+/* lane_share.c: if one look at the poller finds several requests, the lane serves one, and passes others on
+ * to idle lanes of other processes. The I/O thread does not see requests that are shorter than its tick.
+ * Without sharing, short requests would wait behind each other on the lane that has their connections. */
 #include "lane/lane.h"
 
 /* All requests of the last look are served by now. */
@@ -21,7 +21,7 @@ void bb__lane_after_look(struct bb_lane *lane)
         lane->shares.crowded = lane->shares.began = 0;
         return;
     }
-    /* Unsent bytes leave before the host gets another request. */
+    /* Unsent bytes are sent before the host gets another request. */
     if (lane->set.unsent > 0) bb__batch_put_first(&lane->set.batch, BB_INTEREST_WRITE);
     uint64_t now = lane->context.read_at = bb__clock_us();
     if (!lane->intake.slot) return;
@@ -37,7 +37,7 @@ static unsigned left_in_batch(const struct bb_lane *lane)
     return (unsigned)(lane->set.batch.count - lane->set.batch.next);
 }
 
-/* Requests that may be passed on. */
+/* Returns how many requests of the batch may be passed on. */
 static unsigned spare(struct bb_lane *lane)
 {
     unsigned others = left_in_batch(lane) - 1;
@@ -89,9 +89,9 @@ static void drop_batch(struct bb_lane *lane)
     lane->pick.busy = true;
 }
 
-/* If the mean request is long enough, requests are served in the order of the shared queue. A lane whose last
- * look is out of date looks again. If requests wait in the shared queue, the requests of the batch go to the
- * end of it. */
+/* If requests take at least BB_SHARE_WORTH us on average, all lanes serve them in the order in which they
+ * came. So a lane whose last look is out of date looks again. If requests wait in the shared queue, the lane
+ * sends the requests of its batch to the end of that queue. */
 bool bb__lane_share(struct bb_lane *lane)
 {
     struct bb__batch *batch = &lane->set.batch;

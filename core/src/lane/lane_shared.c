@@ -1,10 +1,11 @@
-/* lane_shared.c: how a lane takes connections from the shared queue. Other lanes have passed them on, most
- * with a complete request. */
+/* lane_shared.c: how a lane takes connections from the shared queue. Other lanes have passed these
+ * connections on, most of them with a complete request. */
 #include "lane/lane.h"
 
-/* A nudge is a message without a connection (bb__shared_queue_nudge()): the kernel has reported something to
- * another lane, which may be busy. The kernel reports it to this lane when the sources are added again. If
- * the worker has paused accepting, it adds no sources, and sends the nudge on. */
+/* A nudge is a message without a connection (bb__shared_queue_nudge()). It means that the kernel has reported
+ * an event of a source to another lane, which may be busy. This lane adds the sources to its set again, and
+ * the kernel reports the event again. If the worker has paused accepting, this lane adds no sources, and
+ * wakes another lane with a nudge. */
 static void hear_nudge(struct bb_lane *lane)
 {
     struct bb_worker *worker = lane->worker;
@@ -14,7 +15,8 @@ static void hear_nudge(struct bb_lane *lane)
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* Skips nudges: while all lanes are busy for long, there may be more nudges than requests. */
+/* Takes a message. Skips nudges, because there may be more nudges than requests after all lanes were busy for
+ * long. */
 static bool take(struct bb_lane *lane, struct bb__conn **conn)
 {
     const struct bb__shared_queue *shared_queue = &lane->worker->shared_queue;
@@ -27,12 +29,13 @@ static bool take(struct bb_lane *lane, struct bb__conn **conn)
     } while (received == BB_RECEIVED_NUDGE);
     if (nudged) hear_nudge(lane);
     if (nudged || received == BB_RECEIVED_MESSAGE)
-        lane->turn.told = BB_IN_A_ROW; /* the lane to which the kernel reported other events may have ended */
+        lane->turn.told = BB_IN_A_ROW; /* events may have been reported to a lane that has ended */
     return received == BB_RECEIVED_MESSAGE;
 }
 
-/* The request has waited although lanes of other processes show that they are idle. Lanes that were doubted
- * before are blamed. The others are only doubted, because they may be idle only now. */
+/* If the request has waited for BB_PROMPT ms although lanes of other processes show that they are idle,
+ * checks these lanes (scoreboard.h). Lanes that were doubted before do not count as idle any more. The other
+ * lanes are only doubted, because they may have become idle just now. */
 static void judge_the_idle(const struct bb_lane *lane, const struct bb__conn *conn)
 {
     const struct bb_worker *worker = lane->worker;

@@ -1,6 +1,6 @@
-/* lane_source.c: which source a lane serves next if several have events: the listeners and the shared queue.
- * They take turns: no source tells how long something has waited, and the kernel reports the sources in the
- * same order each time. */
+/* lane_source.c: which source a lane serves next if several sources have events. The sources are the
+ * listeners and the shared queue. They take turns, because the kernel reports them in the same order each
+ * time, and no source tells how long its first connection has waited. */
 #include "lane/lane.h"
 
 /* The place of a source: the listeners in their order, then the shared queue. */
@@ -11,7 +11,7 @@ static int place(const struct bb_worker *worker, const struct epoll_event *event
     return (int)((const struct bb__listener *)source - worker->listeners);
 }
 
-/* How many sources have their turn before this one. */
+/* Returns how many sources have their turn before this source. */
 static int distance(const struct bb_lane *lane, const struct epoll_event *event)
 {
     int count = lane->worker->listener_count + 1;
@@ -25,8 +25,8 @@ static void swap(struct epoll_event *one, struct epoll_event *other)
     *other = event;
 }
 
-/* Swaps the event that was taken with the event of the source whose turn it is. Returns whether the look
- * found more sources. */
+/* Swaps the event that was taken with the event of the source whose turn it is. Returns whether other sources
+ * have events, too. */
 static bool find_next(struct bb_lane *lane, struct epoll_event *taken)
 {
     struct bb__batch *batch = &lane->set.batch;

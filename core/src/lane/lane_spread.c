@@ -1,7 +1,8 @@
-/* lane_spread.c: even shares for all lanes that wait for new connections (Spread). The kernel always wakes
- * the first lane of its wait queue. A lane that leaves the queue and enters it again is the last. It does so
- * when it has had more requests than the others. Lanes also do so for other reasons (set_owner.h), some lanes
- * more often. So doing it after a fixed number of connections would not make the shares even. */
+/* lane_spread.c: gives the lanes that wait for new connections even shares of them (Spread). The kernel
+ * always wakes the first lane of its wait queue. A lane that leaves the queue and enters it again goes to the
+ * end. A lane does this when it has had more requests than the mean of all lanes. Doing this after a fixed
+ * number of connections would not make the shares even: lanes also go to the end for other reasons
+ * (set_owner.h), some lanes more often than others. */
 #include "lane/lane.h"
 
 static void forget(struct bb_lane *lane, uint64_t own, uint64_t all)
@@ -10,8 +11,8 @@ static void forget(struct bb_lane *lane, uint64_t own, uint64_t all)
     lane->spread.all += all;
 }
 
-/* How many requests the lane has served above the mean of all lanes that could serve some; negative: below
- * the mean. A lane that is new, or was away for long, begins at 0. */
+/* Returns the number of the lane's requests minus the mean of all lanes. A lane that is new, or did not
+ * compare for long, begins at 0. */
 static int64_t lead(struct bb_lane *lane, const struct bb__scoreboard_sum *sum)
 {
     uint64_t own =
@@ -27,8 +28,8 @@ static int64_t lead(struct bb_lane *lane, const struct bb__scoreboard_sum *sum)
     return (int64_t)own - (int64_t)(all / lanes);
 }
 
-/* Whether the lane waits for connections. It does not if it finds several at a time, or the next one without
- * waiting. */
+/* Whether the lane sleeps before each connection. False if it accepts several in a row, or finds events
+ * without waiting. */
 static bool waits(const struct bb_lane *lane)
 {
     return lane->accept.count <= 1 && !lane->pick.busy;

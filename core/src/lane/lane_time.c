@@ -1,6 +1,6 @@
-/* lane_time.c: the host's calls about the time of a lane's current request, which must not change during a
- * call. The I/O thread counts the time (io_limit.c). It waits for no thread of the host, and no thread of the
- * host waits for a step of the I/O thread. */
+/* lane_time.c: the host's calls about the time limits of a lane's current request. The request must not end
+ * during a call. The I/O thread counts the time (io_limit.c). No thread holds time_lock for long, so no host
+ * thread waits for a step of the I/O thread. */
 #include "lane/lane.h"
 
 /* The number of the request, as in watched.word; 0: there is no request, or the I/O thread does not watch
@@ -65,5 +65,5 @@ void bb_lane_extend_time(struct bb_lane *lane, uint64_t ms)
     bool told = lane->watched.word == request && lane->watched.warned;
     if (told) lane->watched.warned = lane->watched.late = false;
     pthread_mutex_unlock(&io->time_lock);
-    if (told) bb__io_notice(io); /* it may sleep, and does not know the new limit */
+    if (told) bb__io_notice(io); /* the I/O thread may sleep, and does not know the new limit */
 }

@@ -1,11 +1,11 @@
-/* lane_turn.c: how a lane gives its set away while the host has a request, and takes it back. See
- * set_owner.h and io_thread.h. */
+/* lane_turn.c: how a lane lets the I/O thread take its connection set while the host has a request, and takes
+ * the set back. See set_owner.h and io_thread.h. */
 #include "lane/lane.h"
 
 #include <poll.h>
 
 /* Whether the I/O thread has nothing to do for this lane: no other connection can wait for the lane, the
- * worker has no other lane, and no limit counts the time. */
+ * worker has no other lane, and neither the time nor the number of requests is limited. */
 static bool is_alone(const struct bb_lane *lane)
 {
     return lane->set.count <= (lane->current != NULL) && !lane->worker->counts_time &&
@@ -30,7 +30,7 @@ void bb__lane_release_set(struct bb_lane *lane)
     bb__io_notice(io);
 }
 
-/* The lane is never ALONE here: perhaps only this lane knows of an event. */
+/* The set becomes BUSY and never ALONE, because perhaps only this lane has seen an event. */
 void bb__lane_release_woken(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;
@@ -42,7 +42,7 @@ void bb__lane_release_woken(struct bb_lane *lane)
     bb__io_notice(io);
 }
 
-/* Also for a lane that is ALONE: new connections may come while it waits. */
+/* An ALONE lane becomes BUSY, because new connections may come while the lane waits. */
 void bb__lane_announce_wait(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;

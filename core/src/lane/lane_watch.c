@@ -1,5 +1,5 @@
-/* lane_watch.c: adds the sources to the lane's set and removes them. The sources are the listeners and the
- * shared queue. They are in the set while the lane has room for connections. */
+/* lane_watch.c: adds the sources to the lane's connection set and removes them. The sources are the listeners
+ * and the shared queue. The set has the sources while the lane has room for connections. */
 #include "lane/lane.h"
 
 void bb__lane_unwatch_sources(struct bb_lane *lane)

@@ -1,13 +1,13 @@
 /* reply.c: answers the lane's current request. The encoder's bytes go to the socket. Bytes that the socket
- * does not take are kept in the connection. If there is no room for them, reply_wait.c waits. See bontebok.h
- * for the contracts. */
+ * does not take are kept in the connection. If there is no room for these bytes, reply_wait.c waits. See
+ * bontebok.h for the contracts. */
 #include "lane/lane.h"
 
 #include <string.h>
 
-/* Up to this size, copying bytes into one send is cheaper than a sendmsg of several spans. */
+/* Bytes. Up to this size, copying into one send is cheaper than a sendmsg of several spans. */
 #define STAGED_MAX (16 * 1024)
-/* The buffer of a larger head is freed. */
+/* Bytes. A larger buffer is freed after the response. */
 #define STAGED_KEPT (64 * 1024)
 /* Limits of one call to the socket. */
 #define RUN_BYTES (256 * 1024)
@@ -77,7 +77,8 @@ struct run {
     size_t count, chunk_head_count, bytes;
 };
 
-/* Keeps unsent bytes: in the response spool if it has bytes already or memory is full, else in memory. */
+/* Keeps unsent bytes: in the response spool if the spool has bytes already or memory is full, else in
+ * memory. */
 static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
 {
     struct bb__conn *conn = lane->current;
@@ -100,7 +101,7 @@ static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
     return BB_OK;
 }
 
-/* Over TCP the FIN leaves with the last bytes. This saves a segment, which is a fifth of the cost of a short
+/* Over TCP the FIN is sent with the last bytes. This saves a segment, which is a fifth of the cost of a short
  * request. */
 static bool ends_with_staged(const struct bb_lane *lane)
 {
@@ -117,7 +118,7 @@ static int send_staged(struct bb_lane *lane, size_t *sent)
                                   : bb__sock_send(fd, bytes, len, sent);
 }
 
-/* Sends the staged bytes and the run. The connection keeps the rest. */
+/* Sends the staged bytes and the run. The connection keeps the bytes that the socket does not take. */
 static int send_run(struct bb_lane *lane, struct run *run)
 {
     struct bb__conn *conn = lane->current;
@@ -147,7 +148,7 @@ static int send_run(struct bb_lane *lane, struct run *run)
     return BB_OK;
 }
 
-/* Copies a small span behind the head while the run is empty. Otherwise the run points to the span. */
+/* Copies a small span into the staged bytes while the run is empty. Otherwise the run points to the span. */
 static int add_span(struct bb_lane *lane, struct run *run, const struct bb_slice *span)
 {
     struct bb__buf *staged = &lane->reply.staged;
@@ -182,7 +183,7 @@ static bool run_is_full(const struct run *run)
            run->chunk_head_count == RUN_SPANS;
 }
 
-/* Sends a run, then the bytes that are kept, as far as the client takes them. */
+/* Sends a run, then the bytes that the connection keeps, as many as the socket takes. */
 static int make_way(struct bb_lane *lane, struct run *run)
 {
     int code = send_run(lane, run);
@@ -196,8 +197,8 @@ static uint64_t bytes_of(const struct bb_slice *parts, size_t count)
     return bytes;
 }
 
-/* rest: bytes of the host's parts that are not sent or copied yet. If they do not all fit into memory, the
- * lane has to wait anyway, so none of them is copied. */
+/* Whether the lane must wait before it copies more. rest: bytes of the host's parts that are not sent or
+ * copied yet. If the rest does not fit into memory, none of it is copied. */
 static bool has_to_wait(const struct bb_lane *lane, uint64_t rest)
 {
     const struct bb__conn *conn = lane->current;
@@ -205,8 +206,8 @@ static bool has_to_wait(const struct bb_lane *lane, uint64_t rest)
     return rest > lane->worker->settings.response_buffer || bb__conn_is_behind(conn, &lane->context);
 }
 
-/* All of the body is written, but neither memory nor the spool has room for the bytes that the client does
- * not take. */
+/* Whether the host has written the whole body, but neither memory nor the spool has room for the unsent
+ * bytes. */
 static bool has_to_wait_at_the_end(const struct bb_lane *lane)
 {
     return bb__conn_has_unsent(lane->current) && bb__response_spool_is_full(&lane->current->response_spool) &&

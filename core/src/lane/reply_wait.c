@@ -1,12 +1,12 @@
-/* reply_wait.c: how a lane waits for the client of its request. It first waits for a millisecond or two
- * (BB_MOMENT), because writing to a file costs more. If neither memory nor the spool has room for the rest,
- * it waits until there is room. The I/O thread ends this wait if other requests need the lane (io_readers.c).
- * See bontebok.h for the contracts. */
+/* reply_wait.c: how a lane waits for the client of its request. The lane first waits for a millisecond or two
+ * (BB_MOMENT), because writing to a file costs more. If neither memory nor the spool has room for the unsent
+ * bytes, the lane waits until there is room. The I/O thread ends the second wait if other requests need the
+ * lane (io_readers.c). See bontebok.h for the contracts. */
 #include "lane/lane.h"
 
 #include <limits.h>
 
-/* ms, the longest wait. After each wait the I/O thread learns the client's rate. */
+/* ms, the longest single wait. Before each wait, the lane shows the client's rate to the I/O thread. */
 #define LOOK_EVERY 100
 
 static struct bb__conn *current(const struct bb_lane *lane)
@@ -27,7 +27,7 @@ void bb__reply_note_progress(struct bb_lane *lane)
     lane->current->untaken = bb__sock_untaken(lane->current->fd);
 }
 
-/* ms that the client may still take nothing; -1: no limit. For poll(). */
+/* Returns ms until write_timeout is over if the client takes nothing; -1: no limit. */
 static int wait_time(const struct bb_lane *lane)
 {
     uint64_t limit = lane->worker->settings.write_timeout;
@@ -37,8 +37,8 @@ static int wait_time(const struct bb_lane *lane)
     return limit - stalled > INT_MAX ? INT_MAX : (int)(limit - stalled);
 }
 
-/* Returns whether the client has taken something, and notes it. The socket becomes writable only when much of
- * its buffer, perhaps megabytes, is free. */
+/* Returns whether the client has taken bytes, and notes the time. The socket itself becomes writable only
+ * when much of its buffer, perhaps megabytes, is free. */
 static bool look_for_progress(struct bb_lane *lane)
 {
     if (bb__sock_untaken(lane->current->fd) >= lane->current->untaken) return false;
@@ -64,8 +64,9 @@ int bb__reply_flush_pending(struct bb_lane *lane)
     return BB_OK;
 }
 
-/* For a unix socket, the kernel counts untaken bytes with its own overhead: a hundred times the bytes of
- * small parts. So the result may be smaller than the result of an earlier call. */
+/* Returns how many bytes the client has taken. On a unix socket, the kernel's count of untaken bytes includes
+ * its overhead: for small parts, a hundred times the bytes. So the result may be smaller than the result of
+ * an earlier call. */
 static int64_t taken_so_far(const struct bb_lane *lane)
 {
     return lane->reply.given - bb__sock_untaken(lane->current->fd);
@@ -82,7 +83,7 @@ static bool is_too_slow(const struct bb_lane *lane)
 /* ---- waiting ---- */
 
 /* Waits for at most `look` ms. BB_OK: there is room; BB_AGAIN: bb_lane_wake() was called; BB_EGONE: there is
- * no room. If the process is stopped during the wait, that time does not count. */
+ * no room. If the process is frozen (SIGSTOP) during the wait, at most `look` ms count. */
 static int wait_for_room(struct bb_lane *lane, int look)
 {
     uint64_t since = bb__clock_ms();
@@ -105,7 +106,7 @@ static int wait_for_a_moment(struct bb_lane *lane)
     return code == BB_OK ? bb__reply_flush_pending(lane) : BB_OK;
 }
 
-/* While the worker drains, a lane does not wait for long. */
+/* While the worker drains, shortens a wait to keepalive_drain. */
 static int shortened(const struct bb_lane *lane, int left)
 {
     uint64_t drain = lane->worker->settings.keepalive_drain;
@@ -120,14 +121,14 @@ static void show_rate(struct bb_lane *lane)
     if (lane->intake.slot) atomic_store(&lane->intake.slot->taking, taking);
 }
 
-/* taken_so_far() may become smaller. The client must not count as slower because of that. */
+/* If taken_so_far() has become smaller, lowers taken_before, so that the client does not count as slower. */
 static void correct_taken_before(struct bb_lane *lane)
 {
     int64_t taken = taken_so_far(lane);
     if (taken < lane->reply.taken_before) lane->reply.taken_before = taken;
 }
 
-/* Waits for at most slice ms. *left: ms that the client may take nothing from now on; -1: no limit. BB_OK;
+/* Waits for at most slice ms. *left: ms for which the client may still take nothing; -1: no limit. BB_OK;
  * BB_AGAIN: bb_lane_wake() was called; BB_EGONE: the client has closed the connection, has taken nothing for
  * too long, or is too slow. */
 static int wait_for_slice(struct bb_lane *lane, int slice, int *left)
@@ -157,8 +158,8 @@ static int wait_for_client(struct bb_lane *lane)
     return code;
 }
 
-/* When `waits` is set, the I/O thread may end the wait. It compares the rates of waiting lanes, so the rate
- * is set first. */
+/* Once `waits` is true, the I/O thread may end the wait. The I/O thread compares the rates of waiting lanes,
+ * so the rate is set before `waits`. */
 static void begin_to_wait(struct bb_lane *lane)
 {
     bool is_first = atomic_load_explicit(&lane->reply.taking, memory_order_relaxed) == 0;

@@ -17,8 +17,8 @@ static char *cut(char *to, size_t *spare)
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Returns a word in which the top bit of each byte that was 0 is set. The top bits of bytes above the first 0
- * may be set, too. */
+/* Returns a word with the top bit set in each byte that is 0 in `word`. In bytes above the first 0 byte, the
+ * top bit may be set, too. */
 static inline uint64_t zeros(uint64_t word)
 {
     return (word - EACH(1)) & ~word & EACH(0x80);
@@ -78,7 +78,7 @@ static size_t utf8_length(const unsigned char *at, size_t room)
     return len;
 }
 
-/* Writes the JSON form of the character at *at, and moves *at behind the character. */
+/* Writes the JSON form of the character at *at, and moves *at past the character. */
 static size_t json_unit(char unit[6], const unsigned char **at, const unsigned char *end)
 {
     unsigned char byte = **at;

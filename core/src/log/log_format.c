@@ -9,7 +9,7 @@
 
 #define COMMON "%h %l %u %t \"%r\" %>s %b"
 
-/* JSON values bring their own quotes. */
+/* In the JSON format, log_line.c adds the quotes of the values. */
 static const struct {
     const char *name, *notation;
     bool json;
@@ -31,12 +31,12 @@ static const struct {
 
 /* ---- the directives ---- */
 
-/* The longest number, fixed word or empty value, with JSON's quotes or null. */
+/* Bytes of the longest number, fixed word or missing value, with JSON's quotes. */
 #define NUMBER_MAX 22
 #define TIME_MAX   64
-/* Bytes around an escaped value: quotes, and the dots if it is cut. */
+/* Bytes around an escaped value: quotes, and "..." if the value is cut. */
 #define VALUE_MAX 5
-/* Bytes around the two escaped values of a request line: its method and its target. */
+/* Bytes around the escaped method and target of a request line. */
 #define REQUEST_LINE_MAX (VALUE_MAX + sizeof "  HTTP/1.1")
 
 struct directive {
@@ -96,9 +96,9 @@ static bool begins_with(struct bb_slice name, const char *word)
     return name.len >= strlen(word) && memcmp(name.at, word, strlen(word)) == 0;
 }
 
-/* "begin:" asks for the time when the request came, which is the only time here. "end" and "end:" ask for the
- * time when the response ended. Both are rejected; otherwise strftime() would write them into each line as
- * text. */
+/* Removes "begin:", which asks for the time when the request came. The log has no other time. Rejects "end"
+ * and "end:", which ask for the time when the response ended: strftime() would write these words into each
+ * line. */
 static bool is_known_time(struct bb_slice *name)
 {
     static const char begin[] = "begin:";
@@ -132,7 +132,7 @@ static struct bb__log_step *add_step(struct bb__log_format *format, enum bb__log
     return step;
 }
 
-/* Adds a byte of the text between two directives. All of this text is one step. */
+/* Adds a byte of text. All text between two directives is one step. */
 static bool add_text(struct bb__log_format *format, char byte)
 {
     struct bb__log_step *step = format->count > 0 ? &format->steps[format->count - 1] : NULL;
@@ -175,8 +175,8 @@ static bool add_directive(struct bb__log_format *format, const struct directive 
     return true;
 }
 
-/* Takes in the directive whose "%" lies before *at, and moves *at behind it. In Apache "<" and ">" select
- * the first or last request of an internal redirect; here they mean the same. */
+/* Compiles the directive after a "%". *at points after the "%", and is moved past the directive. "<" and ">"
+ * are ignored: in Apache they select the first or last request of an internal redirect. */
 static int take_directive(struct bb__log_format *format, const char **at, char *fault)
 {
     const char *first = *at - 1, *here = *at;
@@ -201,7 +201,8 @@ static int take_directive(struct bb__log_format *format, const char **at, char *
     return add_directive(format, directive, name) ? BB_OK : fail(fault, "too many directives", "", 0);
 }
 
-/* Takes in the character behind a backslash. These escapes are from Apache's configuration file. */
+/* Returns the character that an escape stands for. *at points after the backslash. Apache's configuration
+ * file has the same escapes. */
 static char unescaped(const char **at)
 {
     static const char from[] = "t\"\\", to[] = "\t\"\\";

@@ -1,8 +1,9 @@
-/* log_format.h: the format of an access log, compiled from Apache's notation into a list of small steps. It
- * is compiled once and not changed after that; all lanes share it. log_line.c makes lines with it. It knows
- * no file and no clock.
+/* log_format.h: the format of an access log, compiled from Apache's notation into a list of small steps. The
+ * format is compiled once and then never changes. All lanes share it. log_line.c makes lines with it. Not for
+ * files and clocks.
  *
- *     "%h %{Referer}i\n"      PEER  TEXT " "  REQUEST_FIELD "Referer"  TEXT "\n" */
+ *     "%h %{Referer}i\n"      PEER  TEXT " "  REQUEST_FIELD "Referer"  TEXT "\n"
+ */
 #ifndef BB_LOG_FORMAT_H
 #define BB_LOG_FORMAT_H
 
@@ -14,7 +15,7 @@ enum bb__log_kind {
     BB_LOG_PEER,
     BB_LOG_TIME,
     BB_LOG_TIME_AS,      /* strftime()'s notation */
-    BB_LOG_TIME_SECONDS, /* since 1970, like the next two */
+    BB_LOG_TIME_SECONDS, /* since 1970; also the next two */
     BB_LOG_TIME_MILLISECONDS,
     BB_LOG_TIME_MICROSECONDS,
     BB_LOG_TIME_THOUSANDTHS, /* of the current second, three digits */
@@ -25,8 +26,8 @@ enum bb__log_kind {
     BB_LOG_QUERY,
     BB_LOG_PROTOCOL,
     BB_LOG_STATUS,
-    BB_LOG_BYTES,         /* "-" if there are none */
-    BB_LOG_BYTES_OR_ZERO, /* "0" if there are none */
+    BB_LOG_BYTES,         /* "-" for 0 bytes */
+    BB_LOG_BYTES_OR_ZERO, /* "0" for 0 bytes */
     BB_LOG_MICROSECONDS,
     BB_LOG_MILLISECONDS,
     BB_LOG_SECONDS,
@@ -44,18 +45,18 @@ enum bb__log_kind {
 
 struct bb__log_step {
     uint8_t kind;     /* enum bb__log_kind */
-    uint16_t at, len; /* position in bb__log_format.text: of a fixed text or a name */
+    uint16_t at, len; /* a fixed text or a name: its place in bb__log_format.text */
 };
 
 #define BB_LOG_STEPS_MAX 128
 
-/* The most bytes that strftime() may write for one step. */
+/* Maximum number of bytes that strftime() may write for one step. */
 #define BB_LOG_TIME_AS_MAX 128
 
 /* Each line has room for at least this many bytes of client data. */
 #define BB_LOG_VALUES_MIN 1024
 
-/* The shortest line to which a target may be limited. */
+/* Bytes. Each target accepts lines of at least this length. */
 #define BB_LOG_LINE_MIN 4096
 
 struct bb__log_format {

@@ -66,7 +66,6 @@ static uint64_t in_units_of(uint64_t unit, uint64_t microseconds)
 
 /* ---- time ---- */
 
-/* Writes the fraction of the second, with its leading zeros. */
 static void put_fraction(struct line *line, unsigned digits)
 {
     uint64_t rest = line->entry->time % 1000000;
@@ -90,8 +89,8 @@ static void put_time(struct line *line)
     put_quote(line);
 }
 
-/* Writes the time in the operator's strftime() format as it is. Only a line feed (%n) is replaced, because
- * it would end the line. */
+/* Writes the time in a strftime() format of the configuration. A line feed (%n) becomes a space, because it
+ * would end the line. */
 static void put_time_as(struct line *line, const char *form)
 {
     size_t len = strftime(line->at, BB_LOG_TIME_AS_MAX, form, &line->time->local);
@@ -130,7 +129,7 @@ static void put_request_line(struct line *line)
     put_quote(line);
 }
 
-/* An empty query is logged as nothing, not as "-", because it follows the path. */
+/* An empty query is logged as empty text, not as "-", because the query follows the path. */
 static void put_query(struct line *line)
 {
     const struct bb_slice *query = &line->entry->head->query;
@@ -145,8 +144,7 @@ static bool is_same_name(struct bb_slice name, const char *other, size_t len)
     return name.len == len && strncasecmp(name.at, other, len) == 0;
 }
 
-/* A field that comes several times is logged as one list (RFC 9110 5.3). `count`: how many of its values
- * were written. */
+/* A field that comes several times is logged as one list (RFC 9110 5.3). count: values written so far. */
 static void put_list_item(struct line *line, struct bb_slice value, unsigned count)
 {
     if (count == 0) put_quote(line);
@@ -215,7 +213,7 @@ static void put_response_field(struct line *line, struct bb_slice wanted)
 
 static const struct bb_slice request_id = {"X-Request-Id", sizeof "X-Request-Id" - 1};
 
-/* The application's field has priority: if the client's id is not usable, the application makes a new id. */
+/* The application's field is preferred: if the client's id is not usable, the application makes a new id. */
 static void put_request_id(struct line *line)
 {
     if (has_response_field(line->entry, request_id))

@@ -9,17 +9,18 @@
 
 #define BB_LOG_UNKNOWN UINT64_MAX
 
-/* The facts about one request. An unknown fact is empty, or 0 if 0 is not a possible value, or
- * BB_LOG_UNKNOWN. The pointers are borrowed for one call. */
+/* The facts about one request. An unknown fact is empty, BB_LOG_UNKNOWN or, if 0 is not a possible value, 0.
+ * The pointers must stay valid during the call. */
 struct bb__log_entry {
     const struct bb_head *head;
     struct bb_slice line; /* the request line as it came, if the parser rejected it; else empty */
     const char *peer;     /* NUL-terminated */
     int status;
     uint64_t body_length;
-    uint64_t time;                  /* when the request came; microseconds since 1970 */
-    uint64_t duration;              /* microseconds */
-    uint64_t queued, proxy_queued;  /* queued: in the server's queue; proxy_queued: since the proxy; us */
+    uint64_t time;     /* when the request came; microseconds since 1970 */
+    uint64_t duration; /* microseconds */
+    uint64_t queued,
+        proxy_queued; /* us; queued: in the server's queue; proxy_queued: since the proxy got it */
     const struct bb__buf *response; /* filled by bb__log_keep() */
     uint16_t port;                  /* of the listener */
     int pid;

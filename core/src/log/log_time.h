@@ -1,5 +1,6 @@
-/* log_time.h: the time of a request in the forms of access logs. Each thread has a struct bb__log_time, which
- * is rendered again only when the second changes. Used by log_line.c and by the syslog target. */
+/* log_time.h: the time of a request in the forms of access logs. Each thread has its own struct bb__log_time.
+ * bb__log_time_set() renders the time only when the second has changed. Used by log_line.c and by the syslog
+ * target. */
 #ifndef BB_LOG_TIME_H
 #define BB_LOG_TIME_H
 

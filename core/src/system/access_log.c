@@ -25,8 +25,8 @@ void bb__access_log_free(struct bb__access_log *log)
     free(log);
 }
 
-/* After its disk was full, the target may have only the beginning of a line. Ends this line. The whole
- * line is written again behind it. */
+/* After its disk was full, the target may have only the beginning of a line. Writes a line feed after this
+ * beginning. The whole line is then written again. */
 static bool end_cut_line(struct bb__access_log *log, int *error)
 {
     if (log->cut && bb__log_sink_write(log->sink, "\n", 1, error) == 1) log->cut = false;
@@ -39,8 +39,8 @@ static size_t whole_lines(const char *lines, size_t len)
     return feed ? (size_t)(feed + 1 - lines) : 0;
 }
 
-/* A reader that is slow for a moment is tried again soon. A reader that is gone is tried less and less
- * often. */
+/* Returns the ms until the next attempt: BB_LOG_PAUSE at first. If the target takes nothing again, returns
+ * twice the last time, at most BB_LOG_AGE. */
 static uint64_t next_rest(const struct bb__access_log *log, size_t taken)
 {
     if (taken > 0 || !log->stuck) return BB_LOG_PAUSE;
@@ -80,7 +80,7 @@ static bool has_room(const struct bb__access_log *log)
 
 void bb__access_log_add(struct bb__access_log *log, const struct bb__log_entry *entry, uint64_t now)
 {
-    /* Before a line is lost, the target is tried again, but at most once per ms. */
+    /* Before a line is lost, tries to write the lines again, but at most once per ms. */
     if (!has_room(log) && (!log->stuck || now > log->tried)) bb__access_log_flush(log, now);
     if (!has_room(log)) {
         log->lost++;

@@ -1,6 +1,6 @@
-/* access_log.h: the log lines of one lane or of the I/O thread, on their way to the target that the whole
- * worker shares. Lines are collected and written together. Lines that the target does not take wait here.
- * If there is no room for a line, it is lost. Not for the form of a line: see log_line.h.
+/* access_log.h: a buffer for the access log lines of one lane (a host thread) or of the I/O thread. Several
+ * lines are written at once to the worker's target (log_sink.h). Lines that the target does not take stay in
+ * the buffer. If the buffer is full, new lines are lost. Not for the form of a line: see log_line.h.
  *
  *     lines                          len             BB_LOG_BUFFER
  *       |  whole lines, oldest first  |     room      |
@@ -13,11 +13,11 @@
 
 #define BB_LOG_BUFFER (64 * 1024)
 
-/* ms. The lines are written when no other line has come for this time. */
+/* ms. The lines are written when no new line has come for this time. */
 #define BB_LOG_PAUSE 20
 /* ms. The oldest line waits no longer than this. */
 #define BB_LOG_AGE 1000
-/* ms. Before a lane ends, it waits at most this long for a target that does not take all lines. */
+/* ms. A lane that ends waits at most this long for a target that does not take all lines. */
 #define BB_LOG_LAST 200
 
 struct bb__access_log {
@@ -27,19 +27,19 @@ struct bb__access_log {
     struct bb__buf response; /* the fields of the current response that the format needs */
     char *lines;
     size_t len;
-    uint64_t due;   /* ms, when the lines are to be written, if there are any */
-    bool stuck;     /* the target did not take all lines the last time */
+    uint64_t due;   /* ms, when to write the lines */
+    bool stuck;     /* the last attempt did not write all lines */
     uint64_t rest;  /* ms between two attempts while `stuck`: BB_LOG_PAUSE to BB_LOG_AGE */
-    uint64_t tried; /* ms, when the lines were last written */
-    bool cut;       /* the target has the beginning of a line, and will not get the rest of it */
+    uint64_t tried; /* ms, time of the last attempt */
+    bool cut;       /* the target has only the beginning of a line */
     unsigned lost;  /* lost lines; the owner logs their number, and sets it to 0 */
     int error;      /* errno of the last write that failed */
     int pid;
-    uint64_t ready_at, /* us (bb__clock_us()), when the current request had come */
-        handed_out;    /* us, when the host got it */
+    uint64_t ready_at, /* us (bb__clock_us()), when the current request came */
+        handed_out;    /* us, when the host got the request */
 };
 
-/* Returns NULL when out of memory. Borrows both arguments. */
+/* Returns NULL when out of memory. `format` and `sink` stay the caller's, and must outlive the log. */
 struct bb__access_log *bb__access_log_new(const struct bb__log_format *format, struct bb__log_sink *sink);
 
 /* Drops lines that were not written. They do not count as lost. NULL is allowed. */
@@ -48,10 +48,10 @@ void bb__access_log_free(struct bb__access_log *log);
 /* Adds a line, or counts it as lost if there is no room. now: bb__clock_ms(). */
 void bb__access_log_add(struct bb__access_log *log, const struct bb__log_entry *entry, uint64_t now);
 
-/* Writes the lines. Those that the target does not take stay. */
+/* Writes the lines. Lines that the target does not take stay in the buffer. */
 void bb__access_log_flush(struct bb__access_log *log, uint64_t now);
 
-/* Drops the lines that were not written. They count as lost. */
+/* Drops the lines that were not written, and counts them as lost. */
 void bb__access_log_drop(struct bb__access_log *log);
 
 /* Writes the lines if they are due. */
@@ -60,7 +60,7 @@ static inline void bb__access_log_tick(struct bb__access_log *log, uint64_t now)
     if (log->len > 0 && now >= log->due) bb__access_log_flush(log, now);
 }
 
-/* Returns the ms after which the lines are to be flushed if no other line comes. -1: there are no lines. */
+/* Returns the ms to wait for a new line before bb__access_log_flush() is called; -1: there are no lines. */
 int bb__access_log_wait(const struct bb__access_log *log, uint64_t now);
 
 #endif

@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Files take lines of any length. Hardly anybody reads a line that is longer than this. */
+/* Limits lines in a file, which takes lines of any length. Longer lines are hard to read. */
 #define FILE_LINE_MAX (16 * 1024)
 
 /* ---- opening ---- */
@@ -23,8 +23,8 @@ static int open_for_lines(const char *path, int mode)
     return open(path, mode | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0644);
 }
 
-/* A FIFO is opened for reading as well, so no reader is needed, and no line is lost when the reader is
- * restarted. If the FIFO's owner does not let us read, it is opened for writing only. */
+/* Opens a FIFO for reading, too. Then open() succeeds without a reader, and no line is lost while the reader
+ * restarts. If the FIFO's owner does not allow reading, opens it for writing only. */
 static int open_path(const char *path)
 {
     struct stat status;
@@ -40,9 +40,9 @@ static enum bb__log_sink_kind kind_of(int fd)
     return S_ISSOCK(status.st_mode) ? BB_LOG_SINK_SOCKET : BB_LOG_SINK_PIPE;
 }
 
-/* O_NONBLOCK is a flag of the open file description, which other processes may share. So pipes and
- * terminals are opened again. A file is not opened again, because all processes write at its one position.
- * A socket is not, because each send has MSG_DONTWAIT. */
+/* Pipes and terminals are opened again, because O_NONBLOCK is a flag of the open file description, which
+ * other processes may share. A file is not opened again, because all processes must share one file position.
+ * A socket is not opened again, because each send has MSG_DONTWAIT. */
 static int open_inherited(struct bb__log_sink *sink, int standard)
 {
     char path[sizeof "/proc/self/fd/" + 3 * sizeof standard];
@@ -72,14 +72,13 @@ static int open_named(struct bb__log_sink *sink)
     return fd;
 }
 
-/* Returns the part behind "syslog:", or NULL. */
 static const char *syslog_options(const char *target)
 {
     static const char syslog[] = "syslog:";
     return strncmp(target, syslog, sizeof syslog - 1) == 0 ? target + sizeof syslog - 1 : NULL;
 }
 
-/* Sets the descriptor last: a writer that sees it uses the other fields. */
+/* Sets sink->fd last: a writer that sees the descriptor also reads the other fields. */
 static bool open_target(struct bb__log_sink *sink)
 {
     int standard = inherited(sink->target);
@@ -107,7 +106,8 @@ int bb__log_sink_open(struct bb__log_sink *sink, const char *target, char fault[
     return BB_OK;
 }
 
-/* Only one thread at a time tries. anyway: even if the last attempt was a moment ago. */
+/* Returns whether the target is open. Does not try to open it while another thread does, or within
+ * BB_LOG_RETRY ms of the last attempt. anyway: ignores the time of the last attempt. */
 static bool open_again(struct bb__log_sink *sink, bool anyway)
 {
     if (atomic_exchange(&sink->opening, true)) return false;
@@ -117,15 +117,14 @@ static bool open_again(struct bb__log_sink *sink, bool anyway)
     return is_open;
 }
 
-/* Somebody may have replaced the file that is standard output or error. Our own descriptor follows. */
 static int follow_standard(const struct bb__log_sink *sink)
 {
     bool is_file = sink->kind == BB_LOG_SINK_FILE && kind_of(sink->standard) == BB_LOG_SINK_FILE;
     return !is_file || dup3(sink->standard, sink->fd, O_CLOEXEC) >= 0 ? BB_OK : BB_ESYSTEM;
 }
 
-/* The descriptor keeps its number. A lane that is writing at this moment writes to the old file or to the
- * new one. */
+/* sink->fd keeps its number. If a lane is writing at this moment, the bytes go to the old file or to the new
+ * file. */
 int bb__log_sink_reopen(struct bb__log_sink *sink)
 {
     if (!sink->target) return BB_OK;
@@ -161,8 +160,8 @@ static size_t piece(const char *lines, size_t len)
     return feed ? (size_t)(feed + 1 - lines) : PIPE_BUF;
 }
 
-/* poll() alone is not enough: another process may fill the pipe between poll() and write(), and write() would
- * wait. If the kernel has RWF_NOWAIT, the write itself does not wait. */
+/* With RWF_NOWAIT, the write does not wait. Without RWF_NOWAIT, it may wait: another process may fill the
+ * pipe between poll() and write(). */
 static ssize_t push_shared(int fd, const char *bytes, size_t len)
 {
 #ifdef RWF_NOWAIT

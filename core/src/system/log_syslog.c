@@ -1,5 +1,5 @@
-/* log_syslog.c: the local syslog as the target of an access log: its settings, and one datagram per line. The
- * form is that of RFC 3164 without the host name, as usual for /dev/log. See log_sink.h. */
+/* log_syslog.c: the local syslog as the target of an access log: its settings, and one datagram per line. As
+ * usual for /dev/log, a datagram has the form of RFC 3164 without the host name. See log_sink.h. */
 #include "log/log_time.h"
 #include "system/log_sink.h"
 
@@ -45,7 +45,8 @@ static int find(struct bb_slice word, const char *const *names, size_t count)
     return -1;
 }
 
-/* RFC 3164 4.1.3 allows only letters and digits, and the first other byte ends the tag. */
+/* By RFC 3164 4.1.3 a tag has only letters and digits, and the first other byte ends the tag. This function
+ * also allows _, - and . in a tag. */
 static bool is_tag(struct bb_slice word)
 {
     for (size_t i = 0; i < word.len; i++)
@@ -121,7 +122,7 @@ int bb__log_syslog_open(const struct bb__log_syslog *syslog)
     return -1;
 }
 
-/* A syslog that was restarted has a new socket under the same name, so this connects again. */
+/* After a restart syslog has a new socket with the same path, so a failed send connects again. */
 static bool send_line(const struct bb__log_sink *sink, struct iovec *parts)
 {
     const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};

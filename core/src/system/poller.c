@@ -60,14 +60,14 @@ int bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int time
 void bb__eventfd_raise(int fd)
 {
     int before = errno;
-    (void)eventfd_write(fd, 1); /* EAGAIN: it is readable already */
+    (void)eventfd_write(fd, 1); /* EAGAIN: the eventfd is readable already */
     errno = before;
 }
 
 void bb__eventfd_clear(int fd)
 {
     eventfd_t count;
-    (void)eventfd_read(fd, &count); /* EAGAIN: it is cleared already */
+    (void)eventfd_read(fd, &count); /* EAGAIN: the eventfd is cleared already */
 }
 
 void bb__batch_put_first(struct bb__batch *batch, uint32_t interest)

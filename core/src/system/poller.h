@@ -1,6 +1,6 @@
-/* poller.h: a set of descriptors that a lane or the I/O thread waits for: epoll, level-triggered. Linux
- * only; another system needs another poller.c. Knows no connection: an event carries the tag of its
- * descriptor. */
+/* poller.h: wraps epoll, level-triggered. A poller has the descriptors that a lane (a host thread) or the I/O
+ * thread waits for. Linux only; another system needs another poller.c. Knows no connection: an event carries
+ * the tag that was given with its descriptor. */
 #ifndef BB_POLLER_H
 #define BB_POLLER_H
 
@@ -9,21 +9,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Events per wait: few, because events wait while the lane serves a long request, but enough to make the call
- * cheap. */
+/* The most events that one wait returns. With more, events would wait longer while the lane serves a long
+ * request. With fewer, epoll_wait would be called more often. */
 #define BB_BATCH 16
 
 struct bb__poller {
     int fd;
 };
 
-/* The events of one wait. `next` is the first event that was not handled yet. */
+/* The events of one wait. `next` is the index of the first event that was not handled yet. */
 struct bb__batch {
     struct epoll_event events[BB_BATCH];
     int count, next;
 };
 
-/* BB_OK or BB_ESYSTEM. */
+/* Returns BB_OK or BB_ESYSTEM. */
 int bb__poller_open(struct bb__poller *poller);
 void bb__poller_close(struct bb__poller *poller);
 
@@ -32,26 +32,27 @@ int bb__poller_add(struct bb__poller *poller, int fd, uint32_t interest, void *t
 int bb__poller_change(struct bb__poller *poller, int fd, uint32_t interest, void *tag);
 void bb__poller_remove(struct bb__poller *poller, int fd);
 
-/* Adds a listener that other lanes and processes wait for as well. An event wakes one lane that sleeps. */
+/* Adds a descriptor that other lanes and processes also wait for (EPOLLEXCLUSIVE): a listener or the shared
+ * queue. An event wakes only one lane that sleeps. */
 int bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag);
 
-/* Adds the descriptor of another poller. It is edge-triggered: reported once each time that something new has
- * come there. */
+/* Adds the descriptor of another poller, edge-triggered: it is reported once for each new event of that
+ * poller. */
 int bb__poller_add_edge(struct bb__poller *poller, int fd, void *tag);
 
-/* Fills *batch, whose events must all have been handled. timeout_ms: 0 does not wait, -1 waits without
- * limit. A signal ends the wait with an empty batch. BB_OK; BB_ESYSTEM: the batch is empty, and the next
- * wait will fail, too. */
+/* Waits for events and fills *batch. The caller has handled all events that were in *batch. timeout_ms: 0
+ * does not wait, -1 waits without limit. If a signal ends the wait, *batch is empty. BB_OK; BB_ESYSTEM:
+ * *batch is empty, and the next wait will fail, too. */
 int bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int timeout_ms);
 
-/* Makes an eventfd readable. Any thread, and signal handlers, because errno is kept. */
+/* Makes an eventfd readable. Any thread and any signal handler may call this, because errno is restored. */
 void bb__eventfd_raise(int fd);
 void bb__eventfd_clear(int fd);
 
-/* Moves the events with one of these interests to the front. */
+/* Moves the events that have one of these interests (a mask of enum bb__interest) to the front. */
 void bb__batch_put_first(struct bb__batch *batch, uint32_t interest);
 
-/* Removes a tag from the batch, because its object is about to be freed. */
+/* Sets the tag to NULL in the batch, because the object of the tag is about to be freed. */
 void bb__batch_forget(struct bb__batch *batch, const void *tag);
 
 static inline bool bb__batch_empty(const struct bb__batch *batch)

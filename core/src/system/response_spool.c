@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Bytes: see give_back_front(). */
+/* Bytes. give_back_front() frees the front of the file in steps of this size. */
 #define STEP (1024 * 1024)
 
 void bb__response_spool_start(struct bb__response_spool *response_spool)
@@ -16,7 +16,8 @@ void bb__response_spool_start(struct bb__response_spool *response_spool)
 
 /* ---- the file ---- */
 
-/* A response can wait, so it must not take one of the last descriptors. */
+/* Returns -1 also if only the last descriptors (from budget->reserve on) are free. A response must not use
+ * them, because it can wait. */
 static int open_file(const struct bb__spool_budget *budget)
 {
     int fd = bb__spool_open_file(budget);
@@ -34,14 +35,14 @@ static void close_file(struct bb__response_spool *response_spool)
     response_spool->written = response_spool->read = response_spool->given_back = 0;
 }
 
-/* Responses may use three quarters of the budget. A response can wait, but a request body cannot, and slow
- * readers must not keep uploads out. */
+/* Responses may use three quarters of the budget. The rest is for request bodies, which cannot wait. So
+ * clients that read slowly cannot block uploads. */
 static uint64_t share_of(const struct bb__spool_budget *budget)
 {
     return budget->max - budget->max / 4;
 }
 
-/* Returns how many of the bytes are in the file now. */
+/* Returns how many of the bytes were written to the file. */
 static size_t put_in_file(struct bb__response_spool *response_spool, const char *bytes, size_t len)
 {
     size_t done = 0;
@@ -54,8 +55,8 @@ static size_t put_in_file(struct bb__response_spool *response_spool, const char 
     return done;
 }
 
-/* A response may last for days, with the client always a little behind. So the space of bytes that were sent
- * is given back, if the file system supports this. */
+/* Frees the space of bytes at the front of the file that were read back, if the file system supports this.
+ * Otherwise the file of a response that lasts for days would only grow. */
 static void give_back_front(struct bb__response_spool *response_spool)
 {
 #ifdef FALLOC_FL_PUNCH_HOLE

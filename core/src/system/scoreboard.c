@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ms. A lane that has had a request for so long does not count as free to take more. */
+/* ms. bb__scoreboard_sum() does not count a lane that has had its request for this time. */
 #define LONG 100
 
 static size_t size_of(unsigned count)
@@ -37,7 +37,7 @@ void bb_scoreboard_clear(struct bb_scoreboard *scoreboard, int pid, int in)
     unsigned used = atomic_load(&scoreboard->used);
     for (unsigned i = 0; i < used; i++) {
         struct bb__slot *slot = &scoreboard->slots[i];
-        int dead = pid; /* another process may clear the slot at the same time, and a lane may claim it */
+        int dead = pid; /* at the same time another process may clear the slot, or a lane may claim it */
         if (!atomic_compare_exchange_strong(&slot->pid, &dead, (int)getpid())) continue;
         bb__scoreboard_give_back(slot);
         bb__shared_queue_nudge(&shared_queue);
@@ -56,7 +56,8 @@ static bool is_gone(int pid)
     return pid != 0 && kill(pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Clears the slots of processes that were killed together with their parent. No other code clears them. */
+/* Clears the slots of processes that were killed together with their parent. A parent that lives clears the
+ * slots of its workers itself (bb_scoreboard_clear()). */
 static void clear_the_gone(struct bb_scoreboard *scoreboard)
 {
     unsigned used = atomic_load(&scoreboard->used);
@@ -166,8 +167,8 @@ bool bb__scoreboard_has_siblings(const struct bb_scoreboard *scoreboard, int own
     return false;
 }
 
-/* If a worker and its master were killed, nobody clears the worker's slots. So slots of dead processes are
- * left out. */
+/* Skips the slots of dead processes: if a worker was killed together with its parent, the slots of the worker
+ * are not cleared yet. */
 bool bb__scoreboard_others_are_done(const struct bb_scoreboard *scoreboard, const struct bb__slot *own,
                                     bool all)
 {
@@ -271,7 +272,7 @@ struct bb__scoreboard_sum bb__scoreboard_sum(const struct bb_scoreboard *scorebo
     return sum;
 }
 
-/* If two clients are equally slow, that of the first slot counts as slower. */
+/* If two clients are equally slow, the client of the slot with the lower number counts as slower. */
 static bool is_slower(const struct bb__slot *slot, const struct bb__slot *own)
 {
     uint64_t one = atomic_load(&slot->taking), other = atomic_load(&own->taking);

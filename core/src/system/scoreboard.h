@@ -1,7 +1,8 @@
-/* scoreboard.h: what the lanes of all processes of a server are doing: one slot for each lane, in shared
- * memory. Only the lane's process writes its slot, except `idle`: see enum bb__scoreboard_idle. All processes
- * read it without a lock. The slot of a process that was killed may be out of date: nothing depends on it.
- * Used by lanes and I/O threads; bontebok_scoreboard.h is for hosts. */
+/* scoreboard.h: shows what the lanes (host threads) of all processes of a server are doing. Each lane has a
+ * slot in shared memory, which all processes read without a lock. The lane's process writes the slot. Other
+ * processes only change `idle` (enum bb__scoreboard_idle) and clear the slots of dead processes. The slot of
+ * a killed process may be out of date: nothing depends on it. Used by lanes and I/O threads;
+ * bontebok_scoreboard.h is for hosts. */
 #ifndef BB_SCOREBOARD_H
 #define BB_SCOREBOARD_H
 
@@ -14,13 +15,13 @@
 
 #define BB_CACHE_LINE 64
 
-/* A lane shows BB_IDLE when it begins to wait, and still shows it when its process is stopped (SIGSTOP). So
- * if a request waits although the lane shows BB_IDLE, another process marks the lane as doubted. If the
- * request still waits some time later, the lane is marked as silent. When the lane runs, it shows its state
- * again. */
+/* A lane sets BB_IDLE when it begins to wait. If its process is frozen (SIGSTOP), the slot still has BB_IDLE.
+ * So if a request waits although the slot has BB_IDLE, another process changes the state to BB_IDLE_DOUBTED.
+ * If a request still waits BB_PROMPT ms later, the state becomes BB_IDLE_SILENT. When the lane runs again,
+ * the lane sets the state itself. */
 enum bb__scoreboard_idle {
     BB_IDLE_NOT,
-    BB_IDLE,         /* it waits for something to do */
+    BB_IDLE,         /* the lane waits for something to do */
     BB_IDLE_DOUBTED, /* as BB_IDLE, but a request waits that the lane could take */
     BB_IDLE_SILENT,  /* the lane did not take the request: it does not count as idle */
 };
@@ -28,14 +29,14 @@ enum bb__scoreboard_idle {
 struct bb__slot {
     _Alignas(BB_CACHE_LINE) atomic_int pid; /* 0: the slot is free */
     atomic_uchar idle;                      /* enum bb__scoreboard_idle */
-    atomic_bool leaves;                     /* its worker drains */
-    atomic_bool paused;                     /* it has no room for more connections */
-    atomic_bool done;            /* it drains, and none of its connections can bring another request */
-    atomic_uint_fast64_t taking; /* bytes per second that the client takes, plus 1; 0: waits for no client */
+    atomic_bool leaves;                     /* the worker of the lane drains (ends gracefully) */
+    atomic_bool paused;                     /* the lane has no room for more connections */
+    atomic_bool done;            /* the lane drains, and none of its connections can bring another request */
+    atomic_uint_fast64_t taking; /* client's bytes per second, plus 1; 0: the lane waits for no client */
     /* For observers, and for bb__scoreboard_sum(). */
     atomic_uint_fast64_t requests;   /* requests that the host has got so far */
-    atomic_uint_fast64_t began;      /* ms, when the host got its current request; 0: it has none */
-    atomic_uint_fast64_t queue_time; /* us, of the current request, or of the last one */
+    atomic_uint_fast64_t began;      /* ms, when the host got its current request; 0: the host has none */
+    atomic_uint_fast64_t queue_time; /* us, of the current or the last request */
     /* Written rarely. */
     _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t beat; /* ms, of the last bb_worker_beat(); 0: none */
     atomic_uint_fast64_t labelled;                     /* value of `requests` when the label was written */
@@ -43,11 +44,11 @@ struct bb__slot {
 };
 
 struct bb_scoreboard {
-    atomic_uint used; /* slots from here on were never used */
+    atomic_uint used; /* slots from this number on were never used */
     unsigned count;
     _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t turns; /* requests sent to the shared queue */
     atomic_int queue_reaper;                            /* pid of the queue reaper (io_queue.c); 0: none */
-    atomic_uint_fast64_t slow_readers, slow_senders;    /* slow clients, disconnected for lack of room */
+    atomic_uint_fast64_t slow_readers, slow_senders;    /* see struct bb_scoreboard_slow */
     struct bb__slot slots[];
 };
 
@@ -58,16 +59,18 @@ void bb__scoreboard_give_back(struct bb__slot *slot);
 /* Returns how many lanes of other processes are idle and would take a request. Counts up to `most`. */
 unsigned bb__scoreboard_idle_elsewhere(const struct bb_scoreboard *scoreboard, int own_pid, unsigned most);
 
-/* A request waits that idle lanes of other processes should take: changes BB_IDLE to BB_IDLE_DOUBTED. */
+/* Changes BB_IDLE to BB_IDLE_DOUBTED for all lanes of other processes, because a request waits that these
+ * lanes should take. */
 void bb__scoreboard_doubt(struct bb_scoreboard *scoreboard, int own_pid);
 
-/* The request still waits some time later: changes BB_IDLE_DOUBTED to BB_IDLE_SILENT. */
+/* Changes BB_IDLE_DOUBTED to BB_IDLE_SILENT for all lanes of other processes, because a request still
+ * waits. */
 void bb__scoreboard_blame(struct bb_scoreboard *scoreboard, int own_pid);
 
 /* As bb__scoreboard_idle_elsewhere(), but for the lanes of all processes. */
 unsigned bb__scoreboard_idle(const struct bb_scoreboard *scoreboard, unsigned most);
 
-/* requests: the sum of all lanes. lanes: how many lanes can take more requests. A lane does not count if it
+/* requests: the sum over all lanes. lanes: how many lanes can take more requests. A lane does not count if it
  * drains, has no room, or has had the same request for 100 ms. now: ms. */
 struct bb__scoreboard_sum {
     uint64_t requests;
@@ -75,33 +78,34 @@ struct bb__scoreboard_sum {
 };
 struct bb__scoreboard_sum bb__scoreboard_sum(const struct bb_scoreboard *scoreboard, uint64_t now);
 
-/* lanes: how many lanes do not drain. waiting: how many of these wait for their clients. slower: how many
- * of the waiting lanes have a slower client than the lane of the given slot. */
+/* lanes: how many lanes do not drain. waiting: how many of these lanes wait for their clients. slower: how
+ * many of the waiting lanes have a slower client than the lane of slot `own`. */
 struct bb__scoreboard_waits {
     unsigned lanes, waiting, slower;
 };
 struct bb__scoreboard_waits bb__scoreboard_waits(const struct bb_scoreboard *scoreboard,
                                                  const struct bb__slot *own);
 
-/* False: another process is the queue reaper. */
+/* Makes this process the queue reaper, which rejects requests that are past queue_timeout. False: another
+ * process is the queue reaper. */
 bool bb__scoreboard_begin_reaping(struct bb_scoreboard *scoreboard, int own_pid);
 void bb__scoreboard_end_reaping(struct bb_scoreboard *scoreboard);
 
-/* Returns whether there is another process that does not drain. */
+/* Returns whether any other process has a lane that does not drain. */
 bool bb__scoreboard_has_siblings(const struct bb_scoreboard *scoreboard, int own_pid);
 
-/* Returns whether there is another process that has not ended. */
+/* Returns whether any other process has a lane. */
 bool bb__scoreboard_has_others(const struct bb_scoreboard *scoreboard, int own_pid);
 
-/* Returns whether the other lanes of all processes are done. If `all` is false, only lanes that drain are
- * considered. */
+/* Returns whether all lanes except the lane of slot `own` are done. If `all` is false, only lanes that drain
+ * are considered. */
 bool bb__scoreboard_others_are_done(const struct bb_scoreboard *scoreboard, const struct bb__slot *own,
                                     bool all);
 
-/* Returns whether all lanes of some other process are idle and would take a request. */
+/* Returns whether there is another process in which all lanes are idle and would take a request. */
 bool bb__scoreboard_process_is_idle(const struct bb_scoreboard *scoreboard, int own_pid);
 
-/* Shows the request that the lane has. slot: NULL is allowed. */
+/* Writes the label of the current request. slot: NULL is allowed. */
 void bb__scoreboard_label(struct bb__slot *slot, struct bb_slice method, struct bb_slice path);
 
 static inline void bb__scoreboard_set_idle(struct bb__slot *slot, bool idle)
@@ -109,7 +113,7 @@ static inline void bb__scoreboard_set_idle(struct bb__slot *slot, bool idle)
     if (slot) atomic_store_explicit(&slot->idle, idle ? BB_IDLE : BB_IDLE_NOT, memory_order_relaxed);
 }
 
-/* These fields have one writer, so the stores need not be atomic together. */
+/* Only the lane writes these fields, so relaxed loads and stores are enough. */
 static inline void bb__scoreboard_begin(struct bb__slot *slot, uint64_t now, uint64_t queue_time)
 {
     uint64_t requests = atomic_load_explicit(&slot->requests, memory_order_relaxed);

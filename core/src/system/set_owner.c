@@ -7,7 +7,7 @@ static bool step(struct bb__owner *owner, unsigned from, enum bb__owner_state to
     return atomic_compare_exchange_strong(&owner->word, &from, bb__owner_with_state(from, to));
 }
 
-/* Takes the current request number, which cannot change during the call. */
+/* Keeps the request number, which cannot change during the call. */
 static bool step_from(struct bb__owner *owner, enum bb__owner_state from, enum bb__owner_state to)
 {
     return step(owner, bb__owner_with_state(bb__owner_look(owner), from), to);

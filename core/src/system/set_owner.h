@@ -1,26 +1,26 @@
-/* set_owner.h: who owns a lane's set of connections: the lane or, while the lane is busy, the I/O thread. The
- * state is one atomic word, and each change of it is one instruction. So each owner sees all that the
- * previous owner has written. Used by lanes and the I/O thread. Knows no set.
+/* set_owner.h: who owns a lane's set of connections: the lane (a host thread) or, while the lane has a long
+ * request, the I/O thread. The state is in one atomic word. Each change of the word is one atomic operation,
+ * so the new owner sees all writes of the previous owner. Used by lanes and the I/O thread. Knows no set.
  *
- *     state      the set                                       next state (who: function)
- *     IDLE       the lane's: it looks, reads, closes           BUSY (lane: begin, join),
+ *     state      owner of the set                              next state (thread: function)
+ *     IDLE       the lane                                      BUSY (lane: begin, join),
  *                                                              ALONE (lane: begin_alone)
- *     BUSY       nobody's: the lane has a request, or was      IDLE (lane: end),
- *                woken, and its host still waits for a lock    WORKING (I/O thread, if it takes long: take)
- *     ALONE      as BUSY, see below                            IDLE (lane: end), BUSY (lane: join),
+ *     BUSY       nobody. The lane has a request, or it was     IDLE (lane: end),
+ *                woken and its host waits for a lock           WORKING (I/O thread: take, if BUSY lasts long)
+ *     ALONE      nobody, see below                             IDLE (lane: end), BUSY (lane: join),
  *                                                              WORKING (I/O thread: take)
- *     WORKING    the I/O thread's: it looks, reads, closes     PARKED (I/O thread: park),
+ *     WORKING    the I/O thread, which uses the set            PARKED (I/O thread: park),
  *                                                              RECLAIMED (lane: return)
- *     PARKED     the I/O thread's, which sleeps and does       WORKING (I/O thread: unpark),
- *                not touch it                                  IDLE (lane, at once: return)
- *     RECLAIMED  the I/O thread's. The lane waits for it,      IDLE (I/O thread, as soon as it can: give)
- *                but the host's other threads do not wait
+ *     PARKED     the I/O thread, which does not use the        WORKING (I/O thread: unpark),
+ *                set now                                       IDLE (lane: return)
+ *     RECLAIMED  the I/O thread, which ends its step. The      IDLE (I/O thread: give)
+ *                lane waits, the host's other threads do not
  *
- * ALONE: no connection in the set needs the I/O thread, so the lane does not wake it. The I/O thread takes
- * the set only if the lane still has the same request some time later.
+ * ALONE: no connection of the set needs the I/O thread, so the lane does not wake the I/O thread. The I/O
+ * thread takes the set only if the lane still has the same request after bb__io_watch_time() (io_work.h).
  *
- * The word also holds the number of the lane's request. The I/O thread takes the set only if this number has
- * not changed since it looked. */
+ * The word also has the number of the lane's request. The I/O thread takes the set only if the number has not
+ * changed since the I/O thread read the word. */
 #ifndef BB_OWNER_H
 #define BB_OWNER_H
 
@@ -39,7 +39,7 @@ enum bb__owner_state {
 #define BB_OWNER_STATE_BITS 3
 
 struct bb__owner {
-    atomic_uint word; /* number of the request, then the state; all zero: IDLE */
+    atomic_uint word; /* high bits: number of the request; low bits: the state; 0: IDLE */
 };
 
 static inline enum bb__owner_state bb__owner_state_of(unsigned word)
@@ -54,8 +54,9 @@ static inline unsigned bb__owner_with_state(unsigned word, enum bb__owner_state 
 
 /* ---- the lane's side ---- */
 
-/* IDLE to BUSY, with the next number. Sequentially consistent: the I/O thread announces that it sleeps and
- * then reads this word. So either the I/O thread sees BUSY, or the lane sees the announcement. */
+/* IDLE to BUSY, with the next number. Sequentially consistent: the I/O thread sets bb__io_link.asleep and
+ * then reads this word. The lane sets BUSY and then reads `asleep`. So either the I/O thread sees BUSY, or
+ * the lane sees `asleep`. */
 static inline void bb__owner_begin(struct bb__owner *owner)
 {
     unsigned word = atomic_load_explicit(&owner->word, memory_order_relaxed);
@@ -69,7 +70,7 @@ static inline void bb__owner_begin_alone(struct bb__owner *owner)
     atomic_store_explicit(&owner->word, bb__owner_with_state(word, BB_OWNER_ALONE), memory_order_release);
 }
 
-/* IDLE to BUSY with the next number, or ALONE to BUSY: from now on the I/O thread is to look at the lane. */
+/* IDLE to BUSY with the next number, or ALONE to BUSY. The I/O thread watches the lane from now on. */
 static inline void bb__owner_join(struct bb__owner *owner)
 {
     unsigned word = atomic_load_explicit(&owner->word, memory_order_relaxed);
@@ -78,7 +79,7 @@ static inline void bb__owner_join(struct bb__owner *owner)
         (void)atomic_compare_exchange_strong(&owner->word, &word, bb__owner_with_state(word, BB_OWNER_BUSY));
 }
 
-/* BUSY or ALONE to IDLE. Also true if it is IDLE already. False: the I/O thread has the set; call
+/* BUSY or ALONE to IDLE. True also if the state is IDLE already. False: the I/O thread has the set; call
  * bb__owner_return(). */
 static inline bool bb__owner_end(struct bb__owner *owner)
 {
@@ -90,8 +91,8 @@ static inline bool bb__owner_end(struct bb__owner *owner)
                                                    memory_order_acq_rel, memory_order_relaxed);
 }
 
-/* Takes the set back from the I/O thread: to IDLE. False: the I/O thread is still using the set, and the
- * state is RECLAIMED. The lane calls again when the I/O thread has given the set back. */
+/* Takes the set back from the I/O thread. True: the state is IDLE. False: the state is RECLAIMED, because the
+ * I/O thread is still using the set. The lane calls again after bb__owner_give(). */
 bool bb__owner_return(struct bb__owner *owner);
 
 /* ---- the I/O thread's side ---- */
@@ -101,7 +102,8 @@ static inline unsigned bb__owner_look(struct bb__owner *owner)
     return atomic_load(&owner->word);
 }
 
-/* BUSY or ALONE to WORKING, if the lane still has the request that was looked at. */
+/* BUSY or ALONE to WORKING. looked_at: a result of bb__owner_look(). False: looked_at has another state, or
+ * the word has changed since that look. */
 bool bb__owner_take(struct bb__owner *owner, unsigned looked_at);
 
 /* WORKING to PARKED. False: the state is RECLAIMED. */
@@ -110,7 +112,7 @@ bool bb__owner_park(struct bb__owner *owner);
 /* PARKED to WORKING. False: the lane has taken the set back. */
 bool bb__owner_unpark(struct bb__owner *owner);
 
-/* RECLAIMED to IDLE. The I/O thread does not touch the set after this. */
+/* RECLAIMED to IDLE. The I/O thread does not touch the set after this call. */
 void bb__owner_give(struct bb__owner *owner);
 
 #endif

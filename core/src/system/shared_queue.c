@@ -1,4 +1,5 @@
-/* shared_queue.c: see shared_queue.h. A pair of SOCK_SEQPACKET sockets. All processes have both ends. */
+/* shared_queue.c: see shared_queue.h. The queue is a pair of SOCK_SEQPACKET sockets. All processes have both
+ * ends. */
 #include "system/shared_queue.h"
 #include "base/clock.h"
 #include "bontebok.h"
@@ -45,7 +46,7 @@ union control {
     char bytes[CMSG_SPACE(BB_SHARED_QUEUE_FDS * sizeof(int))];
 };
 
-/* CMSG_SPACE() may have room for one more descriptor. */
+/* Not CMSG_SPACE(): its padding may have room for another descriptor. */
 #define CONTROL_LEN CMSG_LEN(BB_SHARED_QUEUE_FDS * sizeof(int))
 
 static int option_of(int fd, int option)
@@ -102,7 +103,7 @@ void bb__shared_queue_close(struct bb__shared_queue *shared_queue)
     (void)close(shared_queue->out);
 }
 
-/* ETOOMANYREFS: this user has as many descriptors in flight as one process may have open. */
+/* ETOOMANYREFS: the unread messages of this user have as many descriptors as one process may open. */
 static bool is_full(int error)
 {
     return error == EAGAIN || error == ETOOMANYREFS || error == ENOBUFS || error == ENOMEM;
@@ -126,7 +127,7 @@ static int send_message(const struct bb__shared_queue *shared_queue, struct iove
     return BB_OK;
 }
 
-/* Counts after sending, because a message that could not be sent has no number. */
+/* Counts the request after sending, because a message that could not be sent has no number. */
 static int send_stamped(const struct bb__shared_queue *shared_queue, struct bb__shared_stamp *stamp,
                         const struct iovec *parts, size_t count, const int *fds, size_t fd_count)
 {

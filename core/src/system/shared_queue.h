@@ -1,6 +1,6 @@
 /* shared_queue.h: a queue that the processes of a server share. A message has some bytes and some
- * descriptors. The kernel keeps the messages, first in, first out, also after the sender has died. Any
- * thread of any process may send and take. Used by lanes and I/O threads. Knows no connection. */
+ * descriptors. The kernel holds the messages, first in, first out, even after the sender has died. Any
+ * thread of any process may send and receive. Used by lanes and I/O threads. Knows no connection. */
 #ifndef BB_SHARED_QUEUE_H
 #define BB_SHARED_QUEUE_H
 
@@ -13,33 +13,33 @@
 #define BB_SHARED_QUEUE_FDS   3
 #define BB_SHARED_QUEUE_PARTS 3
 
-/* The longest message. A socket buffer of the usual size would hold only a few longer messages. */
+/* Bytes of the longest message. A socket buffer of the usual size would hold only a few longer messages. */
 #define BB_SHARED_QUEUE_BYTES (24 * 1024)
 
 struct bb__shared_message;
 
 struct bb__shared_queue {
     int in;                      /* messages are sent here */
-    int out;                     /* messages come out here; readable if there is one */
+    int out;                     /* messages are received here; readable if there is a message */
     atomic_uint_fast64_t *turns; /* requests that all processes have sent; NULL: not counted */
 };
 
-/* Each message begins with a stamp, which can be read without taking the message. The stamp's layout is the
- * same in all versions of the server, because two versions share a queue during a deploy. The bytes after the
- * stamp describe their own layout. */
+/* Each message begins with a stamp, which can be read without receiving the message. The stamp's layout is
+ * the same in all versions of the server, because two versions share a queue during a deploy. The bytes after
+ * the stamp describe their own layout. */
 struct bb__shared_stamp {
     uint64_t turn;  /* how many requests were sent before this message */
-    uint64_t since; /* us, when its request began to wait; without a request: when the message was sent */
+    uint64_t since; /* us, when the request began to wait; without a request: when the message was sent */
     bool has_request;
     uint8_t sent_back; /* how often workers have sent the message back because they could not use it */
 };
 
-/* Makes a queue that only this process has. BB_OK or BB_ESYSTEM. */
+/* Makes a queue for this process alone. BB_OK or BB_ESYSTEM. */
 int bb__shared_queue_open(struct bb__shared_queue *shared_queue);
 
-/* Takes over a queue that other processes have as well: a pair of unix sockets of type SOCK_SEQPACKET.
- * Makes both non-blocking and close-on-exec. BB_OK; BB_ESYSTEM, also if it is not such a pair: the
- * descriptors stay the caller's. */
+/* Uses a queue that other processes use, too. `in` and `out` are the ends of a pair of unix sockets of type
+ * SOCK_SEQPACKET. Makes both ends non-blocking and close-on-exec. BB_OK: the queue owns both; BB_ESYSTEM,
+ * also if the sockets are of another type: the caller still owns both. */
 int bb__shared_queue_adopt(struct bb__shared_queue *shared_queue, int in, int out);
 
 void bb__shared_queue_close(struct bb__shared_queue *shared_queue);
@@ -50,40 +50,42 @@ void bb__shared_queue_close(struct bb__shared_queue *shared_queue);
 int bb__shared_queue_send(const struct bb__shared_queue *shared_queue, uint64_t since,
                           const struct iovec *parts, size_t count, const int *fds, size_t fd_count);
 
-/* Sends a message that was taken to the end of the queue, for another process. BB_OK: its descriptors are
- * closed; BB_AGAIN, BB_ESYSTEM: the message is still the caller's. */
+/* Sends a received message again, to the end of the queue, for another process. BB_OK: its descriptors are
+ * closed here; BB_AGAIN, BB_ESYSTEM: the caller still owns the message. */
 int bb__shared_queue_send_back(const struct bb__shared_queue *shared_queue, char *bytes,
                                struct bb__shared_message *message);
 
-/* Wakes a lane of any process by a message without bytes and descriptors. The lane that takes the message
- * looks for other work, too. */
+/* Wakes a lane of any process with a message that has no bytes and no descriptors. The lane that receives the
+ * message looks for other work, too. */
 void bb__shared_queue_nudge(const struct bb__shared_queue *shared_queue);
 
-/* Makes a file in memory for bytes that are too long for a message. The file's descriptor goes with the
- * message, and the caller closes it after sending. Returns -1 if there is no room for a file. */
+/* Makes a file in memory for bytes that are too long for a message. The caller sends the descriptor with the
+ * message, and closes it after sending. Returns -1 if there is no room for a file. */
 int bb__shared_queue_make_file(const char *bytes, size_t len);
 
-/* Reads such a file from its beginning, and closes it. False: the file is shorter than `len`. */
+/* Reads the first `len` bytes of a file from bb__shared_queue_make_file(), and closes the file. False: the
+ * file is shorter. */
 bool bb__shared_queue_read_file(int fd, char *bytes, size_t len);
 
 struct bb__shared_message {
     struct bb__shared_stamp stamp;
-    size_t len; /* bytes of the message behind the stamp */
+    size_t len; /* bytes of the message after the stamp */
     int fds[BB_SHARED_QUEUE_FDS];
     size_t fd_count;
 };
 
-/* Takes a message. `bytes` has room for BB_SHARED_QUEUE_BYTES. The descriptors are close-on-exec, and the
+/* Receives a message. `bytes` has room for BB_SHARED_QUEUE_BYTES. The descriptors are close-on-exec, and the
  * caller closes them. BB_OK; BB_AGAIN: there is no message; BB_ELOST: a message was lost, because this
- * process had no room for its descriptors; BB_ESYSTEM. */
+ * process has too few free descriptors; BB_ESYSTEM. */
 int bb__shared_queue_take(const struct bb__shared_queue *shared_queue, char *bytes,
                           struct bb__shared_message *message);
 
 /* Reads the stamp of the next message, which stays in the queue. BB_OK, or BB_AGAIN: there is no message. */
 int bb__shared_queue_look(const struct bb__shared_queue *shared_queue, struct bb__shared_stamp *first);
 
-/* Returns how many requests are in the queue. first: the stamp of its first message. If a process dies before
- * it has counted a message that it has sent, the result is too low by 1 until this message is taken. */
+/* Returns how many requests are in the queue. first: the stamp of the first message in the queue. A process
+ * may die after it has sent a message and before it has counted the message. Then the result is too low by 1
+ * until the message is received. */
 static inline uint64_t bb__shared_queue_waiting(const struct bb__shared_queue *shared_queue,
                                                 const struct bb__shared_stamp *first)
 {

@@ -60,7 +60,7 @@ uint16_t bb__sock_port(int fd)
     return address.any.sa_family == AF_INET6 ? ntohs(address.v6.sin6_port) : 0;
 }
 
-/* FNV-1a is good enough: no attacker chooses the addresses. */
+/* FNV-1a. A stronger hash is not needed, because no attacker chooses the addresses. */
 uint64_t bb__sock_address(int fd)
 {
     struct sockaddr_storage address = {0};
@@ -108,7 +108,8 @@ static void put_peer(char peer[BB_PEER_MAX], const union address *address)
     }
 }
 
-/* Tells whether the error of accept4() is one of the new connection, not of the listener: see accept(2). */
+/* Returns whether the error of accept4() belongs to the new connection, not to the listener: see
+ * accept(2). */
 static bool is_of_the_connection(int error)
 {
     switch (error) {
@@ -127,8 +128,8 @@ static bool is_of_the_connection(int error)
     }
 }
 
-/* Limits how many failed connections in a row are skipped. An error that lasts longer is not caused by the
- * connections. */
+/* bb__sock_accept() skips at most this many failed connections in a row. If more fail, the connections are
+ * not the cause. */
 #define FAILED_MAX 64
 
 int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
@@ -142,7 +143,8 @@ int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
             return BB_OK;
         }
         if (errno == EAGAIN || errno == EWOULDBLOCK) return BB_AGAIN;
-        /* A signal, or a connection that failed before it was accepted: tries the next one in the queue. */
+        /* A signal came, or a connection failed before it was accepted: tries the next connection in the
+         * queue. */
         if (errno != EINTR && !is_of_the_connection(errno)) return BB_ESYSTEM;
     }
     return BB_AGAIN;
@@ -171,8 +173,8 @@ bool bb__sock_client_gone(int fd, bool half_closed)
 }
 
 /* Each request makes these two system calls. In a process with threads, libc adds two atomic operations to
- * each, because a thread may be cancelled there. Our threads are never cancelled, so libc is bypassed.
- * Sanitizers need libc's functions. */
+ * each call, because a thread may be cancelled in it (pthread_cancel). Threads of this server are never
+ * cancelled, so libc is bypassed. Sanitizers need the functions of libc. */
 #if defined __linux__ && defined SYS_recvfrom && defined SYS_sendto && !IS_SANITIZED
 static ssize_t receive(int fd, char *bytes, size_t len, int flags)
 {
@@ -243,8 +245,8 @@ int bb__sock_send_parts(int fd, const struct iovec *parts, size_t count, size_t 
 
 int bb__sock_send_last(int fd, const char *bytes, size_t len, size_t *sent)
 {
-    /* The bytes are held back (MSG_MORE) and leave with the FIN of shutdown(). The FIN of close() would
-     * not do: close() drops the response if the peer has sent bytes that nobody has read. */
+    /* The kernel holds the bytes back (MSG_MORE) and sends them with the FIN of shutdown(). close() alone is
+     * not enough, because it drops the response if the peer has sent bytes that were not read. */
     int code = send_bytes(fd, bytes, len, HOLD_FOR_MORE, sent);
     if (code == BB_OK && *sent == len) bb__sock_end_sending(fd);
     return code;
@@ -262,7 +264,7 @@ int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)
 int bb__sock_untaken(int fd)
 {
 #ifdef __linux__
-    int untaken; /* TIOCOUTQ is SIOCOUTQ, whose header some libcs do not have */
+    int untaken; /* TIOCOUTQ equals SIOCOUTQ. Some libcs lack the header of SIOCOUTQ */
     return ioctl(fd, TIOCOUTQ, &untaken) == 0 ? untaken : -1;
 #else
     (void)fd;
@@ -300,9 +302,9 @@ void bb__sock_close(int fd)
 
 void bb__sock_reset(int fd)
 {
-    /* connect() to AF_UNSPEC sends the RST at once, even if other processes hold the socket. SO_LINGER
-     * with 0 would wait for the last close(). shutdown() would let the peer read an end of file first. A
-     * unix socket does not support this, and only ends. */
+    /* connect() to AF_UNSPEC sends the RST at once, even if other processes have the socket open. SO_LINGER
+     * with 0 would send it only after the last close(). With shutdown() alone the peer would read an end of
+     * file. A unix socket has no RST, and is only shut down. */
     const struct sockaddr none = {.sa_family = AF_UNSPEC};
     (void)connect(fd, &none, sizeof none);
     bb__sock_shut(fd);

@@ -19,79 +19,83 @@ enum bb__interest {
     BB_INTEREST_TROUBLE = EPOLLERR | EPOLLHUP, /* always reported */
 };
 
-/* Makes an inherited descriptor non-blocking and close-on-exec; on a TCP listener (*tcp) also sets
- * TCP_NODELAY, which accepted connections inherit. BB_OK or BB_ESYSTEM. */
+/* Makes an inherited listener non-blocking and close-on-exec. *tcp: the listener is a TCP socket. On a TCP
+ * socket also sets TCP_NODELAY, which accepted connections inherit. BB_OK or BB_ESYSTEM. */
 int bb__sock_prepare_listener(int fd, bool *tcp);
 
-/* Returns the port to which a TCP socket is bound; 0: none. */
+/* Returns the port to which a TCP socket is bound; 0: no port. */
 uint16_t bb__sock_port(int fd);
 
-/* Returns a hash of the address to which a socket is bound, the same in each process; 0: no address. */
+/* Returns a hash of the address to which a socket is bound; 0: no address. Each process gets the same
+ * hash. */
 uint64_t bb__sock_address(int fd);
 
-/* Accepts one connection: non-blocking, close-on-exec. peer: the client's address as text: "127.0.0.1" for
- * unix sockets, the IPv4 form of an IPv4-mapped IPv6 address. BB_OK; BB_AGAIN: the queue is empty;
- * BB_ESYSTEM: the errno is for bb__sock_is_exhaustion() (the connection stays in the queue), or the
- * descriptor cannot accept, for example because the listener was shut down. */
+/* Accepts one connection: non-blocking, close-on-exec. peer: the client's address as text. For a unix socket
+ * it is "127.0.0.1". An IPv4-mapped IPv6 address is written as IPv4. BB_OK; BB_AGAIN: the accept queue is
+ * empty; BB_ESYSTEM with errno: no descriptors or memory are left (bb__sock_is_exhaustion()), or the
+ * descriptor cannot accept (bb__sock_is_useless()). In the first case the connection stays in the accept
+ * queue. */
 int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX]);
 
-/* Tells whether the error means that the process or the system is out of descriptors or memory. */
+/* Returns whether the errno means that the process or the system is out of descriptors or memory. */
 bool bb__sock_is_exhaustion(int error);
 
-/* Tells whether the error of accept4() means that the descriptor is not a listener, or was shut down. */
+/* Returns whether the errno of accept4() means that the descriptor is not a listener, or was shut down. */
 bool bb__sock_is_useless(int error);
 
-/* Tells whether bytes have come that were not read yet. */
+/* Returns whether bytes have come that were not read yet. */
 bool bb__sock_has_bytes(int fd);
 
-/* Tells whether the client cannot read any more: it has reset the connection or, on a unix socket, closed it.
- * half_closed: a client that will send no more counts as gone, too. Over TCP such a client and one that has
- * closed the connection look the same until something is sent. */
+/* Returns whether the client has reset the connection or, on a unix socket, closed it. half_closed: also
+ * returns true if the client has ended its sending. Over TCP, a client that has ended its sending looks like
+ * a client that has closed the connection, until the server sends something. */
 bool bb__sock_client_gone(int fd, bool half_closed);
 
 /* Reads up to len bytes. BB_OK with *got > 0; BB_AGAIN; BB_EOF; BB_EGONE (reset, or any other error). */
 int bb__sock_recv(int fd, char *bytes, size_t len, size_t *got);
 
-/* Sends what the socket takes. BB_OK with *sent > 0; BB_AGAIN: it takes nothing now; BB_EGONE. */
+/* Sends the bytes that the socket takes. BB_OK with *sent > 0; BB_AGAIN: the socket takes nothing now;
+ * BB_EGONE. */
 int bb__sock_send(int fd, const char *bytes, size_t len, size_t *sent);
 int bb__sock_send_parts(int fd, const struct iovec *parts, size_t count, size_t *sent);
 
-/* Like bb__sock_send(), for the last bytes of a TCP connection: the FIN leaves in the same segment, and
- * the peer is woken once. If the socket does not take all bytes, the connection is not ended. On systems
- * other than Linux the FIN leaves in its own segment. */
+/* Like bb__sock_send(), for the last bytes of a TCP connection: sends the FIN in the same segment, so the
+ * peer is woken once. If the socket does not take all bytes, no FIN is sent. On systems other than Linux the
+ * FIN has its own segment. */
 int bb__sock_send_last(int fd, const char *bytes, size_t len, size_t *sent);
 
-/* Waits until fd takes bytes, wake_fd is readable, or timeout_ms has passed (-1: no limit). BB_OK;
- * BB_AGAIN: wake_fd, or a signal; BB_EGONE: the time has passed. */
+/* Waits until fd takes bytes, wake_fd is readable, or timeout_ms has passed (-1: no limit). BB_OK: fd takes
+ * bytes; BB_AGAIN: wake_fd is readable, or a signal came; BB_EGONE: the time has passed. */
 int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
 
-/* Returns how much of the sent data the peer has not taken. Over TCP: bytes without acknowledgement; on a
- * unix socket: bytes with the kernel's overhead. If the number gets smaller, the peer takes data. -1: the
- * system does not tell. */
+/* Returns how many of the sent bytes the peer has not taken. Over TCP: bytes without acknowledgement; on a
+ * unix socket: bytes with the kernel's overhead. If the number gets smaller, the peer takes data. -1:
+ * unknown. */
 int bb__sock_untaken(int fd);
 
 /* Returns ms since the peer's last bytes came over TCP, at the resolution of the kernel's tick; 0:
  * unknown. */
 unsigned bb__sock_silence(int fd);
 
-/* Ends sending; the peer reads EOF. */
+/* Ends sending: the peer reads an end of file. */
 void bb__sock_end_sending(int fd);
 
 /* Ends the connection, even if other processes have its descriptor. */
 void bb__sock_shut(int fd);
 
-/* Closes. If the process has ever forked, a child may have a copy of the descriptor, and the peer would
- * wait for that child's end. So the connection is shut down first. */
+/* Closes the socket. If the process has ever forked, shuts the connection down first: a child may have a copy
+ * of the descriptor, and without the shutdown the peer would wait until the child ends. */
 void bb__sock_close(int fd);
 
-/* Closes so that the peer sees an error (RST) instead of an end of file. On a unix socket the peer can
- * only see the end. Bytes that were not delivered yet are dropped. */
+/* Closes the socket so that the peer sees an error (RST) instead of an end of file. On a unix socket the peer
+ * sees an end of file. Bytes that were not delivered yet are dropped. */
 void bb__sock_reset(int fd);
 
-/* Closes the descriptor in a child that only inherited it. The connection lives on. */
+/* Closes only this descriptor. The connection stays open: another process or the shared queue has a copy of
+ * the descriptor. */
 void bb__sock_abandon(int fd);
 
-/* Call it before each fork: from then on bb__sock_close() shuts the connection down first. */
+/* Call this before each fork: from then on bb__sock_close() shuts the connection down first. */
 void bb__sock_process_forks(void);
 
 #endif

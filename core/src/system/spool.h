@@ -1,6 +1,6 @@
-/* spool.h: where a request body waits until it is complete: in memory up to a threshold, then in an unlinked
- * file. All spools of a process share one budget, which limits how many bytes they hold. response_spool.h
- * shares the budget. Used by conn. Knows no HTTP. */
+/* spool.h: stores a request body until it is complete: in memory up to a threshold, then in an unlinked file.
+ * All spools and response spools (response_spool.h) of a process share one budget, which limits the bytes
+ * that they hold. Used by conn. Knows no HTTP. */
 #ifndef BB_SPOOL_H
 #define BB_SPOOL_H
 
@@ -9,15 +9,15 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Shared by the lanes of a worker. */
+/* Shared by all threads of a worker. */
 struct bb__spool_budget {
-    atomic_uint_fast64_t used;
-    uint64_t max;       /* bytes; 0: no limit */
-    uint64_t threshold; /* a longer body goes to a file */
+    atomic_uint_fast64_t used; /* bytes */
+    uint64_t max;              /* bytes; 0: no limit */
+    uint64_t threshold;        /* bytes; a longer body goes to a file */
     const char *directory;
-    int reserve;                 /* responses do not use descriptors from this number on; 0: no limit */
-    atomic_uint_fast64_t unsent; /* bytes of responses in memory, of all connections */
-    uint64_t unsent_max;         /* when `unsent` reaches this, response bytes go to files at once */
+    int reserve;                 /* responses use no descriptor from this number on; 0: no limit */
+    atomic_uint_fast64_t unsent; /* unsent response bytes in memory, of all connections */
+    uint64_t unsent_max;         /* when `unsent` reaches this, more response bytes go to files at once */
 };
 
 static inline bool bb__spool_memory_is_full(struct bb__spool_budget *budget)
@@ -27,8 +27,8 @@ static inline bool bb__spool_memory_is_full(struct bb__spool_budget *budget)
 
 struct bb__spool {
     struct bb__buf memory;
-    int fd; /* the file, once there is one; else -1 */
-    uint64_t length;
+    int fd;          /* the file; -1: there is none */
+    uint64_t length; /* bytes in memory or in the file */
 };
 
 void bb__spool_start(struct bb__spool *spool);
@@ -40,24 +40,25 @@ bool bb__spool_would_fit(struct bb__spool_budget *budget, uint64_t more);
  * EFBIG, EIO); BB_ESYSTEM: no file could be made; BB_ENOMEM. After an error the spool can only be dropped. */
 int bb__spool_append(struct bb__spool *spool, struct bb__spool_budget *budget, const char *bytes, size_t len);
 
-/* Fills a new spool with a file of `length` bytes from another process, which then belongs to the spool.
- * The bytes are taken from the budget even if it is full, because that process has accepted the body. */
+/* Fills a new spool with a file of `length` bytes from another process. The spool owns fd from now on. The
+ * bytes are taken from the budget even if it is full, because the other process has accepted the body. */
 void bb__spool_adopt(struct bb__spool *spool, struct bb__spool_budget *budget, int fd, uint64_t length);
 
-/* Gives memory, file and budget back. */
+/* Frees the memory and the file, and returns the bytes to the budget. */
 void bb__spool_drop(struct bb__spool *spool, struct bb__spool_budget *budget);
 
-/* ---- also for response_spool.h ---- */
+/* ---- response_spool.c uses these, too ---- */
 
-/* Claims `len` bytes. False: more than `most` bytes (0: no limit) would be used; nothing is claimed. */
+/* Claims `len` bytes of the budget. False: more than `most` bytes (0: no limit) would be used, and nothing is
+ * claimed. */
 bool bb__spool_claim(struct bb__spool_budget *budget, uint64_t len, uint64_t most);
 void bb__spool_release(struct bb__spool_budget *budget, uint64_t len);
 
 /* Returns the descriptor of an unlinked file, or -1 with errno. */
 int bb__spool_open_file(const struct bb__spool_budget *budget);
 
-/* Writes after the last byte that was written. *done: how many bytes were written, also after an error.
- * BB_OK; BB_EDISK or BB_ESYSTEM as above. */
+/* Appends bytes to the file. *done: how many bytes were written, also after an error. BB_OK; BB_EDISK or
+ * BB_ESYSTEM as bb__spool_append(). */
 int bb__spool_write(int fd, const char *bytes, size_t len, size_t *done);
 
 #endif

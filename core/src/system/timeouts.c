@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ms */
+/* ms, the longest wait while a client is in the middle of a request or a response. */
 #define LOOK_EVERY 1000
 
 void bb__timeout_clear(struct bb__timeouts *timeouts, struct bb__timeout *timeout)
@@ -78,8 +78,8 @@ void bb__timeout_put_off(struct bb__timeouts *timeouts, uint64_t time)
     }
 }
 
-/* Tells whether a client with this kind of timeout loses time if the process is stopped. A client that has
- * sent nothing, or has its response, loses none. */
+/* Returns whether a client with this kind of timeout is in the middle of a request or a response. Such a
+ * client loses time if the process is frozen (SIGSTOP). */
 static bool loses_time(int kind)
 {
     return kind == BB_TIMEOUT_HEADER || kind == BB_TIMEOUT_BODY || kind == BB_TIMEOUT_WRITE;

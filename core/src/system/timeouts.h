@@ -1,6 +1,6 @@
 /* timeouts.h: the timeouts of a set of connections. All timeouts of one kind have the same duration, so the
- * one that was set first is due first. Setting, moving and clearing one is O(1), and ten thousand idle
- * connections cost a request nothing. Used by conn, connection sets and the I/O thread. */
+ * timeout that was set first is due first. Setting and clearing a timeout is O(1), so ten thousand idle
+ * connections do not slow a request down. Used by conn, connection sets and the I/O thread. */
 #ifndef BB_TIMEOUTS_H
 #define BB_TIMEOUTS_H
 
@@ -17,10 +17,10 @@ enum bb__timeout_kind {
     BB_TIMEOUT_KINDS,
 };
 
-/* A member of the struct that it belongs to. All zero: not set. */
+/* A member of the struct that has the timeout. All zero: the timeout is not set. */
 struct bb__timeout {
     struct bb__timeout *previous, *next;
-    uint64_t since, due;
+    uint64_t since, due; /* ms; due is UINT64_MAX: never */
     uint8_t kind;
 };
 
@@ -31,8 +31,8 @@ struct bb__timeouts {
     } kinds[BB_TIMEOUT_KINDS];
 };
 
-/* Sets the timeout, or sets it again, to `now` + the duration of the kind. The timeout must exist until it
- * is taken or cleared. */
+/* Sets the timeout to `now` (ms) plus the duration of the kind, also if the timeout is set already. The
+ * timeout must exist until it is taken or cleared. */
 void bb__timeout_set(struct bb__timeouts *timeouts, struct bb__timeout *timeout, enum bb__timeout_kind kind,
                      uint64_t now);
 
@@ -42,21 +42,21 @@ void bb__timeout_clear(struct bb__timeouts *timeouts, struct bb__timeout *timeou
 /* Clears and returns a timeout that is due, or returns NULL. */
 struct bb__timeout *bb__timeout_take_due(struct bb__timeouts *timeouts, uint64_t now);
 
-/* Returns the timeout of a kind that was set first, or NULL. It stays set. */
+/* Returns the timeout of this kind that was set first, or NULL. The timeout stays set. */
 struct bb__timeout *bb__timeout_oldest(const struct bb__timeouts *timeouts, enum bb__timeout_kind kind);
 
-/* Gives a kind a shorter duration. A timeout that is set already becomes due at most `duration` ms after
- * `now`, or after its `since` if that is later. */
+/* Shortens the duration of a kind. A timeout of this kind that is set already becomes due at most `duration`
+ * ms after `now`, or after its `since` if `since` is later than `now`. */
 void bb__timeout_shorten(struct bb__timeouts *timeouts, enum bb__timeout_kind kind, uint64_t duration,
                          uint64_t now);
 
-/* Puts the timeouts off by `time` ms, except for those of idle connections, which may be closed at any
+/* Puts all timeouts off by `time` ms, except BB_TIMEOUT_KEEPALIVE: idle connections may be closed at any
  * time. */
 void bb__timeout_put_off(struct bb__timeouts *timeouts, uint64_t time);
 
-/* Returns the ms that poll or epoll_wait may wait: 0 if a timeout is due, -1 if none is set. At most 1000
- * while a client is in the middle of a request or a response. If the process is stopped (SIGSTOP), the caller
- * notices it because the wait ends late, so it misses at most a second of the stop. */
+/* Returns the ms that poll or epoll_wait may wait. 0: a timeout is due; -1: no timeout is set. At most 1000
+ * while a client is in the middle of a request or a response. The caller notices that the process was frozen
+ * (SIGSTOP) only if the wait ends late. So at most one second of the freeze goes unnoticed. */
 int bb__timeout_wait(const struct bb__timeouts *timeouts, uint64_t now);
 
 #endif

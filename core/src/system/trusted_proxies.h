@@ -1,5 +1,5 @@
-/* trusted_proxies.h: which peers are trusted proxies, so that their X-Request-Start counts. Used by worker
- * and conn. Knows no field and no socket. */
+/* trusted_proxies.h: finds out whether a peer is a trusted proxy. X-Request-Start counts only if a trusted
+ * proxy sends it. Used by worker and conn. Knows no field and no socket. */
 #ifndef BB_TRUSTED_PROXIES_H
 #define BB_TRUSTED_PROXIES_H
 
@@ -23,7 +23,8 @@ struct bb__trusted_proxies {
  * BB_EFORMAT. */
 int bb__trusted_proxies_parse(struct bb__trusted_proxies *trusted, const char *text);
 
-/* Returns whether the address is a trusted proxy's. NULL: the peer came by a unix socket. */
+/* Returns whether the peer with this address is a trusted proxy. NULL: the peer is connected to a unix
+ * socket. */
 bool bb__trusted_proxies_includes(const struct bb__trusted_proxies *trusted, const char *address);
 
 #endif

@@ -5,13 +5,13 @@
 
 #include <stdlib.h>
 
-/* These limits are counted in 32 bits. Nobody needs higher limits. */
+/* The parser counts these limits in 32 bits. Nobody needs higher limits. */
 static uint32_t limit32(uint64_t setting)
 {
     return setting < UINT32_MAX ? (uint32_t)setting : UINT32_MAX;
 }
 
-/* Without a scoreboard nobody knows whether a lane is idle. */
+/* The limits need a scoreboard, because it shows whether a lane is idle. */
 static bool bounds_queue(const struct bb_worker *worker)
 {
     return worker->scoreboard && (worker->settings.max_queue > 0 || worker->settings.queue_timeout > 0);

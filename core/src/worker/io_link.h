@@ -1,5 +1,5 @@
-/* io_link.h: the part of the worker's I/O thread (io_thread/io_thread.h) that the worker and its lanes
- * use. The I/O thread owns it. */
+/* io_link.h: the part of the worker's I/O thread (io_thread/io_thread.h) that the worker and its lanes use.
+ * The I/O thread owns struct bb__io_link. */
 #ifndef BB_IO_LINK_H
 #define BB_IO_LINK_H
 
@@ -9,11 +9,11 @@
 #include <stdatomic.h>
 
 struct bb__io_link {
-    int kick_fd;
-    atomic_bool asleep;        /* the I/O thread waits for events in `queue` */
-    bool hangs;                /* the thread that frees the worker has waited for the I/O thread in vain */
-    struct bb__poller queue;   /* the kick, and the sets that the I/O thread has taken, edge-triggered */
-    pthread_mutex_t lock;      /* held while the I/O thread looks at lanes, and while one begins or ends */
+    int kick_fd;             /* an eventfd that wakes the I/O thread */
+    atomic_bool asleep;      /* the I/O thread waits for events in `queue` */
+    bool hangs;              /* bb__io_hangs() has waited for `lock` in vain */
+    struct bb__poller queue; /* watches kick_fd and the sets that the I/O thread has taken (edge-triggered) */
+    pthread_mutex_t lock; /* held while the I/O thread looks at lanes, and while a lane is added or removed */
     pthread_mutex_t time_lock; /* guards the data of lane_time.c; never held for long */
 };
 
@@ -24,12 +24,12 @@ static inline void bb__io_notice(struct bb__io_link *io)
     if (atomic_load(&io->asleep) && atomic_exchange(&io->asleep, false)) bb__eventfd_raise(io->kick_fd);
 }
 
-/* Waits up to a second for `lock`. True: the I/O thread still holds it, so nothing that this thread may use
- * can be freed. NULL is allowed. */
+/* Waits up to a second for `lock`. True: the I/O thread still holds `lock`, so the caller must not free data
+ * that the I/O thread may use. Returns false for NULL. */
 bool bb__io_hangs(struct bb__io_link *io);
 
-/* Returns the time (CLOCK_REALTIME) until which the end of the process waits for the I/O thread. A stalled
- * disk may block this thread. */
+/* Returns the time (CLOCK_REALTIME) one second from now. A process that ends waits for the I/O thread until
+ * then, because a stalled disk may block the I/O thread. */
 struct timespec bb__io_wait_end(void);
 
 #endif

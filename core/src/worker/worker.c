@@ -33,8 +33,7 @@ int bb_worker_listen(struct bb_worker *worker, int fd, unsigned number)
     return BB_OK;
 }
 
-/* Returns whether there is something in a listener's queue or, if `other` is not negative, at that
- * descriptor. */
+/* Returns whether a connection is in an accept queue, or descriptor `other` is readable. other: -1: none. */
 static bool is_any_ready(const struct bb_worker *worker, int other)
 {
     struct pollfd sources[BB_LISTENERS_MAX + 1];
@@ -123,7 +122,7 @@ bool bb_worker_take_overdue(struct bb_worker *worker)
 
 void bb_worker_overdue_is_logged(struct bb_worker *worker)
 {
-    int found = BB_OVERDUE_TAKEN; /* else another request is overdue */
+    int found = BB_OVERDUE_TAKEN; /* BB_OVERDUE_NEW stays, because another request is overdue */
     (void)atomic_compare_exchange_strong(&worker->overdue, &found, BB_OVERDUE_LOGGED);
 }
 
@@ -155,7 +154,7 @@ void bb_worker_watch(struct bb_worker *worker, bool watch)
     if (!atomic_exchange(&worker->active, watch) && watch) bb__eventfd_raise(worker->io->kick_fd);
 }
 
-/* The listeners may still be open: if the worker was not drained, or if there was no room for queued
+/* The listeners are still open if the worker was not drained, or if it had no descriptors for queued
  * connections. */
 void bb__worker_give_numbers_back(struct bb_worker *worker)
 {
@@ -170,7 +169,7 @@ void bb__worker_lane_listens(struct bb_worker *worker)
 
 void bb__worker_lane_stops(struct bb_worker *worker)
 {
-    pthread_mutex_lock(&worker->lock); /* a new lane counts itself, then waits for this lock */
+    pthread_mutex_lock(&worker->lock); /* a new lane increments the counter before it waits for this lock */
     bool is_last = atomic_fetch_sub(&worker->lanes_listening, 1) == 1;
     if (is_last && bb__worker_drains(worker)) bb__worker_give_numbers_back(worker);
     pthread_mutex_unlock(&worker->lock);

@@ -1,6 +1,6 @@
-/* worker.h: the data that the lanes of one process share: settings, listeners, budgets, and whether the
- * worker drains. It lives as long as its lanes, and all of them read it. Fields that change are atomic, or
- * the lock guards them. */
+/* worker.h: the data that the lanes (host threads) of one process share: settings, listeners, budgets, and
+ * whether the worker drains (ends gracefully). The worker outlives its lanes, and all lanes read it.
+ * Fields that change are atomic, or the lock guards them. */
 #ifndef BB_WORKER_H
 #define BB_WORKER_H
 
@@ -17,8 +17,8 @@
 
 #define BB_LISTENERS_MAX 64
 
-/* Limits how many connections a drain takes from one queue: clients may connect faster than they are
- * taken. */
+/* A drain accepts at most this many connections from one accept queue, because clients may connect faster
+ * than the worker accepts. */
 #define BB_TAKEN_MAX 16384
 
 struct bb__listener {
@@ -26,30 +26,30 @@ struct bb__listener {
     int fd;
     uint8_t number;
     bool tcp;
-    bool useless; /* it can never accept again; the worker's lock guards this */
+    bool useless; /* accept4 will always fail; the worker's lock guards this field */
 };
 
-/* A connection that was in a listener's queue when the drain began, until a lane takes it. */
+/* A connection that the drain has accepted and that no lane has taken yet. */
 struct bb__queued {
     struct bb__queued *next;
     const struct bb__listener *listener;
-    uint64_t ready_at; /* us, when it was accepted */
+    uint64_t ready_at; /* us, when the connection was accepted */
     int fd;
     char peer[BB_PEER_MAX];
 };
 
 /* The state of all listeners of a worker. */
 enum bb__listeners_state {
-    BB_LISTENERS_OPEN,       /* also while a drain has no room for the queued connections */
-    BB_LISTENERS_CLOSED,     /* lanes may use the listeners' numbers; dup3() put drain_fd there */
-    BB_LISTENERS_GIVEN_BACK, /* no lane uses the numbers any more, and they are free */
+    BB_LISTENERS_OPEN,   /* also while a drain lacks descriptors for the queued connections */
+    BB_LISTENERS_CLOSED, /* lanes may still use the listeners' numbers, at which dup3() has put drain_fd */
+    BB_LISTENERS_GIVEN_BACK, /* no lane uses these numbers any more, and they are free */
 };
 
-/* Requests that are past request_timeout. */
+/* The state of the requests that are past request_timeout. */
 enum bb__overdue {
     BB_OVERDUE_NONE,
     BB_OVERDUE_NEW,   /* the host has not called bb_worker_take_overdue() yet */
-    BB_OVERDUE_TAKEN, /* the host logs them */
+    BB_OVERDUE_TAKEN, /* the host logs the requests */
     BB_OVERDUE_LOGGED,
 };
 
@@ -57,25 +57,25 @@ struct bb_worker {
     struct bb_settings settings;
     struct bb__trusted_proxies trusted; /* parsed settings.trusted_proxies */
     struct bb__listener listeners[BB_LISTENERS_MAX];
-    uint16_t ports[BB_LISTENERS_MAX];       /* by listener number; 0: no port */
-    uint64_t addresses[BB_LISTENERS_MAX];   /* by listener number: bb__sock_address() */
-    uint64_t numbers;                       /* one bit for each listener number, also for closed listeners */
-    int listener_count;                     /* includes closed listeners: lanes read it without the lock */
-    int reserve;                            /* descriptors from this number on are left to the host */
-    atomic_uint_fast64_t room;              /* how many connections fit below `reserve`; 0: unknown */
+    uint16_t ports[BB_LISTENERS_MAX];     /* by listener number; 0: no port */
+    uint64_t addresses[BB_LISTENERS_MAX]; /* by listener number: bb__sock_address() */
+    uint64_t numbers;                     /* one bit for each listener number, also for closed listeners */
+    int listener_count;                   /* includes closed listeners: lanes read it without the lock */
+    int reserve;                          /* descriptors from this number on are left to the host */
+    atomic_uint_fast64_t room; /* the most connections whose descriptors stay below `reserve`; 0: unknown */
     atomic_uint_fast64_t connections_limit; /* minimum of max_connections and `room`; UINT64_MAX: no limit */
     atomic_uint_fast64_t ended_slow; /* ms, when a slow client was last ended because there was no room */
     struct bb__spool_budget spool_budget;
-    struct bb__shared_queue shared_queue; /* in the same sets as the listeners */
+    struct bb__shared_queue shared_queue; /* the sets that watch the listeners also watch its `out` */
     struct bb__source shared_queue_source;
-    struct bb__io_link *io;       /* of the I/O thread; NULL: there is none */
-    bool counts_time;             /* the time of requests, or the number of waiting requests, is limited */
+    struct bb__io_link *io;       /* link to the I/O thread; NULL: there is none */
+    bool counts_time;             /* a limit on the time of requests, or on waiting requests, is set */
     atomic_int overdue;           /* enum bb__overdue */
     atomic_bool active;           /* set by bb_worker_watch() */
     atomic_bool stuck;            /* the requests of all lanes are past request_timeout */
-    int alarm_fd;                 /* an eventfd */
+    int alarm_fd;                 /* an eventfd: bb_worker_alarm() */
     atomic_uint_fast64_t starved; /* ms, when accept4 first failed (EMFILE) with no open connection; else 0 */
-    int tell_fd;                  /* -1: there is no parent */
+    int tell_fd;                  /* a socket to the parent; -1: there is no parent */
     char tell_bytes[BB_TELLS];
     struct bb_scoreboard *scoreboard; /* NULL: there is none */
     struct bb__conn_admission admission;
@@ -89,15 +89,17 @@ struct bb_worker {
     struct bb__source drain_source;
     int drain_fd; /* an eventfd that each lane watches; readable when the drain has begun */
 
-    atomic_int lanes_listening; /* lanes that use the listeners; the last one gives their numbers back */
-    atomic_uint_fast64_t connections; /* of all lanes, for max_connections */
+    atomic_int
+        lanes_listening; /* lanes that use the listeners; the last lane closes the listeners' numbers */
+    atomic_uint_fast64_t connections; /* connections of all lanes, for max_connections */
     unsigned process_generation;      /* value of bb__process_generation when the worker was made */
 
-    pthread_mutex_t lock;       /* guards the listeners, the sets that they are in, and the fields below */
+    pthread_mutex_t lock;       /* guards the listeners, the sources of all sets, and the fields below */
     atomic_int listeners_state; /* read without the lock only after a failed accept4 */
     struct bb__intake *lanes;   /* all lanes */
-    _Atomic(struct bb__intake *) aside; /* the lane of bb_lane_step_aside(); NULL: none */
-    atomic_bool accept_paused; /* no set has the sources: a lane is busy, and another process is idle */
+    _Atomic(struct bb__intake *) aside; /* the lane that works out of band; NULL: none */
+    atomic_bool accept_paused; /* no set watches the listeners and the shared queue: a lane is busy, and
+                                  another process is idle */
     atomic_uint lane_count;
     atomic_uint lanes_woken;                 /* woken lanes that wait for the host's lock */
     struct bb__queued *queued, *queued_last; /* the oldest first */
@@ -109,14 +111,14 @@ struct bb_worker {
 /* Counts the forks from the first process to this one. */
 extern atomic_uint bb__process_generation;
 
-/* True in a child that was forked after the worker was made. Its descriptors and epoll sets belong to the
- * parent and must not be used. */
+/* True in a child that was forked after the worker was made. The worker's descriptors and epoll sets belong
+ * to the parent and must not be used. */
 static inline bool bb__worker_is_inert(const struct bb_worker *worker)
 {
     return worker->process_generation != atomic_load_explicit(&bb__process_generation, memory_order_relaxed);
 }
 
-/* Sets how many connections there is room for; 0: max_connections. */
+/* Sets `room`. Sets connections_limit to the smaller of `room` and max_connections. room: 0: unknown. */
 void bb__worker_set_room(struct bb_worker *worker, uint64_t room);
 
 static inline bool bb__worker_has_closed(const struct bb_worker *worker)
@@ -147,8 +149,9 @@ static inline bool bb__worker_has_room(const struct bb_worker *worker)
            atomic_load_explicit(&worker->connections_limit, memory_order_relaxed);
 }
 
-/* newest: the newest descriptor. If it is in the reserve, returns false, and the worker has room for one
- * connection less than it has now. This limit ends when half of the connections have ended. */
+/* newest: the descriptor of the newest connection. Returns whether it is below `reserve`. If not, sets `room`
+ * to one connection less than the worker has now, unless `room` is smaller. When the worker has at most half
+ * of `room` connections, `room` becomes unknown again. */
 static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
 {
     uint64_t count = atomic_load_explicit(&worker->connections, memory_order_relaxed);
@@ -162,16 +165,16 @@ static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
     return newest < worker->reserve;
 }
 
-/* In conn_context.c. The caller sets context->timeouts to those of the set that it handles. BB_OK or
- * BB_ENOMEM. Call bb__conn_context_close() in both cases. */
+/* In conn_context.c. Before the caller uses the context for a set, it sets context->timeouts to the timeouts
+ * of the set. BB_OK or BB_ENOMEM. Call bb__conn_context_close() in both cases. */
 int bb__conn_context_open(struct bb__conn_context *context, struct bb_worker *worker);
 void bb__conn_context_close(struct bb__conn_context *context);
 
-/* Takes all connections from the listeners' queues, for the lanes, and closes the listeners. Returns 0, also
- * if the listeners were closed before. Else returns the errno, and no listener is closed. */
+/* Accepts all connections in the listeners' queues for the lanes, and closes the listeners. Returns 0: the
+ * listeners are closed; else an errno: all listeners are still open. */
 int bb__worker_take_queues(struct bb_worker *worker);
 
-/* Returns a connection that was queued when the drain began, or NULL. The caller frees it. */
+/* Returns a connection that the drain has accepted, or NULL. The caller frees it. */
 struct bb__queued *bb__worker_take_queued(struct bb_worker *worker);
 
 static inline bool bb__worker_has_queued(struct bb_worker *worker)
@@ -179,7 +182,7 @@ static inline bool bb__worker_has_queued(struct bb_worker *worker)
     return atomic_load_explicit(&worker->queued_count, memory_order_acquire) > 0;
 }
 
-/* Returns whether there is something in a listener's queue or in the shared queue. The caller has the
+/* Returns whether a connection is in a listener's queue, or a message in the shared queue. The caller has the
  * lock. */
 bool bb__worker_is_awaited(struct bb_worker *worker);
 
@@ -187,16 +190,16 @@ bool bb__worker_is_awaited(struct bb_worker *worker);
  * without a request (bb__worker_nudge()) does not count. The caller has the lock. */
 bool bb__worker_has_waiting(struct bb_worker *worker);
 
-/* If a connection or a message waits, wakes a sleeping lane of any process. The first wake-up may have gone
- * to a lane that is busy now. The caller has the lock. */
+/* If a connection or a message waits, wakes a sleeping lane of any process. The kernel may have woken only a
+ * lane that is busy now. The caller has the lock. */
 void bb__worker_nudge(struct bb_worker *worker);
 
-/* In worker_drain.c: returns whether the worker drains and leaves its connections to other workers: to
- * running workers, or to the worker that will replace it. */
+/* In worker_drain.c: returns whether the worker drains and leaves its connections to other workers. These are
+ * running workers, or the worker that will replace this worker. */
 bool bb__worker_hands_over(const struct bb_worker *worker);
 
-/* Returns whether the worker drains, and may be the last worker. Then it serves connections that others
- * have passed on. */
+/* Returns whether the worker drains and keeps its connections, because it may be the last worker. The last
+ * worker also serves the connections that other workers have passed on. */
 static inline bool bb__worker_is_last(const struct bb_worker *worker)
 {
     return bb__worker_drains(worker) && !bb__worker_hands_over(worker);
@@ -210,17 +213,18 @@ static inline bool bb__worker_has_paused_accepting(const struct bb_worker *worke
 /* Moves the I/O thread's events from its ring to the worker. */
 void bb__worker_give_events(struct bb_worker *worker, struct bb__event_ring *ring);
 
-/* Moves the worker's events to a lane's ring, as far as the ring has room. */
+/* Moves the worker's events to a lane's ring until the ring is full. */
 void bb__worker_take_events(struct bb_worker *worker, struct bb__event_ring *ring);
 
 /* Sends the byte for `what` to the parent, if there is one. */
 void bb__worker_tell_parent(const struct bb_worker *worker, enum bb_tell what);
 
-/* Closes the listeners, or the descriptors that occupy their numbers. A second call does nothing. The caller
+/* Closes the listeners, or the copies of drain_fd at their numbers. A second call does nothing. The caller
  * has the lock, or there are no lanes any more. */
 void bb__worker_give_numbers_back(struct bb_worker *worker);
 
-/* Count the lanes that use the listeners. */
+/* Count the lanes that use the listeners. When the last lane of a draining worker stops, the listeners'
+ * numbers are closed. */
 void bb__worker_lane_listens(struct bb_worker *worker);
 void bb__worker_lane_stops(struct bb_worker *worker);
 

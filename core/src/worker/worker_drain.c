@@ -1,7 +1,7 @@
-/* worker_drain.c: how a worker begins to drain. The thread that calls bb_worker_drain() closes the listeners,
- * even while all lanes are busy. So the next server finds the address free, and no client connects to a
- * server that is leaving. Queued connections are taken first, unless they are left to others. See bontebok.h
- * for the contract. */
+/* worker_drain.c: how a worker begins to drain (to end gracefully). The thread that calls bb_worker_drain()
+ * closes the listeners, even while all lanes are busy. So the next server finds the address free, and no
+ * client connects to a server that ends. With BB_QUEUE_TAKE the thread first accepts the queued connections.
+ * With BB_QUEUE_LEAVE other workers accept these connections. See bontebok.h for the contract. */
 #include "conn/conn_transfer.h"
 #include "worker/worker.h"
 
@@ -12,12 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Other workers may take connections from the same queue at the same time. So this worker takes some, and
- * then pauses. This spreads the connections, and idle workers get most of them. On a busy machine some
- * workers wake up 20 ms after the others. Until all are awake, only one connection at a time is taken. */
+/* Other workers may accept connections from the same queue at the same time. So this worker pauses after some
+ * connections. During the pauses idle workers accept most of the connections. On a busy machine some workers
+ * wake up 20 ms later than others. Until all workers are awake (WAKE_TIME), this worker accepts one
+ * connection between two pauses. */
 #define SLICE_PAUSE 1000 /* us */
 #define WAKE_TIME   50   /* ms */
-#define SLICES_TIME 200  /* ms, after which all queued connections are taken at once: see slice() */
+#define SLICES_TIME 200  /* ms; after this time all queued connections are accepted at once: see slice() */
 
 static void queue_up(struct bb_worker *worker, struct bb__queued *queued)
 {
@@ -29,7 +30,8 @@ static void queue_up(struct bb_worker *worker, struct bb__queued *queued)
     atomic_fetch_add_explicit(&worker->queued_count, 1, memory_order_release);
 }
 
-/* If all lanes of this worker are busy, another worker may have an idle one. */
+/* If all lanes of this worker are busy, sends the connection to the shared queue, because another worker may
+ * have an idle lane. */
 static bool pass_on(const struct bb_worker *worker, const struct bb__queued *queued)
 {
     if (bb__worker_count_waiting(worker) > 0 || !bb__scoreboard_has_others(worker->scoreboard, worker->pid))
@@ -66,9 +68,9 @@ static int take_one(struct bb_worker *worker, const struct bb__listener *listene
     return BB_OK;
 }
 
-/* Takes at least one connection, if there is one. So a lane that has to take the rest makes progress. Returns
- * 0 if the queue is empty, EAGAIN if it may have more, else the errno. EMFILE: also if only the reserve is
- * left. */
+/* Accepts up to `most` connections of one listener. Returns 0: the accept queue is empty; EAGAIN: the accept
+ * queue may have more; else an errno. EMFILE: also if only the reserved descriptors are left. Even then one
+ * connection is accepted, so that a lane that calls this again makes progress. */
 static int take_queue(struct bb_worker *worker, const struct bb__listener *listener, int most)
 {
     for (int taken = 0; taken < most; taken++) {
@@ -80,7 +82,8 @@ static int take_queue(struct bb_worker *worker, const struct bb__listener *liste
     return EAGAIN;
 }
 
-/* The kernel has accepted the queued connections, so their clients expect a response. */
+/* As take_queue(), for all listeners. The kernel has completed the handshake of queued connections, so their
+ * clients expect a response. */
 static int take_queues(struct bb_worker *worker, int most)
 {
     bool more = false;
@@ -92,11 +95,13 @@ static int take_queues(struct bb_worker *worker, int most)
     return more ? EAGAIN : 0;
 }
 
-/* A listener leaves each set before it is closed. Otherwise the set would report its events as long as
- * another process has the listener, and nothing could stop them. Now new connections wake no lane of this
- * worker. Earlier connections may have woken lanes, and no other process takes these connections. So they are
- * taken here, with BB_QUEUE_LEAVE at most one per waiting lane. A lane may be about to accept from the
- * listener. So a descriptor that accepts nothing takes the listener's number. */
+/* For each listener:
+ * 1. Removes the listener from all sets. Otherwise the sets would report the listener while another
+ *    process has it open. After this step new connections wake no lane of this worker.
+ * 2. Accepts the connections that have already woken a lane of this worker, because no other process accepts
+ *    them. With BB_QUEUE_LEAVE these are at most one per waiting lane.
+ * 3. Closes the listener, and puts drain_fd at its number. A lane may be about to call accept4 with this
+ *    number. accept4 fails for drain_fd. */
 static void close_listeners(struct bb_worker *worker, enum bb_queue queue)
 {
     atomic_store(&worker->listeners_state, BB_LISTENERS_CLOSED);
@@ -117,8 +122,9 @@ static void leave_queues(struct bb_worker *worker)
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* Returns 0 if the listeners are closed: their queues are empty, or hold more than BB_TAKEN_MAX. Else an
- * errno. */
+/* Accepts up to `most` connections per listener. Closes the listeners and returns 0 if the queues are empty,
+ * or if BB_TAKEN_MAX connections of a queue were accepted. Else returns an errno; EAGAIN: there may be more
+ * connections. */
 static int take_and_close(struct bb_worker *worker, int most)
 {
     int error = 0;
@@ -137,8 +143,9 @@ int bb__worker_take_queues(struct bb_worker *worker)
     return take_and_close(worker, BB_TAKEN_MAX);
 }
 
-/* Returns how many connections to take at a time. If the drain takes longer than SLICES_TIME, clients flood
- * the server, or the machine is very busy. Then all queued connections are taken at once. */
+/* Returns how many connections per listener to accept before the next pause. taken_for: ms since the first
+ * accept. If SLICES_TIME has passed, clients flood the server, or the machine is very busy. In this case all
+ * queued connections are accepted at once. */
 static int slice(uint64_t taken_for)
 {
     return taken_for < WAKE_TIME ? 1 : taken_for < SLICES_TIME ? BB_IN_A_ROW : BB_TAKEN_MAX;
@@ -170,7 +177,7 @@ void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue)
     if (bb__worker_is_inert(worker)) return;
     show_on_scoreboard(worker);
     if (queue == BB_QUEUE_TAKE)
-        take_in_slices(worker); /* the lanes take the connections for which there was no room */
+        take_in_slices(worker); /* if descriptors run out, the lanes accept the rest */
     else
         leave_queues(worker);
     uint_fast64_t never = 0;

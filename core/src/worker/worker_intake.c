@@ -3,8 +3,8 @@
 
 /* ---- the list of lanes ---- */
 
-/* The I/O thread holds its own lock while it goes through the list, and may then wait for the worker's lock.
- * So the I/O thread's lock is taken first. */
+/* The I/O thread holds io->lock while it walks the list, and may then wait for worker->lock. So io->lock is
+ * taken first here, too. */
 static void lock_lanes(struct bb_worker *worker)
 {
     if (worker->io) pthread_mutex_lock(&worker->io->lock);
@@ -71,7 +71,8 @@ bool bb__intake_add_sources(struct bb__intake *lane, struct bb_worker *worker)
                                                                 &worker->shared_queue_source) == BB_OK;
 }
 
-/* If there is no room in the set of another thread's lane, that thread is woken and decides what to do. */
+/* Adds the sources to the lane's set again. If there is no room for them, wakes the lane's thread, which then
+ * tries again. */
 static void put_back(struct bb__intake *lane, struct bb_worker *worker)
 {
     if (!lane->watching || bb__intake_add_sources(lane, worker)) return;
@@ -99,7 +100,7 @@ void bb__worker_pause_accepting(struct bb_worker *worker, bool pause)
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* ---- stepping aside ---- */
+/* ---- out-of-band work (stepping aside) ---- */
 
 static bool others_serve(const struct bb__intake *self, const struct bb_worker *worker)
 {
@@ -108,7 +109,8 @@ static bool others_serve(const struct bb__intake *self, const struct bb_worker *
     return false;
 }
 
-/* Only looks: the events stay for bb_lane_wait(). */
+/* Returns whether the lane's poller has an event. bb_lane_wait() gets the same event again
+ * (level-triggered). */
 static bool has_come(struct bb__intake *lane)
 {
     struct bb__batch found;
@@ -116,8 +118,9 @@ static bool has_come(struct bb__intake *lane)
     return found.count > 0;
 }
 
-/* The sources leave the lane's own set last. If a queued connection has woken a lane of this worker,
- * has_come() finds the connection. Connections that come later wake no lane of this worker. */
+/* First removes the sources from the sets of the other lanes. If a connection has already woken another lane,
+ * has_come() finds this connection, because the lane's own set still has the sources. Connections that come
+ * later wake no lane of this worker. */
 static bool leave(struct bb__intake *self, struct bb_worker *worker, enum bb_aside when)
 {
     for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next)

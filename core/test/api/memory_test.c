@@ -1,5 +1,5 @@
-/* memory_test.c: each allocation of a lane's life fails once. Nothing crashes or leaks, no client gets a
- * wrong response, and the lane goes on. */
+/* memory_test.c: each memory allocation of a worker, a lane and a request fails once. Nothing crashes or
+ * leaks, no client gets a wrong response, and the lane serves the next client. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,8 +51,8 @@ static void test_each_allocation_of_a_worker_and_its_lane_fails_once(void **stat
 
 static int app_code;
 
-/* An application that tries again: if a response fails before any byte was sent, the application begins it
- * once more. */
+/* Makes two attempts: if the first response fails before any byte is sent, the application begins the
+ * response again. */
 static void app_tries_again(struct host *host, const struct bb_request *request)
 {
     static char value[3000], body[600 * 1000];
@@ -74,8 +74,8 @@ static void app_tries_again(struct host *host, const struct bb_request *request)
     assert_int_equal(end_code, app_code);
 }
 
-/* The client has whole responses only, or its connection has ended where it can tell that one is not
- * whole. */
+/* Asserts that all responses of the client are whole. Only the last response may be cut, but its connection
+ * must be closed, so that the client notices the cut. */
 static void assert_nothing_wrong(struct client *client)
 {
     static char all[1 << 20];
@@ -84,7 +84,7 @@ static void assert_nothing_wrong(struct client *client)
     if (len > 0) memcpy(all, bb__buf_bytes(&client->in), len);
     all[len] = '\0';
     const char *last_end = all;
-    for (const char *at = all; *at != '\0';) { /* one response after the other */
+    for (const char *at = all; *at != '\0';) {
         assert_int_equal(strncmp(at, "HTTP/1.1 ", 9), 0);
         int status = atoi(at + 9);
         assert_true(status == 200 || status == 100 || status == 503 || status == 507);
@@ -108,7 +108,7 @@ static void assert_nothing_wrong(struct client *client)
 
 struct scenario {
     const char *name, *says;
-    size_t body; /* bytes that follow, in chunks of 1000 */
+    size_t body; /* bytes of body, in chunks of 1000; 0: no body is sent */
 };
 
 static const struct scenario scenarios[] = {
@@ -129,7 +129,8 @@ static void say(struct client *client, const struct scenario *scenario)
     if (scenario->body > 0) client_say(client, "0\r\n\r\n");
 }
 
-/* Runs a scenario in which the nth allocation fails. False: it has fewer allocations. */
+/* Runs a scenario in which the nth allocation fails. Returns false if the scenario has fewer than n
+ * allocations. */
 static bool run_with_failure(const struct scenario *scenario, unsigned n)
 {
     struct bb_settings settings = small_settings();
@@ -149,7 +150,7 @@ static bool run_with_failure(const struct scenario *scenario, unsigned n)
     if (strcmp(scenario->name, "refused") != 0) assert_nothing_wrong(client);
     client_free(client);
 
-    client = client_new(host); /* whatever has happened, the next client is served */
+    client = client_new(host); /* the next client is served in each case */
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_answer(client, 200, "xxxxxxxxxx");
     client_free(client);
@@ -170,8 +171,8 @@ static void test_each_allocation_of_a_request_fails_once(void **state)
     }
 }
 
-/* Only the end of the body does not fit. The host begins the response again, and no byte of the first attempt
- * is sent. */
+/* The memory for the last chunk cannot be allocated. The host begins the response again, and no byte of the
+ * first attempt is sent. */
 static void app_fails_at_the_end(struct host *host, const struct bb_request *request)
 {
     (void)request;

@@ -1,4 +1,4 @@
-/* buf_pool_test.c: the pool lends read buffers, takes them back, and keeps only a few. */
+/* buf_pool_test.c: the pool lends read buffers, gets them back, and keeps a few of them for the next use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

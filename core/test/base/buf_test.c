@@ -1,4 +1,4 @@
-/* buf_test.c: the growable buffer of bytes, also when memory runs out. */
+/* buf_test.c: the growable buffer of bytes, with and without enough memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -69,14 +69,14 @@ static void test_reserve_moves_bytes_before_it_allocates(void **state)
     assert_holds(&buf, "last", 4);
 
     bb__buf_consume(&buf, 3);
-    assert_int_equal(bb__buf_reserve(&buf, cap), BB_OK); /* one byte more than it has room for */
+    assert_int_equal(bb__buf_reserve(&buf, cap), BB_OK); /* one byte more than fits */
     assert_true(bb__buf_room(&buf) >= cap);
     assert_holds(&buf, "t", 1);
     bb__buf_free(&buf);
 }
 
-/* Appends byte by byte, then reads from and fills a buffer that is nearly full. Both must take linear
- * time. */
+/* Appends a million bytes one by one. Then consumes a byte and appends a byte a million times in the nearly
+ * full buffer. Each loop must take linear time. */
 static void test_append_and_consume_take_linear_time(void **state)
 {
     (void)state;

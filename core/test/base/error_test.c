@@ -1,4 +1,4 @@
-/* error_test.c: the codes and settings of the public header: their texts and defaults. */
+/* error_test.c: the texts of the codes and the defaults of the settings in the public header. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

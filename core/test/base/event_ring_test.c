@@ -43,7 +43,8 @@ static void test_a_full_ring_keeps_the_oldest_events(void **state)
     assert_int_equal(bb__event_take(&ring, &event), BB_AGAIN);
 }
 
-/* An event that finds the ring full is counted and reported later, like an event that comes too early. */
+/* At most one event of a kind is reported per second. An event that is left out is counted, and the next
+ * report has the count. An event is also left out if the ring is full. */
 static void test_one_event_of_a_kind_is_reported_per_second(void **state)
 {
     (void)state;
@@ -71,7 +72,8 @@ static void test_one_event_of_a_kind_is_reported_per_second(void **state)
     assert_int_equal(told.left_out, 1);
 }
 
-/* The events left out of a flood are reported after its end as well. */
+/* After a flood of events, a second report has the number of events left out. It comes a second after the
+ * first report. */
 static void test_events_left_out_are_reported_after_a_second(void **state)
 {
     (void)state;
@@ -88,7 +90,7 @@ static void test_events_left_out_are_reported_after_a_second(void **state)
     bb__event_tell_rest(&ring, &pace, 2000);
     assert_int_equal(bb__event_take(&ring, &told), BB_OK);
     assert_int_equal(told.status, 507);
-    assert_int_equal(told.left_out, 998); /* 998 left out, the first event and this one: all 1000 */
+    assert_int_equal(told.left_out, 998); /* 998 left out, the first event and this event: 1000 */
     assert_string_equal(told.peer, "192.0.2.1");
     assert_int_equal(ring.left_out, 0);
     bb__event_tell_rest(&ring, &pace, 9000);

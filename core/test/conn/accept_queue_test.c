@@ -1,5 +1,5 @@
-/* accept_queue_test.c: how long a request has waited whose connection was in the listener's queue. The tests
- * run in real time, as only the kernel knows this time. */
+/* accept_queue_test.c: the queue time of a request includes its connection's wait in the listener's accept
+ * queue. The tests run in real time, because the kernel measures this wait. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,12 +12,12 @@
 #define GET        "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 #define CLIENTS    4
 #define EACH_TAKES 300 /* ms */
-#define TICK       150 /* ms; 10 is enough on a machine that gets all of its ticks in time */
+#define TICK       150 /* ms, tolerance; 10 is enough on a machine that handles each clock tick in time */
 
 static uint64_t times[CLIENTS];
 static struct client *late;
 
-/* The first request takes its time. Then another client sends a request. */
+/* The first request takes EACH_TAKES ms. Then the client `late` sends a request. */
 static void app_takes_its_time(struct host *host, const struct bb_request *request)
 {
     uint64_t since = real_ms();
@@ -53,7 +53,7 @@ static void test_the_time_in_the_queue_of_a_tcp_listener_counts(void **state)
     host_free(host);
 }
 
-/* Its connection has waited, but the request comes only now. */
+/* The connection of `late` waits in the accept queue. The client sends its request only after this wait. */
 static void test_a_request_that_comes_late_has_not_waited(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* client_gone_test.c: clients that have closed the connection before their request is served: in which cases
- * the core notices it, and when. */
+/* client_gone_test.c: in which cases the core notices that a client has closed the connection before its
+ * request is served. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static struct host *new_host(int family, bool checks)
     return host_new(&settings, family);
 }
 
-/* Sends a request and ends the connection, then waits until both have come. */
+/* Sends a request, then closes the connection as `way` says. Waits until the kernel reports the close. */
 static struct bb__conn *left_by(struct client *client, enum way way)
 {
     host_settle_to(client->host, 1);
@@ -45,7 +45,8 @@ static struct bb__conn *left_by(struct client *client, enum way way)
     return conn;
 }
 
-/* As the I/O thread does, or a lane that has several requests. */
+/* Puts the connection into the shared queue. The I/O thread does this, and also a lane that has several
+ * requests. */
 static void pass_on(struct host *host, struct bb__conn *conn)
 {
     struct bb_lane *lane = host->lane;
@@ -128,7 +129,8 @@ static void test_a_new_connection_whose_client_is_gone_is_not_served(void **stat
     host_free(host);
 }
 
-/* The other requests are served. One event per second reports the clients that are gone. */
+/* The requests of a connected client are served. At most one event per second reports the clients that are
+ * gone. */
 static void test_many_clients_that_are_gone_do_not_delay_another_client(void **state)
 {
     (void)state;

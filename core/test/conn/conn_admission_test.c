@@ -1,5 +1,5 @@
-/* conn_admission_test.c: what happens to a complete request that no lane has time for. io_queue_test.c tests
- * the same with lanes. */
+/* conn_admission_test.c: what happens to a complete request if all lanes are busy. io_queue_test.c tests this
+ * with real lanes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static struct bb_scoreboard *scoreboard;
 static struct bb__slot *slot;
 static struct bb__conn_admission queue;
 
-/* A request that has come, behind `others` messages that were put into the queue just now. */
+/* Puts `others` messages into the queue. Returns a connection that has a complete request for `target`. */
 static struct move *begin_behind(const char *target, int others)
 {
     static const struct iovec word = {(char *)"", 1};
@@ -70,7 +70,8 @@ static void test_a_request_is_queued_while_there_is_room(void **state)
     }
 }
 
-/* A lane may be about to take the first message. The queue is full only if no lane does so within 10 ms. */
+/* A lane may be about to receive the first message. So the queue counts as full only if this message has
+ * waited for more than 10 ms. */
 static void test_a_request_is_rejected_if_the_queue_stays_full(void **state)
 {
     (void)state;
@@ -154,7 +155,6 @@ static void test_the_time_of_a_request_moves_with_it(void **state)
     end_behind(move);
 }
 
-/* The next request of the connection is served at once. */
 static void test_the_time_of_a_request_does_not_count_for_the_next_one(void **state)
 {
     (void)state;
@@ -196,7 +196,7 @@ static void test_requests_for_health_paths_are_held(void **state)
     }
 }
 
-/* It waits with the lane that has it, then in the queue. */
+/* A health check waits on its lane for queue_timeout or until a lane is idle. Then it waits in the queue. */
 static void test_a_health_check_waits_with_its_lane_then_in_the_queue(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void test_a_health_check_waits_with_its_lane_then_in_the_queue(void **sta
     assert_int_equal(turn(move), BB_ADMIT_QUEUE);
     bb__scoreboard_set_idle(slot, false);
     move->from.worker->settings.queue_timeout = 0;
-    assert_int_equal(turn(move), BB_ADMIT_QUEUE); /* it delays no other request */
+    assert_int_equal(turn(move), BB_ADMIT_QUEUE); /* at once without queue_timeout */
     end_behind(move);
 }
 

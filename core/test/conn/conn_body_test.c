@@ -1,4 +1,4 @@
-/* conn_body_test.c: request bodies: how they come, where they are kept, and their limits. */
+/* conn_body_test.c: request bodies: how they are read, where they are stored, and their limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static void assert_letters(struct client *client, size_t len)
         if (letters[i] != letter_at(i)) fail_msg("byte %zu of %zu is wrong", i, len);
 }
 
-/* ---- where a body is kept ---- */
+/* ---- where a body is stored ---- */
 
 static int kept_in_file;
 
@@ -133,7 +133,6 @@ static void test_an_empty_body_looks_the_same_in_each_framing(void **state)
     host_free(host);
 }
 
-/* The body was read past the buffer of heads. Other requests follow it. */
 static void test_requests_behind_a_large_body_are_served(void **state)
 {
     (void)state;
@@ -166,7 +165,6 @@ static void app_knows_its_fields(struct host *host, const struct bb_request *req
     app_echo(host, request);
 }
 
-/* A head waits for its body while other requests come and go. */
 static void test_two_uploads_at_a_time_keep_their_heads(void **state)
 {
     (void)state;
@@ -242,7 +240,7 @@ static void assert_one_events(struct host *host, int status, int error)
     assert_int_equal(host->events[0].error, error);
     assert_string_equal(host->events[0].peer, "127.0.0.1");
     host->event_count = 0;
-    fake_clock_advance(1000); /* one event per second is reported */
+    fake_clock_advance(1000); /* ms; at most one event is reported per second */
 }
 
 static void test_spool_max_limits_all_bodies_together(void **state)
@@ -256,7 +254,7 @@ static void test_spool_max_limits_all_bodies_together(void **state)
     assert_int_equal(spooled(host), 300 * 1000);
 
     second = client_new(host);
-    say_length_head(second, 200 * 1000 + 1); /* known from Content-Length */
+    say_length_head(second, 200 * 1000 + 1); /* Content-Length alone exceeds SpoolMax */
     assert_answer(second, 507, NULL);
     assert_end(second);
     assert_one_events(host, 507, 0);
@@ -271,7 +269,7 @@ static void test_spool_max_limits_all_bodies_together(void **state)
     client_free(second);
 
     second = client_new(host);
-    client_say(second, CHUNKED "ffffffffffffffff\r\n"); /* known from the size of the chunk */
+    client_say(second, CHUNKED "ffffffffffffffff\r\n"); /* the size of the chunk alone exceeds SpoolMax */
     assert_answer(second, 507, NULL);
     assert_end(second);
     assert_one_events(host, 507, 0);
@@ -302,7 +300,7 @@ static void test_a_body_is_rejected_if_the_disk_is_full(void **state)
         assert_one_events(host, 507, ENOSPC);
         fail_file_off();
     }
-    struct client *client = client_new(host); /* there is room again */
+    struct client *client = client_new(host); /* the disk has space again */
     say_length_head(client, 400 * 1000);
     say_letters(client, 0, 400 * 1000, false);
     assert_letters(client, 400 * 1000);
@@ -340,7 +338,7 @@ static void test_trailers_and_chunk_extensions_are_limited(void **state)
     host_free(host);
 }
 
-/* ---- clients that leave ---- */
+/* ---- clients that close the connection ---- */
 
 static void test_an_upload_that_breaks_off_leaves_nothing_behind(void **state)
 {

@@ -29,15 +29,15 @@ static void test_a_body_without_progress_is_late_after_body_timeout(void **state
     }
     pass(host, 59999);
     assert_silence(client);
-    pass(host, 1001); /* a body is checked once a second */
+    pass(host, 1001); /* the lane checks a body once a second */
     assert_late(client);
     assert_int_equal(host->served, 0);
     client_free(client);
     host_free(host);
 }
 
-/* Uploads `rate` bytes per second for a minute. Returns after how many seconds the upload was rejected; 60:
- * it was not. */
+/* Uploads `rate` bytes per second for a minute. Returns the second in which the upload is rejected, or 60 if
+ * it is not rejected. */
 static int seconds_at(struct host *host, size_t rate)
 {
     static char bytes[1000];
@@ -73,7 +73,7 @@ static void app_slow(struct host *host, const struct bb_request *request)
     app_echo(host, request);
 }
 
-/* While the host serves another request, nobody reads the upload. */
+/* While the host serves another request, the lane does not read the upload. */
 static void test_a_body_is_not_late_if_the_lane_is_late(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void test_a_body_is_not_late_if_the_lane_is_late(void **state)
         pass(host, 1000);
         assert_silence(upload);
     }
-    pass(host, 10000); /* but it is late as soon as the lane looks again */
+    pass(host, 10000); /* without more bytes, the next check finds the body late */
     assert_late(upload);
     client_free(upload);
     client_free(other);
@@ -115,7 +115,8 @@ static void test_a_body_that_starts_late_is_not_too_slow(void **state)
     host_free(host);
 }
 
-/* The client has sent enough, but not all is read yet: one look reads 64 KiB. */
+/* The client has sent enough bytes, but the lane has not read all of them: it reads at most 64 KiB after each
+ * poll. */
 static void test_bytes_that_have_come_count_before_they_are_read(void **state)
 {
     (void)state;
@@ -136,8 +137,7 @@ static void test_bytes_that_have_come_count_before_they_are_read(void **state)
     host_free(host);
 }
 
-/* A body is checked a few times within body_timeout. If there is no body_timeout, its rate is checked once a
- * second. */
+/* The lane checks a body four times within body_timeout, and at least once a second. */
 static void test_the_interval_of_checks_depends_on_body_timeout(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* conn_busy_test.c: timeouts of clients while the lane is busy. Bytes that come before the lane looks again
- * have come in time. The clock is the test's. */
+/* conn_busy_test.c: timeouts of clients while the lane is busy. Bytes that come while the lane is busy are in
+ * time, even if the lane reads them after the timeout. The tests use a fake clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static void test_bytes_that_come_while_the_lane_is_busy_come_in_time(void **stat
     host_free(host);
 }
 
-/* It does not matter how long the head is, and in how many pieces it is read. */
+/* The lane needs several reads for the head. The head is in time nevertheless. */
 static void test_a_long_head_that_comes_while_the_lane_is_busy_is_served(void **state)
 {
     (void)state;
@@ -66,7 +66,8 @@ static void test_a_long_head_that_comes_while_the_lane_is_busy_is_served(void **
     host_free(host);
 }
 
-/* Bytes that have come by the end of the idle time begin a head, which has header_timeout from then on. */
+/* The first bytes of a head come before the idle timeout ends. The head has header_timeout from the moment
+ * when the lane reads these bytes. */
 static void test_half_a_head_at_the_end_of_the_idle_time_has_header_timeout(void **state)
 {
     (void)state;

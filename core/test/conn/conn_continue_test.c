@@ -1,5 +1,5 @@
-/* conn_continue_test.c: "100 Continue" (RFC 9110 10.1.1): which clients get it and when, and that no client
- * gets it twice. */
+/* conn_continue_test.c: "100 Continue" (RFC 9110 10.1.1): which clients get it and when. No client may get it
+ * twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -133,8 +133,8 @@ static void skip_stuffing(struct client *client)
     } while (bb__buf_len(&client->in) == 0 && client_more(client));
 }
 
-/* The client reads nothing, so the socket has no room for the 100. The 100 waits with the connection, ahead
- * of the response. */
+/* The client reads nothing, so the socket has no room for the 100. The core sends the 100 when there is room,
+ * ahead of the response. */
 static void test_continue_waits_for_room(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void test_continue_waits_for_room(void **state)
         assert_true(client_read(client, false));
         assert_int_equal(client->status, 100);
         host_settle(host);
-        assert_true(would_wait(host)); /* the connection does not wait for room any more */
+        assert_true(would_wait(host)); /* the connection does not wait for a writable socket any more */
         if (!body_first) client_say(client, "body");
         assert_answer(client, 200, "POST / body");
         assert_silence(client);

@@ -1,6 +1,6 @@
-/* conn_end_test.c: connections that the core ends after a response: when the client sees the end, and that
- * the client can read the response whatever else it has sent. conn_reject_test.c tests requests that are
- * rejected. */
+/* conn_end_test.c: connections that the core closes after a response. The tests check when the client sees
+ * the close, and that the client can read the whole response although it has sent more bytes.
+ * conn_reject_test.c tests requests that are rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,11 +19,12 @@ static struct host *new_host(int family)
     return host_new(&settings, family);
 }
 
-/* ---- the end with the response ---- */
+/* ---- the close with the response ---- */
 
 static struct client *watcher;
 
-/* Sends a response, and looks at the client before bb_reply_end(). */
+/* Sends a response, and waits before bb_reply_end() until the client has the response and, over TCP, the
+ * close. */
 static void app_watches(struct host *host, const struct bb_request *request)
 {
     const struct bb_slice body = {"hello", 5};
@@ -70,7 +71,7 @@ static void app_too_short(struct host *host, const struct bb_request *request)
     assert_int_equal(bb_reply_end(host->lane), BB_ESHORT);
 }
 
-/* A response that is not whole must not end in order. */
+/* After an incomplete response the core resets the connection. */
 static void test_a_short_response_does_not_look_whole(void **state)
 {
     (void)state;
@@ -97,8 +98,8 @@ static void app_large(struct host *host, const struct bb_request *request)
     host_answer(host, 200, body, sizeof body);
 }
 
-/* The client goes on after its last response: it has sent another request. If that stays unread, a close
- * becomes a reset, and the kernel loses the rest of the response. */
+/* The client has sent another request, which the core does not serve. If a socket with unread bytes is
+ * closed, the kernel sends a reset, and the client loses the rest of the response. */
 static void test_a_connection_that_the_core_ends_lingers(void **state)
 {
     (void)state;
@@ -151,7 +152,7 @@ static void test_a_request_with_a_body_may_be_followed_by_an_empty_line(void **s
     }
 }
 
-/* The client that asks for the end knows of it. So the connection does not linger, and waits for no event. */
+/* The client has asked for the close. So the core closes the connection without lingering. */
 static void test_an_end_that_the_client_asked_for_is_immediate(void **state)
 {
     (void)state;
@@ -162,7 +163,7 @@ static void test_an_end_that_the_client_asked_for_is_immediate(void **state)
     assert_was_left_the_answer(client, 200);
     client_free(client);
 
-    client = client_new(host); /* unless the client has sent more all the same */
+    client = client_new(host); /* this client has sent more bytes, so the connection lingers */
     client_say(client, CLOSING SMUGGLED);
     host_settle(host);
     assert_int_equal(host_connections(host), 1);

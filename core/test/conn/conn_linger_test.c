@@ -1,6 +1,6 @@
-/* conn_linger_test.c: which connections linger after a response, so that the client can read it, and how
- * long. Over TCP: if a connection is closed before the client has taken all, the next byte from the client
- * causes a reset. The clock is the test's. */
+/* conn_linger_test.c: which connections linger after a response, and how long. A lingering connection stays
+ * open so that the client can read the response. If a TCP connection is closed before the client has received
+ * the whole response, the next byte from the client causes a reset. The tests use a fake clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,8 @@ static void set_option(int fd, int level, int which, int value)
     assert_int_equal(setsockopt(fd, level, which, &value, sizeof value), 0);
 }
 
-/* A client whose large response is in the kernel as a whole, most of it on the server's side. */
+/* Requests a large response. Returns when the whole response is in kernel buffers, most of it on the server's
+ * side. */
 static struct client *slow_reader(struct host *host, const char *request)
 {
     struct client *client = client_new(host);
@@ -82,7 +83,7 @@ static void test_an_empty_line_does_not_cost_the_response(void **state)
 
 static struct client *quick;
 
-/* The client takes the whole response before its end. */
+/* The client receives the whole response before bb_reply_end(). */
 static void app_is_read(struct host *host, const struct bb_request *request)
 {
     static const char body[100 * 1000];
@@ -114,9 +115,9 @@ static void test_a_connection_does_not_linger_if_all_is_taken(void **state)
     host_free(host);
 }
 
-/* ---- for how long ---- */
+/* ---- how long ---- */
 
-/* The response stays unread. */
+/* Waits until the response has come, but does not read it. */
 static void await_answer(struct client *client)
 {
     struct pollfd watched = {.fd = client->fd, .events = POLLIN};
@@ -139,15 +140,15 @@ static void test_a_silent_client_has_three_seconds_to_read(void **state)
     host_free(host);
 }
 
-/* The 3 s count from the client's last byte, even if the lane reads that late. After 30 s the connection
- * ends. */
+/* The timeout of 3 s begins again with each byte from the client, even if the lane reads the byte more than 3
+ * s later. After 30 s the core closes the connection. */
 static void test_a_client_that_goes_on_sending_has_thirty_seconds(void **state)
 {
     (void)state;
     for (uint64_t every = 1000; every <= 4000; every += 3000) {
         struct host *host = new_host(app_echo);
         struct client *client = client_new(host);
-        set_option(client->fd, IPPROTO_TCP, TCP_NODELAY, 1); /* no wait in real time */
+        set_option(client->fd, IPPROTO_TCP, TCP_NODELAY, 1); /* no delay in real time */
         client_say(client, REFUSED);
         host_settle(host);
         uint64_t passed = 0;
@@ -167,7 +168,6 @@ static void test_a_client_that_goes_on_sending_has_thirty_seconds(void **state)
     }
 }
 
-/* A client that goes on reading is not late. */
 static void test_a_client_that_goes_on_reading_has_more_than_three_seconds(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* conn_reject_test.c: requests that are rejected before the host sees them. The response is complete, the
- * client can read it whatever else it sends, and nothing behind such a request is a request. */
+/* conn_reject_test.c: requests that are rejected before the host sees them. The response is complete, and the
+ * client can read it even if the client goes on sending. The bytes behind a rejected request are not parsed
+ * as a request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,8 +105,6 @@ static void test_a_client_that_goes_on_sending_can_read_the_rejection(void **sta
     host_free(host);
 }
 
-/* The client does not read the responses before the rejection. The rejection waits behind them, and is not
- * lost. */
 static void test_a_rejection_waits_behind_unread_responses(void **state)
 {
     (void)state;
@@ -126,7 +125,7 @@ static void test_a_rejection_waits_behind_unread_responses(void **state)
     host_free(host);
 }
 
-/* The connection does not wait for ever for a client that takes nothing. */
+/* If the client reads nothing, the core closes the connection after write_timeout. */
 static void test_a_connection_ends_if_its_rejection_is_not_taken(void **state)
 {
     (void)state;

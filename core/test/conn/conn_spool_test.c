@@ -1,5 +1,5 @@
-/* conn_spool_test.c: the cost of request bodies in the spool, and how often events report rejected bodies and
- * other 5xx responses. */
+/* conn_spool_test.c: how many writes a request body in the spool costs, and how often events report rejected
+ * bodies and other 5xx responses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static struct host *new_host(void)
 
 /* ---- cost ---- */
 
-/* Chunks of one byte, so many that they need several reads. */
+/* Number of chunks of one byte each. They are too many for one read. */
 #define TINY 50000
 
 static void app_gets_every_byte(struct host *host, const struct bb_request *request)
@@ -35,7 +35,7 @@ static void app_gets_every_byte(struct host *host, const struct bb_request *requ
     host_answer(host, 200, "", 0);
 }
 
-/* The client chooses the size of its chunks, but not how many writes they cost. */
+/* The core writes tiny chunks together. Otherwise a client could cause one write per byte. */
 static void test_tiny_chunks_are_written_together(void **state)
 {
     (void)state;
@@ -76,7 +76,8 @@ static void assert_events(struct host *host, int status, int error, const char *
     host->event_count = 0;
 }
 
-/* A few bytes are enough for a request that is rejected. No client may fill the log with them. */
+/* A rejected request costs a client only a few bytes. So a client could fill the log if each rejection were
+ * logged. */
 static void test_one_event_of_a_fault_is_reported_per_second(void **state)
 {
     (void)state;
@@ -89,7 +90,7 @@ static void test_one_event_of_a_fault_is_reported_per_second(void **state)
     for (int i = 0; i < 100; i++) assert_refused(host, too_much, 507);
     assert_int_equal(host->event_count, 0);
 
-    fail_file.tmpfile_error = EMFILE; /* another fault is reported as well */
+    fail_file.tmpfile_error = EMFILE; /* another fault has its own event */
     assert_refused(host, too_large, 503);
     assert_events(host, 503, EMFILE, "spool: no memory or no file for a request body", 0);
     assert_refused(host, too_large, 503);
@@ -105,7 +106,7 @@ static void test_one_event_of_a_fault_is_reported_per_second(void **state)
     assert_int_equal(host->event_count, 0);
     fake_clock_advance(1);
     host_turn(host);
-    assert_int_equal(host->event_count, 3); /* one for each fault: how many more there were */
+    assert_int_equal(host->event_count, 3); /* one event per fault, with the number of rejections left out */
     assert_int_equal(host->events[0].left_out, 100);
     assert_int_equal(host->events[1].left_out, 0);
     assert_int_equal(host->events[2].left_out, 0);
@@ -132,7 +133,7 @@ static void test_each_5xx_is_reported_with_its_reason(void **state)
     host_turn(host);
     assert_events(host, 501, 0, unknown, 0);
 
-    assert_refused(host, "GET / HTTP/1.1\r\n\r\n", 400); /* the client's fault: only the access log has it */
+    assert_refused(host, "GET / HTTP/1.1\r\n\r\n", 400); /* a fault of the client is only in the access log */
     fake_clock_advance(1000);
     host_turn(host);
     assert_int_equal(host->event_count, 0);

@@ -1,5 +1,5 @@
-/* conn_time_test.c: how long a client may take for a head, between requests and for a response, and the
- * response it gets if it takes longer. The clock is the test's. */
+/* conn_time_test.c: the timeouts of a client for a head, between two requests, and for reading a response.
+ * Also tests the response to a client that is late. The tests use a fake clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static void test_a_silent_client_gets_no_response(void **state)
     struct host *host = new_host();
     struct client *client = client_new(host);
     host_settle(host);
-    assert_null(host->lane->set.conns->in.data); /* and it has no buffer */
+    assert_null(host->lane->set.conns->in.data); /* a connection without bytes has no buffer */
     pass(host, 29999);
     assert_silence(client);
     pass(host, 1);
@@ -51,8 +51,8 @@ static void test_single_bytes_do_not_extend_the_time_of_a_head(void **state)
     host_free(host);
 }
 
-/* An incomplete head is parsed again only when it has doubled. So bytes cost no more if they come one by
- * one. */
+/* An incomplete head is parsed again only when its length has doubled. So a head that comes byte by byte is
+ * parsed only a few times. */
 static void test_a_head_that_comes_byte_by_byte_is_parsed_a_few_times(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void test_a_head_that_comes_byte_by_byte_is_parsed_a_few_times(void **sta
     host_free(host);
 }
 
-/* The response to a HEAD has no body. The response to the request behind it has one. */
+/* The response to a HEAD has no body. The response to the next request must have a body. */
 static void test_the_rejection_of_a_late_head_behind_a_HEAD_has_a_body(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void test_each_request_has_its_own_header_timeout(void **state)
         pass(host, 25000);
         client_say(client, "Host: x\r\n\r\nG");
         assert_answer(client, 200, "GET / ");
-        pass(host, 25000); /* for the next request, whose first byte was pipelined */
+        pass(host, 25000);
         client_say(client, "ET / HTTP/1.1\r\nHost: x\r\n\r\n");
         assert_answer(client, 200, "GET / ");
         pass(host, 25000);
@@ -184,7 +184,8 @@ static void set_buffer(int fd, int which, int size)
     assert_int_equal(setsockopt(fd, SOL_SOCKET, which, &size, sizeof size), 0);
 }
 
-/* A connection that owes most of a response. About `sent` bytes of the response are in the socket. */
+/* Returns a connection that has most of a response still to send. About `sent` bytes of the response are in
+ * the socket. */
 static struct bb__conn *owe_much(struct host *host, struct client *client, int sent)
 {
     host->app = app_large;
@@ -198,7 +199,7 @@ static struct bb__conn *owe_much(struct host *host, struct client *client, int s
     return conn;
 }
 
-/* The client reads until the host can send some of the rest, and no more. */
+/* The client reads until the host has sent more of the response. */
 static void make_progress(struct client *client, const struct bb__conn *conn)
 {
     char bytes[4096];
@@ -210,7 +211,7 @@ static void make_progress(struct client *client, const struct bb__conn *conn)
     }
 }
 
-/* A client that reads little is served. A client that reads nothing for a minute is not. */
+/* A client that reads a little each minute keeps its connection. */
 static void test_a_client_that_takes_nothing_for_a_minute_is_reset(void **state)
 {
     (void)state;
@@ -229,7 +230,8 @@ static void test_a_client_that_takes_nothing_for_a_minute_is_reset(void **state)
     host_free(host);
 }
 
-/* Progress counts before the socket asks for more, as that may be megabytes later. */
+/* The core counts the bytes that the client reads even while the socket is not writable. The socket may
+ * become writable only after the client has read megabytes. */
 static void test_a_client_that_takes_little_by_little_is_not_reset(void **state)
 {
     (void)state;
@@ -253,8 +255,8 @@ static void test_a_client_that_takes_little_by_little_is_not_reset(void **state)
     }
 }
 
-/* The kernel of the client takes as many bytes as it has room for, maybe a moment late. The client itself
- * reads nothing. */
+/* The client reads nothing. The client's kernel receives bytes until its buffer is full, and may acknowledge
+ * the last bytes late. */
 static void test_bytes_that_only_the_kernel_takes_are_no_progress(void **state)
 {
     (void)state;
@@ -264,15 +266,15 @@ static void test_bytes_that_only_the_kernel_takes_are_no_progress(void **state)
         struct host *host = host_new(&settings, families[i]);
         struct client *client = client_new(host);
         (void)owe_much(host, client, 200 * 1024);
-        host->lane->set.conns->untaken++; /* as if the kernel had taken a byte a moment later */
+        host->lane->set.conns->untaken++; /* as if the client's kernel acknowledged a byte late */
         assert_dropped_after(host, 60000);
         client_free(client);
         host_free(host);
     }
 }
 
-/* The response is taken, and the connection is kept alive. It waits for the client's bytes, and not for room
- * in the socket, which has room. */
+/* The client has read the response. The connection must wait for the next request, and not for a writable
+ * socket, because the socket is writable all the time. */
 static void test_a_connection_waits_for_requests_after_a_response_taken_late(void **state)
 {
     (void)state;
@@ -292,7 +294,6 @@ static void app_slow_and_large(struct host *host, const struct bb_request *reque
     app_large(host, request);
 }
 
-/* The time that the host needs for its response does not count for the client. */
 static void test_the_time_of_a_slow_application_does_not_count(void **state)
 {
     (void)state;
@@ -306,7 +307,7 @@ static void test_the_time_of_a_slow_application_does_not_count(void **state)
     pass(host, 59000);
     assert_answer(client, 200, NULL);
     assert_int_equal(bb__buf_len(&client->body), 900 * 1000 + 1);
-    pass(host, 74000); /* and not for the idle time either */
+    pass(host, 74000); /* ms; less than the idle timeout */
     assert_silence(client);
     client_free(client);
     host_free(host);

@@ -1,5 +1,5 @@
-/* conn_transfer_case.h: a connection that moves from one lane to another, without the lanes: two contexts,
- * the shared queue between them, and a client. */
+/* conn_transfer_case.h: support for tests that move a connection from one lane to another through the shared
+ * queue. Two connection contexts stand for the two lanes. */
 #ifndef BB_TEST_CONN_PASS_CASE_H
 #define BB_TEST_CONN_PASS_CASE_H
 
@@ -25,9 +25,9 @@ struct side {
 struct move {
     struct side from, to, *here; /* here: the side that has the connection */
     struct bb__shared_queue shared_queue;
-    struct pair sockets; /* theirs: the client */
+    struct pair sockets; /* theirs: the socket of the client */
     struct bb__conn *conn;
-    struct bb_request request; /* that has arrived */
+    struct bb_request request; /* the request that the receiver has read */
     int descriptors;
 };
 
@@ -121,7 +121,7 @@ static inline void arrive(struct move *move)
     move->conn = bb__conn_receive(&move->to.context, move->to.context.scratch, &message);
 }
 
-/* The next request of the connection that has arrived. */
+/* Fills `request` from the connection that has arrived. */
 static inline void take_request(struct move *move, enum bb__conn_next next)
 {
     assert_int_equal(next, BB_CONN_REQUEST);

@@ -1,5 +1,5 @@
-/* conn_transfer_fail_test.c: a connection that cannot move to another lane stays as it is. A connection that
- * does not arrive whole is reset. Nothing is left behind on either side. */
+/* conn_transfer_fail_test.c: a connection that cannot move to another lane stays as it is. If a connection
+ * does not arrive whole, the receiver resets it. Neither side leaks memory or descriptors. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,8 @@ static void assert_client_is_reset(struct move *move)
     assert_int_equal(errno, ECONNRESET);
 }
 
-/* A connection whose message has files: one for the head, and one for the body if `length` is not 0. */
+/* Begins a connection with a head and `length` bytes of body, both too long for the message. The message
+ * carries the head as a file. It carries the body as another file if `length` is not 0. */
 static struct move *begin_long(size_t length)
 {
     static char bytes[60000];
@@ -68,7 +69,7 @@ static void test_each_allocation_of_an_arrival_fails_once(void **state)
     }
 }
 
-/* The core sends no such messages: shorter than they say, or with descriptors missing. */
+/* The core never sends a message that is shorter than its fields say, or that lacks descriptors. */
 static void test_a_message_that_is_cut_resets_its_client(void **state)
 {
     (void)state;
@@ -81,7 +82,7 @@ static void test_a_message_that_is_cut_resets_its_client(void **state)
                          BB_OK);
         whole = message.len;
         assert_int_equal(message.fd_count, 1);
-        char *exact = malloc(len); /* nothing behind it may be read */
+        char *exact = malloc(len); /* ASan detects a read beyond this block */
         memcpy(exact, move->to.context.scratch, len);
         message.len = len;
         assert_null(bb__conn_receive(&move->to.context, exact, &message));
@@ -155,17 +156,17 @@ static void test_a_message_of_another_layout_is_useless(void **state)
     assert_arrives(0, 0, true, false);
     assert_arrives(0, 1, true, true);
     assert_arrives(0, 0U - 1, true, true);
-    assert_arrives(1, 0U - 1000, false, false); /* wraps: longer than the message */
+    assert_arrives(1, 0U - 1000, false, false); /* wraps: a length beyond the end of the message */
     assert_arrives(1, 1U << 30, false, false);
 }
 
-/* The message has fields at its end that the receiver does not know, or lacks some that the sender does not
- * know. */
+/* A newer sender may append fields that the receiver does not know. The message of an older sender may lack
+ * the last fields. */
 static void test_a_message_with_more_or_fewer_fields_is_read(void **state)
 {
     (void)state;
     for (int difference = -48; difference <= 48; difference += 96) {
-        const char *peer = difference < 0 ? "192.0.2.7:4" : "192.0.2.7:4711"; /* the last field but one */
+        const char *peer = difference < 0 ? "192.0.2.7:4" : "192.0.2.7:4711"; /* the second to last field */
         struct move *move = begin_short();
         struct bb__shared_message message;
         char *bytes = move->to.context.scratch;

@@ -1,4 +1,4 @@
-/* conn_transfer_test.c: a connection that moves to another lane through the shared queue arrives as a whole.
+/* conn_transfer_test.c: a connection that moves to another lane through the shared queue arrives whole.
  * conn_transfer_fail_test.c tests the failures. */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -37,8 +37,8 @@ static void test_a_connection_without_a_request_moves(void **state)
     end(move);
 }
 
-/* A child that the application of the last owner has forked may hold a duplicate of the socket as long as the
- * child lives. */
+/* A child process that the application has forked may hold a duplicate of the socket. The client must see the
+ * close although the child still runs. */
 static void test_the_client_sees_the_end_of_a_connection_that_has_moved(void **state)
 {
     (void)state;
@@ -60,7 +60,6 @@ static void test_the_client_sees_the_end_of_a_connection_that_has_moved(void **s
     }
 }
 
-/* The count of requests goes on, and all that is known of the client has moved. */
 static void test_the_data_of_the_client_move(void **state)
 {
     (void)state;
@@ -109,7 +108,8 @@ static void test_a_body_in_the_buffer_of_its_head_moves(void **state)
     end(move);
 }
 
-/* In memory and in the message; in memory, but too long for the message; in a file. */
+/* Some bodies fit into the message. Some are in memory, but too long for the message. The longest bodies are
+ * in a file. */
 static void test_a_body_in_memory_or_in_a_file_moves(void **state)
 {
     (void)state;
@@ -133,7 +133,7 @@ static void test_a_body_in_memory_or_in_a_file_moves(void **state)
     }
 }
 
-/* Heads of about the length that fits into a message, and a head longer than a buffer. */
+/* Heads near the longest length that fits into a message, and a head that is longer than a read buffer. */
 static void test_a_long_head_moves(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static void test_a_long_head_moves(void **state)
     }
 }
 
-/* Head and body are both too long for the message: two files, in the right order. */
+/* Head and body are both too long for the message. */
 static void test_head_and_body_move_as_files(void **state)
 {
     (void)state;

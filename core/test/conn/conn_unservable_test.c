@@ -1,6 +1,6 @@
-/* conn_unservable_test.c: a connection that comes from a worker of another version or configuration. The
- * receiver leaves a connection that it cannot serve to another worker, or responds with 503. It never resets
- * the connection. */
+/* conn_unservable_test.c: a connection that comes from a worker of another version or configuration. If the
+ * receiver cannot serve the connection, it puts the message back into the queue for another worker, or
+ * responds with 503. It never resets the connection. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void assert_says(struct move *move, const char *answer)
     assert_string_equal(bytes, answer);
 }
 
-/* The sending side is closed in order. */
+/* Asserts that the client sees an orderly close and no reset. */
 static void assert_end(struct move *move)
 {
     char bytes[512];
@@ -68,7 +68,7 @@ static void test_a_listener_is_known_by_its_address(void **state)
     }
 }
 
-/* The receiver has a listener of that number, but with another address. */
+/* The receiver's listener has the number LISTENER, but another address. */
 static void test_a_request_of_an_unknown_listener_is_answered(void **state)
 {
     (void)state;
@@ -130,7 +130,8 @@ static uint8_t times_sent_back(const struct move *move)
     return stamp.sent_back;
 }
 
-/* Other workers get the message first. Then the receiver responds. */
+/* The receiver puts the message back three times, so that another worker can receive it. When the receiver
+ * gets the message for the fourth time, it responds. */
 static void test_a_useless_request_is_left_to_other_workers_first(void **state)
 {
     (void)state;
@@ -157,7 +158,7 @@ static void test_a_useless_request_is_left_to_other_workers_first(void **state)
     end(move);
 }
 
-/* The request is still whole, and has waited since the same time. */
+/* A message that is put back keeps the whole request and the time at which the request began to wait. */
 static void test_a_worker_that_can_use_a_request_serves_it(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* proxy_time_test.c: X-Request-Start: how long a request has waited since a proxy had it. Tests which proxies
- * and which times are believed. */
+/* proxy_time_test.c: how long ago a proxy received a request, as the field X-Request-Start says. Tests which
+ * proxies and which times the core believes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "support/client.h"
 
 #define SECOND  INT64_C(1000000)
-#define PATIENT (30 * SECOND) /* us; a slow machine may take so long */
+#define PATIENT (30 * SECOND) /* us, tolerance for slow machines */
 
 static uint64_t told;
 
@@ -29,7 +29,7 @@ static struct host *new_host(int family, const char *trusted)
     return host;
 }
 
-/* Sends a request that began `ago` us ago, as its X-Request-Start says. Returns the time that the host
+/* Sends a request with an X-Request-Start of `ago` us ago. Returns the proxy time in us that the host
  * gets. */
 static uint64_t time_of(struct client *client, int64_t ago)
 {

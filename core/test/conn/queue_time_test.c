@@ -1,5 +1,5 @@
-/* queue_time_test.c: how long a request has waited when the host gets it, wherever it has waited. test/ext
- * has the tests of requests that the I/O thread has read. */
+/* queue_time_test.c: the queue time of a request when the host gets it. test/ext tests requests that the I/O
+ * thread has read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "support/fake_clock.h"
 #include "support/fake_micros.h"
 
-#define EACH_TAKES 5 /* ms, each request */
+#define EACH_TAKES 5 /* ms per request */
 #define WAITED     (EACH_TAKES * UINT64_C(1000))
 
 #define GET "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -25,7 +25,8 @@ static void app_takes_its_time(struct host *host, const struct bb_request *reque
     host_answer(host, 200, "", 0);
 }
 
-/* A host with `count` persistent connections. The first request that is served from now on is times[0]. */
+/* A host with `count` persistent connections. times[0] is the queue time of the next request that is
+ * served. */
 static struct host *new_timed_host(struct client **clients, unsigned count)
 {
     struct host *host = new_host(0);
@@ -75,7 +76,7 @@ static void test_requests_that_one_look_finds_wait_for_each_other(void **state)
     assert_times(host, 3, (uint64_t[]){0, WAITED, 2 * WAITED});
 
     client_say(clients[0], GET);
-    bb_lane_wait(host->lane); /* without bb_lane_wake(): this look finds one event */
+    bb_lane_wait(host->lane); /* without bb_lane_wake() this poll finds only one event */
     host_serve(host);
     assert_times(host, 4, (uint64_t[]){0, WAITED, 2 * WAITED, 0});
     free_all(host, clients, 3);
@@ -88,7 +89,7 @@ static void app_is_quick(struct host *host, const struct bb_request *request)
     fake_clock_advance((uint64_t)-EACH_TAKES);
 }
 
-/* The exact time would cost a look at the clock. */
+/* The exact time would need another clock call for each request. */
 static void test_a_wait_of_less_than_a_tick_counts_as_zero(void **state)
 {
     (void)state;
@@ -100,7 +101,7 @@ static void test_a_wait_of_less_than_a_tick_counts_as_zero(void **state)
     free_all(host, clients, 4);
 }
 
-/* Each connection is accepted with its request, and served at once, one after the other. */
+/* The lane accepts a connection and serves its request before it accepts the next connection. */
 static void test_the_time_of_a_new_connection_begins_when_it_is_accepted(void **state)
 {
     (void)state;
@@ -122,7 +123,6 @@ static void test_the_time_of_a_new_connection_begins_when_it_is_accepted(void **
     free_all(host, clients, 5);
 }
 
-/* A pipelined request cannot be served sooner. */
 static void test_the_time_of_a_pipelined_request_begins_with_the_response_before(void **state)
 {
     (void)state;
@@ -133,7 +133,7 @@ static void test_the_time_of_a_pipelined_request_begins_with_the_response_before
     free_all(host, clients, 1);
 }
 
-/* A connection whose turn is over waits like the others. */
+/* After BB_IN_A_ROW requests in a row, a connection waits until the lane has served its other connections. */
 static void test_a_connection_waits_for_others_after_its_turn(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ static void app_lets_time_pass(struct host *host, const struct bb_request *reque
     client_say(slow, "\r\n");
 }
 
-/* The request is read because its timeout is over, not because the last look has found it. */
+/* The lane reads the request because the request's timeout is over, not because a poll has reported it. */
 static void test_a_request_that_is_complete_at_its_timeout_has_not_waited(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-/* taking.h: how long a response is kept that the client does not take, from when the client's kernel last
- * took something. Over TCP the kernel does so in real time, for example after a delayed ACK. On a slow
- * machine that can be in the middle of a test. */
+/* taking.h: test support: measures after how many ms the core drops a connection if the client does not read
+ * its response. The time begins when the client's kernel last took bytes. Over TCP the client's kernel takes
+ * bytes in real time, for example after a delayed ACK. On a slow machine this may happen in the middle of a
+ * test. */
 #ifndef BB_TEST_TAKING_H
 #define BB_TEST_TAKING_H
 
@@ -9,7 +10,7 @@
 
 #define TAKING_STEP 500 /* ms */
 
-/* The client reads a little, until the kernel reports it. */
+/* The client reads until the host's kernel reports fewer bytes as not taken. */
 static inline void take_some(struct client *client, const struct bb__conn *conn)
 {
     char bytes[1000];
@@ -19,7 +20,8 @@ static inline void take_some(struct client *client, const struct bb__conn *conn)
         if (recv(client->fd, bytes, sizeof bytes, 0) < 0) client_wait(client, POLLIN, since);
 }
 
-/* Passes time until the host's only connection is dropped. Returns the ms since something was taken last. */
+/* Advances the clock until the host's only connection is dropped. Returns the ms since the client's kernel
+ * last took bytes. */
 static inline uint64_t ms_until_dropped(struct host *host)
 {
     int fd = host->lane->set.conns->fd, untaken = bb__sock_untaken(fd);
@@ -35,8 +37,9 @@ static inline uint64_t ms_until_dropped(struct host *host)
     return passed;
 }
 
-/* The host looks at intervals: one look sees that something was taken, another that it was the last. The
- * lower limit has one step less, as the host may have seen it before the test has. */
+/* The host checks the socket at intervals. One check notices that bytes were taken, the next check notices
+ * that no more bytes were taken. So the upper limit includes two intervals. The lower limit is one step less,
+ * because the host may notice the bytes before the test does. */
 static inline void assert_dropped_after(struct host *host, uint64_t write_timeout)
 {
     uint64_t look = bb__conn_write_tick(write_timeout);

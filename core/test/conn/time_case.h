@@ -1,5 +1,5 @@
-/* time_case.h: shared by the tests of a client's timeouts. The clock is the test's. Each test includes
- * fake_clock.h itself, as the Makefile looks for that name in the test. */
+/* time_case.h: shared by the tests of a client's timeouts, which use a fake clock. Each test includes
+ * fake_clock.h itself, because the Makefile searches the test file for this name. */
 #ifndef BB_TEST_TIME_CASE_H
 #define BB_TEST_TIME_CASE_H
 

@@ -1,6 +1,6 @@
-/* h1_body_test.c: the body decoder. Each case comes as a whole, byte by byte, and cut in two at each place.
- * Each input ends right before an inaccessible page. The decoded bytes, the result and the bytes that are
- * taken must be the same each time. */
+/* h1_body_test.c: the body decoder. It gets each input whole, byte by byte, and in two parts cut at each
+ * place. The decoded bytes, the result and the number of bytes read must not depend on the cut. Each input
+ * ends right before an inaccessible page. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,8 @@ struct outcome {
     char bytes[INPUT_MAX];
 };
 
-/* Gives the decoder in[0..len), as a connection does: bytes that are left over come again. */
+/* Gives the decoder in[0..len) as a connection does: bytes that one call has not read are given to the next
+ * call. */
 static void feed(struct bb__body *body, const char *in, size_t len, struct outcome *outcome)
 {
     const char *guarded = guard_put(&guard, in, len);
@@ -66,7 +67,7 @@ static struct outcome *decode(struct bb__body body, const char *in, size_t len, 
 
     size_t used = outcome.used;
     if (outcome.code == BB_AGAIN) return &outcome;
-    feed(&body, "1\r\n", 3, &outcome); /* a decoder that has ended takes nothing more */
+    feed(&body, "1\r\n", 3, &outcome); /* a decoder that has finished reads no more bytes */
     assert_int_equal(outcome.used, used);
     return &outcome;
 }
@@ -80,8 +81,7 @@ static void assert_outcome(const struct outcome *outcome, int code, const char *
     assert_int_equal(outcome->used, used);
 }
 
-/* bytes: the decoded bytes before `code`; used: where the body ends, or the place of the byte that is
- * rejected. */
+/* bytes: the decoded bytes. used: the offset of the body's end or of the rejected byte. */
 static void check(struct bb__body body, const char *in, size_t in_len, int code, const char *bytes,
                   size_t len, size_t used)
 {
@@ -252,7 +252,7 @@ static int code_after(const char *start, char byte)
     return decode(chunked(), in, (size_t)len + 1, (size_t)len + 1, 1)->code;
 }
 
-/* Each byte at each place that has its own grammar. */
+/* Tries each byte value at each place of the chunk grammar. */
 static void test_each_byte_is_accepted_as_the_grammar_says(void **state)
 {
     (void)state;
@@ -298,7 +298,7 @@ static void test_each_byte_of_a_chunk_extension_counts(void **state)
 {
     (void)state;
     char in[BB_CHUNK_EXTENSION_MAX + 20];
-    const int all_but_quoted = BB_CHUNK_EXTENSION_MAX - 5; /* the others are ;a="" */
+    const int all_but_quoted = BB_CHUNK_EXTENSION_MAX - 5; /* the other 5 bytes are ;a="" */
     int len = sprintf(in, "1%*s;a=\"\"", all_but_quoted, "");
     check(chunked(), in, (size_t)len, BB_AGAIN, "", 0, (size_t)len);
     len = sprintf(in, "1%*s;a=\"\" ", all_but_quoted, "");
@@ -328,7 +328,7 @@ static void test_chunk_extensions_are_limited(void **state)
     check(chunked(), in, len + 5, BB_OK, bytes, most, len + 5);
 }
 
-/* chunked() allows 100 bytes in 3 lines. CRLFs count. */
+/* chunked() allows 3 trailer lines with 100 bytes, CRLFs included. */
 static void test_trailers_are_limited(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* h1_field_names_test.c: the table of field names. A name has one id in any letter case, which never changes.
- * There are tests of the kinds of fields, the limits of the table, and guesses of the next name, at a guard
- * page. */
+/* h1_field_names_test.c: the table of field names: ids, kinds, the limits of the table, and guesses of the
+ * next name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +49,7 @@ static void test_a_name_has_one_id_in_any_letter_case(void **state)
     assert_int_equal(find(names, "x-learned-name").id, id);
     assert_int_equal(find(names, "X-LEARNED-NAME").id, id);
     assert_int_equal(find(names, "X-Learned-Name").id, id);
-    /* Letter case is ignored for letters only. These names differ by the same bit as upper and lower case. */
+    /* Case is ignored for letters only. "^" and "~" differ in the same bit as upper and lower case. */
     static const char *const others[] = {"X-Learned-Nam", "X-Learned-Names", "Y-Learned-Name",
                                          "X-Learned^Name", "X-Learned~Name"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -114,8 +113,8 @@ static void test_names_that_are_too_long_are_not_learned(void **state)
     bb__field_names_free(names);
 }
 
-/* Invented names fill the table, and no more. A learned name keeps its id. A name that was not learned never
- * gets an id later. So two fields of one name have the same id, or neither has one. */
+/* Many invented names fill the table, but must not change an id. A name that does not get an id at first must
+ * not get an id later. */
 static void test_invented_names_change_no_id(void **state)
 {
     (void)state;
@@ -149,7 +148,8 @@ static bool holds(const struct bb__guess *guess, const char *bytes, size_t len)
     return bb__guess_holds(guess, at, at + len);
 }
 
-/* Each length, alone at the guard page and with more behind it. Then with each byte changed, and cut off. */
+/* Tries names of each length, right before the guard page and with more bytes behind the name. The guess must
+ * not hold if one byte differs or if the name is cut. */
 static void test_a_guess_holds_for_the_same_bytes_only(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* h1_fields_test.c: the fields that the core understands: for each rule, values that are accepted and values
- * that are rejected. Some fields are never handed out, and some repeat. */
+/* h1_fields_test.c: the fields that the core interprets: accepted and rejected values for each rule, fields
+ * that the application does not get, and repeated fields. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@
 
 static char request[8192];
 
-/* Builds a request with these field lines. "
- * " stands for CRLF. Returns the length. */
+/* Builds a request with these field lines. A "\n" in the lines stands for CRLF. Returns the length of the
+ * request. */
 static size_t with_fields(const char *start, const char *lines)
 {
     size_t len = (size_t)snprintf(request, sizeof request, "%s\r\n", start);
@@ -306,8 +306,7 @@ static void test_repeated_names_are_found(void **state)
     assert_true(accepted_1_1("X-New: a\nx-new: b\n")->repeats);
 }
 
-/* A repeated name is found whatever other names a request has, also if the table is full of other names or
- * the name is too long to be learned. */
+/* A repeated name is found even if the table is full of other names or the name is too long for the table. */
 static void test_repeated_names_are_found_if_they_are_not_learned(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* h1_framing_test.c: how a response body is framed. Each combination of request, status, fields and settings
- * is read back as a client reads it (RFC 9112 6.3). Then bodies that differ from their head. */
+/* h1_framing_test.c: how a response body is framed. Encodes a response for each combination of request,
+ * status, fields and settings, and reads it back as a client does (RFC 9112 6.3). Also tests bodies that do
+ * not match their head. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 
 #include "support/encode.h"
 
-/* One bit or digit of the number for each of these. */
+/* One response to encode. combination_of() makes it from a number. */
 struct combination {
     bool head_method, app_length, app_chunked, app_close, known_length, chunked_transfer, keep_alive;
     uint8_t minor_version;
@@ -39,13 +40,13 @@ static struct combination combination_of(unsigned number)
 
 #define COMBINATIONS (STATUSES << 8)
 
-/* The response as the client reads it that has sent the request. */
+/* The response as a client reads it. */
 struct reading {
-    unsigned lengths, codings, options; /* Content-Length, Transfer-Encoding, Connection fields */
+    unsigned lengths, codings, options; /* numbers of Content-Length, Transfer-Encoding, Connection fields */
     bool persists;
     bool until_close;
     char body[64];
-    bool whole; /* no bytes are left over, and none are missing */
+    bool whole; /* the body ends exactly at the end of the bytes */
 };
 
 static unsigned count(const char *head, const char *line_start)
@@ -137,14 +138,15 @@ static void check_combination(struct combination given)
     assert_true(seen.whole);
     assert_string_equal(seen.body, bodyless ? "" : "hello");
 
-    /* Both sides agree whether the connection persists, and it persists whenever it can. */
+    /* Client and encoder agree whether the connection persists. It persists if the request, the application,
+     * the status and the framing allow it. */
     assert_in_range(seen.options, 0, 1);
     assert_int_equal(seen.persists, encode.reply.keep_alive);
     assert_int_equal(seen.persists,
                      given.keep_alive && !given.app_close && given.status >= 200 && !seen.until_close);
     assert_true(given.minor_version == 0 || strstr(wire, "Connection: keep-alive") == NULL);
 
-    /* The framing fields. */
+    /* At most one field frames the body. */
     assert_in_range(seen.lengths + seen.codings, 0, 1);
     if (bodyless) {
         assert_int_equal(seen.codings, 0);
@@ -166,7 +168,8 @@ static void test_a_client_reads_each_combination_back(void **state)
     for (unsigned number = 0; number < COMBINATIONS; ++number) check_combination(combination_of(number));
 }
 
-/* A response to HTTP/1.`minor_version` with this one field, and the body in pieces of `piece` bytes. */
+/* Encodes a response to an HTTP/1.`minor_version` request. The response has one field, and a body in pieces
+ * of `piece` bytes. */
 static struct encode encode_body(uint8_t minor_version, const char *name, const char *value, const char *body,
                                  size_t piece)
 {
@@ -180,7 +183,8 @@ static struct encode encode_body(uint8_t minor_version, const char *name, const 
     return encode;
 }
 
-/* The body with this field, in pieces of each size, must become `wire` and end with `ended`. */
+/* Encodes the body with one field, in pieces of each size. wire: the expected bytes. ended: the expected
+ * result at the end of the body. */
 static void check_body(uint8_t minor_version, const char *name, const char *value, const char *body,
                        const char *wire, int ended, bool keep_alive)
 {
@@ -240,7 +244,7 @@ static void test_chunks_of_the_application_are_sent_as_they_are(void **state)
     check_body(1, CHUNKED, "5\r\nhello\r\n", "5\r\nhello\r\n", BB_ESHORT, false);
     check_body(1, CHUNKED, "5\r\nhel", "5\r\nhel", BB_ESHORT, false);
     check_body(1, CHUNKED, "0\r\n", "0\r\n", BB_ESHORT, false);
-    /* No further response may be smuggled in behind the end or behind an error. */
+    /* The application must not smuggle in a second response behind the last chunk or behind an error. */
     check_body(1, CHUNKED, "0\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", "0\r\n\r\n", BB_OK, false);
     check_body(1, CHUNKED, "hello", "", BB_ESHORT, false);
     check_body(1, CHUNKED, "5\r\nhello\n0\r\n\r\n", "5\r\nhello", BB_ESHORT, false);

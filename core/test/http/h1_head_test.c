@@ -257,7 +257,7 @@ static void test_a_head_that_may_have_ended_is_parsed_again(void **state)
     assert_true(ended("\n", 0));
     size_t none = 0;
     assert_true(bb__head_ended(guard_put(&head_guard, "\r\n", 2) + 1, 1,
-                               &none)); /* the byte before it does not belong to the head */
+                               &none)); /* the CR before this LF does not belong to the head */
     assert_false(ended("\r\n", 0));
     assert_true(ended("\r\n\r\n", 2));
     assert_false(ended("GET / HTTP/1.1\r\nHost: h\n", strlen("GET / HTTP/1.1\r\nHost: h\n")));

@@ -1,5 +1,5 @@
-/* h1_limits_test.c: each limit of the head parser, at the limit and one past it, also while the head is
- * incomplete. */
+/* h1_limits_test.c: each limit of the head parser. Tests values at the limit and one above, in complete and
+ * incomplete heads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 static char long_head[300 * 1024];
 
-/* "GET /aaa HTTP/1.0" with a target of `target_len` bytes. Returns the length. */
+/* Builds "GET /aaa HTTP/1.0" with a target of `target_len` bytes. Returns the length of the request. */
 static size_t with_target(size_t target_len)
 {
     memset(long_head, 'a', sizeof long_head);
@@ -32,7 +32,7 @@ static void test_a_target_longer_than_max_target_is_rejected(void **state)
     assert_int_equal(answer(long_head, with_target(40)), BB_OK);
     assert_int_equal(answer(long_head, with_target(41)), 414);
     assert_int_equal(answer(long_head, 4 + 40), BB_AGAIN);
-    assert_int_equal(answer(long_head, 4 + 41), 414); /* as soon as it is certain */
+    assert_int_equal(answer(long_head, 4 + 41), 414); /* incomplete, but the target is already too long */
 
     (void)with_target(100);
     long_head[4 + 39] = '#';
@@ -42,7 +42,7 @@ static void test_a_target_longer_than_max_target_is_rejected(void **state)
     assert_int_equal(answer(long_head, 200), 414);
 }
 
-/* One field line of `bytes` bytes, CRLF included. Returns the length of the request. */
+/* Builds a request with one field line of `bytes` bytes, CRLF included. Returns the length of the request. */
 static size_t with_field_bytes(size_t bytes)
 {
     static const char line[] = "GET / HTTP/1.0\r\n";
@@ -65,7 +65,7 @@ static void test_more_bytes_than_max_field_bytes_are_rejected(void **state)
     for (size_t more = 1; more <= 5; more++)
         assert_int_equal(answer(long_head, with_field_bytes(50 + more)), 431);
     (void)with_field_bytes(100);
-    assert_int_equal(answer(long_head, 16 + 51), BB_AGAIN); /* the last may be the CR of the empty line */
+    assert_int_equal(answer(long_head, 16 + 51), BB_AGAIN); /* byte 51 may be the CR of the empty line */
     assert_int_equal(answer(long_head, 16 + 52), 431);
 
     limits.max_field_bytes = 0;
@@ -83,7 +83,7 @@ static size_t with_fields(unsigned count)
     return len + 2;
 }
 
-/* Fields that are not handed out count as well: they cost the same. */
+/* Fields that the core drops count towards the limit, because the parser has as much work with them. */
 static void test_more_fields_than_max_fields_are_rejected(void **state)
 {
     (void)state;
@@ -101,7 +101,7 @@ static void test_more_fields_than_max_fields_are_rejected(void **state)
     assert_int_equal(answer(BYTES("GET / HTTP/1.0\r\nA:\r\n\r\n")), 431);
 }
 
-/* bb_field has 16 bits for the length of a name, whatever the limit is. */
+/* bb_field has 16 bits for the length of a name. So a higher limit must not allow a longer name. */
 static void test_a_name_of_more_than_65535_bytes_is_rejected(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* h1_reply_fields_test.c: the application's fields: which fields pass, which the encoder interprets, which
- * are dropped, and which are rejected. None of them can become a line of its own. */
+/* h1_reply_fields_test.c: the application's fields: which fields are sent, interpreted, dropped or rejected.
+ * A value must not smuggle in a line with another field name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,6 @@ static void test_fields_of_the_application_pass(void **state)
     encode_free(&encode);
 }
 
-/* A name that only begins or ends like a name that the core knows is another name. */
 static void test_names_that_resemble_known_names_pass(void **state)
 {
     (void)state;
@@ -137,7 +136,7 @@ static void test_a_name_that_is_no_token_is_rejected(void **state)
     encode_free(&encode);
 }
 
-/* Each byte at several places of values of each length, and behind a line feed. */
+/* Tries each byte value at several places of values of 1 to 69 bytes, and behind a line feed. */
 static void test_control_bytes_in_a_value_are_rejected(void **state)
 {
     (void)state;
@@ -252,7 +251,7 @@ static void test_repeated_content_lengths_must_be_equal(void **state)
     assert_int_equal(encode_field(&encode, "Content-Length", "5"), BB_OK);
     assert_int_equal(encode_field(&encode, "content-length", "05"), BB_OK);
     assert_int_equal(encode_field(&encode, "content-length", "6"), BB_EVALUE);
-    bb__h1_reply_start(&encode.reply, &encode.out, 200); /* forgets the fields */
+    bb__h1_reply_start(&encode.reply, &encode.out, 200); /* removes the fields */
     assert_int_equal(encode_field(&encode, "content-length", "6"), BB_OK);
     assert_int_equal(encode_head(&encode, 5), BB_OK);
     assert_string_equal(encode_head_text(&encode), "HTTP/1.1 200 OK\r\nDate: @\r\nContent-Length: 6\r\n\r\n");

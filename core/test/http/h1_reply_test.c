@@ -1,5 +1,5 @@
-/* h1_reply_test.c: response heads, byte by byte: status lines, fields that the core adds, error responses,
- * and all of it without memory. h1_reply_fields_test.c tests the application's fields, h1_framing_test.c the
+/* h1_reply_test.c: the bytes of response heads: status lines, fields that the core adds, error responses, and
+ * failed allocations. h1_reply_fields_test.c tests the application's fields. h1_framing_test.c tests the
  * body. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -102,7 +102,6 @@ static void test_date_and_server_are_not_doubled(void **state)
     encode_free(&encode);
 }
 
-/* Fields that were collected before must not show in the response that replaces them. */
 static void test_start_forgets_the_response_before(void **state)
 {
     (void)state;
@@ -166,8 +165,7 @@ static void test_an_error_response_may_keep_the_connection(void **state)
     encode_free(&encode);
 }
 
-/* However little room the buffer has left, each step makes enough. The sanitizer watches the end of the
- * buffer. */
+/* Tries 0 to 511 free bytes in the buffer. ASan detects a write beyond the buffer. */
 static void test_each_step_makes_room_in_the_buffer(void **state)
 {
     (void)state;
@@ -191,7 +189,7 @@ static void test_each_step_makes_room_in_the_buffer(void **state)
     }
 }
 
-/* Encodes a response in all its steps, into an empty buffer that has to grow. */
+/* Runs all steps of the encoder with an empty buffer that must grow. */
 static int long_reply(struct encode *encode, const char *long_value)
 {
     encode->reply.keep_alive = true;

@@ -1,5 +1,5 @@
-/* h1_scan_test.c: each scanner, compared with the grammar byte by byte. Each byte value is at each place of
- * inputs that are shorter and longer than a block. All inputs end right before an inaccessible page. */
+/* h1_scan_test.c: compares each scanner with the grammar. The inputs have each byte value at each place. They
+ * are shorter and longer than a block of the scanner, and end right before an inaccessible page. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 static struct guard guard;
 
-/* The grammar again, from the text of the RFCs and not from the tables under test. */
+/* The grammar as the RFCs have it, without the tables under test. */
 
 static bool in_value(unsigned byte)
 {
@@ -113,7 +113,7 @@ static void test_each_scanner_stops_at_the_first_of_many_such_bytes(void **state
     each_scanner(examine_the_first_of_many);
 }
 
-/* A scanner gets the end of the bytes that it may look at. The buffer may be longer. */
+/* The buffer is longer than the bytes that the scanner may read. */
 static void examine_bytes_behind_the_end(const struct scanner *scanner)
 {
     for (size_t len = 0; len <= LONGEST; len++) {
@@ -157,7 +157,7 @@ static void test_a_word_is_compared_in_any_letter_case(void **state)
     assert_false(bb__is_word("chunked\0", 8, "chunked"));
     assert_false(bb__is_word("\0", 1, ""));
     assert_true(bb__is_word("", 0, ""));
-    /* Upper and lower case differ by one bit, and so do other characters. */
+    /* Other pairs of characters differ in the same bit as upper and lower case, but are not equal. */
     assert_true(bb__is_word("HTTP://", 7, "http://"));
     assert_false(bb__is_word("http:\x0f/", 7, "http://"));
     assert_false(bb__is_word("100\rcontinue", 12, "100-continue"));

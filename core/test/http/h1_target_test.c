@@ -148,7 +148,8 @@ static void test_malformed_targets_are_rejected(void **state)
     assert_int_equal(answer_to("CONNECT /"), 501);
 }
 
-/* Each byte in a path and in a query. obs-text and printable bytes pass, except "#" and SP. */
+/* Tries each byte value in a path and in a query. Printable bytes and obs-text are accepted, except "#" and
+ * SP. */
 static void test_each_byte_of_a_target_is_accepted_or_rejected(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-/* head_case.h: parses a request head in each way in which it can come: as a whole, each prefix of it, and as
- * a connection reads it byte by byte; with names unknown, known, and without a table; each time at a guard
- * page. All results must agree. For the tests of the head parser. Include cmocka.h before it. */
+/* head_case.h: support for tests of the head parser. Parses a request head in each way in which it can
+ * arrive: whole, each prefix, and byte by byte as a connection reads it. Tries each way with and without a
+ * table of names. The head ends right before an inaccessible page. All results must agree. Include cmocka.h
+ * before this file. */
 #ifndef BB_TEST_HEAD_CASE_H
 #define BB_TEST_HEAD_CASE_H
 
@@ -24,7 +25,7 @@ struct outcome {
 static struct bb__head_limits limits;
 static struct guard head_guard;
 
-/* Sets the defaults; runs before each test. */
+/* Sets the default limits; runs before each test. */
 static inline int reset_limits(void **state)
 {
     (void)state;
@@ -73,7 +74,7 @@ static inline void assert_same_head(const struct bb_head *left, const struct bb_
     }
 }
 
-/* Both were parsed at the end of the guard page, so the bytes are still at the same place. */
+/* Both heads were parsed at the same address, so their slices still point to valid bytes. */
 static inline void assert_same_outcome(const struct outcome *left, const struct outcome *right)
 {
     assert_int_equal(left->code, right->code);
@@ -82,7 +83,8 @@ static inline void assert_same_outcome(const struct outcome *left, const struct 
     assert_same_head(&left->head, &right->head);
 }
 
-/* A prefix has the same result as the whole, or needs more. Longer prefixes keep a result. */
+/* The result for each prefix must be BB_AGAIN or the result for the whole head. If a prefix has a result
+ * other than BB_AGAIN, all longer prefixes have this result, too. */
 static inline void check_prefixes(const char *bytes, size_t len, struct bb__field_names *names,
                                   const struct outcome *whole)
 {
@@ -99,8 +101,8 @@ static inline void check_prefixes(const char *bytes, size_t len, struct bb__fiel
     }
 }
 
-/* Parses as a connection does: the first bytes, then again only if bb__head_ended() says so. Returns the
- * result. */
+/* Parses the first `first` bytes. Then adds byte by byte, and parses again each time that bb__head_ended()
+ * returns true, as a connection does. Returns the last result. */
 static inline int drip(const char *bytes, size_t len, size_t first, struct bb__field_names *names)
 {
     static struct outcome outcome;
@@ -113,13 +115,13 @@ static inline int drip(const char *bytes, size_t len, size_t first, struct bb__f
     return outcome.code;
 }
 
-/* True if there is an empty line. After it, no head can wait for more. */
+/* Returns whether there is an empty line. If there is one, the result must not be BB_AGAIN. */
 static inline bool has_empty_line(const char *bytes, size_t len)
 {
     return memmem(bytes, len, "\r\n\r\n", 4) != NULL;
 }
 
-/* Parses in each way. Returns the common result, valid until the next call. */
+/* Parses in each way. Returns the result, valid until the next call. */
 static inline const struct outcome *parse(const char *bytes, size_t len)
 {
     static struct outcome nameless, whole;
@@ -140,7 +142,7 @@ static inline const struct outcome *parse(const char *bytes, size_t len)
             if (has_empty_line(bytes, len) || code != BB_AGAIN) assert_int_equal(code, whole.code);
         }
     }
-    parse_at_guard(bytes, len, names, &whole); /* the slices are at the guard page again */
+    parse_at_guard(bytes, len, names, &whole); /* puts the slices' bytes at the guard page again */
     bb__field_names_free(names);
     return &whole;
 }

@@ -1,5 +1,5 @@
-/* io_case.h: connections that lanes share, while one lane is busy for as long as the test wants. For the
- * tests of the I/O thread. */
+/* io_case.h: support for tests of the I/O thread: lanes with connections, and one lane that is busy until the
+ * test calls unblock(). */
 #ifndef BB_TEST_PORTER_CASE_H
 #define BB_TEST_PORTER_CASE_H
 
@@ -16,7 +16,7 @@ static inline struct bb_settings settings_for_tests(void)
     return settings;
 }
 
-/* Opens connections. Each has got a response, so all lanes may have some of them. */
+/* Opens CONNECTIONS connections and gets a response on each. Any lane may have accepted each of them. */
 static inline void connect_all(struct lanes *lanes, int fds[CONNECTIONS])
 {
     for (int i = 0; i < CONNECTIONS; i++) {
@@ -30,7 +30,7 @@ static inline void close_all(int fds[CONNECTIONS])
     for (int i = 0; i < CONNECTIONS; i++) close(fds[i]);
 }
 
-/* The lane that has this connection gets a request that does not end before unblock(). */
+/* Sends a request on this connection. The request keeps its lane busy until unblock(). */
 static inline void block(struct lanes *lanes, int fd)
 {
     say(fd, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -49,7 +49,7 @@ static inline unsigned finish(struct lanes *lanes)
     return lanes_finish(lanes);
 }
 
-/* Connections. The lane that has the first one is busy until disperse(). */
+/* Lanes and their connections. The lane of the first connection is busy until disperse(). */
 struct crowd {
     struct lanes lanes;
     int fds[CONNECTIONS];
@@ -62,7 +62,7 @@ static inline void gather(struct crowd *crowd, int lanes, const struct bb_settin
     block(&crowd->lanes, crowd->fds[0]);
 }
 
-/* served: how many requests there were besides those of gather(). */
+/* served: the number of requests after gather(). */
 static inline void disperse(struct crowd *crowd, unsigned served)
 {
     unblock(&crowd->lanes, crowd->fds[0]);

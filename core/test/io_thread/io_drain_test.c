@@ -1,6 +1,6 @@
-/* io_drain_test.c: a graceful stop while one lane is busy for long. Other lanes of its worker, and lanes of
- * another worker, serve the clients of its connections. All lanes end when nothing is left. Also run under
- * ThreadSanitizer (make tsan). */
+/* io_drain_test.c: a graceful shutdown while one lane is busy. Other lanes of its worker and lanes of another
+ * worker serve the connections of the busy lane. All lanes end when no connection is left. `make tsan` runs
+ * this test under ThreadSanitizer. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "system/scoreboard.h"
 #include "worker/worker.h"
 
-/* No timeout is over before the test ends. */
+/* Returns settings with timeouts that do not end during the test. */
 static struct bb_settings patient(void)
 {
     struct bb_settings settings = settings_for_tests();
@@ -33,7 +33,7 @@ static void close_scoreboard(void)
     lanes_scoreboard = NULL;
 }
 
-/* Sends a request on each connection but the first, whose lane is busy. */
+/* Sends a request on each connection except the first. The lane of the first connection is busy. */
 static void ask_all_once_more(int fds[CONNECTIONS])
 {
     for (int i = 1; i < CONNECTIONS; i++) {
@@ -74,7 +74,7 @@ static void start_two(struct pair_of_workers *pair, const struct bb_settings *se
     gather(&pair->crowd, 1, settings);
     lanes_start(&pair->other, 1, settings);
     pair->other.descriptors = -1;
-    pair->other.worker->pid = 1; /* as if it were another process that has the same listener */
+    pair->other.worker->pid = 1; /* makes the worker look like another process with the same listener */
     pair->other.worker->addresses[0] = pair->crowd.lanes.worker->addresses[0];
 }
 
@@ -106,7 +106,7 @@ static void test_a_draining_worker_serves_the_clients_of_another_worker(void **s
     end_two(&pair, CONNECTIONS + 1, CONNECTIONS - 1);
 }
 
-/* No lane has accepted these connections when the order comes. */
+/* No lane has accepted these connections when the drain begins. */
 static void test_queued_connections_do_not_wait_for_a_busy_lane(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void test_queued_connections_do_not_wait_for_a_lane_that_is_alone(void **
     end_two(&pair, CONNECTIONS + 1 + 4, 1);
 }
 
-/* The worker drains beside another process, whose lane never ends. leaves: the other process drains, too. */
+/* The worker drains while another process runs. leaves: the other process drains, too, but never finishes. */
 static void drains_beside(bool leaves, const struct bb_settings *settings)
 {
     struct lanes lanes;
@@ -176,7 +176,7 @@ static void test_a_worker_that_goes_on_serving_is_not_waited_for(void **state)
     drains_beside(false, &settings);
 }
 
-/* The other process is killed when GracefulTimeout is over. The lanes of this worker have ended by then. */
+/* The other process is killed after GracefulTimeout. The lanes of this worker must end earlier. */
 static void test_lanes_end_before_a_worker_that_does_not_finish_is_killed(void **state)
 {
     (void)state;
@@ -185,7 +185,7 @@ static void test_lanes_end_before_a_worker_that_does_not_finish_is_killed(void *
     drains_beside(true, &settings);
 }
 
-/* A process was killed, and nobody has cleared its slot. */
+/* A process is dead, but its slot still has its pid. */
 static void test_a_dead_worker_is_not_waited_for(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void test_a_dead_worker_is_not_waited_for(void **state)
 
 int main(void)
 {
-    (void)alarm(3 * WAIT_LIMIT); /* for a lane that never ends */
+    (void)alarm(3 * WAIT_LIMIT); /* ends the test if a lane never ends */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_draining_lanes_serve_the_clients_of_a_busy_lane),
         cmocka_unit_test(test_a_draining_worker_serves_the_clients_of_another_worker),

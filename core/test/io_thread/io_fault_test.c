@@ -1,5 +1,5 @@
-/* io_fault_test.c: what fails in the I/O thread is reported once per second, and tried again only after a
- * pause. */
+/* io_fault_test.c: failures in the I/O thread. Each kind is reported at most once per second, and the I/O
+ * thread pauses before it tries again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "support/fail_socket.h"
 #include "support/fake_clock.h"
 
-/* A busy lane, one of its connections, and the struct of the I/O thread without its thread. */
+/* A busy lane, one of its connections, and a struct bb__io_thread without a running thread. */
 struct scene {
     struct host *host;
     struct bb__io_thread io;
@@ -135,7 +135,8 @@ static void test_a_failure_of_the_shared_queue_is_reported(void **state)
     end(scene);
 }
 
-/* The application has closed a descriptor that is not its own, and another file has got the number. */
+/* Replaces a descriptor of the core, as if the application had closed it by mistake and the kernel had used
+ * its number again. */
 static void take_the_number(int number)
 {
     int other = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -1,5 +1,5 @@
-/* io_full_test.c: MaxQueue: how many requests may wait for a lane while all lanes are busy. Also run under
- * ThreadSanitizer (make tsan). */
+/* io_full_test.c: MaxQueue: how many requests may wait for a lane while all lanes are busy. `make timing`
+ * runs this test, also under ThreadSanitizer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,8 @@ static void test_one_request_more_than_max_queue_is_rejected(void **state)
     end(&rush, 5);
 }
 
-/* These requests stay with their lane, in its worker's memory. */
+/* Requests that do not fit into the shared queue stay in the worker's memory. These requests also count
+ * towards MaxQueue. */
 static void test_requests_without_room_in_the_shared_queue_count(void **state)
 {
     (void)state;
@@ -67,7 +68,7 @@ static void test_requests_without_room_in_the_shared_queue_count(void **state)
     end(&rush, 3);
 }
 
-/* The client is not asked for the body with 100 Continue either (RFC 9110 10.1.1). */
+/* The core does not send 100 Continue (RFC 9110 10.1.1) for a request that it rejects. */
 static void test_the_body_of_a_rejected_request_is_not_read(void **state)
 {
     (void)state;
@@ -78,7 +79,7 @@ static void test_the_body_of_a_rejected_request_is_not_read(void **state)
     begin_busy(&rush, 0, 1);
     int waits = ask(&rush, "GET /waits HTTP/1.1\r\nHost: x\r\n\r\n");
     await_waiting(&rush, 1);
-    int sure = ask(&rush, "GET /sure HTTP/1.1\r\nHost: x\r\n\r\n"); /* this shows that the queue is full */
+    int sure = ask(&rush, "GET /sure HTTP/1.1\r\nHost: x\r\n\r\n"); /* rejected, so the queue is full */
     assert_refused(sure, NULL);
     int check = ask(&rush, "POST /up HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n");
     for (int i = 0; i < 2; i++) {
@@ -87,7 +88,7 @@ static void test_the_body_of_a_rejected_request_is_not_read(void **state)
         assert_refused(fd, "\r\nConnection: close\r\n");
         close(fd);
     }
-    assert_true(is_silent(check)); /* the body of a health check is read */
+    assert_true(is_silent(check)); /* the core waits for the body of a health check */
     unblock_all(&rush);
     assert_true(lanes_read(waits, "/waits 0"));
     say(check, "ab");

@@ -1,4 +1,4 @@
-/* io_hang_test.c: if the I/O thread hangs in a step, the process can end all the same. */
+/* io_hang_test.c: a process can end although its I/O thread hangs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "io_thread/io_work.h"
 #include "support/lanes.h"
 
-/* The I/O thread has this lock during a step. */
+/* The I/O thread needs link.lock for each step. So the thread hangs while the test has this lock. */
 static void test_a_worker_ends_although_its_io_thread_hangs(void **state)
 {
     (void)state;

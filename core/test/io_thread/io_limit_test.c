@@ -1,4 +1,5 @@
-/* io_limit_test.c: requests that take the host too long. Also run under ThreadSanitizer (make tsan). */
+/* io_limit_test.c: time limits of requests (request_timeout and request_timeout_soft). `make tsan` runs this
+ * test under ThreadSanitizer. */
 #include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -22,7 +23,8 @@ static struct bb_settings limited(uint64_t request_timeout)
     return settings;
 }
 
-/* The time of a request begins when the application gets the request. */
+/* Sends a request and waits until the application has it. The clocks stand still until then, because the time
+ * of a request begins when the application gets it. */
 static int blocked_with(struct lanes *lanes, const char *request)
 {
     hold_clocks();
@@ -33,7 +35,7 @@ static int blocked_with(struct lanes *lanes, const char *request)
     return fd;
 }
 
-/* For a worker with one lane. The clocks are held, so the request takes no time. */
+/* Works only for a worker with one lane. The clocks stand still, so the request reaches no limit. */
 static bool is_answered_at_once(const struct lanes *lanes, int fd, const char *target)
 {
     hold_clocks();
@@ -43,7 +45,7 @@ static bool is_answered_at_once(const struct lanes *lanes, int fd, const char *t
     return answered;
 }
 
-/* Reads until the end of the connection. */
+/* Reads until the server closes the connection. */
 static const char *read_to_end(int fd)
 {
     static char text[1024];
@@ -77,7 +79,7 @@ static void test_a_request_without_a_response_is_answered_with_504(void **state)
     assert_true(is_alarmed(lanes.worker, WAIT_LIMIT * 1000));
     assert_true(bb_worker_take_overdue(lanes.worker));
     assert_false(bb_worker_take_overdue(lanes.worker));
-    sem_post(&lanes.leave); /* the rest of the response is thrown away */
+    sem_post(&lanes.leave); /* the core drops the rest of the response */
     int next = lanes_connect(&lanes);
     assert_true(is_answered_at_once(&lanes, next, "/next"));
     close(next);
@@ -101,8 +103,7 @@ static void test_a_response_that_has_begun_is_cut(void **state)
     finish(&lanes, 1);
 }
 
-/* The request is overdue because the host is still busy. Its client has the whole response, and keeps the
- * connection. */
+/* The client has the whole response. The request becomes overdue because the host is still busy. */
 static void test_a_client_that_has_its_whole_response_keeps_its_connection(void **state)
 {
     (void)state;
@@ -147,7 +148,6 @@ static bool is_alarmed_for_soft(const struct lanes *lanes)
            !bb_worker_take_overdue(lanes->worker);
 }
 
-/* The host is told once. The request continues. */
 static void test_the_host_is_told_of_the_soft_limit_once(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void test_the_host_is_told_of_the_soft_limit_once(void **state)
     finish(&lanes, 1);
 }
 
-/* Starts one lane, with a request that is past the soft limit and continues. */
+/* Starts one lane with a request that has passed the soft limit and is still running. */
 static int past_the_soft_limit(struct lanes *lanes)
 {
     struct bb_settings settings = limited(0);
@@ -180,7 +180,7 @@ static int past_the_soft_limit(struct lanes *lanes)
     return fd;
 }
 
-/* When the host asks, the lane already has another request. */
+/* The lane has the next request when the host calls bb_lane_take_late(). */
 static void test_the_soft_limit_of_a_request_that_has_ended_is_not_told(void **state)
 {
     (void)state;
@@ -203,7 +203,8 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* The I/O thread begins a step before the request comes, and the step takes long. */
+/* The I/O thread begins a step 300 ms before the request comes. The soft limit must count from the request,
+ * not from the begin of the step. */
 static void test_no_limit_is_over_too_soon_if_a_look_takes_long(void **state)
 {
     (void)state;
@@ -226,7 +227,8 @@ static void test_no_limit_is_over_too_soon_if_a_look_takes_long(void **state)
     finish(&lanes, 1);
 }
 
-/* bb_lane_extend_time() moves both limits of one request. The host is told again at the new soft limit. */
+/* bb_lane_extend_time() moves both limits of one request. At the new soft limit the core raises the alarm
+ * again. */
 static void test_extended_time_moves_both_limits_of_a_request(void **state)
 {
     (void)state;
@@ -262,8 +264,8 @@ static void test_extended_time_moves_both_limits_of_a_request(void **state)
     finish(&lanes, 3);
 }
 
-/* When the host has been told and nothing else is due, the I/O thread has no reason to look at the request
- * again. */
+/* After the soft limit the I/O thread has no further timer for the request. bb_lane_extend_time() must make
+ * it check the request again. */
 static void test_extended_time_counts_after_the_host_was_told(void **state)
 {
     (void)state;
@@ -324,8 +326,8 @@ static void test_the_parent_is_told_of_overdue_requests(void **state)
     close(told[1]);
 }
 
-/* First, other processes get all requests that they can serve. Then the host logs what it knows. After that,
- * the host may be killed. */
+/* The parent gets 'x' (the host may be killed) after two conditions are met: other processes have received
+ * all requests that they can serve, and the host has logged the overdue request. */
 static void test_the_parent_is_told_when_only_stuck_requests_are_left(void **state)
 {
     (void)state;
@@ -351,7 +353,7 @@ static void test_the_parent_is_told_when_only_stuck_requests_are_left(void **sta
     close(idle);
     close(half);
     close(fd);
-    assert_in_range(lanes_finish(&lanes), 2, 3); /* this worker's lane may take one request, too */
+    assert_in_range(lanes_finish(&lanes), 2, 3); /* this worker's lane may serve the request of `half` */
     close(told[0]);
     close(told[1]);
 }

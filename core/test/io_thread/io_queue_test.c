@@ -1,5 +1,5 @@
-/* io_queue_test.c: QueueTimeout: how long requests may wait for a lane while all lanes are busy. Also run
- * under ThreadSanitizer (make tsan). */
+/* io_queue_test.c: QueueTimeout: how long requests may wait for a lane while all lanes are busy. `make tsan`
+ * runs this test under ThreadSanitizer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static void test_a_request_that_waits_for_too_long_is_rejected(void **state)
     end(&rush, 3);
 }
 
-/* The scoreboard shows a stopped process as idle. This process never takes the request. */
+/* A process frozen by SIGSTOP still looks idle on the scoreboard, but never receives the request. */
 static void test_a_request_that_is_left_to_a_stopped_process_is_rejected(void **state)
 {
     (void)state;
@@ -50,7 +50,8 @@ static void test_a_request_that_is_left_to_a_stopped_process_is_rejected(void **
     end(&rush, 2);
 }
 
-/* The stopped process does not take a new connection either. limit 0: QueueTimeout; 1: MaxQueue. */
+/* The frozen process does not accept the new connection. limit 0 tests QueueTimeout, limit 1 tests
+ * MaxQueue. */
 static void test_a_new_connection_is_not_left_to_a_stopped_process(void **state)
 {
     (void)state;
@@ -69,7 +70,7 @@ static void test_a_new_connection_is_not_left_to_a_stopped_process(void **state)
         close(last);
         if (limit == 0) assert_refused(first, NULL);
         hold_clocks();
-        bb__scoreboard_set_idle(stopped, false); /* the process continues, and counts as idle again */
+        bb__scoreboard_set_idle(stopped, false); /* the process continues and is idle again */
         bb__scoreboard_set_idle(stopped, true);
         assert_int_equal(bb__scoreboard_idle(lanes_scoreboard, 8), 1);
         bb__scoreboard_set_idle(stopped, false);
@@ -81,7 +82,8 @@ static void test_a_new_connection_is_not_left_to_a_stopped_process(void **state)
     }
 }
 
-/* A lane that leaves nothing behind does not need the I/O thread, but new connections do. */
+/* If a busy lane has only one connection, the I/O thread does not watch the lane's connections. The I/O
+ * thread must still reject new connections in time. */
 static void test_requests_that_wait_for_a_lane_with_one_connection_are_rejected(void **state)
 {
     (void)state;
@@ -123,7 +125,7 @@ static void test_a_request_that_gets_a_lane_in_time_is_served(void **state)
     end(&rush, 3);
 }
 
-/* The time of the second request begins when the first request has its response. */
+/* The queue time of the second request begins when the core has rejected the first request. */
 static void test_a_pipelined_request_is_rejected_after_the_first(void **state)
 {
     (void)state;
@@ -153,8 +155,8 @@ static void test_a_client_of_http_1_0_that_asks_for_keep_alive_stays(void **stat
     end(&rush, 1);
 }
 
-/* The shared queue has a nudge before the request. The request must not wait behind the nudge, but a lane
- * must still get the nudge. */
+/* A nudge (an empty message that wakes a lane) is in the shared queue before the request. The request must be
+ * rejected in time, and the nudge must stay in the queue. */
 static void test_a_request_behind_a_nudge_is_rejected(void **state)
 {
     (void)state;

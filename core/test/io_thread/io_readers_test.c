@@ -1,6 +1,6 @@
-/* io_readers_test.c: lanes that wait for clients which do not read, and what happens when other requests need
- * the lanes. The test puts the clock ahead; the kernel waits in real time. Also run under ThreadSanitizer
- * (make tsan). */
+/* io_readers_test.c: lanes that wait for slow clients, and what happens when other requests need the lanes.
+ * The test moves the core's clock ahead, but the kernel waits in real time. `make timing` runs this test,
+ * also under ThreadSanitizer. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static void await_waiting(unsigned count)
     }
 }
 
-/* True: the whole response has come; false: the connection was reset. */
+/* Returns true if the whole response has come, false if the connection was reset. */
 static bool reads_all(int fd)
 {
     static char bytes[1 << 20];
@@ -87,13 +87,13 @@ static void test_the_only_lane_waits_for_a_slow_client_for_a_second(void **state
     finish(2);
 }
 
-/* The I/O thread does one step after the other. The test moves the clock by less than the limit. Together
- * with the real time that the lane waits, this is more than the limit. */
+/* The test moves the clock by 1.4 s in steps. Together with the real time of the waits, the request takes
+ * longer than request_timeout. The request must not become overdue, because the lane waits for the client. */
 static void test_a_lane_waits_for_a_slow_client_while_no_request_waits(void **state)
 {
     (void)state;
     struct bb_settings settings = settings_for(1);
-    settings.request_timeout = 2000; /* the time of waiting for the client does not count */
+    settings.request_timeout = 2000; /* ms; the time that the lane waits for the client does not count */
     settings.min_body_rate = 0;
     lanes_start(&lanes, 1, &settings);
     int slow = new_saying(LARGE);
@@ -109,7 +109,7 @@ static void test_a_lane_waits_for_a_slow_client_while_no_request_waits(void **st
     finish(1);
 }
 
-/* One of four lanes computes, and three wait for clients. Two of the three keep waiting. */
+/* One of four lanes is busy, and three lanes wait for clients. Two of these three lanes continue to wait. */
 static void test_half_of_the_lanes_go_on_waiting_for_slow_clients(void **state)
 {
     (void)state;
@@ -139,15 +139,16 @@ static void test_half_of_the_lanes_go_on_waiting_for_slow_clients(void **state)
     lanes_scoreboard = NULL;
 }
 
-/* The lane waits for a client that is not the slowest. */
+/* The lane waits for `honest`. The core resets `hog`, because the response of `hog` fills the spool and `hog`
+ * reads more slowly. */
 static void test_a_client_whose_response_takes_the_room_is_reset_first(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for(LANES_LARGE + LANES_LARGE / 3); /* has room for one response */
+    struct bb_settings settings = settings_for(LANES_LARGE + LANES_LARGE / 3); /* room for one response */
     lanes_start(&lanes, 1, &settings);
     int hog = new_saying(LARGE), first = new_saying(SMALL);
     assert_true(lanes_read(first, "/small 0"));
-    for (int half = 0; half < 20; half++) { /* halves of a second; a longer stop would be excused */
+    for (int half = 0; half < 20; half++) { /* steps of 500 ms; a step of over 1 s would look like a freeze */
         atomic_fetch_add(&later, 500);
         assert_true(lanes_ask(first, "/small", "", ""));
     }
@@ -164,7 +165,7 @@ static void test_a_client_whose_response_takes_the_room_is_reset_first(void **st
     finish(24);
 }
 
-/* The first bytes are under way. So the rate of the client is not known yet. */
+/* The response of `fresh` is only 50 ms old, so the client's rate is not known yet. */
 static void test_a_client_that_has_just_begun_is_not_the_slowest(void **state)
 {
     (void)state;

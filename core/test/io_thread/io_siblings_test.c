@@ -1,6 +1,6 @@
-/* io_siblings_test.c: a worker with a busy lane, and lanes of other processes. When does the worker pause
- * accepting, and which connections does it pass on when it ends? Also run under ThreadSanitizer (make tsan).
- */
+/* io_siblings_test.c: a worker with a busy lane, and other processes. Tests when the worker pauses accepting,
+ * and which connections it puts into the shared queue when it drains. `make tsan` runs this test under
+ * ThreadSanitizer. */
 #include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -22,16 +22,16 @@ static bool is_silent(int fd)
     return poll(&watched, 1, 20) == 0;
 }
 
-/* A lane that has just responded may take its client's next request before it waits. Until it waits, it does
- * not see that accepting is paused. The blocked lane does not wait. */
+/* Returns whether a lane waits. Only a waiting lane notices that accepting is paused. After a response, a
+ * lane may serve its client's next request before it waits. */
 static bool any_lane_waits(const struct lanes *lanes)
 {
     return atomic_load(&lanes->threads[0].lane->intake.waiting) ||
            atomic_load(&lanes->threads[1].lane->intake.waiting);
 }
 
-/* The other process is only a slot on the scoreboard, and takes nothing. The I/O thread would notice that
- * after some time. So the clocks are held. */
+/* The other process is only a slot on the scoreboard and accepts nothing. The I/O thread would notice this
+ * after some time. So the clocks stand still. */
 static void test_lanes_pause_accepting_for_an_idle_process(void **state)
 {
     (void)state;
@@ -74,7 +74,7 @@ static void test_lanes_pause_accepting_for_an_idle_process(void **state)
     lanes_scoreboard = NULL;
 }
 
-/* The idle process may be stopped, or has ended, and this is not known yet. */
+/* The idle process may be frozen or dead, and the scoreboard does not show this yet. */
 static void test_lanes_accept_again_if_an_idle_process_takes_nothing(void **state)
 {
     (void)state;
@@ -100,7 +100,8 @@ static void test_lanes_accept_again_if_an_idle_process_takes_nothing(void **stat
     lanes_scoreboard = NULL;
 }
 
-/* Requests have waited in the shared queue for this process. So no further request is passed on to it. */
+/* Requests have waited in the shared queue, and the idle process has not received them. So the process must
+ * not count as idle any more. */
 static void test_a_process_that_lets_requests_wait_does_not_count_as_idle(void **state)
 {
     (void)state;
@@ -134,7 +135,7 @@ static void test_a_process_that_lets_requests_wait_does_not_count_as_idle(void *
     lanes_scoreboard = NULL;
 }
 
-/* Takes one connection that was passed on. False: there was none, or the message was a nudge. */
+/* Receives a message from the shared queue. Returns true if the message has a connection. */
 static bool take_relayed(struct lanes *lanes)
 {
     char bytes[BB_SHARED_QUEUE_BYTES];
@@ -145,7 +146,7 @@ static bool take_relayed(struct lanes *lanes)
     return is_conn;
 }
 
-/* The worker ends, and the shared queue has no room for its connections at first. */
+/* The worker drains, and the shared queue is full. The worker's connections must wait for room. */
 static void test_connections_wait_for_room_in_the_shared_queue(void **state)
 {
     (void)state;
@@ -164,7 +165,7 @@ static void test_connections_wait_for_room_in_the_shared_queue(void **state)
     assert_true(is_silent(fds[1]));
     uint64_t end = bb__clock_ms() + WAIT_LIMIT * 500;
     for (int arrived = 0; arrived < CONNECTIONS - 1 && bb__clock_ms() < end;) arrived += take_relayed(&lanes);
-    /* The last connection has been sent. The count changes a moment later. */
+    /* The I/O thread changes the count a moment after it has sent the last connection. */
     while (atomic_load(&lanes.worker->connections) > 1 && bb__clock_ms() < end) sched_yield();
     assert_int_equal(atomic_load(&lanes.worker->connections), 1);
     unblock(&lanes, fds[0]);

@@ -1,5 +1,5 @@
-/* io_stopped_test.c: the time for which the process was stopped does not count for its requests. Also run
- * under ThreadSanitizer (make tsan). */
+/* io_stopped_test.c: the time during which the process is frozen (SIGSTOP) does not count towards request
+ * timeouts. `make tsan` runs this test under ThreadSanitizer. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static bool all_others_sleep(void)
     return all;
 }
 
-/* Waits until the I/O thread has nothing to do, and all other threads sleep. */
+/* Waits until the I/O thread has no more work, and all other threads sleep. */
 static void await_rest(struct bb__io_thread *io)
 {
     uint64_t end = __real_bb__clock_ms() + WAIT_LIMIT * 1000;
@@ -38,7 +38,7 @@ static void await_rest(struct bb__io_thread *io)
     }
 }
 
-/* The I/O thread does its next step `time` ms later. */
+/* Moves the clock ahead by `time` ms, and lets the I/O thread do its next step. */
 static void pass(struct bb__io_thread *io, uint64_t time)
 {
     await_rest(io);
@@ -48,7 +48,8 @@ static void pass(struct bb__io_thread *io, uint64_t time)
     await_rest(io);
 }
 
-/* Each stop ends before the wait for the limit would have been over. */
+/* The clock jumps 9 s ahead, as after a freeze. The freeze ends before the limit of 10 s and does not count.
+ * So the request is not overdue in the next 4 s. */
 static void test_a_request_gets_the_time_of_a_stop_on_top(void **state)
 {
     (void)state;
@@ -81,7 +82,7 @@ static void test_a_request_gets_the_time_of_a_stop_on_top(void **state)
     assert_int_equal(lanes_finish(&lanes), 1);
 }
 
-/* The lane is busy, so the I/O thread has the upload's timeouts. */
+/* The lane is busy, so the I/O thread checks the timeouts of the upload. */
 static void test_a_stop_does_not_count_for_an_upload_of_the_io_thread(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* io_thread_test.c: while the host is busy with a request, the I/O thread watches the lane's other
- * connections, and idle lanes serve their requests. Also run under ThreadSanitizer (make tsan). */
+ * connections, and idle lanes serve their requests. `make tsan` runs this test under ThreadSanitizer. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -35,7 +35,8 @@ static void test_no_request_waits_behind_a_busy_lane(void **state)
     assert_int_equal(finish(&lanes), CONNECTIONS + CONNECTIONS * CONNECTIONS);
 }
 
-/* Bodies in memory, in a file and with trailers; heads that fit into one message, and heads that do not. */
+/* Tests bodies in memory, in a file and with trailers. Tests heads that fit into one message, and heads that
+ * do not. */
 static void test_a_request_moves_whole(void **state)
 {
     (void)state;
@@ -62,7 +63,7 @@ static void test_a_request_moves_whole(void **state)
     disperse(&crowd, 4 * (CONNECTIONS - 1));
 }
 
-/* More has come at once than one read takes, and no later event reports the rest. */
+/* One read does not get all bytes, and epoll reports no later event for the rest. */
 static void test_all_bytes_that_came_at_once_are_read(void **state)
 {
     (void)state;
@@ -108,7 +109,7 @@ static void test_pipelined_requests_are_answered_in_order(void **state)
     assert_int_equal(finish(&lanes), CONNECTIONS + 2 + 2 * (CONNECTIONS - 1));
 }
 
-/* The kernel has no room to watch the set, so the I/O thread polls the set itself. */
+/* epoll_ctl() cannot add the set (ENOSPC), so the I/O thread polls the set itself. */
 static void test_connections_are_served_if_their_set_cannot_be_watched(void **state)
 {
     (void)state;
@@ -146,9 +147,9 @@ static void test_requests_wait_while_all_lanes_are_busy(void **state)
     }
 }
 
-/* ---- the rest of a connection's life ---- */
+/* ---- timeouts, rejections and draining ---- */
 
-/* The timeouts begin when all clients have connected and got a response. */
+/* The clocks stand still until all clients have a response. */
 static void test_the_io_thread_applies_timeouts(void **state)
 {
     (void)state;
@@ -185,7 +186,7 @@ static void test_the_io_thread_rejects_wrong_requests(void **state)
     disperse(&crowd, 0);
 }
 
-/* A worker that stops serves all requests that have come, by any lane. */
+/* A draining worker serves all requests that have come. Any lane may serve them. */
 static void test_a_drain_serves_requests_behind_a_busy_lane(void **state)
 {
     (void)state;
@@ -205,7 +206,7 @@ static void test_a_drain_serves_requests_behind_a_busy_lane(void **state)
     }
 }
 
-/* ---- all at once ---- */
+/* ---- many clients ---- */
 
 #define CLIENTS 12
 #define EACH    200
@@ -250,7 +251,8 @@ static uint64_t cpu_time_ms(pthread_t thread)
     return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
 
-/* The application has closed a descriptor that is not its own, so each wait fails at once. */
+/* The thread's epoll descriptor is replaced, as if the application had closed it by mistake. So each
+ * epoll_wait() fails at once. */
 static void test_an_io_thread_that_cannot_poll_pauses(void **state)
 {
     (void)state;

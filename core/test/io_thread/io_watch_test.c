@@ -1,5 +1,5 @@
-/* io_watch_test.c: what the scoreboard shows of a worker that may hang (worker_timeout). Also run under
- * ThreadSanitizer (make tsan). */
+/* io_watch_test.c: what the scoreboard shows about a worker that may hang (worker_timeout). `make tsan` runs
+ * this test under ThreadSanitizer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,8 @@ static const char *label(void)
     return lane.label;
 }
 
-/* The lane has no other connection, so the I/O thread is not told of its requests. */
+/* The lane has no other connection, so it does not hand its connection set to the I/O thread during a
+ * request. */
 static void test_the_request_of_a_lane_that_is_alone_is_shown(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* io_work_test.c: what the I/O thread does with one set, step by step and without its thread. The other tests
- * of the I/O thread run its thread. */
+/* io_work_test.c: the I/O thread's work on one connection set. No I/O thread runs: the test calls the steps
+ * of the thread itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #define CLIENTS       3
 #define QUEUE_TIMEOUT 1000
 
-/* A busy lane, and its connections, whose clients are about to send requests. */
+/* A busy lane and its connections. */
 struct crew {
     struct bb_scoreboard *scoreboard;
     struct host *host;
@@ -57,7 +57,7 @@ static void free_crew(struct crew *crew)
     free(crew);
 }
 
-/* Each client sends a request, one after the other. The requests are to be passed on. */
+/* Each client sends a request, and the I/O thread reads it. The requests should go into the shared queue. */
 static void ask(struct crew *crew)
 {
     struct bb_lane *lane = crew->host->lane;
@@ -78,7 +78,7 @@ static void look(struct crew *crew)
     assert_true(bb__owner_unpark(&lane->owner));
 }
 
-/* The number of the request in the queue's next message; -1: there is no message. */
+/* Returns the number of the request in the queue's next message, or -1 if there is no message. */
 static int take_message(const struct crew *crew)
 {
     static char bytes[BB_SHARED_QUEUE_BYTES];
@@ -90,7 +90,8 @@ static int take_message(const struct crew *crew)
     return target[5] - '0';
 }
 
-/* The requests behind the first one are not tried at each look, as there might be thousands. */
+/* If the first request does not fit into the shared queue, the I/O thread does not try the requests behind
+ * it, because there may be thousands. */
 static void test_a_request_without_room_in_the_shared_queue_keeps_its_turn(void **state)
 {
     (void)state;
@@ -111,8 +112,8 @@ static void test_a_request_without_room_in_the_shared_queue_keeps_its_turn(void 
     free_crew(crew);
 }
 
-/* The connections have pipelined requests, and the shared queue is full. Their sockets have more bytes, so
- * each poll would report them. */
+/* The connections have pipelined requests that do not fit into the shared queue. Their sockets have more
+ * bytes, so each poll would report these sockets. */
 static void test_connections_that_wait_for_room_are_not_polled(void **state)
 {
     (void)state;
@@ -140,7 +141,8 @@ static void test_connections_that_wait_for_room_are_not_polled(void **state)
     free_crew(crew);
 }
 
-/* Descriptors from `reserve` on are left to the host: there is room for one connection. */
+/* With `reserve` 0, the first connection from the queue uses a descriptor that is reserved for the host. So
+ * the I/O thread leaves the other overdue requests in the queue. */
 static void test_overdue_requests_are_taken_while_there_is_room(void **state)
 {
     (void)state;
@@ -156,7 +158,8 @@ static void test_overdue_requests_are_taken_while_there_is_room(void **state)
     free_crew(crew);
 }
 
-/* Events that were left out are reported although no further event comes. */
+/* A second later, an event reports the number of events left out, although no connection is lost in this
+ * second. */
 static void test_the_number_of_lost_connections_is_reported(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* rush.h: a worker whose lanes are all busy for as long as the test wants, and clients that wait meanwhile.
- * For the tests of requests that wait or are rejected. */
+/* rush.h: support for tests of requests that wait or are rejected: a worker with lanes that are all busy, and
+ * clients that wait. */
 #ifndef BB_TEST_RUSH_H
 #define BB_TEST_RUSH_H
 
@@ -10,7 +10,7 @@
 #include "support/later_clock.h"
 #include "worker/worker.h"
 
-#define LANES 2 /* at most; the scoreboard has one more slot, for another process */
+#define LANES 2 /* the most lanes of a test; the scoreboard has another slot, for another process */
 
 /* ms: a timeout that is over soon, and a timeout that no test waits for. */
 #define SOON  300
@@ -52,7 +52,7 @@ static inline void begin(struct rush *rush, const struct bb_settings *settings)
     begin_with(rush, settings, LANES);
 }
 
-/* The clocks are held, so no client waits long enough to be rejected. */
+/* The clocks stand still, so that no client waits long enough to be rejected. */
 static inline void block_all(struct rush *rush)
 {
     hold_clocks();
@@ -63,7 +63,7 @@ static inline void block_all(struct rush *rush)
     let_clocks_go_on();
 }
 
-/* For a lane that is idle, or about to be idle. */
+/* The lane must be idle or about to be idle. */
 static inline bool is_served(int fd, const char *target, const char *body)
 {
     hold_clocks();
@@ -104,7 +104,7 @@ static inline int connect_early(struct rush *rush)
     return fd;
 }
 
-/* Waits until is_it() is true of the shared queue. */
+/* Waits until is_it(shared queue, count) returns true. */
 static inline void await_first(const struct rush *rush,
                                bool (*is_it)(const struct bb__shared_queue *, uint64_t count), uint64_t count)
 {
@@ -139,7 +139,8 @@ static inline bool is_silent(int fd)
     return poll(&watched, 1, 0) == 0;
 }
 
-/* Reads a whole 503 response. connection: its Connection field; NULL: it has none. */
+/* Reads a whole 503 response. connection: the expected Connection field, or NULL if the response must not
+ * have this field. */
 static inline void assert_refused(int fd, const char *connection)
 {
     static const char body[] = "\r\n\r\n503 Service Unavailable\n";

@@ -28,8 +28,8 @@ static inline struct client *new_served(struct host *host)
     return client;
 }
 
-/* Reads a request that has come and puts it into the shared queue, as the I/O thread or another process
- * does. */
+/* Reads the request of `conn`, and puts the connection into the shared queue, as the I/O thread or another
+ * process does. */
 static inline void pass_on(struct host *host, struct bb__conn *conn)
 {
     struct bb_lane *lane = host->lane;

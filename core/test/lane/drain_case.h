@@ -1,4 +1,4 @@
-/* drain_case.h: shared by the tests of a lane's graceful end. */
+/* drain_case.h: shared by the tests of draining lanes. */
 #ifndef BB_TEST_DRAIN_CASE_H
 #define BB_TEST_DRAIN_CASE_H
 
@@ -12,7 +12,8 @@ static inline struct host *new_host(int family)
     return host_new(&settings, family);
 }
 
-/* The client gets its response, which says that it is the last one. */
+/* Asserts that the client gets a response with "Connection: close", and that the server closes the
+ * connection. */
 static inline void assert_last_answer(struct client *client, const char *body)
 {
     assert_answer(client, 200, body);

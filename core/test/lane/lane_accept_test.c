@@ -1,5 +1,5 @@
-/* lane_accept_test.c: new connections: the order in which they are accepted, errors of accept(), and useless
- * listeners. lane_room_test.c tests what happens if there is no room. */
+/* lane_accept_test.c: the order in which new connections are accepted, errors of accept(), and listeners that
+ * do not work. lane_room_test.c tests new connections when there is no room. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +11,9 @@
 #include "support/fail_socket.h"
 #include "support/fake_clock.h"
 
-/* ---- useless listeners ---- */
+/* ---- listeners that do not work ---- */
 
-/* Another process has shut the listener down. epoll would report it for ever. */
+/* Another process has called shutdown() on the listener. epoll would report the listener again and again. */
 static void test_a_broken_listener_does_not_make_the_lane_spin(void **state)
 {
     (void)state;
@@ -24,7 +24,7 @@ static void test_a_broken_listener_does_not_make_the_lane_spin(void **state)
         shutdown(host->worker->listeners[0].fd, SHUT_RDWR);
         host_settle(host);
         assert_true(would_wait(host));
-        bb__lane_rescan(host->lane); /* as after each long request */
+        bb__lane_rescan(host->lane); /* a lane does this after each long request */
         host_settle(host);
         assert_int_equal(host->event_count, 1);
         pthread_mutex_lock(&host->worker->lock);
@@ -63,8 +63,8 @@ static void test_a_descriptor_that_is_no_listener_is_reported(void **state)
     host_free(host);
 }
 
-/* accept(2): if a connection has failed in the queue, its error says nothing about the listener or the next
- * connection. */
+/* accept() returns the error of a connection that has failed in the queue (accept(2)). The listener and the
+ * next connection still work. */
 static void test_connections_that_failed_in_the_queue_are_skipped(void **state)
 {
     (void)state;
@@ -79,7 +79,7 @@ static void test_connections_that_failed_in_the_queue_are_skipped(void **state)
     host_free(host);
 }
 
-/* Other errors may pass, so the lane tries again. */
+/* Other errors may be temporary, so the lane tries again. */
 static void test_accept_is_tried_again_after_other_errors(void **state)
 {
     (void)state;
@@ -113,7 +113,8 @@ static void app_notes_listener(struct host *host, const struct bb_request *reque
     app_echo(host, request);
 }
 
-/* A listener does not have to wait because it was added later, or because its event comes later. */
+/* The second listener is added later, and its clients connect later. It must not wait until the first
+ * listener's queue is empty. */
 static void test_no_listener_starves_another(void **state)
 {
     (void)state;
@@ -138,7 +139,7 @@ static void test_no_listener_starves_another(void **state)
     host_free(host);
 }
 
-/* A flood of new clients does not delay connected clients or clients of another listener. */
+/* `regular` is connected before a flood of new clients. The flood must not delay its request. */
 static struct client *regular;
 static unsigned regular_at;
 

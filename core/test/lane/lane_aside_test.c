@@ -1,6 +1,6 @@
-/* lane_aside_test.c: a worker that steps aside between two requests (bb_lane_step_aside()). Tests which
- * events the worker does not get, what it still serves, and that it gets all events when it has stepped back.
- */
+/* lane_aside_test.c: bb_lane_step_aside(): a worker accepts no connections while its host does out-of-band
+ * work between two requests. Tests which events the worker does not get, which requests the lane still
+ * serves, and that the worker gets all events again after bb_lane_step_back(). */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static void assert_answered(struct client *client)
     client_free(client);
 }
 
-/* ---- events that it does not get ---- */
+/* ---- events that the worker does not get ---- */
 
 static void test_a_client_that_connects_meanwhile_is_left_to_others(void **state)
 {
@@ -84,7 +84,7 @@ static void test_a_client_that_still_waits_is_served_after_the_step_back(void **
     host_free(host);
 }
 
-/* The host's lane has stepped aside. */
+/* Asserts that no lane accepts a client until host->lane steps back. */
 static void assert_told_when_it_is_back(struct host *host, struct bb_lane *second)
 {
     struct client *client = client_asks(host);
@@ -107,7 +107,7 @@ static void test_no_lane_of_the_worker_is_told_of_a_new_connection(void **state)
     assert_told_when_it_is_back(host, second);
 }
 
-/* A lane is made, or ends its pause, while another lane is aside. */
+/* The second lane is created while the first lane has stepped aside. */
 static void test_a_lane_that_begins_meanwhile_does_not_listen(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void test_a_lane_that_begins_meanwhile_does_not_listen(void **state)
     assert_told_when_it_is_back(host, second_lane(host));
 }
 
-/* ---- what it still serves ---- */
+/* ---- requests that the lane still serves ---- */
 
 static void test_an_accepted_connection_is_served_meanwhile(void **state)
 {
@@ -134,7 +134,7 @@ static void test_an_accepted_connection_is_served_meanwhile(void **state)
     host_free(host);
 }
 
-/* ---- when it does not step aside ---- */
+/* ---- when a lane does not step aside ---- */
 
 static void test_a_lane_does_not_step_aside_while_requests_wait(void **state)
 {
@@ -151,7 +151,7 @@ static void test_a_lane_does_not_step_aside_while_requests_wait(void **state)
     assert_answer(kept, 200, "GET / ");
     host_settle(host);
 
-    struct client *queued = client_asks(host); /* the kernel may have woken only the second lane for it */
+    struct client *queued = client_asks(host); /* the kernel may have woken only the second lane */
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_AGAIN);
     assert_true(is_told(second));
     assert_answered(queued);
@@ -184,7 +184,7 @@ static void test_a_lane_can_step_aside_although_another_lane_serves(void **state
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
-    struct bb_lane *second = second_lane(host); /* counts as a lane that serves */
+    struct bb_lane *second = second_lane(host); /* has not waited yet, so it counts as a lane that serves */
     struct client *client = client_asks(host);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_AGAIN);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_OK);
@@ -195,7 +195,7 @@ static void test_a_lane_can_step_aside_although_another_lane_serves(void **state
     host_free(host);
 }
 
-/* ---- connections that the I/O thread has meanwhile ---- */
+/* ---- connections of a lane that has stepped aside ---- */
 
 static struct host *new_host_with_io_thread(void)
 {
@@ -214,7 +214,8 @@ static void serve_one(struct host *host)
     app_echo(host, request);
 }
 
-/* The requests are pipelined behind the request that was served last. */
+/* The client has pipelined requests behind the last request that the lane has served. The I/O thread puts the
+ * connection into the shared queue. */
 static void test_pipelined_requests_are_passed_on_meanwhile(void **state)
 {
     (void)state;
@@ -234,7 +235,8 @@ static void test_pipelined_requests_are_passed_on_meanwhile(void **state)
 
 /* ---- nudges ---- */
 
-/* A lane may have been told of a nudge before accepting is paused. The nudge is for another lane. */
+/* A nudge (an empty message in the shared queue) wakes the lane before accepting is paused. The lane must
+ * send another nudge, for another lane. */
 static void test_a_nudge_is_passed_on_while_accepting_is_paused(void **state)
 {
     (void)state;
@@ -248,7 +250,7 @@ static void test_a_nudge_is_passed_on_while_accepting_is_paused(void **state)
     struct client *client = client_asks(host);
     bb__worker_pause_accepting(host->worker, true);
     assert_int_equal(bb__shared_queue_take(shared_queue, bytes, &message),
-                     BB_OK); /* another lane was quicker */
+                     BB_OK); /* as if another lane had received the nudge */
     assert_int_equal(bb_lane_next(host->lane, &request), BB_AGAIN);
     assert_int_equal(bb__shared_queue_take(shared_queue, bytes, &message), BB_OK);
     assert_int_equal(bb__shared_queue_take(shared_queue, bytes, &message), BB_AGAIN);
@@ -287,7 +289,8 @@ static void test_the_end_of_the_lane_ends_the_step_aside(void **state)
     host_free(host);
 }
 
-/* No lane of the worker accepts until there is room again. Then all lanes accept. */
+/* epoll_ctl() fails when the lane steps back (ENOSPC). No lane of the worker accepts until a later attempt
+ * succeeds. Then all lanes accept. */
 static void test_a_step_back_without_room_is_made_later(void **state)
 {
     (void)state;
@@ -310,7 +313,7 @@ static void test_a_step_back_without_room_is_made_later(void **state)
     host_free(host);
 }
 
-/* The lane ends its pause by itself. */
+/* host->lane has paused accepting (EMFILE). Only host->lane itself ends this pause. */
 static void test_a_step_back_does_not_end_the_pause_of_another_lane(void **state)
 {
     (void)state;

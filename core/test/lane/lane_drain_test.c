@@ -1,5 +1,5 @@
-/* lane_drain_test.c: the graceful end of one lane: requests in flight and idle connections when the order
- * comes. lane_queue_test.c tests queued connections, worker_test.c the end of several lanes. */
+/* lane_drain_test.c: requests in flight and idle connections when one lane drains. lane_queue_test.c tests
+ * queued connections. worker_test.c tests several lanes. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static void test_an_idle_lane_is_drained_at_once(void **state)
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     assert_int_equal(bb_lane_wait(host->lane), BB_OK);
     assert_int_equal(bb_lane_next(host->lane, &request), BB_DRAINED);
-    bb_worker_drain(host->worker, BB_QUEUE_TAKE); /* a second order has no effect */
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE); /* a second drain has no effect */
     assert_int_equal(bb_lane_next(host->lane, &request), BB_DRAINED);
     host_free(host);
 }
@@ -29,7 +29,7 @@ static void test_a_drain_closes_the_listener(void **state)
     (void)state;
     struct host *host = new_host(AF_INET);
     struct client *client = client_new(host);
-    client_say(client, "GET"); /* keeps the lane going */
+    client_say(client, "GET"); /* the open connection keeps the lane from ending */
     host_settle(host);
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
@@ -42,14 +42,13 @@ static void test_a_drain_closes_the_listener(void **state)
     assert_drained(host);
 }
 
-/* The listener lives as long as another process has it. */
 static void test_other_processes_may_go_on_listening(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
     int elsewhere = dup(host->worker->listeners[0].fd);
     struct client *client = client_new(host);
-    client_say(client, "GET"); /* keeps the lane going */
+    client_say(client, "GET"); /* the open connection keeps the lane from ending */
     host_settle(host);
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
@@ -61,8 +60,8 @@ static void test_other_processes_may_go_on_listening(void **state)
     assert_drained(host);
 }
 
-/* The number of the listener is free when the last lane has stopped. Another descriptor that gets the number
- * is in the set for a reason of its own. */
+/* The drain has closed the listener, so its descriptor number is free. The test adds another descriptor with
+ * this number to the lane's epoll set. The lane must not mistake this descriptor for the listener. */
 static void test_the_number_of_a_closed_listener_may_be_used_again(void **state)
 {
     (void)state;
@@ -70,7 +69,7 @@ static void test_the_number_of_a_closed_listener_may_be_used_again(void **state)
     struct bb__source other = {.kind = BB_SOURCE_DRAIN};
     int number = host->worker->listeners[0].fd;
     struct client *client = client_new(host);
-    client_say(client, "GET"); /* keeps the lane going */
+    client_say(client, "GET"); /* the open connection keeps the lane from ending */
     host_settle(host);
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
@@ -78,21 +77,21 @@ static void test_the_number_of_a_closed_listener_may_be_used_again(void **state)
     assert_int_equal(dup2(host->worker->alarm_fd, number), number);
     assert_int_equal(bb__poller_add(&host->lane->set.poller, number, BB_INTEREST_READ, &other), BB_OK);
     bb__lane_rescan(host->lane);
-    assert_false(host->lane->accept.paused); /* EEXIST of epoll would have paused accepting */
+    assert_false(host->lane->accept.paused); /* EEXIST from epoll_ctl() would pause accepting */
     assert_true(would_wait(host));
     bb__eventfd_raise(number);
     assert_false(would_wait(host));
     assert_false(bb__worker_is_awaited(host->worker));
     bb__poller_remove(&host->lane->set.poller, number);
     client_free(client);
-    host->descriptors++; /* this descriptor is the test's */
+    host->descriptors++; /* the test has opened this descriptor */
     assert_drained(host);
     assert_int_equal(close(number), 0);
 }
 
 static struct client *queued;
 
-/* The order comes while the lane is busy for long. */
+/* The drain begins while the lane is busy with its first request. */
 static void app_is_told_to_end(struct host *host, const struct bb_request *request)
 {
     if (host->served == 1) {
@@ -119,7 +118,8 @@ static void test_the_listener_is_closed_while_the_lane_is_busy(void **state)
     assert_drained(host);
 }
 
-/* Half a head is not a request yet. The rest may still come, but the end does not wait for HeaderTimeout. */
+/* Half a head is not a request in flight. The lane waits for the rest for keepalive_drain, not for
+ * header_timeout. */
 static void test_half_a_head_has_the_timeout_of_an_idle_connection(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void test_half_a_head_has_the_timeout_of_an_idle_connection(void **state)
     fake_clock_advance(1);
     assert_answer(client, 408, NULL);
     assert_end(client);
-    fake_clock_advance(2000); /* of lingering */
+    fake_clock_advance(2000); /* ms; the connection lingers for this time */
     host_settle_to(host, 0);
     client_free(client);
     assert_drained(host);
@@ -158,7 +158,7 @@ static void test_requests_in_flight_are_finished(void **state)
     assert_last_answer(head, "GET / ");
     client_say(body, "llo");
     assert_last_answer(body, "POST / hello");
-    client_say(idle, REQUEST); /* one more request */
+    client_say(idle, REQUEST); /* an idle connection may send one more request */
     assert_last_answer(idle, "GET / ");
     assert_drained(host);
 }
@@ -210,8 +210,8 @@ static void test_keepalive_drain_begins_with_the_order(void **state)
     assert_drained(host);
 }
 
-/* The lane is busy for longer than keepalive_drain. A connection that becomes idle after that still has all
- * of keepalive_drain. */
+/* The drain begins during a request that takes longer than keepalive_drain. When the connection becomes idle,
+ * it still has all of keepalive_drain. */
 static void app_is_told_and_takes_long(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -228,7 +228,7 @@ static void app_is_told_and_takes_long(struct host *host, const struct bb_reques
 static void test_a_connection_that_becomes_idle_later_has_all_of_keepalive_drain(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX); /* its head was sent before the order */
+    struct host *host = new_host(AF_UNIX); /* the response's head is sent before the drain */
     struct client *client = client_new(host);
     host->app = app_is_told_and_takes_long;
     client_say(client, REQUEST);
@@ -241,7 +241,6 @@ static void test_a_connection_that_becomes_idle_later_has_all_of_keepalive_drain
     assert_drained(host);
 }
 
-/* A large response that the client takes slowly is delivered to the last byte. */
 static void app_large(struct host *host, const struct bb_request *request)
 {
     static char body[900 * 1000];
@@ -257,7 +256,7 @@ static void app_large_and_long(struct host *host, const struct bb_request *reque
     app_large(host, request);
 }
 
-/* If a connection is closed while bytes of the client are unread, the kernel loses the rest of the
+/* If the core closed a socket with unread bytes of the client, the kernel would drop the rest of the
  * response. */
 static void test_a_response_that_lingers_after_the_order_arrives(void **state)
 {
@@ -328,7 +327,7 @@ static void test_a_response_is_the_last_if_the_order_comes_before_its_head_leave
     assert_int_equal(host->served, 1);
     assert_drained(host);
 
-    host = new_host(AF_UNIX); /* the head has left: the client may send one more request */
+    host = new_host(AF_UNIX); /* the head is sent before the drain, so the client may send one more request */
     client = client_new(host);
     host->app = app_drains_too_late;
     client_say(client, REQUEST);

@@ -1,5 +1,5 @@
-/* lane_nudge_test.c: the kernel wakes one of all sleeping lanes for an event. If that lane does something
- * else or is gone, a nudge (a message in the shared queue) makes another lane look for the event. */
+/* lane_nudge_test.c: the kernel wakes only one sleeping lane for an event. If this lane is busy or its
+ * process is dead, a nudge (an empty message in the shared queue) wakes another lane. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -15,8 +15,8 @@
 
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-/* A thread that stands for another process. It waits for the same sources, is woken first, and takes
- * nothing. */
+/* A thread that stands for another process. It waits for the listener and the shared queue, is woken before
+ * the lane, and accepts nothing. */
 struct stranger {
     pthread_t thread;
     int poller;
@@ -50,8 +50,8 @@ static void end_stranger(struct stranger *stranger)
     close(stranger->poller);
 }
 
-/* A client that has connected and sent a request. The kernel has woken the stranger for it, and not the
- * lane. */
+/* Returns a client that has connected and sent a request. The kernel has woken the stranger for this client,
+ * and not the lane. */
 static struct client *untold_client(struct host *host)
 {
     struct stranger stranger = {0};
@@ -78,7 +78,7 @@ static void test_a_nudge_makes_a_lane_find_a_new_connection(void **state)
     nudge(host);
     assert_answer(client, 200, "GET / ");
     host_settle(host);
-    assert_true(would_wait(host)); /* no nudge goes on for ever */
+    assert_true(would_wait(host)); /* no nudge stays in the queue */
     client_free(client);
     host_free(host);
 }
@@ -93,7 +93,7 @@ static void test_no_nudge_is_sent_if_nothing_waits(void **state)
     host_free(host);
 }
 
-/* The lane's wake-up would be lost. */
+/* The kernel may have woken only this lane for the client. So bb_lane_step_aside() nudges another lane. */
 static void test_a_lane_that_steps_aside_nudges_another(void **state)
 {
     (void)state;
@@ -126,8 +126,8 @@ static const struct bb_request *next_request(struct host *host)
     return request;
 }
 
-/* Strangers that are gone were told of two connections. A lane that was nudged and has a long request nudges
- * the next lane. */
+/* The kernel has woken two strangers for two connections, and the strangers have ended. A nudge wakes the
+ * lane, and the lane gets a long request. So it nudges the next lane. */
 static void test_a_lane_that_was_nudged_nudges_another(void **state)
 {
     (void)state;
@@ -150,7 +150,8 @@ static void test_a_lane_that_was_nudged_nudges_another(void **state)
     host_free(host);
 }
 
-/* A lane that was woken may have been killed. As many nudges are sent as the process had lanes. */
+/* The kernel may have woken a lane of a dead process. So bb_scoreboard_clear() sends a nudge for each lane of
+ * this process. */
 static void test_a_nudge_is_sent_for_each_lane_of_a_dead_process(void **state)
 {
     (void)state;

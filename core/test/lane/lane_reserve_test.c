@@ -1,5 +1,5 @@
-/* lane_reserve_test.c: the last descriptors are left to the host. lane_room_test.c tests connections that
- * there is no room for at all. */
+/* lane_reserve_test.c: the core leaves the last descriptors to the host. lane_room_test.c tests what happens
+ * without free descriptors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 #include "accept_case.h"
 #include "support/fake_clock.h"
 
-/* Another lane has most of the connections, and closes none, as it is busy. Even then this lane must not take
- * the application's descriptors. */
+/* Another lane has most of the connections. It is busy and closes none. Even now this lane must not use the
+ * descriptors reserved for the application. */
 static void test_a_lane_with_few_connections_leaves_the_reserve_alone(void **state)
 {
     (void)state;
@@ -36,8 +36,8 @@ static void test_a_lane_with_few_connections_leaves_the_reserve_alone(void **sta
     host_free(host);
 }
 
-/* If there are no numbers for the descriptors of a message, the kernel drops them, and the client would be
- * lost. */
+/* If the process has no free descriptor for a connection in a message, the kernel closes this connection. So
+ * the lane does not receive the message yet. */
 static void test_a_connection_that_was_passed_on_waits_for_room(void **state)
 {
     (void)state;
@@ -54,7 +54,7 @@ static void test_a_connection_that_was_passed_on_waits_for_room(void **state)
         assert_true(host->lane->accept.paused && would_wait(host));
         fake_clock_advance(100);
     }
-    host->worker->reserve = reserve; /* the application has closed some descriptors */
+    host->worker->reserve = reserve; /* as if the application had closed some descriptors */
     assert_answer(passed, 200, "GET / ");
     client_free(passed);
     client_free(upload);

@@ -1,6 +1,6 @@
-/* lane_return_test.c: the request of a lane ends while the I/O thread is in the middle of a step with the
- * lane's set. A step may take as long as a disk does. Only bb_lane_wait() waits for the end of the step. The
- * test does the steps of the I/O thread. */
+/* lane_return_test.c: a request ends while the I/O thread is in the middle of a step with the lane's
+ * connection set. A step may be slow, for example because it writes to a disk. Only bb_lane_wait() and
+ * bb_lane_free() wait for the end of the step. No I/O thread runs: the test does its steps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-/* One lane, and the struct of an I/O thread without its thread. */
+/* One lane, and a struct bb__io_thread without a running thread. */
 struct scene {
     struct host *host;
     struct bb__io_thread io;
@@ -43,10 +43,11 @@ static void app_breaks_off_meanwhile(struct host *host, const struct bb_request 
     (void)request;
     io_thread_takes(host);
     bb_reply_abort(host->lane);
-    bb_reply_abort(host->lane); /* the second one has no effect */
+    bb_reply_abort(host->lane); /* the second call has no effect */
 }
 
-/* The lane has responded, and the I/O thread is in the middle of a step. */
+/* Returns when the lane has responded. If `app` calls io_thread_takes(), the I/O thread is still in a
+ * step. */
 static struct scene *begin(host_app app)
 {
     struct scene *scene = calloc(1, sizeof *scene);
@@ -79,7 +80,7 @@ static void test_a_response_does_not_wait_for_the_io_thread(void **state)
     struct scene *scene = begin(app_answers_meanwhile);
     struct host *host = scene->host;
     const struct bb_request *request;
-    assert_true(client_receive(scene->client)); /* the response has left */
+    assert_true(client_receive(scene->client)); /* the response was sent */
     for (int i = 0; i < 2; i++) {
         assert_int_equal(bb_lane_next(host->lane, &request), BB_AGAIN);
         assert_int_equal(bb_reply_begin(host->lane, 200), BB_EGONE);
@@ -126,7 +127,7 @@ static void test_a_step_back_is_made_later(void **state)
     end(scene);
 }
 
-/* The I/O thread has this lock during a step. */
+/* The I/O thread has link.lock during a step. */
 static void test_calls_about_the_time_of_a_request_do_not_wait(void **state)
 {
     (void)state;
@@ -167,7 +168,7 @@ static void test_the_end_of_a_lane_waits_for_the_io_thread(void **state)
 
 int main(void)
 {
-    (void)alarm(30); /* for a call that waits */
+    (void)alarm(30); /* ends the test if a call waits for ever */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_response_does_not_wait_for_the_io_thread),
         cmocka_unit_test(test_a_response_that_breaks_off_ends_the_connection_later),

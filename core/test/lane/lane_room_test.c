@@ -1,5 +1,5 @@
-/* lane_room_test.c: new connections when there is no room for them: which connection is closed, which clients
- * wait, and that no lane spins and no client starves. */
+/* lane_room_test.c: new connections when there is no room: which connection is closed, and which clients
+ * wait. No lane may spin, and no client may starve. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void test_the_connection_that_is_idle_for_longest_is_closed(void **state)
     host_free(host);
 }
 
-/* If no connection is idle, a new connection is served all the same. The next one waits a little. */
+/* If no connection is idle, the lane still accepts one new connection. The next client waits for 100 ms. */
 static void test_a_new_connection_never_starves(void **state)
 {
     (void)state;
@@ -60,7 +60,8 @@ static void test_a_new_connection_never_starves(void **state)
     host_free(host);
 }
 
-/* The bytes that a young connection waits for may be on their way. An old connection keeps nobody out. */
+/* A connection is not closed in its first second, because its bytes may be on their way. Later it may be
+ * closed for a new client. */
 static void test_young_connections_are_spared(void **state)
 {
     (void)state;
@@ -90,7 +91,8 @@ static void test_young_connections_are_spared(void **state)
     }
 }
 
-/* The connection that is idle for longest has a request that no lane has read yet. So it is not idle. */
+/* The longest idle connection has a request that no lane has read yet. So the lane closes the other idle
+ * connection. */
 static void test_a_connection_with_an_unread_request_is_spared(void **state)
 {
     (void)state;
@@ -109,8 +111,8 @@ static void test_a_connection_with_an_unread_request_is_spared(void **state)
     host_free(host);
 }
 
-/* A connection that was spared because bytes have come is no younger for that reason. A head that comes in
- * small pieces is as old as its first byte. */
+/* The age of an incomplete head counts from its first byte. Later bytes do not make the connection
+ * younger. */
 static void test_a_connection_that_was_spared_is_no_younger(void **state)
 {
     (void)state;
@@ -132,8 +134,8 @@ static void test_a_connection_that_was_spared_is_no_younger(void **state)
     host_free(host);
 }
 
-/* The connection that is closed may have an event that the lane has not looked at yet. Here it is the
- * client's end. */
+/* The lane closes a connection with an event that the lane has not handled yet. The event is the client's
+ * close. */
 static void test_a_connection_may_be_closed_while_its_event_waits(void **state)
 {
     (void)state;
@@ -149,7 +151,8 @@ static void test_a_connection_may_be_closed_while_its_event_waits(void **state)
     host_free(host);
 }
 
-/* A lane closes only its own connections, and may be busy. Another lane must not wait for it. */
+/* The lane that has the idle connections is busy, and only this lane can close them. Another lane must not
+ * wait for it. */
 static void test_idle_connections_of_a_busy_lane_keep_nobody_out(void **state)
 {
     (void)state;
@@ -198,13 +201,13 @@ static void test_idle_connections_are_closed_if_there_are_no_descriptors(void **
         assert_answer(clients[i], 200, "GET / ");
         client_free(clients[i]);
     }
-    assert_int_equal(host->event_count, 1); /* once per second */
+    assert_int_equal(host->event_count, 1); /* at most one event per second */
     assert_int_equal(host->events[0].error, EMFILE);
     host_free(host);
 }
 
-/* A client that got a response just now is about to go on. If room is needed, its next response closes the
- * connection, and no request is lost. */
+/* A client that has just got a response may be about to send a request. So its connection is closed only with
+ * its next response, and no request is lost. */
 static void test_responses_close_their_connections_if_room_is_needed(void **state)
 {
     (void)state;
@@ -221,7 +224,7 @@ static void test_responses_close_their_connections_if_room_is_needed(void **stat
     assert_silence(third);
     unlimit_descriptors();
     client_free(first);
-    assert_answer(third, 200, "GET / "); /* at once */
+    assert_answer(third, 200, "GET / "); /* without a wait */
     fake_clock_advance(100);
     client_say(second, REQUEST);
     assert_answer(second, 200, "GET / ");
@@ -238,7 +241,7 @@ static void test_a_lane_without_idle_connections_pauses_and_does_not_spin(void *
     struct client *uploads[2] = {new_saying(host, UPLOAD), new_saying(host, UPLOAD)};
     struct client *clients[2] = {new_saying(host, REQUEST), new_saying(host, REQUEST)};
     limit_descriptors(2);
-    for (int tenth = 0; tenth < 9; tenth++) { /* lane_slow_test.c tests the time after that */
+    for (int tenth = 0; tenth < 9; tenth++) { /* lane_slow_test.c tests longer times */
         host_settle(host);
         assert_int_equal(host_connections(host), 2);
         assert_true(host->lane->accept.paused);
@@ -251,7 +254,7 @@ static void test_a_lane_without_idle_connections_pauses_and_does_not_spin(void *
     assert_int_equal(host->event_count, 1);
 
     uint64_t since = real_ms();
-    bb_lane_wait(host->lane); /* the wait ends: a lane that pauses wakes up by itself */
+    bb_lane_wait(host->lane); /* a lane that pauses wakes up by itself */
     assert_true(real_ms() - since < WAIT_LIMIT);
     unlimit_descriptors();
     for (int i = 0; i < 2; i++) {
@@ -283,7 +286,7 @@ static void test_a_drain_without_descriptors_loses_no_client(void **state)
         assert_answer(queued[i], 200, "GET / ");
         assert_end(queued[i]);
         assert_true(would_wait(host));
-        fake_clock_advance(1000); /* now its connection may be closed for the next one */
+        fake_clock_advance(1000); /* ms; now the lane may close this connection for the next client */
     }
     unlimit_descriptors();
     for (int i = 0; i < 3; i++) client_free(queued[i]);

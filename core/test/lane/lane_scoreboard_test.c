@@ -73,7 +73,7 @@ static void test_each_request_is_shown(void **state)
     bb_scoreboard_free(scoreboard);
 }
 
-/* The lane reads the clock first. The order to drain comes just after that. */
+/* The drain begins 1 ms after the lane has read the clock. */
 static void test_a_lane_whose_clock_is_behind_the_order_stands_by(void **state)
 {
     (void)state;

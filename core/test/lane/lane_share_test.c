@@ -1,5 +1,5 @@
-/* lane_share_test.c: a lane that finds several requests at a time: which ones it serves, which ones it passes
- * on, and in which order. */
+/* lane_share_test.c: a lane that finds several requests in one poll: which requests it serves, which requests
+ * it puts into the shared queue, and in which order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,7 @@ static unsigned message(const struct crowd *crowd)
     return count;
 }
 
-/* Looks once, and serves the first request that the look finds. */
+/* Polls once, and serves the first request that the poll finds. */
 static void serve_one(struct crowd *crowd)
 {
     const struct bb_request *request;
@@ -103,13 +103,13 @@ static void test_as_many_requests_are_passed_on_as_other_lanes_are_idle(void **s
     }
 }
 
-/* The I/O thread has left a request behind that the shared queue had no room for. */
+/* The shared queue was full, so the I/O thread has left a request to the lane. */
 static void test_a_look_finds_room_in_the_shared_queue_again(void **state)
 {
     (void)state;
     struct crowd crowd = new_crowd(1000);
     struct bb_lane *lane = crowd.host->lane;
-    struct bb__conn *conn = lane->set.conns; /* the connection that came last */
+    struct bb__conn *conn = lane->set.conns; /* the newest connection */
     bb__scoreboard_set_idle(crowd.other, true);
     ask(&crowd, CLIENTS - 1, "/");
     assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
@@ -135,8 +135,8 @@ static void test_short_requests_are_not_passed_on(void **state)
     free_crowd(&crowd);
 }
 
-/* A request that was passed on has waited for a lane before. So it comes first, whichever event the kernel
- * reports first. */
+/* A request in the shared queue has already waited for a lane. So the lane serves it first, whichever event
+ * the kernel reports first. */
 static void test_a_request_that_was_passed_on_comes_first(void **state)
 {
     (void)state;
@@ -144,14 +144,14 @@ static void test_a_request_that_was_passed_on_comes_first(void **state)
     struct bb_lane *lane = crowd.host->lane;
     for (int i = 0; i < 3; i++) ask(&crowd, i, "/own");
     ask(&crowd, 3, "/relayed");
-    pass_on(crowd.host, lane->set.conns); /* the connection that came last */
+    pass_on(crowd.host, lane->set.conns); /* the newest connection */
     host_settle(crowd.host);
     assert_all_answered(&crowd);
     assert_string_equal(order, "/relayed/own/own/own");
     free_crowd(&crowd);
 }
 
-/* Takes so long that the lane looks again after each request. */
+/* Takes 300 us, so the lane polls again after each request. */
 static void app_takes_its_time(struct host *host, const struct bb_request *request)
 {
     uint64_t begun = bb__clock_us();
@@ -159,7 +159,6 @@ static void app_takes_its_time(struct host *host, const struct bb_request *reque
     app_notes_order(host, request);
 }
 
-/* The lane does not empty one queue before the other has a turn. */
 static void test_new_connections_and_the_shared_queue_take_turns(void **state)
 {
     (void)state;
@@ -170,7 +169,7 @@ static void test_new_connections_and_the_shared_queue_take_turns(void **state)
         for (int i = 0; i < CLIENTS; i++) ask(&crowd, i, "/relayed");
         while (crowd.host->lane->set.conns) {
             pass_on(crowd.host, crowd.host->lane->set.conns);
-            bb__worker_nudge(crowd.host->worker); /* a nudge is no turn */
+            bb__worker_nudge(crowd.host->worker); /* a nudge does not count as a turn */
         }
         for (int i = 0; i < CLIENTS; i++) {
             fresh[i] = client_new(crowd.host);
@@ -187,7 +186,7 @@ static void test_new_connections_and_the_shared_queue_take_turns(void **state)
 
 static struct crowd *passing;
 
-/* Another request is passed on while the first one is served. */
+/* Puts another request into the shared queue while the lane serves the first request. */
 static void app_passes_one_on(struct host *host, const struct bb_request *request)
 {
     host->app = app_notes_order;

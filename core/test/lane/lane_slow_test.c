@@ -1,5 +1,6 @@
-/* lane_slow_test.c: clients that send or read slowly when there is no room for more connections. The slowest
- * clients are ended, ten per second. A new client with a whole request is served within a second. */
+/* lane_slow_test.c: clients that send or read slowly when there is no room for more connections. The lane
+ * closes the slowest connections, at most ten per second. It serves a new client with a whole request within
+ * a second. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,10 +38,10 @@ static void test_the_slowest_upload_is_ended(void **state)
     fake_clock_advance(100);
     host_settle(host);
     assert_true(is_refused(uploads[2], 408));
-    assert_false(is_refused(uploads[0], 408)); /* at most ten per second */
+    assert_false(is_refused(uploads[0], 408)); /* the lane closes at most ten connections per second */
     fake_clock_advance(100);
     client_say(others[0], "something more than that");
-    struct client *quick = new_saying(host, REQUEST); /* no connection has to be ended for it */
+    struct client *quick = new_saying(host, REQUEST); /* the lane closes no connection for this client */
     assert_answer(quick, 200, "GET / ");
     assert_false(is_refused(uploads[0], 408));
     client_free(quick);
@@ -51,7 +52,7 @@ static void test_the_slowest_upload_is_ended(void **state)
     host_free(host);
 }
 
-/* The clients send nothing before they are connected. */
+/* Each client sends its half request only after the lane has accepted it. */
 static void test_half_requests_that_come_late_do_not_delay_a_new_client(void **state)
 {
     (void)state;
@@ -74,7 +75,7 @@ static void test_half_requests_that_come_late_do_not_delay_a_new_client(void **s
     host_free(host);
 }
 
-/* The half requests are in the accept queue before the new client. */
+/* The clients with half requests are in the accept queue before the new client. */
 static void test_a_new_client_behind_many_half_requests_is_served(void **state)
 {
     (void)state;

@@ -45,9 +45,9 @@ static void free_pair(struct pair *pair)
 
 #define CLOSING "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
-/* The host serves `count` new connections, of which `at_a_time` come together. For each of these connections,
- * the other lane serves `others` requests. Returns how often the host's lane has left the kernel's wait queue
- * and entered it again (lane_spread.c). Each time, epoll stops watching the listener and the shared queue. */
+/* The host serves `count` new connections, in groups of `at_a_time`. For each connection, the other lane
+ * serves `others` requests. Returns how often the host's lane has left the kernel's wait queue and entered it
+ * again (lane_spread.c). Each time, epoll stops watching the listener and the shared queue. */
 static unsigned turns_at_a_time(struct pair *pair, int count, int at_a_time, unsigned others)
 {
     struct client *clients[8];
@@ -101,12 +101,13 @@ static void test_no_turns_are_taken_if_no_other_lane_can_serve(void **state)
 {
     (void)state;
     struct pair pair = new_pair(true);
-    atomic_store(&pair.other->began, 1); /* ms: this lane has been busy with one request for long */
+    atomic_store(&pair.other->began, 1); /* ms; the other lane is busy with a long request */
     assert_int_equal(turns(&pair, 200, 0), 0);
     free_pair(&pair);
 }
 
-/* The other lane has served many requests. Then a new lane replaces it, which has served none. */
+/* The other lane has served many requests. Then a new lane with no served requests replaces the other
+ * lane. */
 static void test_a_new_lane_has_nothing_to_catch_up_with(void **state)
 {
     (void)state;

@@ -74,12 +74,11 @@ static void test_greedy_clients_take_turns(void **state)
     host_free(host);
 }
 
-/* A new client waits for one turn of a greedy client at most, not for one turn of each. */
+/* A new client waits for at most one turn of one greedy client, not for a turn of each greedy client. */
 static void test_a_new_client_comes_before_greedy_ones(void **state)
 {
     (void)state;
-    /* The new client comes when all greedy clients are accepted. Before that, the accepted ones have turns in
-     * between. */
+    /* The new client comes after all greedy clients have been accepted. */
     for (unsigned at = 2 * GREEDY * BB_IN_A_ROW; at < 2 * GREEDY * BB_IN_A_ROW + 40; at++) {
         struct host *host = new_host(AF_UNIX);
         struct client *clients[GREEDY];
@@ -96,7 +95,8 @@ static void test_a_new_client_comes_before_greedy_ones(void **state)
     }
 }
 
-/* Requests of other clients always come to the lane. It still serves a connection that has had its turn. */
+/* Other clients always have a request for the lane. The lane must still serve a connection that waits after
+ * its turn. */
 static struct client *others[2];
 
 #define OTHER(name)                                                                                          \
@@ -130,7 +130,6 @@ static void test_a_connection_that_has_had_its_turn_is_not_forgotten(void **stat
     host_free(host);
 }
 
-/* If no other client waits, the connection has the next turn at once. */
 static void test_a_greedy_client_that_is_alone_is_not_delayed(void **state)
 {
     (void)state;
@@ -154,7 +153,7 @@ static void test_a_wake_up_lasts_until_a_wait(void **state)
     assert_true(would_wait(host));
     bb_lane_wake(host->lane);
     bb_lane_wake(host->lane);
-    host->lane->pick.busy = true; /* so that the lane looks before it returns BB_AGAIN */
+    host->lane->pick.busy = true; /* so that bb_lane_next() polls before it returns BB_AGAIN */
     assert_int_equal(bb_lane_next(host->lane, &request), BB_AGAIN);
     assert_false(would_wait(host));
     assert_int_equal(bb_lane_wait(host->lane), BB_OK);
@@ -201,7 +200,7 @@ static void test_a_signal_ends_the_wait(void **state)
     host_free(host);
 }
 
-/* ---- ends ---- */
+/* ---- the end of a lane ---- */
 
 static void app_large(struct host *host, const struct bb_request *request)
 {
@@ -210,11 +209,11 @@ static void app_large(struct host *host, const struct bb_request *request)
     host_answer(host, 200, body, sizeof body);
 }
 
-/* How a client's connection gets into a state, and how the client sees it end. */
+/* How a client's connection gets into a state, and how the client sees the connection end. */
 struct stage {
     const char *says;
     bool large_answer;
-    int state; /* of the connection, enum bb__conn_state */
+    int state; /* state of the connection, enum bb__conn_state */
     enum client_end end;
 };
 
@@ -282,7 +281,7 @@ static void test_a_lane_is_freed_with_a_request_in_hand(void **state)
         next_request(host);
         host_answer(host, 200, "", 0);
     }
-    assert_non_null(host->lane->set.ready_first); /* after 16 in a row it waits for its turn */
+    assert_non_null(host->lane->set.ready_first); /* after 16 in a row, the connection waits for its turn */
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     next_request(host);
     assert_int_equal(bb_reply_begin(host->lane, 200), BB_OK);
@@ -293,7 +292,7 @@ static void test_a_lane_is_freed_with_a_request_in_hand(void **state)
     host_free(host);
 }
 
-/* A lane may be made again, as the listeners belong to the worker. */
+/* The worker keeps its listeners when a lane is freed. So a new lane can use these listeners. */
 static void test_a_lane_is_made_after_another_was_freed(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* lane_turns_test.c: a lane that always has something to do: it lets other threads of its host have the lock,
- * and sends unsent bytes before it takes another request. */
+/* lane_turns_test.c: a lane that always has work. It lets other threads of its host have the host's lock, and
+ * sends unsent bytes before it serves the next request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 /* ---- the host's lock ---- */
 
-/* Two lanes, and the struct of an I/O thread without its thread. */
+/* Two lanes, and a struct bb__io_thread without a running thread. */
 struct pair {
     struct host *host;
     struct bb_lane *lane, *other;
@@ -92,7 +92,7 @@ static void test_a_lane_gives_way_to_a_lane_with_a_request(void **state)
     begin(&pair);
     assert_false(gives_way_after(&pair, true, 0));
     assert_true(gives_way_after(&pair, true, A_MILLISECOND));
-    /* The lane that was waited for does not have to wait in turn. */
+    /* The lane that has just got the lock does not give way at once. */
     assert_false(bb_lane_gives_way(pair.other, true));
     assert_nothing_to_do(pair.lane);
     end(&pair);

@@ -1,5 +1,5 @@
-/* lane_woken_test.c: a lane was woken, and its host still waits for a lock that another thread has. Idle
- * lanes serve the requests that have come to this lane. Also run under ThreadSanitizer (make tsan). */
+/* lane_woken_test.c: a lane has been woken, but its host still waits for a lock that another thread has. Idle
+ * lanes serve the requests that have come to this lane. `make tsan` runs this test under ThreadSanitizer. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ static enum bb__owner_state state_of(struct bb_lane *lane)
     return bb__owner_state_of(bb__owner_look(&lane->owner));
 }
 
-/* Returns when the lane's thread waits for the host's lock. It waits until unlock(). */
+/* Makes the lane's thread wait for the host's lock until unlock(). Returns when the thread waits. */
 static void lock(struct lanes *lanes, int number)
 {
     atomic_store(&lanes->threads[number].locked, true);
@@ -95,7 +95,7 @@ static void test_a_drain_serves_requests_while_a_lane_waits_for_the_lock(void **
     assert_int_equal(lanes_finish(&lanes), 2 * CONNECTIONS);
 }
 
-/* The host may be unwound before it has the lock. */
+/* The lane's thread may end before it gets the lock, for example because of an exception. */
 static void test_a_lane_is_freed_while_its_host_waits_for_the_lock(void **state)
 {
     (void)state;
@@ -108,7 +108,7 @@ static void test_a_lane_is_freed_while_its_host_waits_for_the_lock(void **state)
         bb_lane_wake(lane);
         assert_int_equal(bb_lane_wait(lane), BB_OK);
         while (state_of(lane) != BB_OWNER_PARKED) sched_yield();
-        if (round == 0) { /* or the lane waits again at once */
+        if (round == 0) { /* in this round the lane waits again before it is freed */
             bb_lane_wake(lane);
             assert_int_equal(bb_lane_wait(lane), BB_OK);
         }

@@ -1,6 +1,5 @@
-/* reply_buffer_test.c: responses that are larger than the client takes at once: how many bytes wait in
- * memory, when the host waits, and that each byte arrives. reply_spool_test.c tests responses that have a
- * file. */
+/* reply_buffer_test.c: responses that are too large for one send. Tests how many bytes stay in memory, when
+ * the host waits, and that each byte arrives. reply_spool_test.c tests responses that go to a file. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -16,11 +15,11 @@
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 #define BUFFER  (256 * 1024)
 
-/* Bytes that one send has at most. */
+/* bytes; one send (a run) has at most this many */
 #define RUN (256 * 1024 + 32 * 1024)
 
-/* Bytes that may be in memory beside response_buffer: a run that has filled it, and a run that there was no
- * file for. */
+/* Bytes that may be in memory in addition to response_buffer: the run that has filled this buffer, and a run
+ * that could not go to a file. */
 #define RUNS (2 * RUN)
 
 static char letter_at(size_t position)
@@ -41,7 +40,7 @@ static struct {
     int ended_as;
     unsigned waits;
     uint64_t most_pending;
-    sem_t held_up; /* the host has had to wait for the first time, or has ended the response */
+    sem_t held_up; /* posted when the host first has to wait, and when the response has ended */
 } answer;
 
 /* Cuts `total` letters into parts of `size` bytes, with an empty part behind each. */
@@ -61,7 +60,8 @@ static void cut_answer(size_t total, size_t size, bool chunked)
     }
 }
 
-/* Drops the bytes that were taken from the front of the parts. An empty part goes with the part before it. */
+/* Removes `taken` bytes from the front of the parts. Also removes the empty parts behind a part that is
+ * removed. */
 static void drop_taken(struct bb_slice **parts, size_t *count, uint64_t taken)
 {
     while (*count > 0 && (*parts)->len <= taken) {
@@ -119,13 +119,13 @@ static struct host *new_host(int family, uint64_t write_timeout)
     return host;
 }
 
-/* ---- a client in a thread of its own, as the host blocks while it waits ---- */
+/* ---- a client in its own thread, because a host that waits blocks its thread ---- */
 
 struct reader {
     struct client *client;
     pthread_t thread;
-    size_t piece; /* bytes of one read */
-    bool late;    /* reads nothing before the host has had to wait */
+    size_t piece; /* bytes per read */
+    bool late;    /* reads nothing until the host has to wait */
 };
 
 static void *read_on(void *argument)
@@ -141,12 +141,12 @@ static void *read_on(void *argument)
         if (bb__buf_append(&client->in, bytes, (size_t)got) != BB_OK) break;
         if (memmem(bytes, (size_t)got, "0\r\n\r\n", 5)) break;
     }
-    shutdown(client->fd, SHUT_WR); /* it has read the response: the connection need not linger */
+    shutdown(client->fd, SHUT_WR); /* the client has read the response, so the connection need not linger */
     free(bytes);
     return NULL;
 }
 
-/* A client that sends a request, and goes on reading while the host serves. */
+/* Sends a request. read_on() reads the response, in a thread of its own. */
 static struct reader start_reader(struct host *host, size_t piece, bool late)
 {
     struct reader reader = {.client = client_new(host), .piece = piece, .late = late};
@@ -222,7 +222,7 @@ static void test_a_slow_reader_gets_each_byte(void **state)
     }
 }
 
-/* The timeout has more ms than poll() takes. */
+/* The timeout in ms does not fit into an int, the type of poll()'s timeout. */
 static void test_a_write_timeout_of_fifty_days_does_not_overflow(void **state)
 {
     (void)state;

@@ -20,7 +20,7 @@ static uint64_t unsent(const struct host *host)
     return atomic_load(&host->worker->spool_budget.unsent);
 }
 
-/* Every other response is written at once, the rest in small parts. */
+/* Every other response is written as one part, the other responses in small parts. */
 static void app_answers(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -58,7 +58,8 @@ static void test_all_responses_share_the_memory(void **state)
     host_free(host);
 }
 
-/* A window of a file for each response would take as much memory again. */
+/* The core must not keep a part of each file in memory, because all parts together would need as much memory
+ * as the responses. */
 static void test_responses_in_files_take_no_memory(void **state)
 {
     (void)state;
@@ -82,8 +83,8 @@ static void test_responses_in_files_take_no_memory(void **state)
     host_free(host);
 }
 
-/* Serves a client that takes `rate` bytes per second. Returns after how many seconds the connection was
- * ended; 60: it was not. */
+/* Serves a client that reads `rate` bytes per second. Returns the second in which the core closes the
+ * connection, or 60 if the core does not close it. */
 static int seconds_at(struct host *host, size_t rate)
 {
     static char bytes[1 << 20];

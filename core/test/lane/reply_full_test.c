@@ -1,5 +1,5 @@
-/* reply_full_test.c: responses that neither memory nor the spool has room for. The lane waits for the client,
- * and no byte is lost or doubled. */
+/* reply_full_test.c: responses that neither memory nor the spool has room for. The lane waits for the client.
+ * No byte may be lost or sent twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static void read_some(void)
     for (unsigned times = soon ? random_below(20) : 0; times > 0 && client_receive(reader); times--) continue;
 }
 
-/* Writes parts of all sizes. The client reads sometimes, and while the host waits for it. */
+/* Writes parts of random sizes. The client reads at random times, and while the host waits. */
 static void app_writes_at_random(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -99,7 +99,7 @@ static void test_a_full_disk_makes_the_lane_wait(void **state)
     }
 }
 
-/* Room that other responses give back ends the wait, whether the client has taken bytes or not. */
+/* The wait ends when other responses free room in the spool, even if the client reads nothing. */
 static void app_waits_for_others(struct host *host, const struct bb_request *request)
 {
     (void)request;

@@ -1,5 +1,5 @@
-/* reply_memory_test.c: responses that there is not enough memory for. A response that the client has begun to
- * read must not look whole. */
+/* reply_memory_test.c: responses when memory runs out. A response that the client has begun to read must not
+ * look whole. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 #define LARGE   (2 << 20)
 
-static unsigned failing; /* the allocation that fails, counted from the head on */
+static unsigned failing; /* the allocation that fails, counted after the head; 1: the first */
 static bool until_close, failed;
 
 /* Writes two parts. The socket does not take all bytes, so the core keeps the rest in memory. */
@@ -36,11 +36,11 @@ static void app_without_memory(struct host *host, const struct bb_request *reque
         return;
     }
     assert_int_equal(code, BB_ENOMEM);
-    assert_int_equal(bb_reply_write(host->lane, NULL, 0, true, &taken), BB_ENOMEM); /* the error stays */
+    assert_int_equal(bb_reply_write(host->lane, NULL, 0, true, &taken), BB_ENOMEM); /* same error again */
     assert_int_equal(bb_reply_end(host->lane), BB_ENOMEM);
 }
 
-/* The length of the body is announced, or the body ends with the connection. */
+/* Tests a body with Content-Length, and a body that ends when the connection is closed. */
 static void test_a_response_that_cannot_be_kept_breaks_off(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* reply_spool_test.c: a response that the client does not take goes to a file, and the lane goes on. Each
- * byte arrives. If the client leaves, the file is freed. */
+/* reply_spool_test.c: if a client does not read its response, the core writes the response to a file, and the
+ * lane serves other clients. Each byte must arrive. If the client closes the connection, the core frees the
+ * file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@
 static bool until_close;
 static struct bb__conn *answered;
 
-/* Responds to a HEAD without a body. */
+/* Writes the whole response without a wait. A HEAD request gets no body. */
 static void app_never_waits(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -78,7 +79,7 @@ static void test_a_response_that_is_not_taken_is_dropped_after_write_timeout(voi
     keep_little(host->lane->set.conns);
     ask_lazily(client);
     pass(host, WRITE_TIMEOUT - 1);
-    take_some(client, answered); /* the client has taken something */
+    take_some(client, answered); /* write_timeout begins again */
     assert_int_equal(host_connections(host), 1);
     assert_true(used(host) > 0);
     assert_dropped_after(host, WRITE_TIMEOUT);
@@ -103,7 +104,7 @@ static void test_a_client_that_leaves_frees_its_file(void **state)
     }
 }
 
-/* A body that ends with the connection must not look whole. */
+/* The body ends when the connection is closed. So only a reset shows that bytes are missing. */
 static void test_a_file_that_cannot_be_read_resets_the_connection(void **state)
 {
     (void)state;
@@ -121,7 +122,7 @@ static void test_a_file_that_cannot_be_read_resets_the_connection(void **state)
     host_free(host);
 }
 
-/* A client that takes all its bytes at once does not keep the lane from other clients. */
+/* One flush sends a limited number of bytes, even if the client reads all of them at once. */
 static void test_a_quick_client_does_not_keep_the_lane_from_others(void **state)
 {
     (void)state;
@@ -143,7 +144,7 @@ static void test_a_quick_client_does_not_keep_the_lane_from_others(void **state)
     host_free(host);
 }
 
-/* Bytes that the client can take while a large part is written do not go to the file. */
+/* While a large part is written, the bytes that the client can take go to the socket, not to the file. */
 static void app_writes_two_parts(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -187,11 +188,11 @@ static void app_has_a_quick_client(struct host *host, const struct bb_request *r
     host_fields(host, 200);
     assert_int_equal(bb_reply_head(host->lane, LARGE), BB_OK);
     fake_wait_client = take_all;
-    host->lane->reply.given += 1LL << 30; /* the client has been quick so far; this machine may be slow */
+    host->lane->reply.given += 1LL << 30; /* as if the client had read 1 GiB; this machine may be slow */
     write_all(host, letters, LARGE);
     assert_int_equal(used(host), 0);
     assert_false(host->lane->reply.spools);
-    host->lane->reply.moments = 2000000; /* if the client had not been that quick: */
+    host->lane->reply.moments = 2000000; /* as if the lane had waited 2 s for the client */
     fake_wait_client = take_one;
     assert_int_equal(bb_reply_wait(host->lane), BB_OK);
     fake_wait_client = NULL;
@@ -201,11 +202,11 @@ static void app_has_a_quick_client(struct host *host, const struct bb_request *r
         take_all();
         assert_int_equal(bb_reply_write(host->lane, NULL, 0, false, &taken), BB_OK);
     }
-    assert_false(host->lane->reply.spools); /* the client may be quick again */
+    assert_false(host->lane->reply.spools); /* all bytes are sent, so the next bytes do not go to a file */
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 
-/* Only the end of the body is left, and memory has more than enough bytes. */
+/* The response has filled the memory. bb_reply_end() adds only the last chunk. */
 static void app_ends_behind(struct host *host, const struct bb_request *request)
 {
     (void)request;

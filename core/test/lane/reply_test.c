@@ -1,4 +1,4 @@
-/* reply_test.c: the reply calls of bontebok.h, with the effect that a client sees. h1_reply_test.c and
+/* reply_test.c: the reply functions of bontebok.h. Tests what a client receives. h1_reply_test.c and
  * h1_framing_test.c test how heads and bodies are encoded. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +56,7 @@ static void end(struct host *host)
 
 static struct client *watcher;
 
-/* The bytes that have come so far end with `tail`. */
+/* Asserts that the bytes received so far end with `tail`. */
 static void assert_has_come(const char *tail)
 {
     while (client_receive(watcher)) continue;
@@ -75,7 +75,7 @@ static void app_in_parts(struct host *host, const struct bb_request *request)
     assert_has_come("\r\n\r\n"); /* a write without a part sends the head */
     put(host, "hello", false);
     assert_has_come("\r\n5\r\nhello\r\n");
-    put(host, "", false); /* does not end the body */
+    put(host, "", false); /* an empty part does not end the body */
     put(host, "world", false);
     assert_has_come("\r\n5\r\nworld\r\n");
     put(host, "", false);
@@ -286,7 +286,7 @@ static void app_aborts(struct host *host, const struct bb_request *request)
     if (abort_after > 1) head(host, BB_LENGTH_UNKNOWN);
     if (abort_after > 2) put(host, "begun", false);
     bb_reply_abort(host->lane);
-    bb_reply_abort(host->lane); /* the second one has no effect */
+    bb_reply_abort(host->lane); /* the second call has no effect */
     assert_int_equal(bb_reply_end(host->lane), BB_EGONE);
 }
 
@@ -301,7 +301,7 @@ static void test_a_response_is_aborted_at_each_step(void **state)
         client_free(client);
         assert_int_equal(host_connections(host), 0);
     }
-    host->app = app_echo; /* nothing of it is left for the next request */
+    host->app = app_echo; /* an aborted response does not change the next response */
     struct client *client = client_new(host);
     client_say(client, REQUEST);
     assert_answer(client, 200, "GET / ");

@@ -1,5 +1,5 @@
-/* reply_time_test.c: how long the host waits for a client that takes nothing, and what counts as progress.
- * The clock is the test's, but the kernel waits in real time. */
+/* reply_time_test.c: how long the host waits for a client that reads nothing, and what counts as progress of
+ * the client. The core's clock is fake, but the kernel waits in real time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static struct host *new_host(int family, uint64_t write_timeout, host_app app)
 {
     struct bb_settings settings = host_settings();
     settings.response_buffer = BUFFER;
-    settings.spool_max = 1; /* a host that is ahead of its client waits */
+    settings.spool_max = 1; /* bytes; so little that the host waits for its client */
     settings.write_timeout = write_timeout;
     struct host *host = host_new(&settings, family);
     host->app = app;
@@ -36,7 +36,7 @@ static void fill_up(struct host *host, size_t len)
     while (!bb__response_spool_is_full(&host->lane->current->response_spool)) {
         int code = bb_reply_write(host->lane, &part, 1, false, &taken);
         if (code == BB_AGAIN && !host->lane->reply.spools)
-            code = bb_reply_wait(host->lane); /* for a moment */
+            code = bb_reply_wait(host->lane); /* waits for at most BB_MOMENT ms */
         assert_true(code >= 0);
     }
 }
@@ -51,7 +51,7 @@ static int write_part(struct host *host, size_t len)
 static struct client *late;
 static bool late_reads;
 
-/* The host's own time does not count for the client: write_timeout begins when there is something to take. */
+/* The time of the application does not count: write_timeout begins when there are bytes to read. */
 static void app_is_late(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -61,7 +61,7 @@ static void app_is_late(struct host *host, const struct bb_request *request)
     fake_clock_advance(1000);
     fill_up(host, LARGEST);
 
-    if (late_reads) { /* write_timeout begins again when the client takes something */
+    if (late_reads) { /* write_timeout begins again when the client reads bytes */
         fake_clock_advance(29);
         while (bb__conn_unsent(host->lane->current) > 0) {
             while (client_receive(late)) bb__buf_clear(&late->in);
@@ -96,14 +96,14 @@ static void begin(struct host *host)
     assert_int_equal(bb_reply_head(host->lane, LARGEST), BB_OK);
 }
 
-/* Leaves the socket no room, even after the client has taken bytes. */
+/* Makes the socket's buffer so small that the socket stays full, even after the client has read bytes. */
 static void shut_room(struct host *host)
 {
     int least = 4096;
     assert_int_equal(setsockopt(host->lane->current->fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof least), 0);
 }
 
-/* The client takes less than makes the socket writable. */
+/* The client reads too few bytes to make the socket writable. */
 static void app_is_read_little_by_little(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -127,7 +127,7 @@ static void app_is_read_little_by_little(struct host *host, const struct bb_requ
     bb_reply_abort(host->lane);
 }
 
-/* Bytes that the application adds are no progress of the client. */
+/* Bytes that the application writes are no progress of the client. */
 static void app_goes_on_writing(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -160,11 +160,11 @@ static void test_only_the_client_makes_progress(void **state)
     }
 }
 
-/* Bytes per second that the client takes while the host waits for it. */
+/* bytes per second that the client reads while the host waits */
 static size_t taken_a_second;
 static unsigned seconds;
 
-/* Waits for bytes to read. False: the kernel has none left for the client. */
+/* Waits until the client can read bytes. Returns false if the kernel has no more bytes for the client. */
 static bool await_bytes(uint64_t since)
 {
     struct pollfd watched = {.fd = late->fd, .events = POLLIN};
@@ -189,7 +189,7 @@ static void take_some(void)
 
 #define RATE 50000
 
-/* A lane that waits serves nobody else. So a byte now and then is not enough. */
+/* A lane that waits serves no other client. So the wait ends if the client reads below min_body_rate. */
 static void app_waits_for_a_slow_client(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -200,7 +200,7 @@ static void app_waits_for_a_slow_client(struct host *host, const struct bb_reque
     int code = bb_reply_wait(host->lane);
     fake_wait_client = NULL;
     assert_int_equal(code, taken_a_second < RATE ? BB_EGONE : BB_OK);
-    if (code != BB_OK) assert_in_range(seconds, 1, 21); /* two looks */
+    if (code != BB_OK) assert_in_range(seconds, 1, 21); /* two intervals of checks */
     bb_reply_abort(host->lane);
 }
 
@@ -222,8 +222,8 @@ static void test_a_client_below_min_body_rate_ends_the_wait(void **state)
     }
 }
 
-/* The kernel reports in steps how much it took. So at the usual min_body_rate the client has as long as
- * without a rate. */
+/* The kernel reports taken bytes in large steps. So with the default min_body_rate, a client that reads
+ * nothing has the whole write_timeout. */
 static void app_waits_for_one_who_pauses(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -248,8 +248,8 @@ static void test_a_client_that_is_a_little_behind_may_pause(void **state)
     host_free(host);
 }
 
-/* A unix socket counts overhead for each small part. The client has not given bytes back if the count
- * grows. */
+/* For a unix socket, the kernel's count of untaken bytes includes overhead for each small part. So this count
+ * may grow while the client reads nothing. The core must not take this for negative progress. */
 static void app_sends_little_parts(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -283,7 +283,7 @@ static void test_no_client_has_taken_less_than_nothing(void **state)
     host_free(host);
 }
 
-/* A worker that drains waits less for a client that takes nothing. */
+/* In a drain, the lane waits only 2 s for a client that reads nothing. */
 static void app_waits_in_a_drain(struct host *host, const struct bb_request *request)
 {
     (void)request;

@@ -1,5 +1,5 @@
-/* response_spool_case.h: large responses for clients that take them late. For the tests of how the core keeps
- * them until then. */
+/* response_spool_case.h: support for tests of unsent responses in memory and in files: large responses, and
+ * clients that read late. */
 #ifndef BB_TEST_SPILL_CASE_H
 #define BB_TEST_SPILL_CASE_H
 
@@ -10,7 +10,7 @@
 #define LARGE         (8 << 20)
 #define WRITE_TIMEOUT 60000
 
-/* Bytes that may be in memory beside response_buffer: one run to the socket. */
+/* Bytes that may be in memory in addition to response_buffer: the bytes of one send. */
 #define RUN (256 * 1024 + 32 * 1024)
 
 static char letters[LARGE];
@@ -37,7 +37,7 @@ static inline uint64_t used(const struct host *host)
     return atomic_load(&host->worker->spool_budget.used);
 }
 
-/* Writes all bytes. Once the response goes to the spool, the lane must not wait. */
+/* Writes all bytes. If the response goes to the spool, the lane must not wait. */
 static inline void write_all(struct host *host, const char *bytes, size_t len)
 {
     uint64_t taken;
@@ -49,7 +49,7 @@ static inline void write_all(struct host *host, const char *bytes, size_t len)
     }
 }
 
-/* Sends a request and lets the host serve it. The client takes nothing of the response. */
+/* Sends a request and lets the host serve it. The client reads nothing of the response. */
 static inline void ask_lazily(struct client *client)
 {
     struct host *host = client->host;
@@ -66,14 +66,14 @@ static inline struct client *lazy_client(struct host *host)
     return client;
 }
 
-/* TCP gives a client that reads more and more room, but not this one. */
+/* Keeps the client's receive buffer small. Otherwise TCP makes it larger while the client reads. */
 static inline void leave_little_room(struct client *client)
 {
     int little = 64 * 1024;
     assert_int_equal(setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little), 0);
 }
 
-/* The kernel has no room for a whole response either. */
+/* Makes the server's send buffer too small for a whole response. */
 static inline void keep_little(const struct bb__conn *conn)
 {
     int little = 64 * 1024;

@@ -1,6 +1,6 @@
-/* log_escape_test.c: the escaping of logged values. The code looks at 8 bytes at a time. Each byte, at each
- * place of a value, is compared with rules that look at one byte at a time. A value that is too long is cut
- * between escapes. */
+/* log_escape_test.c: the escaping of logged values. The code under test scans 8 bytes at once. The test
+ * compares the result with rules for single bytes, for each byte at each place of a value. A value that is
+ * too long is cut between two escapes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ typedef char *(*escape)(char *to, size_t *spare, struct bb_slice bytes);
 
 static struct guard guard;
 
-/* NUL-terminated. *spare: bytes of room, before and after. */
+/* Returns the escaped value as a string. *spare: free bytes before the call, then free bytes after it. */
 static const char *escaped(escape how, const char *bytes, size_t len, size_t *spare)
 {
     static char text[6 * LONGEST + 4];
@@ -88,7 +88,7 @@ static void test_a_long_value_is_cut_between_escapes(void **state)
     }
 }
 
-/* RFC 3629 3 and 4. */
+/* RFC 3629 3 and 4 define valid UTF-8. */
 static void test_json_keeps_valid_utf8_only(void **state)
 {
     (void)state;

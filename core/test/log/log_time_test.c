@@ -1,5 +1,5 @@
-/* log_time_test.c: the times in log lines, in time zones that no country uses: offsets of half hours,
- * daylight saving time, a clock that is set back. */
+/* log_time_test.c: the times in log lines: offsets with minutes, daylight saving time, and a clock that is
+ * set back. No country uses the time zones of this test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

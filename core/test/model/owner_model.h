@@ -1,11 +1,12 @@
-/* owner_model.h: one state of lanes, their I/O thread, a lane elsewhere (of another process) and clients:
- * what lane.c, lane_turn.c, io_thread.c and io_work.c do with a set and its owner. The steps on the owner
- * word are the code of set_owner.h. For owner_model_test.c. owner_model_steps.h and its includes have the
- * steps. owner_search.h goes through all states.
+/* owner_model.h: a model of a worker's lanes, their I/O thread, one lane of another process ("the lane
+ * elsewhere") and clients. It models what lane.c, lane_turn.c, io_thread.c and io_work.c do with a connection
+ * set and its owner word. The steps on the owner word run the real code of set_owner.h. owner_model_steps.h
+ * has the steps, owner_search.h tries all of them, and owner_model_test.c runs the search.
  *
- * choose() models chance: how long a request takes, which of several events a lane looks at first, which lane
- * a message wakes. The next request of an `endless` connection ends only when nothing else is left to do. So
- * a request that needs that lane would wait for ever. */
+ * choose() models chance: how long a request takes, which event a lane handles first, which lane a message
+ * wakes. The next request of an `endless` connection ends only when all other requests are served. If another
+ * request needs the lane of the endless request, the search finds that it waits for ever.
+ */
 #ifndef BB_TEST_OWN_MODEL_H
 #define BB_TEST_OWN_MODEL_H
 
@@ -17,53 +18,54 @@
 #define LANES_MAX   2
 #define CONNS_MAX   4
 #define RELAY_MAX   4
-#define RELAY_CONNS 1 /* connections that fit, beside nudges */
+#define RELAY_CONNS 1 /* connections that fit into the shared queue, in addition to nudges */
 #define WORD        0xFF
 #define NOBODY      0xFF
 #define NUMBER_ONE  (1U << BB_OWNER_STATE_BITS)
 
+/* The search must find a fault if one of these mistakes is built into the model. */
 enum mistake {
     NO_MISTAKE,
-    NO_SECOND_LOOK,   /* the I/O thread announces that it sleeps, and does not look again */
-    HELD_UNANNOUNCED, /* the I/O thread does not announce it while it has parked a set */
-    RELAXED_BEGIN,    /* others see BUSY later than the lane's next action */
-    BATCH_KEPT,       /* the lane goes on with events that it found before its set was taken */
-    CURRENT_LEFT,     /* the lane's current connection stays in the set that is taken */
-    TAKE_BY_STORE,    /* the I/O thread takes the set whatever the word is by now */
+    NO_SECOND_LOOK,   /* the I/O thread announces its sleep, but does not check the lanes again */
+    HELD_UNANNOUNCED, /* the I/O thread does not announce its sleep while it has parked a set */
+    RELAXED_BEGIN,    /* other threads see BUSY only after the lane's next action */
+    BATCH_KEPT,       /* the lane handles events from before the I/O thread took its set */
+    CURRENT_LEFT,     /* the lane's current connection stays in the set that the I/O thread takes */
+    TAKE_BY_STORE,    /* the I/O thread takes the set by a store, even if the owner word has changed */
     HOLD_BY_STORE,
-    NO_NUDGE,           /* the lane has consumed a wake-up, which is lost as its sources leave the set */
-    NO_WAKE,            /* the set is given back, but the lane that waits for it is not woken */
-    EVENTS_LEFT,        /* the I/O thread sleeps with events left that are reported only once */
-    LATE_LIMIT,         /* the I/O thread applies the timeout to a request whose lane is back */
-    CUT_WITHOUT_STEP,   /* the I/O thread cuts a response without a step on the response state */
-    END_WITHOUT_STEP,   /* the lane sends the end of a response without a step on the response state */
-    DEAF_TO_WORDS,      /* a lane that takes a nudge looks only at what its set has reported */
-    ANSWER_BY_STORE,    /* the I/O thread responds by a store, whatever the lane does by then */
-    ALONE_AND_UNTIMED,  /* a lane with one connection does not leave its set, although its requests have a
-                           timeout */
-    ALONE_BY_STORE,     /* a lane that is ALONE takes its set back whatever the I/O thread has done with it */
-    WITHDRAWN_UNTOLD,   /* lanes that pause accepting do not pass on the wake-ups of their sources */
-    WORD_KEPT,          /* a lane takes a nudge while accepting is paused, and does not pass it on */
+    NO_NUDGE,         /* no nudge is sent when a lane's sources leave its set, so a wake-up is lost */
+    NO_WAKE,          /* the I/O thread gives the set back, but does not wake the waiting lane */
+    EVENTS_LEFT,      /* the I/O thread sleeps before it has handled all events that are reported only once */
+    LATE_LIMIT,       /* the I/O thread applies the timeout although the lane already waits for its set */
+    CUT_WITHOUT_STEP, /* the I/O thread cuts a response without changing the response state */
+    END_WITHOUT_STEP, /* the lane sends the end of a response without checking the response state */
+    DEAF_TO_WORDS,    /* a lane that receives a nudge does not check the listener and the shared queue */
+    ANSWER_BY_STORE,  /* the I/O thread responds by a store, although the lane may respond, too */
+    ALONE_AND_UNTIMED, /* a lane with one connection keeps its set, although its requests have a timeout */
+    ALONE_BY_STORE,    /* a lane that is ALONE takes its set back by a store, even if the I/O thread has it */
+    WITHDRAWN_UNTOLD,  /* no nudge is sent when lanes pause accepting */
+    WORD_KEPT,         /* a lane receives a nudge while accepting is paused, and sends no other nudge */
     WITHDRAWN_FOR_GOOD, /* accepting stays paused when no lane is busy any more */
-    FORGOTTEN_DEAD,     /* the wake-up of a lane that was killed is lost */
+    FORGOTTEN_DEAD,     /* no nudge is sent when a lane was killed */
     WOKEN_UNMARKED,     /* a woken lane keeps its set while its host waits for the lock */
-    WOKEN_UNTOLD,       /* a woken lane leaves its set, and the I/O thread sleeps on */
-    WOKEN_WITHOUT_STEP, /* a woken lane goes on as if nobody could have taken its set */
-    DRAINED_AT_ONCE,    /* a lane that drains ends while another lane may still pass something on */
-    DRAINED_UNLOOKED,   /* a lane that drains ends without a look into the shared queue */
-    DRAINED_LOOKED,     /* a lane looks there before it sees that the other lanes are done */
-    DRAINED_UNSHOWN,    /* a lane does not show that it is done */
-    DRAINED_TOO_EARLY,  /* the I/O thread shows a lane as done that has connections */
-    DRAINED_KEPT        /* the I/O thread does not pass on connections in a drain */
+    WOKEN_UNTOLD,       /* a woken lane hands over its set, but does not wake the I/O thread */
+    WOKEN_WITHOUT_STEP, /* a woken lane does not check whether the I/O thread has taken its set */
+    DRAINED_AT_ONCE,    /* a draining lane ends while another lane may still send a connection */
+    DRAINED_UNLOOKED,   /* a draining lane ends without checking the shared queue */
+    DRAINED_LOOKED,  /* a draining lane checks the shared queue before the other lanes are done, not after */
+    DRAINED_UNSHOWN, /* a lane does not show that it is done */
+    DRAINED_TOO_EARLY, /* the I/O thread shows a lane as done although the lane has connections */
+    DRAINED_KEPT       /* in a drain, the I/O thread puts no connections into the shared queue */
 };
 
-enum place { NEW, QUEUED, IN_SET, READY, IN_RELAY, CURRENT, ELSEWHERE, CLOSED }; /* QUEUED: to be accepted */
+/* QUEUED: in the accept queue; IN_RELAY: in the shared queue. */
+enum place { NEW, QUEUED, IN_SET, READY, IN_RELAY, CURRENT, ELSEWHERE, CLOSED };
 
 struct conn {
-    uint8_t place, lane;             /* lane: whose, if IN_SET, READY or CURRENT */
-    uint8_t registered;              /* in the epoll set of that lane */
+    uint8_t place, lane;             /* lane: its lane, if IN_SET, READY or CURRENT */
+    uint8_t registered;              /* in the epoll set of `lane` */
     uint8_t unsent, pending, served; /* requests: not sent yet, in the socket, answered */
-    uint8_t endless;                 /* the next request that is served does not end by itself */
+    uint8_t endless;                 /* the next request does not end by itself */
 };
 
 enum lane_at {
@@ -91,17 +93,17 @@ enum lane_at {
 
 struct lane {
     uint8_t at, current;
-    uint8_t batch;   /* what the last look found: a bit for each connection and source */
-    uint8_t sources; /* sources that are in its set */
-    uint8_t told;    /* sources whose event has reached the set */
-    uint8_t queued;  /* its set is in the I/O thread's epoll set */
-    uint8_t edge;    /* which has an event of it */
+    uint8_t batch;   /* events of the last poll: a bit for each connection and source */
+    uint8_t sources; /* bits of the sources in the lane's set */
+    uint8_t told;    /* bits of the sources with an event in the lane's set */
+    uint8_t queued;  /* the I/O thread's epoll set has the lane's set */
+    uint8_t edge;    /* the I/O thread's epoll set has an event of the lane's set */
     uint8_t woken;
     uint8_t response; /* enum bb__response_state */
     uint8_t overdue;  /* the I/O thread has seen that the request is past its timeout */
-    uint8_t answers;  /* responses that the client has got to the current request */
+    uint8_t answers;  /* responses to the current request that the client has got */
     uint8_t is_cut;
-    unsigned stored; /* its store to the word that nobody sees yet; 0: none */
+    unsigned stored; /* a store to the owner word that other threads do not see yet; 0: none */
 };
 
 enum source { RELAY = 1U << CONNS_MAX, LISTENER = RELAY << 1, SOURCES = RELAY | LISTENER };
@@ -149,23 +151,23 @@ _Static_assert(sizeof(struct state) == LANES_MAX * (sizeof(struct bb__owner) + s
                                            8,
                "states are compared as bytes");
 
-/* The lock of the lanes' host. FREE: no other thread takes it; SHARED: other threads have it for a while;
- * HELD: they have it until nothing else is left to do. */
+/* The lock of the lanes' host. LOCK_FREE: no other thread uses it. LOCK_SHARED: other threads have it for
+ * some time. LOCK_HELD: another thread has it until all requests are served. */
 enum lock { LOCK_FREE, LOCK_SHARED, LOCK_HELD };
 
 struct model {
     unsigned lanes, conns;
     bool limited; /* requests have a timeout */
-    bool watched; /* the I/O thread looks from time to time, also at a lane that is ALONE */
+    bool watched; /* the I/O thread checks all lanes from time to time, also a lane that is ALONE */
     enum lock lock;
-    bool withdraws; /* the worker pauses accepting for a lane elsewhere that is idle */
+    bool withdraws; /* the worker pauses accepting, because the lane elsewhere is idle */
     bool drains;    /* the worker drains at some time; there is no lane elsewhere */
     enum mistake mistake;
     const char *violation;  /* the rule that a step has broken; NULL: none */
     unsigned left, options; /* for choose() */
 };
 
-/* Returns a number below `count`. The search tries all numbers, one after the other: see owner_search.h. */
+/* Returns a number below `count`. The search tries each number: see owner_search.h. */
 static inline unsigned choose(struct model *model, unsigned count)
 {
     unsigned choice = model->left % count;
@@ -181,7 +183,7 @@ static inline bool is_in_set(const struct conn *conn, unsigned lane)
     return conn->lane == lane && (conn->place == IN_SET || conn->place == READY);
 }
 
-/* The connections that a look at a lane's set finds. */
+/* The connections with an event in a lane's set. */
 static inline uint8_t events_of(const struct model *model, const struct state *state, unsigned lane)
 {
     uint8_t events = 0;
@@ -210,7 +212,7 @@ static inline bool rests(const struct conn *conn)
            (conn->place == IN_SET || conn->place == ELSEWHERE || conn->place == CLOSED);
 }
 
-/* All requests are served, except those behind an endless request: they have to wait for it. */
+/* All requests are served, except an endless request and the requests behind it. */
 static inline bool rest_is_served(const struct model *model, const struct state *state)
 {
     for (unsigned i = 0; i < model->conns; i++) {
@@ -220,8 +222,8 @@ static inline bool rest_is_served(const struct model *model, const struct state 
     return true;
 }
 
-/* All clients have their responses, and every lane waits for more, also for new connections. In a drain all
- * lanes have ended. */
+/* All clients have their responses, all lanes sleep, and accepting is not paused. In a drain all lanes have
+ * ended. */
 static inline bool is_done(const struct model *model, const struct state *state)
 {
     for (unsigned i = 0; i < model->conns; i++)
@@ -231,13 +233,13 @@ static inline bool is_done(const struct model *model, const struct state *state)
     return !state->accept_paused;
 }
 
-/* The lane waits for the set that the I/O thread has taken. */
+/* Whether the lane waits for its set, which the I/O thread has. */
 static inline bool is_wanted(struct state *state)
 {
     return bb__owner_state_of(bb__owner_look(&state->owner[state->io.lane])) == BB_OWNER_RECLAIMED;
 }
 
-/* A client that finds its connection closed sends nothing more on it. */
+/* The client sends no more requests on a closed connection. */
 static inline void close_conn(struct conn *conn)
 {
     conn->place = CLOSED;
@@ -272,8 +274,8 @@ static inline bool elsewhere_sleeps(const struct model *model, const struct stat
            asked_elsewhere(model, state) == NOBODY;
 }
 
-/* An event of a source wakes one lane that sleeps, and the sets of the other lanes may not get it. If no lane
- * sleeps, all sets get it (EPOLLEXCLUSIVE). */
+/* An event of a source wakes one sleeping lane (EPOLLEXCLUSIVE), and the sets of the other lanes do not get
+ * the event. If no lane sleeps, all sets get the event. */
 static inline void tell(struct model *model, struct state *state, enum source source)
 {
     unsigned sleepers[LANES_MAX + 1], count = 0;
@@ -325,8 +327,8 @@ static inline uint8_t shared_queue_take(struct state *state)
     return message;
 }
 
-/* The queue has one nudge at most. A lane that is told of a second nudge may find the queue empty, which is
- * worse than reality. */
+/* The model's queue has at most one nudge. A second nudge wakes a lane, but the lane may find the queue
+ * empty. This is worse than reality. */
 static inline void send_word(struct model *model, struct state *state)
 {
     for (unsigned i = 0; i < state->shared_queue_len; i++) {
@@ -337,14 +339,14 @@ static inline void send_word(struct model *model, struct state *state)
     shared_queue_send(model, state, WORD);
 }
 
-/* If a source is ready, a lane that sleeps is to look. */
+/* Wakes a sleeping lane if a source is ready. */
 static inline void nudge(struct model *model, struct state *state)
 {
     if (look_anew(model, state) != 0) send_word(model, state);
 }
 
-/* Puts a connection into the shared queue, for any lane. False: the queue has no room, and the connection is
- * READY. */
+/* Puts a connection into the shared queue, for any lane. If the queue has no room, returns false, and the
+ * connection is READY. */
 static inline bool pass(struct model *model, struct state *state, unsigned conn)
 {
     bool room = shared_queue_has_room(state, (uint8_t)conn);

@@ -1,6 +1,6 @@
-/* owner_model_answer.h: whether the lane or the I/O thread answers a request with a timeout, in
- * owner_model.h's state. The core's own functions decide, on a lane and an I/O thread that are set up for
- * them. For owner_model_lane.h and owner_model_io.h. */
+/* owner_model_answer.h: decides in owner_model.h's state whether the lane or the I/O thread responds to a
+ * request with a timeout. Calls the core's functions bb__lane_may_send() and bb__io_limit(), with a lane and
+ * an I/O thread set up for these calls. Used by owner_model_lane.h and owner_model_io.h. */
 #ifndef BB_TEST_OWN_MODEL_ANSWER_H
 #define BB_TEST_OWN_MODEL_ANSWER_H
 
@@ -14,7 +14,7 @@ static struct {
     struct bb__conn conn;
 } stage;
 
-/* Sets up a lane whose request is past its timeout. */
+/* Sets up a lane with a request that is past its timeout. */
 static inline struct bb_lane *on_stage(const struct model *model, const struct lane *lane)
 {
     stage.worker.settings.request_timeout = model->limited;
@@ -55,7 +55,7 @@ static inline void finish(const struct model *model, struct lane *lane)
     lane->at = L_ENDS;
 }
 
-/* The I/O thread, which has the lane's set, looks whether the request is past its timeout. */
+/* The I/O thread has the lane's set, and checks whether the request is past its timeout. */
 static inline void limit(struct model *model, struct state *state)
 {
     struct lane *lane = &state->lanes[state->io.lane];

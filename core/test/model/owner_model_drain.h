@@ -1,11 +1,11 @@
 /* owner_model_drain.h: what the lanes of owner_model.h do when their worker drains, as in lane_drain.c. A
- * lane that has nothing left stands by until the other lane is done. */
+ * lane without connections stands by until the other lane is done. */
 #ifndef BB_TEST_OWN_MODEL_DRAIN_H
 #define BB_TEST_OWN_MODEL_DRAIN_H
 
 #include "owner_model.h"
 
-/* The order to drain may come at any moment. */
+/* The drain may begin at any moment. */
 static inline bool order_step(const struct model *model, struct state *state)
 {
     if (!model->drains || state->draining) return false;
@@ -52,7 +52,7 @@ static inline void leave_or_stand_by(const struct model *model, struct state *st
     show(state, lane, true); /* its slot is free */
 }
 
-/* Whether the I/O thread keeps what it should pass on (DRAINED_KEPT). */
+/* Whether the I/O thread keeps connections that it should put into the shared queue (DRAINED_KEPT). */
 static inline bool keeps(const struct model *model, const struct state *state)
 {
     return state->draining && model->mistake == DRAINED_KEPT;

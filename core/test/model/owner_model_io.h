@@ -1,5 +1,6 @@
-/* owner_model_io.h: the steps of owner_model.h's I/O thread, as in io_thread.c and io_work.c. One step is one
- * action that others can see, or several actions of which others see only the last. */
+/* owner_model_io.h: the steps of owner_model.h's I/O thread, as in io_thread.c and io_work.c. A step has one
+ * action that other threads can see. Actions that other threads cannot see may come before this action in the
+ * same step. */
 #ifndef BB_TEST_OWN_MODEL_PORTER_H
 #define BB_TEST_OWN_MODEL_PORTER_H
 
@@ -118,9 +119,10 @@ static inline void tell_lane(const struct model *model, struct state *state)
     look_on(model, &state->io);
 }
 
-/* ---- the I/O thread, between two looks ---- */
+/* ---- the I/O thread, between two rounds ---- */
 
-/* Whether the I/O thread has parked the lane's set and has something to try again. */
+/* Whether the I/O thread has parked the lane's set, and must check a timeout or try again to send a
+ * connection. */
 static inline bool has_to_try(const struct model *model, struct state *state, unsigned lane)
 {
     const struct lane *it = &state->lanes[lane];
@@ -136,7 +138,7 @@ static inline bool holds_any(const struct model *model, struct state *state)
     return false;
 }
 
-/* For a tick, or until something happens. */
+/* The I/O thread rests for a tick, or sleeps until an event. */
 static inline void rest(struct model *model, struct state *state)
 {
     struct io *io = &state->io;
@@ -187,7 +189,7 @@ static inline void clear_kick(struct io *io)
     io->at = P_LOOKS;
 }
 
-/* False: the I/O thread waits. */
+/* Returns false if the I/O thread waits. */
 static inline bool io_thread_step(struct model *model, struct state *state)
 {
     struct io *io = &state->io;

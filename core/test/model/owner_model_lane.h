@@ -1,6 +1,6 @@
-/* owner_model_lane.h: the steps of a lane of owner_model.h, as in lane.c and lane_turn.c. Only connections in
- * a set matter. One step is one action that others can see, or several actions of which others see only the
- * last. */
+/* owner_model_lane.h: the steps of a lane of owner_model.h, as in lane.c and lane_turn.c. A step has one
+ * action that other threads can see. Actions that other threads cannot see may come before this action in the
+ * same step. */
 #ifndef BB_TEST_OWN_MODEL_LANE_H
 #define BB_TEST_OWN_MODEL_LANE_H
 
@@ -73,7 +73,7 @@ static inline void take_event(struct model *model, struct state *state, unsigned
         take_conn(model, state, lane, first_of(left));
 }
 
-/* The lane has no request and no event. An idle connection is closed when its timeout is over. */
+/* The lane has no request and no event. An idle connection may reach its timeout and be closed. */
 static inline void drain(struct model *model, struct state *state, unsigned lane)
 {
     unsigned idle = first_in_set(model, state, lane);
@@ -185,7 +185,7 @@ static inline void notice(struct state *state, unsigned lane)
 
 static inline void kick(struct state *state, unsigned lane)
 {
-    (void)store_becomes_seen(state, lane); /* an exchange */
+    (void)store_becomes_seen(state, lane); /* an atomic exchange */
     state->lanes[lane].at = state->io.asleep ? L_RAISES : after_notice(&state->lanes[lane]);
     state->io.asleep = false;
 }
@@ -256,15 +256,15 @@ static inline void answered(struct model *model, struct state *state, unsigned l
     it->current = NOBODY;
 }
 
-/* An endless request ends when nothing else is left to do. If it has a timeout, the I/O thread has applied
- * that before. */
+/* An endless request ends after all other requests are served. If requests have a timeout, the I/O thread
+ * must have noticed that the endless request is past it. */
 static inline bool may_end(const struct model *model, const struct state *state, const struct lane *lane)
 {
     if (!state->conns[lane->current].endless) return true;
     return rest_is_served(model, state) && (!model->limited || lane->overdue);
 }
 
-/* The lane has left its set. */
+/* The lane has left its set, and wakes the I/O thread if that thread sleeps. */
 static inline void tell_io_thread(struct state *state, unsigned lane)
 {
     uint8_t at = state->lanes[lane].at;
@@ -276,7 +276,7 @@ static inline void tell_io_thread(struct state *state, unsigned lane)
         raise_kick(state, lane);
 }
 
-/* The lane has nothing left. */
+/* The lane drains and has no connections left. */
 static inline void end_of_drain(const struct model *model, struct state *state, unsigned lane)
 {
     struct lane *it = &state->lanes[lane];
@@ -290,7 +290,7 @@ static inline void end_of_drain(const struct model *model, struct state *state, 
     }
 }
 
-/* False: the lane waits. */
+/* Returns false if the lane waits. */
 static inline bool lane_step(struct model *model, struct state *state, unsigned lane)
 {
     struct lane *it = &state->lanes[lane];

@@ -1,6 +1,6 @@
-/* owner_model_siblings.h: what the worker of owner_model.h leaves to the lane elsewhere while one of the
- * worker's lanes is busy, and what happens when the lane elsewhere is killed: lane_aside.c, lane_share.c,
- * scoreboard.c. */
+/* owner_model_siblings.h: what the worker of owner_model.h leaves to the lane elsewhere (of another process)
+ * while one of the worker's lanes is busy. Also models the death of the lane elsewhere. Follows lane_aside.c,
+ * lane_share.c and scoreboard.c. */
 #ifndef BB_TEST_OWN_MODEL_SIBLINGS_H
 #define BB_TEST_OWN_MODEL_SIBLINGS_H
 
@@ -32,8 +32,8 @@ static inline void come_back(const struct model *model, struct state *state)
     }
 }
 
-/* Called after a look at all lanes. In the model the lane elsewhere stays idle as long as a lane of the
- * worker is busy. */
+/* Called after the I/O thread has checked all lanes. In the model the lane elsewhere counts as idle while a
+ * lane of the worker is busy. */
 static inline void pause(struct model *model, struct state *state)
 {
     bool busy = false;
@@ -43,11 +43,11 @@ static inline void pause(struct model *model, struct state *state)
     state->io.at = P_RESTS;
     if (!busy) return;
     for (unsigned lane = 0; lane < model->lanes; lane++) state->lanes[lane].edge = false;
-    state->io.at = P_LOOKS; /* the I/O thread looks again after a tick */
+    state->io.at = P_LOOKS; /* the I/O thread checks the lanes again after a tick */
 }
 
-/* While accepting is paused, a lane passes on the requests that come to its set. False: there is no room for
- * one, or the event is of something else. */
+/* While accepting is paused, a lane puts connections with new requests into the shared queue. Returns false
+ * if the queue has no room, or if no connection has an event. */
 static inline bool hand_on(struct model *model, struct state *state, unsigned lane)
 {
     uint8_t events = events_of(model, state, lane);
@@ -68,7 +68,7 @@ static inline void die(const struct model *model, struct state *state)
         if (state->conns[i].place == ELSEWHERE) close_conn(&state->conns[i]);
 }
 
-/* The lane elsewhere may be killed at any moment. The process that waits for it finds out later. */
+/* The lane elsewhere may be killed at any moment. The parent process notices the death in a later step. */
 static inline bool death_step(struct model *model, struct state *state)
 {
     if (state->elsewhere_life == MORTAL) {

@@ -1,4 +1,4 @@
-/* owner_model_steps.h: which step may happen next in owner_model.h's state. For owner_search.h. */
+/* owner_model_steps.h: the next step of each actor in owner_model.h's state. Used by owner_search.h. */
 #ifndef BB_TEST_OWN_MODEL_STEPS_H
 #define BB_TEST_OWN_MODEL_STEPS_H
 
@@ -53,8 +53,8 @@ static inline bool client_step(struct model *model, struct state *state, unsigne
     return true;
 }
 
-/* `who` is a lane, a lane's delayed store, the I/O thread, the lane elsewhere, its end, the order to drain,
- * or a client. False: there is no such step now. */
+/* who: the actor: a lane, a lane's delayed store, the I/O thread, the lane elsewhere, its death, the begin of
+ * the drain, or a client. Returns false if this actor cannot do a step now. */
 static inline bool step(struct model *model, struct state *state, unsigned who)
 {
     unsigned lanes = model->lanes;

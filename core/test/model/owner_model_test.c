@@ -1,10 +1,12 @@
-/* owner_model_test.c: goes through all interleavings of lanes, their I/O thread, a lane elsewhere and
- * clients. None has a fault, and the search finds each mistake that one could make. owner_model.h describes
- * the model. The steps on the owner word are the code of set_owner.h and set_owner.c.
+/* owner_model_test.c: tries all interleavings of lanes, their I/O thread, a lane elsewhere (of another
+ * process) and clients. No interleaving may have a fault. If a mistake (enum mistake) is built into the
+ * model, the search must find a fault. owner_model.h describes the model. The steps on the owner word are the
+ * code of set_owner.h and set_owner.c.
  *
- * Not modelled: timeouts of connections except in a drain, a drain beside other processes, a lane that steps
+ * Not modelled: timeouts of connections outside a drain, a drain beside other processes, a lane that steps
  * aside, more than one lane elsewhere, and memory that is weaker than that of x86, except for the lane's
- * first step. */
+ * first step.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,13 +17,13 @@
 #include "owner_search.h"
 
 struct size {
-    unsigned lanes, conns, new; /* new: conns that are not connected yet */
-    uint8_t requests;           /* of each client */
-    unsigned endless;           /* conns whose first request does not end by itself */
+    unsigned lanes, conns, new; /* new: connections that are not connected yet */
+    uint8_t requests;           /* requests per client */
+    unsigned endless;           /* number of connections with a first request that does not end by itself */
     bool limited;               /* requests have a timeout */
-    bool watched;               /* the I/O thread looks from time to time */
+    bool watched;               /* the I/O thread checks the lanes from time to time */
     enum lock lock;
-    bool withdraws; /* accepting is paused for a lane elsewhere */
+    bool withdraws; /* the worker pauses accepting, because the lane elsewhere is idle */
     bool mortal;    /* the lane elsewhere is killed at some time */
     bool drains;    /* the worker drains at some time */
     bool gathered;  /* the first lane has all connections */
@@ -55,7 +57,7 @@ static const struct size
     killed_and_one_new = {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .endless = 1, .mortal = true},
     two_lanes_and_one_new = {.lanes = 2, .conns = 3, .new = 1, .requests = 1, .endless = 2};
 
-/* Returns the fault; NULL: none. *states: how many states there are. */
+/* Returns the fault, or NULL. *states: the number of states found. */
 static const char *find_fault(const struct size *size, enum mistake mistake, unsigned *states)
 {
     struct search search = {

@@ -1,6 +1,6 @@
 /* owner_search.h: goes through all states that owner_model.h can reach, breadth first, and reports the first
- * fault. A fault is a set with two owners, a request that is lost or served twice, or a state without a way
- * to the end, as someone is stuck or all go round in circles. For owner_model_test.c. */
+ * fault. A fault is a set with two owners, a request that is lost or served twice, or a state from which the
+ * end cannot be reached (threads are stuck or go round in circles). Used by owner_model_test.c. */
 #ifndef BB_TEST_OWN_SEARCH_H
 #define BB_TEST_OWN_SEARCH_H
 
@@ -13,14 +13,14 @@
 
 struct search {
     struct model model;
-    uint8_t requests; /* of each client */
+    uint8_t requests; /* requests per client */
     bool mortal;      /* the lane elsewhere may be killed */
     bool gathered;    /* the first lane has all connections */
     struct state *states;
     unsigned count;
-    uint32_t *slots;      /* by hash: the number of a state, from 1 on; 0: free */
-    uint32_t *nexts;      /* the states after each state, one list behind the other */
-    unsigned *first_next; /* for each state, where its list begins; then the end */
+    uint32_t *slots;      /* hash table: the number of a state plus 1; 0: free */
+    uint32_t *nexts;      /* the next states of each state, one list behind the other */
+    unsigned *first_next; /* for each state, its list's index in `nexts`; the last entry: the end */
     size_t next_count, next_room;
     const char *fault; /* NULL: none */
     unsigned faulty;   /* the state before the fault */
@@ -28,7 +28,8 @@ struct search {
 
 /* ---- one state ---- */
 
-/* Only the equality of request numbers matters. The last number becomes 1, all others 0. */
+/* The model only compares request numbers. So the lane's current number becomes 1, and all other numbers
+ * become 0. */
 static inline unsigned renumber(unsigned word, unsigned last)
 {
     return bb__owner_with_state(word >> BB_OWNER_STATE_BITS == last ? NUMBER_ONE : 0,
@@ -100,7 +101,7 @@ static inline uint64_t hash_of(const struct state *state)
     return hash;
 }
 
-/* Returns the state's number. A new state is added. */
+/* Returns the state's number. Adds the state if it is new. */
 static inline unsigned find(struct search *search, const struct state *state)
 {
     uint64_t slot = hash_of(state) % SLOTS;
@@ -124,7 +125,7 @@ static inline void add_next(struct search *search, unsigned number)
     search->nexts[search->next_count++] = number;
 }
 
-/* Takes all steps that may happen next in a state. */
+/* Tries all steps that are possible in a state. */
 static inline void expand(struct search *search, unsigned number)
 {
     struct model *model = &search->model;
@@ -143,8 +144,8 @@ static inline void expand(struct search *search, unsigned number)
     }
 }
 
-/* Finds a state without a way to the end. The loop goes downwards, as the next states mostly have higher
- * numbers. */
+/* Finds a state from which the end cannot be reached. The loop starts at the highest number, because the next
+ * states mostly have higher numbers. */
 static inline void find_stuck(struct search *search)
 {
     bool *ends = calloc(search->count, sizeof *ends), more = true;
@@ -185,7 +186,7 @@ static inline struct state first_state(const struct search *search, unsigned end
     return state;
 }
 
-/* Searches. The caller frees the result with search_free(). */
+/* Runs the search. The caller frees the result with search_free(). */
 static inline void search_all(struct search *search, unsigned endless, unsigned new)
 {
     search->states = malloc(STATES_MAX * sizeof *search->states);

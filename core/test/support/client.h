@@ -1,6 +1,6 @@
-/* client.h: a client of host.h's host. It sends bytes, reads responses as RFC 9112 6.3 says, and lets the
- * host serve whenever the client has to wait. It fails the test after WAIT_LIMIT. A test that passes never
- * waits that long. Not for hosts with threads: lanes.h has clients for those. */
+/* client.h: a client for the host of host.h. It sends bytes and reads responses as RFC 9112 6.3 says. While
+ * the client waits, the host serves. After WAIT_LIMIT the test fails; a test that passes never waits that
+ * long. lanes.h has clients for hosts with threads. */
 #ifndef BB_TEST_CLIENT_H
 #define BB_TEST_CLIENT_H
 
@@ -19,7 +19,7 @@ enum client_end { CLIENT_OPEN, CLIENT_ENDED, CLIENT_RESET };
 struct client {
     struct host *host;
     int fd;
-    enum client_end end; /* how the connection has ended, as far as the client has read */
+    enum client_end end; /* how the connection has ended, if the client has read its end */
     struct bb__buf in;   /* received bytes that are not yet read as a response */
     /* The last response. */
     int status;
@@ -58,7 +58,7 @@ static inline uint64_t real_ms(void)
 }
 
 /* Lets the host serve, then waits until the host has something to do or the client's descriptor is ready.
- * `since`: ms, when the caller began to wait. */
+ * since: ms, the time when the caller began to wait. */
 static inline void client_wait(struct client *client, short events, uint64_t since)
 {
     if (real_ms() - since > WAIT_LIMIT) fail_msg("the host does not answer");
@@ -92,7 +92,7 @@ static inline void client_say(struct client *client, const char *text)
 
 /* ---- receiving ---- */
 
-/* Receives the bytes that have come. True: there were some, or the connection has ended. */
+/* Receives the bytes that have come. Returns true if there were bytes or the end of the connection. */
 static inline bool client_receive(struct client *client)
 {
     if (client->end != CLIENT_OPEN) return false;
@@ -107,17 +107,18 @@ static inline bool client_receive(struct client *client)
     return true;
 }
 
-/* Waits for more bytes. True: some were received; false: the connection has ended. */
+/* Waits for more bytes. Returns false if the connection has ended instead. */
 static inline bool client_more(struct client *client)
 {
     uint64_t since = real_ms();
-    size_t had = bb__buf_len(&client->in); /* the application may call this as well */
+    size_t had = bb__buf_len(&client->in); /* the application may receive bytes, too, while the host serves */
     while (client->end == CLIENT_OPEN && bb__buf_len(&client->in) == had)
         if (!client_receive(client)) client_wait(client, POLLIN, since);
     return bb__buf_len(&client->in) > had;
 }
 
-/* The value of a field in the last response's head, in a static buffer; NULL: the head has no such field. */
+/* Returns the value of a field of the last response, in a static buffer. Returns NULL if the response does
+ * not have this field. */
 static inline const char *client_field(const struct client *client, const char *name)
 {
     static char value[256];
@@ -148,8 +149,8 @@ static inline bool client_read_head(struct client *client)
     return true;
 }
 
-/* Decodes body bytes until the decoder finds the end of the body. False: the connection has ended before
- * it. */
+/* Decodes body bytes until the decoder finds the end of the body. Returns false if the connection ends
+ * earlier. */
 static inline bool client_decode(struct client *client, struct bb__body *decoder)
 {
     for (;;) {
@@ -186,8 +187,8 @@ static inline bool client_read_body(struct client *client)
     return client->end == CLIENT_ENDED;
 }
 
-/* Reads the next response; an interim response counts as one. False: the connection ends before a whole
- * response. */
+/* Reads the next response; an interim response counts as one. Returns false if the connection ends before the
+ * response is whole. */
 static inline bool client_read(struct client *client, bool has_body)
 {
     bb__buf_clear(&client->body);
@@ -207,7 +208,7 @@ static inline void assert_answer(struct client *client, int status, const char *
     if (body) assert_string_equal(bb__buf_bytes(&client->body), body);
 }
 
-/* Nothing more comes but an orderly end of the connection. */
+/* Asserts that only an orderly close of the connection is left to read. */
 static inline void assert_end(struct client *client)
 {
     while (client_more(client)) continue;
@@ -221,8 +222,7 @@ static inline void assert_reset(struct client *client)
     assert_int_equal(client->end, CLIENT_RESET);
 }
 
-/* The host has sent a whole response and ended the connection in order. Reads without letting the host
- * serve. */
+/* Asserts that a whole response and an orderly close have come. The host does not serve during this call. */
 static inline void assert_was_left_the_answer(struct client *client, int status)
 {
     while (client_receive(client)) continue;
@@ -231,7 +231,7 @@ static inline void assert_was_left_the_answer(struct client *client, int status)
     assert_int_equal(bb__buf_len(&client->in), 0);
 }
 
-/* The host sends nothing, and the connection stays open. */
+/* Asserts that the host sends nothing, and that the connection stays open. */
 static inline void assert_silence(struct client *client)
 {
     host_settle(client->host);

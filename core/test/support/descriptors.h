@@ -1,5 +1,5 @@
-/* descriptors.h: counts the open descriptors of the process, so that a test can assert that none was left
- * open. */
+/* descriptors.h: counts the open descriptors of the process, so that a test can assert that it has closed all
+ * of its descriptors. */
 #ifndef BB_TEST_DESCRIPTORS_H
 #define BB_TEST_DESCRIPTORS_H
 

@@ -12,10 +12,11 @@ struct encode {
     struct bb__h1_reply reply;
     struct bb__buf out;   /* the head */
     struct bb__buf wire;  /* head and body */
-    struct bb__date date; /* of the Date field */
+    struct bb__date date; /* value of the Date field */
 };
 
-/* A GET with HTTP/1.1 on a persistent connection, with chunked transfer allowed, answered with 200. */
+/* Returns an encoder for a 200 response to a GET with HTTP/1.1. The connection is persistent, and chunked
+ * transfer is allowed. */
 static inline struct encode encode_new(void)
 {
     struct encode encode = {.reply = {.minor_version = 1, .keep_alive = true, .chunked_transfer = true}};

@@ -1,8 +1,8 @@
 /* fail_alloc.h: makes a chosen allocation of the code under test fail. The Makefile links a test that
- * includes this header with --wrap. Allocations of the core and of the test itself count, those of libraries
+ * includes this header with --wrap. Allocations of the core and of the test count, allocations of libraries
  * do not. Not for tests with threads.
  *
- * Each allocation of an operation fails, one after the other:
+ * Each allocation of an operation fails once:
  *
  *   for (unsigned n = 1; fail_alloc_at(n), code = operation(), fail_alloc_off(); ++n)
  *       assert_int_equal(code, BB_ENOMEM);
@@ -21,19 +21,19 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
 static struct {
-    unsigned until_failure; /* allocations until one fails, that one included; 0: none fails */
+    unsigned until_failure; /* allocations up to the one that fails; 0: none fails */
     bool failed;
     unsigned count; /* allocations so far */
 } fail_alloc;
 
-/* The nth allocation from now on fails, and only that one. 1 is the next one. */
+/* Makes only the nth allocation from now on fail; 1: the next allocation. */
 static inline void fail_alloc_at(unsigned n)
 {
     fail_alloc.until_failure = n;
     fail_alloc.failed = false;
 }
 
-/* No allocation fails any more. True: one has failed since fail_alloc_at(). */
+/* After this call no allocation fails. Returns true if one has failed since fail_alloc_at(). */
 static inline bool fail_alloc_off(void)
 {
     fail_alloc.until_failure = 0;

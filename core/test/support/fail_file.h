@@ -18,11 +18,11 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t len);
 
 static struct {
     int tmpfile_error; /* open() with O_TMPFILE fails with this errno */
-    bool full;         /* write() takes `room` more bytes, then fails with write_error */
+    bool full;         /* write() writes `room` more bytes, then fails with write_error */
     size_t room;
     int write_error;
-    int interruptions; /* this many calls of write() fail with EINTR first */
-    size_t most;       /* bytes that one call of write() takes at most; 0: no limit */
+    int interruptions; /* how many of the next calls of write() fail with EINTR */
+    size_t most;       /* the most bytes that one call of write() writes; 0: no limit */
     unsigned writes;   /* calls of write() so far */
 } fail_file;
 

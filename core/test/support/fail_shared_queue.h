@@ -1,5 +1,5 @@
-/* fail_shared_queue.h: a shared queue without room. The Makefile links a test that includes this header with
- * --wrap. */
+/* fail_shared_queue.h: makes sends to the shared queue fail. The Makefile links a test that includes this
+ * header with --wrap. */
 #ifndef BB_TEST_FAIL_RELAY_H
 #define BB_TEST_FAIL_RELAY_H
 
@@ -9,8 +9,8 @@
 ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
 
-/* Only messages with descriptors count: how many sendmsg() calls were made, and how many of the next ones
- * fail. */
+/* Only messages with descriptors count. tries: calls of sendmsg() so far; failures: how many of the next
+ * calls fail. */
 static struct {
     unsigned tries, failures;
     int error; /* errno of the failures; 0: EAGAIN, there is no room */

@@ -14,9 +14,9 @@ int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags);
 int __wrap_epoll_ctl(int set, int operation, int fd, struct epoll_event *event);
 
 static struct {
-    const int *accept_errors; /* the next calls of accept4() fail with these, up to a 0 */
+    const int *accept_errors; /* errno of the next calls of accept4(); 0 ends the list */
     int watch_error;          /* epoll_ctl() with EPOLL_CTL_ADD fails with this errno */
-    uint32_t watch_events;    /* only if the call asks for all of these events; 0: always */
+    uint32_t watch_events;    /* the call fails only if it asks for all of these events; 0: it always fails */
     void (*before_unwatching)(void);
 } fail_socket;
 

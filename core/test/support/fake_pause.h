@@ -7,7 +7,7 @@
 
 int __wrap_nanosleep(const struct timespec *duration, struct timespec *left);
 
-static void (*in_the_pause)(void); /* NULL: nothing */
+static void (*in_the_pause)(void); /* NULL: no function is called */
 
 int __wrap_nanosleep(const struct timespec *duration, struct timespec *left)
 {

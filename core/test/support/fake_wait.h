@@ -1,5 +1,6 @@
-/* fake_wait.h: what a client does while the host waits for it, in the time of fake_clock.h, which the test
- * includes first. The Makefile links a test that includes this header with --wrap. */
+/* fake_wait.h: runs a function of the test while the host waits for its client, and moves fake_clock.h's
+ * clock. Include fake_clock.h before this header. The Makefile links a test that includes this header with
+ * --wrap. */
 #ifndef BB_TEST_FAKE_WAIT_H
 #define BB_TEST_FAKE_WAIT_H
 
@@ -8,8 +9,8 @@
 int __real_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
 int __wrap_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
 
-/* The client's part. Called at the start of each second of a wait, and for each wait of 1 ms. NULL: the
- * kernel waits. */
+/* The client's part of the wait. Called at the start of each second of a wait, and in each wait of 1 ms.
+ * NULL: the host waits in the kernel. */
 static void (*fake_wait_client)(void);
 
 int __wrap_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)

@@ -1,5 +1,5 @@
-/* false_room.h: a poll() that says that there is room, although another writer has taken it since. The
- * Makefile links a test that includes this header with --wrap. */
+/* false_room.h: a poll() that always reports room for writing, as if another writer filled this room just
+ * after the poll. The Makefile links a test that includes this header with --wrap. */
 #ifndef BB_TEST_FALSE_ROOM_H
 #define BB_TEST_FALSE_ROOM_H
 
@@ -19,7 +19,7 @@ int __wrap_poll(struct pollfd *asked, nfds_t count, int wait_time)
     return (int)count;
 }
 
-/* Whether the kernel can write to this pipe without waiting (RWF_NOWAIT). Older kernels cannot. */
+/* Whether the kernel can write to this pipe without a wait (RWF_NOWAIT). Older kernels cannot. */
 static inline bool knows_not_to_wait(int pipe_end)
 {
 #ifdef RWF_NOWAIT

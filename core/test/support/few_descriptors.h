@@ -7,7 +7,7 @@
 
 static struct rlimit descriptors_before;
 
-/* The process may open `more` more descriptors, 7 at most. Returns the limit. */
+/* Lets the process open only `more` more descriptors (0 to 7). Returns the new limit. */
 static inline int limit_descriptors(int more)
 {
     int fds[8];

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* In a static buffer; valid until the next call. */
+/* Returns the text in a static buffer; valid until the next call. */
 static inline const char *content(const char *path)
 {
     static char text[200000];

@@ -1,6 +1,6 @@
-/* host.h: the smallest host: a worker with one lane on its own listener, and an application that is a C
- * function. The test's own thread serves, in turns that never wait, so nothing happens unless the test asks
- * for it. client.h is the client. lanes.h serves in threads instead. */
+/* host.h: the smallest host: a worker with one lane and its own listener, and an application that is a C
+ * function. It runs in the test's own thread, serves only when the test calls a function of this file or of
+ * client.h, and never waits. client.h is the client. lanes.h has a host with threads. */
 #ifndef BB_TEST_HOST_H
 #define BB_TEST_HOST_H
 
@@ -32,7 +32,7 @@ struct host {
     } address;
     socklen_t address_len;
     int family;
-    int descriptors; /* open before host_new() */
+    int descriptors; /* number of descriptors that were open before host_new() */
     int last;        /* the last code of bb_lane_next() */
     unsigned served, clients;
     struct bb_event events[HOST_EVENTS_MAX];
@@ -47,8 +47,8 @@ static inline void host_fields(struct host *host, int status)
     assert_int_equal(bb_reply_field(host->lane, "content-type", 12, "text/plain", 10), BB_OK);
 }
 
-/* A whole response with this body. If the client does not take all of it without a wait, the response is
- * aborted. */
+/* Sends a whole response with this body. If the client does not take all bytes without a wait, aborts the
+ * response. */
 static inline void host_answer(struct host *host, int status, const char *body, size_t len)
 {
     const struct bb_slice part = {body, len};
@@ -108,7 +108,7 @@ static inline struct bb_settings host_settings(void)
     return settings;
 }
 
-/* family: AF_UNIX; AF_INET where resets matter. */
+/* family: AF_UNIX, or AF_INET for tests of resets. */
 static inline struct host *host_new(const struct bb_settings *settings, int family)
 {
     struct host *host = calloc(1, sizeof *host);
@@ -121,7 +121,8 @@ static inline struct host *host_new(const struct bb_settings *settings, int fami
     return host;
 }
 
-/* Ends the host in any state. Its clients must be freed before. No descriptor may be left open. */
+/* Frees the host in any state. The test must free its clients first. Asserts that no descriptor is left
+ * open. */
 static inline void host_free(struct host *host)
 {
     bb_lane_free(host->lane);
@@ -139,7 +140,7 @@ static inline void host_take_events(struct host *host)
     if (bb_lane_event(host->lane, &host->events[host->event_count]) == BB_OK) host->event_count++;
 }
 
-/* Serves all that has come, without asking the kernel for more. False: there was nothing. */
+/* Serves all requests that have come, without a poll. Returns false if there was no request. */
 static inline bool host_serve(struct host *host)
 {
     const struct bb_request *request;
@@ -156,7 +157,7 @@ static inline bool host_serve(struct host *host)
     return served;
 }
 
-/* One turn: asks the kernel for events, and serves them. Never waits. */
+/* One turn: polls without a wait, and serves the requests that have come. */
 static inline void host_turn(struct host *host)
 {
     bb_lane_wake(host->lane);
@@ -172,13 +173,13 @@ static inline void host_enter_scoreboard(struct host *host, struct bb_scoreboard
     assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
 }
 
-/* Enough turns to serve all that is there: one turn does not take all waiting events. */
+/* Takes enough turns to serve all requests that have come. One turn does not handle all waiting events. */
 static inline void host_settle(struct host *host)
 {
     for (int turn = 0; turn < 8; turn++) host_turn(host);
 }
 
-/* Whether bb_lane_wait() would find nothing to do. */
+/* Whether bb_lane_wait() would wait, because there is no event. */
 static inline bool would_wait(const struct host *host)
 {
     struct pollfd watched = {.fd = host->lane->set.poller.fd, .events = POLLIN};

@@ -1,5 +1,5 @@
-/* lanes.h: a worker whose lanes are served by threads, as in a host with threads, and clients that block. For
- * tests of lanes that share connections. Functions assert only in the test's own thread. */
+/* lanes.h: support for tests of lanes that share connections: a worker with a thread for each lane, and
+ * clients that block. Only the test's own thread makes assertions. */
 #ifndef BB_TEST_LANES_H
 #define BB_TEST_LANES_H
 
@@ -21,16 +21,17 @@
 #define LANES_MAX  5
 #define WAIT_LIMIT 20 /* s; a test that passes never waits that long */
 
-/* Set by the test: lanes step aside whenever they wait, and sometimes between two requests. */
+/* Set by the test: lanes step aside (bb_lane_step_aside()) before each wait, and sometimes between two
+ * requests. */
 static bool lanes_step_aside;
 
 /* Set by the test: the scoreboard of the lanes. */
 static struct bb_scoreboard *lanes_scoreboard;
 
-/* Set by the test: both ends of the queue that its workers share. */
+/* Set by the test: both ends of the shared queue of the test's workers. */
 static const int *lanes_shared_queue;
 
-/* Set by the test: bb_worker_tell() reports requests that take too long to this descriptor. */
+/* Set by the test: the descriptor for bb_worker_tell(), which reports requests that take too long. */
 static int lanes_tell_fd = -1;
 
 struct lanes;
@@ -41,16 +42,16 @@ struct lane_thread {
     pthread_t thread;
     unsigned served, waits, aside; /* aside: how often the lane has stepped aside */
     bool joined, drained;
-    atomic_bool locked; /* set by the test: after its next wait the lane needs `unlock` to go on */
+    atomic_bool locked; /* set by the test: after its next wait the lane's thread waits for `unlock` */
     sem_t unlock;
 };
 
 struct lanes {
     struct bb_worker *worker;
     struct lane_thread threads[LANES_MAX];
-    int count, descriptors; /* open before lanes_start(); -1: not known, as there are other workers */
+    int count, descriptors; /* descriptors before lanes_start(); -1: not checked, other workers exist */
     struct sockaddr_in address;
-    sem_t entered, leave; /* of /block: entered, the application has it; leave, it may respond */
+    sem_t entered, leave; /* for /block; entered: the application has the request; leave: it may respond */
 };
 
 /* ---- serving ---- */
@@ -96,7 +97,8 @@ static inline void lanes_reply_half(struct lane_thread *thread)
         bb_reply_abort(thread->lane);
 }
 
-/* Sends a whole response, then blocks. at_once: the end leaves with the body; else it follows by itself. */
+/* Sends a whole response, then blocks. at_once: the end of the response is sent with the body, else after
+ * it. */
 static inline void lanes_reply_and_stay(struct lane_thread *thread, bool at_once)
 {
     const struct bb_slice all = {"all", 3};
@@ -109,7 +111,7 @@ static inline void lanes_reply_and_stay(struct lane_thread *thread, bool at_once
     bb_reply_end(thread->lane);
 }
 
-#define LANES_LARGE (16 << 20) /* bytes; the kernel takes a quarter of them, or a little more */
+#define LANES_LARGE (16 << 20) /* bytes; the kernel buffers about a quarter of them */
 
 static inline void lanes_answer(struct lane_thread *thread, const struct bb_request *request)
 {
@@ -225,7 +227,8 @@ static inline void lanes_join(struct lane_thread *thread)
     assert_true(thread->drained);
 }
 
-/* Waits for the end of a drain that the test has ordered. Returns how many requests were served. */
+/* Called when the worker drains. Waits until all its lanes have ended. Returns the number of requests
+ * served. */
 static inline unsigned lanes_finish(struct lanes *lanes)
 {
     unsigned served = 0;
@@ -257,7 +260,7 @@ static inline bool lanes_say(int fd, const char *bytes, size_t len)
     return send(fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len;
 }
 
-/* say() and read_until() assert: they are for the test's own thread. */
+/* say() and read_until() make assertions, so only the test's own thread may call them. */
 static inline void say(int fd, const char *text)
 {
     assert_true(lanes_say(fd, text, strlen(text)));
@@ -274,7 +277,7 @@ static inline void read_until(int fd, const char *text, char *answer, size_t siz
     } while (!strstr(answer, text));
 }
 
-/* Reads one response. True: it is whole, its status is 200, and it has this body. */
+/* Reads one response. Returns true if the response is whole, has status 200, and has this body. */
 static inline bool lanes_read(int fd, const char *body)
 {
     char answer[512];

@@ -1,7 +1,7 @@
-/* later_clock.h: the core's clocks, which the test can put ahead by `later`: a thread that waits meanwhile
- * sees time pass as if the process had been stopped. The test can also hold the clocks while it does
- * something that must take no time, as a thread may wait long for a processor. The Makefile links a test that
- * includes this header with --wrap. Tests may have threads. */
+/* later_clock.h: the test can move the core's clocks ahead by `later`. A thread that waits sees a jump of
+ * time, as if the process had been frozen (SIGSTOP). The test can also stop the clocks while it does
+ * something that must take no time, because a thread may wait long for a processor. The Makefile links a test
+ * that includes this header with --wrap. Tests may have threads. */
 #ifndef BB_TEST_LATER_CLOCK_H
 #define BB_TEST_LATER_CLOCK_H
 
@@ -18,8 +18,8 @@ uint64_t __wrap_bb__clock_us(void);
 
 static atomic_uint_fast64_t later; /* ms */
 
-/* Two times us. Even: for how long the clocks were held; odd: the time at which they are held. No value
- * occurs twice. */
+/* Twice a time in us, plus 1 while the clocks are stopped. Even: the total time for which the clocks were
+ * stopped. Odd: the time at which the clocks are stopped. No value occurs twice. */
 static atomic_uint_fast64_t held;
 
 static inline uint64_t held_clock_us(void)
@@ -42,7 +42,8 @@ uint64_t __wrap_bb__clock_ms(void)
     return (__wrap_bb__clock_us() - CLOCK_TICK) / 1000;
 }
 
-/* Only one thread may hold the clocks, until it calls let_clocks_go_on(). */
+/* Stops the clocks until the same thread calls let_clocks_go_on(). Only one thread may use these two
+ * functions. */
 static inline void hold_clocks(void)
 {
     atomic_store(&held, held_clock_us() * 2 + 1);

@@ -1,5 +1,5 @@
 /* access_log_case.h: shared by the tests of the access log: a directory for the log of each test, and a host
- * that keeps a log. The clock stands still, so that lines are written when the test says so. */
+ * that writes a log. The clock is fake, so lines are written only when the test moves the clock. */
 #ifndef BB_TEST_ACCESS_LOG_CASE_H
 #define BB_TEST_ACCESS_LOG_CASE_H
 
@@ -48,7 +48,7 @@ static inline void assert_log(const char *lines)
     assert_string_equal(content(path), lines);
 }
 
-/* Lets the host write all lines, as they are old enough. */
+/* Advances the clock by BB_LOG_AGE, so that the host writes all lines. */
 static inline void let_a_second_pass(struct host *host)
 {
     fake_clock_advance(BB_LOG_AGE);

@@ -177,7 +177,7 @@ static void test_a_request_whose_client_is_gone_is_logged(void **state)
     host_free(host);
 }
 
-/* The lane has parsed the head of another connection since. */
+/* After the head of the slow request, the lane parses the head of another connection. */
 static void test_the_request_of_a_body_that_is_too_slow_is_logged(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* access_log_watched_test.c: the log line of an aborted request that took so long that the I/O thread has had
- * the lane's set. */
+/* access_log_watched_test.c: the log line of an aborted request. The request took so long that the I/O thread
+ * has taken the lane's connection set. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 static struct bb__io_thread io;
 
-/* The I/O thread has no thread: app_is_watched() does its steps. */
+/* No I/O thread runs: app_is_watched() does its steps. */
 static struct host *new_watched(const char *format)
 {
     struct host *host = new_host(format, AF_UNIX);
@@ -66,7 +66,7 @@ static void test_the_logged_time_is_when_the_request_came(void **state)
     client_free(client);
     free_watched(host);
     assert_int_equal(sscanf(content(path), "- %lu\n", &at), 1);
-    struct timespec after; /* time() is behind the clock of the log by a tick */
+    struct timespec after; /* time() may be a tick behind the log's clock */
     clock_gettime(CLOCK_REALTIME, &after);
     assert_in_range(at + HOUR / 1000, before, (unsigned long)after.tv_sec);
 }

@@ -1,5 +1,5 @@
-/* access_log_write_test.c: when a lane writes its lines, what happens to lines that cannot be written, and
- * the worker's part: the log is opened, and opened again. */
+/* access_log_write_test.c: when a lane writes its log lines, what happens to lines that cannot be written,
+ * and how the worker opens and reopens the log. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,8 @@ static void app_is_slow(struct host *host, const struct bb_request *request)
     app_echo(host, request);
 }
 
-/* The next request may take as long, or the process may end before it. */
+/* After a slow request the lane writes its lines, because the next request may also be slow, or the process
+ * may end. */
 static void test_lines_do_not_wait_for_the_next_slow_request(void **state)
 {
     (void)state;
@@ -102,7 +103,7 @@ static void fill(struct host *host, unsigned count)
     client_free(client);
 }
 
-/* A line has 1000 bytes, so about 60 lines are kept, beside those in the pipe. */
+/* A line has 1000 bytes. So the lane keeps about 60 lines in memory, and other lines are in the pipe. */
 static void test_a_pipe_that_nobody_reads_costs_lines_only(void **state)
 {
     (void)state;
@@ -140,8 +141,8 @@ static void test_a_pipe_that_nobody_reads_costs_lines_only(void **state)
     host_free(host);
 }
 
-/* If a reader is slow for a moment, it has emptied the pipe much sooner than a second later. If there is no
- * reader, there are not many more tries than one per second. */
+/* The lane tries a failed write again soon, because a slow reader empties the pipe in much less than a
+ * second. If more tries fail, the lane tries about once per second. */
 static void test_a_write_is_tried_again_soon_and_then_less_often(void **state)
 {
     (void)state;
@@ -183,7 +184,7 @@ static void test_a_full_disk_leaves_no_half_line_in_the_middle(void **state)
     host_free(host);
 }
 
-/* A lane keeps four of seven lines. The first lost line is reported at once. */
+/* Seven requests, but the lane has room for only four log lines. The first lost line is reported at once. */
 static struct host *host_of_a_full_disk(void)
 {
     static char value[15001], request[16000];

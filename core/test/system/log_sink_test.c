@@ -90,7 +90,7 @@ static void test_a_target_is_opened_when_that_is_possible_again(void **state)
     assert_int_equal(say(&sink, "one\n"), 4);
     assert_int_equal(say(&sink, "two\n"), 4);
     assert_string_equal(content(path), "one\ntwo\n");
-    assert_int_equal(sink.line_max, PIPE_BUF); /* lines were made for that length already */
+    assert_int_equal(sink.line_max, PIPE_BUF); /* unchanged: lines were already made for this length */
     bb__log_sink_close(&sink);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(directory), 0);
@@ -161,15 +161,15 @@ static void test_a_pipe_that_nobody_reads_takes_whole_lines_and_then_none(void *
     int reader = open(place->path, O_RDONLY | O_NONBLOCK);
     assert_int_equal(read(reader, lines, 100000) % 100, 0);
     assert_true(say(&sink, "one\n") == 4);
-    close(reader); /* and another reader may come */
+    close(reader); /* a FIFO may get another reader later */
     assert_int_equal(bb__log_sink_reopen(&sink), BB_OK);
     assert_int_equal(say(&sink, "two\n"), 4);
     bb__log_sink_close(&sink);
     free(lines);
 }
 
-/* All writers are told that there is room, and one of them takes it. A writer that waits then waits for the
- * reader. */
+/* poll() tells all writers that the pipe has room, and one writer fills it. A blocking write of another
+ * writer would wait for the reader. */
 static void test_a_sink_that_shares_a_pipe_does_not_wait_for_its_reader(void **state)
 {
     (void)state;
@@ -216,7 +216,7 @@ static void test_a_fifo_may_be_for_writing_only(void **state)
     close(reader);
 }
 
-/* Puts fd in the place of standard output. Returns the old one, for restore_stdout(). */
+/* Replaces standard output by fd. Returns a duplicate of the old standard output, for restore_stdout(). */
 static int replace_stdout(int fd)
 {
     fflush(stdout);
@@ -276,8 +276,8 @@ static void test_a_file_on_standard_output_has_one_position(void **state)
     close(fd);
 }
 
-/* The process that has opened the file opens it again. If standard output is no file any more, but the
- * terminal of these tests for example, the sink does not follow it. */
+/* bb__log_sink_reopen() follows a new file on standard output. If standard output is not a file any more, the
+ * sink keeps its file. */
 static void test_reopen_follows_a_file_on_standard_output(void **state)
 {
     struct place *place = *state;

@@ -21,7 +21,7 @@ static int receiver(const char *path)
     return fd;
 }
 
-/* RFC 3164: "<PRI>Nov  6 08:49:37 TAG[PID]: ". */
+/* Asserts that a line as in RFC 3164 has come: "<PRI>Nov  6 08:49:37 TAG[PID]: ", then `text`. */
 static void assert_received(int fd, int priority, const char *tag, const char *text)
 {
     char packet[8192], form[100], rest[8192];

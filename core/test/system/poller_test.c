@@ -40,14 +40,14 @@ static int tear_down(void **state)
 {
     (void)state;
     bb__poller_close(&fixture.poller);
-    bb__poller_close(&fixture.poller); /* the second one has no effect */
+    bb__poller_close(&fixture.poller); /* the second call has no effect */
     close(fixture.ours);
     close(fixture.theirs);
     assert_int_equal(open_descriptors(), fixture.descriptors);
     return 0;
 }
 
-/* Looks once. Returns how many events there were. */
+/* Polls once. Returns the number of events. */
 static int look(void)
 {
     bb__poller_wait(&fixture.poller, &fixture.batch, 0);
@@ -63,7 +63,7 @@ static void test_the_events_that_were_asked_for_are_reported(void **state)
     assert_true(bb__batch_empty(&fixture.batch));
 
     assert_int_equal(send(fixture.theirs, "x", 1, 0), 1);
-    for (int again = 0; again < 2; again++) { /* level-triggered */
+    for (int again = 0; again < 2; again++) { /* level-triggered, so the event is reported twice */
         assert_int_equal(look(), 1);
         assert_false(bb__batch_empty(&fixture.batch));
         assert_ptr_equal(fixture.batch.events[0].data.ptr, &tag);
@@ -121,7 +121,7 @@ static void test_a_signal_ends_the_wait(void **state)
 {
     (void)state;
     struct sigaction action = {.sa_handler = ignore};
-    const struct timeval soon = {.tv_usec = 2000}; /* and again, in case it does not wait yet */
+    const struct timeval soon = {.tv_usec = 2000}; /* repeated, in case the poller does not wait yet */
     const struct itimerval repeated = {.it_value = soon, .it_interval = soon}, never = {.it_value = {0}};
     fixture.batch.count = 5;
     sigaction(SIGALRM, &action, NULL);
@@ -143,8 +143,8 @@ static void test_an_eventfd_is_raised_and_cleared(void **state)
     assert_int_equal(look(), 0);
     bb__eventfd_clear(event);
 
-    /* A full eventfd stays as it is, and errno stays the same for the code that a signal handler
-     * interrupts. */
+    /* A full eventfd does not change. errno does not change either, because a signal handler may call
+     * bb__eventfd_raise(). */
     assert_int_equal(eventfd_write(event, UINT64_MAX - 1), 0);
     errno = ENOENT;
     bb__eventfd_raise(event);
@@ -153,8 +153,8 @@ static void test_an_eventfd_is_raised_and_cleared(void **state)
     close(event);
 }
 
-/* The kernel wakes one waiter, and not all. The test can only see that the poller has asked for that: epoll
- * rejects a later change. */
+/* The kernel wakes only one of several waiters (EPOLLEXCLUSIVE). The test sees this flag only indirectly:
+ * epoll rejects a later change with EINVAL. */
 static void test_a_shared_listener_is_watched_exclusively(void **state)
 {
     (void)state;

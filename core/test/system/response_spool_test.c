@@ -1,5 +1,5 @@
-/* response_spool_test.c: bytes that a client does not take go to a file. They come back byte by byte,
- * whatever room there is at each moment, and leave nothing behind. */
+/* response_spool_test.c: bytes that a client does not take go to a file. All bytes come back in order,
+ * however much room there is. No file, descriptor or part of the budget stays in use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static void drop(struct fixture *fixture)
     assert_int_equal(atomic_load(&fixture->budget.used), 0);
 }
 
-/* After each test the budget, the descriptors and the directory are as before. */
+/* Asserts that the budget, the descriptors and the directory are as before the test. */
 static int tear_down(void **state)
 {
     struct fixture *fixture = *state;
@@ -66,7 +66,7 @@ static char byte_at(uint64_t position)
     return (char)('a' + (position * 7 + position / 1000) % 26);
 }
 
-/* Appends `len` bytes of the pattern. */
+/* Appends `len` bytes of the pattern byte_at(). */
 static void append(struct fixture *fixture, size_t len)
 {
     static char bytes[LARGEST];
@@ -78,7 +78,7 @@ static void append(struct fixture *fixture, size_t len)
     assert_int_equal(bb__response_spool_len(&fixture->response_spool), fixture->appended - fixture->taken);
 }
 
-/* Takes once. The bytes must follow those that were taken before. */
+/* Takes some bytes. The bytes must continue the pattern. */
 static void take(struct fixture *fixture)
 {
     assert_int_equal(bb__response_spool_take(&fixture->response_spool, &fixture->out), BB_OK);
@@ -102,7 +102,7 @@ static void take_all(struct fixture *fixture)
 
 /* ---- room ---- */
 
-/* A request body cannot wait for room. A response can. */
+/* A quarter of the budget is only for request bodies, because a request body cannot wait for room. */
 static void test_a_quarter_is_left_to_request_bodies(void **state)
 {
     struct fixture *fixture = *state;
@@ -136,12 +136,12 @@ static void test_bytes_come_back_from_a_private_file(void **state)
         assert_true(fcntl(fixture->response_spool.fd, F_GETFD) & FD_CLOEXEC);
         take(fixture);
         assert_int_equal(fixture->taken % (LARGEST + 4), BB_RESPONSE_SPOOL_WINDOW);
-        append(fixture, 0); /* behind bytes that are not taken yet */
+        append(fixture, 0); /* while other bytes are not taken yet */
         take_all(fixture);
     }
 }
 
-/* Bytes that were not sent are read again. Their room is not given back before. */
+/* Bytes that are put back stay in the file and are read again. */
 static void test_bytes_that_are_put_back_are_read_again(void **state)
 {
     struct fixture *fixture = *state;
@@ -175,7 +175,7 @@ static void test_memory_of_a_larger_buffer_is_not_kept(void **state)
     assert_true(fixture->out.cap <= BB_RESPONSE_SPOOL_WINDOW);
 }
 
-/* A response that goes on and on, a little ahead of its client. */
+/* An endless response is a little ahead of its client. Its file must not grow for ever. */
 static void test_the_front_of_a_file_is_given_back(void **state)
 {
     struct fixture *fixture = *state;
@@ -200,7 +200,7 @@ static void test_bytes_without_room_in_the_budget_wait_in_memory(void **state)
 {
     struct fixture *fixture = *state;
     fixture->budget.max = 1333;               /* 1000 for responses */
-    atomic_store(&fixture->budget.used, 200); /* used by others */
+    atomic_store(&fixture->budget.used, 200); /* used by other responses */
     append(fixture, 800);
     assert_false(bb__response_spool_is_full(&fixture->response_spool));
     append(fixture, 1);
@@ -264,10 +264,10 @@ static void test_bytes_stay_in_memory_if_there_is_no_file(void **state)
     fail_file.tmpfile_error = EMFILE;
     assert_kept_in_memory(fixture);
     fail_file_off();
-    fail_file_full(0, ENOSPC); /* a file can be created, but takes nothing */
+    fail_file_full(0, ENOSPC); /* a file can be created, but not written */
     assert_kept_in_memory(fixture);
     fail_file_off();
-    fixture->budget.reserve = 1; /* only the descriptors that are reserved for others are left */
+    fixture->budget.reserve = 1; /* all free descriptors are reserved for other uses */
     assert_kept_in_memory(fixture);
     fixture->budget.reserve = 1000;
     append(fixture, 1);

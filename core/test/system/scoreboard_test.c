@@ -18,7 +18,7 @@
 #include "support/fake_clock.h"
 #include "system/scoreboard.h"
 
-/* A process that claims a slot and waits. It is killed by end_process(), or with the test. */
+/* Starts a process that claims a slot and waits. end_process() or the end of the test kills the process. */
 static pid_t idle_process(struct bb_scoreboard *scoreboard)
 {
     int told[2];
@@ -63,7 +63,8 @@ static void test_idle_lanes_of_other_processes_are_counted(void **state)
     bb_scoreboard_free(scoreboard);
 }
 
-/* The lane is idle, but takes no requests. */
+/* The lane is idle, but its worker drains (`leaves`), or the lane has no room for more connections
+ * (`paused`). */
 static void test_a_lane_that_takes_no_requests_is_not_counted(void **state)
 {
     (void)state;
@@ -111,7 +112,6 @@ static void test_the_requests_of_all_lanes_are_summed_up(void **state)
     bb_scoreboard_free(scoreboard);
 }
 
-/* The lanes show that they are idle, but leave requests waiting. */
 static void test_idle_lanes_that_leave_requests_waiting_are_not_counted(void **state)
 {
     (void)state;
@@ -120,10 +120,10 @@ static void test_idle_lanes_that_leave_requests_waiting_are_not_counted(void **s
     struct bb__slot *slots[3];
     for (int i = 0; i < 3; i++) bb__scoreboard_set_idle(slots[i] = bb__scoreboard_claim(scoreboard), true);
     atomic_store(&slots[2]->pid, 1);
-    bb__scoreboard_blame(scoreboard, 1); /* no lane is doubted yet */
+    bb__scoreboard_blame(scoreboard, 1); /* no effect before bb__scoreboard_doubt() */
     bb__scoreboard_doubt(scoreboard, 1);
     assert_int_equal(bb__scoreboard_idle(scoreboard, 8), 3);
-    bb__scoreboard_set_idle(slots[1], false); /* this lane moves */
+    bb__scoreboard_set_idle(slots[1], false); /* this lane has changed its state since the doubt */
     bb__scoreboard_set_idle(slots[1], true);
     bb__scoreboard_blame(scoreboard, 1);
     assert_int_equal(bb__scoreboard_idle(scoreboard, 8), 2);
@@ -162,7 +162,7 @@ static void test_one_process_at_a_time_is_the_queue_reaper(void **state)
     assert_true(bb__scoreboard_begin_reaping(scoreboard, 1));
     bb_scoreboard_clear(scoreboard, own, -1);
     assert_false(bb__scoreboard_begin_reaping(scoreboard, own));
-    bb_scoreboard_clear(scoreboard, 1, -1); /* it was killed */
+    bb_scoreboard_clear(scoreboard, 1, -1); /* process 1 was killed */
     assert_true(bb__scoreboard_begin_reaping(scoreboard, own));
     bb__scoreboard_end_reaping(scoreboard);
     pid_t gone = idle_process(scoreboard); /* nobody clears the slots of this process */
@@ -192,7 +192,7 @@ static void test_the_slots_of_dead_processes_are_used_again(void **state)
     bb_scoreboard_free(NULL);
 }
 
-/* The process that would have cleared them may have been killed, too. */
+/* The parent process, which clears the slots of dead processes, may have been killed, too. */
 static void test_a_claim_clears_the_slots_of_dead_processes(void **state)
 {
     (void)state;
@@ -228,7 +228,6 @@ static void test_no_two_lanes_write_to_one_cache_line(void **state)
     assert_int_equal(offsetof(struct bb_scoreboard, slots) % BB_CACHE_LINE, 0);
 }
 
-/* The slot is read while the lane has a request, and later. */
 static void test_a_look_shows_the_lanes_request(void **state)
 {
     (void)state;
@@ -301,7 +300,7 @@ static void test_the_label_of_a_request_ends_with_it(void **state)
     bb_scoreboard_free(scoreboard);
 }
 
-/* ---- at the same time ---- */
+/* ---- a race ---- */
 
 #define ROUNDS 20000
 #define TIME   10 /* s; on a busy machine there are fewer rounds */
@@ -323,7 +322,8 @@ static void *clear_each_round(void *pid)
     return NULL;
 }
 
-/* A lane of another process may have found that the process is gone, and may have claimed its slot. */
+/* Before bb_scoreboard_clear() runs, a lane of another process may notice that the process is dead, and may
+ * claim its slot. */
 static void test_a_slot_that_was_claimed_meanwhile_is_not_cleared(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-/* set_owner_test.c: each step of the word that says who owns the set, and in which states it fails. Then lane
- * and I/O thread as two threads. Also run under ThreadSanitizer (make tsan), which reports a step that does
- * not hand over earlier writes. owner_model_test.c goes through all interleavings. */
+/* set_owner_test.c: each step of the owner word, which tells whether the lane or the I/O thread owns the
+ * connection set. Tests in which states a step fails, and runs a lane and an I/O thread as two threads. `make
+ * tsan` runs this test under ThreadSanitizer, which reports a step that does not publish earlier writes.
+ * owner_model_test.c tries all interleavings. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -68,7 +69,8 @@ static bool take(struct bb__owner *owner)
     return bb__owner_take(owner, bb__owner_look(owner));
 }
 
-/* These steps are possible in one state only. bb__owner_end() in IDLE has nothing to do. */
+/* Each of these steps is possible in only one state. bb__owner_end() in IDLE also succeeds, without an
+ * effect. */
 static void test_a_step_fails_in_each_other_state(void **state)
 {
     (void)state;
@@ -90,7 +92,8 @@ static void test_a_step_fails_in_each_other_state(void **state)
         }
 }
 
-/* The lane has ended the request that the I/O thread looked at, and has begun another one. */
+/* The I/O thread has read the word during a request. The lane has ended this request and begun the next
+ * one. */
 static void test_the_io_thread_takes_only_the_request_that_it_looked_at(void **state)
 {
     (void)state;
@@ -138,11 +141,11 @@ static void test_the_lane_has_to_wait_for_a_working_io_thread(void **state)
 /* ---- two threads ---- */
 
 #define TURNS 1000000
-#define MOST  (100UL * TURNS) /* until the I/O thread has had the set: its thread may start late */
+#define MOST  (100UL * TURNS) /* the most turns; the I/O thread's first turn may come late */
 
 struct both {
     struct bb__owner owner;
-    unsigned long set; /* guarded by the word: the owner counts */
+    unsigned long set; /* only the owner of the set changes it */
     unsigned long io_thread_counts, takes, rouses, gives;
     atomic_bool ends;
 };

@@ -1,5 +1,5 @@
-/* shared_queue_adopt_test.c: a worker adopts a queue that other processes have as well: which descriptors are
- * the two ends of a queue. */
+/* shared_queue_adopt_test.c: a worker adopts a shared queue that other processes also have. Tests which
+ * descriptors are accepted as the two ends of a queue. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -45,7 +45,7 @@ static void test_a_bad_descriptor_is_not_adopted(void **state)
     close(pair[1]);
 }
 
-/* Messages must keep their boundaries, and carry descriptors. */
+/* A queue must keep message boundaries and carry descriptors. */
 static void test_another_kind_of_socket_is_not_adopted(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* shared_queue_look_test.c: looks at the shared queue without taking a message: since when the first one
- * waits, and how many requests there are. */
+/* shared_queue_look_test.c: reads the state of the shared queue without receiving a message: since when the
+ * first message waits, and how many requests wait. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -123,7 +123,7 @@ static void test_requests_are_not_counted_without_a_counter(void **state)
     take(&shared_queue);
 }
 
-/* A message that was not sent when the process was killed takes no room. */
+/* A process is killed while it sends messages. The count may lack one message until the queue is empty. */
 static void test_killed_senders_do_not_spoil_the_count(void **state)
 {
     const struct bb__shared_queue *shared_queue = *state;
@@ -136,7 +136,7 @@ static void test_killed_senders_do_not_spoil_the_count(void **state)
         assert_int_equal(waitpid(child, NULL, 0), child);
         for (uint64_t count = waiting(shared_queue); count > 1; count--) {
             take(shared_queue);
-            assert_in_range(waiting(shared_queue), count - 1, count); /* the last one may not be counted */
+            assert_in_range(waiting(shared_queue), count - 1, count); /* a message may be uncounted */
         }
         while (waiting(shared_queue) > 0) take(shared_queue);
         struct bb__shared_stamp first;
@@ -147,7 +147,8 @@ static void test_killed_senders_do_not_spoil_the_count(void **state)
     }
 }
 
-/* A process was killed between its two steps: one message is not counted while it is in the queue. */
+/* A process was killed after it had sent a message and before it had counted the message. One message is not
+ * counted while this message is in the queue. */
 static void test_an_uncounted_message_spoils_no_count(void **state)
 {
     const struct bb__shared_queue *shared_queue = *state;

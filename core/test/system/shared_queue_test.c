@@ -1,5 +1,5 @@
-/* shared_queue_test.c: the shared queue: messages come out in order and once, with their descriptors. A
- * message that does not fit fails at once. No failure leaves a descriptor behind. */
+/* shared_queue_test.c: the shared queue: each message comes out once and in order, with its descriptors. A
+ * message that does not fit fails at once. No failure leaves a descriptor open. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -69,7 +69,8 @@ static void test_the_longest_message_is_whole(void **state)
     assert_int_equal(message.len, BB_SHARED_QUEUE_BYTES);
     assert_memory_equal(taken, longest, BB_SHARED_QUEUE_BYTES);
 
-    /* No sender sends more than this. The receiver must notice that the message is not whole. */
+    /* No sender sends a message longer than BB_SHARED_QUEUE_BYTES. The receiver must notice that it has not
+     * got all bytes. */
     assert_int_equal(send_bytes(&shared_queue, longest, sizeof longest), BB_OK);
     assert_int_equal(send_with(&shared_queue, "next", NULL, 0), BB_OK);
     assert_int_equal(bb__shared_queue_take(&shared_queue, taken, &message), BB_ELOST);
@@ -126,7 +127,7 @@ static void test_a_sent_file_outlives_the_senders_descriptor(void **state)
     end_shared_queue(&shared_queue);
 }
 
-/* Lets the process open `room` more descriptors. */
+/* Lets the process open at most `room` more descriptors. */
 static void limit_descriptors(struct rlimit *before, int room)
 {
     struct rlimit limit;
@@ -162,7 +163,7 @@ static void test_a_receiver_without_room_loses_one_message_only(void **state)
 
 /* ---- no room ---- */
 
-/* Another version might send such a message. */
+/* Another version of the core might send more descriptors than BB_SHARED_QUEUE_FDS. */
 static void test_a_message_with_too_many_descriptors_is_dropped(void **state)
 {
     (void)state;
@@ -195,15 +196,15 @@ static void test_a_send_to_a_full_queue_fails_at_once(void **state)
     assert_true(sent > 100);
     struct bb__shared_message message;
     assert_int_equal(bb__shared_queue_take(&shared_queue, taken, &message), BB_OK);
-    assert_int_equal(send_bytes(&shared_queue, text, sizeof text), BB_OK); /* room for one again */
+    assert_int_equal(send_bytes(&shared_queue, text, sizeof text), BB_OK); /* room for one message again */
     int left = 0;
     while (bb__shared_queue_take(&shared_queue, taken, &message) == BB_OK) left++;
     assert_int_equal(left, sent);
     end_shared_queue(&shared_queue);
 }
 
-/* A user that no other process has. Otherwise the descriptors that others have under way would count as well.
- * The superuser has no such limit. */
+/* A user id that no other process has. The kernel limits the descriptors in unread messages per user, so
+ * other processes of the user would count. The superuser has no limit. */
 #define NOBODY_ELSE 54321
 #define FEW         20
 
@@ -217,8 +218,8 @@ static int in_child(int (*action)(void))
     return WEXITSTATUS(status);
 }
 
-/* 0: the queue was full after some messages, and had room again after one was taken. Else the place of the
- * error. */
+/* Returns 0 if the queue was full after some messages, and had room again after a message was received.
+ * Another result is the place of the error. */
 static int too_many_references(void)
 {
     const struct rlimit few = {FEW, FEW};

@@ -1,4 +1,5 @@
-/* sock_end_test.c: how a connection ends for the peer, alone and while a child has a duplicate. */
+/* sock_end_test.c: how the peer sees the end of a connection, with and without a child that has a duplicate
+ * of the socket. */
 #include <errno.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -20,7 +21,7 @@
 #include "support/socket_pair.h"
 #include "system/sock.h"
 
-/* Reads as the peer. Returns the number of bytes, or -errno. Waits for 10 s at most. */
+/* Reads as the peer. Returns the number of bytes, or -errno. Waits for at most 10 s. */
 static int read_there(int fd)
 {
     static char bytes[1 << 16];
@@ -67,7 +68,8 @@ static void test_the_end_leaves_with_the_last_bytes(void **state)
     close(pair.theirs);
 }
 
-/* If bytes of the peer are unread, a close becomes a reset. The response must have left before. */
+/* If a socket with unread bytes is closed, the kernel sends a reset. The response must be sent before the
+ * reset. */
 static void test_the_last_bytes_arrive_although_bytes_are_unread(void **state)
 {
     (void)state;
@@ -88,7 +90,7 @@ static void test_last_bytes_that_do_not_fit_are_sent_in_part(void **state)
     size_t sent, more;
     assert_int_equal(bb__sock_send_last(pair.ours, zeros, sizeof zeros, &sent), BB_OK);
     assert_true(sent > 0 && sent < sizeof zeros);
-    /* The kernel makes room on this side while it moves bytes to the peer. */
+    /* This socket gets new room while the kernel moves bytes to the peer. */
     int code;
     while ((code = bb__sock_send_last(pair.ours, zeros, sizeof zeros - sent, &more)) == BB_OK) {
         sent += more;
@@ -132,7 +134,8 @@ static void test_a_reset_is_an_error_for_the_peer(void **state)
     close(pair.theirs);
 }
 
-/* A child with duplicates of all open descriptors. It lives until it is stopped or the test ends. */
+/* Forks a child with duplicates of all open descriptors. It lives until stop() or the end of the test kills
+ * it. */
 static pid_t fork_sleeper(void)
 {
     pid_t child = fork();
@@ -163,7 +166,7 @@ static void test_a_sleeping_child_keeps_no_peer_waiting(void **state)
     bb__sock_reset(was_reset.ours);
     assert_int_equal(read_there(was_reset.theirs), -ECONNRESET);
 
-    /* An abandoned connection lives on in the child. */
+    /* An abandoned connection stays open in the child. */
     bb__sock_abandon(left.ours);
     struct pollfd watched = {.fd = left.theirs, .events = POLLIN};
     assert_int_equal(poll(&watched, 1, 20), 0);

@@ -1,5 +1,5 @@
-/* sock_test.c: the system calls on stream sockets, with real sockets: the code of each outcome.
- * sock_end_test.c tests how connections end. */
+/* sock_test.c: the result code of each function for stream sockets, with real sockets. sock_end_test.c tests
+ * how connections end. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ union address {
     struct sockaddr_un local;
 };
 
-/* A listener on an address that the kernel chooses; -1: the family is not available. */
+/* Returns a listener on an address that the kernel chooses, or -1 if the family is not available. */
 static int listen_on(int family, union address *address, socklen_t *len)
 {
     int fd = socket(family, SOCK_STREAM, 0);
@@ -146,7 +146,6 @@ static void test_accept_tells_the_address_of_the_peer(void **state)
     close(listener);
 }
 
-/* Numbers of one, two and three digits, in addresses of the loopback interface. */
 static void test_each_number_of_an_address_has_its_digits(void **state)
 {
     (void)state;
@@ -187,7 +186,7 @@ static void test_accept_fails_if_no_descriptor_is_left(void **state)
     assert_int_equal(code, BB_ESYSTEM);
     assert_int_equal(error, EMFILE);
     assert_true(bb__sock_is_exhaustion(error));
-    assert_int_equal(bb__sock_accept(listener, &fd, peer), BB_OK); /* it was in the queue */
+    assert_int_equal(bb__sock_accept(listener, &fd, peer), BB_OK); /* the connection was still in the queue */
     close(fd);
     close(client);
     close(listener);
@@ -284,7 +283,7 @@ static void test_each_end_of_a_wait_has_its_code(void **state)
     eventfd_read(wake, &count);
 
     struct sigaction action = {.sa_handler = ignore};
-    const struct timeval soon = {.tv_usec = 2000}; /* and again, in case it does not wait yet */
+    const struct timeval soon = {.tv_usec = 2000}; /* repeated, in case the test does not wait yet */
     const struct itimerval repeated = {.it_value = soon, .it_interval = soon}, never = {.it_value = {0}};
     sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &repeated, NULL);
@@ -292,7 +291,7 @@ static void test_each_end_of_a_wait_has_its_code(void **state)
     setitimer(ITIMER_REAL, &never, NULL);
 
     close(pair.theirs);
-    assert_int_equal(bb__sock_wait_writable(pair.ours, wake, -1), BB_OK); /* the next send tells */
+    assert_int_equal(bb__sock_wait_writable(pair.ours, wake, -1), BB_OK); /* the next send will fail */
     bb__sock_close(pair.ours);
     close(wake);
 }

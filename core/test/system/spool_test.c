@@ -1,5 +1,5 @@
-/* spool_test.c: a request body goes to memory, then to a file without a name, within the budget. It leaves
- * nothing behind. */
+/* spool_test.c: a request body goes to memory, then to an unnamed file, within the budget. No file,
+ * descriptor or part of the budget stays in use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* After each test the budget, the descriptors and the directory are as before. */
+/* Asserts that the budget, the descriptors and the directory are as before the test. */
 static int tear_down(void **state)
 {
     struct fixture *fixture = *state;
@@ -57,7 +57,7 @@ static char byte_at(size_t position)
     return (char)('a' + position * 7 % 26);
 }
 
-/* Appends `len` bytes of the pattern. */
+/* Appends `len` bytes of the pattern byte_at(). */
 static int append(struct fixture *fixture, size_t len)
 {
     char bytes[4096];
@@ -197,7 +197,7 @@ static void test_an_append_fails_if_the_disk_is_full(void **state)
         bb__spool_drop(&fixture->spool, &fixture->budget);
         assert_int_equal(atomic_load(&fixture->budget.used), 0);
     }
-    /* The same while the body moves from memory to the file. */
+    /* The disk is full while the body moves from memory to the file. */
     assert_int_equal(append(fixture, 90), BB_OK);
     fail_file_full(50, ENOSPC);
     assert_int_equal(append(fixture, 40), BB_EDISK);

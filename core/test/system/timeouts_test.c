@@ -1,4 +1,4 @@
-/* timeouts_test.c: when timeouts are due, compared with a plain table that does the same in a slow way. */
+/* timeouts_test.c: when timeouts are due. Compares the code with a simple, slow table. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 static const uint64_t durations[BB_TIMEOUT_KINDS] = {
     [BB_TIMEOUT_FRESH] = 100, [BB_TIMEOUT_HEADER] = 100,   [BB_TIMEOUT_BODY] = 7,
-    [BB_TIMEOUT_WRITE] = 30,  [BB_TIMEOUT_KEEPALIVE] = 50, /* LINGER: never */
+    [BB_TIMEOUT_WRITE] = 30,  [BB_TIMEOUT_KEEPALIVE] = 50, /* LINGER: 0, never due */
 };
 
 static struct bb__timeouts with_durations(void)
@@ -155,7 +155,7 @@ static void test_shorten_never_lengthens_a_timeout(void **state)
 
 #define DEADLINES 40
 
-/* The slow way: each timeout has its own time. */
+/* The slow table: each timeout has its own due time. */
 struct table {
     struct bb__timeout timeouts[DEADLINES];
     uint64_t due[DEADLINES]; /* UINT64_MAX: not set, or never */

@@ -1,5 +1,5 @@
-/* fork_test.c: an application that forks. In the child the core does nothing. Descriptors that the child
- * keeps open neither delay the parent's clients nor affect the parent's lane. */
+/* fork_test.c: an application that forks. In the child, calls of the core have no effect. Descriptors that
+ * stay open in the child do not delay the parent's clients and do not disturb the parent's lane. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static struct host *new_host(int family)
 
 /* ---- children ---- */
 
-/* Runs the action in a child. Returns whether it returned true there. */
+/* Runs the action in a child process. Returns the result of the action. */
 static bool in_child(bool (*action)(struct host *host), struct host *host)
 {
     int status;
@@ -36,7 +36,7 @@ static bool in_child(bool (*action)(struct host *host), struct host *host)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* The child is killed with the test, in case the test fails before stop(). */
+/* The child is killed when the test ends, even if the test fails before stop(). */
 static pid_t fork_sleeper(void)
 {
     pid_t child = fork();
@@ -87,7 +87,7 @@ static bool inert_then_freed(struct host *host)
     return every_call_is_inert(host) && all_is_freed(host);
 }
 
-/* In a child of this child, then in this child. */
+/* Tests the calls in a child of this child, then in this child. */
 static bool inert_in_its_child(struct host *host)
 {
     return in_child(inert_then_freed, host) && inert_then_freed(host);
@@ -127,7 +127,7 @@ static void test_calls_in_a_child_do_not_wait_for_the_io_thread(void **state)
 static void app_forks(struct host *host, const struct bb_request *request)
 {
     assert_true(in_child(inert_then_freed, host));
-    assert_true(in_child(inert_then_freed, host)); /* the process has forked before */
+    assert_true(in_child(inert_then_freed, host)); /* the process has already forked once */
     assert_true(in_child(inert_in_its_child, host));
     app_echo(host, request);
 }
@@ -215,7 +215,7 @@ static void test_a_sleeping_child_keeps_no_client_waiting(void **state)
     stop(sleeper);
     client_free(client);
 
-    client = client_new(host); /* a response that breaks off must not look whole */
+    client = client_new(host); /* an aborted response must not look whole */
     host->app = app_aborts;
     client_say(client, "GET / HTTP/1.0\r\n\r\n");
     assert_reset(client);
@@ -224,7 +224,7 @@ static void test_a_sleeping_child_keeps_no_client_waiting(void **state)
     host_free(host);
 }
 
-/* epoll reports a socket as long as any process has it open. */
+/* epoll reports events of a socket until all processes have closed the socket. */
 static void test_a_closed_connection_has_no_events_while_a_child_has_it(void **state)
 {
     (void)state;

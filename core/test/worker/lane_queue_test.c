@@ -1,5 +1,5 @@
-/* lane_queue_test.c: connections that are in the listeners' queues when bb_worker_drain() is called: which
- * worker serves them, and when. */
+/* lane_queue_test.c: connections that are in the listeners' queues when bb_worker_drain() is called. Tests
+ * which worker serves these connections, and when. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static void test_a_drain_serves_queued_connections(void **state)
         struct client *clients[40];
         for (int i = 0; i < 40; i++) {
             clients[i] = client_new(host);
-            client_say(clients[i], i % 2 ? REQUEST : "GET / HT"); /* half of the clients send a part */
+            client_say(clients[i], i % 2 ? REQUEST : "GET / HT"); /* half of the clients send half a head */
         }
         bb_worker_drain(host->worker, BB_QUEUE_TAKE);
         host_settle(host);
@@ -90,8 +90,8 @@ static void *free_lane(void *argument)
     return NULL;
 }
 
-/* The old lane ends while a new lane is made. Both wait for the worker's lock. The new lane is counted in
- * lanes_listening before it has the lock. So the old lane knows that it is not the last lane. */
+/* The old lane ends while a new lane is made. Both lanes wait for the worker's lock. The new lane is counted
+ * in lanes_listening before it has the lock. So the old lane knows that it is not the last lane. */
 static void test_a_lane_that_begins_as_the_last_lane_ends_takes_the_queue(void **state)
 {
     (void)state;
@@ -142,7 +142,8 @@ static void test_queued_connections_are_left_to_other_processes(void **state)
     }
 }
 
-/* The kernel has woken only this lane, for one connection. */
+/* The kernel has woken only this lane for the first connection. So the lane must serve this connection, but
+ * not the second one. */
 static void test_a_connection_that_has_woken_a_lane_is_not_left(void **state)
 {
     (void)state;
@@ -170,7 +171,7 @@ static void comes(void)
     client_say(newcomer, REQUEST);
 }
 
-/* The test does what the lane does when it waits and the kernel wakes it. */
+/* While the listener is being closed, a client connects and wakes the lane. */
 static void comes_and_wakes_the_lane(void)
 {
     comes();
@@ -226,7 +227,7 @@ static void test_a_flood_of_connections_does_not_delay_a_drain(void **state)
     assert_drained(flooded);
 }
 
-/* bb_worker_drain() pauses for 1 ms between two parts. On a busy machine such a pause may take far longer. */
+/* bb_worker_drain() pauses for 1 ms between two parts. On a busy machine this pause may take far longer. */
 static void pause_takes_long(void)
 {
     fake_clock_advance(1000);
@@ -247,8 +248,8 @@ static void test_all_queued_connections_are_taken_if_pauses_are_long(void **stat
 
 /* ---- two workers ---- */
 
-/* Two processes share a listener and begin to drain at about the same time. Each takes a part of the queue.
- */
+/* Two processes share a listener and begin to drain at about the same time. Each process accepts a part of
+ * the queued connections. */
 static struct bb_worker *other;
 
 static void other_is_told(void)
@@ -284,8 +285,9 @@ static void pause_is_counted(void)
     fake_clock_advance(1);
 }
 
-/* In the first 50 ms, a worker takes one connection at a time, because other workers may wake up later. Then
- * it takes BB_IN_A_ROW connections at a time. If it took all of them, the other workers would get none. */
+/* In the first 50 ms, a worker accepts one connection at a time, because other workers may wake up later.
+ * After 50 ms it accepts BB_IN_A_ROW connections at a time. If it accepted all connections at once, the other
+ * workers would get none. */
 static void test_a_long_queue_is_taken_in_larger_parts_after_a_time(void **state)
 {
     (void)state;
@@ -303,7 +305,7 @@ static void test_a_long_queue_is_taken_in_larger_parts_after_a_time(void **state
 
 static struct client *slow;
 
-/* A client keeps reading a response while the lane serves queued connections. */
+/* The client `slow` reads its response while the lane serves queued connections. */
 static void app_large_or_short(struct host *host, const struct bb_request *request)
 {
     static char body[900 * 1000];

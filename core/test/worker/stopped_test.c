@@ -1,5 +1,5 @@
-/* stopped_test.c: the process or its machine was stopped while a lane waited. Clients are not blamed for the
- * lost time. io_stopped_test.c tests the same for the I/O thread. */
+/* stopped_test.c: the process is frozen (SIGSTOP), or its machine is suspended, while a lane waits. This time
+ * does not count towards the timeouts of clients. io_stopped_test.c has the tests for the I/O thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #define UPLOAD "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n"
 #define LARGE  (8 << 20)
 
-/* The lane waits, and the clock moves on before the lane returns. */
+/* Simulates a freeze: the clock advances during the lane's wait. */
 static void stop(struct host *host, uint64_t milliseconds)
 {
     host_settle(host);
@@ -31,7 +31,7 @@ static struct client *new_saying(struct host *host, const char *text)
     return client;
 }
 
-/* If the stop counted, the rate would be far below min_body_rate. */
+/* If the freeze counted, the rate would be far below min_body_rate. */
 static void test_a_stop_does_not_count_for_an_upload(void **state)
 {
     (void)state;
@@ -46,7 +46,7 @@ static void test_a_stop_does_not_count_for_an_upload(void **state)
             pass(host, 1000);
         assert_silence(client);
     }
-    pass(host, 30000); /* a client that sends nothing for this time is past its timeout */
+    pass(host, 30000); /* ms; a client that sends nothing for this time is late */
     assert_late(client);
     client_free(client);
     host_free(host);
@@ -93,8 +93,8 @@ static void test_a_stop_does_not_count_for_a_client_that_reads(void **state)
     host_free(host);
 }
 
-/* A stop shows only if it lasts longer than the rest of the wait. So waits are short in the middle of a
- * request. An idle connection wakes nobody. */
+/* A lane notices a freeze only if the freeze lasts longer than the rest of the wait. So a lane waits for at
+ * most 1 s in the middle of a request. Idle connections need no short waits. */
 static void test_waits_are_short_in_the_middle_of_a_request(void **state)
 {
     (void)state;
@@ -112,7 +112,7 @@ static void test_waits_are_short_in_the_middle_of_a_request(void **state)
     }
 }
 
-/* The host takes long for one request, and during this time no thread looks at the other connections. */
+/* The host needs 40 s for one request. During this time no thread reads from the other connections. */
 static void app_away(struct host *host, const struct bb_request *request)
 {
     fake_clock_advance(40000);

@@ -1,5 +1,5 @@
-/* worker_test.c: what the lanes of a process share, each in its own thread: listeners, limits, and the order
- * to drain. Also run under ThreadSanitizer (make tsan). */
+/* worker_test.c: the lanes of a worker, each in its own thread, share listeners, limits and the drain. `make
+ * tsan` runs this test under ThreadSanitizer. */
 #include <errno.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -50,7 +50,7 @@ static void *go_shopping(void *argument)
     return NULL;
 }
 
-/* Returns how often lanes have stepped aside. */
+/* Returns how often lanes have called bb_lane_step_aside() with success. */
 static unsigned share_the_work(void)
 {
     struct bb_settings settings = settings_for_tests();
@@ -84,7 +84,7 @@ static void test_lanes_step_aside_under_load(void **state)
     lanes_step_aside = false;
 }
 
-/* ---- a log that is rotated meanwhile ---- */
+/* ---- a log that is rotated under load ---- */
 
 #define ROTATIONS 50
 
@@ -172,7 +172,6 @@ static void test_an_idle_lane_accepts(void **state)
 
 #define QUEUED 30
 
-/* The lanes serve the connections that are in the accept queue when the order comes. */
 static void test_a_drain_serves_what_is_queued(void **state)
 {
     (void)state;
@@ -201,7 +200,7 @@ static void test_a_drain_serves_what_is_queued(void **state)
     }
 }
 
-/* Nobody can connect to a server that is leaving, however busy its lanes are. */
+/* No client can connect to a draining worker, even if all lanes are busy. */
 static void test_a_drain_waits_for_no_busy_lane(void **state)
 {
     (void)state;
@@ -211,7 +210,7 @@ static void test_a_drain_waits_for_no_busy_lane(void **state)
         lanes_start(&lanes, count, &settings);
         int blocked = block_a_lane(&lanes);
         bb_worker_drain(lanes.worker, BB_QUEUE_TAKE);
-        bb_worker_drain(lanes.worker, BB_QUEUE_TAKE); /* a second order has no effect */
+        bb_worker_drain(lanes.worker, BB_QUEUE_TAKE); /* a second drain has no effect */
         assert_int_equal(lanes_connect(&lanes), -1);
         assert_int_equal(errno, ECONNREFUSED);
         sem_post(&lanes.leave);

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The command `bontebok bench`, for CLI. The load tool is a C program beside this gem's extension. This class finds
-  # the program and executes it in its own process. It does not know the program's options.
+  # The command `bontebok bench`, for CLI. The load tool is a C program, which is installed beside this gem's extension.
+  # This class finds the program and replaces the process with it (exec). All arguments are passed on unread.
   class BenchCommand
     PROGRAM = "bontebok-bench"
 
-    # Executes the program, and does not return. Returns the exit status if this fails.
+    # Executes the program and does not return. If there is no program, or if exec fails, returns the exit status 1.
     def self.run(argv)
       new(argv).run
     end
@@ -24,7 +24,7 @@ module Bontebok
       1
     end
 
-    # The program's path, or nil. In a checkout, and in a gem with RubyGems' default settings, the program is in
+    # The path of the program, or nil. In a checkout, and in a gem with RubyGems' default settings, the program is in
     # lib/bontebok. Otherwise the program is in the gem's directory for extensions, which is in the load path.
     def program
       @program ||= [File.expand_path("..", __dir__), *@load_path.map do |directory|

@@ -3,17 +3,17 @@
 require_relative "../config/option_table"
 
 module Bontebok
-  # Reads argv with OptionTable, for CLI. It keeps the values as texts; Config checks and converts them. An argument may
-  # hold any bytes, like a file name. As text it is UTF-8, whatever the locale is.
+  # Reads argv with OptionTable, for CLI. The values stay Strings; Config checks and converts them. Like a file name, an
+  # argument may hold any bytes. Its encoding is UTF-8, whatever the locale is.
   #
-  # If an option is given several times, the last value holds.
+  # If an option is given several times, the last value counts. For Listen, all values count.
   #
   #   --name VALUE   --name=VALUE   -n VALUE   -nVALUE   --switch   --no-switch   --switch=false   --   RACKUP
   class CommandLine
     ACTIONS = { "--help" => :help, "-h" => :help, "--version" => :version, "-v" => :version,
                 "--check" => :check }.freeze
 
-    # Other servers have these flags. A service manager makes them unnecessary.
+    # Flags of other servers. For these flags, the message FOREGROUND is shown.
     DAEMON = %w[-D --daemonize].freeze
     FOREGROUND = "the server stays in the foreground; a service manager runs it in the background, restarts it and " \
                  "keeps its log: docs/DEPLOYMENT.md shows it with systemd"
@@ -22,8 +22,8 @@ module Bontebok
     ELSEWHERE = { "-p" => "-l PORT", "--port" => "-l PORT", "-o" => "-l HOST:PORT", "--host" => "-l HOST:PORT",
                   "-b" => "-l ADDR", "--bind" => "-l ADDR", "-C" => "-c FILE", "-e" => "-E ENV" }.freeze
 
-    # action: :serve, :check, :help or :version. topic: the Option that --help is asked about, or nil. values:
-    # { key => [text, ...] }.
+    # action: :serve, :check, :help or :version. topic: the Option of `--help OPTION`, or nil. values: { key => [text,
+    # ...] }.
     attr_reader :action, :topic, :values
 
     # Raises UsageError.
@@ -52,7 +52,7 @@ module Bontebok
       read_topic(@rest.shift) if action == :help && @rest.any?
     end
 
-    # An action has no page of its own: the list of all options shows it.
+    # Only options have a page of their own. For `--help --check` and the like, the list of all options is printed.
     def read_topic(name)
       return if ACTIONS.key?(name)
 
@@ -90,12 +90,12 @@ module Bontebok
       @values[option.key] << value
     end
 
-    # Only true and false are a switch's value. So `--reuse-port config.ru` serves config.ru.
+    # The next argument belongs to the switch only if it is true or false. So `--reuse-port config.ru` serves config.ru.
     def switch_value
       %w[true false].include?(@rest.first) ? @rest.shift : "true"
     end
 
-    # known: the names that are suggested.
+    # known: all valid names. The message suggests the most similar name.
     def unknown(name, known)
       return "#{name}: #{FOREGROUND}" if DAEMON.include?(name)
 

@@ -4,8 +4,8 @@ require_relative "option_prose"
 require_relative "../config/option_table"
 
 module Bontebok
-  # OptionTable as text for users: --help, and docs/CONFIGURATION.md. `ruby lib/bontebok/cli/option_docs.rb` writes that
-  # file; a test compares it with the table.
+  # OptionTable as text for users: --help, and docs/CONFIGURATION.md. `ruby lib/bontebok/cli/option_docs.rb` writes
+  # docs/CONFIGURATION.md; a test compares this file with the table.
   module OptionDocs
     USAGE = <<~TEXT
       Usage: bontebok [-l ADDR]... [-w N|auto] [-t N] [-c FILE] [-E ENV] [options] [config.ru]
@@ -18,7 +18,7 @@ module Bontebok
 
     LAST_LINE = "bontebok --help OPTION shows all of an option.\n"
 
-    # Columns of the names in the list.
+    # Width of the flags in the list of options, in columns.
     NAME_WIDTH = 34
 
     class << self

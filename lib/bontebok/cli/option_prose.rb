@@ -13,11 +13,11 @@ module Bontebok
       bontebok [-l ADDR]... [-w N|auto] [-t N] [-c FILE] [-E ENV] [options] [config.ru]
       ```
 
-      Options are set on the command line, in a configuration file and in environment variables. The tables name the
-      variables. ConfigFile, ConfigStyle and IgnoreUnknown cannot be set in the file. If an option has several values,
-      the command line wins over the file, the file over the environment, and the environment over the default. A blank
-      variable counts as not set. `bontebok --check` prints the value of every option and where it comes from.
-      `bontebok --help` lists the options, and `bontebok --help OPTION` shows all of an option.
+      Options are set on the command line, in a configuration file and in environment variables. The tables below name
+      the environment variables. ConfigFile, ConfigStyle and IgnoreUnknown cannot be set in the file. If an option has
+      several values, the command line wins over the file, the file over the environment, and the environment over the
+      default. A blank variable counts as not set. `bontebok --check` prints the value of every option and its source.
+      `bontebok --help` lists the options, and `bontebok --help OPTION` describes one option.
 
       Sizes are in bytes, or end in K, M or G. Times are in seconds (`30`, `0.5`), or end in ms, s, m or h. A switch is
       turned on by `--reuse-port` or `--reuse-port=true`, and off by `--no-reuse-port` or `--reuse-port=false`.
@@ -27,8 +27,8 @@ module Bontebok
 
       ## The configuration file
 
-      The configuration file is the one that `-c` names, else `config/bontebok.rb` if that exists. It is written in
-      Ruby. Each option is a method whose name is the long flag with `_` for `-`:
+      `-c` names the configuration file. Without `-c`, the server reads `config/bontebok.rb` if this file exists. The
+      file is written in Ruby. Each option is a method. Its name is the long flag with `_` in place of `-`:
 
       ```ruby
       listen "127.0.0.1:8080", "unix:/run/app/bontebok.sock"
@@ -44,10 +44,10 @@ module Bontebok
       If the file calls an unknown method, the start fails with a message that names file and line. With
       `--ignore-unknown` the server logs the unknown method and starts.
 
-      Files for other servers work unchanged. Files for Rhebok have the same syntax. A file is read as a file for
-      unicorn or puma if its name begins with `unicorn` or `puma` (`unicorn.rb`, `unicorn.conf.rb`,
-      `puma-production.rb`), if it is in `config/unicorn/` or `config/puma/`, or if `--config-style` says so.
-      [MIGRATING.md](MIGRATING.md) explains what each directive of these servers does here.
+      Configuration files for Rhebok, unicorn and puma work unchanged. Files for Rhebok have the syntax above. A file
+      is read as a file for unicorn or puma if its name begins with `unicorn` or `puma` (`unicorn.rb`,
+      `unicorn.conf.rb`, `puma-production.rb`), if it is in `config/unicorn/` or `config/puma/`, or if
+      `--config-style` is set. [MIGRATING.md](MIGRATING.md) explains what each directive of these servers does here.
     TEXT
 
     HOOKS = <<~TEXT
@@ -62,10 +62,10 @@ module Bontebok
       |---|---|---|
       | `before_fork { \\|worker\\| }` | master | before a worker is forked; `pid` is nil |
       | `after_worker_fork { \\|worker\\| }` | master | after a worker is forked |
-      | `after_fork { \\|worker\\| }` | worker | first of all; without Preload before the application is loaded |
-      | `after_worker_ready { \\|worker\\| }` | worker | all is loaded; the worker serves next |
+      | `after_fork { \\|worker\\| }` | worker | after the fork; with Preload false, before the application is loaded |
+      | `after_worker_ready { \\|worker\\| }` | worker | after the application is loaded, before the first request |
       | `before_thread_start { }` | worker | in each thread that serves, before its first request |
-      | `before_thread_exit { }` | worker | in each thread that serves, after its last request; not at a stop at once |
+      | `before_thread_exit { }` | worker | in each thread that serves, after its last request; not after INT |
       | `before_worker_exit { \\|worker\\| }` | worker | the worker has served its last request |
       | `after_worker_exit { \\|worker, status\\| }` | master | the worker has ended; `status` is a Process::Status |
       | `on_booted { }` | master | the workers are ready for the first time |
@@ -73,11 +73,11 @@ module Bontebok
       | `on_error { \\|exception, env\\| }` | worker | the application has raised, in `call` or in the body |
       | `out_of_band { \\|worker\\| }` | worker | between requests, after every MaxGCPerRequest requests |
 
-      The master is the process that loads the application, if Preload is on, and forks the workers. Each master, also
-      one that replaces another (RestartFile), runs `on_booted`, and at its end `after_stopped`. While a master runs a
-      hook, it does nothing else, and a stop waits for the hook. But while no worker serves yet, a stop interrupts
-      `before_fork`. With MaxWorkers 0 there are neither forks nor workers, and only `on_booted`, `after_stopped`,
-      `on_error`, `out_of_band` and the hooks of threads run.
+      The master forks the workers. With Preload, it also loads the application. A reload (RestartFile) starts a new
+      master. Each master runs `on_booted`, and `after_stopped` before it exits. While a master runs a hook, it does
+      nothing else, and a stop waits for the hook. But a stop interrupts `before_fork` if no worker serves yet. With
+      MaxWorkers 0 there are no forks and no workers. Then only `on_booted`, `after_stopped`, `on_error`,
+      `out_of_band` and the hooks of threads run.
 
       If `before_fork`, `after_fork` or `after_worker_ready` raises, that worker does not start. If no worker can start
       when the server starts, the exit status is 1. If any other hook raises, the exception is logged and has no other
@@ -88,11 +88,11 @@ module Bontebok
       504 after `Bontebok::RequestTimeout`. An Array is sent as if the application had returned it; if it cannot be
       sent, the log says so. For any other value, the client gets the same response as without the hook.
 
-      An out-of-band run calls `out_of_band`, and then collects garbage if OobGC is on. No client waits for it as long
-      as there are other workers: the kernel gives new connections to the other workers, and requests on kept-alive
-      connections are passed on to them. At most half of the workers are out of band at the same time. A run begins when
-      no thread of the worker has a request. If there is always one, the run begins after ten times MaxGCPerRequest
-      requests, although other threads of the worker may have a request.
+      An out-of-band run calls `out_of_band`, and then collects garbage if OobGC is on. If there are other workers, no
+      client waits for the run: the kernel gives new connections to the other workers, and requests on kept-alive
+      connections are passed on to them. At most half of the workers are out of band at the same time. A run begins
+      when no thread of the worker has a request. If some thread always has a request, the run begins after ten times
+      MaxGCPerRequest requests, while other threads serve requests.
     TEXT
   end
 end

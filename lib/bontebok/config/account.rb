@@ -8,10 +8,10 @@ require_relative "../usage_error"
 module Bontebok
   # The user and the group of the application (options User and Group), for Config, the supervisor and the masters. The
   # supervisor stays root, because it must remove the pid file and sockets, and open log files again in root's
-  # directories. A master becomes the user before it loads anything. So its workers, and all processes that they fork,
-  # are this user from their start. Without User, or if the process is that user already, nothing changes.
+  # directories. A master becomes the user before it loads anything. So its workers, and all processes that the workers
+  # fork, run as this user from their start. Without User, or if the process runs as that user already, nothing changes.
   class Account
-    # There is no such user or group. option: the key of the option that names it.
+    # The user or the group does not exist. option: :user or :group.
     class Unknown < UsageError
       attr_reader :option
 
@@ -21,7 +21,7 @@ module Bontebok
       end
     end
 
-    # (uid_t) -1 would mean "unchanged".
+    # Valid numbers. (uid_t) -1 is excluded: it means "unchanged" in system calls such as chown(2).
     NUMBERS = (0...0xffff_ffff)
 
     # user, group: a name, a number as text, or nil. Raises Unknown.
@@ -39,15 +39,15 @@ module Bontebok
       !@uid.nil? && [Process.euid, Process.egid] != [@uid, @gid]
     end
 
-    # Raises StartError when this process may not become that user.
+    # Raises StartError if this process may not become the user.
     def check
       act { nil }
     rescue SystemCallError => e
       raise StartError, "only root can become the user #{@name}: #{SystemCallError.new(nil, e.errno).message}"
     end
 
-    # Becomes the user for good. The order matters: a process that is no longer root cannot change its groups.
-    # Raises SecurityError or SystemCallError.
+    # Becomes the user permanently. The groups are set first, because a process that is no longer root cannot change its
+    # groups. Raises SecurityError or SystemCallError.
     def assume
       return unless change?
 
@@ -59,16 +59,17 @@ module Bontebok
       ENV.update("USER" => @entry.name, "LOGNAME" => @entry.name, "HOME" => @entry.dir) if @entry
     end
 
-    # Runs the block as the user. So a check in the block holds for the user, and no link that the user has made leads
-    # root to a file of somebody else. The message of a StartError then names the user.
+    # Runs the block as the user (effective ids). So a permission check in the block is a check for the user, and a link
+    # that the user has made cannot lead root to a file of somebody else. The message of a StartError from the block
+    # names the user.
     def act(&)
       change? ? act_for_a_while(&) : yield
     rescue StartError => e
       raise e.class, described(e.message)
     end
 
-    # Opens a file to append to. If the user may not create it, root creates it for the user. This is necessary after a
-    # log was rotated in a directory that belongs to root.
+    # Opens a file to append to. If the user may not create the file, root creates it for the user. This is necessary
+    # after a log was rotated in a directory that belongs to root.
     def append(path)
       act { File.open(path, "a") }
     rescue Errno::EACCES
@@ -112,7 +113,7 @@ module Bontebok
       raise SecurityError, "cannot give up root's privileges for those of the user #{@name}"
     end
 
-    # A process that is still root may take any group.
+    # True if the process can become root again with this call. Always false for the user root and for group 0.
     def returns?(call, own)
       return false if @uid.zero? || own.zero?
 
@@ -122,14 +123,15 @@ module Bontebok
       false
     end
 
-    # Changes the owner of a new file only (EXCL), never of a link or a file that another user has put there.
+    # Creates the file for the user. EXCL: the owner of a link or a file that another user has put there must not
+    # change.
     def make(path)
       File.open(path, File::WRONLY | File::CREAT | File::EXCL) { |file| give_away(file) }
     rescue Errno::EEXIST
       nil
     end
 
-    # If the file remained root's, the next start would fail.
+    # Removes the file if chown fails: a file that belongs to root would make the next start fail.
     def give_away(file)
       file.chown(@uid, @gid)
     rescue SystemCallError
@@ -137,7 +139,7 @@ module Bontebok
       raise
     end
 
-    # True if the user cannot have put a link into the directory's path. With such a link, root would create the file in
+    # True if the user cannot have put a link into the directory's path. A link there would make root create the file in
     # another directory.
     def roots_own?(directory)
       return false unless File.realpath(directory) == directory

@@ -3,8 +3,8 @@
 require_relative "../system/file_name"
 
 module Bontebok
-  # An address to listen on, as on the command line: HOST:PORT, PORT, [v6]:PORT, unix:/path or unix:@name. It is a value
-  # only; a Listener binds it.
+  # An address to listen on: HOST:PORT, PORT, [v6]:PORT, unix:/path or unix:@name. An Address is only a value; a
+  # Listener binds the socket.
   class Address
     FORMS = "HOST:PORT, PORT, [v6]:PORT, unix:/path or unix:@name"
     # sun_path without its NUL (unix(7)).
@@ -25,7 +25,7 @@ module Bontebok
         new(host: match[:v6] || match[:host] || "0.0.0.0", port: port)
       end
 
-      # HOST:PORT. An IPv6 host may come without its brackets.
+      # Returns HOST:PORT. An IPv6 host may be given with or without brackets.
       def text(host, port)
         host = host.to_s
         host.include?(":") && !host.start_with?("[") ? "[#{host}]:#{port}" : "#{host}:#{port}"
@@ -43,8 +43,8 @@ module Bontebok
         new(path: path)
       end
 
-      # The path is made absolute now: the socket is unlinked at exit, when the application may have changed the working
-      # directory. Some users write unix:///path for unix:/path; Ruby would keep the additional slashes.
+      # The path is made absolute, because the socket is unlinked at exit, and the application may have changed the
+      # working directory. Some users write unix:///path; the additional slashes are removed.
       def absolute(path)
         path = path.delete_prefix("/") while path.start_with?("//")
         FileName.absolute(path)
@@ -64,12 +64,12 @@ module Bontebok
       !path.nil?
     end
 
-    # Whether it is a name in Linux's abstract name space (unix(7)), which has no file.
+    # True for a unix socket in Linux's abstract namespace (unix(7)), which has no file.
     def abstract?
       unix? && path.start_with?("@")
     end
 
-    # Whether the kernel chooses the port. If so, several listeners may have the same address text.
+    # True if the kernel chooses the port. Several listeners may have this address.
     def any_port?
       port&.zero? || false
     end

@@ -8,17 +8,18 @@ require_relative "rhebok_address"
 require_relative "spreads"
 
 module Bontebok
-  # The effective value of every option and its source. The sources are, in this order: command line, configuration
-  # file, options of the rackup command, environment, default. The first source that has a value wins.
+  # The effective value of every option, and the source of the value. These are the sources, and the first one that has
+  # a value wins: command line, configuration file, options of the rackup command, environment, default.
   class Config
     include Spreads
 
     Setting = Struct.new(:value, :source)
 
-    # The sources of explicit choices. Values of other sources may have no effect, such as $PORT with adopted sockets.
+    # The sources of explicit choices. A value of another source may be ignored: a server that gets its sockets from
+    # systemd or start_server ignores $PORT.
     CHOICES = %i[on_command_line in_file given].freeze
     SOURCES = [*CHOICES, :in_environment, :by_habit, :by_default].freeze
-    # The configuration file, if it exists and no other file is named.
+    # The default configuration file.
     FILE = "config/bontebok.rb"
     TIMEOUTS = %i[header_timeout body_timeout write_timeout].freeze
     # The Hooks of the configuration file.
@@ -28,8 +29,8 @@ module Bontebok
     attr_reader :warnings
 
     # written    { key => [strings] } of the command line
-    # given      the same, of the rackup command's -O; the configuration file wins over it, as in Rhebok
-    # defaults   { key => effective value }, which replace those of the table
+    # given      { key => [strings] } of rackup -O; the configuration file wins over these values, as in Rhebok
+    # defaults   { key => effective value }, instead of the table's defaults
     # Raises UsageError, or StartError if a file or directory is missing.
     def initialize(written = {}, given: {}, defaults: {}, env: ENV)
       @written = written
@@ -59,12 +60,12 @@ module Bontebok
       setting(OptionTable[key]).source
     end
 
-    # Whether one of CHOICES has a value.
+    # True if one of CHOICES has a value for this option.
     def chosen?(key)
       CHOICES.any? { |source| send(source, OptionTable[key]) }
     end
 
-    # A time in seconds, with a fraction, as Ruby's methods take it.
+    # A time in seconds, as a Float.
     def seconds(key)
       self[key].fdiv(1000)
     end
@@ -109,14 +110,14 @@ module Bontebok
       value == :auto ? "auto (#{workers})" : option.type.show(value)
     end
 
-    # A relative name of the configuration file begins in this directory.
+    # Enters the Directory of the command line. A relative name of the configuration file begins there.
     def enter_directory
       setting = on_command_line(OptionTable[:directory]) or return
       WorkingDirectory.enter(setting.value, setting.source)
       @directory = WorkingDirectory.name
     end
 
-    # RACK_ENV is set before the file is read: the file can use the value that the application will get.
+    # RACK_ENV is set before the file is read, because the file may use it.
     def read_file
       environment = on_command_line(OptionTable[:environment])
       @env["RACK_ENV"] = environment.value if environment
@@ -126,7 +127,7 @@ module Bontebok
       @hooks = file.hooks
       @warnings = file.warnings
       @defaults = @defaults.merge(style::DEFAULTS)
-      WorkingDirectory.enter(@directory, source(:directory)) if @directory # the file may have entered another one
+      WorkingDirectory.enter(@directory, source(:directory)) if @directory # the file may have entered another directory
     end
 
     def setting(option)
@@ -164,7 +165,7 @@ module Bontebok
       @env[variable].to_s.b.strip.force_encoding(Encoding::UTF_8)
     end
 
-    # The defaults of another server, for users of its configuration file or its command.
+    # A default of the configuration file's style, of RackupOptions or of RailsOptions. It replaces the table's default.
     def by_habit(option)
       value = @defaults.fetch(option.key) { return }
       Setting.new(value.respond_to?(:call) ? value.call(self) : value, "default")

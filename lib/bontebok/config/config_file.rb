@@ -7,7 +7,7 @@ require_relative "../system/working_directory"
 
 module Bontebok
   # Reads a configuration file, for Config. The file is Ruby. Its style (ConfigStyles) defines the directives, which are
-  # the methods that the file may call. They store their values here.
+  # the methods that the file may call. The directives store their values in the ConfigFile.
   class ConfigFile
     # A value as it is written, and its "path:line".
     Entry = Struct.new(:value, :place)
@@ -29,7 +29,7 @@ module Bontebok
       enter_directory
     end
 
-    # Evaluates the file, or a file that a directive of its style loads.
+    # Evaluates the configuration file, or a file that the configuration file loads (puma's directive `load`).
     def evaluate(path)
       text = source(path)
       @paths.push(path)
@@ -42,12 +42,12 @@ module Bontebok
 
     # ---- for directives ----
 
-    # The last value holds. nil: the option is not set.
+    # Sets an option. The last call for an option wins. nil: the option counts as not set.
     def set(key, value)
       value.nil? ? @entries.delete(key) : @entries[key] = Entry.new(value, place)
     end
 
-    # The values add up. nil is ignored.
+    # Adds values to an option that is a list. nil is ignored.
     def add(key, *values)
       values = values.compact
       (@entries[key] ||= Entry.new([], place)).value.concat(values) unless values.empty?
@@ -58,16 +58,16 @@ module Bontebok
       @entries[key]&.value
     end
 
-    # Hooks of the same name add up. alone: the hook replaces the earlier ones. directive: the name in the file. For the
-    # block see Hooks#add.
+    # Adds a hook. alone: the hook replaces the earlier hooks of this name. directive: the hook's name in the file. For
+    # the block see Hooks#add.
     def add_hook(name, hook, directive: name, alone: false, &arguments)
       refuse("#{directive} wants a block") unless hook.respond_to?(:call)
 
       alone ? @hooks.replace(name, hook, &arguments) : @hooks.add(name, hook, &arguments)
     end
 
-    # Enters the directory now, for the rest of the file. A directive that only sets :directory takes effect at the end
-    # of the file.
+    # Sets :directory and changes the working directory at once. After `set(:directory, path)`, the working directory
+    # changes at the end of the file.
     def enter(path)
       set(:directory, path && FileName.absolute(path))
       enter_directory
@@ -77,8 +77,8 @@ module Bontebok
       raise UsageError, "#{place}: #{message}"
     end
 
-    # Raises UsageError, as the directive may be misspelt. With ignore_unknown it is a warning: another server may have
-    # the directive. advice: what to do instead, in a few words.
+    # Raises UsageError. With ignore_unknown, adds a warning and returns nil. advice: what to do instead, in a few
+    # words.
     def unknown(directive, advice = nil)
       unless @ignore_unknown
         refuse("unknown option #{directive}#{" (#{advice})" if advice}; --ignore-unknown goes on without it")
@@ -101,7 +101,8 @@ module Bontebok
       frame ? "#{frame.path}:#{frame.lineno}" : @paths.last
     end
 
-    # One line for any exception. Ruby's message about a syntax error in the file has the place already.
+    # Describes any exception in one line. Ruby's message about a syntax error in the file begins with "path:line"
+    # already.
     def fault(exception)
       text = first_line(exception)
       return text if exception.is_a?(SyntaxError) && text.start_with?("#{@paths.last}:")
@@ -110,7 +111,8 @@ module Bontebok
       "#{place(exception.backtrace_locations)}: #{named}"
     end
 
-    # A message may be empty, very long or not a valid text, and the method may raise.
+    # The message may be empty, very long or invalid UTF-8. The method `message` of an application's exception may
+    # raise.
     def first_line(exception)
       text = exception.message.to_s
       text = text.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub.strip.lines(chomp: true).first.to_s
@@ -128,8 +130,8 @@ module Bontebok
   end
 end
 
-# This method is outside the module, because Ruby looks up the file's constants where the method is defined. In the
-# module, Config and Log would be Bontebok's and not the application's.
+# This method is outside the module, because Ruby looks up the file's constants where the method is defined. Inside the
+# module, the names Config and Log in a file would mean Bontebok::Config and Bontebok::Log.
 def (Bontebok::ConfigFile).evaluate(directives, *text_and_path)
   directives.instance_eval(*text_and_path, 1)
 end

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The number of CPUs that this process may use, for `auto` workers. It is the smaller of two limits of a container:
-  # the CPUs that it may run on (affinity), and its time on them (the CPU quota of its cgroup and of all parents of that
-  # cgroup; cgroups(7), version 1 and 2).
+  # The number of CPUs that this process may use, for MaxWorkers auto. It is the smallest of these limits: the number of
+  # CPUs in the process's affinity mask, and the CPU quotas of the process's cgroup and of that cgroup's parents
+  # (cgroups(7), versions 1 and 2).
   class Cpus
-    # A mounted hierarchy. directory: the mount point. root: the group that the mount shows. group: the group of this
-    # process.
+    # A mounted cgroup hierarchy. directory: the mount point. root: the cgroup that is mounted there. group: the cgroup
+    # of this process.
     Hierarchy = Struct.new(:directory, :root, :group)
     private_constant :Hierarchy
 
@@ -15,8 +15,8 @@ module Bontebok
       @root = root
     end
 
-    # At least 1. A quota is rounded down: with one worker more, the workers could exceed the quota, and the kernel
-    # would stop them for a part of each period.
+    # At least 1. A quota is rounded down. If it were rounded up, busy workers would exceed the quota, and the kernel
+    # would throttle all of them.
     def count
       [[affinity, *quotas].compact.min.floor, 1].max
     end
@@ -32,7 +32,7 @@ module Bontebok
       end
     end
 
-    # The limits of this process's group and of its parents, in CPUs.
+    # The quotas of the process's cgroup and of its parents, in CPUs.
     def quotas
       hierarchies.flat_map { |hierarchy| directories(hierarchy).filter_map { |directory| quota(directory) } }
     end
@@ -49,7 +49,8 @@ module Bontebok
       end
     end
 
-    # Version 2 has one hierarchy without a name. In version 1 it is the hierarchy of the controller cpu.
+    # The name of a hierarchy with CPU quotas: "" in version 2, "cpu" in version 1. nil: the hierarchy has no CPU
+    # quotas.
     def controller(type, options)
       case type
       when "cgroup2" then ""
@@ -66,8 +67,8 @@ module Bontebok
       end
     end
 
-    # The directories of the group and its parents. In a container the mount shows a part of the hierarchy. The group's
-    # name may begin above that part, or not be visible there at all. Then the mounted group is this process's group.
+    # The directories of the process's cgroup and of its parents, from the mount point on. In a container, only a part
+    # of the hierarchy may be mounted. If the process's cgroup is outside this part, only the mount point is returned.
     def directories(hierarchy)
       below = hierarchy.group.delete_prefix(hierarchy.root.delete_suffix("/"))
       below = below.start_with?("/") ? below.split("/").reject(&:empty?) : []
@@ -83,7 +84,8 @@ module Bontebok
       time.to_r / period.to_r if time.to_i.positive? && period.to_i.positive?
     end
 
-    # The files may hold any bytes: names of processes and mount points need not be text.
+    # Returns "" if the file cannot be read. Reads bytes, because names of processes and mount points may be no valid
+    # text.
     def read(path)
       File.binread(File.join(@root, path))
     rescue SystemCallError

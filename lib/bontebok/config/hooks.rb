@@ -3,8 +3,8 @@
 require_relative "../system/exit_fence"
 
 module Bontebok
-  # The blocks of a configuration file that run at moments of the server's life. A file may have several hooks of one
-  # name. They run in the order of the file, and each gets as many of the arguments as it takes.
+  # The hooks: blocks of a configuration file that the server runs at certain events. Hooks with the same name run in
+  # the order of the file. Each hook gets only as many arguments as it accepts.
   class Hooks
     # A hook has raised an exception, which is #cause.
     class Failed < StandardError; end
@@ -15,7 +15,8 @@ module Bontebok
     NAMES = %i[before_fork after_worker_fork after_fork after_worker_ready before_thread_start before_thread_exit
                before_worker_exit after_worker_exit on_booted after_stopped on_error out_of_band].freeze
 
-    # The parameters of &:message, which passes all arguments after the first to the method.
+    # The parameters of a Proc that is made from a Symbol, such as &:name. This Proc gets only one argument, because it
+    # would pass all other arguments on to the method.
     OF_A_SYMBOL = [[:req], [:rest]].freeze
 
     Entry = Struct.new(:hook, :arguments)
@@ -25,13 +26,13 @@ module Bontebok
       @hooks = NAMES.to_h { |name| [name, []] }
     end
 
-    # hook: responds to `call`. The block, if given, gets the arguments of #run and returns those that the hook expects.
+    # hook: responds to `call`. The block, if given, gets the arguments of #run and returns the arguments for the hook.
     # Raises KeyError for an unknown name.
     def add(name, hook, &arguments)
       @hooks.fetch(name) << Entry.new(hook, arguments)
     end
 
-    # The same as #add, but removes the earlier hooks of this name.
+    # Like #add, but first removes the earlier hooks of this name.
     def replace(name, hook, &arguments)
       @hooks.fetch(name).clear
       add(name, hook, &arguments)
@@ -41,8 +42,8 @@ module Bontebok
       @hooks.fetch(name).any?
     end
 
-    # Runs all hooks of a name and returns the value of the last one. The first hook that raises ends the run with
-    # Failed.
+    # Runs all hooks of a name and returns the value of the last hook. If a hook raises, raises Failed and runs no more
+    # hooks.
     def run(name, *arguments)
       @hooks.fetch(name).map { |entry| call(name, entry, arguments) }.last
     end
@@ -59,7 +60,7 @@ module Bontebok
 
     private
 
-    # Any exception, also SystemExit, is a failure of the hook and does not end the process.
+    # Raises Failed for any exception of the hook, also for SystemExit. SignalException and NoMemoryError are passed on.
     def call(name, entry, arguments)
       arguments = entry.arguments.call(*arguments) if entry.arguments
       ExitFence.keep_forks_out { entry.hook.call(*taken(entry.hook, arguments)) }
@@ -69,7 +70,7 @@ module Bontebok
       raise Failed, "the hook #{name} failed"
     end
 
-    # The arguments that the hook takes. A block ignores further arguments; a lambda or a method would raise.
+    # The arguments that the hook accepts. A block ignores additional arguments; a lambda or a method would raise.
     def taken(hook, arguments)
       callable = hook.respond_to?(:parameters) ? hook : hook.method(:call)
       return arguments.first(1) if callable.parameters == OF_A_SYMBOL

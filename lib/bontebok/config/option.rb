@@ -8,7 +8,7 @@ module Bontebok
   #
   #   name      MaxTarget, in documentation, in messages and for --check
   #   key       :max_target, the configuration file's method and the core's setting
-  #   flag      --max-target; aliases are further flags, and further methods of the file
+  #   flag      --max-target; aliases are additional flags, and additional methods of the configuration file
   #   default   the effective value; nil if Config computes it (default_text then describes it)
   #   help      the text for users; its first sentence is the summary, of at most 60 characters
   #   core      true: the core has a setting with the same key
@@ -58,7 +58,7 @@ module Bontebok
       @core
     end
 
-    # The option may be given several times; the values add up.
+    # The option may be given several times; all values count.
     def repeated?
       @repeated
     end
@@ -73,7 +73,7 @@ module Bontebok
       type.is_a?(OptionTypes::Switch)
     end
 
-    # Returns the effective value for a written value. place: where it is written, for the message. Raises UsageError.
+    # Converts a value to the effective value. place: the source of the value, for the message. Raises UsageError.
     def read(value, place)
       type.read(value)
     rescue OptionTypes::Invalid => e

@@ -28,7 +28,7 @@ module Bontebok
       BY_KEY.fetch(key)
     end
 
-    # The option with this name in one of its spellings, or nil.
+    # The option that has this spelling, or nil.
     def find(name)
       ALL.find { |option| option.spellings.include?(name) }
     end

@@ -4,7 +4,7 @@ module Bontebok
   # The types of options, for OptionTable. A type has
   #
   #   read(value)   converts a value of the command line or the environment (a String) or of the configuration file (any
-  #                 Ruby value) to the effective value; raises Invalid, whose message completes "MaxTarget wants ..."
+  #                 Ruby value) to the effective value; raises Invalid; its message completes "MaxTarget wants ..."
   #   show(value)   an effective value as a user would write it
   #   metavar       the placeholder of a value in the help; nil if the option needs no value
   module OptionTypes

@@ -13,7 +13,8 @@ module Bontebok
     FILE = OptionTypes::Text.new("FILE", /\A[^\0]+\z/, "a file")
     # The core has 256 bytes for a directory.
     DIRECTORY = OptionTypes::Directory.new("DIR", /\A[^\0]{1,255}\z/, "a directory of at most 255 bytes")
-    # | at the beginning is invalid: Apache's |PROGRAM would be taken for a file name.
+    # A text that begins with | is rejected. In Apache's configuration, |PROGRAM is a command; here it would be a file
+    # name.
     LOG_TARGET = OptionTypes::LogTarget.new("FILE", /\A(?!\|)[^\0]{0,255}\z/,
                                             "a file, - or syslog:..., of at most 255 bytes")
     PATH = OptionTypes::Directory.new("FILE", /\A[^\0]+\z/, "a file")

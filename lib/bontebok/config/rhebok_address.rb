@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The address of a configuration file for Rhebok, for Config: host and port, or path of a unix socket.
+  # The address that a configuration file for Rhebok sets, for Config: host and port, or path of a unix socket.
   module RhebokAddress
     class << self
-      # The entry of Listen with the same meaning. nil: the file has none of host, port and path.
+      # Returns the entry for Listen, or nil if the file sets none of host, port and path.
       def entry(entries)
         parts = entries.slice(:host, :port, :path)
         return if parts.empty?

@@ -4,9 +4,9 @@ require_relative "option_table"
 require_relative "../usage_error"
 
 module Bontebok
-  # Numbers of requests that are chosen at random between the values of two options, for Config. So workers that start
-  # together are not replaced, and do not collect garbage, at the same moment. If the lower bound is 0, the number is
-  # always the upper bound.
+  # Numbers of requests that are chosen at random between the values of two options, for Config. Workers that start
+  # together are therefore not replaced at the same moment, and collect garbage at different times. If the lower option
+  # is 0, the number is always the upper option.
   module Spreads
     PAIRS = { min_request_per_child: :max_request_per_child, min_gc_per_request: :max_gc_per_request }.freeze
 

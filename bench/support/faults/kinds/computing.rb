@@ -4,7 +4,7 @@ require_relative "../fault"
 
 module Bench
   module Faults
-    # A thread of the application that gives up Ruby's lock only when it must.
+    # A thread of the application computes all the time, and releases Ruby's lock only when Ruby forces it to.
     class Computing < Fault
       def title = "a background thread computes in one worker of 2; in time is 50 ms"
       def limit = 0.05

@@ -4,10 +4,10 @@ require_relative "../fault"
 
 module Bench
   module Faults
-    # For six seconds the server's user may have no further process, while a worker is killed. The same happens again at
-    # the end, when the server has to stop.
+    # A worker is killed, and for six seconds the server cannot fork (RLIMIT_NPROC). At the end of the run another
+    # worker is killed, and the server must stop while it cannot fork.
     class ForkFails < Fault
-      # No other process has this user, so the limit counts only the server.
+      # No other process has this user id, so RLIMIT_NPROC counts only the server's processes.
       UID = 65_533
       SECONDS = 6
       STOP_LIMIT = 5
@@ -28,7 +28,7 @@ module Bench
         limit_processes(run, Process.getrlimit(:NPROC).last)
       end
 
-      # Another worker is killed, and the server has to stop without it.
+      # Measures how long the server takes to stop.
       def finish(run)
         begin_failing(run, run.group.pids.max)
         sleep 1

@@ -11,7 +11,7 @@ module Bench
       def strike(run) = run.every(1) { run.ask("/hang") }
     end
 
-    # The same with the least limit. unicorn accepts no limit below 3 s, and gets 3 s.
+    # The same with a limit of 1 s. unicorn gets 3 s, because it accepts no shorter limit.
     class HungShort < Hung
       def title = "the same, a request may take 1 s (unicorn: 3 s, its least)"
       def settings = { **super, request_limit: 1 }

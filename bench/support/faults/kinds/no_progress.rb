@@ -4,15 +4,15 @@ require_relative "../fault"
 
 module Bench
   module Faults
-    # A worker without a request is stopped.
+    # A worker without a request is frozen (SIGSTOP).
     class StoppedIdle < Fault
       def title = "an idle worker of 2 is stopped (SIGSTOP); a worker may make no progress for 3 s"
       def settings = { workers: 2, worker_limit: 3 }
       def strike(run) = Process.kill(:STOP, run.workers.first)
     end
 
-    # A worker with a request is stopped. The probe needs 1.1 workers, so the other worker is enough for about four
-    # seconds.
+    # A worker with a request is frozen (SIGSTOP). The probe's requests need the time of 1.1 workers. The other worker
+    # alone can serve them in time for about four seconds.
     class StoppedBusy < StoppedIdle
       def title = "a worker of 2 is stopped with a request in hand; 1.1 of them needed, no progress for 3 s"
       def path = "/sleep/0.055"

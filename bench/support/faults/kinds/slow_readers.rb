@@ -8,7 +8,7 @@ module Bench
     class SlowReaders < Fault
       RATE = 1024
       READERS = 70
-      # A small buffer, so that the kernel keeps only a small part of a response.
+      # Bytes. The receive buffer is small, so that the kernel stores only a small part of a response.
       RECEIVE_BUFFER = 16_384
 
       def title = "#{readers} clients read 30 MB at 1 KB/s"
@@ -29,7 +29,7 @@ module Bench
       end
     end
 
-    # The same with little room on the disk.
+    # The same with little disk space for unread responses.
     class SlowReadersSmall < SlowReaders
       def title = "16 clients read 30 MB at 1 KB/s; 40 MB for what they have not read"
       def settings = { workers: 2, spool_max: "40M" }

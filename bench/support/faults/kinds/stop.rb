@@ -4,9 +4,9 @@ require_relative "../fault"
 
 module Bench
   module Faults
-    # A graceful stop during a long request. All connections belong to the worker with that request, and the other
-    # worker has nothing to do. Requests that find their connection closed do not count: a client can send them
-    # elsewhere.
+    # A graceful stop during a long request. All kept-alive connections belong to the worker with the long request. The
+    # other worker is idle. If the server has closed a connection before a request is due, the request does not count,
+    # because a client can send it to another server.
     class Stop < Fault
       def title = "a graceful stop; one worker of 2 is busy for 4 s: requests on its connections that are still open"
       def kinds = [:kept]

@@ -2,24 +2,24 @@
 
 module Bontebok
   module ConfigStyles
-    # The superclass of styles: how they define directives, and what they do with unknown ones.
+    # The superclass of the styles. It defines directives, and reports unknown directives.
     class Directives
       class << self
         private
 
-        # Defines a directive that is an option of OptionTable, here or under another name.
+        # Defines a directive that sets the option `key` of OptionTable.
         def option(directive, key = directive)
           define_method(directive) { |value| @configuration.set(key, value) }
         end
 
-        # Defines directives without an effect: they ask for what this server always does, or tune a mechanism that it
-        # does not have.
+        # Defines directives without an effect. Each directive asks for something that this server always does, or tunes
+        # a mechanism that this server does not have.
         def nothing_to_do(*directives)
           directives.each { |directive| define_method(directive) { |*, **, &_block| nil } }
         end
 
-        # Defines directives for features that this server does not have, with advice for another way. A directive with
-        # the value false is ignored.
+        # Defines directives for features that this server does not have. advice: what to do instead, for the message. A
+        # directive with the value false is ignored.
         def absent(advice, *directives)
           directives.each do |directive|
             define_method(directive) { |*values, **, &_block| unknown(directive, advice) unless values.first == false }
@@ -34,7 +34,8 @@ module Bontebok
 
       private
 
-      # All unix sockets have the same mode here. It has only the permissions that every directive allows.
+      # This server has one SocketMode for all unix sockets. The mode has only the permissions that every directive of
+      # the file allows.
       def restrict_socket(umask)
         @configuration.set(:socket_mode, (@configuration[:socket_mode] || 0o777) & ~umask)
       end

@@ -13,8 +13,8 @@ module Bontebok
     #   max_workers 4
     #   after_fork { |worker| Database.connect }
     #
-    # A file for Rhebok has this style, too. Rhebok's options have the same names here, except host, port and path,
-    # which stand for listen.
+    # A file for Rhebok has this style, too. Rhebok's options have the same names, except host, port and path, which set
+    # Listen.
     class Native < Directives
       DEFAULTS = {}.freeze
 
@@ -32,7 +32,7 @@ module Bontebok
 
       private
 
-      # The file may be for another server, under a name that does not show it.
+      # The file may be for puma or unicorn although its name does not show this.
       def hint(name)
         theirs, = ALL.find { |_, style| style.method_defined?(name) }
         theirs ? "--config-style #{theirs} reads a file for #{theirs}" : super

@@ -6,18 +6,18 @@ require_relative "puma_hooks"
 
 module Bontebok
   module ConfigStyles
-    # A configuration file for puma. Options that it does not set have puma's defaults: all addresses, and one worker
-    # with five threads. With several workers, the master loads the application before the fork. A single worker loads
-    # it itself, because threads that an application starts while it loads do not survive a fork. The hook out_of_band
-    # runs whenever there is a moment without requests.
+    # A configuration file for puma. Options that the file does not set have puma's defaults: all addresses, and one
+    # worker with five threads. With several workers, the master loads the application before the fork. With one worker,
+    # the worker loads the application itself, because threads that the application starts while it loads do not survive
+    # a fork. The hook out_of_band runs after each request, as soon as the worker has no request.
     class Puma < Directives
       DEFAULTS = { listen: [Address.new(host: "0.0.0.0", port: 9292)], max_workers: 1, threads: 5,
                    preload: ->(config) { config.workers > 1 }, max_gc_per_request: 1 }.freeze
 
       ADDRESS = %r{\A(tcp|unix)://([^?]*)(?:\?(.*))?\z}
-      # Options of an address that have no counterpart here.
+      # Parameters of a bind address that are ignored.
       TUNING = %w[low_latency].freeze
-      # Files name this constant for the usual rackup file.
+      # Configuration files use this constant as the name of the rackup file.
       DefaultRackup = "config.ru" # rubocop:disable Naming/ConstantName -- puma's own
 
       include PumaHooks
@@ -75,7 +75,7 @@ module Bontebok
         @host = host
       end
 
-      # The number of threads does not change with the load here. It is the maximum.
+      # This server always runs the maximum number of threads.
       def threads(least, most = least)
         if [least, most].map { |number| Integer(number) }.reduce(:>)
           @configuration.refuse("threads wants the smaller number first")
@@ -109,14 +109,14 @@ module Bontebok
         @configuration.set(:keepalive_timeout, 0) if @closing
       end
 
-      # Rails' own configuration file always asks for tmp_restart. Other plugins change puma itself.
+      # The puma file that Rails generates uses the plugin tmp_restart. Other plugins change puma itself.
       def plugin(name)
         return unknown("plugin #{name}", PLUGINS[name.to_s]) unless name.to_s == "tmp_restart"
 
         @configuration.set(:restart_file, "tmp/restart.txt")
       end
 
-      # The files are appended to, also without the third argument.
+      # The server always appends to the files, also without the third argument.
       def stdout_redirect(stdout = nil, stderr = nil, _append = false) # rubocop:disable Style/OptionalBooleanParameter
         @configuration.set(:stdout, stdout)
         @configuration.set(:log, stderr)
@@ -139,7 +139,8 @@ module Bontebok
 
       private
 
-      # The leading 0 may be missing. In puma, a umask without a leading 0 is decimal, which nobody means.
+      # The number is octal, also without a leading 0. puma reads a umask without a leading 0 as decimal, which is never
+      # intended.
       def octal(name, text)
         Integer(text.to_s, 8)
       rescue ArgumentError

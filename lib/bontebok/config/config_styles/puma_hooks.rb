@@ -13,7 +13,7 @@ module Bontebok
       NOTHING = ->(*) { [] }
       HANDLE = ->(worker, status) { [WorkerHandle.new(worker.number - 1, worker.pid, status)] }
 
-      # { our name => [arguments, puma's names] }
+      # { name in Hooks => [lambda that returns the arguments, puma's names] }
       WITH_COUNTERPART = {
         before_fork: [INDEX, %i[before_worker_fork on_worker_fork]],
         after_worker_fork: [INDEX, %i[after_worker_fork after_worker_boot]],
@@ -27,7 +27,7 @@ module Bontebok
         out_of_band: [NOTHING, %i[out_of_band]]
       }.freeze
 
-      # Hooks of restarts by exec and of forks from a worker. This server does neither.
+      # Hooks that never run here. They belong to a restart by exec, or to a fork from a worker.
       WITHOUT_COUNTERPART = %i[before_restart on_restart before_refork after_refork on_refork].freeze
 
       WITH_COUNTERPART.each do |name, (arguments, directives)|
@@ -61,7 +61,7 @@ module Bontebok
 
       private
 
-      # Hooks with the same key share a Hash. Each process has its own Hash.
+      # The Hash that all hooks with this key share, in one process.
       def data_for(key)
         return [] unless key
 

@@ -6,15 +6,15 @@ require_relative "unicorn_objects"
 
 module Bontebok
   module ConfigStyles
-    # A configuration file for unicorn. Options that it does not set have unicorn's defaults: one worker, and a minute
-    # for a request. Each worker loads the application itself: workers must not share what the application opens while
-    # it loads, such as a connection to a database.
+    # A configuration file for unicorn. Options that the file does not set have unicorn's defaults: one worker, a
+    # RequestTimeout of 60 s, and no preload. Without preload, workers do not share what the application opens while it
+    # loads, such as a connection to a database.
     class Unicorn < Directives
       DEFAULTS = { listen: [Address.new(host: "0.0.0.0", port: 8080)], max_workers: 1, preload: false,
                    request_timeout: 60_000 }.freeze
 
-      # Options of listen that have no counterpart: TCP_NODELAY is always on, the server does not wait for an address
-      # that is in use, and the other options tune the kernel.
+      # Options of listen that are ignored. TCP_NODELAY is always on, the server does not wait for an address that is in
+      # use, and the other options tune the kernel.
       TUNING = %i[tcp_nodelay tcp_nopush tcp_defer_accept accept_filter sndbuf rcvbuf tries delay ipv6only].freeze
 
       LOGGER_METHODS = %i[debug info warn error fatal].freeze
@@ -44,13 +44,13 @@ module Bontebok
         @configuration.enter(path)
       end
 
-      # Without `group`, the process gets the user's group. In unicorn it keeps root's group.
+      # Without `group`, the process gets the user's group. In unicorn, the process keeps root's group.
       def user(name, group = nil)
         @configuration.set(:user, name)
         @configuration.set(:group, group)
       end
 
-      # The logger is for the hooks. The server's own log is the option Log.
+      # The logger is only for hooks that call `server.logger`. The server's own log is set by the option Log.
       def logger(object)
         missing = LOGGER_METHODS.reject { |name| object.respond_to?(name) }
         @configuration.refuse("logger has no #{missing.join(', ')}") if missing.any?
@@ -82,7 +82,7 @@ module Bontebok
         end
       end
 
-      # The address as Listen takes it.
+      # The address in the notation of the option Listen.
       def spelled(address)
         case address.to_s
         when %r{\A[/~]} then "unix:#{address}"

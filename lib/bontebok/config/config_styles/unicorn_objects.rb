@@ -4,7 +4,8 @@ require "logger"
 
 module Bontebok
   module ConfigStyles
-    # Stand-ins for unicorn's objects, for the hooks of a file for unicorn. They have the methods that such files use.
+    # The arguments of hooks in a file for unicorn. They have those methods of unicorn's objects that hooks usually
+    # call.
     module UnicornObjects
       # A worker. nr counts from 0.
       Worker = Struct.new(:nr, :pid)

@@ -13,42 +13,40 @@ module Bontebok
 
       OPTIONS = [
         Option.new("Listen", OptionTypes::Addresses.new, nil,
-                   "Address to listen on. It is #{Address::FORMS}. The option may be given several times. PORT alone " \
-                   "means 0.0.0.0:PORT. With port 0 the kernel chooses the port. A host name means all of its " \
-                   "addresses that this machine has. [::] listens on IPv6 and IPv4; if the server also listens on " \
-                   "0.0.0.0 with the same port, [::] listens on IPv6 only. The default address is 127.0.0.1 in " \
-                   "development, else 0.0.0.0, with port 9292 or $PORT. A server that adopts sockets has no default " \
-                   "address.",
+                   "Address to listen on. The forms are #{Address::FORMS}. The option may be given several times. " \
+                   "PORT alone means 0.0.0.0:PORT. With port 0 the kernel chooses the port. With a host name, the " \
+                   "server listens on each address of the name that belongs to this machine. [::] listens on IPv6 " \
+                   "and IPv4; if the server also listens on 0.0.0.0 with the same port, [::] listens on IPv6 only. " \
+                   "The default address is 127.0.0.1 in development, else 0.0.0.0. The default port is $PORT, else " \
+                   "9292. A server that gets sockets from systemd or start_server has no default address.",
                    section: TITLE, short: "l", repeated: true, environment_variables: ["PORT"],
                    default_text: "port 9292"),
         Option.new("BackLog", OptionTypes::Count.new(1..65_535), 1024,
-                   "Connections per listener that may wait to be accepted. The kernel has a limit, too " \
+                   "Connections per listener that may wait to be accepted. The kernel limits this number, too " \
                    "(net.core.somaxconn).",
                    section: TITLE, key: :backlog),
         Option.new("ReusePort", SWITCH, false,
                    "Let other servers listen on the same TCP port. The socket option is SO_REUSEPORT.",
                    section: TITLE, aliases: [:reuseport]),
         Option.new("Spread", SWITCH, true,
-                   "Distribute new connections evenly among the workers. A worker that has served more requests than " \
-                   "the others goes to the end of the queue of idle workers. false: the same few workers, with warm " \
-                   "caches, serve as long as they are fast enough.",
+                   "Distribute new connections evenly among the workers. Among idle workers, a worker that has " \
+                   "served more requests than the others accepts new connections last. false: a few workers, with " \
+                   "warm caches, serve all requests while they are fast enough.",
                    section: TITLE, core: true),
         Option.new("DeferAccept", OptionTypes::Count.new(0..3600, metavar: "SECONDS"), 0,
                    "Time that the kernel waits for a client's first bytes. The kernel gives a TCP connection to the " \
-                   "server when the client has sent something, or after about this time (TCP_DEFER_ACCEPT). 0: at " \
-                   "once.",
+                   "server when the client has sent data, or after about this time (TCP_DEFER_ACCEPT). 0: at once.",
                    section: TITLE),
         Option.new("TrustedProxies", OptionTypes::Networks.new, "unix 127.0.0.0/8 ::1",
-                   "Proxies with a trusted X-Request-Start. This field has the time when a proxy received the " \
-                   "request. The value of the option is a list of addresses and networks with spaces between them; " \
-                   "unix means all clients of unix sockets. none: no client is trusted.",
+                   "Proxies with a trusted X-Request-Start. In this request field, a proxy sends the time when it " \
+                   "received the request. The value of the option is a list of addresses and networks with spaces " \
+                   "between them; unix means all clients of unix sockets. none: no client is trusted.",
                    section: TITLE),
         Option.new("CheckClientConnection", SWITCH, false,
-                   "Skip a request if its client closed the connection. The application is then not called. A " \
-                   "connection also counts as closed if the client closed only its sending half. A client that gives " \
-                   "up looks like this, but HTTP also allows this to a client that waits for the response. false: a " \
-                   "request is skipped only if it has waited for a busy worker, and its client is certainly gone: " \
-                   "the client reset the connection, or closed its unix socket.",
+                   "Skip a request if its client closed the connection. The application is not called for such a " \
+                   "request. A client that has closed only its sending half counts as gone, too, although HTTP " \
+                   "allows this client to wait for the response. false: the server skips a request only if it has " \
+                   "waited for a busy worker, and if its client has reset the connection or closed a unix socket.",
                    section: TITLE, core: true),
         Option.new("SocketMode", OptionTypes::FileMode.new, 0o777,
                    "Mode of the files of unix sockets. A process that may write to such a file may connect.",

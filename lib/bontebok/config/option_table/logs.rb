@@ -13,7 +13,7 @@ module Bontebok
 
       OPTIONS = [
         Option.new("Log", PATH, nil,
-                   "File for standard error and the log. Existing content stays.",
+                   "File for standard error and the log. The server appends to the file.",
                    section: TITLE, default_text: "standard error"),
         Option.new("LogFormat", LOG_STYLE, "text",
                    "Format of the log: text or json. json: each entry is an object in one line.",
@@ -25,13 +25,13 @@ module Bontebok
                    "File for standard output. It may be the same file as Log.",
                    section: TITLE, default_text: "standard output"),
         Option.new("AccessLog", LOG_TARGET, "",
-                   "Target of the access log: a file, - or syslog. The file may be a FIFO. - is standard output. " \
-                   "Syslog is syslog:KEY=VALUE,... with the keys facility, severity, tag and socket. Empty: no " \
+                   "Target of the access log: a file, - or syslog. The file may be a FIFO. - is standard output. For " \
+                   "syslog, write syslog:KEY=VALUE,... with the keys facility, severity, tag and socket. Empty: no " \
                    "access log.",
                    section: TITLE),
         Option.new("AccessLogFormat", LOG_FORMAT, "combined",
-                   "Format of the lines of the access log. It is common, combined, ltsv, json, or a line in " \
-                   "Apache's notation; docs/LOGS.md has the details.",
+                   "Format of the lines of the access log. The formats are common, combined, ltsv, json, and a line " \
+                   "in Apache's notation; docs/LOGS.md has the details.",
                    section: TITLE)
       ].freeze
     end

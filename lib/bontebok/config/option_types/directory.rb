@@ -5,7 +5,7 @@ require_relative "text"
 
 module Bontebok
   module OptionTypes
-    # A directory or file. The path is made absolute now, as the application may change the working directory later.
+    # A directory or file. The path is made absolute, because the application may change the working directory.
     class Directory < Text
       def read(value)
         text = super

@@ -4,8 +4,8 @@ require_relative "directory"
 
 module Bontebok
   module OptionTypes
-    # The target of an access log: a file, whose path is made absolute now; `-`, which is standard output; or `syslog:`
-    # with its settings. Empty: no access log.
+    # The target of an access log: a file, `-` for standard output, or `syslog:` with its settings. A file's path is
+    # made absolute. The empty text means that there is no access log.
     class LogTarget < Directory
       LITERALLY = /\A(?:-?\z|syslog:)/
 

@@ -4,10 +4,10 @@ require "ipaddr"
 
 module Bontebok
   module OptionTypes
-    # Addresses, networks, and `unix` for all clients of unix sockets. They are written as a text with spaces or commas,
-    # or as a list. The effective value, for the core, is a text with spaces.
+    # A list of addresses, networks, and `unix` for all clients of unix sockets. It is an Array, or a text with spaces
+    # or commas between the items. The effective value is a text with spaces, for the core.
     class Networks
-      # The core's limit.
+      # The most networks that the core accepts.
       MOST = 128
       UNIX = "unix"
       NONE = "none"

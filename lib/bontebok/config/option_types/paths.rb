@@ -2,7 +2,7 @@
 
 module Bontebok
   module OptionTypes
-    # Paths of requests, undecoded: a list, a text with spaces between the paths, or "none".
+    # Paths of requests, not percent-decoded: an Array, a text with spaces between the paths, or "none".
     class Paths
       # The core has one text of 256 bytes for all paths.
       MAX = 255

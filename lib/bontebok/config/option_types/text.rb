@@ -2,7 +2,7 @@
 
 module Bontebok
   module OptionTypes
-    # A text whose bytes match a pattern. It may be no valid UTF-8, as file names may.
+    # A text with bytes that match a pattern. Like a file name, the text may be invalid UTF-8.
     class Text
       attr_reader :metavar
 
