@@ -10,11 +10,11 @@ static int prepare_set(struct bb_lane *lane)
     lane->wake_source.kind = BB_SOURCE_WAKE;
     lane->intake.wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (lane->intake.wake_fd < 0 ||
-        bb__conn_set_open(&lane->set, &lane->worker->settings, &lane->worker->connections) != BB_OK ||
+        bb__conn_set_open(&lane->set, &lane->worker->settings, &lane->worker->room.connections) != BB_OK ||
         bb__poller_add(&lane->set.poller, lane->intake.wake_fd, BB_INTEREST_READ, &lane->wake_source) !=
             BB_OK ||
-        bb__poller_add(&lane->set.poller, lane->worker->drain_fd, BB_INTEREST_READ,
-                       &lane->worker->drain_source) != BB_OK)
+        bb__poller_add(&lane->set.poller, lane->worker->drain.fd, BB_INTEREST_READ,
+                       &lane->worker->drain.source) != BB_OK)
         return BB_ESYSTEM;
     return BB_OK;
 }

@@ -33,7 +33,7 @@ static int open_log(const struct bb_settings *settings, struct bb__log_format *f
 /* A worker also serves if its log cannot be opened. It tries to open the log again when there are lines. */
 static void tell_no_log(struct bb_worker *worker)
 {
-    bb__event_add(&worker->events, 0, worker->log_sink.error, "the access log cannot be opened yet", NULL);
+    bb__event_add(&worker->events, 0, worker->log.sink.error, "the access log cannot be opened yet", NULL);
     worker->has_events = true;
 }
 
@@ -61,43 +61,43 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
 
     worker->settings = *settings;
     worker->pid = (int)getpid();
-    worker->counts_time = settings->request_timeout > 0 || settings->request_timeout_soft > 0 ||
-                          settings->queue_timeout > 0 || settings->max_queue > 0;
-    worker->reserve = find_reserve();
+    worker->limits.counts_time = settings->request_timeout > 0 || settings->request_timeout_soft > 0 ||
+                                 settings->queue_timeout > 0 || settings->max_queue > 0;
+    worker->room.reserve = find_reserve();
     bb__worker_set_room(worker, 0);
     worker->spool_budget.max = settings->spool_max;
     worker->spool_budget.threshold = settings->spool_threshold;
     worker->spool_budget.directory = worker->settings.spool_dir;
-    worker->spool_budget.reserve = worker->reserve;
+    worker->spool_budget.reserve = worker->room.reserve;
     worker->spool_budget.unsent_max = UNSENT_MAX * settings->response_buffer;
     worker->process_generation = atomic_load_explicit(&bb__process_generation, memory_order_relaxed);
-    worker->drain_source.kind = BB_SOURCE_DRAIN;
+    worker->drain.source.kind = BB_SOURCE_DRAIN;
     char fault[BB_FAULT_MAX];
     int code = bb__trusted_proxies_parse(&worker->trusted, worker->settings.trusted_proxies);
     if (code != BB_OK) goto no_log;
-    code = open_log(&worker->settings, &worker->log_format, &worker->log_sink, fault);
+    code = open_log(&worker->settings, &worker->log.format, &worker->log.sink, fault);
     if (code == BB_ESYSTEM)
         tell_no_log(worker);
     else if (code != BB_OK)
         goto no_log;
-    worker->drain_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    worker->drain.fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     code = BB_ESYSTEM;
-    if (worker->drain_fd < 0) goto no_event;
-    worker->shared_queue_source.kind = BB_SOURCE_SHARED_QUEUE;
-    if (bb__shared_queue_open(&worker->shared_queue) != BB_OK) goto no_shared_queue;
-    worker->tell_fd = -1;
-    worker->alarm_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (worker->alarm_fd < 0) goto no_alarm;
+    if (worker->drain.fd < 0) goto no_event;
+    worker->shared.source.kind = BB_SOURCE_SHARED_QUEUE;
+    if (bb__shared_queue_open(&worker->shared.queue) != BB_OK) goto no_shared_queue;
+    worker->parent.fd = -1;
+    worker->limits.alarm_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (worker->limits.alarm_fd < 0) goto no_alarm;
     (void)pthread_mutex_init(&worker->lock, NULL); /* cannot fail for a default mutex */
     *created = worker;
     return BB_OK;
 
 no_alarm:
-    bb__shared_queue_close(&worker->shared_queue);
+    bb__shared_queue_close(&worker->shared.queue);
 no_shared_queue:
-    (void)close(worker->drain_fd);
+    (void)close(worker->drain.fd);
 no_event:
-    bb__log_sink_close(&worker->log_sink);
+    bb__log_sink_close(&worker->log.sink);
 no_log:
     free(worker);
     return code;
@@ -122,15 +122,15 @@ void bb_worker_free(struct bb_worker *worker)
     if (!worker) return;
     bool inert = bb__worker_is_inert(worker);
     if (!bb__io_stop(bb__io_of(worker))) return;
-    for (struct bb__queued *queued; (queued = worker->queued); free(queued)) {
-        worker->queued = queued->next;
+    for (struct bb__queued *queued; (queued = worker->queued.first); free(queued)) {
+        worker->queued.first = queued->next;
         (inert ? bb__sock_abandon : bb__sock_close)(queued->fd);
     }
     bb__worker_give_numbers_back(worker);
-    bb__log_sink_close(&worker->log_sink);
-    bb__shared_queue_close(&worker->shared_queue);
-    (void)close(worker->alarm_fd);
-    (void)close(worker->drain_fd);
+    bb__log_sink_close(&worker->log.sink);
+    bb__shared_queue_close(&worker->shared.queue);
+    (void)close(worker->limits.alarm_fd);
+    (void)close(worker->drain.fd);
     if (!inert) (void)pthread_mutex_destroy(&worker->lock);
     free(worker);
 }

@@ -81,8 +81,8 @@ static void tell(struct bb__io_thread *io, const struct bb__conn *conn, enum bb_
     struct bb_worker *worker = io->worker;
     bb__event_add(&io->context.events, now == BB_RESPONSE_BY_IO ? 504 : 0, 0, texts[now], conn->peer);
     bb__worker_give_events(worker, &io->context.events);
-    atomic_store(&worker->overdue, BB_OVERDUE_NEW);
-    bb__eventfd_raise(worker->alarm_fd);
+    atomic_store(&worker->limits.overdue, BB_OVERDUE_NEW);
+    bb__eventfd_raise(worker->limits.alarm_fd);
     io->found_overdue = true;
 }
 
@@ -105,7 +105,7 @@ static bool note_limits(struct bb__io_thread *io, struct bb_lane *lane)
     if (soft) lane->watched.warned = lane->watched.late = true;
     if (hard) lane->watched.overdue = lane->watched.untold = true;
     pthread_mutex_unlock(&io->link.time_lock);
-    if (soft) bb__eventfd_raise(lane->worker->alarm_fd);
+    if (soft) bb__eventfd_raise(lane->worker->limits.alarm_fd);
     if (labels) bb__scoreboard_label(lane->intake.slot, lane->request.head.method, lane->request.head.path);
     lane->watched.labelled = lane->watched.labelled || labels;
     return hard;
@@ -139,7 +139,7 @@ static bool all_hang(const struct bb_worker *worker)
 
 static bool has_others(struct bb_worker *worker)
 {
-    return atomic_load(&worker->connections) > atomic_load(&worker->lane_count) ||
+    return atomic_load(&worker->room.connections) > atomic_load(&worker->lane_count) ||
            bb__worker_has_queued(worker);
 }
 
@@ -148,14 +148,14 @@ static bool has_others(struct bb_worker *worker)
 void bb__io_check_overdue(struct bb__io_thread *io)
 {
     struct bb_worker *worker = io->worker;
-    if (worker->tell_fd < 0) return;
-    bool before = atomic_load(&worker->stuck), now = all_hang(worker);
-    atomic_store(&worker->stuck, now);
+    if (worker->parent.fd < 0) return;
+    bool before = atomic_load(&worker->limits.stuck), now = all_hang(worker);
+    atomic_store(&worker->limits.stuck, now);
     if (io->found_overdue) bb__worker_tell_parent(worker, now ? BB_TELL_STUCK : BB_TELL_OVERDUE);
     io->found_overdue = false;
     if (!now) io->emptied = false;
     if (!now || io->emptied) return;
     if (!before && !bb__worker_drains(worker)) bb_worker_drain(worker, BB_QUEUE_LEAVE);
-    io->emptied = !has_others(worker) && atomic_load(&worker->overdue) == BB_OVERDUE_LOGGED;
+    io->emptied = !has_others(worker) && atomic_load(&worker->limits.overdue) == BB_OVERDUE_LOGGED;
     if (io->emptied) bb__worker_tell_parent(worker, BB_TELL_EMPTIED);
 }

@@ -22,7 +22,8 @@ static int accept_from(struct bb_worker *worker, int index, int *fd, char *peer)
 {
     int code = BB_AGAIN;
     pthread_mutex_lock(&worker->lock);
-    if (index < bb__worker_count_open(worker)) code = bb__sock_accept(worker->listeners[index].fd, fd, peer);
+    if (index < bb__worker_count_open(worker))
+        code = bb__sock_accept(worker->listen.listeners[index].fd, fd, peer);
     pthread_mutex_unlock(&worker->lock);
     return code;
 }
@@ -40,7 +41,7 @@ static int take_over(struct bb__io_thread *io, struct bb_lane *lane, int fd,
 
 static int accept_one(struct bb__io_thread *io, struct bb_lane *lane, int index)
 {
-    const struct bb__listener *listener = &io->worker->listeners[index];
+    const struct bb__listener *listener = &io->worker->listen.listeners[index];
     char peer[BB_PEER_MAX];
     int fd;
     int code = accept_from(io->worker, index, &fd, peer);
@@ -51,7 +52,7 @@ static int accept_one(struct bb__io_thread *io, struct bb_lane *lane, int index)
  * accept. */
 static void accept_all(struct bb__io_thread *io, struct bb_lane *lane)
 {
-    for (int index = 0; index < io->worker->listener_count; index++) {
+    for (int index = 0; index < io->worker->listen.count; index++) {
         int code = BB_OK;
         for (int count = 0; count < ACCEPTS_MAX && code == BB_OK; count++) {
             if (!bb__worker_has_room(io->worker) || bb__io_is_wanted(lane)) return;
@@ -90,7 +91,7 @@ static bool take_first(struct bb__io_thread *io, struct bb_lane *lane, bool *nud
     struct bb__conn_context *context = &io->context;
     struct bb__conn *conn;
     enum bb__received received =
-        bb__conn_set_receive(&lane->set, context, &io->worker->shared_queue, &io->lost, &conn);
+        bb__conn_set_receive(&lane->set, context, &io->worker->shared.queue, &io->lost, &conn);
     if (received == BB_RECEIVED_NOTHING) return false;
     *nudged = *nudged || received == BB_RECEIVED_NUDGE;
     if (!conn) return true;
@@ -105,9 +106,9 @@ static void reject_overdue(struct bb__io_thread *io, struct bb_lane *lane)
     struct bb__shared_stamp first;
     bool nudged = false;
     while (!bb__io_is_wanted(lane) && bb__worker_has_room(worker) &&
-           bb__shared_queue_look(&worker->shared_queue, &first) == BB_OK && is_overdue(io, &first))
+           bb__shared_queue_look(&worker->shared.queue, &first) == BB_OK && is_overdue(io, &first))
         if (!take_first(io, lane, &nudged)) break;
-    if (nudged) bb__shared_queue_nudge(&worker->shared_queue);
+    if (nudged) bb__shared_queue_nudge(&worker->shared.queue);
 }
 
 static void queue_reaper(struct bb__io_thread *io, struct bb_lane *lane)
@@ -124,7 +125,7 @@ static bool is_left_waiting(struct bb_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
     bool waits = bb__worker_is_awaited(worker);
-    if (waits) bb__shared_queue_nudge(&worker->shared_queue);
+    if (waits) bb__shared_queue_nudge(&worker->shared.queue);
     pthread_mutex_unlock(&worker->lock);
     return waits;
 }
@@ -139,6 +140,6 @@ int bb__io_check_queue(struct bb__io_thread *io, struct bb_lane *lane)
     if (on_our_own) accept_all(io, lane);
     if (worker->settings.queue_timeout > 0) queue_reaper(io, lane);
     bool soon =
-        on_our_own || io->waits_since > 0 || bb__shared_queue_look(&worker->shared_queue, &first) == BB_OK;
+        on_our_own || io->waits_since > 0 || bb__shared_queue_look(&worker->shared.queue, &first) == BB_OK;
     return soon ? BB_RETRY : BB_PROMPT;
 }

@@ -6,7 +6,7 @@ void bb__io_settle(struct bb__io_thread *io, struct bb_lane *lane, struct bb__co
                    enum bb__conn_next next)
 {
     if (bb__conn_set_settle(&lane->set, &io->context, conn, next))
-        bb__conn_set_pass(&lane->set, &io->context, conn, &io->worker->shared_queue);
+        bb__conn_set_pass(&lane->set, &io->context, conn, &io->worker->shared.queue);
 }
 
 /* If the lane wants its set, it sleeps until the I/O thread wakes it. The I/O thread holds link.lock, so the

@@ -173,8 +173,8 @@ static int until(const struct bb__io_thread *io, uint64_t due)
 {
     const struct bb_settings *settings = io->context.settings;
     uint64_t now = bb__clock_ms();
-    if (atomic_load(&io->worker->stuck) && !io->emptied) due = bb__sooner(due, now + BB_RETRY);
-    if (atomic_load(&io->worker->active)) due = bb__sooner(due, now + bb__io_watch_time(io->worker));
+    if (atomic_load(&io->worker->limits.stuck) && !io->emptied) due = bb__sooner(due, now + BB_RETRY);
+    if (atomic_load(&io->worker->limits.active)) due = bb__sooner(due, now + bb__io_watch_time(io->worker));
     int log = io->context.log ? bb__access_log_wait(io->context.log, now) : -1;
     if (log >= 0) due = bb__sooner(due, now + (uint64_t)log);
     if (due == UINT64_MAX) return -1;

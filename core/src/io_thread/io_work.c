@@ -80,7 +80,7 @@ static void enter(struct bb__io_thread *io, struct bb_lane *lane)
     io->context.draining = bb__worker_drains(worker);
     bb__conn_set_look(&lane->set, io->context.now);
     if (io->context.draining) {
-        bb__conn_set_hurry(&lane->set, worker->settings.keepalive_drain, worker->drain_began);
+        bb__conn_set_hurry(&lane->set, worker->settings.keepalive_drain, worker->drain.began);
         bb__io_take_queued(io, lane);
     }
     if (lane->watched.unheard) watch(io, lane);
@@ -92,7 +92,7 @@ static bool hand_over(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb_worker *worker = io->worker;
     return !io->context.draining || !bb__worker_hands_over(worker) ||
-           bb__conn_set_pass_idle(&lane->set, &io->context, &worker->shared_queue);
+           bb__conn_set_pass_idle(&lane->set, &io->context, &worker->shared.queue);
 }
 
 /* Returns ms until the next attempt; -1: nothing is left to try. */

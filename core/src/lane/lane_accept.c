@@ -27,7 +27,7 @@ static void give_up(struct bb_lane *lane, const struct bb__listener *listener, i
 {
     struct bb_worker *worker = lane->worker;
     pthread_mutex_lock(&worker->lock);
-    worker->listeners[listener - worker->listeners].useless = true;
+    worker->listen.listeners[listener - worker->listen.listeners].useless = true;
     pthread_mutex_unlock(&worker->lock);
     bb__event_add(&lane->context.events, 0, error, "accept: a listener is of no use any more", NULL);
     bb__poller_remove(&lane->set.poller, listener->fd);
@@ -70,13 +70,13 @@ void bb__lane_resume_accepting(struct bb_lane *lane)
 static void note_starving(struct bb_lane *lane, int error)
 {
     struct bb_worker *worker = lane->worker;
-    uint64_t now = lane->context.now, since = atomic_load(&worker->starved);
-    if (error != EMFILE || atomic_load(&worker->connections) > 0) {
-        atomic_store(&worker->starved, 0);
+    uint64_t now = lane->context.now, since = atomic_load(&worker->room.starved);
+    if (error != EMFILE || atomic_load(&worker->room.connections) > 0) {
+        atomic_store(&worker->room.starved, 0);
     } else if (since == 0) {
-        atomic_store(&worker->starved, now);
-    } else if (now - since >= STARVED_TIME && worker->tell_fd >= 0) {
-        atomic_store(&worker->starved, now);
+        atomic_store(&worker->room.starved, now);
+    } else if (now - since >= STARVED_TIME && worker->parent.fd >= 0) {
+        atomic_store(&worker->room.starved, now);
         bb__worker_tell_parent(worker, BB_TELL_STARVED);
         bb__event_add(&lane->context.events, 0, error, "wants to be replaced: no connection can be accepted",
                       NULL);
@@ -87,8 +87,8 @@ static int accept_with_room(struct bb_lane *lane, const struct bb__listener *lis
 {
     int code = bb__sock_accept(listener->fd, fd, peer);
     if (code != BB_ESYSTEM) {
-        if (code == BB_OK && atomic_load_explicit(&lane->worker->starved, memory_order_relaxed) > 0)
-            atomic_store(&lane->worker->starved, 0);
+        if (code == BB_OK && atomic_load_explicit(&lane->worker->room.starved, memory_order_relaxed) > 0)
+            atomic_store(&lane->worker->room.starved, 0);
         return code;
     }
     int error = errno;
@@ -192,5 +192,5 @@ void bb__lane_stop_accepting(struct bb_lane *lane)
     bb__lane_unwatch_sources(lane);
     lane->accept.listening = false;
     bb__worker_lane_stops(lane->worker);
-    if (atomic_load(&lane->worker->drain_queue) == BB_QUEUE_TAKE) bb__lane_watch_sources(lane);
+    if (atomic_load(&lane->worker->drain.queue) == BB_QUEUE_TAKE) bb__lane_watch_sources(lane);
 }

@@ -5,16 +5,16 @@
 /* ms since the worker began to drain. The lane's clock (context.now) may show an earlier time. */
 static uint64_t drains_for(const struct bb_lane *lane)
 {
-    uint64_t now = lane->context.now, began = atomic_load(&lane->worker->drain_began);
+    uint64_t now = lane->context.now, began = atomic_load(&lane->worker->drain.began);
     return now > began ? now - began : 0;
 }
 
 void bb__lane_begin_drain(struct bb_lane *lane)
 {
     lane->context.draining = true;
-    bb__poller_remove(&lane->set.poller, lane->worker->drain_fd);
+    bb__poller_remove(&lane->set.poller, lane->worker->drain.fd);
     bb__lane_stop_accepting(lane);
-    bb__conn_set_hurry(&lane->set, lane->worker->settings.keepalive_drain, lane->worker->drain_began);
+    bb__conn_set_hurry(&lane->set, lane->worker->settings.keepalive_drain, lane->worker->drain.began);
 }
 
 bool bb__lane_take_left(struct bb_lane *lane, struct bb__conn **conn)
@@ -35,7 +35,7 @@ static void hand_over(struct bb_lane *lane)
     if (lane->pick.again) return;
     lane->drain.handing_over =
         bb__worker_hands_over(lane->worker) &&
-        !bb__conn_set_pass_idle(&lane->set, &lane->context, &lane->worker->shared_queue);
+        !bb__conn_set_pass_idle(&lane->set, &lane->context, &lane->worker->shared.queue);
 }
 
 void bb__lane_check_drain(struct bb_lane *lane)
@@ -58,7 +58,7 @@ static bool others_are_done(const struct bb_lane *lane)
 static bool has_left_something(const struct bb_worker *worker)
 {
     struct bb__shared_stamp first;
-    return bb__shared_queue_look(&worker->shared_queue, &first) == BB_OK;
+    return bb__shared_queue_look(&worker->shared.queue, &first) == BB_OK;
 }
 
 /* Each lane looks into the shared queue after it has passed on its last connection, so no request stays

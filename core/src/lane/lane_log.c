@@ -84,7 +84,7 @@ void bb__lane_log_end(struct bb_lane *lane, bool aborted)
                                   .queued = BB_LOG_UNKNOWN,
                                   .proxy_queued = proxy > 0 ? proxy : BB_LOG_UNKNOWN,
                                   .response = &log->response,
-                                  .port = lane->worker->ports[lane->current->listener],
+                                  .port = lane->worker->listen.ports[lane->current->listener],
                                   .pid = log->pid,
                                   .connection = reply->encoder.keep_alive ? '+' : '-'};
     if (aborted) entry.connection = 'X';

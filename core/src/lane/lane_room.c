@@ -88,8 +88,8 @@ static struct bb__conn *slower(const struct bb_lane *lane, enum bb__timeout_kind
 
 static bool is_time(struct bb_worker *worker, uint64_t now)
 {
-    uint_fast64_t last = atomic_load(&worker->ended_slow);
-    return now - last >= ENDS_EVERY && atomic_compare_exchange_strong(&worker->ended_slow, &last, now);
+    uint_fast64_t last = atomic_load(&worker->room.ended_slow);
+    return now - last >= ENDS_EVERY && atomic_compare_exchange_strong(&worker->room.ended_slow, &last, now);
 }
 
 static void tell_slow(struct bb_lane *lane, const struct bb__conn *conn, bool sends)
@@ -149,14 +149,13 @@ static bool over_limit(const struct bb_lane *lane)
     const struct bb_worker *worker = lane->worker;
     return bb__worker_is_over_limit(worker) &&
            lane->set.count * atomic_load_explicit(&worker->lane_count, memory_order_relaxed) >
-               atomic_load_explicit(&worker->connections_limit, memory_order_relaxed);
+               atomic_load_explicit(&worker->room.limit, memory_order_relaxed);
 }
 
 static bool is_above_limit_by(const struct bb_worker *worker, uint64_t more)
 {
-    uint64_t count = atomic_load_explicit(&worker->connections, memory_order_relaxed);
-    return count > more &&
-           count - more > atomic_load_explicit(&worker->connections_limit, memory_order_relaxed);
+    uint64_t count = atomic_load_explicit(&worker->room.connections, memory_order_relaxed);
+    return count > more && count - more > atomic_load_explicit(&worker->room.limit, memory_order_relaxed);
 }
 
 /* New clients that have sent nothing are accepted above the limit. If many of them send half a request at
@@ -206,11 +205,12 @@ void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn)
 static bool has_number(const struct bb_lane *lane)
 {
     const struct bb_worker *worker = lane->worker;
-    uint64_t room = atomic_load_explicit(&worker->room, memory_order_relaxed);
-    if (room == 0 || atomic_load_explicit(&worker->connections, memory_order_relaxed) < room) return true;
+    uint64_t room = atomic_load_explicit(&worker->room.fits, memory_order_relaxed);
+    if (room == 0 || atomic_load_explicit(&worker->room.connections, memory_order_relaxed) < room)
+        return true;
     int number = fcntl(lane->intake.wake_fd, F_DUPFD_CLOEXEC, 0);
     if (number >= 0) (void)close(number);
-    return number >= 0 && number < worker->reserve;
+    return number >= 0 && number < worker->room.reserve;
 }
 
 bool bb__lane_ensure_descriptor(struct bb_lane *lane)

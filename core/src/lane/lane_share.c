@@ -59,7 +59,7 @@ static bool pass(struct bb_lane *lane, struct epoll_event *event)
     struct bb__conn *conn = (struct bb__conn *)source;
     if (!conn || conn->is_ready) return true;
     if (bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, event->events)))
-        bb__conn_set_pass(&lane->set, &lane->context, conn, &lane->worker->shared_queue);
+        bb__conn_set_pass(&lane->set, &lane->context, conn, &lane->worker->shared.queue);
     return true;
 }
 
@@ -72,7 +72,7 @@ static bool others_wait(const struct bb_lane *lane)
 {
     const struct bb__batch *batch = &lane->set.batch;
     for (int i = batch->next; i < batch->count; i++)
-        if (batch->events[i].data.ptr == &lane->worker->shared_queue_source) return true;
+        if (batch->events[i].data.ptr == &lane->worker->shared.source) return true;
     return false;
 }
 

@@ -19,7 +19,7 @@ static void hear_nudge(struct bb_lane *lane)
  * long. */
 static bool take(struct bb_lane *lane, struct bb__conn **conn)
 {
-    const struct bb__shared_queue *shared_queue = &lane->worker->shared_queue;
+    const struct bb__shared_queue *shared_queue = &lane->worker->shared.queue;
     struct bb__event_pace *lost = &lane->paces.lost;
     bool nudged = false;
     enum bb__received received;

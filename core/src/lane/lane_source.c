@@ -7,14 +7,14 @@
 static int place(const struct bb_worker *worker, const struct epoll_event *event)
 {
     const struct bb__source *source = event->data.ptr;
-    if (source->kind == BB_SOURCE_SHARED_QUEUE) return worker->listener_count;
-    return (int)((const struct bb__listener *)source - worker->listeners);
+    if (source->kind == BB_SOURCE_SHARED_QUEUE) return worker->listen.count;
+    return (int)((const struct bb__listener *)source - worker->listen.listeners);
 }
 
 /* Returns how many sources have their turn before this source. */
 static int distance(const struct bb_lane *lane, const struct epoll_event *event)
 {
-    int count = lane->worker->listener_count + 1;
+    int count = lane->worker->listen.count + 1;
     return (place(lane->worker, event) - lane->pick.last_source - 1 + count) % count;
 }
 

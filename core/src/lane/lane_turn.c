@@ -8,7 +8,7 @@
  * worker has no other lane, and neither the time nor the number of requests is limited. */
 static bool is_alone(const struct bb_lane *lane)
 {
-    return lane->set.count <= (lane->current != NULL) && !lane->worker->counts_time &&
+    return lane->set.count <= (lane->current != NULL) && !lane->worker->limits.counts_time &&
            atomic_load_explicit(&lane->worker->lane_count, memory_order_relaxed) == 1 &&
            bb__batch_empty(&lane->set.batch) && !lane->accept.from;
 }

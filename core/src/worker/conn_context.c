@@ -31,14 +31,14 @@ int bb__conn_context_open(struct bb__conn_context *context, struct bb_worker *wo
         .names = bb__field_names_new(),
         .scratch = malloc(BB_SCRATCH_SIZE),
         .admission = bounds_queue(worker) ? &worker->admission : NULL,
-        .ports = worker->ports,
-        .addresses = worker->addresses,
-        .listeners = &worker->numbers,
+        .ports = worker->listen.ports,
+        .addresses = worker->listen.addresses,
+        .listeners = &worker->listen.numbers,
         .now = bb__clock_ms(),
     };
     context->fields = malloc(context->head_limits.max_fields * sizeof *context->fields);
     if (worker->settings.access_log[0] != '\0') {
-        context->log = bb__access_log_new(&worker->log_format, &worker->log_sink);
+        context->log = bb__access_log_new(&worker->log.format, &worker->log.sink);
         if (!context->log) return BB_ENOMEM;
     }
     return context->names && context->fields && context->scratch ? BB_OK : BB_ENOMEM;

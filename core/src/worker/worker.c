@@ -7,29 +7,28 @@
 
 atomic_uint bb__process_generation;
 
-void bb__worker_set_room(struct bb_worker *worker, uint64_t room)
+void bb__worker_set_room(struct bb_worker *worker, uint64_t fits)
 {
     uint64_t limit = worker->settings.max_connections > 0 ? worker->settings.max_connections : UINT64_MAX;
-    atomic_store_explicit(&worker->room, room, memory_order_relaxed);
-    atomic_store_explicit(&worker->connections_limit, room > 0 && room < limit ? room : limit,
-                          memory_order_relaxed);
+    atomic_store_explicit(&worker->room.fits, fits, memory_order_relaxed);
+    atomic_store_explicit(&worker->room.limit, fits > 0 && fits < limit ? fits : limit, memory_order_relaxed);
 }
 
 int bb_worker_reopen_logs(struct bb_worker *worker)
 {
-    return bb__worker_is_inert(worker) ? BB_OK : bb__log_sink_reopen(&worker->log_sink);
+    return bb__worker_is_inert(worker) ? BB_OK : bb__log_sink_reopen(&worker->log.sink);
 }
 
 int bb_worker_listen(struct bb_worker *worker, int fd, unsigned number)
 {
     if (bb__worker_is_inert(worker)) return BB_DRAINED;
-    if (worker->listener_count == BB_LISTENERS_MAX || number >= BB_LISTENERS_MAX) return BB_ENOMEM;
+    if (worker->listen.count == BB_LISTENERS_MAX || number >= BB_LISTENERS_MAX) return BB_ENOMEM;
     struct bb__listener listener = {.source.kind = BB_SOURCE_LISTENER, .fd = fd, .number = (uint8_t)number};
     if (bb__sock_prepare_listener(fd, &listener.tcp) != BB_OK) return BB_ESYSTEM;
-    worker->listeners[worker->listener_count++] = listener;
-    worker->ports[number] = bb__sock_port(fd);
-    worker->addresses[number] = bb__sock_address(fd);
-    worker->numbers |= UINT64_C(1) << number;
+    worker->listen.listeners[worker->listen.count++] = listener;
+    worker->listen.ports[number] = bb__sock_port(fd);
+    worker->listen.addresses[number] = bb__sock_address(fd);
+    worker->listen.numbers |= UINT64_C(1) << number;
     return BB_OK;
 }
 
@@ -41,28 +40,28 @@ static bool is_any_ready(const struct bb_worker *worker, int other)
     if (other >= 0) sources[count++] = (struct pollfd){.fd = other, .events = POLLIN};
     int open_count = bb__worker_count_open(worker);
     for (int i = 0; i < open_count; i++)
-        if (!worker->listeners[i].useless)
-            sources[count++] = (struct pollfd){.fd = worker->listeners[i].fd, .events = POLLIN};
+        if (!worker->listen.listeners[i].useless)
+            sources[count++] = (struct pollfd){.fd = worker->listen.listeners[i].fd, .events = POLLIN};
     return poll(sources, count, 0) > 0;
 }
 
 bool bb__worker_is_awaited(struct bb_worker *worker)
 {
-    return is_any_ready(worker, worker->shared_queue.out);
+    return is_any_ready(worker, worker->shared.queue.out);
 }
 
 bool bb__worker_has_waiting(struct bb_worker *worker)
 {
     struct bb__shared_stamp first;
-    if (bb__shared_queue_look(&worker->shared_queue, &first) == BB_OK &&
-        (first.has_request || bb__shared_queue_waiting(&worker->shared_queue, &first) > 0))
+    if (bb__shared_queue_look(&worker->shared.queue, &first) == BB_OK &&
+        (first.has_request || bb__shared_queue_waiting(&worker->shared.queue, &first) > 0))
         return true;
     return is_any_ready(worker, -1);
 }
 
 void bb__worker_nudge(struct bb_worker *worker)
 {
-    if (bb__worker_is_awaited(worker)) bb__shared_queue_nudge(&worker->shared_queue);
+    if (bb__worker_is_awaited(worker)) bb__shared_queue_nudge(&worker->shared.queue);
 }
 
 void bb__worker_give_events(struct bb_worker *worker, struct bb__event_ring *ring)
@@ -85,9 +84,9 @@ void bb__worker_take_events(struct bb_worker *worker, struct bb__event_ring *rin
 int bb_worker_share_queue(struct bb_worker *worker, int in, int out)
 {
     if (bb__worker_is_inert(worker)) return BB_DRAINED;
-    struct bb__shared_queue own = worker->shared_queue;
-    if (bb__shared_queue_adopt(&worker->shared_queue, in, out) != BB_OK) return BB_ESYSTEM;
-    worker->shared_queue.turns = own.turns;
+    struct bb__shared_queue own = worker->shared.queue;
+    if (bb__shared_queue_adopt(&worker->shared.queue, in, out) != BB_OK) return BB_ESYSTEM;
+    worker->shared.queue.turns = own.turns;
     bb__shared_queue_close(&own);
     return BB_OK;
 }
@@ -95,8 +94,8 @@ int bb_worker_share_queue(struct bb_worker *worker, int in, int out)
 void bb_worker_scoreboard(struct bb_worker *worker, struct bb_scoreboard *scoreboard)
 {
     worker->scoreboard = scoreboard;
-    worker->shared_queue.turns = &scoreboard->turns;
-    worker->admission = (struct bb__conn_admission){&worker->shared_queue, scoreboard};
+    worker->shared.queue.turns = &scoreboard->turns;
+    worker->admission = (struct bb__conn_admission){&worker->shared.queue, scoreboard};
 }
 
 int bb_worker_event(struct bb_worker *worker, struct bb_event *event)
@@ -111,31 +110,31 @@ int bb_worker_event(struct bb_worker *worker, struct bb_event *event)
 
 int bb_worker_alarm(const struct bb_worker *worker)
 {
-    return worker->alarm_fd;
+    return worker->limits.alarm_fd;
 }
 
 bool bb_worker_take_overdue(struct bb_worker *worker)
 {
     int found = BB_OVERDUE_NEW;
-    return atomic_compare_exchange_strong(&worker->overdue, &found, BB_OVERDUE_TAKEN);
+    return atomic_compare_exchange_strong(&worker->limits.overdue, &found, BB_OVERDUE_TAKEN);
 }
 
 void bb_worker_overdue_is_logged(struct bb_worker *worker)
 {
     int found = BB_OVERDUE_TAKEN; /* BB_OVERDUE_NEW stays, because another request is overdue */
-    (void)atomic_compare_exchange_strong(&worker->overdue, &found, BB_OVERDUE_LOGGED);
+    (void)atomic_compare_exchange_strong(&worker->limits.overdue, &found, BB_OVERDUE_LOGGED);
 }
 
 void bb_worker_tell(struct bb_worker *worker, int fd, const char bytes[BB_TELLS])
 {
-    worker->tell_fd = fd;
-    for (int tell = 0; tell < BB_TELLS; tell++) worker->tell_bytes[tell] = bytes[tell];
+    worker->parent.fd = fd;
+    for (int tell = 0; tell < BB_TELLS; tell++) worker->parent.bytes[tell] = bytes[tell];
 }
 
 void bb__worker_tell_parent(const struct bb_worker *worker, enum bb_tell what)
 {
-    const char *byte = &worker->tell_bytes[what];
-    if (worker->tell_fd >= 0) (void)send(worker->tell_fd, byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const char *byte = &worker->parent.bytes[what];
+    if (worker->parent.fd >= 0) (void)send(worker->parent.fd, byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void bb_worker_beat(struct bb_worker *worker)
@@ -151,26 +150,26 @@ void bb_worker_beat(struct bb_worker *worker)
 void bb_worker_watch(struct bb_worker *worker, bool watch)
 {
     if (bb__worker_is_inert(worker) || !worker->io || worker->settings.worker_timeout == 0) return;
-    if (!atomic_exchange(&worker->active, watch) && watch) bb__eventfd_raise(worker->io->kick_fd);
+    if (!atomic_exchange(&worker->limits.active, watch) && watch) bb__eventfd_raise(worker->io->kick_fd);
 }
 
 /* The listeners are still open if the worker was not drained, or if it had no descriptors for queued
  * connections. */
 void bb__worker_give_numbers_back(struct bb_worker *worker)
 {
-    if (atomic_exchange(&worker->listeners_state, BB_LISTENERS_GIVEN_BACK) == BB_LISTENERS_GIVEN_BACK) return;
-    for (int i = 0; i < worker->listener_count; i++) (void)close(worker->listeners[i].fd);
+    if (atomic_exchange(&worker->listen.state, BB_LISTENERS_GIVEN_BACK) == BB_LISTENERS_GIVEN_BACK) return;
+    for (int i = 0; i < worker->listen.count; i++) (void)close(worker->listen.listeners[i].fd);
 }
 
 void bb__worker_lane_listens(struct bb_worker *worker)
 {
-    atomic_fetch_add(&worker->lanes_listening, 1);
+    atomic_fetch_add(&worker->listen.lanes, 1);
 }
 
 void bb__worker_lane_stops(struct bb_worker *worker)
 {
     pthread_mutex_lock(&worker->lock); /* a new lane increments the counter before it waits for this lock */
-    bool is_last = atomic_fetch_sub(&worker->lanes_listening, 1) == 1;
+    bool is_last = atomic_fetch_sub(&worker->listen.lanes, 1) == 1;
     if (is_last && bb__worker_drains(worker)) bb__worker_give_numbers_back(worker);
     pthread_mutex_unlock(&worker->lock);
 }

@@ -56,54 +56,77 @@ enum bb__overdue {
 struct bb_worker {
     struct bb_settings settings;
     struct bb__trusted_proxies trusted; /* parsed settings.trusted_proxies */
-    struct bb__listener listeners[BB_LISTENERS_MAX];
-    uint16_t ports[BB_LISTENERS_MAX];     /* by listener number; 0: no port */
-    uint64_t addresses[BB_LISTENERS_MAX]; /* by listener number: bb__sock_address() */
-    uint64_t numbers;                     /* one bit for each listener number, also for closed listeners */
-    int listener_count;                   /* includes closed listeners: lanes read it without the lock */
-    int reserve;                          /* descriptors from this number on are left to the host */
-    atomic_uint_fast64_t room; /* the most connections whose descriptors stay below `reserve`; 0: unknown */
-    atomic_uint_fast64_t connections_limit; /* minimum of max_connections and `room`; UINT64_MAX: no limit */
-    atomic_uint_fast64_t ended_slow; /* ms, when a slow client was last ended because there was no room */
     struct bb__spool_budget spool_budget;
-    struct bb__shared_queue shared_queue; /* the sets that watch the listeners also watch its `out` */
-    struct bb__source shared_queue_source;
-    struct bb__io_link *io;       /* link to the I/O thread; NULL: there is none */
-    bool counts_time;             /* a limit on the time of requests, or on waiting requests, is set */
-    atomic_int overdue;           /* enum bb__overdue */
-    atomic_bool active;           /* set by bb_worker_watch() */
-    atomic_bool stuck;            /* the requests of all lanes are past request_timeout */
-    int alarm_fd;                 /* an eventfd: bb_worker_alarm() */
-    atomic_uint_fast64_t starved; /* ms, when accept4 first failed (EMFILE) with no open connection; else 0 */
-    int tell_fd;                  /* a socket to the parent; -1: there is no parent */
-    char tell_bytes[BB_TELLS];
-    struct bb_scoreboard *scoreboard; /* NULL: there is none */
     struct bb__conn_admission admission;
+    struct bb__io_link *io;           /* link to the I/O thread; NULL: there is none */
+    struct bb_scoreboard *scoreboard; /* NULL: there is none */
     int pid;
+    unsigned process_generation; /* value of bb__process_generation when the worker was made */
+    pthread_mutex_t
+        lock; /* guards listen, lanes, aside, accept_paused, queued, and the sources of all sets */
 
-    struct bb__log_format log_format;
-    struct bb__log_sink log_sink; /* of the access log, if there is one */
+    struct {
+        struct bb__listener listeners[BB_LISTENERS_MAX];
+        uint16_t ports[BB_LISTENERS_MAX];     /* by listener number; 0: no port */
+        uint64_t addresses[BB_LISTENERS_MAX]; /* by listener number: bb__sock_address() */
+        uint64_t numbers; /* one bit for each listener number, also for closed listeners */
+        int count;        /* includes closed listeners: lanes read it without the lock */
+        atomic_int lanes; /* lanes that use the listeners; the last lane closes the numbers */
+        atomic_int state; /* enum bb__listeners_state; read without the lock only after a failed accept4 */
+    } listen;
 
-    atomic_uint_fast64_t drain_began; /* ms, when the drain began; 0: not yet */
-    atomic_int drain_queue;           /* enum bb_queue of the drain */
-    struct bb__source drain_source;
-    int drain_fd; /* an eventfd that each lane watches; readable when the drain has begun */
+    struct {
+        struct bb__shared_queue queue; /* the sets that watch the listeners also watch its `out` */
+        struct bb__source source;
+    } shared;
 
-    atomic_int
-        lanes_listening; /* lanes that use the listeners; the last lane closes the listeners' numbers */
-    atomic_uint_fast64_t connections; /* connections of all lanes, for max_connections */
-    unsigned process_generation;      /* value of bb__process_generation when the worker was made */
+    struct {                              /* how many connections the worker may have */
+        int reserve;                      /* descriptors from this number on are left to the host */
+        atomic_uint_fast64_t fits;        /* connections whose descriptors stay below `reserve`; 0: unknown */
+        atomic_uint_fast64_t limit;       /* minimum of max_connections and `fits`; UINT64_MAX: no limit */
+        atomic_uint_fast64_t connections; /* connections of all lanes */
+        atomic_uint_fast64_t ended_slow; /* ms, when a slow client was last ended because there was no room */
+        atomic_uint_fast64_t
+            starved; /* ms, when accept4 first failed (EMFILE) with no open connection; else 0 */
+    } room;
 
-    pthread_mutex_t lock;       /* guards the listeners, the sources of all sets, and the fields below */
-    atomic_int listeners_state; /* read without the lock only after a failed accept4 */
-    struct bb__intake *lanes;   /* all lanes */
+    struct {                /* requests that are past a limit on their time */
+        bool counts_time;   /* a limit on the time of requests, or on waiting requests, is set */
+        atomic_int overdue; /* enum bb__overdue */
+        atomic_bool active; /* set by bb_worker_watch() */
+        atomic_bool stuck;  /* the requests of all lanes are past request_timeout */
+        int alarm_fd;       /* an eventfd: bb_worker_alarm() */
+    } limits;
+
+    struct {
+        int fd; /* a socket to the parent; -1: there is no parent */
+        char bytes[BB_TELLS];
+    } parent;
+
+    struct { /* the access log, if there is one */
+        struct bb__log_format format;
+        struct bb__log_sink sink;
+    } log;
+
+    struct {
+        atomic_uint_fast64_t began; /* ms, when the drain began; 0: not yet */
+        atomic_int queue;           /* enum bb_queue */
+        struct bb__source source;
+        int fd; /* an eventfd that each lane watches; readable when the drain has begun */
+    } drain;
+
+    struct bb__intake *lanes;           /* all lanes */
     _Atomic(struct bb__intake *) aside; /* the lane that works out of band; NULL: none */
     atomic_bool accept_paused; /* no set watches the listeners and the shared queue: a lane is busy, and
                                   another process is idle */
     atomic_uint lane_count;
-    atomic_uint lanes_woken;                 /* woken lanes that wait for the host's lock */
-    struct bb__queued *queued, *queued_last; /* the oldest first */
-    atomic_uint queued_count;
+    atomic_uint lanes_woken; /* woken lanes that wait for the host's lock */
+
+    struct {                             /* connections that the drain has accepted */
+        struct bb__queued *first, *last; /* the oldest first */
+        atomic_uint count;
+    } queued;
+
     struct bb__event_ring events; /* of the I/O thread, until a lane or the host takes them */
     atomic_bool has_events;
 };
@@ -118,35 +141,35 @@ static inline bool bb__worker_is_inert(const struct bb_worker *worker)
     return worker->process_generation != atomic_load_explicit(&bb__process_generation, memory_order_relaxed);
 }
 
-/* Sets `room`. Sets connections_limit to the smaller of `room` and max_connections. room: 0: unknown. */
-void bb__worker_set_room(struct bb_worker *worker, uint64_t room);
+/* Sets room.fits. Sets room.limit to the smaller of room.fits and max_connections. fits: 0: unknown. */
+void bb__worker_set_room(struct bb_worker *worker, uint64_t fits);
 
 static inline bool bb__worker_has_closed(const struct bb_worker *worker)
 {
-    return atomic_load(&worker->listeners_state) != BB_LISTENERS_OPEN;
+    return atomic_load(&worker->listen.state) != BB_LISTENERS_OPEN;
 }
 
 /* Returns how many listeners are open, including useless ones. The caller has the lock. */
 static inline int bb__worker_count_open(const struct bb_worker *worker)
 {
-    return bb__worker_has_closed(worker) ? 0 : worker->listener_count;
+    return bb__worker_has_closed(worker) ? 0 : worker->listen.count;
 }
 
 static inline bool bb__worker_is_over_limit(const struct bb_worker *worker)
 {
-    return atomic_load_explicit(&worker->connections, memory_order_relaxed) >
-           atomic_load_explicit(&worker->connections_limit, memory_order_relaxed);
+    return atomic_load_explicit(&worker->room.connections, memory_order_relaxed) >
+           atomic_load_explicit(&worker->room.limit, memory_order_relaxed);
 }
 
 static inline bool bb__worker_drains(const struct bb_worker *worker)
 {
-    return atomic_load_explicit(&worker->drain_began, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&worker->drain.began, memory_order_relaxed) != 0;
 }
 
 static inline bool bb__worker_has_room(const struct bb_worker *worker)
 {
-    return atomic_load_explicit(&worker->connections, memory_order_relaxed) <
-           atomic_load_explicit(&worker->connections_limit, memory_order_relaxed);
+    return atomic_load_explicit(&worker->room.connections, memory_order_relaxed) <
+           atomic_load_explicit(&worker->room.limit, memory_order_relaxed);
 }
 
 /* newest: the descriptor of the newest connection. Returns whether it is below `reserve`. If not, sets `room`
@@ -154,15 +177,15 @@ static inline bool bb__worker_has_room(const struct bb_worker *worker)
  * of `room` connections, `room` becomes unknown again. */
 static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
 {
-    uint64_t count = atomic_load_explicit(&worker->connections, memory_order_relaxed);
-    uint64_t found = atomic_load_explicit(&worker->room, memory_order_relaxed);
-    if (newest >= worker->reserve && (found == 0 || count <= found))
+    uint64_t count = atomic_load_explicit(&worker->room.connections, memory_order_relaxed);
+    uint64_t found = atomic_load_explicit(&worker->room.fits, memory_order_relaxed);
+    if (newest >= worker->room.reserve && (found == 0 || count <= found))
         bb__worker_set_room(worker, count > 1 ? count - 1 : 1);
-    else if (newest >= worker->reserve)
+    else if (newest >= worker->room.reserve)
         return false;
     else if (found > 0 && count <= found / 2)
         bb__worker_set_room(worker, 0);
-    return newest < worker->reserve;
+    return newest < worker->room.reserve;
 }
 
 /* In conn_context.c. Before the caller uses the context for a set, it sets context->timeouts to the timeouts
@@ -179,7 +202,7 @@ struct bb__queued *bb__worker_take_queued(struct bb_worker *worker);
 
 static inline bool bb__worker_has_queued(struct bb_worker *worker)
 {
-    return atomic_load_explicit(&worker->queued_count, memory_order_acquire) > 0;
+    return atomic_load_explicit(&worker->queued.count, memory_order_acquire) > 0;
 }
 
 /* Returns whether a connection is in a listener's queue, or a message in the shared queue. The caller has the

@@ -22,12 +22,12 @@
 
 static void queue_up(struct bb_worker *worker, struct bb__queued *queued)
 {
-    if (worker->queued)
-        worker->queued_last->next = queued;
+    if (worker->queued.first)
+        worker->queued.last->next = queued;
     else
-        worker->queued = queued;
-    worker->queued_last = queued;
-    atomic_fetch_add_explicit(&worker->queued_count, 1, memory_order_release);
+        worker->queued.first = queued;
+    worker->queued.last = queued;
+    atomic_fetch_add_explicit(&worker->queued.count, 1, memory_order_release);
 }
 
 /* If all lanes of this worker are busy, sends the connection to the shared queue, because another worker may
@@ -43,7 +43,7 @@ static bool pass_on(const struct bb_worker *worker, const struct bb__queued *que
                             .ready_at = queued->ready_at};
     bb__spool_start(&conn.spool);
     memcpy(conn.peer, queued->peer, sizeof conn.peer);
-    if (bb__conn_transfer(&conn, worker->addresses, &worker->shared_queue) != BB_OK) return false;
+    if (bb__conn_transfer(&conn, worker->listen.addresses, &worker->shared.queue) != BB_OK) return false;
     bb__sock_abandon(queued->fd);
     return true;
 }
@@ -77,7 +77,7 @@ static int take_queue(struct bb_worker *worker, const struct bb__listener *liste
         int code = take_one(worker, listener);
         if (code == BB_AGAIN || (code == BB_ESYSTEM && bb__sock_is_useless(errno))) return 0;
         if (code != BB_OK) return errno;
-        if (worker->queued && worker->queued_last->fd >= worker->reserve) return EMFILE;
+        if (worker->queued.first && worker->queued.last->fd >= worker->room.reserve) return EMFILE;
     }
     return EAGAIN;
 }
@@ -87,8 +87,8 @@ static int take_queue(struct bb_worker *worker, const struct bb__listener *liste
 static int take_queues(struct bb_worker *worker, int most)
 {
     bool more = false;
-    for (int i = 0; i < worker->listener_count; i++) {
-        int error = take_queue(worker, &worker->listeners[i], most);
+    for (int i = 0; i < worker->listen.count; i++) {
+        int error = take_queue(worker, &worker->listen.listeners[i], most);
         if (error != 0 && error != EAGAIN) return error;
         more = more || error == EAGAIN;
     }
@@ -104,14 +104,14 @@ static int take_queues(struct bb_worker *worker, int most)
  *    number. accept4 fails for drain_fd. */
 static void close_listeners(struct bb_worker *worker, enum bb_queue queue)
 {
-    atomic_store(&worker->listeners_state, BB_LISTENERS_CLOSED);
-    for (int i = 0; i < worker->listener_count; i++) {
-        int fd = worker->listeners[i].fd;
+    atomic_store(&worker->listen.state, BB_LISTENERS_CLOSED);
+    for (int i = 0; i < worker->listen.count; i++) {
+        int fd = worker->listen.listeners[i].fd;
         for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next)
             bb__poller_remove(lane->poller, fd);
         int most = queue == BB_QUEUE_LEAVE ? bb__worker_count_waiting(worker) : BB_IN_A_ROW;
-        (void)take_queue(worker, &worker->listeners[i], most);
-        while (dup3(worker->drain_fd, fd, O_CLOEXEC) < 0 && (errno == EINTR || errno == EBUSY)) continue;
+        (void)take_queue(worker, &worker->listen.listeners[i], most);
+        while (dup3(worker->drain.fd, fd, O_CLOEXEC) < 0 && (errno == EINTR || errno == EBUSY)) continue;
     }
 }
 
@@ -160,8 +160,9 @@ static void take_in_slices(struct bb_worker *worker)
 
 bool bb__worker_hands_over(const struct bb_worker *worker)
 {
-    return bb__worker_drains(worker) && atomic_load(&worker->drain_queue) == BB_QUEUE_LEAVE &&
-           (atomic_load(&worker->stuck) || bb__scoreboard_has_siblings(worker->scoreboard, worker->pid));
+    return bb__worker_drains(worker) && atomic_load(&worker->drain.queue) == BB_QUEUE_LEAVE &&
+           (atomic_load(&worker->limits.stuck) ||
+            bb__scoreboard_has_siblings(worker->scoreboard, worker->pid));
 }
 
 static void show_on_scoreboard(struct bb_worker *worker)
@@ -181,18 +182,18 @@ void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue)
     else
         leave_queues(worker);
     uint_fast64_t never = 0;
-    atomic_store(&worker->drain_queue, (int)queue);
-    (void)atomic_compare_exchange_strong(&worker->drain_began, &never, bb__clock_ms());
-    bb__eventfd_raise(worker->drain_fd);
+    atomic_store(&worker->drain.queue, (int)queue);
+    (void)atomic_compare_exchange_strong(&worker->drain.began, &never, bb__clock_ms());
+    bb__eventfd_raise(worker->drain.fd);
 }
 
 struct bb__queued *bb__worker_take_queued(struct bb_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
-    struct bb__queued *queued = worker->queued;
+    struct bb__queued *queued = worker->queued.first;
     if (queued) {
-        worker->queued = queued->next;
-        atomic_fetch_sub_explicit(&worker->queued_count, 1, memory_order_relaxed);
+        worker->queued.first = queued->next;
+        atomic_fetch_sub_explicit(&worker->queued.count, 1, memory_order_relaxed);
     }
     pthread_mutex_unlock(&worker->lock);
     return queued;

@@ -49,15 +49,15 @@ int bb__worker_count_waiting(const struct bb_worker *worker)
 void bb__intake_remove_sources(struct bb__intake *lane, const struct bb_worker *worker)
 {
     int open_count = bb__worker_count_open(worker);
-    for (int i = 0; i < open_count; i++) bb__poller_remove(lane->poller, worker->listeners[i].fd);
-    bb__poller_remove(lane->poller, worker->shared_queue.out);
+    for (int i = 0; i < open_count; i++) bb__poller_remove(lane->poller, worker->listen.listeners[i].fd);
+    bb__poller_remove(lane->poller, worker->shared.queue.out);
 }
 
 static bool add_listeners(struct bb__intake *lane, struct bb_worker *worker)
 {
     int open_count = bb__worker_count_open(worker);
     for (int i = 0; i < open_count; i++) {
-        struct bb__listener *listener = &worker->listeners[i];
+        struct bb__listener *listener = &worker->listen.listeners[i];
         if (listener->useless) continue;
         if (bb__poller_add_shared(lane->poller, listener->fd, &listener->source) != BB_OK) return false;
     }
@@ -67,8 +67,8 @@ static bool add_listeners(struct bb__intake *lane, struct bb_worker *worker)
 bool bb__intake_add_sources(struct bb__intake *lane, struct bb_worker *worker)
 {
     if (!lane->watching || lane->held || bb__worker_has_paused_accepting(worker)) return true;
-    return add_listeners(lane, worker) && bb__poller_add_shared(lane->poller, worker->shared_queue.out,
-                                                                &worker->shared_queue_source) == BB_OK;
+    return add_listeners(lane, worker) &&
+           bb__poller_add_shared(lane->poller, worker->shared.queue.out, &worker->shared.source) == BB_OK;
 }
 
 /* Adds the sources to the lane's set again. If there is no room for them, wakes the lane's thread, which then

@@ -156,7 +156,7 @@ static bool run_with_failure(const struct scenario *scenario, unsigned n)
     client_free(client);
     host_settle_to(host, 0);
     assert_int_equal(atomic_load(&host->worker->spool_budget.used), 0);
-    assert_int_equal(atomic_load(&host->worker->connections), 0);
+    assert_int_equal(atomic_load(&host->worker->room.connections), 0);
     host_free(host);
     return failed;
 }

@@ -51,7 +51,7 @@ static void pass_on(struct host *host, struct bb__conn *conn)
 {
     struct bb_lane *lane = host->lane;
     assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
-    bb__conn_set_pass(&lane->set, &lane->context, conn, &host->worker->shared_queue);
+    bb__conn_set_pass(&lane->set, &lane->context, conn, &host->worker->shared.queue);
     assert_int_equal(host_connections(host), 0);
 }
 

@@ -37,7 +37,7 @@ static inline void open_side(struct side *side)
     bb_settings_init(&settings);
     settings.spool_threshold = THRESHOLD;
     assert_int_equal(bb_worker_new(&side->worker, &settings), BB_OK);
-    side->worker->numbers = 1 << LISTENER;
+    side->worker->listen.numbers = 1 << LISTENER;
     assert_int_equal(bb__conn_context_open(&side->context, side->worker), BB_OK);
     side->context.timeouts = &side->timeouts;
     bb__conn_set_durations(&side->timeouts, &side->worker->settings);
@@ -106,7 +106,8 @@ static inline void say_text(struct move *move, const char *text, enum bb__conn_n
 
 static inline void leave(struct move *move)
 {
-    assert_int_equal(bb__conn_transfer(move->conn, move->from.worker->addresses, &move->shared_queue), BB_OK);
+    assert_int_equal(bb__conn_transfer(move->conn, move->from.worker->listen.addresses, &move->shared_queue),
+                     BB_OK);
     bb__conn_free(move->conn, &move->from.context, BB_CONN_END_ABANDON);
     move->conn = NULL;
 }

@@ -227,8 +227,9 @@ static void test_a_connection_stays_as_it_is_if_the_queue_is_full(void **state)
         const struct iovec filler = {(char *)text, sizeof text};
         int before = open_descriptors();
         while (bb__shared_queue_send(&move->shared_queue, 0, &filler, 1, NULL, 0) == BB_OK) continue;
-        assert_int_equal(bb__conn_transfer(move->conn, move->from.worker->addresses, &move->shared_queue),
-                         BB_AGAIN);
+        assert_int_equal(
+            bb__conn_transfer(move->conn, move->from.worker->listen.addresses, &move->shared_queue),
+            BB_AGAIN);
         assert_int_equal(open_descriptors(), before);
         struct bb__shared_message message;
         while (bb__shared_queue_take(&move->shared_queue, move->to.context.scratch, &message) == BB_OK)
@@ -251,8 +252,9 @@ static void test_a_connection_stays_as_it_is_if_no_file_can_be_created(void **st
         few = limit;
         few.rlim_cur = (rlim_t)(lowest + room);
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-        assert_int_equal(bb__conn_transfer(move->conn, move->from.worker->addresses, &move->shared_queue),
-                         BB_ESYSTEM);
+        assert_int_equal(
+            bb__conn_transfer(move->conn, move->from.worker->listen.addresses, &move->shared_queue),
+            BB_ESYSTEM);
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
         assert_int_equal(open_descriptors(), before);
         move_request(move);

@@ -16,14 +16,14 @@
 /* Sets the number and address of the receiver's only listener. */
 static void listens_at(struct move *move, unsigned number, uint64_t address)
 {
-    move->to.worker->numbers = UINT64_C(1) << number;
-    move->to.worker->addresses[number] = address;
+    move->to.worker->listen.numbers = UINT64_C(1) << number;
+    move->to.worker->listen.addresses[number] = address;
 }
 
 static struct move *begin_at(uint64_t address)
 {
     struct move *move = begin();
-    move->from.worker->addresses[LISTENER] = address;
+    move->from.worker->listen.addresses[LISTENER] = address;
     return move;
 }
 

@@ -173,7 +173,7 @@ static void test_a_request_that_was_passed_on_has_waited_since_it_was_read(void 
     struct bb__conn *conn = lane->set.conns;
     client_say(clients[0], GET);
     assert_int_equal(bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ), BB_CONN_REQUEST);
-    bb__conn_set_pass(&lane->set, &lane->context, conn, &host->worker->shared_queue);
+    bb__conn_set_pass(&lane->set, &lane->context, conn, &host->worker->shared.queue);
     fake_clock_advance(EACH_TAKES);
     assert_times(host, 1, (uint64_t[]){WAITED});
     free_all(host, clients, 1);

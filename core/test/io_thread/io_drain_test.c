@@ -75,7 +75,7 @@ static void start_two(struct pair_of_workers *pair, const struct bb_settings *se
     lanes_start(&pair->other, 1, settings);
     pair->other.descriptors = -1;
     pair->other.worker->pid = 1; /* makes the worker look like another process with the same listener */
-    pair->other.worker->addresses[0] = pair->crowd.lanes.worker->addresses[0];
+    pair->other.worker->listen.addresses[0] = pair->crowd.lanes.worker->listen.addresses[0];
 }
 
 static void drain_two(struct pair_of_workers *pair)

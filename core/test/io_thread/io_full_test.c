@@ -49,7 +49,7 @@ static void test_requests_without_room_in_the_shared_queue_count(void **state)
     struct rush rush;
     int fds[5], refused = 0;
     begin_busy(&rush, 0, 3);
-    const struct bb__shared_queue *shared_queue = &rush.lanes.worker->shared_queue;
+    const struct bb__shared_queue *shared_queue = &rush.lanes.worker->shared.queue;
     while (bb__shared_queue_send(shared_queue, 0, &word, 1, NULL, 0) == BB_OK) continue;
     for (int i = 0; i < 5; i++) fds[i] = ask(&rush, "GET /waits HTTP/1.1\r\nHost: x\r\n\r\n");
     for (int i = 0; refused < 2; i = (i + 1) % 5) {

@@ -162,7 +162,7 @@ static void test_a_request_behind_a_nudge_is_rejected(void **state)
     (void)state;
     struct rush rush;
     begin_busy(&rush, SOON, 0);
-    bb__shared_queue_nudge(&rush.lanes.worker->shared_queue);
+    bb__shared_queue_nudge(&rush.lanes.worker->shared.queue);
     int fd = ask(&rush, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_refused(fd, NULL);
     await_first(&rush, has_word, 0);

@@ -120,7 +120,7 @@ static void test_a_process_that_lets_requests_wait_does_not_count_as_idle(void *
     block(&lanes, fds[0]);
     say(fds[1], "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
     say(fds[2], "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
-    while (atomic_load(&lanes.worker->connections) > 1)
+    while (atomic_load(&lanes.worker->room.connections) > 1)
         sched_yield(); /* the other connections are in the shared queue */
     uint64_t since = bb__clock_ms();
     while (bb__clock_ms() < since + 60) assert_true(is_silent(fds[1]));
@@ -140,7 +140,7 @@ static bool take_relayed(struct lanes *lanes)
 {
     char bytes[BB_SHARED_QUEUE_BYTES];
     struct bb__shared_message message;
-    if (bb__shared_queue_take(&lanes->worker->shared_queue, bytes, &message) != BB_OK) return false;
+    if (bb__shared_queue_take(&lanes->worker->shared.queue, bytes, &message) != BB_OK) return false;
     bool is_conn = message.fd_count > 0;
     while (message.fd_count > 0) close(message.fds[--message.fd_count]);
     return is_conn;
@@ -160,14 +160,14 @@ static void test_connections_wait_for_room_in_the_shared_queue(void **state)
     lanes_start(&lanes, 1, &settings);
     connect_all(&lanes, fds);
     block(&lanes, fds[0]);
-    while (bb__shared_queue_send(&lanes.worker->shared_queue, 0, &word, 1, NULL, 0) == BB_OK) continue;
+    while (bb__shared_queue_send(&lanes.worker->shared.queue, 0, &word, 1, NULL, 0) == BB_OK) continue;
     bb_worker_drain(lanes.worker, BB_QUEUE_LEAVE);
     assert_true(is_silent(fds[1]));
     uint64_t end = bb__clock_ms() + WAIT_LIMIT * 500;
     for (int arrived = 0; arrived < CONNECTIONS - 1 && bb__clock_ms() < end;) arrived += take_relayed(&lanes);
     /* The I/O thread changes the count a moment after it has sent the last connection. */
-    while (atomic_load(&lanes.worker->connections) > 1 && bb__clock_ms() < end) sched_yield();
-    assert_int_equal(atomic_load(&lanes.worker->connections), 1);
+    while (atomic_load(&lanes.worker->room.connections) > 1 && bb__clock_ms() < end) sched_yield();
+    assert_int_equal(atomic_load(&lanes.worker->room.connections), 1);
     unblock(&lanes, fds[0]);
     close_all(fds);
     assert_int_equal(lanes_finish(&lanes), CONNECTIONS + 1);

@@ -83,7 +83,7 @@ static int take_message(const struct crew *crew)
 {
     static char bytes[BB_SHARED_QUEUE_BYTES];
     struct bb__shared_message message;
-    if (bb__shared_queue_take(&crew->host->worker->shared_queue, bytes, &message) != BB_OK) return -1;
+    if (bb__shared_queue_take(&crew->host->worker->shared.queue, bytes, &message) != BB_OK) return -1;
     while (message.fd_count > 0) close(message.fds[--message.fd_count]);
     const char *target = memmem(bytes, message.len, "GET /", 5);
     assert_non_null(target);
@@ -149,7 +149,7 @@ static void test_overdue_requests_are_taken_while_there_is_room(void **state)
     struct crew *crew = new_crew(QUEUE_TIMEOUT);
     ask(crew);
     fake_clock_advance(QUEUE_TIMEOUT);
-    crew->host->worker->reserve = 0;
+    crew->host->worker->room.reserve = 0;
     look(crew);
     assert_int_equal(host_connections(crew->host), 1);
     assert_int_equal(take_message(crew), 1);

@@ -109,7 +109,7 @@ static inline void await_first(const struct rush *rush,
                                bool (*is_it)(const struct bb__shared_queue *, uint64_t count), uint64_t count)
 {
     uint64_t end = bb__clock_ms() + WAIT_LIMIT * 1000;
-    while (!is_it(&rush->lanes.worker->shared_queue, count)) {
+    while (!is_it(&rush->lanes.worker->shared.queue, count)) {
         assert_true(bb__clock_ms() < end);
         sched_yield();
     }

@@ -21,7 +21,7 @@ static void test_a_broken_listener_does_not_make_the_lane_spin(void **state)
     for (int family = 0; family < 2; family++) {
         struct host *host = host_new(&settings, family ? AF_UNIX : AF_INET);
         struct client *client = new_served(host);
-        shutdown(host->worker->listeners[0].fd, SHUT_RDWR);
+        shutdown(host->worker->listen.listeners[0].fd, SHUT_RDWR);
         host_settle(host);
         assert_true(would_wait(host));
         bb__lane_rescan(host->lane); /* a lane does this after each long request */

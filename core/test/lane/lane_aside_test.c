@@ -53,7 +53,7 @@ static void test_a_client_that_connects_meanwhile_is_left_to_others(void **state
     static const int families[] = {AF_UNIX, AF_INET};
     for (int family = 0; family < 2; family++) {
         struct host *host = new_host(families[family]);
-        int elsewhere = dup(host->worker->listeners[0].fd);
+        int elsewhere = dup(host->worker->listen.listeners[0].fd);
         host_settle(host);
         assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_OK);
         struct client *client = client_asks(host);
@@ -226,7 +226,7 @@ static void test_pipelined_requests_are_passed_on_meanwhile(void **state)
     serve_one(host);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_OK);
     client_say(client, REQUEST);
-    while (atomic_load(&host->worker->connections) > 0) sched_yield();
+    while (atomic_load(&host->worker->room.connections) > 0) sched_yield();
     bb_lane_step_back(host->lane);
     for (int answers = 0; answers < 2; answers++) assert_answer(client, 200, "GET / ");
     assert_answered(client);
@@ -241,7 +241,7 @@ static void test_a_nudge_is_passed_on_while_accepting_is_paused(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
-    struct bb__shared_queue *shared_queue = &host->worker->shared_queue;
+    struct bb__shared_queue *shared_queue = &host->worker->shared.queue;
     char bytes[BB_SHARED_QUEUE_BYTES];
     struct bb__shared_message message;
     const struct bb_request *request;

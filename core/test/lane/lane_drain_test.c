@@ -46,7 +46,7 @@ static void test_other_processes_may_go_on_listening(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
-    int elsewhere = dup(host->worker->listeners[0].fd);
+    int elsewhere = dup(host->worker->listen.listeners[0].fd);
     struct client *client = client_new(host);
     client_say(client, "GET"); /* the open connection keeps the lane from ending */
     host_settle(host);
@@ -67,14 +67,14 @@ static void test_the_number_of_a_closed_listener_may_be_used_again(void **state)
     (void)state;
     struct host *host = new_host(AF_UNIX);
     struct bb__source other = {.kind = BB_SOURCE_DRAIN};
-    int number = host->worker->listeners[0].fd;
+    int number = host->worker->listen.listeners[0].fd;
     struct client *client = client_new(host);
     client_say(client, "GET"); /* the open connection keeps the lane from ending */
     host_settle(host);
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
     assert_int_equal(fcntl(number, F_GETFD), -1);
-    assert_int_equal(dup2(host->worker->alarm_fd, number), number);
+    assert_int_equal(dup2(host->worker->limits.alarm_fd, number), number);
     assert_int_equal(bb__poller_add(&host->lane->set.poller, number, BB_INTEREST_READ, &other), BB_OK);
     bb__lane_rescan(host->lane);
     assert_false(host->lane->accept.paused); /* EEXIST from epoll_ctl() would pause accepting */

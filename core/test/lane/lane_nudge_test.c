@@ -36,7 +36,7 @@ static void begin_stranger(struct stranger *stranger, struct host *host)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLEXCLUSIVE};
     assert_true((stranger->poller = epoll_create1(EPOLL_CLOEXEC)) >= 0);
-    const int sources[] = {host->worker->listeners[0].fd, host->worker->shared_queue.out};
+    const int sources[] = {host->worker->listen.listeners[0].fd, host->worker->shared.queue.out};
     for (int i = 0; i < 2; i++)
         assert_int_equal(epoll_ctl(stranger->poller, EPOLL_CTL_ADD, sources[i], &event), 0);
     bb__lane_rescan(host->lane); /* the lane enters the kernel's wait queue behind the stranger */
@@ -101,7 +101,7 @@ static void test_a_lane_that_steps_aside_nudges_another(void **state)
     struct host *host = host_new(&settings, AF_INET);
     struct client *client = untold_client(host);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_OK);
-    struct pollfd shared_queue = {.fd = host->worker->shared_queue.out, .events = POLLIN};
+    struct pollfd shared_queue = {.fd = host->worker->shared.queue.out, .events = POLLIN};
     assert_int_equal(poll(&shared_queue, 1, 0), 1);
     bb_lane_step_back(host->lane);
     assert_answer(client, 200, "GET / ");
@@ -140,7 +140,7 @@ static void test_a_lane_that_was_nudged_nudges_another(void **state)
     assert_true(would_wait(host));
     nudge(host);
     const struct bb_request *request = next_request(host);
-    struct pollfd shared_queue = {.fd = host->worker->shared_queue.out, .events = POLLIN};
+    struct pollfd shared_queue = {.fd = host->worker->shared.queue.out, .events = POLLIN};
     assert_int_equal(poll(&shared_queue, 1, WAIT_LIMIT), 1);
     app_echo(host, request);
     for (int i = 0; i < 2; i++) {
@@ -164,15 +164,15 @@ static void test_a_nudge_is_sent_for_each_lane_of_a_dead_process(void **state)
     assert_int_equal(bb_scoreboard_new(&scoreboard, 4), BB_OK);
     for (int i = 0; i < 3; i++) atomic_store(&bb__scoreboard_claim(scoreboard)->pid, i > 0 ? 1 : getppid());
     assert_true(would_wait(host));
-    bb_scoreboard_clear(scoreboard, 1, host->worker->shared_queue.in);
+    bb_scoreboard_clear(scoreboard, 1, host->worker->shared.queue.in);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(bb__shared_queue_take(&host->worker->shared_queue, bytes, &message), BB_OK);
+        assert_int_equal(bb__shared_queue_take(&host->worker->shared.queue, bytes, &message), BB_OK);
         assert_int_equal(message.fd_count, 0);
     }
-    assert_int_equal(bb__shared_queue_take(&host->worker->shared_queue, bytes, &message), BB_AGAIN);
-    bb_scoreboard_clear(scoreboard, getppid(), host->worker->shared_queue.in);
+    assert_int_equal(bb__shared_queue_take(&host->worker->shared.queue, bytes, &message), BB_AGAIN);
+    bb_scoreboard_clear(scoreboard, getppid(), host->worker->shared.queue.in);
     assert_answer(client, 200, "GET / ");
-    bb_scoreboard_clear(scoreboard, getppid(), host->worker->shared_queue.in);
+    bb_scoreboard_clear(scoreboard, getppid(), host->worker->shared.queue.in);
     host_settle(host);
     assert_true(would_wait(host));
     client_free(client);

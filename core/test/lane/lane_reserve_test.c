@@ -20,13 +20,13 @@ static void test_a_lane_with_few_connections_leaves_the_reserve_alone(void **sta
     for (int i = 0; i < 4; i++) idle[i] = new_served(host);
     struct bb_lane *busy = host->lane;
     assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
-    int reserve = host->worker->reserve;
-    host->worker->reserve = 0;
+    int reserve = host->worker->room.reserve;
+    host->worker->room.reserve = 0;
     struct client *upload = new_saying(host, UPLOAD), *next = new_saying(host, REQUEST);
     host_settle(host);
     assert_int_equal(host_connections(host), 1);
     assert_true(host->lane->accept.paused);
-    host->worker->reserve = reserve;
+    host->worker->room.reserve = reserve;
     fake_clock_advance(100);
     assert_answer(next, 200, "GET / ");
     bb_lane_free(busy);
@@ -46,15 +46,15 @@ static void test_a_connection_that_was_passed_on_waits_for_room(void **state)
     host_settle(host);
     client_say(passed, REQUEST);
     pass_on(host, host->lane->set.conns->next); /* the older connection */
-    int reserve = host->worker->reserve;
-    host->worker->reserve = 0;
+    int reserve = host->worker->room.reserve;
+    host->worker->room.reserve = 0;
     bb__worker_set_room(host->worker, 1);
     for (int tenth = 0; tenth < 3; tenth++) {
         assert_silence(passed);
         assert_true(host->lane->accept.paused && would_wait(host));
         fake_clock_advance(100);
     }
-    host->worker->reserve = reserve; /* as if the application had closed some descriptors */
+    host->worker->room.reserve = reserve; /* as if the application had closed some descriptors */
     assert_answer(passed, 200, "GET / ");
     client_free(passed);
     client_free(upload);

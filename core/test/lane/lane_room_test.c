@@ -171,7 +171,7 @@ static void test_idle_connections_of_a_busy_lane_keep_nobody_out(void **state)
     struct bb_lane *other = host->lane;
     host->lane = busy;
     host_settle(host);
-    assert_int_equal(atomic_load(&host->worker->connections), 4);
+    assert_int_equal(atomic_load(&host->worker->room.connections), 4);
     bb_lane_free(other);
     for (int i = 0; i < 4; i++) {
         client_free(idle[i]);
@@ -312,7 +312,7 @@ static void test_a_drain_leaves_descriptors_to_the_application(void **state)
         queued[i] = new_saying(host, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     host->app = app_wants_a_descriptor;
     int limit = limit_descriptors(7);
-    host->worker->reserve = limit - limit / 4;
+    host->worker->room.reserve = limit - limit / 4;
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     for (uint64_t since = real_ms(); host->served < 12 && real_ms() - since < WAIT_LIMIT;
          fake_clock_advance(10))

@@ -73,7 +73,7 @@ static unsigned message(const struct crowd *crowd)
     struct bb__shared_message message[8];
     unsigned count = 0;
     while (count < 8 &&
-           bb__shared_queue_take(&crowd->host->worker->shared_queue, bytes, &message[count]) == BB_OK)
+           bb__shared_queue_take(&crowd->host->worker->shared.queue, bytes, &message[count]) == BB_OK)
         for (count++; message[count - 1].fd_count > 0;)
             close(message[count - 1].fds[--message[count - 1].fd_count]);
     return count;

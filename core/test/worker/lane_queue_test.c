@@ -60,11 +60,11 @@ static void test_a_listener_that_is_closed_with_its_lane_is_forgotten(void **sta
 {
     (void)state;
     struct host *other = new_host(AF_UNIX), *host = new_host(AF_UNIX);
-    int number = host->worker->listeners[0].fd;
+    int number = host->worker->listen.listeners[0].fd;
     drain_without_descriptors(host);
     bb_lane_free(host->lane);
     host->lane = NULL;
-    assert_int_equal(dup2(other->worker->listeners[0].fd, number), number);
+    assert_int_equal(dup2(other->worker->listen.listeners[0].fd, number), number);
     struct client *client = client_new(other);
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     client_say(client, REQUEST);
@@ -91,7 +91,7 @@ static void *free_lane(void *argument)
 }
 
 /* The old lane ends while a new lane is made. Both lanes wait for the worker's lock. The new lane is counted
- * in lanes_listening before it has the lock. So the old lane knows that it is not the last lane. */
+ * in listen.lanes before it has the lock. So the old lane knows that it is not the last lane. */
 static void test_a_lane_that_begins_as_the_last_lane_ends_takes_the_queue(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void test_queued_connections_are_left_to_other_processes(void **state)
     static const int families[] = {AF_UNIX, AF_INET};
     for (int family = 0; family < 2; family++) {
         struct host *host = new_host(families[family]);
-        int elsewhere = dup(host->worker->listeners[0].fd);
+        int elsewhere = dup(host->worker->listen.listeners[0].fd);
         struct client *mine = client_new(host), *client;
         client_say(mine, "GET / HT");
         host_settle(host);
@@ -148,7 +148,7 @@ static void test_a_connection_that_has_woken_a_lane_is_not_left(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX);
-    int elsewhere = dup(host->worker->listeners[0].fd);
+    int elsewhere = dup(host->worker->listen.listeners[0].fd);
     struct client *first = client_new(host), *second = client_new(host);
     client_say(first, REQUEST);
     client_say(second, REQUEST);
@@ -182,7 +182,7 @@ static void test_a_lane_that_is_woken_as_its_listener_closes_serves(void **state
 {
     (void)state;
     closing = new_host(AF_UNIX);
-    int elsewhere = dup(closing->worker->listeners[0].fd);
+    int elsewhere = dup(closing->worker->listen.listeners[0].fd);
     fail_socket.before_unwatching = comes_and_wakes_the_lane;
     bb_worker_drain(closing->worker, BB_QUEUE_LEAVE);
     assert_last_answer(newcomer, "GET / ");
@@ -241,7 +241,7 @@ static void test_all_queued_connections_are_taken_if_pauses_are_long(void **stat
     in_the_pause = pause_takes_long;
     bb_worker_drain(flooded->worker, BB_QUEUE_TAKE);
     in_the_pause = NULL;
-    assert_int_equal(atomic_load(&flooded->worker->queued_count), 400);
+    assert_int_equal(atomic_load(&flooded->worker->queued.count), 400);
     for (unsigned i = 0; i < flood_count; i++) client_free(flood[i]);
     assert_drained(flooded);
 }
@@ -266,12 +266,12 @@ static void test_workers_that_drain_together_share_the_queue(void **state)
     struct bb_settings settings = host_settings();
     struct client *clients[QUEUED];
     assert_int_equal(bb_worker_new(&other, &settings), BB_OK);
-    assert_int_equal(bb_worker_listen(other, dup(host->worker->listeners[0].fd), 0), BB_OK);
+    assert_int_equal(bb_worker_listen(other, dup(host->worker->listen.listeners[0].fd), 0), BB_OK);
     for (int i = 0; i < QUEUED; i++) clients[i] = client_new(host);
     in_the_pause = other_is_told;
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
-    assert_int_equal(atomic_load(&host->worker->queued_count), 1);
-    assert_int_equal(atomic_load(&other->queued_count), QUEUED - 1);
+    assert_int_equal(atomic_load(&host->worker->queued.count), 1);
+    assert_int_equal(atomic_load(&other->queued.count), QUEUED - 1);
     bb_worker_free(other);
     for (int i = 0; i < QUEUED; i++) client_free(clients[i]);
     assert_drained(host);
