@@ -26,12 +26,12 @@
 #define BATCH        16
 #define REQUEST_SIZE 16384
 
-static const char close_answer[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-App: hello\r\n"
-                                   "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: 14\r\n"
-                                   "Connection: close\r\n\r\nHello, World!\n";
-static const char kept_answer[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-App: hello\r\n"
-                                  "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: 14\r\n\r\n"
-                                  "Hello, World!\n";
+static const char close_response[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-App: hello\r\n"
+                                     "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: 14\r\n"
+                                     "Connection: close\r\n\r\nHello, World!\n";
+static const char kept_response[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-App: hello\r\n"
+                                    "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: 14\r\n\r\n"
+                                    "Hello, World!\n";
 
 static int fail(const char *what)
 {
@@ -98,7 +98,7 @@ static void serve_closing(int listener, bool tcp, bool timed)
         if (fd < 0) continue;
         if (receive(fd, request)) {
             if (timed) take_time(request);
-            (void)answer(fd, close_answer, sizeof close_answer - 1, tcp ? MSG_MORE : 0);
+            (void)answer(fd, close_response, sizeof close_response - 1, tcp ? MSG_MORE : 0);
         }
         if (tcp) shutdown(fd, SHUT_WR);
         close(fd);
@@ -123,7 +123,7 @@ static void serve_kept(int listener)
             int fd = events[i].data.fd;
             if (fd == listener)
                 watch(poller, accept4(listener, NULL, NULL, SOCK_CLOEXEC));
-            else if (!receive(fd, request) || !answer(fd, kept_answer, sizeof kept_answer - 1, 0))
+            else if (!receive(fd, request) || !answer(fd, kept_response, sizeof kept_response - 1, 0))
                 close(fd);
         }
     }

@@ -202,7 +202,7 @@ VALUE bbr_tell_failure(struct bbr_exchange *exchange, VALUE error);
 bool bbr_is_timeout(const struct bbr_exchange *exchange, VALUE error);
 
 /* For a response of on_error that is not sent: closes its body. */
-void bbr_drop_answer(struct bbr_exchange *exchange, VALUE answer);
+void bbr_drop_response(struct bbr_exchange *exchange, VALUE response);
 
 /* Handles a failure after the response, or between two requests. The client does not see such a failure. */
 void bbr_failed_late(struct bbr_exchange *exchange, VALUE error);

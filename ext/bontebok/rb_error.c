@@ -50,14 +50,14 @@ static void leave_failed_child(struct bbr_exchange *exchange, VALUE error)
 
 struct question {
     struct bbr_exchange *exchange;
-    VALUE error, answer;
+    VALUE error, response;
 };
 
 static VALUE call_on_error(VALUE argument)
 {
     struct question *question = (struct question *)argument;
     struct bbr_exchange *exchange = question->exchange;
-    return question->answer =
+    return question->response =
                rb_funcall(exchange->lane->on_error, id_call, 2, question->error, exchange->env);
 }
 
@@ -74,25 +74,25 @@ VALUE bbr_tell_failure(struct bbr_exchange *exchange, VALUE error)
     if (asks_to_leave(error)) bbr_report(exchange, "leave", Qnil, error);
     struct question question = {exchange, error, Qnil};
     if (!NIL_P(exchange->lane->on_error)) (void)bbr_attempt(call_on_error, (VALUE)&question);
-    return question.answer;
+    return question.response;
 }
 
-static VALUE close_unsent(VALUE answer)
+static VALUE close_unsent(VALUE response)
 {
-    VALUE body = rb_ary_entry(answer, 2);
+    VALUE body = rb_ary_entry(response, 2);
     return rb_respond_to(body, id_close) ? rb_funcallv(body, id_close, 0, NULL) : Qnil;
 }
 
-void bbr_drop_answer(struct bbr_exchange *exchange, VALUE answer)
+void bbr_drop_response(struct bbr_exchange *exchange, VALUE response)
 {
-    if (!RB_TYPE_P(answer, T_ARRAY)) return;
-    VALUE error = bbr_attempt(close_unsent, answer);
+    if (!RB_TYPE_P(response, T_ARRAY)) return;
+    VALUE error = bbr_attempt(close_unsent, response);
     if (!NIL_P(error)) bbr_log_failure(exchange, ": the response of on_error", error);
 }
 
 void bbr_failed_late(struct bbr_exchange *exchange, VALUE error)
 {
-    bbr_drop_answer(exchange, bbr_tell_failure(exchange, error));
+    bbr_drop_response(exchange, bbr_tell_failure(exchange, error));
 }
 
 void bbr_failed_short(struct bbr_exchange *exchange)

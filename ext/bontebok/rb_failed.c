@@ -8,31 +8,31 @@ struct failure {
     struct bbr_exchange *exchange;
     VALUE error;
     int status;
-    VALUE answer; /* a String: the body; an Array: a triplet */
+    VALUE response; /* a String: the body; an Array: a triplet */
 };
 
 static VALUE backtrace_text(VALUE argument)
 {
     struct failure *failure = (struct failure *)argument;
     VALUE text = rb_funcallv_kw(failure->error, id_full_message, 1, &full_message_options, RB_PASS_KEYWORDS);
-    return failure->answer = rb_obj_as_string(text);
+    return failure->response = rb_obj_as_string(text);
 }
 
 static VALUE answer_failure(VALUE argument)
 {
     struct failure *failure = (struct failure *)argument;
-    if (RB_TYPE_P(failure->answer, T_STRING))
-        bbr_reply_text(failure->exchange, failure->status, failure->answer);
+    if (RB_TYPE_P(failure->response, T_STRING))
+        bbr_reply_text(failure->exchange, failure->status, failure->response);
     else
-        bbr_reply(failure->exchange, failure->answer);
+        bbr_reply(failure->exchange, failure->response);
     return Qnil;
 }
 
 /* An exchange has room for only one body that must still be closed. So a triplet is sent only if the exchange
  * has no such body. */
-static bool may_answer(const struct bbr_exchange *exchange, VALUE answer)
+static bool may_answer(const struct bbr_exchange *exchange, VALUE response)
 {
-    return RB_TYPE_P(answer, T_STRING) || (RB_TYPE_P(answer, T_ARRAY) && exchange->body == Qundef);
+    return RB_TYPE_P(response, T_STRING) || (RB_TYPE_P(response, T_ARRAY) && exchange->body == Qundef);
 }
 
 /* True: the client is gone, and the application has not failed. */
@@ -56,22 +56,22 @@ void bbr_failed(struct bbr_exchange *exchange, VALUE error)
     exchange->broken = true;
     if (!NIL_P(exchange->stream)) bbr_stream_detach(exchange->stream); /* the body's `close` must not write */
     if (is_gone(exchange, error)) return;
-    VALUE answer = bbr_tell_failure(exchange, error);
+    VALUE response = bbr_tell_failure(exchange, error);
     bool over = exchange->gone || bb_reply_sent(exchange->lane->core);
-    bool given = !over && may_answer(exchange, answer);
-    if (!given) bbr_drop_answer(exchange, answer);
+    bool given = !over && may_answer(exchange, response);
+    if (!given) bbr_drop_response(exchange, response);
     if (over) return;
 
     bool timeout = bbr_is_timeout(exchange, error);
     VALUE plain = timeout ? plain_504 : plain_500;
     struct failure failure = {exchange, error, timeout ? 504 : 500, plain};
     if (given)
-        failure.answer = answer;
+        failure.response = response;
     else if (exchange->lane->show_errors)
         (void)bbr_attempt(backtrace_text, (VALUE)&failure);
     if (send_failure(&failure, given ? ": the response of on_error" : NULL)) return;
     if (bb_reply_sent(exchange->lane->core)) return;
-    failure.answer = plain;
+    failure.response = plain;
     (void)send_failure(&failure, NULL);
 }
 

@@ -259,23 +259,23 @@ static void reply_body(struct bbr_exchange *exchange, VALUE body)
 
 void bbr_reply(struct bbr_exchange *exchange, VALUE triplet)
 {
-    VALUE answer = rb_check_array_type(triplet);
-    if (NIL_P(answer) || RARRAY_LEN(answer) != 3)
+    VALUE response = rb_check_array_type(triplet);
+    if (NIL_P(response) || RARRAY_LEN(response) != 3)
         rb_raise(bbr_eInvalidReply,
                  "the application must return an Array of status, headers and body, not %s of %" PRIsVALUE,
-                 NIL_P(answer) ? "an object" : "an Array", bbr_class_name(triplet));
+                 NIL_P(response) ? "an object" : "an Array", bbr_class_name(triplet));
 
-    VALUE body = RARRAY_AREF(answer, 2);
+    VALUE body = RARRAY_AREF(response, 2);
     bool plain = !RB_SPECIAL_CONST_P(body) && RBASIC_CLASS(body) == rb_cArray;
     if (!plain && rb_respond_to(body, id_close)) exchange->body = body;
 
-    begin(exchange, RARRAY_AREF(answer, 0));
-    add_fields(exchange, rb_ary_entry(answer, 1));
+    begin(exchange, RARRAY_AREF(response, 0));
+    add_fields(exchange, rb_ary_entry(response, 1));
     if (plain)
         reply_array(exchange, body);
     else
         reply_body(exchange, body);
-    RB_GC_GUARD(answer);
+    RB_GC_GUARD(response);
 }
 
 void bbr_reply_text(struct bbr_exchange *exchange, int status, VALUE text)

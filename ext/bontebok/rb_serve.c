@@ -87,7 +87,7 @@ static void serve_request(struct bbr_exchange *exchange)
     struct bbr_lane *lane = exchange->lane;
     take_in_hand(exchange);
 
-    VALUE error = bbr_attempt_in_time(answer, exchange);
+    VALUE error = bbr_attempt_in_time(response, exchange);
     if (!NIL_P(error)) bbr_failed(exchange, error);
     if (exchange->body != Qundef) {
         error = bbr_attempt(close_body, (VALUE)exchange);

@@ -23,7 +23,7 @@ void conn_close(struct conn *conn)
     conn->fd = -1;
     conn->is_connected = false;
     conn->watched = 0;
-    conn->answers = 0;
+    conn->responses = 0;
 }
 
 void conn_give_up(struct conn *conn, enum fate fate, int error)
@@ -86,7 +86,7 @@ static bool has_not_arrived(const struct conn *conn, const struct conn_setup *se
  * has lost the request. */
 static enum conn_wants lose(struct conn *conn, struct conn_setup *setup, int error, bool is_end)
 {
-    if (conn->answers > 0 && !conn->response.begun && has_not_arrived(conn, setup, is_end)) {
+    if (conn->responses > 0 && !conn->response.begun && has_not_arrived(conn, setup, is_end)) {
         if (conn->sent > 0) setup->resent++;
         conn_close(conn);
         conn->sent = 0;
@@ -101,7 +101,7 @@ static enum conn_wants complete(struct conn *conn, bool has_surplus)
     if (has_surplus) return fail(conn, FATE_SHORT, 0);
     conn->fate = is_ok ? FATE_OK : FATE_STATUS;
     conn->error = 0;
-    conn->answers++;
+    conn->responses++;
     /* A response may come before the whole request was sent. The server would read the rest of this request
      * as the next one. */
     if (conn->request->closes || !conn->response.keep_alive || conn->sent < conn->request->len)

@@ -33,7 +33,7 @@ struct conn {
     int fd;                        /* -1: not open */
     bool is_connected;             /* connect() has succeeded or is in progress */
     bool was_open;                 /* it was open at some time before */
-    uint64_t answers;              /* complete responses on this connection */
+    uint64_t responses;            /* complete responses on this connection */
     const struct request *request; /* the current one, or the last one */
     size_t sent;                   /* bytes of the request that are sent */
     struct response response;

@@ -153,7 +153,7 @@ static void handle(struct loader *loader, struct conn *conn, uint32_t events)
         return;
     }
     /* On a new connection without a sent byte, connect() may have failed: send() returns the reason. */
-    bool is_established = conn->sent > 0 || conn->answers > 0;
+    bool is_established = conn->sent > 0 || conn->responses > 0;
     bool receives = is_established && (events & ~(uint32_t)EPOLLOUT) != 0;
     wait_for(loader, conn, receives ? conn_receive(conn, &loader->setup) : conn_send(conn, &loader->setup));
     if (conn->is_busy) return;

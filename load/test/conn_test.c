@@ -48,14 +48,14 @@ static void listen_somewhere(int family)
 
 /* Makes an idle connection of this family, as it is after `answers` responses, and `peer`, the server's end.
  */
-static void open_to(int family, uint64_t answers)
+static void open_to(int family, uint64_t responses)
 {
     listen_somewhere(family);
     request = (struct request){.bytes = get, .len = sizeof get - 1};
     setup = (struct conn_setup){.target = &target, .buffer = buffer, .buffer_size = sizeof buffer};
     conn = (struct conn){.fd = socket(family, SOCK_STREAM, 0),
                          .is_connected = true,
-                         .answers = answers,
+                         .responses = responses,
                          .response.carry = carry};
     assert_int_equal(connect(conn.fd, (struct sockaddr *)&target.address, target.address_len), 0);
     int flags = 1;
@@ -109,7 +109,7 @@ static void assert_lost(enum fate fate)
     close_both();
 }
 
-static void an_answer_before_the_close_counts(void **state)
+static void a_response_before_the_close_counts(void **state)
 {
     (void)state;
     open_to(AF_UNIX, 1);
@@ -119,7 +119,7 @@ static void an_answer_before_the_close_counts(void **state)
     assert_lost(FATE_STATUS);
 }
 
-static void half_an_answer_before_the_close_is_waited_for(void **state)
+static void half_a_response_before_the_close_is_waited_for(void **state)
 {
     (void)state;
     open_to(AF_UNIX, 1);
@@ -130,7 +130,7 @@ static void half_an_answer_before_the_close_is_waited_for(void **state)
     assert_lost(FATE_SHORT);
 }
 
-static void a_close_without_an_answer_on_a_new_connection_is_a_reset(void **state)
+static void a_close_without_a_response_on_a_new_connection_is_a_reset(void **state)
 {
     (void)state;
     open_to(AF_UNIX, 0);
@@ -255,9 +255,9 @@ static void a_long_request_after_a_close_is_sent_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_answer_before_the_close_counts),
-        cmocka_unit_test(half_an_answer_before_the_close_is_waited_for),
-        cmocka_unit_test(a_close_without_an_answer_on_a_new_connection_is_a_reset),
+        cmocka_unit_test(a_response_before_the_close_counts),
+        cmocka_unit_test(half_a_response_before_the_close_is_waited_for),
+        cmocka_unit_test(a_close_without_a_response_on_a_new_connection_is_a_reset),
         cmocka_unit_test(a_unix_close_before_the_request_opens_another),
         cmocka_unit_test(a_tcp_close_before_the_request_sends_it_again),
         cmocka_unit_test(a_reset_before_the_request_opens_another),

@@ -162,7 +162,7 @@ static void ends_with_the_connection_without_framing(void **state)
     assert_false(response_ends_with_connection(&outcome.response));
 }
 
-static void knows_answers_without_a_body(void **state)
+static void knows_responses_without_a_body(void **state)
 {
     (void)state;
     const char *const bodyless[] = {
@@ -177,7 +177,7 @@ static void knows_answers_without_a_body(void **state)
     check_bytes(to_head, strlen(to_head), true, RESPONSE_DONE);
 }
 
-static void skips_interim_answers(void **state)
+static void skips_interim_responses(void **state)
 {
     (void)state;
     struct response response = check_done("HTTP/1.1 100 Continue\r\n\r\n"
@@ -242,12 +242,12 @@ static void does_not_bound_the_number_of_chunks(void **state)
     (void)state;
     static const char head[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     size_t len = sizeof head - 1, chunks = RESPONSE_HEAD_MAX / 4;
-    char *answer = malloc(len + chunks * 6 + 5);
-    memcpy(answer, head, len);
-    for (size_t i = 0; i < chunks; i++, len += 6) memcpy(answer + len, "1\r\nx\r\n", 6);
-    memcpy(answer + len, "0\r\n\r\n", 5);
-    check_bytes(answer, len + 5, false, RESPONSE_DONE);
-    free(answer);
+    char *response = malloc(len + chunks * 6 + 5);
+    memcpy(response, head, len);
+    for (size_t i = 0; i < chunks; i++, len += 6) memcpy(response + len, "1\r\nx\r\n", 6);
+    memcpy(response + len, "0\r\n\r\n", 5);
+    check_bytes(response, len + 5, false, RESPONSE_DONE);
+    free(response);
 }
 
 static void bounds_lines_and_heads(void **state)
@@ -267,8 +267,8 @@ int main(void)
         cmocka_unit_test(reads_chunks_and_trailers),
         cmocka_unit_test(refuses_ambiguous_framing),
         cmocka_unit_test(ends_with_the_connection_without_framing),
-        cmocka_unit_test(knows_answers_without_a_body),
-        cmocka_unit_test(skips_interim_answers),
+        cmocka_unit_test(knows_responses_without_a_body),
+        cmocka_unit_test(skips_interim_responses),
         cmocka_unit_test(refuses_what_is_no_head),
         cmocka_unit_test(does_not_bound_the_number_of_chunks),
         cmocka_unit_test(bounds_lines_and_heads),

@@ -28,21 +28,21 @@ void bb__event_put(struct bb__event_ring *ring, const struct bb_event *event)
 void bb__event_add_paced(struct bb__event_ring *ring, struct bb__event_pace *pace, uint64_t now,
                          const struct bb_event *event)
 {
-    struct bb_event told = *event;
-    told.left_out = pace->left_out;
-    if ((pace->told > 0 && now - pace->told < TELL_EVERY) || !push(ring, &told)) {
+    struct bb_event reported = *event;
+    reported.left_out = pace->left_out;
+    if ((pace->reported_at > 0 && now - pace->reported_at < TELL_EVERY) || !push(ring, &reported)) {
         pace->left_out++;
         ring->left_out++;
         pace->latest = *event;
     } else {
         ring->left_out -= pace->left_out;
-        *pace = (struct bb__event_pace){.told = now};
+        *pace = (struct bb__event_pace){.reported_at = now};
     }
 }
 
 void bb__event_tell_rest(struct bb__event_ring *ring, struct bb__event_pace *pace, uint64_t now)
 {
-    if (pace->left_out == 0 || now - pace->told < TELL_EVERY) return;
+    if (pace->left_out == 0 || now - pace->reported_at < TELL_EVERY) return;
     pace->left_out--; /* `latest` is reported now, so it does not count as left out */
     ring->left_out--;
     bb__event_add_paced(ring, pace, now, &pace->latest);

@@ -24,7 +24,7 @@ void bb__event_put(struct bb__event_ring *ring, const struct bb_event *event);
  * Events that are not reported are counted, and the last of them is kept for the next report. All zero: no
  * event was reported yet. */
 struct bb__event_pace {
-    uint64_t told; /* ms, last report */
+    uint64_t reported_at; /* ms, when an event was last reported */
     unsigned left_out;
     struct bb_event latest; /* the last event that was left out */
 };

@@ -5,8 +5,8 @@
 /* A request gets 503. An idle connection is closed without a response. */
 static enum bb__conn_next reject_unservable(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    bool owes_answer = conn->state == BB_CONN_SERVED;
-    if (owes_answer)
+    bool owes_response = conn->state == BB_CONN_SERVED;
+    if (owes_response)
         return bb__conn_reject(conn, context, bb__conn_report_fault(conn, context, BB_FAULT_USELESS, 0));
     conn->keep_alive = false;
     conn->linger = true;

@@ -51,7 +51,7 @@ static uint64_t duration_of(const struct bb_lane *lane)
 }
 
 /* Sends the 504, as many bytes as the socket takes. The lane has sent no byte of its response. */
-static void answer(struct bb__io_thread *io, const struct bb_lane *lane)
+static void respond(struct bb__io_thread *io, const struct bb_lane *lane)
 {
     struct bb__conn_context *context = &io->context;
     struct bb__conn *conn = lane->current;
@@ -115,7 +115,7 @@ void bb__io_limit(struct bb__io_thread *io, struct bb_lane *lane)
 {
     if (!note_limits(io, lane)) return;
     enum bb__response_state now = take(lane);
-    if (now == BB_RESPONSE_BY_IO) answer(io, lane);
+    if (now == BB_RESPONSE_BY_IO) respond(io, lane);
     if (now == BB_RESPONSE_CUT) cut(lane->current);
     tell(io, lane->current, now);
 }

@@ -106,7 +106,7 @@ struct bb_lane {
 
     struct {                   /* lane_turn.c */
         enum bb__then then;    /* what to do when the lane has its set again */
-        unsigned told;         /* number of next requests that never count as ALONE (set_owner.h) */
+        unsigned not_alone;    /* number of next requests that never count as ALONE (set_owner.h) */
         uint64_t wanted_since; /* us, since when other threads wait for the host's lock; 0: none waits */
     } turn;
 
@@ -173,11 +173,26 @@ static inline struct bb_lane *bb__next_lane(const struct bb_lane *lane)
     return bb__lane_of(lane->intake.next);
 }
 
+/* Returns the connection with the current request. NULL: the host has none, or this is a forked child. */
+static inline struct bb__conn *bb__lane_current(const struct bb_lane *lane)
+{
+    return bb__worker_is_inert(lane->worker) ? NULL : lane->current;
+}
+
 /* Whether this event of the poller belongs to a listener or the shared queue. */
 static inline bool bb__lane_is_source_event(const struct epoll_event *event)
 {
     const struct bb__source *source = event->data.ptr;
     return source && (source->kind == BB_SOURCE_LISTENER || source->kind == BB_SOURCE_SHARED_QUEUE);
+}
+
+/* Whether the I/O thread has nothing to do for this lane: no other connection can wait for the lane, the
+ * worker has no other lane, and neither the time nor the number of requests is limited. */
+static inline bool bb__lane_is_alone(const struct bb_lane *lane)
+{
+    return lane->set.count <= (lane->current != NULL) && !lane->worker->limits.counts_time &&
+           atomic_load_explicit(&lane->worker->lane_count, memory_order_relaxed) == 1 &&
+           bb__batch_empty(&lane->set.batch) && !lane->accept.from;
 }
 
 /* See bb__conn_set_settle(). */

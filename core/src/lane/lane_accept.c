@@ -169,7 +169,7 @@ struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
 {
     struct bb__queued *queued = bb__worker_take_queued(lane->worker);
     if (!queued) return NULL;
-    lane->turn.told = BB_IN_A_ROW; /* the I/O thread must see the other queued connections */
+    lane->turn.not_alone = BB_IN_A_ROW; /* the I/O thread must see the other queued connections */
     struct bb__conn *conn = take_over(lane, queued->fd, queued->listener, queued->peer);
     uint64_t ready_at = queued->ready_at;
     free(queued);

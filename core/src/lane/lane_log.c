@@ -131,7 +131,7 @@ bool bb__lane_log_last(struct bb_lane *lane)
     bb__lane_log_idle(lane);
     if (log->len > 0 && context->now - lane->drain.log_last < BB_LOG_LAST) return false;
     bb__access_log_drop(log);
-    lane->paces.log_losses.told = 0;
+    lane->paces.log_losses.reported_at = 0;
     bb__log_tell_losses(context, &lane->paces.log_losses);
     bb__event_tell_rest(&context->events, &lane->paces.log_losses, context->now);
     return true;

@@ -29,7 +29,7 @@ static bool take(struct bb_lane *lane, struct bb__conn **conn)
     } while (received == BB_RECEIVED_NUDGE);
     if (nudged) hear_nudge(lane);
     if (nudged || received == BB_RECEIVED_MESSAGE)
-        lane->turn.told = BB_IN_A_ROW; /* events may have been reported to a lane that has ended */
+        lane->turn.not_alone = BB_IN_A_ROW; /* events may have been reported to a lane that has ended */
     return received == BB_RECEIVED_MESSAGE;
 }
 

@@ -62,8 +62,8 @@ void bb_lane_extend_time(struct bb_lane *lane, uint64_t ms)
     if (lane->extended.word != request) lane->extended.ms = 0;
     lane->extended.word = request;
     lane->extended.ms += ms;
-    bool told = lane->watched.word == request && lane->watched.warned;
-    if (told) lane->watched.warned = lane->watched.late = false;
+    bool was_warned = lane->watched.word == request && lane->watched.warned;
+    if (was_warned) lane->watched.warned = lane->watched.late = false;
     pthread_mutex_unlock(&io->time_lock);
-    if (told) bb__io_notice(io); /* the I/O thread may sleep, and does not know the new limit */
+    if (was_warned) bb__io_notice(io); /* the I/O thread may sleep, and does not know the new limit */
 }

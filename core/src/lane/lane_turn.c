@@ -4,26 +4,17 @@
 
 #include <poll.h>
 
-/* Whether the I/O thread has nothing to do for this lane: no other connection can wait for the lane, the
- * worker has no other lane, and neither the time nor the number of requests is limited. */
-static bool is_alone(const struct bb_lane *lane)
-{
-    return lane->set.count <= (lane->current != NULL) && !lane->worker->limits.counts_time &&
-           atomic_load_explicit(&lane->worker->lane_count, memory_order_relaxed) == 1 &&
-           bb__batch_empty(&lane->set.batch) && !lane->accept.from;
-}
-
 /* While the I/O thread is awake, this costs two atomic operations and no system call. */
 void bb__lane_release_set(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;
     if (!io) return;
-    if (is_alone(lane)) {
-        if (lane->turn.told == 0) {
+    if (bb__lane_is_alone(lane)) {
+        if (lane->turn.not_alone == 0) {
             if (lane->worker->settings.worker_timeout > 0) bb__owner_begin_alone(&lane->owner);
             return;
         }
-        lane->turn.told--;
+        lane->turn.not_alone--;
     }
     atomic_store_explicit(&lane->response, BB_RESPONSE_OPEN, memory_order_relaxed);
     bb__owner_begin(&lane->owner);

@@ -13,11 +13,6 @@
 #define RUN_BYTES (256 * 1024)
 #define RUN_SPANS 64
 
-static struct bb__conn *current(const struct bb_lane *lane)
-{
-    return bb__worker_is_inert(lane->worker) ? NULL : lane->current;
-}
-
 /* ---- the head ---- */
 
 static bool may_keep_alive(const struct bb_lane *lane)
@@ -30,7 +25,7 @@ static bool may_keep_alive(const struct bb_lane *lane)
 
 int bb_reply_begin(struct bb_lane *lane, int status)
 {
-    struct bb__conn *conn = current(lane);
+    struct bb__conn *conn = bb__lane_current(lane);
     if (!conn || lane->reply.sent) return BB_EGONE;
     lane->reply.ended = false;
     lane->reply.failed = BB_OK;
@@ -252,7 +247,7 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
                    uint64_t *taken)
 {
     *taken = 0;
-    if (!current(lane)) return BB_EGONE;
+    if (!bb__lane_current(lane)) return BB_EGONE;
     if (lane->reply.failed != BB_OK) return lane->reply.failed;
     int code = write_parts(lane, parts, count, last, taken);
     if (code < 0) lane->reply.failed = code;
@@ -269,7 +264,7 @@ static void tidy_staged(struct bb_lane *lane)
 
 int bb_reply_end(struct bb_lane *lane)
 {
-    struct bb__conn *conn = current(lane);
+    struct bb__conn *conn = bb__lane_current(lane);
     if (!conn) return BB_EGONE;
     if (!lane->reply.ended || bb__buf_len(&lane->reply.staged) > 0 || lane->reply.failed != BB_OK) {
         uint64_t taken;
@@ -293,7 +288,7 @@ int bb_reply_end(struct bb_lane *lane)
 
 void bb_reply_abort(struct bb_lane *lane)
 {
-    if (!current(lane) || lane->turn.then != BB_THEN_NOTHING) return;
+    if (!bb__lane_current(lane) || lane->turn.then != BB_THEN_NOTHING) return;
     bb__buf_clear(&lane->reply.staged);
     tidy_staged(lane);
     bool answered = !bb__lane_stop_sending(lane);

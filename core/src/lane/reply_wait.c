@@ -9,11 +9,6 @@
 /* ms, the longest single wait. Before each wait, the lane shows the client's rate to the I/O thread. */
 #define LOOK_EVERY 100
 
-static struct bb__conn *current(const struct bb_lane *lane)
-{
-    return bb__worker_is_inert(lane->worker) ? NULL : lane->current;
-}
-
 static int smaller(int one, int other)
 {
     return one < other ? one : other;
@@ -177,7 +172,7 @@ static void end_to_wait(struct bb_lane *lane)
 
 int bb_reply_wait(struct bb_lane *lane)
 {
-    if (!current(lane)) return BB_EGONE;
+    if (!bb__lane_current(lane)) return BB_EGONE;
     if (lane->context.log) bb__lane_log_flush(lane);
     bool has_waited = atomic_load_explicit(&lane->reply.waited, memory_order_relaxed) > 0;
     if (!has_waited) lane->reply.taken_before = taken_so_far(lane);

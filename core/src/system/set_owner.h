@@ -21,8 +21,8 @@
  *
  * The word also has the number of the lane's request. The I/O thread takes the set only if the number has not
  * changed since the I/O thread read the word. */
-#ifndef BB_OWNER_H
-#define BB_OWNER_H
+#ifndef BB_SET_OWNER_H
+#define BB_SET_OWNER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

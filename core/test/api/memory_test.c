@@ -152,7 +152,7 @@ static bool run_with_failure(const struct scenario *scenario, unsigned n)
 
     client = client_new(host); /* the next client is served in each case */
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_answer(client, 200, "xxxxxxxxxx");
+    assert_response(client, 200, "xxxxxxxxxx");
     client_free(client);
     host_settle_to(host, 0);
     assert_int_equal(atomic_load(&host->worker->spool_budget.used), 0);
@@ -207,7 +207,7 @@ static void test_a_reply_that_fails_at_its_end_is_begun_again(void **state)
     struct client *client = client_new(host);
     host->app = app_fails_at_the_end;
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_answer(client, 200, "0123456789");
+    assert_response(client, 200, "0123456789");
     assert_silence(client);
     client_free(client);
     host_free(host);

@@ -53,23 +53,23 @@ static void test_one_event_of_a_kind_is_reported_per_second(void **state)
     static const int left_out[] = {0, -1, 1, -1, 1, -1, 1}; /* -1: no event is reported */
     struct bb__event_ring ring = {0};
     struct bb__event_pace pace = {0}, other = {0};
-    struct bb_event told;
+    struct bb_event reported;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         bb__event_add_paced(&ring, &pace, times[i], &event);
-        assert_int_equal(bb__event_take(&ring, &told), left_out[i] < 0 ? BB_AGAIN : BB_OK);
+        assert_int_equal(bb__event_take(&ring, &reported), left_out[i] < 0 ? BB_AGAIN : BB_OK);
         if (left_out[i] < 0) continue;
-        assert_int_equal(told.left_out, left_out[i]);
-        assert_int_equal(told.status, 507);
-        assert_int_equal(told.error, 5);
-        assert_string_equal(told.text, "text");
-        assert_string_equal(told.peer, "192.0.2.1");
+        assert_int_equal(reported.left_out, left_out[i]);
+        assert_int_equal(reported.status, 507);
+        assert_int_equal(reported.error, 5);
+        assert_string_equal(reported.text, "text");
+        assert_string_equal(reported.peer, "192.0.2.1");
     }
     for (int i = 0; i < BB_EVENT_RING_MAX; i++) bb__event_add(&ring, i, 0, "text", NULL);
     bb__event_add_paced(&ring, &other, 1, &event);
-    while (bb__event_take(&ring, &told) == BB_OK) assert_int_not_equal(told.status, 507);
+    while (bb__event_take(&ring, &reported) == BB_OK) assert_int_not_equal(reported.status, 507);
     bb__event_add_paced(&ring, &other, 2, &event);
-    assert_int_equal(bb__event_take(&ring, &told), BB_OK);
-    assert_int_equal(told.left_out, 1);
+    assert_int_equal(bb__event_take(&ring, &reported), BB_OK);
+    assert_int_equal(reported.left_out, 1);
 }
 
 /* After a flood of events, a second report has the number of events left out. It comes a second after the
@@ -80,21 +80,21 @@ static void test_events_left_out_are_reported_after_a_second(void **state)
     static const struct bb_event event = {.status = 507, .text = "text", .peer = "192.0.2.1"};
     struct bb__event_ring ring = {0};
     struct bb__event_pace pace = {0};
-    struct bb_event told;
+    struct bb_event reported;
     bb__event_tell_rest(&ring, &pace, 1000);
     for (int i = 0; i < 1000; i++) bb__event_add_paced(&ring, &pace, 1000, &event);
-    assert_int_equal(bb__event_take(&ring, &told), BB_OK);
+    assert_int_equal(bb__event_take(&ring, &reported), BB_OK);
     assert_int_equal(ring.left_out, 999);
     bb__event_tell_rest(&ring, &pace, 1999);
-    assert_int_equal(bb__event_take(&ring, &told), BB_AGAIN);
+    assert_int_equal(bb__event_take(&ring, &reported), BB_AGAIN);
     bb__event_tell_rest(&ring, &pace, 2000);
-    assert_int_equal(bb__event_take(&ring, &told), BB_OK);
-    assert_int_equal(told.status, 507);
-    assert_int_equal(told.left_out, 998); /* 998 left out, the first event and this event: 1000 */
-    assert_string_equal(told.peer, "192.0.2.1");
+    assert_int_equal(bb__event_take(&ring, &reported), BB_OK);
+    assert_int_equal(reported.status, 507);
+    assert_int_equal(reported.left_out, 998); /* 998 left out, the first event and this event: 1000 */
+    assert_string_equal(reported.peer, "192.0.2.1");
     assert_int_equal(ring.left_out, 0);
     bb__event_tell_rest(&ring, &pace, 9000);
-    assert_int_equal(bb__event_take(&ring, &told), BB_AGAIN);
+    assert_int_equal(bb__event_take(&ring, &reported), BB_AGAIN);
 }
 
 static void test_a_peer_that_is_too_long_is_cut(void **state)

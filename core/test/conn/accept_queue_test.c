@@ -24,7 +24,7 @@ static void app_takes_its_time(struct host *host, const struct bb_request *reque
     times[host->served - 1] = request->queue_time;
     while (host->served == 1 && real_ms() - since < EACH_TAKES) continue;
     if (host->served == 1 && late) client_say(late, GET);
-    host_answer(host, 200, "", 0);
+    host_respond(host, 200, "", 0);
 }
 
 static struct host *new_host(int family)

@@ -109,7 +109,7 @@ static void test_a_request_whose_client_is_gone_is_not_served(void **state)
             assert_served(host);
         else
             assert_not_served(host);
-        if (cases[i].served && cases[i].way == HALF_CLOSES) assert_answer(client, 200, "GET /a ");
+        if (cases[i].served && cases[i].way == HALF_CLOSES) assert_response(client, 200, "GET /a ");
         client_free(client);
         host_free(host);
     }
@@ -142,8 +142,8 @@ static void test_many_clients_that_are_gone_do_not_delay_another_client(void **s
         client_free(client);
     }
     client_say(waits, REQUEST REQUEST);
-    assert_answer(waits, 200, "GET /a ");
-    assert_answer(waits, 200, "GET /a ");
+    assert_response(waits, 200, "GET /a ");
+    assert_response(waits, 200, "GET /a ");
     assert_int_equal(host->served, 2);
     host_settle_to(host, 1);
     assert_true(host->event_count >= 1 && host->event_count < 5);

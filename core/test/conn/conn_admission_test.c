@@ -165,7 +165,7 @@ static void test_the_time_of_a_request_does_not_count_for_the_next_one(void **st
     arrive(move);
     take_request(move, bb__conn_resume(move->conn, &move->to.context));
     assert_int_equal(bb__conn_waits_since(move->conn), began);
-    assert_int_equal(answer(move), BB_CONN_WAIT);
+    assert_int_equal(respond(move), BB_CONN_WAIT);
     say_text(move, "GET /next HTTP/1.1\r\nHost: x\r\n\r\n", BB_CONN_REQUEST);
     assert_int_equal(bb__conn_waits_since(move->conn), 0);
     end_behind(move);

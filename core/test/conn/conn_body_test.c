@@ -58,7 +58,7 @@ static void say_letters(struct client *client, size_t from, size_t to, bool chun
 static void assert_letters(struct client *client, size_t len)
 {
     static const char prefix[] = "POST / ";
-    assert_answer(client, 200, NULL);
+    assert_response(client, 200, NULL);
     assert_int_equal(bb__buf_len(&client->body), sizeof prefix - 1 + len + 1);
     const char *letters = bb__buf_bytes(&client->body) + sizeof prefix - 1;
     assert_memory_equal(bb__buf_bytes(&client->body), prefix, sizeof prefix - 1);
@@ -120,15 +120,15 @@ static void test_an_empty_body_looks_the_same_in_each_framing(void **state)
     struct client *client = client_new(host);
     host->app = app_expects_no_body;
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     say_length_head(client, 0);
-    assert_answer(client, 200, "POST / ");
+    assert_response(client, 200, "POST / ");
     client_say(client, CHUNKED "0\r\n\r\n");
-    assert_answer(client, 200, "POST / ");
+    assert_response(client, 200, "POST / ");
     client_say(client, CHUNKED);
     host_turn(host);
     client_say(client, "0\r\n\r\n");
-    assert_answer(client, 200, "POST / ");
+    assert_response(client, 200, "POST / ");
     client_free(client);
     host_free(host);
 }
@@ -147,11 +147,11 @@ static void test_requests_behind_a_large_body_are_served(void **state)
         say_letters(client, 0, 150 * 1000, chunked);
         client_say(client, chunked ? "0\r\n\r\n" NEXT NEXT "GET /half" : NEXT NEXT "GET /half");
         assert_letters(client, 150 * 1000);
-        assert_answer(client, 200, "GET /next ");
-        assert_answer(client, 200, "GET /next ");
+        assert_response(client, 200, "GET /next ");
+        assert_response(client, 200, "GET /next ");
         assert_silence(client);
         client_say(client, " HTTP/1.1\r\nHost: x\r\n\r\n");
-        assert_answer(client, 200, "GET /half ");
+        assert_response(client, 200, "GET /half ");
         client_free(client);
     }
     host_free(host);
@@ -176,11 +176,11 @@ static void test_two_uploads_at_a_time_keep_their_heads(void **state)
                "PUT /2 HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: x\r\nX-Second: 2\r\n\r\n4\r\nbo");
     host_settle(host);
     client_say(other, "GET /3 HTTP/1.1\r\nHost: x\r\nX-Third: 3\r\n\r\n");
-    assert_answer(other, 200, "GET /3 ");
+    assert_response(other, 200, "GET /3 ");
     client_say(second, "dy\r\n0\r\n\r\n");
-    assert_answer(second, 200, "PUT /2 body");
+    assert_response(second, 200, "PUT /2 body");
     client_say(first, "dy");
-    assert_answer(first, 200, "POST /1 body");
+    assert_response(first, 200, "POST /1 body");
     client_free(first);
     client_free(second);
     client_free(other);
@@ -191,7 +191,7 @@ static void test_two_uploads_at_a_time_keep_their_heads(void **state)
 
 static void assert_refused(struct client *client, int status)
 {
-    assert_answer(client, status, NULL);
+    assert_response(client, status, NULL);
     assert_end(client);
     assert_int_equal(client->host->served, 0);
     assert_int_equal(spooled(client->host), 0);
@@ -255,7 +255,7 @@ static void test_spool_max_limits_all_bodies_together(void **state)
 
     second = client_new(host);
     say_length_head(second, 200 * 1000 + 1); /* Content-Length alone exceeds SpoolMax */
-    assert_answer(second, 507, NULL);
+    assert_response(second, 507, NULL);
     assert_end(second);
     assert_one_events(host, 507, 0);
     client_free(second);
@@ -263,14 +263,14 @@ static void test_spool_max_limits_all_bodies_together(void **state)
     second = client_new(host);
     client_say(second, CHUNKED);
     say_letters(second, 0, 250 * 1000, true);
-    assert_answer(second, 507, NULL);
+    assert_response(second, 507, NULL);
     assert_end(second);
     assert_one_events(host, 507, 0);
     client_free(second);
 
     second = client_new(host);
     client_say(second, CHUNKED "ffffffffffffffff\r\n"); /* the size of the chunk alone exceeds SpoolMax */
-    assert_answer(second, 507, NULL);
+    assert_response(second, 507, NULL);
     assert_end(second);
     assert_one_events(host, 507, 0);
     client_free(second);

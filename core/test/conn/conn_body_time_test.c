@@ -59,7 +59,7 @@ static int seconds_at(struct host *host, size_t rate)
 static void test_a_body_below_min_body_rate_is_late(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     assert_int_equal(seconds_at(host, 510), 60);
     assert_int_equal(seconds_at(host, 490), 11);
     assert_int_equal(seconds_at(host, 1), 11);
@@ -78,14 +78,14 @@ static void test_a_body_is_not_late_if_the_lane_is_late(void **state)
 {
     (void)state;
     static char bytes[6000];
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *upload = client_new(host), *other = client_new(host);
     host->app = app_slow;
     client_say(upload, UPLOAD);
     host_settle(host);
     for (int round = 0; round < 3; round++) {
         client_say(other, REQUEST);
-        assert_answer(other, 200, "GET / ");
+        assert_response(other, 200, "GET / ");
         assert_silence(upload);
         client_send(upload, bytes, 500);
         pass(host, 1000);
@@ -102,7 +102,7 @@ static void test_a_body_that_starts_late_is_not_too_slow(void **state)
 {
     (void)state;
     static char bytes[6000];
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     client_say(client, UPLOAD);
     host_settle(host);

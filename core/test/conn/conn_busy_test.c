@@ -29,7 +29,7 @@ static void test_bytes_that_come_while_the_lane_is_busy_come_in_time(void **stat
         {"GET / HTTP", "/1.1\r\nHost: x\r\n\r\n"},
         {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe", "llo"},
     };
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         struct client *busy = client_new(host);
         waiting = client_new(host);
@@ -38,7 +38,7 @@ static void test_bytes_that_come_while_the_lane_is_busy_come_in_time(void **stat
         client_say(busy, REQUEST);
         says_meanwhile = parts[i][1];
         host->app = app_takes_an_hour;
-        assert_answer(waiting, 200, i < 2 ? "GET / " : "POST / hello");
+        assert_response(waiting, 200, i < 2 ? "GET / " : "POST / hello");
         client_free(busy);
         client_free(waiting);
         host_settle_to(host, 0);
@@ -50,7 +50,7 @@ static void test_bytes_that_come_while_the_lane_is_busy_come_in_time(void **stat
 static void test_a_long_head_that_comes_while_the_lane_is_busy_is_served(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *busy = client_new(host);
     static char rest[60 * 1000];
     snprintf(rest, sizeof rest, "%050000d\r\nHost: x\r\n\r\n", 0);
@@ -60,7 +60,7 @@ static void test_a_long_head_that_comes_while_the_lane_is_busy_is_served(void **
     client_say(busy, REQUEST);
     says_meanwhile = rest;
     host->app = app_takes_an_hour;
-    assert_answer(waiting, 200, "GET / ");
+    assert_response(waiting, 200, "GET / ");
     client_free(busy);
     client_free(waiting);
     host_free(host);
@@ -72,13 +72,13 @@ static void test_half_a_head_at_the_end_of_the_idle_time_has_header_timeout(void
 {
     (void)state;
     for (int kept_alive = 0; kept_alive < 2; kept_alive++) {
-        struct host *host = new_host();
+        struct host *host = host_new_default(AF_UNIX);
         struct client *busy = client_new(host);
         waiting = client_new(host);
         host_settle(host);
         if (kept_alive) {
             client_say(waiting, REQUEST);
-            assert_answer(waiting, 200, "GET / ");
+            assert_response(waiting, 200, "GET / ");
         }
         client_say(busy, REQUEST);
         says_meanwhile = "GET / HT";
@@ -88,7 +88,7 @@ static void test_half_a_head_at_the_end_of_the_idle_time_has_header_timeout(void
         pass(host, 29999);
         assert_silence(waiting);
         pass(host, 1);
-        assert_answer(waiting, 408, NULL);
+        assert_response(waiting, 408, NULL);
         assert_end(waiting);
         client_free(busy);
         client_free(waiting);

@@ -38,14 +38,14 @@ static void test_continue_is_sent_once_before_the_body(void **state)
         client_say(client, "bo");
         assert_silence(client);
         client_say(client, "dy");
-        assert_answer(client, 200, "POST / body");
+        assert_response(client, 200, "POST / body");
 
         client_say(client, EXPECT "Transfer-Encoding: chunked\r\n\r\n");
         assert_continue(client);
         client_say(client, "4\r\nbody\r\n");
         assert_silence(client);
         client_say(client, "0\r\n\r\n");
-        assert_answer(client, 200, "POST / body");
+        assert_response(client, 200, "POST / body");
     }
     assert_silence(client);
     client_free(client);
@@ -58,11 +58,11 @@ static void test_continue_is_sent_to_a_pipelined_request(void **state)
     struct host *host = new_host();
     struct client *client = client_new(host);
     client_say(client, "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n" EXPECT "Content-Length: 4\r\n\r\n");
-    assert_answer(client, 200, "GET /1 ");
+    assert_response(client, 200, "GET /1 ");
     assert_continue(client);
     client_say(client, "bodyGET /2 HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_answer(client, 200, "POST / body");
-    assert_answer(client, 200, "GET /2 ");
+    assert_response(client, 200, "POST / body");
+    assert_response(client, 200, "GET /2 ");
     client_free(client);
     host_free(host);
 }
@@ -80,7 +80,7 @@ static void test_continue_is_not_sent_if_no_body_is_awaited(void **state)
     struct client *client = client_new(host);
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         client_say(client, requests[i]);
-        assert_answer(client, 200, i < 2 ? "POST / body" : "POST / ");
+        assert_response(client, 200, i < 2 ? "POST / body" : "POST / ");
     }
     client_free(client);
     host_free(host);
@@ -94,7 +94,7 @@ static void test_continue_is_not_sent_to_http_1_0(void **state)
     client_say(client, "POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n");
     assert_silence(client);
     client_say(client, "body");
-    assert_answer(client, 200, "POST / body");
+    assert_response(client, 200, "POST / body");
     client_free(client);
     host_free(host);
 }
@@ -116,7 +116,7 @@ static void test_a_request_is_rejected_instead_of_continued(void **state)
         struct host *host = new_host();
         struct client *client = client_new(host);
         client_say(client, cases[i].request);
-        assert_answer(client, cases[i].status, NULL);
+        assert_response(client, cases[i].status, NULL);
         assert_end(client);
         assert_int_equal(host->served, 0);
         client_free(client);
@@ -161,7 +161,7 @@ static void test_continue_waits_for_room(void **state)
         host_settle(host);
         assert_true(would_wait(host)); /* the connection does not wait for a writable socket any more */
         if (!body_first) client_say(client, "body");
-        assert_answer(client, 200, "POST / body");
+        assert_response(client, 200, "POST / body");
         assert_silence(client);
         client_free(client);
         host_free(host);

@@ -13,12 +13,6 @@
 #define CLOSING  "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 #define SMUGGLED "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
 
-static struct host *new_host(int family)
-{
-    struct bb_settings settings = host_settings();
-    return host_new(&settings, family);
-}
-
 /* ---- the close with the response ---- */
 
 static struct client *watcher;
@@ -46,13 +40,13 @@ static void test_the_end_comes_with_the_response(void **state)
     (void)state;
     static const int families[] = {AF_INET, AF_UNIX};
     for (int i = 0; i < 2; i++) {
-        struct host *host = new_host(families[i]);
+        struct host *host = host_new_default(families[i]);
         host->app = app_watches;
         watcher = client_new(host);
         client_say(watcher, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-        assert_answer(watcher, 200, "hello");
+        assert_response(watcher, 200, "hello");
         client_say(watcher, CLOSING);
-        assert_answer(watcher, 200, "hello");
+        assert_response(watcher, 200, "hello");
         assert_end(watcher);
         host_settle_to(host, 0);
         client_free(watcher);
@@ -75,7 +69,7 @@ static void app_too_short(struct host *host, const struct bb_request *request)
 static void test_a_short_response_does_not_look_whole(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_INET);
+    struct host *host = host_new_default(AF_INET);
     struct client *client = client_new(host);
     host->app = app_too_short;
     client_say(client, CLOSING);
@@ -95,7 +89,7 @@ static void app_large(struct host *host, const struct bb_request *request)
     (void)request;
     memset(body, 'x', sizeof body);
     client_say(eager, SMUGGLED);
-    host_answer(host, 200, body, sizeof body);
+    host_respond(host, 200, body, sizeof body);
 }
 
 /* The client has sent another request, which the core does not serve. If a socket with unread bytes is
@@ -116,7 +110,7 @@ static void test_a_connection_that_the_core_ends_lingers(void **state)
     host_settle(host);
     assert_int_equal(host_connections(host), 1);
     assert_int_equal(host->lane->set.conns->state, BB_CONN_LINGER);
-    assert_answer(eager, 200, NULL);
+    assert_response(eager, 200, NULL);
     assert_int_equal(bb__buf_len(&eager->body), 400 * 1000 + 1);
     assert_end(eager);
     assert_int_equal(host->served, 1);
@@ -136,7 +130,7 @@ static void test_a_request_with_a_body_may_be_followed_by_an_empty_line(void **s
         "POST / HTTP/1.0\r\nContent-Length: 2\r\n\r\nhi",
     };
     for (int i = 0; i < 3; i++) {
-        struct host *host = new_host(AF_INET);
+        struct host *host = host_new_default(AF_INET);
         struct client *client = client_new(host);
         client_say(client, uploads[i]);
         host_settle(host);
@@ -144,7 +138,7 @@ static void test_a_request_with_a_body_may_be_followed_by_an_empty_line(void **s
         client_say(client, "\r\n");
         host_settle(host);
         assert_int_equal(host_connections(host), 1);
-        assert_was_left_the_answer(client, 200);
+        assert_response_was_left(client, 200);
         client_free(client);
         host_settle_to(host, 0);
         assert_int_equal(host->served, 1);
@@ -156,18 +150,18 @@ static void test_a_request_with_a_body_may_be_followed_by_an_empty_line(void **s
 static void test_an_end_that_the_client_asked_for_is_immediate(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_INET);
+    struct host *host = host_new_default(AF_INET);
     struct client *client = client_new(host);
     client_say(client, CLOSING);
     host_settle_to(host, 0);
-    assert_was_left_the_answer(client, 200);
+    assert_response_was_left(client, 200);
     client_free(client);
 
     client = client_new(host); /* this client has sent more bytes, so the connection lingers */
     client_say(client, CLOSING SMUGGLED);
     host_settle(host);
     assert_int_equal(host_connections(host), 1);
-    assert_was_left_the_answer(client, 200);
+    assert_response_was_left(client, 200);
     assert_int_equal(host->served, 2);
     client_free(client);
     host_free(host);

@@ -35,7 +35,7 @@ static void app_large(struct host *host, const struct bb_request *request)
     static char body[LARGE];
     (void)request;
     memset(body, 'x', sizeof body);
-    host_answer(host, 200, body, sizeof body);
+    host_respond(host, 200, body, sizeof body);
 }
 
 static void set_option(int fd, int level, int which, int value)
@@ -58,7 +58,7 @@ static struct client *slow_reader(struct host *host, const char *request)
 
 static void assert_whole(struct client *client)
 {
-    assert_answer(client, 200, NULL);
+    assert_response(client, 200, NULL);
     assert_int_equal(bb__buf_len(&client->body), LARGE + 1);
     assert_end(client);
 }
@@ -109,7 +109,7 @@ static void test_a_connection_does_not_linger_if_all_is_taken(void **state)
     client_say(quick, CLOSING);
     while (host->served == 0) host_turn(host);
     assert_int_equal(host_connections(host), 0);
-    assert_answer(quick, 200, NULL);
+    assert_response(quick, 200, NULL);
     assert_end(quick);
     client_free(quick);
     host_free(host);
@@ -118,7 +118,7 @@ static void test_a_connection_does_not_linger_if_all_is_taken(void **state)
 /* ---- how long ---- */
 
 /* Waits until the response has come, but does not read it. */
-static void await_answer(struct client *client)
+static void await_response(struct client *client)
 {
     struct pollfd watched = {.fd = client->fd, .events = POLLIN};
     uint64_t since = real_ms();
@@ -131,7 +131,7 @@ static void test_a_silent_client_has_three_seconds_to_read(void **state)
     struct host *host = new_host(app_echo);
     struct client *client = client_new(host);
     client_say(client, REFUSED);
-    await_answer(client);
+    await_response(client);
     pass(host, 2999);
     assert_int_equal(host_connections(host), 1);
     pass(host, 1);

@@ -22,7 +22,7 @@ static struct host *new_host(int family)
 
 static void assert_refused(struct client *client, int status)
 {
-    assert_answer(client, status, NULL);
+    assert_response(client, status, NULL);
     assert_string_equal(client_field(client, "Connection"), "close");
     assert_string_equal(client_field(client, "Server"), "test");
     assert_non_null(client_field(client, "Date"));
@@ -65,7 +65,7 @@ static void test_requests_before_a_rejected_one_are_answered_first(void **state)
     struct host *host = new_host(AF_UNIX);
     struct client *client = client_new(host);
     client_say(client, "GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET\t/2 HTTP/1.1\r\n\r\n" SMUGGLED);
-    assert_answer(client, 200, "GET /1 ");
+    assert_response(client, 200, "GET /1 ");
     assert_refused(client, 400);
     assert_int_equal(host->served, 1);
     client_free(client);
@@ -98,7 +98,7 @@ static void test_a_client_that_goes_on_sending_can_read_the_rejection(void **sta
         host_turn(host);
     }
     assert_int_equal(host_connections(host), 1);
-    assert_was_left_the_answer(client, 400);
+    assert_response_was_left(client, 400);
     shutdown(client->fd, SHUT_WR);
     host_settle_to(host, 0);
     client_free(client);
@@ -118,7 +118,7 @@ static void test_a_rejection_waits_behind_unread_responses(void **state)
     }
     client_say(client, "nonsense\r\n\r\n" SMUGGLED);
     host_settle(host);
-    for (unsigned i = 0; i < wanted; i++) assert_answer(client, 200, "GET / ");
+    for (unsigned i = 0; i < wanted; i++) assert_response(client, 200, "GET / ");
     assert_refused(client, 400);
     assert_int_equal(host->served, wanted);
     client_free(client);

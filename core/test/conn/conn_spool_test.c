@@ -32,7 +32,7 @@ static void app_gets_every_byte(struct host *host, const struct bb_request *requ
     assert_int_equal(request->body_length, TINY);
     read_body(request, body);
     for (int i = 0; i < TINY; i++) assert_int_equal(body[i], 'a' + i % 26);
-    host_answer(host, 200, "", 0);
+    host_respond(host, 200, "", 0);
 }
 
 /* The core writes tiny chunks together. Otherwise a client could cause one write per byte. */
@@ -48,7 +48,7 @@ static void test_tiny_chunks_are_written_together(void **state)
     client_say(client, CHUNKED);
     client_send(client, wire, sizeof wire);
     client_say(client, "0\r\n\r\n");
-    assert_answer(client, 200, "");
+    assert_response(client, 200, "");
     assert_in_range(fail_file.writes, 1, TINY / 100);
     client_free(client);
     host_free(host);
@@ -60,7 +60,7 @@ static void assert_refused(struct host *host, const char *request, int status)
 {
     struct client *client = client_new(host);
     client_say(client, request);
-    assert_answer(client, status, NULL);
+    assert_response(client, status, NULL);
     assert_end(client);
     client_free(client);
 }

@@ -8,19 +8,13 @@
 
 #include "support/client.h"
 
-static struct host *new_host(void)
-{
-    struct bb_settings settings = host_settings();
-    return host_new(&settings, AF_UNIX);
-}
-
 static void test_a_request_gets_its_response(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     client_say(client, "GET /a?b HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_answer(client, 200, "GET /a?b ");
+    assert_response(client, 200, "GET /a?b ");
     assert_string_equal(client_field(client, "Content-Length"), "9");
     assert_string_equal(client_field(client, "content-type"), "text/plain");
     assert_non_null(client_field(client, "Date"));
@@ -34,10 +28,10 @@ static void test_a_request_gets_its_response(void **state)
 static void test_an_idle_connection_has_no_buffers(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     assert_silence(client);
     const struct bb__conn *conn = host->lane->set.conns;
     assert_true(sizeof *conn < 1024);
@@ -63,16 +57,16 @@ static void test_version_and_connection_field_decide_about_keep_alive(void **sta
         {"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "keep-alive", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct host *host = new_host();
+        struct host *host = host_new_default(AF_UNIX);
         struct client *client = client_new(host);
         client_say(client, cases[i].request);
-        assert_answer(client, 200, "GET / ");
+        assert_response(client, 200, "GET / ");
         const char *connection = client_field(client, "Connection");
         assert_int_equal(connection != NULL, cases[i].connection != NULL);
         if (connection) assert_string_equal(connection, cases[i].connection);
         if (cases[i].lives) {
             client_say(client, cases[i].request);
-            assert_answer(client, 200, "GET / ");
+            assert_response(client, 200, "GET / ");
             assert_silence(client);
         } else {
             assert_end(client);
@@ -86,12 +80,12 @@ static void test_version_and_connection_field_decide_about_keep_alive(void **sta
 static void test_a_client_that_has_shut_down_its_side_gets_its_responses(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     client_say(client, "GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n");
     shutdown(client->fd, SHUT_WR);
-    assert_answer(client, 200, "GET /1 ");
-    assert_answer(client, 200, "GET /2 ");
+    assert_response(client, 200, "GET /1 ");
+    assert_response(client, 200, "GET /2 ");
     assert_end(client);
     client_free(client);
     host_free(host);
@@ -101,7 +95,7 @@ static void test_half_a_head_is_no_request(void **state)
 {
     (void)state;
     static const char *const beginnings[] = {"", "G", "GET / HTTP/1.1\r\nHost: x\r\n"};
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
         struct client *client = client_new(host);
         client_say(client, beginnings[i]);
@@ -121,7 +115,7 @@ static void test_half_a_head_is_no_request(void **state)
 static void test_a_hundred_pipelined_requests_are_answered_in_order(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     char text[100 * 64], expected[32];
     size_t len = 0;
@@ -130,7 +124,7 @@ static void test_a_hundred_pipelined_requests_are_answered_in_order(void **state
     client_send(client, text, len);
     for (int i = 0; i < 100; i++) {
         snprintf(expected, sizeof expected, "GET /%d ", i);
-        assert_answer(client, 200, expected);
+        assert_response(client, 200, expected);
     }
     assert_silence(client);
     assert_int_equal(host->served, 100);
@@ -150,18 +144,18 @@ static const char conversation[] = "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"
 
 static void assert_conversation(struct client *client)
 {
-    assert_answer(client, 200, "GET /1 ");
-    assert_answer(client, 200, "POST /2 hello");
-    assert_answer(client, 200, "POST /3 abcdefg");
-    assert_answer(client, 200, "POST /4 ");
-    assert_answer(client, 200, "GET /5 ");
+    assert_response(client, 200, "GET /1 ");
+    assert_response(client, 200, "POST /2 hello");
+    assert_response(client, 200, "POST /3 abcdefg");
+    assert_response(client, 200, "POST /4 ");
+    assert_response(client, 200, "GET /5 ");
     assert_end(client);
 }
 
 static void test_requests_that_are_cut_at_each_byte_are_answered(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     for (size_t cut = 0; cut < sizeof conversation; cut++) {
         struct client *client = client_new(host);
         client_send(client, conversation, cut);
@@ -176,7 +170,7 @@ static void test_requests_that_are_cut_at_each_byte_are_answered(void **state)
 static void test_requests_that_come_byte_by_byte_are_answered(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     for (size_t i = 0; i < sizeof conversation - 1; i++) {
         client_send(client, conversation + i, 1);
@@ -192,7 +186,7 @@ static void test_requests_that_come_byte_by_byte_are_answered(void **state)
 static void test_a_head_larger_than_its_buffer_is_served(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     static char value[1000];
     memset(value, 'v', sizeof value - 1);
@@ -204,8 +198,8 @@ static void test_a_head_larger_than_its_buffer_is_served(void **state)
         host_turn(host);
     }
     client_say(client, "\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_answer(client, 200, "GET / ");
-    assert_answer(client, 200, "GET /next ");
+    assert_response(client, 200, "GET / ");
+    assert_response(client, 200, "GET /next ");
     assert_silence(client);
     assert_null(host->lane->set.conns->in.data);
     client_free(client);
@@ -215,7 +209,7 @@ static void test_a_head_larger_than_its_buffer_is_served(void **state)
 static void test_a_head_without_end_is_rejected_before_it_gets_large(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     static const char value[] = "X-Y: 0123456789012345678901234567890123456789012345678901234567\r\n";
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n");
@@ -225,7 +219,7 @@ static void test_a_head_without_end_is_rejected_before_it_gets_large(void **stat
         host_turn(host);
         assert_true(host->lane->set.conns->in.cap <= 256 * 1024);
     }
-    assert_answer(client, 431, NULL);
+    assert_response(client, 431, NULL);
     assert_end(client);
     client_free(client);
     host_free(host);

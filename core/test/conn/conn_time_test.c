@@ -16,7 +16,7 @@
 static void test_a_silent_client_gets_no_response(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     host_settle(host);
     assert_null(host->lane->set.conns->in.data); /* a connection without bytes has no buffer */
@@ -32,7 +32,7 @@ static void test_a_silent_client_gets_no_response(void **state)
 static void test_single_bytes_do_not_extend_the_time_of_a_head(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     host_settle(host);
     pass(host, 20000); /* header_timeout begins with the first byte */
@@ -56,7 +56,7 @@ static void test_single_bytes_do_not_extend_the_time_of_a_head(void **state)
 static void test_a_head_that_comes_byte_by_byte_is_parsed_a_few_times(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     client_say(client, "GET / HTTP/1.1\r\nX: ");
     host_settle(host);
@@ -70,7 +70,7 @@ static void test_a_head_that_comes_byte_by_byte_is_parsed_a_few_times(void **sta
     }
     assert_in_range(parsed, 1, 10);
     client_say(client, "\r\nHost: x\r\n\r\n");
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     client_free(client);
     host_free(host);
 }
@@ -79,7 +79,7 @@ static void test_a_head_that_comes_byte_by_byte_is_parsed_a_few_times(void **sta
 static void test_the_rejection_of_a_late_head_behind_a_HEAD_has_a_body(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     client_say(client, "HEAD / HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_true(client_read(client, false));
@@ -94,21 +94,21 @@ static void test_the_rejection_of_a_late_head_behind_a_HEAD_has_a_body(void **st
 static void test_each_request_has_its_own_header_timeout(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     for (int round = 0; round < 5; round++) {
         client_say(client, "GET / HTTP/1.1\r\n");
         host_settle(host);
         pass(host, 25000);
         client_say(client, "Host: x\r\n\r\nG");
-        assert_answer(client, 200, "GET / ");
+        assert_response(client, 200, "GET / ");
         pass(host, 25000);
         client_say(client, "ET / HTTP/1.1\r\nHost: x\r\n\r\n");
-        assert_answer(client, 200, "GET / ");
+        assert_response(client, 200, "GET / ");
         pass(host, 25000);
     }
     client_say(client, REQUEST "G");
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     pass(host, 29999);
     assert_silence(client);
     pass(host, 1);
@@ -122,11 +122,11 @@ static void test_each_request_has_its_own_header_timeout(void **state)
 static void test_an_idle_connection_is_closed_without_a_response(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     for (int round = 0; round < 2; round++) {
         client_say(client, REQUEST);
-        assert_answer(client, 200, "GET / ");
+        assert_response(client, 200, "GET / ");
         pass(host, 74999);
         assert_silence(client);
     }
@@ -144,7 +144,7 @@ static void test_each_response_closes_if_there_is_no_keepalive(void **state)
     struct host *host = host_new(&settings, AF_UNIX);
     struct client *client = client_new(host);
     client_say(client, REQUEST);
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     assert_string_equal(client_field(client, "Connection"), "close");
     assert_end(client);
     client_free(client);
@@ -160,7 +160,7 @@ static void test_a_connection_closes_after_max_keepalive_requests(void **state)
     struct client *client = client_new(host);
     client_say(client, REQUEST REQUEST REQUEST REQUEST);
     for (int i = 0; i < 3; i++) {
-        assert_answer(client, 200, "GET / ");
+        assert_response(client, 200, "GET / ");
         assert_int_equal(client_field(client, "Connection") != NULL, i == 2);
     }
     assert_end(client);
@@ -176,7 +176,7 @@ static void app_large(struct host *host, const struct bb_request *request)
     (void)request;
     static char body[900 * 1000];
     memset(body, 'x', sizeof body);
-    host_answer(host, 200, body, sizeof body);
+    host_respond(host, 200, body, sizeof body);
 }
 
 static void set_buffer(int fd, int which, int size)
@@ -278,10 +278,10 @@ static void test_bytes_that_only_the_kernel_takes_are_no_progress(void **state)
 static void test_a_connection_waits_for_requests_after_a_response_taken_late(void **state)
 {
     (void)state;
-    struct host *host = new_host();
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     (void)owe_much(host, client, 64 * 1024);
-    assert_answer(client, 200, NULL);
+    assert_response(client, 200, NULL);
     assert_silence(client);
     assert_true(would_wait(host));
     client_free(client);
@@ -305,7 +305,7 @@ static void test_the_time_of_a_slow_application_does_not_count(void **state)
     host_settle(host);
     assert_int_equal(host->lane->set.conns->state, BB_CONN_FLUSH);
     pass(host, 59000);
-    assert_answer(client, 200, NULL);
+    assert_response(client, 200, NULL);
     assert_int_equal(bb__buf_len(&client->body), 900 * 1000 + 1);
     pass(host, 74000); /* ms; less than the idle timeout */
     assert_silence(client);
@@ -335,7 +335,7 @@ static void test_a_timeout_of_zero_is_no_limit(void **state)
     host_settle(host);
     assert_int_equal(host->lane->set.conns->state, BB_CONN_FLUSH);
     pass(host, 1000 * 3600 * 1000ULL);
-    assert_answer(client, 200, NULL);
+    assert_response(client, 200, NULL);
     client_free(client);
     host_free(host);
 }

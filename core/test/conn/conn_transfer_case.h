@@ -1,7 +1,7 @@
 /* conn_transfer_case.h: support for tests that move a connection from one lane to another through the shared
  * queue. Two connection contexts stand for the two lanes. */
-#ifndef BB_TEST_CONN_PASS_CASE_H
-#define BB_TEST_CONN_PASS_CASE_H
+#ifndef BB_TEST_CONN_TRANSFER_CASE_H
+#define BB_TEST_CONN_TRANSFER_CASE_H
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,7 +129,7 @@ static inline void take_request(struct move *move, enum bb__conn_next next)
     bb__conn_fill_request(move->conn, &move->to.context, &move->request);
 }
 
-static inline enum bb__conn_next answer(struct move *move)
+static inline enum bb__conn_next respond(struct move *move)
 {
     move->conn->keep_alive = true;
     return bb__conn_response_done(move->conn, &move->to.context);

@@ -102,7 +102,7 @@ static void test_a_body_in_the_buffer_of_its_head_moves(void **state)
     assert_true(move->conn->body_in_buffer);
     move_request(move);
     assert_body(move, "hello", 5);
-    assert_int_equal(answer(move), BB_CONN_AGAIN);
+    assert_int_equal(respond(move), BB_CONN_AGAIN);
     assert_int_equal(bb__conn_advance(move->conn, &move->to.context), BB_CONN_WAIT);
     say_text(move, "Host: x\r\n\r\n", BB_CONN_REQUEST);
     end(move);
@@ -128,7 +128,7 @@ static void test_a_body_in_memory_or_in_a_file_moves(void **state)
         assert_target(move, "/body");
         assert_body(move, body, lengths[i]);
         assert_int_equal(move->to.worker->spool_budget.used, lengths[i]);
-        assert_int_equal(answer(move), BB_CONN_WAIT);
+        assert_int_equal(respond(move), BB_CONN_WAIT);
         end(move);
     }
 }
@@ -148,7 +148,7 @@ static void test_a_long_head_moves(void **state)
         move_request(move);
         assert_target(move, "/long");
         assert_int_equal(move->conn->head_len, lengths[i]);
-        assert_int_equal(answer(move), BB_CONN_WAIT);
+        assert_int_equal(respond(move), BB_CONN_WAIT);
         assert_null(move->conn->in.data);
         say_text(move, "GET /next HTTP/1.1\r\nHost: x\r\n\r\n", BB_CONN_REQUEST);
         end(move);
@@ -184,14 +184,14 @@ static void test_pipelined_requests_move(void **state)
     move_request(move);
     assert_target(move, "/one");
     assert_body(move, "abc", 3);
-    assert_int_equal(answer(move), BB_CONN_AGAIN);
+    assert_int_equal(respond(move), BB_CONN_AGAIN);
     take_request(move, bb__conn_advance(move->conn, &move->to.context));
     assert_target(move, "/two");
-    assert_int_equal(answer(move), BB_CONN_AGAIN);
+    assert_int_equal(respond(move), BB_CONN_AGAIN);
     take_request(move, bb__conn_advance(move->conn, &move->to.context));
     assert_target(move, "/three");
     assert_int_equal(move->conn->served, 3);
-    assert_int_equal(answer(move), BB_CONN_WAIT);
+    assert_int_equal(respond(move), BB_CONN_WAIT);
     end(move);
 }
 

@@ -27,13 +27,13 @@ static struct move *begin_at(uint64_t address)
     return move;
 }
 
-static void assert_says(struct move *move, const char *answer)
+static void assert_says(struct move *move, const char *response)
 {
     char bytes[512] = "";
     ssize_t got = recv(move->sockets.theirs, bytes, sizeof bytes - 1, MSG_DONTWAIT);
-    assert_int_equal(got >= (ssize_t)strlen(answer), 1);
-    bytes[strlen(answer)] = '\0';
-    assert_string_equal(bytes, answer);
+    assert_int_equal(got >= (ssize_t)strlen(response), 1);
+    bytes[strlen(response)] = '\0';
+    assert_string_equal(bytes, response);
 }
 
 /* Asserts that the client sees an orderly close and no reset. */

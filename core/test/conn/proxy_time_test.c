@@ -12,12 +12,12 @@
 #define SECOND  INT64_C(1000000)
 #define PATIENT (30 * SECOND) /* us, tolerance for slow machines */
 
-static uint64_t told;
+static uint64_t proxy_time;
 
 static void app_notes_time(struct host *host, const struct bb_request *request)
 {
-    told = request->proxy_time;
-    host_answer(host, 200, "", 0);
+    proxy_time = request->proxy_time;
+    host_respond(host, 200, "", 0);
 }
 
 static struct host *new_host(int family, const char *trusted)
@@ -38,10 +38,10 @@ static uint64_t time_of(struct client *client, int64_t ago)
     (void)snprintf(request, sizeof request,
                    "GET / HTTP/1.1\r\nHost: x\r\nX-Request-Start: t=%llu.%06llu\r\n\r\n",
                    (unsigned long long)(start / SECOND), (unsigned long long)(start % SECOND));
-    told = 4711;
+    proxy_time = 4711;
     client_say(client, request);
-    assert_answer(client, 200, NULL);
-    return told;
+    assert_response(client, 200, NULL);
+    return proxy_time;
 }
 
 static void test_only_trusted_proxies_are_believed(void **state)
@@ -79,10 +79,10 @@ static void test_only_times_of_the_last_hour_are_believed(void **state)
     assert_in_range(time_of(client, 3600 * SECOND - PATIENT), 3600 * SECOND - PATIENT, 3600 * SECOND);
     assert_int_equal(time_of(client, 3600 * SECOND + 1), 0);
 
-    told = 4711;
+    proxy_time = 4711;
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_answer(client, 200, NULL);
-    assert_int_equal(told, 0);
+    assert_response(client, 200, NULL);
+    assert_int_equal(proxy_time, 0);
     client_free(client);
     host_free(host);
 }

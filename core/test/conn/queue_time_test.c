@@ -22,7 +22,7 @@ static void app_takes_its_time(struct host *host, const struct bb_request *reque
 {
     times[host->served - 1] = request->queue_time;
     fake_clock_advance(EACH_TAKES);
-    host_answer(host, 200, "", 0);
+    host_respond(host, 200, "", 0);
 }
 
 /* A host with `count` persistent connections. times[0] is the queue time of the next request that is
@@ -156,7 +156,7 @@ static void test_the_time_for_which_a_lane_steps_aside_counts(void **state)
     bb_lane_wake(host->lane);
     bb_lane_wait(host->lane);
     assert_int_equal(bb_lane_next(host->lane, &request), BB_OK);
-    host_answer(host, 200, "", 0);
+    host_respond(host, 200, "", 0);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_OK);
     fake_clock_advance(EACH_TAKES);
     bb_lane_step_back(host->lane);

@@ -8,12 +8,6 @@
 
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-static inline struct host *new_host(void)
-{
-    struct bb_settings settings = host_settings();
-    return host_new(&settings, AF_UNIX);
-}
-
 static inline void pass(struct host *host, uint64_t milliseconds)
 {
     fake_clock_advance(milliseconds);
@@ -22,7 +16,7 @@ static inline void pass(struct host *host, uint64_t milliseconds)
 
 static inline void assert_late(struct client *client)
 {
-    assert_answer(client, 408, NULL);
+    assert_response(client, 408, NULL);
     assert_string_equal(client_field(client, "Connection"), "close");
     assert_end(client);
 }

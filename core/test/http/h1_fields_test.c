@@ -35,12 +35,12 @@ static size_t as_1_1(const char *lines)
 
 static int answer_1_1(const char *lines)
 {
-    return answer(request, as_1_1(lines));
+    return code_of(request, as_1_1(lines));
 }
 
 static int answer_1_0(const char *lines)
 {
-    return answer(request, with_fields("POST / HTTP/1.0", lines));
+    return code_of(request, with_fields("POST / HTTP/1.0", lines));
 }
 
 static const struct bb_head *accepted_1_1(const char *lines)
@@ -78,7 +78,7 @@ static void test_host_is_required_once_and_must_be_valid(void **state)
                                           "Host_: a\n",
                                           "Host: \x80\n"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (answer(request, with_fields("GET / HTTP/1.1", refused[i])) != 400) fail_msg("%s", refused[i]);
+        if (code_of(request, with_fields("GET / HTTP/1.1", refused[i])) != 400) fail_msg("%s", refused[i]);
 }
 
 static void test_host_is_optional_in_http_1_0(void **state)
@@ -170,7 +170,7 @@ static void test_transfer_encoding_must_be_chunked(void **state)
     }
     static const struct {
         const char *value;
-        int answer;
+        int response;
     } refused[] = {
         {"", 400},
         {",", 400},
@@ -199,7 +199,7 @@ static void test_transfer_encoding_must_be_chunked(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char lines[128];
         (void)snprintf(lines, sizeof lines, "Transfer-Encoding: %s\n", refused[i].value);
-        if (answer_1_1(lines) != refused[i].answer) fail_msg("%s", refused[i].value);
+        if (answer_1_1(lines) != refused[i].response) fail_msg("%s", refused[i].value);
         assert_int_equal(answer_1_0(lines), 400);
     }
     assert_int_equal(answer_1_1("Transfer-Encoding: chunked\nTransfer-Encoding: chunked\n"), 400);

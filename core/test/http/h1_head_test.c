@@ -33,11 +33,11 @@ static void test_a_method_is_a_token(void **state)
         int len = snprintf(bytes, sizeof bytes, "%s%s", methods[i], REST);
         assert_slice(accepted(bytes, (size_t)len)->method, methods[i]);
     }
-    assert_int_equal(answer(BYTES(REST)), 400);
-    assert_int_equal(answer(BYTES("G@T" REST)), 400);
-    assert_int_equal(answer(BYTES("G\0T" REST)), 400);
-    assert_int_equal(answer(BYTES("GET\t/ HTTP/1.1\r\n\r\n")), 400);
-    assert_int_equal(answer(BYTES("\x80" REST)), 400);
+    assert_int_equal(code_of(BYTES(REST)), 400);
+    assert_int_equal(code_of(BYTES("G@T" REST)), 400);
+    assert_int_equal(code_of(BYTES("G\0T" REST)), 400);
+    assert_int_equal(code_of(BYTES("GET\t/ HTTP/1.1\r\n\r\n")), 400);
+    assert_int_equal(code_of(BYTES("\x80" REST)), 400);
 }
 
 static void test_a_method_that_is_too_long_is_rejected(void **state)
@@ -45,13 +45,13 @@ static void test_a_method_that_is_too_long_is_rejected(void **state)
     (void)state;
     static char bytes[1024 * 1024];
     memset(bytes, 'M', sizeof bytes);
-    assert_int_equal(answer(bytes, 32), BB_AGAIN);
-    assert_int_equal(answer(bytes, 33), 501);
-    assert_int_equal(answer(bytes, sizeof bytes), 501);
+    assert_int_equal(code_of(bytes, 32), BB_AGAIN);
+    assert_int_equal(code_of(bytes, 33), 501);
+    assert_int_equal(code_of(bytes, sizeof bytes), 501);
     bytes[32] = '\r';
-    assert_int_equal(answer(bytes, sizeof bytes), 400);
+    assert_int_equal(code_of(bytes, sizeof bytes), 400);
     bytes[32] = ' ';
-    assert_int_equal(answer(bytes, 33), BB_AGAIN);
+    assert_int_equal(code_of(bytes, 33), BB_AGAIN);
 }
 
 static void test_the_method_is_set_as_soon_as_it_is_read(void **state)
@@ -68,7 +68,7 @@ static void test_only_http_1_is_accepted(void **state)
     (void)state;
     static const struct {
         const char *version;
-        int answer, minor;
+        int response, minor;
     } cases[] = {
         {"HTTP/1.1", BB_OK, 1},  {"HTTP/1.0", BB_OK, 0},
         {"HTTP/1.2", BB_OK, 1},  {"HTTP/1.9", BB_OK, 1},
@@ -91,39 +91,39 @@ static void test_only_http_1_is_accepted(void **state)
         char bytes[128];
         int len = snprintf(bytes, sizeof bytes, "GET / %s\r\nHost: h\r\n\r\n", cases[i].version);
         const struct outcome *outcome = parse(bytes, (size_t)len);
-        if (outcome->code != cases[i].answer) fail_msg("\"%s\": %d", cases[i].version, outcome->code);
+        if (outcome->code != cases[i].response) fail_msg("\"%s\": %d", cases[i].version, outcome->code);
         if (outcome->code == BB_OK) assert_int_equal(outcome->head.minor_version, cases[i].minor);
     }
-    assert_int_equal(answer(BYTES("GET /\r\n")), 400);
-    assert_int_equal(answer(BYTES("GET / HTTP/1.1\n\nHost: h\r\n\r\n")), 400);
-    assert_int_equal(answer(BYTES("GET /\tHTTP/1.1\r\nHost: h\r\n\r\n")), 400);
-    assert_int_equal(answer(BYTES("GET /#HTTP/1.1\r\nHost: h\r\n\r\n")), 400);
-    assert_int_equal(answer(BYTES("GET  HTTP/2.0\r\nHost: h\r\n\r\n")), 400);
-    assert_int_equal(answer(BYTES("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")), 505);
+    assert_int_equal(code_of(BYTES("GET /\r\n")), 400);
+    assert_int_equal(code_of(BYTES("GET / HTTP/1.1\n\nHost: h\r\n\r\n")), 400);
+    assert_int_equal(code_of(BYTES("GET /\tHTTP/1.1\r\nHost: h\r\n\r\n")), 400);
+    assert_int_equal(code_of(BYTES("GET /#HTTP/1.1\r\nHost: h\r\n\r\n")), 400);
+    assert_int_equal(code_of(BYTES("GET  HTTP/2.0\r\nHost: h\r\n\r\n")), 400);
+    assert_int_equal(code_of(BYTES("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")), 505);
 }
 
 static void test_one_empty_line_before_a_request_is_ignored(void **state)
 {
     (void)state;
     (void)accepted(BYTES("\r\nGET" REST));
-    assert_int_equal(answer(BYTES("\r\n\r\nGET" REST)), 400);
-    assert_int_equal(answer(BYTES("\nGET" REST)), 400);
-    assert_int_equal(answer(BYTES("\rGET" REST)), 400);
-    assert_int_equal(answer(BYTES(" GET" REST)), 400);
-    assert_int_equal(answer(BYTES("\r\n")), BB_AGAIN);
-    assert_int_equal(answer(BYTES("\r")), BB_AGAIN);
-    assert_int_equal(answer(BYTES("")), BB_AGAIN);
+    assert_int_equal(code_of(BYTES("\r\n\r\nGET" REST)), 400);
+    assert_int_equal(code_of(BYTES("\nGET" REST)), 400);
+    assert_int_equal(code_of(BYTES("\rGET" REST)), 400);
+    assert_int_equal(code_of(BYTES(" GET" REST)), 400);
+    assert_int_equal(code_of(BYTES("\r\n")), BB_AGAIN);
+    assert_int_equal(code_of(BYTES("\r")), BB_AGAIN);
+    assert_int_equal(code_of(BYTES("")), BB_AGAIN);
 }
 
 /* ---- field lines ---- */
 
-static int answer_to_line(const char *line, size_t len)
+static int status_of_line(const char *line, size_t len)
 {
     char bytes[256];
     size_t before = (size_t)snprintf(bytes, sizeof bytes, "GET / HTTP/1.1\r\nHost: h\r\n");
     memcpy(bytes + before, line, len);
     memcpy(bytes + before + len, "\r\n\r\n", 4);
-    return answer(bytes, before + len + 4);
+    return code_of(bytes, before + len + 4);
 }
 
 static void test_malformed_field_lines_are_rejected(void **state)
@@ -171,7 +171,7 @@ static void test_malformed_field_lines_are_rejected(void **state)
                "c")},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        if (answer_to_line(lines[i].bytes, lines[i].len) != 400) fail_msg("%s", lines[i].bytes);
+        if (status_of_line(lines[i].bytes, lines[i].len) != 400) fail_msg("%s", lines[i].bytes);
 }
 
 static void test_field_values_lose_their_surrounding_blanks(void **state)
@@ -265,7 +265,7 @@ static void test_a_head_that_may_have_ended_is_parsed_again(void **state)
 
 /* ---- the corpus ---- */
 
-static int expected_answer(const char *file)
+static int expected_status(const char *file)
 {
     char name[128], word[8];
     if (sscanf(file, "%127[^.].%7[^.].http", name, word) != 2) fail_msg("%s: no answer in its name", file);
@@ -298,7 +298,7 @@ static void test_each_request_of_the_corpus_is_answered_as_its_name_says(void **
     for (struct dirent *entry; (entry = readdir(directory));) {
         if (entry->d_name[0] == '.') continue;
         size_t len = read_request(entry->d_name, bytes, sizeof bytes);
-        int code = answer(bytes, len), expected = expected_answer(entry->d_name);
+        int code = code_of(bytes, len), expected = expected_status(entry->d_name);
         if (code != expected) fail_msg("%s: %d", entry->d_name, code);
         requests++;
     }

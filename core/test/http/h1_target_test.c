@@ -19,11 +19,11 @@ static const struct bb_head *head_for(const char *request_line)
     return accepted(bytes, (size_t)len);
 }
 
-static int answer_to(const char *request_line)
+static int status_of(const char *request_line)
 {
     char bytes[512];
     int len = snprintf(bytes, sizeof bytes, "%s HTTP/1.1\r\nHost: h\r\n\r\n", request_line);
-    return answer(bytes, (size_t)len);
+    return code_of(bytes, (size_t)len);
 }
 
 static void test_origin_form_is_split(void **state)
@@ -92,8 +92,8 @@ static void test_absolute_form_needs_no_host_in_http_1_0(void **state)
     assert_slice(head->port, "81");
     head = accepted(BYTES("GET http://a.example/ HTTP/1.0\r\nHost:\r\n\r\n"));
     assert_slice((struct bb_slice){head->fields[0].value, head->fields[0].value_len}, "a.example");
-    assert_int_equal(answer(BYTES("GET http://a.example/ HTTP/1.1\r\n\r\n")), 400);
-    assert_int_equal(answer(BYTES("GET http://a.example/ HTTP/1.1\r\nHost: a b\r\n\r\n")), 400);
+    assert_int_equal(code_of(BYTES("GET http://a.example/ HTTP/1.1\r\n\r\n")), 400);
+    assert_int_equal(code_of(BYTES("GET http://a.example/ HTTP/1.1\r\nHost: a b\r\n\r\n")), 400);
 }
 
 static void test_asterisk_form_is_for_options_only(void **state)
@@ -105,7 +105,7 @@ static void test_asterisk_form_is_for_options_only(void **state)
     static const char *const refused[] = {"GET *",      "options *",  "OPTION *",
                                           "OPTIONSS *", "OPTIONS **", "OPTIONS *?"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        assert_int_equal(answer_to(refused[i]), 400);
+        assert_int_equal(status_of(refused[i]), 400);
 }
 
 static void test_malformed_targets_are_rejected(void **state)
@@ -143,9 +143,9 @@ static void test_malformed_targets_are_rejected(void **state)
         "GET / /",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        if (answer_to(lines[i]) != 400) fail_msg("%s", lines[i]);
-    assert_int_equal(answer_to("CONNECT example.com:80"), 501);
-    assert_int_equal(answer_to("CONNECT /"), 501);
+        if (status_of(lines[i]) != 400) fail_msg("%s", lines[i]);
+    assert_int_equal(status_of("CONNECT example.com:80"), 501);
+    assert_int_equal(status_of("CONNECT /"), 501);
 }
 
 /* Tries each byte value in a path and in a query. Printable bytes and obs-text are accepted, except "#" and
@@ -157,10 +157,10 @@ static void test_each_byte_of_a_target_is_accepted_or_rejected(void **state)
         char bytes[] = "GET /a.b?c.d HTTP/1.1\r\nHost: h\r\n\r\n";
         bool allowed = byte > ' ' && byte != '#' && byte != 0x7f;
         bytes[6] = (char)byte;
-        assert_int_equal(answer(bytes, sizeof bytes - 1), allowed ? BB_OK : 400);
+        assert_int_equal(code_of(bytes, sizeof bytes - 1), allowed ? BB_OK : 400);
         bytes[6] = '.';
         bytes[10] = (char)byte;
-        assert_int_equal(answer(bytes, sizeof bytes - 1), allowed ? BB_OK : 400);
+        assert_int_equal(code_of(bytes, sizeof bytes - 1), allowed ? BB_OK : 400);
     }
 }
 

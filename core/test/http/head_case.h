@@ -147,7 +147,7 @@ static inline const struct outcome *parse(const char *bytes, size_t len)
     return &whole;
 }
 
-static inline int answer(const char *bytes, size_t len)
+static inline int code_of(const char *bytes, size_t len)
 {
     return parse(bytes, len)->code;
 }

@@ -1,20 +1,11 @@
 /* io_case.h: support for tests of the I/O thread: lanes with connections, and one lane that is busy until the
  * test calls unblock(). */
-#ifndef BB_TEST_PORTER_CASE_H
-#define BB_TEST_PORTER_CASE_H
+#ifndef BB_TEST_IO_CASE_H
+#define BB_TEST_IO_CASE_H
 
 #include "support/lanes.h"
 
 #define CONNECTIONS 8
-
-static inline struct bb_settings settings_for_tests(void)
-{
-    struct bb_settings settings;
-    bb_settings_init(&settings);
-    settings.keepalive_drain = 50;
-    settings.spool_threshold = 10;
-    return settings;
-}
 
 /* Opens CONNECTIONS connections and gets a response on each. Any lane may have accepted each of them. */
 static inline void connect_all(struct lanes *lanes, int fds[CONNECTIONS])

@@ -17,7 +17,7 @@
 /* Returns settings with timeouts that do not end during the test. */
 static struct bb_settings patient(void)
 {
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     settings.keepalive_drain = settings.graceful_timeout = 3600 * 1000;
     return settings;
 }
@@ -37,10 +37,10 @@ static void close_scoreboard(void)
 static void ask_all_once_more(int fds[CONNECTIONS])
 {
     for (int i = 1; i < CONNECTIONS; i++) {
-        char answer[512];
+        char response[512];
         say(fds[i], "POST /more HTTP/1.1\r\nHost: x\r\n\r\n");
-        read_until(fds[i], "/more 0", answer, sizeof answer);
-        assert_non_null(strstr(answer, "Connection: close"));
+        read_until(fds[i], "/more 0", response, sizeof response);
+        assert_non_null(strstr(response, "Connection: close"));
     }
 }
 

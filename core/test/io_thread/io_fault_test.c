@@ -31,7 +31,7 @@ static struct scene *begin(const char *log)
     strcpy(settings.access_log, log);
     struct host *host = scene->host = host_new(&settings, AF_UNIX);
     client_say(scene->client = client_new(host), "GET /first HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_answer(scene->client, 200, "GET /first ");
+    assert_response(scene->client, 200, "GET /first ");
     scene->conn = host->lane->set.conns;
     scene->io = (struct bb__io_thread){.worker = host->worker, .link.kick_fd = -1};
     assert_int_equal(bb__poller_open(&scene->io.link.queue), BB_OK);

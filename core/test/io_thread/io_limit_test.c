@@ -6,13 +6,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "io_thread/io_work.h"
 #include "support/lanes.h"
 #include "support/later_clock.h"
+#include "support/real_clock.h"
 
 static struct bb_settings limited(uint64_t request_timeout)
 {
@@ -36,7 +36,7 @@ static int blocked_with(struct lanes *lanes, const char *request)
 }
 
 /* Works only for a worker with one lane. The clocks stand still, so the request reaches no limit. */
-static bool is_answered_at_once(const struct lanes *lanes, int fd, const char *target)
+static bool is_served_at_once(const struct lanes *lanes, int fd, const char *target)
 {
     hold_clocks();
     bool answered = lanes_ask(fd, target, "", "");
@@ -74,14 +74,14 @@ static void test_a_request_without_a_response_is_answered_with_504(void **state)
     struct lanes lanes;
     lanes_start(&lanes, 1, &settings);
     int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
-    const char *answer = read_to_end(fd);
-    assert_memory_equal(answer, "HTTP/1.1 504 Gateway Timeout\r\n", 30);
+    const char *response = read_to_end(fd);
+    assert_memory_equal(response, "HTTP/1.1 504 Gateway Timeout\r\n", 30);
     assert_true(is_alarmed(lanes.worker, WAIT_LIMIT * 1000));
     assert_true(bb_worker_take_overdue(lanes.worker));
     assert_false(bb_worker_take_overdue(lanes.worker));
     sem_post(&lanes.leave); /* the core drops the rest of the response */
     int next = lanes_connect(&lanes);
-    assert_true(is_answered_at_once(&lanes, next, "/next"));
+    assert_true(is_served_at_once(&lanes, next, "/next"));
     close(next);
     close(fd);
     finish(&lanes, 2);
@@ -94,9 +94,9 @@ static void test_a_response_that_has_begun_is_cut(void **state)
     struct lanes lanes;
     lanes_start(&lanes, 1, &settings);
     int fd = blocked_with(&lanes, "POST /half HTTP/1.1\r\nHost: x\r\n\r\n");
-    const char *answer = read_to_end(fd);
-    assert_memory_equal(answer, "HTTP/1.1 200 OK\r\n", 17);
-    assert_string_equal(strstr(answer, "\r\n\r\n") + 4, "half");
+    const char *response = read_to_end(fd);
+    assert_memory_equal(response, "HTTP/1.1 200 OK\r\n", 17);
+    assert_string_equal(strstr(response, "\r\n\r\n") + 4, "half");
     assert_true(is_alarmed(lanes.worker, WAIT_LIMIT * 1000));
     sem_post(&lanes.leave);
     close(fd);
@@ -117,7 +117,7 @@ static void test_a_client_that_has_its_whole_response_keeps_its_connection(void 
         assert_true(lanes_read(fd, "all"));
         assert_true(is_alarmed(lanes.worker, WAIT_LIMIT * 1000));
         sem_post(&lanes.leave);
-        assert_true(is_answered_at_once(&lanes, fd, "/next"));
+        assert_true(is_served_at_once(&lanes, fd, "/next"));
         close(fd);
         finish(&lanes, 2);
     }
@@ -189,18 +189,11 @@ static void test_the_soft_limit_of_a_request_that_has_ended_is_not_told(void **s
     sem_post(&lanes.leave);
     assert_true(lanes_read(fd, "/block 0"));
     pthread_mutex_lock(&bb__io_of(lanes.worker)->link.lock); /* stops the I/O thread */
-    assert_true(is_answered_at_once(&lanes, fd, "/next"));
+    assert_true(is_served_at_once(&lanes, fd, "/next"));
     assert_false(bb_lane_take_late(lanes.threads[0].lane));
     pthread_mutex_unlock(&bb__io_of(lanes.worker)->link.lock);
     close(fd);
     finish(&lanes, 2);
-}
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 /* The I/O thread begins a step 300 ms before the request comes. The soft limit must count from the request,
@@ -216,11 +209,11 @@ static void test_no_limit_is_over_too_soon_if_a_look_takes_long(void **state)
     pthread_mutex_lock(&io->link.lock);
     bb__eventfd_raise(io->link.kick_fd);
     assert_false(is_alarmed(lanes.worker, 300));
-    uint64_t began = now_ms();
+    uint64_t began = real_ms();
     int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
     pthread_mutex_unlock(&io->link.lock);
     assert_true(is_alarmed_for_soft(&lanes));
-    assert_true(now_ms() - began >= 200);
+    assert_true(real_ms() - began >= 200);
     sem_post(&lanes.leave);
     assert_true(lanes_read(fd, "/block 0"));
     close(fd);
@@ -236,17 +229,17 @@ static void test_extended_time_moves_both_limits_of_a_request(void **state)
     struct lanes lanes;
     settings.request_timeout_soft = 100;
     lanes_start(&lanes, 1, &settings);
-    uint64_t began = now_ms();
+    uint64_t began = real_ms();
     int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
     struct bb_lane *lane = lanes.threads[0].lane;
     assert_true(is_alarmed_for_soft(&lanes));
     assert_true(bb_lane_take_late(lane));
     bb_lane_extend_time(lane, 400);
     assert_true(is_alarmed_for_soft(&lanes));
-    assert_true(now_ms() - began >= 500);
+    assert_true(real_ms() - began >= 500);
     assert_true(bb_lane_take_late(lane));
     assert_memory_equal(read_to_end(fd), "HTTP/1.1 504 ", 13);
-    assert_true(now_ms() - began >= 1900);
+    assert_true(real_ms() - began >= 1900);
     sem_post(&lanes.leave);
     close(fd);
     hold_clocks();
@@ -282,11 +275,11 @@ static void test_extended_time_counts_after_the_host_was_told(void **state)
     finish(&lanes, 1);
 }
 
-static void start_telling(struct lanes *lanes, int count, int told[2])
+static void start_with_parent(struct lanes *lanes, int count, int parent[2])
 {
     struct bb_settings settings = limited(50);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, told), 0);
-    lanes_tell_fd = told[1];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, parent), 0);
+    lanes_tell_fd = parent[1];
     lanes_start(lanes, count, &settings);
     lanes_tell_fd = -1;
 }
@@ -308,22 +301,22 @@ static void test_the_parent_is_told_of_overdue_requests(void **state)
 {
     (void)state;
     struct lanes lanes;
-    int told[2];
-    start_telling(&lanes, 2, told);
+    int parent[2];
+    start_with_parent(&lanes, 2, parent);
     int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_int_equal(next_word(told[0]), 'h');
+    assert_int_equal(next_word(parent[0]), 'h');
     (void)read_to_end(fd);
-    assert_true(is_silent(told[0], 100)); /* the other lane is idle */
+    assert_true(is_silent(parent[0], 100)); /* the other lane is idle */
     int second = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_int_equal(next_word(told[0]), 'u');
+    assert_int_equal(next_word(parent[0]), 'u');
     (void)read_to_end(second);
     sem_post(&lanes.leave);
     sem_post(&lanes.leave);
     close(second);
     close(fd);
     assert_int_equal(lanes_finish(&lanes), 2); /* the worker drains by itself */
-    close(told[0]);
-    close(told[1]);
+    close(parent[0]);
+    close(parent[1]);
 }
 
 /* The parent gets 'x' (the host may be killed) after two conditions are met: other processes have received
@@ -332,51 +325,51 @@ static void test_the_parent_is_told_when_only_stuck_requests_are_left(void **sta
 {
     (void)state;
     struct lanes lanes;
-    int told[2];
-    start_telling(&lanes, 1, told);
+    int parent[2];
+    start_with_parent(&lanes, 1, parent);
     int idle = lanes_connect(&lanes), half = lanes_connect(&lanes);
-    assert_true(is_answered_at_once(&lanes, idle, "/quick"));
+    assert_true(is_served_at_once(&lanes, idle, "/quick"));
     say(half, "POST /other HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n1");
     int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_int_equal(next_word(told[0]), 'u');
+    assert_int_equal(next_word(parent[0]), 'u');
     assert_true(bb_worker_take_overdue(lanes.worker));
     uint64_t ms;
     assert_true(bb_lane_take_overdue(lanes.threads[0].lane, &ms));
     assert_true(ms >= 50);
     assert_false(bb_lane_take_overdue(lanes.threads[0].lane, &ms));
     bb_worker_overdue_is_logged(lanes.worker);
-    assert_true(is_silent(told[0], 100));
+    assert_true(is_silent(parent[0], 100));
     say(half, "2");
-    assert_int_equal(next_word(told[0]), 'x');
+    assert_int_equal(next_word(parent[0]), 'x');
     (void)read_to_end(fd);
     sem_post(&lanes.leave);
     close(idle);
     close(half);
     close(fd);
     assert_in_range(lanes_finish(&lanes), 2, 3); /* this worker's lane may serve the request of `half` */
-    close(told[0]);
-    close(told[1]);
+    close(parent[0]);
+    close(parent[1]);
 }
 
 static void test_the_parent_is_not_told_before_the_host_has_logged(void **state)
 {
     (void)state;
     struct lanes lanes;
-    int told[2];
-    start_telling(&lanes, 1, told);
+    int parent[2];
+    start_with_parent(&lanes, 1, parent);
     int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_int_equal(next_word(told[0]), 'u');
-    assert_true(is_silent(told[0], 100));
+    assert_int_equal(next_word(parent[0]), 'u');
+    assert_true(is_silent(parent[0], 100));
     assert_true(bb_worker_take_overdue(lanes.worker));
-    assert_true(is_silent(told[0], 100));
+    assert_true(is_silent(parent[0], 100));
     bb_worker_overdue_is_logged(lanes.worker);
-    assert_int_equal(next_word(told[0]), 'x');
+    assert_int_equal(next_word(parent[0]), 'x');
     (void)read_to_end(fd);
     sem_post(&lanes.leave);
     close(fd);
     assert_int_equal(lanes_finish(&lanes), 1);
-    close(told[0]);
-    close(told[1]);
+    close(parent[0]);
+    close(parent[1]);
 }
 
 int main(void)

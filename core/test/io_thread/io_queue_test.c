@@ -144,11 +144,11 @@ static void test_a_client_of_http_1_0_that_asks_for_keep_alive_stays(void **stat
 {
     (void)state;
     struct rush rush;
-    char answer[256];
+    char response[256];
     begin_busy(&rush, SOON, 0);
     int fd = ask(&rush, "HEAD /one HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
-    read_until(fd, "\r\n\r\n", answer, sizeof answer);
-    assert_non_null(strstr(answer, "\r\nConnection: keep-alive\r\n\r\n"));
+    read_until(fd, "\r\n\r\n", response, sizeof response);
+    assert_non_null(strstr(response, "\r\nConnection: keep-alive\r\n\r\n"));
     unblock_all(&rush);
     assert_true(is_served(fd, "/two", ""));
     close(fd);

@@ -35,7 +35,7 @@ static bool any_lane_waits(const struct lanes *lanes)
 static void test_lanes_pause_accepting_for_an_idle_process(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct lanes lanes;
     assert_int_equal(bb_scoreboard_new(&lanes_scoreboard, 8), BB_OK);
     struct bb__slot *other = bb__scoreboard_claim(lanes_scoreboard);
@@ -78,7 +78,7 @@ static void test_lanes_pause_accepting_for_an_idle_process(void **state)
 static void test_lanes_accept_again_if_an_idle_process_takes_nothing(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct lanes lanes;
     assert_int_equal(bb_scoreboard_new(&lanes_scoreboard, 8), BB_OK);
     struct bb__slot *other = bb__scoreboard_claim(lanes_scoreboard);
@@ -105,7 +105,7 @@ static void test_lanes_accept_again_if_an_idle_process_takes_nothing(void **stat
 static void test_a_process_that_lets_requests_wait_does_not_count_as_idle(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct lanes lanes;
     int fds[3];
     assert_int_equal(bb_scoreboard_new(&lanes_scoreboard, 8), BB_OK);
@@ -136,7 +136,7 @@ static void test_a_process_that_lets_requests_wait_does_not_count_as_idle(void *
 }
 
 /* Receives a message from the shared queue. Returns true if the message has a connection. */
-static bool take_relayed(struct lanes *lanes)
+static bool take_shared(struct lanes *lanes)
 {
     char bytes[BB_SHARED_QUEUE_BYTES];
     struct bb__shared_message message;
@@ -151,7 +151,7 @@ static void test_connections_wait_for_room_in_the_shared_queue(void **state)
 {
     (void)state;
     static const struct iovec word = {(char *)"", 1};
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     settings.keepalive_drain = WAIT_LIMIT * 1000;
     struct lanes lanes;
     int fds[CONNECTIONS];
@@ -164,7 +164,7 @@ static void test_connections_wait_for_room_in_the_shared_queue(void **state)
     bb_worker_drain(lanes.worker, BB_QUEUE_LEAVE);
     assert_true(is_silent(fds[1]));
     uint64_t end = bb__clock_ms() + WAIT_LIMIT * 500;
-    for (int arrived = 0; arrived < CONNECTIONS - 1 && bb__clock_ms() < end;) arrived += take_relayed(&lanes);
+    for (int arrived = 0; arrived < CONNECTIONS - 1 && bb__clock_ms() < end;) arrived += take_shared(&lanes);
     /* The I/O thread changes the count a moment after it has sent the last connection. */
     while (atomic_load(&lanes.worker->room.connections) > 1 && bb__clock_ms() < end) sched_yield();
     assert_int_equal(atomic_load(&lanes.worker->room.connections), 1);

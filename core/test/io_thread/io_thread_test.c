@@ -20,7 +20,7 @@
 static void test_no_request_waits_behind_a_busy_lane(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct lanes lanes;
     int fds[CONNECTIONS];
     lanes_start(&lanes, 2, &settings);
@@ -40,7 +40,7 @@ static void test_no_request_waits_behind_a_busy_lane(void **state)
 static void test_a_request_moves_whole(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     static char field[40000], body[100000];
     struct crowd crowd;
     memset(body, 'b', sizeof body - 1);
@@ -67,7 +67,7 @@ static void test_a_request_moves_whole(void **state)
 static void test_all_bytes_that_came_at_once_are_read(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     static char request[30000], body[1000000];
     struct crowd crowd;
     int len = snprintf(request, sizeof request,
@@ -86,7 +86,7 @@ static void test_all_bytes_that_came_at_once_are_read(void **state)
 static void test_pipelined_requests_are_answered_in_order(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct lanes lanes;
     int fds[CONNECTIONS];
     lanes_start(&lanes, 2, &settings);
@@ -96,15 +96,15 @@ static void test_pipelined_requests_are_answered_in_order(void **state)
     for (int i = 1; i < CONNECTIONS; i++) {
         say(fds[i], "POST /one HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1"
                     "POST /two HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n22");
-        char answers[1024];
-        read_until(fds[i], "/two 2", answers, sizeof answers);
-        const char *one = strstr(answers, "/one 1");
+        char responses[1024];
+        read_until(fds[i], "/two 2", responses, sizeof responses);
+        const char *one = strstr(responses, "/one 1");
         assert_non_null(one);
-        assert_true(one < strstr(answers, "/two 2"));
+        assert_true(one < strstr(responses, "/two 2"));
     }
     sem_post(&lanes.leave);
-    char answers[1024];
-    read_until(fds[0], "/behind 0", answers, sizeof answers);
+    char responses[1024];
+    read_until(fds[0], "/behind 0", responses, sizeof responses);
     close_all(fds);
     assert_int_equal(finish(&lanes), CONNECTIONS + 2 + 2 * (CONNECTIONS - 1));
 }
@@ -113,7 +113,7 @@ static void test_pipelined_requests_are_answered_in_order(void **state)
 static void test_connections_are_served_if_their_set_cannot_be_watched(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct crowd crowd;
     fail_socket.watch_error = ENOSPC;
     fail_socket.watch_events = EPOLLET;
@@ -127,7 +127,7 @@ static void test_connections_are_served_if_their_set_cannot_be_watched(void **st
 static void test_requests_wait_while_all_lanes_are_busy(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     for (int count = 1; count <= 2; count++) {
         struct lanes lanes;
         int fds[CONNECTIONS], blocked[2];
@@ -153,35 +153,36 @@ static void test_requests_wait_while_all_lanes_are_busy(void **state)
 static void test_the_io_thread_applies_timeouts(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     settings.header_timeout = 300;
     settings.keepalive_timeout = 500;
     struct crowd crowd;
-    char answer[256];
+    char response[256];
     hold_clocks();
     gather(&crowd, 1, &settings);
     say(crowd.fds[1], "POST /never HTTP/1.1\r\nHo");
     let_clocks_go_on();
-    ssize_t got = recv(crowd.fds[1], answer, sizeof answer - 1, 0);
+    ssize_t got = recv(crowd.fds[1], response, sizeof response - 1, 0);
     assert_true(got > 0);
-    answer[got] = '\0';
-    assert_memory_equal(answer, "HTTP/1.1 408 ", 13);
-    for (int i = 2; i < CONNECTIONS; i++) assert_int_equal(recv(crowd.fds[i], answer, sizeof answer, 0), 0);
+    response[got] = '\0';
+    assert_memory_equal(response, "HTTP/1.1 408 ", 13);
+    for (int i = 2; i < CONNECTIONS; i++)
+        assert_int_equal(recv(crowd.fds[i], response, sizeof response, 0), 0);
     disperse(&crowd, 0);
 }
 
 static void test_the_io_thread_rejects_wrong_requests(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct crowd crowd;
     gather(&crowd, 1, &settings);
     for (int i = 1; i < CONNECTIONS; i++) {
-        char answer[256];
+        char response[256];
         say(crowd.fds[i], "POST /wrong HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n");
-        ssize_t got = recv(crowd.fds[i], answer, sizeof answer - 1, 0);
+        ssize_t got = recv(crowd.fds[i], response, sizeof response - 1, 0);
         assert_true(got > 13);
-        assert_memory_equal(answer, "HTTP/1.1 400 ", 13);
+        assert_memory_equal(response, "HTTP/1.1 400 ", 13);
     }
     disperse(&crowd, 0);
 }
@@ -190,7 +191,7 @@ static void test_the_io_thread_rejects_wrong_requests(void **state)
 static void test_a_drain_serves_requests_behind_a_busy_lane(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     for (int count = 1; count <= 3; count++) {
         struct lanes lanes;
         int fds[CONNECTIONS];
@@ -229,7 +230,7 @@ static void *go_shopping(void *argument)
 static void test_many_clients_at_once_are_served(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct lanes lanes;
     pthread_t clients[CLIENTS];
     lanes_start(&lanes, 3, &settings);
@@ -256,7 +257,7 @@ static uint64_t cpu_time_ms(pthread_t thread)
 static void test_an_io_thread_that_cannot_poll_pauses(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct lanes lanes;
     lanes_start(&lanes, 1, &settings);
     struct bb__io_thread *io = bb__io_of(lanes.worker);

@@ -35,7 +35,7 @@ static struct crew *new_crew(uint64_t queue_timeout)
     host_enter_scoreboard(host, crew->scoreboard);
     for (int i = 0; i < CLIENTS; i++) {
         client_say(crew->clients[i] = client_new(host), "GET /first HTTP/1.1\r\nHost: x\r\n\r\n");
-        assert_answer(crew->clients[i], 200, "GET /first ");
+        assert_response(crew->clients[i], 200, "GET /first ");
         crew->conns[i] = host->lane->set.conns;
     }
     crew->io = (struct bb__io_thread){.worker = host->worker, .link.kick_fd = -1, .link.queue.fd = -1};
@@ -166,15 +166,15 @@ static void test_the_number_of_lost_connections_is_reported(void **state)
     struct crew *crew = new_crew(0);
     struct bb__conn_context *context = &crew->io.context;
     const struct bb_event lost = {.text = "lost"};
-    struct bb_event told;
+    struct bb_event event;
     for (int i = 0; i < 3; i++) bb__event_add_paced(&context->events, &crew->io.lost, context->now, &lost);
     bb__io_tell(&crew->io);
-    assert_int_equal(bb_worker_event(crew->host->worker, &told), BB_OK);
-    assert_int_equal(bb_worker_event(crew->host->worker, &told), BB_AGAIN);
+    assert_int_equal(bb_worker_event(crew->host->worker, &event), BB_OK);
+    assert_int_equal(bb_worker_event(crew->host->worker, &event), BB_AGAIN);
     context->now += 1000;
     bb__io_tell(&crew->io);
-    assert_int_equal(bb_worker_event(crew->host->worker, &told), BB_OK);
-    assert_int_equal(told.left_out, 1);
+    assert_int_equal(bb_worker_event(crew->host->worker, &event), BB_OK);
+    assert_int_equal(event.left_out, 1);
     free_crew(crew);
 }
 

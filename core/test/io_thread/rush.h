@@ -144,15 +144,15 @@ static inline bool is_silent(int fd)
 static inline void assert_refused(int fd, const char *connection)
 {
     static const char body[] = "\r\n\r\n503 Service Unavailable\n";
-    char answer[512];
-    read_until(fd, body, answer, sizeof answer);
-    assert_memory_equal(answer, "HTTP/1.1 503 Service Unavailable\r\n", 34);
-    assert_non_null(strstr(answer, "\r\nRetry-After: 1\r\n"));
-    assert_string_equal(strstr(answer, body), body);
+    char response[512];
+    read_until(fd, body, response, sizeof response);
+    assert_memory_equal(response, "HTTP/1.1 503 Service Unavailable\r\n", 34);
+    assert_non_null(strstr(response, "\r\nRetry-After: 1\r\n"));
+    assert_string_equal(strstr(response, body), body);
     if (connection)
-        assert_non_null(strstr(answer, connection));
+        assert_non_null(strstr(response, connection));
     else
-        assert_null(strstr(answer, "\r\nConnection:"));
+        assert_null(strstr(response, "\r\nConnection:"));
 }
 
 #endif

@@ -14,17 +14,10 @@ static inline struct host *new_host(uint64_t max_connections)
     return host_new(&settings, AF_UNIX);
 }
 
-static inline struct client *new_saying(struct host *host, const char *text)
-{
-    struct client *client = client_new(host);
-    client_say(client, text);
-    return client;
-}
-
 static inline struct client *new_served(struct host *host)
 {
-    struct client *client = new_saying(host, REQUEST);
-    assert_answer(client, 200, "GET / ");
+    struct client *client = client_new_saying(host, REQUEST);
+    assert_response(client, 200, "GET / ");
     return client;
 }
 

@@ -6,17 +6,11 @@
 
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-static inline struct host *new_host(int family)
-{
-    struct bb_settings settings = host_settings();
-    return host_new(&settings, family);
-}
-
 /* Asserts that the client gets a response with "Connection: close", and that the server closes the
  * connection. */
-static inline void assert_last_answer(struct client *client, const char *body)
+static inline void assert_last_response(struct client *client, const char *body)
 {
-    assert_answer(client, 200, body);
+    assert_response(client, 200, body);
     assert_string_equal(client_field(client, "Connection"), "close");
     assert_end(client);
     client_free(client);

@@ -31,7 +31,7 @@ static void test_a_broken_listener_does_not_make_the_lane_spin(void **state)
         assert_false(bb__worker_is_awaited(host->worker));
         pthread_mutex_unlock(&host->worker->lock);
         client_say(client, REQUEST);
-        assert_answer(client, 200, "GET / ");
+        assert_response(client, 200, "GET / ");
         assert_true(would_wait(host));
         client_free(client);
         host_free(host);
@@ -87,19 +87,19 @@ static void test_accept_is_tried_again_after_other_errors(void **state)
     static int on_and_on[1001];
     struct host *host = new_host(0);
     fail_socket.accept_errors = once;
-    struct client *client = new_saying(host, REQUEST);
+    struct client *client = client_new_saying(host, REQUEST);
     assert_silence(client);
     assert_int_equal(host->events[0].error, EACCES);
     fake_clock_advance(100);
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     client_free(client);
 
     for (int i = 0; i < 1000; i++) on_and_on[i] = EPERM;
     fail_socket.accept_errors = on_and_on;
-    client = new_saying(host, REQUEST);
+    client = client_new_saying(host, REQUEST);
     host_turn(host);
     assert_true(*fail_socket.accept_errors != 0);
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     client_free(client);
     host_free(host);
 }
@@ -128,7 +128,7 @@ static void test_no_listener_starves_another(void **state)
     for (int i = 0; i < 100; i++) {
         if (i == 50) host->family = AF_INET, host->address = second.address;
         if (i == 50) host->address_len = second.address_len;
-        clients[i] = new_saying(host, REQUEST);
+        clients[i] = client_new_saying(host, REQUEST);
     }
     host_settle(host);
     for (int i = 0; i < 2; i++) {
@@ -157,7 +157,7 @@ static void test_a_flood_of_new_clients_takes_turns_with_others(void **state)
     struct client *flood[100];
     regular = new_served(host);
     host->app = app_notes_regular;
-    for (int i = 0; i < 100; i++) flood[i] = new_saying(host, REQUEST);
+    for (int i = 0; i < 100; i++) flood[i] = client_new_saying(host, REQUEST);
     host_settle(host);
     assert_int_equal(host->served, 102);
     assert_true(regular_at > 20 && regular_at <= 20 + 2 * BB_IN_A_ROW);

@@ -26,7 +26,7 @@ static void wait_without_events(struct bb_lane *lane)
     assert_int_equal(bb_lane_wait(lane), BB_OK);
 }
 
-static bool is_told(const struct bb_lane *lane)
+static bool is_woken(const struct bb_lane *lane)
 {
     struct pollfd watched = {.fd = lane->set.poller.fd, .events = POLLIN};
     return poll(&watched, 1, 0) == 1;
@@ -39,9 +39,9 @@ static struct client *client_asks(struct host *host)
     return client;
 }
 
-static void assert_answered(struct client *client)
+static void assert_responded(struct client *client)
 {
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     client_free(client);
 }
 
@@ -52,7 +52,7 @@ static void test_a_client_that_connects_meanwhile_is_left_to_others(void **state
     (void)state;
     static const int families[] = {AF_UNIX, AF_INET};
     for (int family = 0; family < 2; family++) {
-        struct host *host = new_host(families[family]);
+        struct host *host = host_new_default(families[family]);
         int elsewhere = dup(host->worker->listen.listeners[0].fd);
         host_settle(host);
         assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_OK);
@@ -72,49 +72,49 @@ static void test_a_client_that_connects_meanwhile_is_left_to_others(void **state
 static void test_a_client_that_still_waits_is_served_after_the_step_back(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     host_settle(host);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_OK);
     struct client *client = client_asks(host);
-    assert_false(is_told(host->lane));
+    assert_false(is_woken(host->lane));
     bb_lane_step_back(host->lane);
     bb_lane_step_back(host->lane);
-    assert_true(is_told(host->lane));
-    assert_answered(client);
+    assert_true(is_woken(host->lane));
+    assert_responded(client);
     host_free(host);
 }
 
 /* Asserts that no lane accepts a client until host->lane steps back. */
-static void assert_told_when_it_is_back(struct host *host, struct bb_lane *second)
+static void assert_woken_when_it_is_back(struct host *host, struct bb_lane *second)
 {
     struct client *client = client_asks(host);
-    assert_false(is_told(second));
+    assert_false(is_woken(second));
     bb_lane_step_back(host->lane);
-    assert_true(is_told(second));
-    assert_answered(client);
+    assert_true(is_woken(second));
+    assert_responded(client);
     bb_lane_free(second);
     host_free(host);
 }
 
-static void test_no_lane_of_the_worker_is_told_of_a_new_connection(void **state)
+static void test_no_lane_of_the_worker_is_woken_by_a_new_connection(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct bb_lane *second = second_lane(host);
     host_settle(host);
     wait_without_events(second);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_OK);
-    assert_told_when_it_is_back(host, second);
+    assert_woken_when_it_is_back(host, second);
 }
 
 /* The second lane is created while the first lane has stepped aside. */
 static void test_a_lane_that_begins_meanwhile_does_not_listen(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     host_settle(host);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_OK);
-    assert_told_when_it_is_back(host, second_lane(host));
+    assert_woken_when_it_is_back(host, second_lane(host));
 }
 
 /* ---- requests that the lane still serves ---- */
@@ -122,13 +122,13 @@ static void test_a_lane_that_begins_meanwhile_does_not_listen(void **state)
 static void test_an_accepted_connection_is_served_meanwhile(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_asks(host);
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     host_settle(host);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_OK);
     client_say(client, REQUEST);
-    assert_answered(client);
+    assert_responded(client);
     bb_lane_step_back(host->lane);
     host_settle_to(host, 0);
     host_free(host);
@@ -139,22 +139,22 @@ static void test_an_accepted_connection_is_served_meanwhile(void **state)
 static void test_a_lane_does_not_step_aside_while_requests_wait(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct bb_lane *second = second_lane(host);
     struct client *kept = client_asks(host);
-    assert_answer(kept, 200, "GET / ");
+    assert_response(kept, 200, "GET / ");
     host_settle(host);
     wait_without_events(second);
 
     client_say(kept, REQUEST);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_AGAIN);
-    assert_answer(kept, 200, "GET / ");
+    assert_response(kept, 200, "GET / ");
     host_settle(host);
 
     struct client *queued = client_asks(host); /* the kernel may have woken only the second lane */
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_AGAIN);
-    assert_true(is_told(second));
-    assert_answered(queued);
+    assert_true(is_woken(second));
+    assert_responded(queued);
     client_free(kept);
     bb_lane_free(second);
     host_settle_to(host, 0);
@@ -164,7 +164,7 @@ static void test_a_lane_does_not_step_aside_while_requests_wait(void **state)
 static void test_a_lane_does_not_step_aside_while_another_lane_serves(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct bb_lane *second = second_lane(host);
     host_settle(host);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_AGAIN);
@@ -173,9 +173,9 @@ static void test_a_lane_does_not_step_aside_while_another_lane_serves(void **sta
     assert_int_equal(bb_lane_step_aside(second, BB_ASIDE_ANYWAY), BB_AGAIN);
     bb_lane_step_back(second); /* no effect: the lane has not stepped aside */
     struct client *client = client_asks(host);
-    assert_false(is_told(host->lane));
+    assert_false(is_woken(host->lane));
     bb_lane_step_back(host->lane);
-    assert_answered(client);
+    assert_responded(client);
     bb_lane_free(second);
     host_free(host);
 }
@@ -183,14 +183,14 @@ static void test_a_lane_does_not_step_aside_while_another_lane_serves(void **sta
 static void test_a_lane_can_step_aside_although_another_lane_serves(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct bb_lane *second = second_lane(host); /* has not waited yet, so it counts as a lane that serves */
     struct client *client = client_asks(host);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_AGAIN);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_OK);
-    assert_false(is_told(second));
+    assert_false(is_woken(second));
     bb_lane_step_back(host->lane);
-    assert_answered(client);
+    assert_responded(client);
     bb_lane_free(second);
     host_free(host);
 }
@@ -199,7 +199,7 @@ static void test_a_lane_can_step_aside_although_another_lane_serves(void **state
 
 static struct host *new_host_with_io_thread(void)
 {
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     bb_lane_free(host->lane);
     assert_int_equal(bb_worker_start_io_thread(host->worker), BB_OK);
     assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
@@ -221,15 +221,15 @@ static void test_pipelined_requests_are_passed_on_meanwhile(void **state)
     (void)state;
     struct host *host = new_host_with_io_thread();
     struct client *client = client_asks(host);
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     client_say(client, REQUEST REQUEST);
     serve_one(host);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_OK);
     client_say(client, REQUEST);
     while (atomic_load(&host->worker->room.connections) > 0) sched_yield();
     bb_lane_step_back(host->lane);
-    for (int answers = 0; answers < 2; answers++) assert_answer(client, 200, "GET / ");
-    assert_answered(client);
+    for (int responses = 0; responses < 2; responses++) assert_response(client, 200, "GET / ");
+    assert_responded(client);
     host_free(host);
 }
 
@@ -240,7 +240,7 @@ static void test_pipelined_requests_are_passed_on_meanwhile(void **state)
 static void test_a_nudge_is_passed_on_while_accepting_is_paused(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct bb__shared_queue *shared_queue = &host->worker->shared.queue;
     char bytes[BB_SHARED_QUEUE_BYTES];
     struct bb__shared_message message;
@@ -255,7 +255,7 @@ static void test_a_nudge_is_passed_on_while_accepting_is_paused(void **state)
     assert_int_equal(bb__shared_queue_take(shared_queue, bytes, &message), BB_OK);
     assert_int_equal(bb__shared_queue_take(shared_queue, bytes, &message), BB_AGAIN);
     bb__worker_pause_accepting(host->worker, false);
-    assert_answered(client);
+    assert_responded(client);
     host_free(host);
 }
 
@@ -264,28 +264,28 @@ static void test_a_nudge_is_passed_on_while_accepting_is_paused(void **state)
 static void test_a_drain_ends_the_step_aside(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     host_settle(host);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_OK);
     struct client *client = client_asks(host);
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     bb_lane_step_back(host->lane);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_AGAIN);
-    assert_last_answer(client, "GET / ");
+    assert_last_response(client, "GET / ");
     assert_drained(host);
 }
 
 static void test_the_end_of_the_lane_ends_the_step_aside(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct bb_lane *second = second_lane(host);
     host_settle(host);
     assert_int_equal(bb_lane_step_aside(second, BB_ASIDE_ANYWAY), BB_OK);
     struct client *client = client_asks(host);
-    assert_false(is_told(host->lane));
+    assert_false(is_woken(host->lane));
     bb_lane_free(second);
-    assert_answered(client);
+    assert_responded(client);
     host_free(host);
 }
 
@@ -294,21 +294,21 @@ static void test_the_end_of_the_lane_ends_the_step_aside(void **state)
 static void test_a_step_back_without_room_is_made_later(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct bb_lane *second = second_lane(host);
     host_settle(host);
     assert_int_equal(bb_lane_step_aside(second, BB_ASIDE_ANYWAY), BB_OK);
     struct client *client = client_asks(host);
     fail_socket.watch_error = ENOSPC;
     bb_lane_step_back(second);
-    assert_true(is_told(host->lane));
+    assert_true(is_woken(host->lane));
     host_settle(host);
     assert_int_equal(host->served, 0);
     fail_socket.watch_error = 0;
     host_settle(host);
     assert_int_equal(host->served, 0);
     fake_clock_advance(200);
-    assert_answered(client);
+    assert_responded(client);
     bb_lane_free(second);
     host_free(host);
 }
@@ -318,7 +318,7 @@ static void test_a_step_back_does_not_end_the_pause_of_another_lane(void **state
 {
     (void)state;
     static const int no_room[] = {EMFILE, EMFILE, 0};
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct bb_scoreboard *scoreboard;
     assert_int_equal(bb_scoreboard_new(&scoreboard, 2), BB_OK);
     bb_worker_scoreboard(host->worker, scoreboard);
@@ -332,10 +332,10 @@ static void test_a_step_back_does_not_end_the_pause_of_another_lane(void **state
     struct bb_lane *second = second_lane(host);
     assert_int_equal(bb_lane_step_aside(second, BB_ASIDE_ANYWAY), BB_OK);
     bb_lane_step_back(second);
-    assert_true(is_told(second));
-    assert_false(is_told(host->lane));
+    assert_true(is_woken(second));
+    assert_false(is_woken(host->lane));
     fake_clock_advance(200);
-    assert_answered(client);
+    assert_responded(client);
     assert_false(slot->paused);
     bb_lane_free(second);
     host_free(host);
@@ -347,7 +347,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_client_that_connects_meanwhile_is_left_to_others),
         cmocka_unit_test(test_a_client_that_still_waits_is_served_after_the_step_back),
-        cmocka_unit_test(test_no_lane_of_the_worker_is_told_of_a_new_connection),
+        cmocka_unit_test(test_no_lane_of_the_worker_is_woken_by_a_new_connection),
         cmocka_unit_test(test_a_lane_that_begins_meanwhile_does_not_listen),
         cmocka_unit_test(test_an_accepted_connection_is_served_meanwhile),
         cmocka_unit_test(test_a_lane_does_not_step_aside_while_requests_wait),

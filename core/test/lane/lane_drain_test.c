@@ -14,7 +14,7 @@
 static void test_an_idle_lane_is_drained_at_once(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     const struct bb_request *request;
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     assert_int_equal(bb_lane_wait(host->lane), BB_OK);
@@ -27,7 +27,7 @@ static void test_an_idle_lane_is_drained_at_once(void **state)
 static void test_a_drain_closes_the_listener(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_INET);
+    struct host *host = host_new_default(AF_INET);
     struct client *client = client_new(host);
     client_say(client, "GET"); /* the open connection keeps the lane from ending */
     host_settle(host);
@@ -45,7 +45,7 @@ static void test_a_drain_closes_the_listener(void **state)
 static void test_other_processes_may_go_on_listening(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     int elsewhere = dup(host->worker->listen.listeners[0].fd);
     struct client *client = client_new(host);
     client_say(client, "GET"); /* the open connection keeps the lane from ending */
@@ -65,7 +65,7 @@ static void test_other_processes_may_go_on_listening(void **state)
 static void test_the_number_of_a_closed_listener_may_be_used_again(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct bb__source other = {.kind = BB_SOURCE_DRAIN};
     int number = host->worker->listen.listeners[0].fd;
     struct client *client = client_new(host);
@@ -108,13 +108,13 @@ static void app_is_told_to_end(struct host *host, const struct bb_request *reque
 static void test_the_listener_is_closed_while_the_lane_is_busy(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_INET);
+    struct host *host = host_new_default(AF_INET);
     struct client *client = client_new(host);
     host->app = app_is_told_to_end;
     client_say(client, REQUEST);
-    assert_last_answer(client, "GET / ");
+    assert_last_response(client, "GET / ");
     client_say(queued, REQUEST);
-    assert_last_answer(queued, "GET / ");
+    assert_last_response(queued, "GET / ");
     assert_drained(host);
 }
 
@@ -123,7 +123,7 @@ static void test_the_listener_is_closed_while_the_lane_is_busy(void **state)
 static void test_half_a_head_has_the_timeout_of_an_idle_connection(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     client_say(client, "GET / HTTP/1.1\r\n");
     host_settle(host);
@@ -132,7 +132,7 @@ static void test_half_a_head_has_the_timeout_of_an_idle_connection(void **state)
     fake_clock_advance(1999);
     assert_silence(client);
     fake_clock_advance(1);
-    assert_answer(client, 408, NULL);
+    assert_response(client, 408, NULL);
     assert_end(client);
     fake_clock_advance(2000); /* ms; the connection lingers for this time */
     host_settle_to(host, 0);
@@ -143,10 +143,10 @@ static void test_half_a_head_has_the_timeout_of_an_idle_connection(void **state)
 static void test_requests_in_flight_are_finished(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct client *head = client_new(host), *body = client_new(host), *idle = client_new(host);
     client_say(idle, REQUEST);
-    assert_answer(idle, 200, "GET / ");
+    assert_response(idle, 200, "GET / ");
     client_say(head, "GET / HTTP/1.1\r\n");
     client_say(body, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
     host_settle(host);
@@ -155,21 +155,21 @@ static void test_requests_in_flight_are_finished(void **state)
     assert_silence(idle);
     fake_clock_advance(1500);
     client_say(head, "Host: x\r\n\r\n");
-    assert_last_answer(head, "GET / ");
+    assert_last_response(head, "GET / ");
     client_say(body, "llo");
-    assert_last_answer(body, "POST / hello");
+    assert_last_response(body, "POST / hello");
     client_say(idle, REQUEST); /* an idle connection may send one more request */
-    assert_last_answer(idle, "GET / ");
+    assert_last_response(idle, "GET / ");
     assert_drained(host);
 }
 
 static void test_idle_connections_are_closed_after_keepalive_drain(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct client *idle = client_new(host), *fresh = client_new(host);
     client_say(idle, REQUEST);
-    assert_answer(idle, 200, "GET / ");
+    assert_response(idle, 200, "GET / ");
     assert_silence(fresh);
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
@@ -195,13 +195,13 @@ static void app_is_told_and_takes_its_time(struct host *host, const struct bb_re
 static void test_keepalive_drain_begins_with_the_order(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct client *idle = client_new(host), *client = client_new(host);
     client_say(idle, REQUEST);
-    assert_answer(idle, 200, "GET / ");
+    assert_response(idle, 200, "GET / ");
     host->app = app_is_told_and_takes_its_time;
     client_say(client, REQUEST);
-    assert_last_answer(client, "GET / ");
+    assert_last_response(client, "GET / ");
     fake_clock_advance(499);
     assert_silence(idle);
     fake_clock_advance(1);
@@ -228,16 +228,16 @@ static void app_is_told_and_takes_long(struct host *host, const struct bb_reques
 static void test_a_connection_that_becomes_idle_later_has_all_of_keepalive_drain(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX); /* the response's head is sent before the drain */
+    struct host *host = host_new_default(AF_UNIX); /* the response's head is sent before the drain */
     struct client *client = client_new(host);
     host->app = app_is_told_and_takes_long;
     client_say(client, REQUEST);
-    assert_answer(client, 200, "body");
+    assert_response(client, 200, "body");
     fake_clock_advance(1999);
     assert_silence(client);
     host->app = app_echo;
     client_say(client, REQUEST);
-    assert_last_answer(client, "GET / ");
+    assert_last_response(client, "GET / ");
     assert_drained(host);
 }
 
@@ -246,7 +246,7 @@ static void app_large(struct host *host, const struct bb_request *request)
     static char body[900 * 1000];
     (void)request;
     memset(body, 'x', sizeof body);
-    host_answer(host, 200, body, sizeof body);
+    host_respond(host, 200, body, sizeof body);
 }
 
 static void app_large_and_long(struct host *host, const struct bb_request *request)
@@ -261,7 +261,7 @@ static void app_large_and_long(struct host *host, const struct bb_request *reque
 static void test_a_response_that_lingers_after_the_order_arrives(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_INET);
+    struct host *host = host_new_default(AF_INET);
     struct client *client = client_new(host);
     int little = 16 * 1024, much = 4 << 20;
     setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
@@ -274,7 +274,7 @@ static void test_a_response_that_lingers_after_the_order_arrives(void **state)
     host_settle(host);
     client_say(client, "\r\n");
     host_settle(host);
-    assert_answer(client, 200, NULL);
+    assert_response(client, 200, NULL);
     assert_int_equal(bb__buf_len(&client->body), 900 * 1000 + 1);
     assert_end(client);
     client_free(client);
@@ -289,7 +289,7 @@ static void test_idle_connections_are_closed_at_once_without_keepalive_drain(voi
     struct host *host = host_new(&settings, AF_UNIX);
     struct client *idle = client_new(host);
     client_say(idle, REQUEST);
-    assert_answer(idle, 200, "GET / ");
+    assert_response(idle, 200, "GET / ");
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
     fake_clock_advance(1);
@@ -319,23 +319,24 @@ static void app_drains_too_late(struct host *host, const struct bb_request *requ
 static void test_a_response_is_the_last_if_the_order_comes_before_its_head_leaves(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     host->app = app_drains;
     client_say(client, REQUEST REQUEST);
-    assert_last_answer(client, "GET / ");
+    assert_last_response(client, "GET / ");
     assert_int_equal(host->served, 1);
     assert_drained(host);
 
-    host = new_host(AF_UNIX); /* the head is sent before the drain, so the client may send one more request */
+    host = host_new_default(
+        AF_UNIX); /* the head is sent before the drain, so the client may send one more request */
     client = client_new(host);
     host->app = app_drains_too_late;
     client_say(client, REQUEST);
-    assert_answer(client, 200, "body");
+    assert_response(client, 200, "body");
     assert_null(client_field(client, "Connection"));
     host->app = app_echo;
     client_say(client, REQUEST);
-    assert_last_answer(client, "GET / ");
+    assert_last_response(client, "GET / ");
     assert_drained(host);
 }
 
@@ -344,7 +345,7 @@ static void test_a_response_under_way_is_delivered(void **state)
     (void)state;
     static const int families[] = {AF_UNIX, AF_INET};
     for (int family = 0; family < 2; family++) {
-        struct host *host = new_host(families[family]);
+        struct host *host = host_new_default(families[family]);
         struct client *client = client_new(host);
         int little = 64 * 1024;
         host->app = app_large;
@@ -355,7 +356,7 @@ static void test_a_response_under_way_is_delivered(void **state)
         bb_worker_drain(host->worker, BB_QUEUE_TAKE);
         host_settle(host);
         assert_int_equal(host->lane->set.conns->state, BB_CONN_FLUSH);
-        assert_answer(client, 200, NULL);
+        assert_response(client, 200, NULL);
         assert_int_equal(bb__buf_len(&client->body), 900 * 1000 + 1);
         assert_end(client);
         client_free(client);

@@ -52,7 +52,7 @@ static void end_stranger(struct stranger *stranger)
 
 /* Returns a client that has connected and sent a request. The kernel has woken the stranger for this client,
  * and not the lane. */
-static struct client *untold_client(struct host *host)
+static struct client *client_without_wakeup(struct host *host)
 {
     struct stranger stranger = {0};
     begin_stranger(&stranger, host);
@@ -74,9 +74,9 @@ static void test_a_nudge_makes_a_lane_find_a_new_connection(void **state)
     (void)state;
     struct bb_settings settings = host_settings();
     struct host *host = host_new(&settings, AF_INET);
-    struct client *client = untold_client(host);
+    struct client *client = client_without_wakeup(host);
     nudge(host);
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     host_settle(host);
     assert_true(would_wait(host)); /* no nudge stays in the queue */
     client_free(client);
@@ -99,12 +99,12 @@ static void test_a_lane_that_steps_aside_nudges_another(void **state)
     (void)state;
     struct bb_settings settings = host_settings();
     struct host *host = host_new(&settings, AF_INET);
-    struct client *client = untold_client(host);
+    struct client *client = client_without_wakeup(host);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_OK);
     struct pollfd shared_queue = {.fd = host->worker->shared.queue.out, .events = POLLIN};
     assert_int_equal(poll(&shared_queue, 1, 0), 1);
     bb_lane_step_back(host->lane);
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     client_free(client);
     host_free(host);
 }
@@ -144,7 +144,7 @@ static void test_a_lane_that_was_nudged_nudges_another(void **state)
     assert_int_equal(poll(&shared_queue, 1, WAIT_LIMIT), 1);
     app_echo(host, request);
     for (int i = 0; i < 2; i++) {
-        assert_answer(clients[i], 200, "GET / ");
+        assert_response(clients[i], 200, "GET / ");
         client_free(clients[i]);
     }
     host_free(host);
@@ -157,7 +157,7 @@ static void test_a_nudge_is_sent_for_each_lane_of_a_dead_process(void **state)
     (void)state;
     struct bb_settings settings = host_settings();
     struct host *host = host_new(&settings, AF_INET);
-    struct client *client = untold_client(host);
+    struct client *client = client_without_wakeup(host);
     struct bb_scoreboard *scoreboard;
     struct bb__shared_message message;
     char bytes[BB_SHARED_QUEUE_BYTES];
@@ -171,7 +171,7 @@ static void test_a_nudge_is_sent_for_each_lane_of_a_dead_process(void **state)
     }
     assert_int_equal(bb__shared_queue_take(&host->worker->shared.queue, bytes, &message), BB_AGAIN);
     bb_scoreboard_clear(scoreboard, getppid(), host->worker->shared.queue.in);
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     bb_scoreboard_clear(scoreboard, getppid(), host->worker->shared.queue.in);
     host_settle(host);
     assert_true(would_wait(host));

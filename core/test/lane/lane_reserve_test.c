@@ -22,13 +22,13 @@ static void test_a_lane_with_few_connections_leaves_the_reserve_alone(void **sta
     assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
     int reserve = host->worker->room.reserve;
     host->worker->room.reserve = 0;
-    struct client *upload = new_saying(host, UPLOAD), *next = new_saying(host, REQUEST);
+    struct client *upload = client_new_saying(host, UPLOAD), *next = client_new_saying(host, REQUEST);
     host_settle(host);
     assert_int_equal(host_connections(host), 1);
     assert_true(host->lane->accept.paused);
     host->worker->room.reserve = reserve;
     fake_clock_advance(100);
-    assert_answer(next, 200, "GET / ");
+    assert_response(next, 200, "GET / ");
     bb_lane_free(busy);
     for (int i = 0; i < 4; i++) client_free(idle[i]);
     client_free(upload);
@@ -42,7 +42,7 @@ static void test_a_connection_that_was_passed_on_waits_for_room(void **state)
 {
     (void)state;
     struct host *host = new_host(0);
-    struct client *passed = new_served(host), *upload = new_saying(host, UPLOAD);
+    struct client *passed = new_served(host), *upload = client_new_saying(host, UPLOAD);
     host_settle(host);
     client_say(passed, REQUEST);
     pass_on(host, host->lane->set.conns->next); /* the older connection */
@@ -55,7 +55,7 @@ static void test_a_connection_that_was_passed_on_waits_for_room(void **state)
         fake_clock_advance(100);
     }
     host->worker->room.reserve = reserve; /* as if the application had closed some descriptors */
-    assert_answer(passed, 200, "GET / ");
+    assert_response(passed, 200, "GET / ");
     client_free(passed);
     client_free(upload);
     host_free(host);

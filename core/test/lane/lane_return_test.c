@@ -32,7 +32,7 @@ static void io_thread_gives(struct host *host)
     bb__eventfd_raise(host->lane->intake.wake_fd);
 }
 
-static void app_answers_meanwhile(struct host *host, const struct bb_request *request)
+static void app_responds_meanwhile(struct host *host, const struct bb_request *request)
 {
     io_thread_takes(host);
     app_echo(host, request);
@@ -57,7 +57,7 @@ static struct scene *begin(host_app app)
     assert_int_equal(bb__poller_open(&scene->io.link.queue), BB_OK);
     pthread_mutex_init(&scene->io.link.lock, NULL);
     host->worker->io = &scene->io.link;
-    host->lane->turn.told = 1; /* the set goes to the I/O thread, although it has a single connection */
+    host->lane->turn.not_alone = 1; /* the set goes to the I/O thread, although it has a single connection */
     host->app = app;
     client_say(scene->client = client_new(host), REQUEST);
     while (host->served == 0) host_turn(host);
@@ -77,7 +77,7 @@ static void end(struct scene *scene)
 static void test_a_response_does_not_wait_for_the_io_thread(void **state)
 {
     (void)state;
-    struct scene *scene = begin(app_answers_meanwhile);
+    struct scene *scene = begin(app_responds_meanwhile);
     struct host *host = scene->host;
     const struct bb_request *request;
     assert_true(client_receive(scene->client)); /* the response was sent */
@@ -91,9 +91,9 @@ static void test_a_response_does_not_wait_for_the_io_thread(void **state)
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_AGAIN);
     io_thread_gives(host);
     assert_int_equal(bb_lane_wait(host->lane), BB_OK);
-    assert_answer(scene->client, 200, "GET / ");
+    assert_response(scene->client, 200, "GET / ");
     client_say(scene->client, REQUEST);
-    assert_answer(scene->client, 200, "GET / ");
+    assert_response(scene->client, 200, "GET / ");
     end(scene);
 }
 
@@ -114,7 +114,7 @@ static void test_a_step_back_is_made_later(void **state)
     struct scene *scene = begin(app_echo);
     struct bb_lane *lane = scene->host->lane;
     const struct bb_request *request;
-    lane->turn.told = 1;
+    lane->turn.not_alone = 1;
     assert_int_equal(bb_lane_step_aside(lane, BB_ASIDE_ANYWAY), BB_OK);
     io_thread_takes(scene->host);
     bb_lane_step_back(lane);
@@ -131,7 +131,7 @@ static void test_a_step_back_is_made_later(void **state)
 static void test_calls_about_the_time_of_a_request_do_not_wait(void **state)
 {
     (void)state;
-    struct scene *scene = begin(app_answers_meanwhile);
+    struct scene *scene = begin(app_responds_meanwhile);
     struct bb_lane *lane = scene->host->lane;
     uint64_t ms;
     pthread_mutex_lock(&scene->io.link.lock);
@@ -157,7 +157,7 @@ static void *io_thread_is_slow(void *scene)
 static void test_the_end_of_a_lane_waits_for_the_io_thread(void **state)
 {
     (void)state;
-    struct scene *scene = begin(app_answers_meanwhile);
+    struct scene *scene = begin(app_responds_meanwhile);
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, io_thread_is_slow, scene), 0);
     bb_lane_free(scene->host->lane);

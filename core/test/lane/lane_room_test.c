@@ -22,7 +22,7 @@ static void test_the_connection_that_is_idle_for_longest_is_closed(void **state)
     for (int i = 0; i < 3; i++) clients[i] = new_served(host);
     fake_clock_advance(1);
     client_say(clients[0], REQUEST); /* the first client is not idle for longest any more */
-    assert_answer(clients[0], 200, "GET / ");
+    assert_response(clients[0], 200, "GET / ");
     fake_clock_advance(100);
 
     clients[3] = new_served(host);
@@ -41,11 +41,11 @@ static void test_a_new_connection_never_starves(void **state)
 {
     (void)state;
     struct host *host = new_host(2);
-    struct client *uploads[2] = {new_saying(host, UPLOAD), new_saying(host, UPLOAD)};
+    struct client *uploads[2] = {client_new_saying(host, UPLOAD), client_new_saying(host, UPLOAD)};
     host_settle(host);
     assert_int_equal(host_connections(host), 2);
 
-    struct client *third = new_saying(host, UPLOAD), *fourth = new_saying(host, REQUEST);
+    struct client *third = client_new_saying(host, UPLOAD), *fourth = client_new_saying(host, REQUEST);
     host_settle(host);
     assert_int_equal(host_connections(host), 3);
     assert_silence(fourth);
@@ -53,7 +53,7 @@ static void test_a_new_connection_never_starves(void **state)
     fake_clock_advance(99);
     assert_silence(fourth);
     fake_clock_advance(1);
-    assert_answer(fourth, 200, "GET / ");
+    assert_response(fourth, 200, "GET / ");
     client_free(third);
     client_free(fourth);
     for (int i = 0; i < 2; i++) client_free(uploads[i]);
@@ -69,17 +69,17 @@ static void test_young_connections_are_spared(void **state)
     static const int kinds[] = {BB_TIMEOUT_FRESH, BB_TIMEOUT_HEADER, BB_TIMEOUT_LINGER};
     for (int i = 0; i < 3; i++) {
         struct host *host = new_host(2);
-        struct client *upload = new_saying(host, UPLOAD), *young = new_saying(host, says[i]);
+        struct client *upload = client_new_saying(host, UPLOAD), *young = client_new_saying(host, says[i]);
         host_settle(host);
         assert_non_null(bb__timeout_oldest(&host->lane->set.timeouts, kinds[i]));
 
         fake_clock_advance(999);
-        struct client *second = new_saying(host, UPLOAD);
+        struct client *second = client_new_saying(host, UPLOAD);
         host_settle(host);
         assert_int_equal(host_connections(host), 3);
         fake_clock_advance(100);
-        struct client *third = new_saying(host, REQUEST);
-        assert_answer(third, 200, "GET / ");
+        struct client *third = client_new_saying(host, REQUEST);
+        assert_response(third, 200, "GET / ");
         assert_int_equal(host_connections(host), 3);
         while (client_more(young)) continue;
         assert_int_equal(young->end, CLIENT_ENDED);
@@ -101,9 +101,9 @@ static void test_a_connection_with_an_unread_request_is_spared(void **state)
     fake_clock_advance(100);
     client_say(first, REQUEST);
     client_say(third, REQUEST);
-    assert_answer(third, 200, "GET / ");
+    assert_response(third, 200, "GET / ");
     assert_end(second);
-    assert_answer(first, 200, "GET / ");
+    assert_response(first, 200, "GET / ");
     assert_int_equal(host_connections(host), 2);
     client_free(first);
     client_free(second);
@@ -117,13 +117,13 @@ static void test_a_connection_that_was_spared_is_no_younger(void **state)
 {
     (void)state;
     struct host *host = new_host(2);
-    struct client *drip = new_saying(host, "GET / HT");
+    struct client *drip = client_new_saying(host, "GET / HT");
     host_settle(host);
     fake_clock_advance(500);
-    struct client *upload = new_saying(host, UPLOAD);
+    struct client *upload = client_new_saying(host, UPLOAD);
     host_settle(host);
     fake_clock_advance(500);
-    struct client *third = new_saying(host, UPLOAD);
+    struct client *third = client_new_saying(host, UPLOAD);
     client_say(drip, "TP");
     host_settle(host);
     assert_int_equal(host_connections(host), 2);
@@ -142,10 +142,10 @@ static void test_a_connection_may_be_closed_while_its_event_waits(void **state)
     struct host *host = new_host(1);
     struct client *idle = new_served(host);
     fake_clock_advance(100);
-    struct client *second = new_saying(host, REQUEST);
+    struct client *second = client_new_saying(host, REQUEST);
     client_free(idle);
     host_settle(host);
-    assert_answer(second, 200, "GET / ");
+    assert_response(second, 200, "GET / ");
     assert_int_equal(host_connections(host), 1);
     client_free(second);
     host_free(host);
@@ -163,8 +163,8 @@ static void test_idle_connections_of_a_busy_lane_keep_nobody_out(void **state)
     struct bb_lane *busy = host->lane;
     assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
     for (int i = 0; i < 4; i++) {
-        clients[i] = new_saying(host, REQUEST);
-        assert_answer(clients[i], 200, "GET / ");
+        clients[i] = client_new_saying(host, REQUEST);
+        assert_response(clients[i], 200, "GET / ");
         assert_false(host->lane->accept.paused);
         fake_clock_advance(100);
     }
@@ -189,7 +189,7 @@ static void test_idle_connections_are_closed_if_there_are_no_descriptors(void **
     (void)state;
     struct host *host = new_host(0);
     struct client *clients[MANY];
-    for (int i = 0; i < MANY; i++) clients[i] = new_saying(host, REQUEST);
+    for (int i = 0; i < MANY; i++) clients[i] = client_new_saying(host, REQUEST);
     limit_descriptors(5);
     for (uint64_t since = real_ms(); host->served < MANY && real_ms() - since < WAIT_LIMIT;
          fake_clock_advance(1))
@@ -198,7 +198,7 @@ static void test_idle_connections_are_closed_if_there_are_no_descriptors(void **
     assert_true(host_connections(host) >= 4); /* accept4() fails with EMFILE on an empty queue as well */
     unlimit_descriptors();
     for (int i = 0; i < MANY; i++) {
-        assert_answer(clients[i], 200, "GET / ");
+        assert_response(clients[i], 200, "GET / ");
         client_free(clients[i]);
     }
     assert_int_equal(host->event_count, 1); /* at most one event per second */
@@ -213,21 +213,21 @@ static void test_responses_close_their_connections_if_room_is_needed(void **stat
     (void)state;
     struct host *host = new_host(0);
     struct client *first = new_served(host), *second = new_served(host), *third;
-    third = new_saying(host, REQUEST);
+    third = client_new_saying(host, REQUEST);
     limit_descriptors(0);
     assert_silence(third);
     assert_silence(first);
     client_say(first, REQUEST);
-    assert_answer(first, 200, "GET / ");
+    assert_response(first, 200, "GET / ");
     assert_string_equal(client_field(first, "Connection"), "close");
     assert_end(first);
     assert_silence(third);
     unlimit_descriptors();
     client_free(first);
-    assert_answer(third, 200, "GET / "); /* without a wait */
+    assert_response(third, 200, "GET / "); /* without a wait */
     fake_clock_advance(100);
     client_say(second, REQUEST);
-    assert_answer(second, 200, "GET / ");
+    assert_response(second, 200, "GET / ");
     assert_null(client_field(second, "Connection"));
     client_free(second);
     client_free(third);
@@ -238,8 +238,8 @@ static void test_a_lane_without_idle_connections_pauses_and_does_not_spin(void *
 {
     (void)state;
     struct host *host = new_host(0);
-    struct client *uploads[2] = {new_saying(host, UPLOAD), new_saying(host, UPLOAD)};
-    struct client *clients[2] = {new_saying(host, REQUEST), new_saying(host, REQUEST)};
+    struct client *uploads[2] = {client_new_saying(host, UPLOAD), client_new_saying(host, UPLOAD)};
+    struct client *clients[2] = {client_new_saying(host, REQUEST), client_new_saying(host, REQUEST)};
     limit_descriptors(2);
     for (int tenth = 0; tenth < 9; tenth++) { /* lane_slow_test.c tests longer times */
         host_settle(host);
@@ -258,7 +258,7 @@ static void test_a_lane_without_idle_connections_pauses_and_does_not_spin(void *
     assert_true(real_ms() - since < WAIT_LIMIT);
     unlimit_descriptors();
     for (int i = 0; i < 2; i++) {
-        assert_answer(clients[i], 200, "GET / ");
+        assert_response(clients[i], 200, "GET / ");
         client_free(clients[i]);
         client_free(uploads[i]);
     }
@@ -271,7 +271,7 @@ static void test_a_drain_without_descriptors_loses_no_client(void **state)
     (void)state;
     struct host *host = new_host(0);
     struct client *queued[3];
-    for (int i = 0; i < 3; i++) queued[i] = new_saying(host, REQUEST);
+    for (int i = 0; i < 3; i++) queued[i] = client_new_saying(host, REQUEST);
     limit_descriptors(0);
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
@@ -283,7 +283,7 @@ static void test_a_drain_without_descriptors_loses_no_client(void **state)
     for (int i = 0; i < 3; i++) {
         host_settle(host);
         assert_int_equal(host->served, i + 1);
-        assert_answer(queued[i], 200, "GET / ");
+        assert_response(queued[i], 200, "GET / ");
         assert_end(queued[i]);
         assert_true(would_wait(host));
         fake_clock_advance(1000); /* ms; now the lane may close this connection for the next client */
@@ -309,7 +309,7 @@ static void test_a_drain_leaves_descriptors_to_the_application(void **state)
     struct host *host = new_host(0);
     struct client *queued[12];
     for (int i = 0; i < 12; i++)
-        queued[i] = new_saying(host, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        queued[i] = client_new_saying(host, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     host->app = app_wants_a_descriptor;
     int limit = limit_descriptors(7);
     host->worker->room.reserve = limit - limit / 4;
@@ -320,7 +320,7 @@ static void test_a_drain_leaves_descriptors_to_the_application(void **state)
     assert_int_equal(host->served, 12);
     unlimit_descriptors();
     for (int i = 0; i < 12; i++) {
-        assert_answer(queued[i], 200, "GET / ");
+        assert_response(queued[i], 200, "GET / ");
         client_free(queued[i]);
     }
     host_free(host);
@@ -337,8 +337,8 @@ static void test_a_listener_that_cannot_be_watched_is_tried_again(void **state)
     fail_socket.watch_error = 0;
     assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
 
-    struct client *uploads[2] = {new_saying(host, UPLOAD), new_saying(host, UPLOAD)};
-    struct client *client = new_saying(host, REQUEST);
+    struct client *uploads[2] = {client_new_saying(host, UPLOAD), client_new_saying(host, UPLOAD)};
+    struct client *client = client_new_saying(host, REQUEST);
     limit_descriptors(2);
     host_settle(host);
     assert_true(host->lane->accept.paused);
@@ -351,7 +351,7 @@ static void test_a_listener_that_cannot_be_watched_is_tried_again(void **state)
     }
     fail_socket.watch_error = 0;
     fake_clock_advance(100);
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     for (int i = 0; i < 2; i++) client_free(uploads[i]);
     client_free(client);
     host_free(host);

@@ -30,7 +30,7 @@ static void app_looks(struct host *host, const struct bb_request *request)
     if (host->served == 2)
         bb_reply_abort(host->lane);
     else
-        host_answer(host, 200, "", 0);
+        host_respond(host, 200, "", 0);
 }
 
 static struct host *new_shown_host(void)

@@ -58,7 +58,7 @@ static void ask(struct crowd *crowd, int client, const char *target)
     client_say(crowd->clients[client], request);
 }
 
-static void assert_all_answered(struct crowd *crowd)
+static void assert_all_responded(struct crowd *crowd)
 {
     for (int i = 0; i < CLIENTS; i++) {
         assert_true(client_read(crowd->clients[i], true));
@@ -131,7 +131,7 @@ static void test_short_requests_are_not_passed_on(void **state)
     serve_one(&crowd);
     assert_int_equal(message(&crowd), 0);
     host_settle(crowd.host);
-    assert_all_answered(&crowd);
+    assert_all_responded(&crowd);
     free_crowd(&crowd);
 }
 
@@ -146,7 +146,7 @@ static void test_a_request_that_was_passed_on_comes_first(void **state)
     ask(&crowd, 3, "/relayed");
     pass_on(crowd.host, lane->set.conns); /* the newest connection */
     host_settle(crowd.host);
-    assert_all_answered(&crowd);
+    assert_all_responded(&crowd);
     assert_string_equal(order, "/relayed/own/own/own");
     free_crowd(&crowd);
 }
@@ -176,7 +176,7 @@ static void test_new_connections_and_the_shared_queue_take_turns(void **state)
             client_say(fresh[i], "GET /new HTTP/1.1\r\nHost: x\r\n\r\n");
         }
         host_settle(crowd.host);
-        assert_all_answered(&crowd);
+        assert_all_responded(&crowd);
         const char *second = order + (order[1] == 'n' ? strlen("/new") : 0);
         assert_int_equal(strncmp(second, "/relayed/new/relayed/new/relayed/new/relayed", 44), 0);
         for (int i = 0; i < CLIENTS; i++) client_free(fresh[i]);

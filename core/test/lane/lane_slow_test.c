@@ -25,24 +25,25 @@ static void test_the_slowest_upload_is_ended(void **state)
     (void)state;
     struct host *host = new_host(3);
     struct client *uploads[3], *others[3];
-    for (int i = 0; i < 3; i++) uploads[i] = new_saying(host, UPLOAD);
+    for (int i = 0; i < 3; i++) uploads[i] = client_new_saying(host, UPLOAD);
     host_settle(host);
     client_say(uploads[0], "something");
     client_say(uploads[2], "some");
     fake_clock_advance(1000);
     host_settle(host);
-    others[0] = new_saying(host, UPLOAD);
+    others[0] = client_new_saying(host, UPLOAD);
     host_settle(host);
     assert_true(is_refused(uploads[1], 408));
-    for (int i = 1; i < 3; i++) others[i] = new_saying(host, UPLOAD);
+    for (int i = 1; i < 3; i++) others[i] = client_new_saying(host, UPLOAD);
     fake_clock_advance(100);
     host_settle(host);
     assert_true(is_refused(uploads[2], 408));
     assert_false(is_refused(uploads[0], 408)); /* the lane closes at most ten connections per second */
     fake_clock_advance(100);
     client_say(others[0], "something more than that");
-    struct client *quick = new_saying(host, REQUEST); /* the lane closes no connection for this client */
-    assert_answer(quick, 200, "GET / ");
+    struct client *quick =
+        client_new_saying(host, REQUEST); /* the lane closes no connection for this client */
+    assert_response(quick, 200, "GET / ");
     assert_false(is_refused(uploads[0], 408));
     client_free(quick);
     assert_int_equal(host->events[0].status, 408);
@@ -66,10 +67,10 @@ static void test_half_requests_that_come_late_do_not_delay_a_new_client(void **s
         if (i % 50 == 0) fake_clock_advance(100);
         assert_true(host_connections(host) <= 10 + 2 * 16 + 1);
     }
-    struct client *client = new_saying(host, REQUEST);
+    struct client *client = client_new_saying(host, REQUEST);
     for (int tenth = 0; tenth < 10 && host->served == 0; tenth++, fake_clock_advance(100))
         for (int turn = 0; turn < 50; turn++) host_turn(host);
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     for (int i = 0; i < CROWD; i++) client_free(crowd[i]);
     client_free(client);
     host_free(host);
@@ -83,15 +84,15 @@ static void test_a_new_client_behind_many_half_requests_is_served(void **state)
     for (int kind = 0; kind < 3; kind++) {
         struct host *host = new_host(10);
         struct client *crowd[CROWD];
-        for (int i = 0; i < CROWD; i++) crowd[i] = new_saying(host, says[kind]);
-        struct client *client = new_saying(host, REQUEST);
+        for (int i = 0; i < CROWD; i++) crowd[i] = client_new_saying(host, says[kind]);
+        struct client *client = client_new_saying(host, REQUEST);
         for (int tenth = 0; tenth < 10 && host->served == 0; tenth++) {
             for (int turn = 0; turn < 50; turn++) host_turn(host);
             fake_clock_advance(100);
         }
         assert_int_equal(host->served, 1);
         assert_true(host_connections(host) <= 10 + 2 * 16 + 1);
-        assert_answer(client, 200, "GET / ");
+        assert_response(client, 200, "GET / ");
         for (int i = 0; i < CROWD; i++) client_free(crowd[i]);
         client_free(client);
         host_free(host);
@@ -103,8 +104,8 @@ static void test_clients_are_served_although_uploads_have_all_descriptors(void *
     (void)state;
     struct host *host = new_host(0);
     struct client *uploads[12], *clients[3];
-    for (int i = 0; i < 12; i++) uploads[i] = new_saying(host, UPLOAD);
-    for (int i = 0; i < 3; i++) clients[i] = new_saying(host, REQUEST);
+    for (int i = 0; i < 12; i++) uploads[i] = client_new_saying(host, UPLOAD);
+    for (int i = 0; i < 3; i++) clients[i] = client_new_saying(host, REQUEST);
     limit_descriptors(4);
     unsigned tenths = 0;
     for (; tenths < 40 && host->served < 3; tenths++) {
@@ -115,7 +116,7 @@ static void test_clients_are_served_although_uploads_have_all_descriptors(void *
     }
     unlimit_descriptors();
     assert_int_equal(host->served, 3);
-    for (int i = 0; i < 3; i++) assert_answer(clients[i], 200, "GET / ");
+    for (int i = 0; i < 3; i++) assert_response(clients[i], 200, "GET / ");
     for (int i = 0; i < 12; i++) client_free(uploads[i]);
     for (int i = 0; i < 3; i++) client_free(clients[i]);
     host_free(host);
@@ -125,7 +126,7 @@ static void app_large(struct host *host, const struct bb_request *request)
 {
     static const char text[900 * 1000];
     if (request->head.target.len > 1)
-        host_answer(host, 200, text, sizeof text);
+        host_respond(host, 200, text, sizeof text);
     else
         app_echo(host, request);
 }
@@ -136,18 +137,19 @@ static void test_the_slowest_reader_is_ended(void **state)
     struct host *host = new_host(2);
     host->app = app_large;
     struct client *readers[2];
-    for (int i = 0; i < 2; i++) readers[i] = new_saying(host, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+    for (int i = 0; i < 2; i++)
+        readers[i] = client_new_saying(host, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
     host_settle(host);
     (void)client_receive(readers[1]);
     fake_clock_advance(1000);
     host_settle(host);
     assert_int_equal(host_connections(host), 2);
-    struct client *client = new_saying(host, UPLOAD);
+    struct client *client = client_new_saying(host, UPLOAD);
     host_settle(host);
     assert_int_equal(host->event_count, 1);
     while (client_receive(readers[0])) continue;
     assert_int_not_equal(readers[0]->end, CLIENT_OPEN);
-    assert_answer(readers[1], 200, NULL);
+    assert_response(readers[1], 200, NULL);
     for (int i = 0; i < 2; i++) client_free(readers[i]);
     client_free(client);
     host_free(host);

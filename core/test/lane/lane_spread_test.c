@@ -53,11 +53,11 @@ static unsigned turns_at_a_time(struct pair *pair, int count, int at_a_time, uns
     struct client *clients[8];
     unwatched = 0;
     for (int i = 0; i < count; i += at_a_time) {
-        for (int j = 0; j < at_a_time; j++) clients[j] = new_saying(pair->host, CLOSING);
+        for (int j = 0; j < at_a_time; j++) clients[j] = client_new_saying(pair->host, CLOSING);
         bb_lane_wait(pair->host->lane);
         host_serve(pair->host);
         for (int j = 0; j < at_a_time; j++) {
-            assert_answer(clients[j], 200, "GET / ");
+            assert_response(clients[j], 200, "GET / ");
             client_free(clients[j]);
             atomic_fetch_add(&pair->other->requests, others);
         }

@@ -37,7 +37,7 @@ static void app_notes_order(struct host *host, const struct bb_request *request)
         newcomer = client_new(host);
         client_say(newcomer, "GET /n HTTP/1.1\r\nHost: x\r\n\r\n");
     }
-    host_answer(host, 200, "", 0);
+    host_respond(host, 200, "", 0);
 }
 
 static struct client *new_greedy(struct host *host, char name)
@@ -105,7 +105,7 @@ static struct client *others[2];
 static void app_makes_others_come(struct host *host, const struct bb_request *request)
 {
     char name = order[host->served - 1] = request->head.target.at[1];
-    host_answer(host, 200, "", 0);
+    host_respond(host, 200, "", 0);
     if (name == 'a' || host->served > 300) return;
     while (client_receive(others[name - 'o'])) bb__buf_clear(&others[name - 'o']->in);
     client_say(others[name - 'o'], OTHER(name));
@@ -170,7 +170,7 @@ static void test_a_timeout_ends_the_wait(void **state)
     struct client *client = client_new(host);
     const struct bb_request *request;
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     uint64_t since = real_ms();
     assert_int_equal(bb_lane_wait(host->lane), BB_OK);
     assert_true(real_ms() - since >= 25);
@@ -206,13 +206,13 @@ static void app_large(struct host *host, const struct bb_request *request)
 {
     static char body[8 << 20];
     (void)request;
-    host_answer(host, 200, body, sizeof body);
+    host_respond(host, 200, body, sizeof body);
 }
 
 /* How a client's connection gets into a state, and how the client sees the connection end. */
 struct stage {
     const char *says;
-    bool large_answer;
+    bool large_response;
     int state; /* state of the connection, enum bb__conn_state */
     enum client_end end;
 };
@@ -231,7 +231,7 @@ static const struct stage stages[] = {
 
 static void bring_to(struct client *client, const struct stage *stage)
 {
-    client->host->app = stage->large_answer ? app_large : app_echo;
+    client->host->app = stage->large_response ? app_large : app_echo;
     client_say(client, stage->says);
     host_settle(client->host);
     assert_int_equal(client->host->lane->set.conns->state, stage->state);
@@ -279,7 +279,7 @@ static void test_a_lane_is_freed_with_a_request_in_hand(void **state)
     for (int i = 0; i < 20; i++) client_say(pipelining, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     for (int i = 0; i < 17; i++) {
         next_request(host);
-        host_answer(host, 200, "", 0);
+        host_respond(host, 200, "", 0);
     }
     assert_non_null(host->lane->set.ready_first); /* after 16 in a row, the connection waits for its turn */
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -301,7 +301,7 @@ static void test_a_lane_is_made_after_another_was_freed(void **state)
     struct client *client = client_new(host);
     assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     client_free(client);
     host_free(host);
 }

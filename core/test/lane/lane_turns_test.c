@@ -104,7 +104,7 @@ static void test_a_pipelined_request_keeps_its_place(void **state)
     struct pair pair;
     const struct bb_request *request;
     begin(&pair);
-    struct client *client = new_saying(pair.host, REQUEST REQUEST);
+    struct client *client = client_new_saying(pair.host, REQUEST REQUEST);
     host_turn(pair.host);
     client_say(client, REQUEST REQUEST);
     bb_lane_wake(pair.lane);
@@ -117,7 +117,7 @@ static void test_a_pipelined_request_keeps_its_place(void **state)
     assert_null(pair.lane->pick.again);
     assert_non_null(pair.lane->set.ready_first);
     host_settle(pair.host);
-    for (int i = 0; i < 4; i++) assert_answer(client, 200, "GET / ");
+    for (int i = 0; i < 4; i++) assert_response(client, 200, "GET / ");
     client_free(client);
     end(&pair);
 }
@@ -132,7 +132,7 @@ static void app_large_or_small(struct host *host, const struct bb_request *reque
     static char large[LARGE];
     if (request->head.target.len > 1) {
         large_conn = host->lane->current;
-        host_answer(host, 200, large, sizeof large);
+        host_respond(host, 200, large, sizeof large);
         return;
     }
     owed = bb__conn_unsent(large_conn);
@@ -162,7 +162,7 @@ static void test_unsent_bytes_leave_before_the_next_request(void **state)
     take(large, LARGE - before);
     host_turn(host);
     assert_true(owed < before);
-    for (int i = 0; i < 3; i++) assert_answer(others[i], 200, "GET / ");
+    for (int i = 0; i < 3; i++) assert_response(others[i], 200, "GET / ");
     for (int i = 0; i < 3; i++) client_free(others[i]);
     client_free(large);
     host_settle_to(host, 0);

@@ -43,7 +43,7 @@ static void ask_all(struct lanes *lanes, const int fds[CONNECTIONS])
 static void test_no_request_waits_for_a_lane_that_waits_for_its_lock(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct lanes lanes;
     int fds[CONNECTIONS];
     lanes_start(&lanes, 2, &settings);
@@ -62,7 +62,7 @@ static void test_no_request_waits_for_a_lane_that_waits_for_its_lock(void **stat
 static void test_requests_wait_while_all_lanes_wait_for_the_lock(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct lanes lanes;
     int fds[CONNECTIONS];
     lanes_start(&lanes, 2, &settings);
@@ -81,7 +81,7 @@ static void test_requests_wait_while_all_lanes_wait_for_the_lock(void **state)
 static void test_a_drain_serves_requests_while_a_lane_waits_for_the_lock(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct lanes lanes;
     int fds[CONNECTIONS];
     lanes_start(&lanes, 2, &settings);
@@ -99,7 +99,7 @@ static void test_a_drain_serves_requests_while_a_lane_waits_for_the_lock(void **
 static void test_a_lane_is_freed_while_its_host_waits_for_the_lock(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct lanes lanes;
     struct bb_lane *lane;
     lanes_start(&lanes, 1, &settings);

@@ -41,22 +41,22 @@ static struct {
     unsigned waits;
     uint64_t most_pending;
     sem_t held_up; /* posted when the host first has to wait, and when the response has ended */
-} answer;
+} response;
 
 /* Cuts `total` letters into parts of `size` bytes, with an empty part behind each. */
-static void cut_answer(size_t total, size_t size, bool chunked)
+static void cut_response(size_t total, size_t size, bool chunked)
 {
-    answer.count = 2 * ((total + size - 1) / size);
-    answer.parts = calloc(answer.count, sizeof *answer.parts);
-    answer.total = total;
-    answer.chunked = chunked;
-    answer.waits = 0;
-    answer.most_pending = 0;
-    sem_init(&answer.held_up, 0, 0);
-    for (size_t i = 0; i < answer.count; i += 2) {
+    response.count = 2 * ((total + size - 1) / size);
+    response.parts = calloc(response.count, sizeof *response.parts);
+    response.total = total;
+    response.chunked = chunked;
+    response.waits = 0;
+    response.most_pending = 0;
+    sem_init(&response.held_up, 0, 0);
+    for (size_t i = 0; i < response.count; i += 2) {
         size_t at = i / 2 * size;
-        answer.parts[i] = (struct bb_slice){letters + at, total - at < size ? total - at : size};
-        answer.parts[i + 1] = (struct bb_slice){letters, 0};
+        response.parts[i] = (struct bb_slice){letters + at, total - at < size ? total - at : size};
+        response.parts[i + 1] = (struct bb_slice){letters, 0};
     }
 }
 
@@ -86,26 +86,26 @@ static size_t bytes_of(const struct bb_slice *parts, size_t count)
 static void app_large(struct host *host, const struct bb_request *request)
 {
     (void)request;
-    struct bb_slice *parts = answer.parts;
-    size_t count = answer.count;
+    struct bb_slice *parts = response.parts;
+    size_t count = response.count;
     uint64_t taken;
     int code;
     host_fields(host, 200);
-    assert_int_equal(bb_reply_head(host->lane, answer.chunked ? BB_LENGTH_UNKNOWN : answer.total), BB_OK);
+    assert_int_equal(bb_reply_head(host->lane, response.chunked ? BB_LENGTH_UNKNOWN : response.total), BB_OK);
     while ((code = bb_reply_write(host->lane, parts, count, true, &taken)) == BB_AGAIN) {
         drop_taken(&parts, &count, taken);
         uint64_t pending = bb__conn_unsent(host->lane->current);
-        if (pending > answer.most_pending) answer.most_pending = pending;
+        if (pending > response.most_pending) response.most_pending = pending;
         if (!host->lane->reply.spools && bytes_of(parts, count) > BUFFER)
             assert_true(pending <= RUN); /* bytes that memory has no room for are not copied */
-        if (host->lane->reply.spools && answer.waits++ == 0) sem_post(&answer.held_up);
+        if (host->lane->reply.spools && response.waits++ == 0) sem_post(&response.held_up);
         if ((code = bb_reply_wait(host->lane)) < 0) break;
         assert_true(code == BB_AGAIN || !bb__response_spool_is_full(&host->lane->current->response_spool));
     }
-    answer.ended_as = code;
+    response.ended_as = code;
     code < 0 ? bb_reply_abort(host->lane) : assert_int_equal(bb_reply_end(host->lane), BB_OK);
-    sem_post(&answer.held_up);
-    free(answer.parts);
+    sem_post(&response.held_up);
+    free(response.parts);
 }
 
 static struct host *new_host(int family, uint64_t write_timeout)
@@ -134,7 +134,7 @@ static void *read_on(void *argument)
     struct client *client = reader->client;
     struct pollfd watched = {.fd = client->fd, .events = POLLIN};
     char *bytes = malloc(reader->piece);
-    if (reader->late) sem_wait(&answer.held_up);
+    if (reader->late) sem_wait(&response.held_up);
     while (poll(&watched, 1, WAIT_LIMIT) > 0) {
         ssize_t got = recv(client->fd, bytes, reader->piece, 0);
         if (got <= 0) break;
@@ -157,10 +157,10 @@ static struct reader start_reader(struct host *host, size_t piece, bool late)
 static void assert_every_byte(struct reader *reader)
 {
     struct client *client = reader->client;
-    assert_answer(client, 200, NULL);
-    assert_int_equal(bb__buf_len(&client->body), answer.total + 1);
-    assert_memory_equal(bb__buf_bytes(&client->body), letters, answer.total);
-    assert_int_equal(answer.ended_as, BB_OK);
+    assert_response(client, 200, NULL);
+    assert_int_equal(bb__buf_len(&client->body), response.total + 1);
+    assert_memory_equal(bb__buf_bytes(&client->body), letters, response.total);
+    assert_int_equal(response.ended_as, BB_OK);
     assert_end(client);
     client_free(client);
 }
@@ -200,9 +200,9 @@ static void test_each_byte_of_a_large_response_arrives(void **state)
         struct host *host = new_host(families[family], WAIT_LIMIT);
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             for (int chunked = 0; chunked < 2; chunked++) {
-                cut_answer(cases[i].total, cases[i].size, chunked);
+                cut_response(cases[i].total, cases[i].size, chunked);
                 serve_and_read(host, 64 * 1024, false);
-                assert_true(answer.most_pending <= BUFFER + RUNS);
+                assert_true(response.most_pending <= BUFFER + RUNS);
             }
         }
         host_free(host);
@@ -214,10 +214,10 @@ static void test_a_slow_reader_gets_each_byte(void **state)
     (void)state;
     for (int chunked = 0; chunked < 2; chunked++) {
         struct host *host = new_host(AF_UNIX, WAIT_LIMIT);
-        cut_answer(4 << 20, 3000, chunked);
+        cut_response(4 << 20, 3000, chunked);
         serve_and_read(host, 700, true);
-        assert_true(answer.waits > 0);
-        assert_true(answer.most_pending >= BUFFER && answer.most_pending <= BUFFER + RUNS);
+        assert_true(response.waits > 0);
+        assert_true(response.most_pending >= BUFFER && response.most_pending <= BUFFER + RUNS);
         host_free(host);
     }
 }
@@ -227,9 +227,9 @@ static void test_a_write_timeout_of_fifty_days_does_not_overflow(void **state)
 {
     (void)state;
     struct host *host = new_host(AF_UNIX, 1ULL << 32);
-    cut_answer(4 << 20, 3000, true);
+    cut_response(4 << 20, 3000, true);
     serve_and_read(host, 700, true);
-    assert_true(answer.waits > 0);
+    assert_true(response.waits > 0);
     host_free(host);
 }
 
@@ -240,13 +240,13 @@ static void test_a_client_that_reads_nothing_is_reset_after_write_timeout(void *
     (void)state;
     struct host *host = new_host(AF_INET, 30);
     struct client *client = client_new(host);
-    cut_answer(LARGEST, 10000, true);
+    cut_response(LARGEST, 10000, true);
     client_say(client, REQUEST);
     uint64_t since = real_ms();
     while (host->served == 0) host_turn(host);
-    assert_int_equal(answer.ended_as, BB_EGONE);
+    assert_int_equal(response.ended_as, BB_EGONE);
     assert_true(real_ms() - since >= 25);
-    assert_true(answer.most_pending <= BUFFER + RUNS);
+    assert_true(response.most_pending <= BUFFER + RUNS);
     assert_int_equal(host_connections(host), 0);
     assert_reset(client);
     client_free(client);
@@ -259,12 +259,12 @@ static void test_a_client_that_is_gone_ends_the_wait(void **state)
     for (int how = 0; how < 2; how++) {
         struct host *host = new_host(how ? AF_UNIX : AF_INET, WAIT_LIMIT);
         struct client *client = client_new(host);
-        cut_answer(LARGEST, 10000, true);
+        cut_response(LARGEST, 10000, true);
         client_say(client, REQUEST);
         bb__sock_reset(client->fd);
         client->fd = -1;
         while (host->served == 0) host_turn(host);
-        assert_int_equal(answer.ended_as, BB_EGONE);
+        assert_int_equal(response.ended_as, BB_EGONE);
         client_free(client);
         host_free(host);
     }
@@ -314,9 +314,9 @@ static void test_hardly_any_bytes_wait_in_memory_without_a_buffer(void **state)
     (void)state;
     struct host *host = new_host(AF_UNIX, WAIT_LIMIT);
     host->worker->settings.response_buffer = 0;
-    cut_answer(4 << 20, 3000, true);
+    cut_response(4 << 20, 3000, true);
     serve_and_read(host, 64 * 1024, false);
-    assert_true(answer.most_pending <= RUNS);
+    assert_true(response.most_pending <= RUNS);
     host_free(host);
 }
 

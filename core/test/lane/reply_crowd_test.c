@@ -21,7 +21,7 @@ static uint64_t unsent(const struct host *host)
 }
 
 /* Every other response is written as one part, the other responses in small parts. */
-static void app_answers(struct host *host, const struct bb_request *request)
+static void app_responds(struct host *host, const struct bb_request *request)
 {
     (void)request;
     size_t step = host->served % 2 ? 20000 : WHOLE_PART;
@@ -41,14 +41,14 @@ static void test_all_responses_share_the_memory(void **state)
     settings.response_buffer = 64 * 1024;
     struct host *host = host_new(&settings, AF_UNIX);
     struct client *clients[CROWD];
-    host->app = app_answers;
+    host->app = app_responds;
     for (int i = 0; i < CROWD; i++) {
         clients[i] = lazy_client(host);
         assert_true(unsent(host) <= TOTAL + RUN);
     }
     assert_true(unsent(host) > TOTAL / 2);
     for (int i = 0; i < CROWD; i++) {
-        assert_answer(clients[i], 200, NULL);
+        assert_response(clients[i], 200, NULL);
         assert_memory_equal(bb__buf_bytes(&clients[i]->body), letters, WHOLE_PART);
         assert_true(unsent(host) <= TOTAL + RUN);
         client_free(clients[i]);
@@ -67,7 +67,7 @@ static void test_responses_in_files_take_no_memory(void **state)
     settings.response_buffer = 1024;
     struct host *host = host_new(&settings, AF_UNIX);
     struct client *clients[CROWD];
-    host->app = app_answers;
+    host->app = app_responds;
     for (int i = 0; i < CROWD; i++) clients[i] = lazy_client(host);
     for (int i = 0; i < CROWD; i++) {
         for (int reads = 0; reads < 5; reads++) {
@@ -107,7 +107,7 @@ static int seconds_at(struct host *host, size_t rate)
 static void app_is_done(struct host *host, const struct bb_request *request)
 {
     (void)request;
-    host_answer(host, 200, letters, LARGE);
+    host_respond(host, 200, letters, LARGE);
 }
 
 /* The lane does not wait for this client, and no other limit ends the connection. */

@@ -226,7 +226,7 @@ static void test_the_end_of_a_response_needs_no_file(void **state)
     struct host *host = new_host(AF_UNIX, app_ends_behind);
     struct client *client = lazy_client(host);
     assert_int_equal(used(host), 0);
-    assert_answer(client, 200, NULL);
+    assert_response(client, 200, NULL);
     client_free(client);
     host_free(host);
 }

@@ -89,7 +89,7 @@ static void test_each_part_leaves_at_once(void **state)
     struct host *host = new_host(AF_UNIX, app_in_parts);
     watcher = client_new(host);
     client_say(watcher, REQUEST);
-    assert_answer(watcher, 200, "helloworld");
+    assert_response(watcher, 200, "helloworld");
     assert_silence(watcher);
     client_free(watcher);
     host_free(host);
@@ -127,7 +127,7 @@ static void test_version_and_settings_decide_about_the_framing(void **state)
         struct client *client = client_new(host);
         host->app = app_several_parts;
         client_say(client, cases[i].request);
-        assert_answer(client, 200, "abcde");
+        assert_response(client, 200, "abcde");
         assert_int_equal(client_field(client, "Transfer-Encoding") != NULL, cases[i].coding != NULL);
         assert_null(client_field(client, "Content-Length"));
         assert_int_equal(client_field(client, "Connection") == NULL, cases[i].lives);
@@ -150,11 +150,11 @@ static void test_a_response_without_a_part_is_complete(void **state)
     struct host *host = new_host(AF_UNIX, app_nothing);
     struct client *client = client_new(host);
     client_say(client, REQUEST "GET /0 HTTP/1.1\r\nHost: x\r\n\r\n" REQUEST);
-    assert_answer(client, 200, "");
+    assert_response(client, 200, "");
     assert_string_equal(client_field(client, "Transfer-Encoding"), "chunked");
-    assert_answer(client, 200, "");
+    assert_response(client, 200, "");
     assert_string_equal(client_field(client, "Content-Length"), "0");
-    assert_answer(client, 200, "");
+    assert_response(client, 200, "");
     assert_silence(client);
     client_free(client);
     host_free(host);
@@ -225,7 +225,7 @@ static void test_a_response_that_is_begun_again_forgets_the_first(void **state)
     struct host *host = new_host(AF_UNIX, app_thinks_twice);
     struct client *client = client_new(host);
     client_say(client, REQUEST);
-    assert_answer(client, 500, "sorry");
+    assert_response(client, 500, "sorry");
     assert_null(client_field(client, "X-First"));
     assert_null(client_field(client, "X-Second"));
     assert_null(client_field(client, "Connection"));
@@ -268,7 +268,7 @@ static void test_a_short_body_is_reset_a_long_body_is_cut(void **state)
     host->app = app_announces_too_little;
     client = client_new(host);
     client_say(client, REQUEST REQUEST);
-    assert_answer(client, 200, "too");
+    assert_response(client, 200, "too");
     assert_end(client);
     client_free(client);
     host_settle_to(host, 0);
@@ -304,7 +304,7 @@ static void test_a_response_is_aborted_at_each_step(void **state)
     host->app = app_echo; /* an aborted response does not change the next response */
     struct client *client = client_new(host);
     client_say(client, REQUEST);
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     client_free(client);
     host_free(host);
 }
@@ -325,7 +325,7 @@ static void test_the_application_may_close_the_connection(void **state)
     struct host *host = new_host(AF_UNIX, app_closes);
     struct client *client = client_new(host);
     client_say(client, REQUEST REQUEST);
-    assert_answer(client, 200, "ok");
+    assert_response(client, 200, "ok");
     assert_string_equal(client_field(client, "Connection"), "close");
     assert_end(client);
     assert_int_equal(host->served, 1);
@@ -354,7 +354,7 @@ static void test_a_head_larger_than_the_buffer_is_sent(void **state)
     struct client *client = client_new(host);
     client_say(client, REQUEST REQUEST);
     for (int i = 0; i < 2; i++) {
-        assert_answer(client, 200, "ok");
+        assert_response(client, 200, "ok");
         assert_true(strlen(client->head) > 100 * 1000);
     }
     client_free(client);

@@ -1,7 +1,7 @@
 /* response_spool_case.h: support for tests of unsent responses in memory and in files: large responses, and
  * clients that read late. */
-#ifndef BB_TEST_SPILL_CASE_H
-#define BB_TEST_SPILL_CASE_H
+#ifndef BB_TEST_RESPONSE_SPOOL_CASE_H
+#define BB_TEST_RESPONSE_SPOOL_CASE_H
 
 #include "support/client.h"
 
@@ -82,7 +82,7 @@ static inline void keep_little(const struct bb__conn *conn)
 
 static inline void assert_all_letters(struct client *client)
 {
-    assert_answer(client, 200, NULL);
+    assert_response(client, 200, NULL);
     assert_int_equal(bb__buf_len(&client->body), LARGE + 1);
     assert_memory_equal(bb__buf_bytes(&client->body), letters, LARGE);
 }

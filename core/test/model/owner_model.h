@@ -7,21 +7,21 @@
  * wakes. The next request of an `endless` connection ends only when all other requests are served. If another
  * request needs the lane of the endless request, the search finds that it waits for ever.
  */
-#ifndef BB_TEST_OWN_MODEL_H
-#define BB_TEST_OWN_MODEL_H
+#ifndef BB_TEST_OWNER_MODEL_H
+#define BB_TEST_OWNER_MODEL_H
 
 #include <stdint.h>
 #include <string.h>
 
 #include "system/set_owner.h"
 
-#define LANES_MAX   2
-#define CONNS_MAX   4
-#define RELAY_MAX   4
-#define RELAY_CONNS 1 /* connections that fit into the shared queue, in addition to nudges */
-#define WORD        0xFF
-#define NOBODY      0xFF
-#define NUMBER_ONE  (1U << BB_OWNER_STATE_BITS)
+#define LANES_MAX          2
+#define CONNS_MAX          4
+#define SHARED_QUEUE_MAX   4
+#define SHARED_QUEUE_CONNS 1 /* connections that fit into the shared queue, in addition to nudges */
+#define NUDGE              0xFF
+#define NOBODY             0xFF
+#define NUMBER_ONE         (1U << BB_OWNER_STATE_BITS)
 
 /* The search must find a fault if one of these mistakes is built into the model. */
 enum mistake {
@@ -39,16 +39,16 @@ enum mistake {
     LATE_LIMIT,       /* the I/O thread applies the timeout although the lane already waits for its set */
     CUT_WITHOUT_STEP, /* the I/O thread cuts a response without changing the response state */
     END_WITHOUT_STEP, /* the lane sends the end of a response without checking the response state */
-    DEAF_TO_WORDS,    /* a lane that receives a nudge does not check the listener and the shared queue */
-    ANSWER_BY_STORE,  /* the I/O thread responds by a store, although the lane may respond, too */
+    DEAF_TO_NUDGES,   /* a lane that receives a nudge does not check the listener and the shared queue */
+    RESPOND_BY_STORE, /* the I/O thread responds by a store, although the lane may respond, too */
     ALONE_AND_UNTIMED, /* a lane with one connection keeps its set, although its requests have a timeout */
     ALONE_BY_STORE,    /* a lane that is ALONE takes its set back by a store, even if the I/O thread has it */
-    WITHDRAWN_UNTOLD,  /* no nudge is sent when lanes pause accepting */
-    WORD_KEPT,         /* a lane receives a nudge while accepting is paused, and sends no other nudge */
-    WITHDRAWN_FOR_GOOD, /* accepting stays paused when no lane is busy any more */
-    FORGOTTEN_DEAD,     /* no nudge is sent when a lane was killed */
-    WOKEN_UNMARKED,     /* a woken lane keeps its set while its host waits for the lock */
-    WOKEN_UNTOLD,       /* a woken lane hands over its set, but does not wake the I/O thread */
+    PAUSED_UNTOLD,     /* no nudge is sent when lanes pause accepting */
+    NUDGE_KEPT,        /* a lane receives a nudge while accepting is paused, and sends no other nudge */
+    PAUSED_FOR_GOOD,   /* accepting stays paused when no lane is busy any more */
+    FORGOTTEN_DEAD,    /* no nudge is sent when a lane was killed */
+    WOKEN_UNMARKED,    /* a woken lane keeps its set while its host waits for the lock */
+    WOKEN_UNNOTICED,   /* a woken lane hands over its set, but does not wake the I/O thread */
     WOKEN_WITHOUT_STEP, /* a woken lane does not check whether the I/O thread has taken its set */
     DRAINED_AT_ONCE,    /* a draining lane ends while another lane may still send a connection */
     DRAINED_UNLOOKED,   /* a draining lane ends without checking the shared queue */
@@ -59,7 +59,7 @@ enum mistake {
 };
 
 /* QUEUED: in the accept queue; IN_RELAY: in the shared queue. */
-enum place { NEW, QUEUED, IN_SET, READY, IN_RELAY, CURRENT, ELSEWHERE, CLOSED };
+enum place { NEW, QUEUED, IN_SET, READY, IN_SHARED_QUEUE, CURRENT, ELSEWHERE, CLOSED };
 
 struct conn {
     uint8_t place, lane;             /* lane: its lane, if IN_SET, READY or CURRENT */
@@ -84,7 +84,7 @@ enum lane_at {
     L_RETURNS,
     L_WAITS,
     L_BACK,
-    L_ANSWERED,
+    L_RESPONDED,
     L_SHOWS,
     L_CHECKS,
     L_LOOKS,
@@ -93,20 +93,24 @@ enum lane_at {
 
 struct lane {
     uint8_t at, current;
-    uint8_t batch;   /* events of the last poll: a bit for each connection and source */
-    uint8_t sources; /* bits of the sources in the lane's set */
-    uint8_t told;    /* bits of the sources with an event in the lane's set */
-    uint8_t queued;  /* the I/O thread's epoll set has the lane's set */
-    uint8_t edge;    /* the I/O thread's epoll set has an event of the lane's set */
+    uint8_t batch;    /* events of the last poll: a bit for each connection and source */
+    uint8_t sources;  /* bits of the sources in the lane's set */
+    uint8_t reported; /* bits of the sources with an event in the lane's set */
+    uint8_t queued;   /* the I/O thread's epoll set has the lane's set */
+    uint8_t edge;     /* the I/O thread's epoll set has an event of the lane's set */
     uint8_t woken;
-    uint8_t response; /* enum bb__response_state */
-    uint8_t overdue;  /* the I/O thread has seen that the request is past its timeout */
-    uint8_t answers;  /* responses to the current request that the client has got */
+    uint8_t response;  /* enum bb__response_state */
+    uint8_t overdue;   /* the I/O thread has seen that the request is past its timeout */
+    uint8_t responses; /* responses to the current request that the client has got */
     uint8_t is_cut;
     unsigned stored; /* a store to the owner word that other threads do not see yet; 0: none */
 };
 
-enum source { RELAY = 1U << CONNS_MAX, LISTENER = RELAY << 1, SOURCES = RELAY | LISTENER };
+enum source {
+    SHARED_QUEUE = 1U << CONNS_MAX,
+    LISTENER = SHARED_QUEUE << 1,
+    SOURCES = SHARED_QUEUE | LISTENER
+};
 
 enum io_thread_at {
     P_LOOKS,
@@ -116,11 +120,11 @@ enum io_thread_at {
     P_PASSES,
     P_POLLS,
     P_LIMITS,
-    P_ANSWERS,
+    P_RESPONDS,
     P_HOLDS,
     P_GIVES,
     P_TELLS,
-    P_WITHDRAWS,
+    P_PAUSES,
     P_RESTS,
     P_CHECKS,
     P_SLEEPS,
@@ -139,16 +143,16 @@ struct state {
     struct lane lanes[LANES_MAX];
     struct io io;
     struct conn conns[CONNS_MAX];
-    uint8_t shared_queue[RELAY_MAX], shared_queue_len;
-    uint8_t elsewhere_awake, elsewhere_told, elsewhere_life;
+    uint8_t shared_queue[SHARED_QUEUE_MAX], shared_queue_len;
+    uint8_t elsewhere_awake, elsewhere_reported, elsewhere_life;
     uint8_t accept_paused, draining, done, no_hole; /* done: a bit for each lane */
 };
 
 enum life { IMMORTAL, MORTAL, DEAD, BURIED };
 
 _Static_assert(sizeof(struct state) == LANES_MAX * (sizeof(struct bb__owner) + sizeof(struct lane)) +
-                                           sizeof(struct io) + CONNS_MAX * sizeof(struct conn) + RELAY_MAX +
-                                           8,
+                                           sizeof(struct io) + CONNS_MAX * sizeof(struct conn) +
+                                           SHARED_QUEUE_MAX + 8,
                "states are compared as bytes");
 
 /* The lock of the lanes' host. LOCK_FREE: no other thread uses it. LOCK_SHARED: other threads have it for
@@ -160,8 +164,8 @@ struct model {
     bool limited; /* requests have a timeout */
     bool watched; /* the I/O thread checks all lanes from time to time, also a lane that is ALONE */
     enum lock lock;
-    bool withdraws; /* the worker pauses accepting, because the lane elsewhere is idle */
-    bool drains;    /* the worker drains at some time; there is no lane elsewhere */
+    bool pauses; /* the worker pauses accepting, because the lane elsewhere is idle */
+    bool drains; /* the worker drains at some time; there is no lane elsewhere */
     enum mistake mistake;
     const char *violation;  /* the rule that a step has broken; NULL: none */
     unsigned left, options; /* for choose() */
@@ -253,7 +257,7 @@ static inline void close_conn(struct conn *conn)
 static inline bool sleeps(const struct model *model, const struct state *state, unsigned lane)
 {
     const struct lane *it = &state->lanes[lane];
-    return it->at == L_SLEEPS && it->sources && !it->told && events_of(model, state, lane) == 0;
+    return it->at == L_SLEEPS && it->sources && !it->reported && events_of(model, state, lane) == 0;
 }
 
 static inline unsigned asked_elsewhere(const struct model *model, const struct state *state)
@@ -270,7 +274,7 @@ static inline bool elsewhere_lives(const struct state *state)
 
 static inline bool elsewhere_sleeps(const struct model *model, const struct state *state)
 {
-    return elsewhere_lives(state) && !state->elsewhere_awake && !state->elsewhere_told &&
+    return elsewhere_lives(state) && !state->elsewhere_awake && !state->elsewhere_reported &&
            asked_elsewhere(model, state) == NOBODY;
 }
 
@@ -284,10 +288,10 @@ static inline void tell(struct model *model, struct state *state, enum source so
     if (elsewhere_sleeps(model, state)) sleepers[count++] = model->lanes;
     unsigned chosen = count > 0 ? sleepers[choose(model, count)] : NOBODY;
     bool heard_elsewhere = chosen == model->lanes || (chosen == NOBODY && elsewhere_lives(state));
-    if (heard_elsewhere) state->elsewhere_told |= (uint8_t)source;
+    if (heard_elsewhere) state->elsewhere_reported |= (uint8_t)source;
     for (unsigned lane = 0; lane < model->lanes; lane++)
         if (chosen == NOBODY || chosen == lane)
-            state->lanes[lane].told |= source & state->lanes[lane].sources;
+            state->lanes[lane].reported |= source & state->lanes[lane].sources;
 }
 
 static inline unsigned first_queued(const struct model *model, const struct state *state)
@@ -299,23 +303,23 @@ static inline unsigned first_queued(const struct model *model, const struct stat
 
 /* The sources that are ready. A lane finds them when it removes its sources from the set and adds them
  * again. */
-static inline uint8_t look_anew(const struct model *model, const struct state *state)
+static inline uint8_t sources_with_work(const struct model *model, const struct state *state)
 {
-    return (uint8_t)((state->shared_queue_len > 0 ? RELAY : 0) |
+    return (uint8_t)((state->shared_queue_len > 0 ? SHARED_QUEUE : 0) |
                      (first_queued(model, state) != NOBODY ? LISTENER : 0));
 }
 
 static inline bool shared_queue_has_room(const struct state *state, uint8_t message)
 {
     unsigned conns = 0;
-    for (unsigned i = 0; i < state->shared_queue_len; i++) conns += state->shared_queue[i] != WORD;
-    return state->shared_queue_len < RELAY_MAX && (message == WORD || conns < RELAY_CONNS);
+    for (unsigned i = 0; i < state->shared_queue_len; i++) conns += state->shared_queue[i] != NUDGE;
+    return state->shared_queue_len < SHARED_QUEUE_MAX && (message == NUDGE || conns < SHARED_QUEUE_CONNS);
 }
 
 static inline void shared_queue_send(struct model *model, struct state *state, uint8_t message)
 {
     state->shared_queue[state->shared_queue_len++] = message;
-    tell(model, state, RELAY);
+    tell(model, state, SHARED_QUEUE);
 }
 
 static inline uint8_t shared_queue_take(struct state *state)
@@ -329,20 +333,20 @@ static inline uint8_t shared_queue_take(struct state *state)
 
 /* The model's queue has at most one nudge. A second nudge wakes a lane, but the lane may find the queue
  * empty. This is worse than reality. */
-static inline void send_word(struct model *model, struct state *state)
+static inline void send_nudge(struct model *model, struct state *state)
 {
     for (unsigned i = 0; i < state->shared_queue_len; i++) {
-        if (state->shared_queue[i] != WORD) continue;
-        tell(model, state, RELAY);
+        if (state->shared_queue[i] != NUDGE) continue;
+        tell(model, state, SHARED_QUEUE);
         return;
     }
-    shared_queue_send(model, state, WORD);
+    shared_queue_send(model, state, NUDGE);
 }
 
 /* Wakes a sleeping lane if a source is ready. */
 static inline void nudge(struct model *model, struct state *state)
 {
-    if (look_anew(model, state) != 0) send_word(model, state);
+    if (sources_with_work(model, state) != 0) send_nudge(model, state);
 }
 
 /* Puts a connection into the shared queue, for any lane. If the queue has no room, returns false, and the
@@ -350,7 +354,7 @@ static inline void nudge(struct model *model, struct state *state)
 static inline bool pass(struct model *model, struct state *state, unsigned conn)
 {
     bool room = shared_queue_has_room(state, (uint8_t)conn);
-    state->conns[conn].place = room ? IN_RELAY : READY;
+    state->conns[conn].place = room ? IN_SHARED_QUEUE : READY;
     if (room) shared_queue_send(model, state, (uint8_t)conn);
     return room;
 }

@@ -1,7 +1,7 @@
 /* owner_model_drain.h: what the lanes of owner_model.h do when their worker drains, as in lane_drain.c. A
  * lane without connections stands by until the other lane is done. */
-#ifndef BB_TEST_OWN_MODEL_DRAIN_H
-#define BB_TEST_OWN_MODEL_DRAIN_H
+#ifndef BB_TEST_OWNER_MODEL_DRAIN_H
+#define BB_TEST_OWNER_MODEL_DRAIN_H
 
 #include "owner_model.h"
 
@@ -48,7 +48,7 @@ static inline void leave_or_stand_by(const struct model *model, struct state *st
     bool looks = model->mistake != DRAINED_LOOKED && model->mistake != DRAINED_UNLOOKED;
     it->at = looks && state->shared_queue_len > 0 ? L_SLEEPS : L_GONE;
     if (it->at != L_GONE) return;
-    it->sources = it->told = 0;
+    it->sources = it->reported = 0;
     show(state, lane, true); /* its slot is free */
 }
 

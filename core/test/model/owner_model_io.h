@@ -1,11 +1,11 @@
 /* owner_model_io.h: the steps of owner_model.h's I/O thread, as in io_thread.c and io_work.c. A step has one
  * action that other threads can see. Actions that other threads cannot see may come before this action in the
  * same step. */
-#ifndef BB_TEST_OWN_MODEL_PORTER_H
-#define BB_TEST_OWN_MODEL_PORTER_H
+#ifndef BB_TEST_OWNER_MODEL_IO_H
+#define BB_TEST_OWNER_MODEL_IO_H
 
-#include "owner_model_answer.h"
 #include "owner_model_drain.h"
+#include "owner_model_response.h"
 #include "owner_model_siblings.h"
 
 /* ---- the I/O thread, with a set ---- */
@@ -20,7 +20,7 @@ static inline void to_next_lane(const struct model *model, struct io *io, enum i
 
 static inline void look_on(const struct model *model, struct io *io)
 {
-    to_next_lane(model, io, P_LOOKS, model->withdraws ? P_WITHDRAWS : P_RESTS);
+    to_next_lane(model, io, P_LOOKS, model->pauses ? P_PAUSES : P_RESTS);
 }
 
 static inline bool take(const struct model *model, struct bb__owner *owner, unsigned word)
@@ -52,7 +52,7 @@ static inline void decide(struct model *model, struct state *state)
 static inline void leave_sources(struct model *model, struct state *state)
 {
     struct lane *lane = &state->lanes[state->io.lane];
-    lane->sources = lane->told = 0;
+    lane->sources = lane->reported = 0;
     state->io.at = P_UNWATCHES;
     if (model->mistake != NO_NUDGE) nudge(model, state);
 }
@@ -216,8 +216,8 @@ static inline bool io_thread_step(struct model *model, struct state *state)
     case P_LIMITS:
         limit(model, state);
         return true;
-    case P_ANSWERS:
-        answer_by_store(state);
+    case P_RESPONDS:
+        respond_by_store(state);
         return true;
     case P_HOLDS:
         hold(model, state);
@@ -228,7 +228,7 @@ static inline bool io_thread_step(struct model *model, struct state *state)
     case P_TELLS:
         tell_lane(model, state);
         return true;
-    case P_WITHDRAWS:
+    case P_PAUSES:
         pause(model, state);
         return true;
     case P_RESTS:

@@ -1,11 +1,11 @@
 /* owner_model_lane.h: the steps of a lane of owner_model.h, as in lane.c and lane_turn.c. A step has one
  * action that other threads can see. Actions that other threads cannot see may come before this action in the
  * same step. */
-#ifndef BB_TEST_OWN_MODEL_LANE_H
-#define BB_TEST_OWN_MODEL_LANE_H
+#ifndef BB_TEST_OWNER_MODEL_LANE_H
+#define BB_TEST_OWNER_MODEL_LANE_H
 
-#include "owner_model_answer.h"
 #include "owner_model_drain.h"
+#include "owner_model_response.h"
 #include "owner_model_siblings.h"
 
 /* ---- a lane, while the set is its own ---- */
@@ -18,25 +18,25 @@ static inline void serve(struct state *state, unsigned lane, unsigned conn)
     state->lanes[lane].at = L_LEAVES;
 }
 
-static inline uint8_t hear_word(const struct model *model, const struct state *state)
+static inline uint8_t hear_nudge(const struct model *model, const struct state *state)
 {
-    return model->mistake == DEAF_TO_WORDS ? 0 : look_anew(model, state);
+    return model->mistake == DEAF_TO_NUDGES ? 0 : sources_with_work(model, state);
 }
 
-static inline void take_word(struct model *model, struct state *state, unsigned lane)
+static inline void take_nudge(struct model *model, struct state *state, unsigned lane)
 {
-    if (state->accept_paused && model->mistake != WORD_KEPT)
+    if (state->accept_paused && model->mistake != NUDGE_KEPT)
         nudge(model, state);
     else
-        state->lanes[lane].told |= state->lanes[lane].sources & hear_word(model, state);
+        state->lanes[lane].reported |= state->lanes[lane].sources & hear_nudge(model, state);
 }
 
-static inline void take_relayed(struct model *model, struct state *state, unsigned lane)
+static inline void take_shared(struct model *model, struct state *state, unsigned lane)
 {
     if (state->shared_queue_len == 0) return;
     uint8_t message = shared_queue_take(state);
-    if (message == WORD)
-        take_word(model, state, lane);
+    if (message == NUDGE)
+        take_nudge(model, state, lane);
     else
         serve(state, lane, message);
 }
@@ -65,8 +65,8 @@ static inline void take_event(struct model *model, struct state *state, unsigned
         left &= left - 1;
     unsigned event = left & -left;
     state->lanes[lane].batch &= (uint8_t)~event;
-    if (event == RELAY)
-        take_relayed(model, state, lane);
+    if (event == SHARED_QUEUE)
+        take_shared(model, state, lane);
     else if (event == LISTENER)
         accept_queued(model, state, lane);
     else
@@ -78,7 +78,7 @@ static inline void drain(struct model *model, struct state *state, unsigned lane
 {
     unsigned idle = first_in_set(model, state, lane);
     if (state->shared_queue_len > 0 && model->mistake != DRAINED_UNLOOKED)
-        take_relayed(model, state, lane);
+        take_shared(model, state, lane);
     else if (idle == NOBODY)
         state->lanes[lane].at = L_SHOWS;
     else if (choose(model, 2) == 0)
@@ -90,8 +90,8 @@ static inline void drain(struct model *model, struct state *state, unsigned lane
 static inline void look(const struct model *model, struct state *state, unsigned lane)
 {
     struct lane *it = &state->lanes[lane];
-    it->told &= look_anew(model, state);
-    it->batch = events_of(model, state, lane) | it->told;
+    it->reported &= sources_with_work(model, state);
+    it->batch = events_of(model, state, lane) | it->reported;
 }
 
 static inline void run(struct model *model, struct state *state, unsigned lane)
@@ -119,7 +119,7 @@ static inline void run(struct model *model, struct state *state, unsigned lane)
 
 static inline void wake(struct model *model, struct state *state, unsigned lane)
 {
-    if (hand_on(model, state, lane)) return;
+    if (pass_on(model, state, lane)) return;
     look(model, state, lane);
     if (model->lock == LOCK_FREE)
         state->lanes[lane].at = L_RUNS;
@@ -131,10 +131,13 @@ static inline void wake(struct model *model, struct state *state, unsigned lane)
 
 static inline bool is_alone(const struct model *model, const struct state *state, unsigned lane)
 {
-    for (unsigned i = 0; i < model->conns; i++)
-        if (is_in_set(&state->conns[i], lane)) return false;
-    bool timed = model->limited && model->mistake != ALONE_AND_UNTIMED;
-    return !timed && model->lanes == 1 && state->lanes[lane].batch == 0;
+    struct bb_lane *real = on_stage(model, &state->lanes[lane]);
+    real->set.count = 1;
+    for (unsigned i = 0; i < model->conns; i++) real->set.count += is_in_set(&state->conns[i], lane);
+    real->set.batch.count = state->lanes[lane].batch != 0;
+    real->worker->limits.counts_time = model->limited && model->mistake != ALONE_AND_UNTIMED;
+    atomic_init(&real->worker->lane_count, model->lanes);
+    return bb__lane_is_alone(real);
 }
 
 static inline bool store_becomes_seen(struct state *state, unsigned lane)
@@ -162,14 +165,14 @@ static inline uint8_t after_notice(const struct lane *lane)
 static inline void leave_woken(const struct model *model, struct state *state, unsigned lane)
 {
     begin(model, state, lane);
-    if (model->mistake == WOKEN_UNTOLD) state->lanes[lane].at = L_LOCKED;
+    if (model->mistake == WOKEN_UNNOTICED) state->lanes[lane].at = L_LOCKED;
 }
 
 static inline void leave(struct model *model, struct state *state, unsigned lane)
 {
     struct lane *it = &state->lanes[lane];
     it->response = BB_RESPONSE_OPEN;
-    it->answers = it->is_cut = 0;
+    it->responses = it->is_cut = 0;
     if (is_alone(model, state, lane)) {
         if (model->watched) bb__owner_begin_alone(&state->owner[lane]);
         it->at = L_SERVES;
@@ -203,7 +206,7 @@ static inline void end_request(const struct model *model, struct state *state, u
     if (model->mistake == ALONE_BY_STORE)
         atomic_init(&owner->word, bb__owner_with_state(bb__owner_look(owner), BB_OWNER_IDLE));
     bool ended = bb__owner_state_of(bb__owner_look(owner)) == BB_OWNER_IDLE || bb__owner_end(owner);
-    state->lanes[lane].at = ended ? L_ANSWERED : L_RETURNS;
+    state->lanes[lane].at = ended ? L_RESPONDED : L_RETURNS;
 }
 
 static inline bool get_lock(const struct model *model, struct state *state, unsigned lane)
@@ -235,8 +238,8 @@ static inline void take_back(const struct model *model, struct state *state, uns
     struct lane *it = &state->lanes[lane];
     it->queued = it->edge = false;
     it->sources = state->accept_paused ? 0 : SOURCES;
-    it->told = it->sources & look_anew(model, state);
-    it->at = L_ANSWERED;
+    it->reported = it->sources & sources_with_work(model, state);
+    it->at = L_RESPONDED;
 }
 
 static inline void answered(struct model *model, struct state *state, unsigned lane)
@@ -245,14 +248,14 @@ static inline void answered(struct model *model, struct state *state, unsigned l
     it->at = L_RUNS;
     if (it->current == NOBODY) return;
     struct conn *conn = &state->conns[it->current];
-    if (it->answers != 1) model->violation = "a request is answered twice, or not at all";
+    if (it->responses != 1) model->violation = "a request is answered twice, or not at all";
     if (it->is_cut && it->response == BB_RESPONSE_ENDED) model->violation = "an answer is cut that is whole";
     conn->place = IN_SET;
     conn->registered = true;
     conn->endless = false;
     conn->served++;
     if (it->is_cut || it->response == BB_RESPONSE_BY_IO || state->draining) close_conn(conn);
-    it->response = it->answers = it->is_cut = 0;
+    it->response = it->responses = it->is_cut = 0;
     it->current = NOBODY;
 }
 
@@ -299,7 +302,7 @@ static inline bool lane_step(struct model *model, struct state *state, unsigned 
         run(model, state, lane);
         return true;
     case L_SLEEPS:
-        if (!it->told && events_of(model, state, lane) == 0 && !state->draining) return false;
+        if (!it->reported && events_of(model, state, lane) == 0 && !state->draining) return false;
         wake(model, state, lane);
         return true;
     case L_WAKES:
@@ -336,7 +339,7 @@ static inline bool lane_step(struct model *model, struct state *state, unsigned 
     case L_BACK:
         take_back(model, state, lane);
         return true;
-    case L_ANSWERED:
+    case L_RESPONDED:
         answered(model, state, lane);
         return true;
     case L_SHOWS:

@@ -1,8 +1,8 @@
 /* owner_model_siblings.h: what the worker of owner_model.h leaves to the lane elsewhere (of another process)
  * while one of the worker's lanes is busy. Also models the death of the lane elsewhere. Follows lane_aside.c,
  * lane_share.c and scoreboard.c. */
-#ifndef BB_TEST_OWN_MODEL_SIBLINGS_H
-#define BB_TEST_OWN_MODEL_SIBLINGS_H
+#ifndef BB_TEST_OWNER_MODEL_SIBLINGS_H
+#define BB_TEST_OWNER_MODEL_SIBLINGS_H
 
 #include "owner_model.h"
 
@@ -18,8 +18,8 @@ static inline void leave_to_others(struct model *model, struct state *state)
 {
     state->accept_paused = true;
     for (unsigned lane = 0; lane < model->lanes; lane++)
-        state->lanes[lane].sources = state->lanes[lane].told = 0;
-    if (model->mistake != WITHDRAWN_UNTOLD) nudge(model, state);
+        state->lanes[lane].sources = state->lanes[lane].reported = 0;
+    if (model->mistake != PAUSED_UNTOLD) nudge(model, state);
 }
 
 static inline void come_back(const struct model *model, struct state *state)
@@ -28,7 +28,7 @@ static inline void come_back(const struct model *model, struct state *state)
     for (unsigned lane = 0; lane < model->lanes; lane++) {
         if (state->lanes[lane].queued) continue;
         state->lanes[lane].sources = SOURCES;
-        state->lanes[lane].told = look_anew(model, state);
+        state->lanes[lane].reported = sources_with_work(model, state);
     }
 }
 
@@ -39,7 +39,7 @@ static inline void pause(struct model *model, struct state *state)
     bool busy = false;
     for (unsigned lane = 0; lane < model->lanes; lane++) busy = busy || is_taken(state, lane);
     if (busy && !state->accept_paused) leave_to_others(model, state);
-    if (!busy && state->accept_paused && model->mistake != WITHDRAWN_FOR_GOOD) come_back(model, state);
+    if (!busy && state->accept_paused && model->mistake != PAUSED_FOR_GOOD) come_back(model, state);
     state->io.at = P_RESTS;
     if (!busy) return;
     for (unsigned lane = 0; lane < model->lanes; lane++) state->lanes[lane].edge = false;
@@ -48,7 +48,7 @@ static inline void pause(struct model *model, struct state *state)
 
 /* While accepting is paused, a lane puts connections with new requests into the shared queue. Returns false
  * if the queue has no room, or if no connection has an event. */
-static inline bool hand_on(struct model *model, struct state *state, unsigned lane)
+static inline bool pass_on(struct model *model, struct state *state, unsigned lane)
 {
     uint8_t events = events_of(model, state, lane);
     if (!state->accept_paused || !events) return false;
@@ -63,7 +63,7 @@ static inline bool hand_on(struct model *model, struct state *state, unsigned la
 static inline void die(const struct model *model, struct state *state)
 {
     state->elsewhere_life = DEAD;
-    state->elsewhere_awake = state->elsewhere_told = 0;
+    state->elsewhere_awake = state->elsewhere_reported = 0;
     for (unsigned i = 0; i < model->conns; i++)
         if (state->conns[i].place == ELSEWHERE) close_conn(&state->conns[i]);
 }
@@ -77,7 +77,7 @@ static inline bool death_step(struct model *model, struct state *state)
     }
     if (state->elsewhere_life != DEAD) return false;
     state->elsewhere_life = BURIED;
-    if (model->mistake != FORGOTTEN_DEAD) send_word(model, state);
+    if (model->mistake != FORGOTTEN_DEAD) send_nudge(model, state);
     return true;
 }
 

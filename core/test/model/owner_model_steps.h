@@ -1,6 +1,6 @@
 /* owner_model_steps.h: the next step of each actor in owner_model.h's state. Used by owner_search.h. */
-#ifndef BB_TEST_OWN_MODEL_STEPS_H
-#define BB_TEST_OWN_MODEL_STEPS_H
+#ifndef BB_TEST_OWNER_MODEL_STEPS_H
+#define BB_TEST_OWNER_MODEL_STEPS_H
 
 #include "owner_model_io.h"
 #include "owner_model_lane.h"
@@ -19,20 +19,20 @@ static inline bool elsewhere_step(struct model *model, struct state *state)
     unsigned asked = asked_elsewhere(model, state);
     if (!elsewhere_lives(state)) return false;
     if (!state->elsewhere_awake) {
-        state->elsewhere_awake = state->elsewhere_told || asked != NOBODY;
+        state->elsewhere_awake = state->elsewhere_reported || asked != NOBODY;
         return state->elsewhere_awake;
     }
-    state->elsewhere_told &= look_anew(model, state);
+    state->elsewhere_reported &= sources_with_work(model, state);
     if (asked != NOBODY) {
         serve_elsewhere(state, asked, 1);
-    } else if (state->elsewhere_told & LISTENER) {
+    } else if (state->elsewhere_reported & LISTENER) {
         serve_elsewhere(state, first_queued(model, state), 1);
-    } else if (state->elsewhere_told & RELAY) {
+    } else if (state->elsewhere_reported & SHARED_QUEUE) {
         uint8_t message = shared_queue_take(state);
-        if (message != WORD)
+        if (message != NUDGE)
             serve_elsewhere(state, message, 0);
         else
-            state->elsewhere_told |= hear_word(model, state);
+            state->elsewhere_reported |= hear_nudge(model, state);
     } else {
         state->elsewhere_awake = false;
     }

@@ -23,10 +23,10 @@ struct size {
     bool limited;               /* requests have a timeout */
     bool watched;               /* the I/O thread checks the lanes from time to time */
     enum lock lock;
-    bool withdraws; /* the worker pauses accepting, because the lane elsewhere is idle */
-    bool mortal;    /* the lane elsewhere is killed at some time */
-    bool drains;    /* the worker drains at some time */
-    bool gathered;  /* the first lane has all connections */
+    bool pauses;   /* the worker pauses accepting, because the lane elsewhere is idle */
+    bool mortal;   /* the lane elsewhere is killed at some time */
+    bool drains;   /* the worker drains at some time */
+    bool gathered; /* the first lane has all connections */
 };
 
 static const struct size
@@ -44,15 +44,14 @@ static const struct size
     held_and_one_new = {.lanes = 1, .conns = 2, .new = 1, .requests = 1, .lock = LOCK_HELD},
     two_lanes_held = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .lock = LOCK_HELD},
     two_lanes_held_and_one_new = {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .lock = LOCK_HELD},
-    withdrawn_held = {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .withdraws = true, .lock = LOCK_HELD},
+    paused_held = {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .pauses = true, .lock = LOCK_HELD},
     one_new = {.lanes = 1, .conns = 3, .new = 1, .requests = 1, .endless = 1},
     two_lanes = {.lanes = 2, .conns = 3, .requests = 1, .endless = 2},
     drained_alone = {.lanes = 1, .conns = 2, .requests = 1, .drains = true},
     drained = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .drains = true},
     gathered = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .drains = true, .gathered = true},
-    accept_paused = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .withdraws = true},
-    withdrawn_and_one_new =
-        {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .endless = 1, .withdraws = true},
+    accept_paused = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .pauses = true},
+    paused_and_one_new = {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .endless = 1, .pauses = true},
     killed = {.lanes = 2, .conns = 2, .requests = 1, .endless = 1, .mortal = true},
     killed_and_one_new = {.lanes = 2, .conns = 2, .new = 1, .requests = 1, .endless = 1, .mortal = true},
     two_lanes_and_one_new = {.lanes = 2, .conns = 3, .new = 1, .requests = 1, .endless = 2};
@@ -66,7 +65,7 @@ static const char *find_fault(const struct size *size, enum mistake mistake, uns
                   .limited = size->limited,
                   .lock = size->lock,
                   .watched = size->watched,
-                  .withdraws = size->withdraws,
+                  .pauses = size->pauses,
                   .drains = size->drains,
                   .mistake = mistake},
         .requests = size->requests,
@@ -87,7 +86,7 @@ static void assert_no_fault(const struct size *size)
     const char *fault = find_fault(size, NO_MISTAKE, &states);
     print_message("%u lanes, %u connections (%u new), requests %u%s%s%s%s%s: %u states\n", size->lanes,
                   size->conns, size->new, size->requests, size->limited ? ", limited" : "", locks[size->lock],
-                  size->withdraws ? ", standing back" : "", size->drains ? ", drained" : "",
+                  size->pauses ? ", standing back" : "", size->drains ? ", drained" : "",
                   size->mortal ? ", one killed" : "", states);
     if (fault) fail_msg("%s", fault);
     assert_true(states > 50);
@@ -118,14 +117,14 @@ static void test_hosts_that_wait_for_their_lock_have_no_fault(void **state)
     assert_no_fault(&held_and_one_new);
     assert_no_fault(&two_lanes_held);
     assert_no_fault(&two_lanes_held_and_one_new);
-    assert_no_fault(&withdrawn_held);
+    assert_no_fault(&paused_held);
 }
 
 static void test_a_pause_of_accepting_has_no_fault(void **state)
 {
     (void)state;
     assert_no_fault(&accept_paused);
-    assert_no_fault(&withdrawn_and_one_new);
+    assert_no_fault(&paused_and_one_new);
 }
 
 static void test_a_drain_has_no_fault(void **state)
@@ -184,19 +183,19 @@ static void test_each_mistake_is_found(void **state)
         {"no nudge, and a new connection", NO_NUDGE, &one_new, stuck},
         {"no wake", NO_WAKE, &two_clients, stuck},
         {"events left", EVENTS_LEFT, &three_clients, stuck},
-        {"an answer by a store", ANSWER_BY_STORE, &limited, twice},
+        {"an answer by a store", RESPOND_BY_STORE, &limited, twice},
         {"no time for one that is back", LATE_LIMIT, &limited, "a host that is back has no time left"},
         {"a cut without a step", CUT_WITHOUT_STEP, &limited, whole},
         {"an end without a step", END_WITHOUT_STEP, &limited, whole},
         {"alone, and nobody counts the time", ALONE_AND_UNTIMED, &alone_limited, stuck},
         {"alone, and back by a store", ALONE_BY_STORE, &alone_watched, two},
-        {"lanes that stand back take wake-ups along", WITHDRAWN_UNTOLD, &withdrawn_and_one_new, stuck},
-        {"they keep a nudge to themselves", WORD_KEPT, &withdrawn_and_one_new, stuck},
-        {"they stand back for good", WITHDRAWN_FOR_GOOD, &accept_paused, stuck},
+        {"lanes that stand back take wake-ups along", PAUSED_UNTOLD, &paused_and_one_new, stuck},
+        {"they keep a nudge to themselves", NUDGE_KEPT, &paused_and_one_new, stuck},
+        {"they stand back for good", PAUSED_FOR_GOOD, &accept_paused, stuck},
         {"nobody nudges for the dead", FORGOTTEN_DEAD, &killed_and_one_new, stuck},
         {"a lane that was woken, unmarked", WOKEN_UNMARKED, &held, stuck},
         {"unmarked, and a new connection", WOKEN_UNMARKED, &held_and_one_new, stuck},
-        {"the I/O thread is not told", WOKEN_UNTOLD, &held, stuck},
+        {"the I/O thread is not told", WOKEN_UNNOTICED, &held, stuck},
         {"a new connection, and no nudge", NO_NUDGE, &held_and_one_new, stuck},
         {"woken, and back without a step", WOKEN_WITHOUT_STEP, &shared, two},
         {"drained, though another one is busy", DRAINED_AT_ONCE, &gathered, stuck},
@@ -205,7 +204,7 @@ static void test_each_mistake_is_found(void **state)
         {"drained, but not shown", DRAINED_UNSHOWN, &drained, stuck},
         {"shown as done too early", DRAINED_TOO_EARLY, &gathered, stuck},
         {"nothing passed on in a drain", DRAINED_KEPT, &gathered, stuck},
-        {"deaf to nudges", DEAF_TO_WORDS, &one_new, stuck},
+        {"deaf to nudges", DEAF_TO_NUDGES, &one_new, stuck},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         unsigned states;

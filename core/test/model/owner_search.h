@@ -1,8 +1,8 @@
 /* owner_search.h: goes through all states that owner_model.h can reach, breadth first, and reports the first
  * fault. A fault is a set with two owners, a request that is lost or served twice, or a state from which the
  * end cannot be reached (threads are stuck or go round in circles). Used by owner_model_test.c. */
-#ifndef BB_TEST_OWN_SEARCH_H
-#define BB_TEST_OWN_SEARCH_H
+#ifndef BB_TEST_OWNER_SEARCH_H
+#define BB_TEST_OWNER_SEARCH_H
 
 #include <stdlib.h>
 
@@ -52,7 +52,7 @@ static inline void normalize(const struct model *model, struct state *state)
 static inline bool lane_has_set(const struct lane *lane)
 {
     return lane->at == L_RUNS || lane->at == L_SLEEPS || lane->at == L_WAKES || lane->at == L_LEAVES ||
-           lane->at == L_BACK || lane->at == L_ANSWERED;
+           lane->at == L_BACK || lane->at == L_RESPONDED;
 }
 
 static inline bool io_thread_has_set(const struct io *io, unsigned lane)
@@ -76,10 +76,10 @@ static inline const char *fault_of(const struct search *search, const struct sta
     }
     for (unsigned i = 0; i < model->conns; i++) {
         const struct conn *conn = &state->conns[i];
-        unsigned in_hand = conn->place == CURRENT || conn->place == READY || conn->place == IN_RELAY;
+        unsigned in_hand = conn->place == CURRENT || conn->place == READY || conn->place == IN_SHARED_QUEUE;
         if (conn->unsent + conn->pending + conn->served + in_hand != search->requests)
             return "a request is lost, or there twice";
-        if (in_shared_queue(state, i) != (conn->place == IN_RELAY))
+        if (in_shared_queue(state, i) != (conn->place == IN_SHARED_QUEUE))
             return "a connection is lost, or there twice";
     }
     return NULL;

@@ -8,9 +8,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <strings.h>
-#include <time.h>
 
 #include "host.h"
+#include "real_clock.h"
 
 #define WAIT_LIMIT 10000 /* ms */
 
@@ -50,13 +50,6 @@ static inline void client_free(struct client *client)
 
 /* ---- waiting ---- */
 
-static inline uint64_t real_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Lets the host serve, then waits until the host has something to do or the client's descriptor is ready.
  * since: ms, the time when the caller began to wait. */
 static inline void client_wait(struct client *client, short events, uint64_t since)
@@ -88,6 +81,13 @@ static inline void client_send(struct client *client, const char *bytes, size_t 
 static inline void client_say(struct client *client, const char *text)
 {
     client_send(client, text, strlen(text));
+}
+
+static inline struct client *client_new_saying(struct host *host, const char *text)
+{
+    struct client *client = client_new(host);
+    client_say(client, text);
+    return client;
 }
 
 /* ---- receiving ---- */
@@ -201,7 +201,7 @@ static inline bool client_read(struct client *client, bool has_body)
 
 /* ---- assertions ---- */
 
-static inline void assert_answer(struct client *client, int status, const char *body)
+static inline void assert_response(struct client *client, int status, const char *body)
 {
     assert_true(client_read(client, true));
     assert_int_equal(client->status, status);
@@ -223,11 +223,11 @@ static inline void assert_reset(struct client *client)
 }
 
 /* Asserts that a whole response and an orderly close have come. The host does not serve during this call. */
-static inline void assert_was_left_the_answer(struct client *client, int status)
+static inline void assert_response_was_left(struct client *client, int status)
 {
     while (client_receive(client)) continue;
     assert_int_equal(client->end, CLIENT_ENDED);
-    assert_answer(client, status, NULL);
+    assert_response(client, status, NULL);
     assert_int_equal(bb__buf_len(&client->in), 0);
 }
 

@@ -1,7 +1,7 @@
 /* fail_shared_queue.h: makes sends to the shared queue fail. The Makefile links a test that includes this
  * header with --wrap. */
-#ifndef BB_TEST_FAIL_RELAY_H
-#define BB_TEST_FAIL_RELAY_H
+#ifndef BB_TEST_FAIL_SHARED_QUEUE_H
+#define BB_TEST_FAIL_SHARED_QUEUE_H
 
 #include <errno.h>
 #include <sys/socket.h>

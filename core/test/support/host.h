@@ -49,7 +49,7 @@ static inline void host_fields(struct host *host, int status)
 
 /* Sends a whole response with this body. If the client does not take all bytes without a wait, aborts the
  * response. */
-static inline void host_answer(struct host *host, int status, const char *body, size_t len)
+static inline void host_respond(struct host *host, int status, const char *body, size_t len)
 {
     const struct bb_slice part = {body, len};
     uint64_t taken;
@@ -80,7 +80,7 @@ static inline void app_echo(struct host *host, const struct bb_request *request)
                        (int)head->target.len, head->target.at);
     assert_true((size_t)len + request->body_length <= sizeof text);
     read_body(request, text + len);
-    host_answer(host, 200, text, (size_t)len + request->body_length);
+    host_respond(host, 200, text, (size_t)len + request->body_length);
 }
 
 /* ---- start and end ---- */
@@ -123,6 +123,12 @@ static inline struct host *host_new(const struct bb_settings *settings, int fami
 
 /* Frees the host in any state. The test must free its clients first. Asserts that no descriptor is left
  * open. */
+static inline struct host *host_new_default(int family)
+{
+    struct bb_settings settings = host_settings();
+    return host_new(&settings, family);
+}
+
 static inline void host_free(struct host *host)
 {
     bb_lane_free(host->lane);

@@ -113,7 +113,7 @@ static inline void lanes_reply_and_stay(struct lane_thread *thread, bool at_once
 
 #define LANES_LARGE (16 << 20) /* bytes; the kernel buffers about a quarter of them */
 
-static inline void lanes_answer(struct lane_thread *thread, const struct bb_request *request)
+static inline void lanes_respond(struct lane_thread *thread, const struct bb_request *request)
 {
     const struct bb_slice *target = &request->head.target;
     if (target->len == 6 && memcmp(target->at, "/block", 6) == 0) {
@@ -167,7 +167,7 @@ static inline void *lanes_serve(void *argument)
         switch (bb_lane_next(thread->lane, &request)) {
         case BB_OK:
             thread->served++;
-            lanes_answer(thread, request);
+            lanes_respond(thread, request);
             if (thread->served % 7 == 0) lanes_go_aside(thread, BB_ASIDE_ANYWAY);
             break;
         case BB_AGAIN:
@@ -194,6 +194,15 @@ static inline int lanes_listen(struct lanes *lanes)
     assert_int_equal(listen(fd, 1024), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&lanes->address, &len), 0);
     return fd;
+}
+
+static inline struct bb_settings lanes_settings(void)
+{
+    struct bb_settings settings;
+    bb_settings_init(&settings);
+    settings.keepalive_drain = 50;
+    settings.spool_threshold = 10;
+    return settings;
 }
 
 static inline void lanes_start(struct lanes *lanes, int count, const struct bb_settings *settings)
@@ -267,28 +276,28 @@ static inline void say(int fd, const char *text)
 }
 
 /* Reads into answer[size] until it contains this text. */
-static inline void read_until(int fd, const char *text, char *answer, size_t size)
+static inline void read_until(int fd, const char *text, char *response, size_t size)
 {
     size_t len = 0;
     do {
-        ssize_t got = recv(fd, answer + len, size - 1 - len, 0);
+        ssize_t got = recv(fd, response + len, size - 1 - len, 0);
         assert_true(got > 0);
-        answer[len += (size_t)got] = '\0';
-    } while (!strstr(answer, text));
+        response[len += (size_t)got] = '\0';
+    } while (!strstr(response, text));
 }
 
 /* Reads one response. Returns true if the response is whole, has status 200, and has this body. */
 static inline bool lanes_read(int fd, const char *body)
 {
-    char answer[512];
+    char response[512];
     size_t len = 0, wanted = strlen(body);
     for (;;) {
-        ssize_t got = recv(fd, answer + len, sizeof answer - 1 - len, 0);
+        ssize_t got = recv(fd, response + len, sizeof response - 1 - len, 0);
         if (got <= 0) return false;
-        answer[len += (size_t)got] = '\0';
-        const char *end = strstr(answer, "\r\n\r\n");
+        response[len += (size_t)got] = '\0';
+        const char *end = strstr(response, "\r\n\r\n");
         if (!end || strlen(end + 4) < wanted) continue;
-        return strncmp(answer, "HTTP/1.1 200 ", 13) == 0 && strcmp(end + 4, body) == 0;
+        return strncmp(response, "HTTP/1.1 200 ", 13) == 0 && strcmp(end + 4, body) == 0;
     }
 }
 

@@ -59,7 +59,7 @@ static inline void ask(struct host *host, const char *request, int status)
 {
     struct client *client = client_new(host);
     client_say(client, request);
-    assert_answer(client, status, NULL);
+    assert_response(client, status, NULL);
     client_free(client);
 }
 

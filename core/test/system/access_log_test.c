@@ -32,14 +32,14 @@ static void test_a_request_with_a_response_is_logged(void **state)
     struct host *host = new_host(FORMAT, AF_UNIX);
     struct client *client = client_new(host);
     client_say(client, GET);
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     client_say(client, "HEAD /h HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_true(client_read(client, false));
     client_say(client, "POST /p?q HTTP/1.1\r\nHost: y\r\nContent-Length: 20\r\n\r\n12345678901234567890");
-    assert_answer(client, 200, "POST /p?q 12345678901234567890");
+    assert_response(client, 200, "POST /p?q 12345678901234567890");
     host->app = app_chunks;
     client_say(client, "GET /c HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-    assert_answer(client, 404, "12345678");
+    assert_response(client, 404, "12345678");
     client_free(client);
     ask(host, "GET /old HTTP/1.0\r\n\r\n", 404);
     let_a_second_pass(host);
@@ -112,7 +112,7 @@ static void app_begins_anew(struct host *host, const struct bb_request *request)
     (void)request;
     host_fields(host, 200);
     assert_int_equal(bb_reply_head(host->lane, 1000), BB_OK);
-    host_answer(host, 500, "broken", 6);
+    host_respond(host, 500, "broken", 6);
 }
 
 static void test_the_response_that_was_sent_is_logged(void **state)
@@ -188,8 +188,8 @@ static void test_the_request_of_a_body_that_is_too_slow_is_logged(void **state)
     host_settle(host);
     ask(host, GET, 200);
     fake_clock_advance(100 * 1000);
-    assert_answer(slow, 408, NULL);
-    assert_answer(unfinished, 408, NULL);
+    assert_response(slow, 408, NULL);
+    assert_response(unfinished, 408, NULL);
     let_a_second_pass(host);
     const char *log = content(path);
     assert_non_null(strstr(log, "POST /slow HTTP/1.1 408 slow\n"));

@@ -39,7 +39,7 @@ static void test_lines_are_written_when_nothing_comes(void **state)
     struct host *host = new_host("%U", AF_UNIX);
     struct client *client = client_new(host);
     client_say(client, GET);
-    assert_answer(client, 200, NULL);
+    assert_response(client, 200, NULL);
     host_settle(host);
     assert_log("");
     assert_int_equal(bb__access_log_wait(host->lane->context.log, fake_clock), BB_LOG_PAUSE);
@@ -98,7 +98,7 @@ static void fill(struct host *host, unsigned count)
     struct client *client = client_new(host);
     for (unsigned i = 0; i < count; i++) {
         client_say(client, GET);
-        assert_answer(client, 200, NULL);
+        assert_response(client, 200, NULL);
     }
     client_free(client);
 }
@@ -113,7 +113,7 @@ static void test_a_pipe_that_nobody_reads_costs_lines_only(void **state)
     format[1000] = '\0';
     assert_int_equal(mkfifo(path, 0600), 0);
     struct host *host = new_host(format, AF_UNIX);
-    unsigned told = 0, read_lines = 0, requests = 300;
+    unsigned lost = 0, read_lines = 0, requests = 300;
     fill(host, requests);
     assert_int_equal(host->event_count, 1);
     fake_clock_advance(1000);
@@ -124,7 +124,7 @@ static void test_a_pipe_that_nobody_reads_costs_lines_only(void **state)
     for (unsigned i = 0; i < host->event_count; i++) {
         assert_string_equal(host->events[i].text, "access log: a line is lost");
         assert_int_equal(host->events[i].error, EAGAIN);
-        told += 1 + host->events[i].left_out;
+        lost += 1 + host->events[i].left_out;
     }
     int reader = open(path, O_RDONLY | O_NONBLOCK);
     static char bytes[1000 * 1000];
@@ -135,8 +135,8 @@ static void test_a_pipe_that_nobody_reads_costs_lines_only(void **state)
         fake_clock_advance(1000);
         host_settle(host);
     }
-    assert_true(told > 0 && read_lines > 100);
-    assert_int_equal(read_lines + told, requests);
+    assert_true(lost > 0 && read_lines > 100);
+    assert_int_equal(read_lines + lost, requests);
     close(reader);
     host_free(host);
 }

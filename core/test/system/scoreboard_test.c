@@ -21,19 +21,19 @@
 /* Starts a process that claims a slot and waits. end_process() or the end of the test kills the process. */
 static pid_t idle_process(struct bb_scoreboard *scoreboard)
 {
-    int told[2];
+    int ready[2];
     char byte;
-    assert_int_equal(pipe(told), 0);
+    assert_int_equal(pipe(ready), 0);
     pid_t pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         bb__scoreboard_set_idle(bb__scoreboard_claim(scoreboard), true);
-        (void)!write(told[1], "", 1);
+        (void)!write(ready[1], "", 1);
         for (;;) pause();
     }
-    assert_int_equal(read(told[0], &byte, 1), 1);
-    close(told[0]);
-    close(told[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
     return pid;
 }
 

@@ -1,6 +1,6 @@
 /* shared_queue_case.h: shared by the tests of the shared queue. */
-#ifndef BB_TEST_RELAY_CASE_H
-#define BB_TEST_RELAY_CASE_H
+#ifndef BB_TEST_SHARED_QUEUE_CASE_H
+#define BB_TEST_SHARED_QUEUE_CASE_H
 
 #include <string.h>
 #include <unistd.h>

@@ -137,7 +137,7 @@ static void app_large(struct host *host, const struct bb_request *request)
     static char body[8 << 20];
     (void)request;
     memset(body, 'x', sizeof body);
-    host_answer(host, 200, body, sizeof body);
+    host_respond(host, 200, body, sizeof body);
 }
 
 static void test_the_parents_connections_go_on_after_a_fork(void **state)
@@ -149,7 +149,7 @@ static void test_the_parents_connections_go_on_after_a_fork(void **state)
         struct client *idle = client_new(host), *upload = client_new(host), *slow = client_new(host),
                       *forking = client_new(host);
         client_say(idle, REQUEST);
-        assert_answer(idle, 200, "GET / ");
+        assert_response(idle, 200, "GET / ");
         client_say(upload, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n");
         for (int i = 0; i < 200; i++) client_say(upload, "0123456789");
         host->app = app_large;
@@ -157,19 +157,19 @@ static void test_the_parents_connections_go_on_after_a_fork(void **state)
         host_settle(host);
         host->app = app_forks;
         client_say(forking, REQUEST);
-        assert_answer(forking, 200, "GET / ");
+        assert_response(forking, 200, "GET / ");
 
         host->app = app_echo;
         client_say(idle, REQUEST);
-        assert_answer(idle, 200, "GET / ");
+        assert_response(idle, 200, "GET / ");
         client_say(upload, "\r\n0\r\n\r\n");
-        assert_answer(upload, 200, NULL);
+        assert_response(upload, 200, NULL);
         assert_int_equal(bb__buf_len(&upload->body), strlen("POST / ") + 2000 + 1);
-        assert_answer(slow, 200, NULL);
+        assert_response(slow, 200, NULL);
         assert_int_equal(bb__buf_len(&slow->body), (8 << 20) + 1);
         struct client *new = client_new(host);
         client_say(new, REQUEST);
-        assert_answer(new, 200, "GET / ");
+        assert_response(new, 200, "GET / ");
         host_settle(host);
         assert_true(would_wait(host)); /* the child's calls have not woken the parent's lane */
         client_free(new);
@@ -210,7 +210,7 @@ static void test_a_sleeping_child_keeps_no_client_waiting(void **state)
     struct client *client = client_new(host);
     host->app = app_forks_a_sleeper;
     client_say(client, CLOSING);
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     assert_end(client);
     stop(sleeper);
     client_free(client);
@@ -233,7 +233,7 @@ static void test_a_closed_connection_has_no_events_while_a_child_has_it(void **s
         struct host *host = new_host(families[family]);
         struct client *idle = client_new(host), *other;
         client_say(idle, REQUEST);
-        assert_answer(idle, 200, "GET / ");
+        assert_response(idle, 200, "GET / ");
         sleeper = fork_sleeper();
         fake_clock_advance(75000);
         host_settle(host);
@@ -241,7 +241,7 @@ static void test_a_closed_connection_has_no_events_while_a_child_has_it(void **s
         other = client_new(host);
         for (int i = 0; i < 3; i++) {
             client_say(other, REQUEST);
-            assert_answer(other, 200, "GET / ");
+            assert_response(other, 200, "GET / ");
         }
         stop(sleeper);
         client_free(idle);
@@ -257,7 +257,7 @@ static void test_a_drain_ends_although_a_child_sleeps(void **state)
     struct client *client = client_new(host);
     host->app = app_forks_a_sleeper;
     client_say(client, REQUEST);
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
     fake_clock_advance(2000);

@@ -20,7 +20,7 @@ static void test_a_drain_serves_queued_connections(void **state)
     (void)state;
     static const int families[] = {AF_UNIX, AF_INET};
     for (int family = 0; family < 2; family++) {
-        struct host *host = new_host(families[family]);
+        struct host *host = host_new_default(families[family]);
         struct client *clients[40];
         for (int i = 0; i < 40; i++) {
             clients[i] = client_new(host);
@@ -30,7 +30,7 @@ static void test_a_drain_serves_queued_connections(void **state)
         host_settle(host);
         for (int i = 0; i < 40; i++) {
             if (i % 2 == 0) client_say(clients[i], "TP/1.1\r\nHost: x\r\n\r\n");
-            assert_last_answer(clients[i], "GET / ");
+            assert_last_response(clients[i], "GET / ");
         }
         assert_drained(host);
     }
@@ -39,7 +39,7 @@ static void test_a_drain_serves_queued_connections(void **state)
 static void test_queued_connections_that_no_lane_takes_are_closed(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_INET);
+    struct host *host = host_new_default(AF_INET);
     struct client *client = client_new(host);
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     client_free(client);
@@ -59,7 +59,7 @@ static void drain_without_descriptors(struct host *host)
 static void test_a_listener_that_is_closed_with_its_lane_is_forgotten(void **state)
 {
     (void)state;
-    struct host *other = new_host(AF_UNIX), *host = new_host(AF_UNIX);
+    struct host *other = host_new_default(AF_UNIX), *host = host_new_default(AF_UNIX);
     int number = host->worker->listen.listeners[0].fd;
     drain_without_descriptors(host);
     bb_lane_free(host->lane);
@@ -68,7 +68,7 @@ static void test_a_listener_that_is_closed_with_its_lane_is_forgotten(void **sta
     struct client *client = client_new(other);
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     client_say(client, REQUEST);
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     client_free(client);
     host_settle_to(other, 0);
     host->descriptors++;
@@ -95,7 +95,7 @@ static void *free_lane(void *argument)
 static void test_a_lane_that_begins_as_the_last_lane_ends_takes_the_queue(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct client *client = client_new(host);
     struct leaver leaver = {.lane = host->lane};
     pthread_t thread;
@@ -109,7 +109,7 @@ static void test_a_lane_that_begins_as_the_last_lane_ends_takes_the_queue(void *
     assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
     bb__worker_lane_stops(host->worker);
     client_say(client, REQUEST);
-    assert_last_answer(client, "GET / ");
+    assert_last_response(client, "GET / ");
     assert_drained(host);
 }
 
@@ -118,7 +118,7 @@ static void test_queued_connections_are_left_to_other_processes(void **state)
     (void)state;
     static const int families[] = {AF_UNIX, AF_INET};
     for (int family = 0; family < 2; family++) {
-        struct host *host = new_host(families[family]);
+        struct host *host = host_new_default(families[family]);
         int elsewhere = dup(host->worker->listen.listeners[0].fd);
         struct client *mine = client_new(host), *client;
         client_say(mine, "GET / HT");
@@ -132,7 +132,7 @@ static void test_queued_connections_are_left_to_other_processes(void **state)
         host_settle(host);
         assert_int_equal(host->served, 0);
         client_say(mine, "TP/1.1\r\nHost: x\r\n\r\n");
-        assert_last_answer(mine, "GET / ");
+        assert_last_response(mine, "GET / ");
         int accepted = accept(elsewhere, NULL, NULL);
         assert_true(accepted >= 0);
         close(accepted);
@@ -147,14 +147,14 @@ static void test_queued_connections_are_left_to_other_processes(void **state)
 static void test_a_connection_that_has_woken_a_lane_is_not_left(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     int elsewhere = dup(host->worker->listen.listeners[0].fd);
     struct client *first = client_new(host), *second = client_new(host);
     client_say(first, REQUEST);
     client_say(second, REQUEST);
     bb_lane_wait(host->lane);
     bb_worker_drain(host->worker, BB_QUEUE_LEAVE);
-    assert_last_answer(first, "GET / ");
+    assert_last_response(first, "GET / ");
     assert_silence(second);
     close(elsewhere);
     client_free(second);
@@ -181,11 +181,11 @@ static void comes_and_wakes_the_lane(void)
 static void test_a_lane_that_is_woken_as_its_listener_closes_serves(void **state)
 {
     (void)state;
-    closing = new_host(AF_UNIX);
+    closing = host_new_default(AF_UNIX);
     int elsewhere = dup(closing->worker->listen.listeners[0].fd);
     fail_socket.before_unwatching = comes_and_wakes_the_lane;
     bb_worker_drain(closing->worker, BB_QUEUE_LEAVE);
-    assert_last_answer(newcomer, "GET / ");
+    assert_last_response(newcomer, "GET / ");
     close(elsewhere);
     assert_drained(closing);
 }
@@ -195,10 +195,10 @@ static void test_a_lane_that_is_woken_as_its_listener_closes_serves(void **state
 static void test_a_client_that_connects_as_the_listeners_close_is_served(void **state)
 {
     (void)state;
-    closing = new_host(AF_INET);
+    closing = host_new_default(AF_INET);
     fail_socket.before_unwatching = comes;
     bb_worker_drain(closing->worker, BB_QUEUE_TAKE);
-    assert_last_answer(newcomer, "GET / ");
+    assert_last_response(newcomer, "GET / ");
     assert_drained(closing);
 }
 
@@ -215,7 +215,7 @@ static void flood_comes(void)
 static void test_a_flood_of_connections_does_not_delay_a_drain(void **state)
 {
     (void)state;
-    flooded = new_host(AF_UNIX);
+    flooded = host_new_default(AF_UNIX);
     flood_count = 0;
     flood_comes();
     in_the_pause = flood_comes;
@@ -236,7 +236,7 @@ static void pause_takes_long(void)
 static void test_all_queued_connections_are_taken_if_pauses_are_long(void **state)
 {
     (void)state;
-    flooded = new_host(AF_UNIX);
+    flooded = host_new_default(AF_UNIX);
     for (flood_count = 0; flood_count < 400; flood_count++) flood[flood_count] = client_new(flooded);
     in_the_pause = pause_takes_long;
     bb_worker_drain(flooded->worker, BB_QUEUE_TAKE);
@@ -262,7 +262,7 @@ static void test_workers_that_drain_together_share_the_queue(void **state)
 {
     (void)state;
     enum { QUEUED = 400 };
-    struct host *host = new_host(AF_UNIX);
+    struct host *host = host_new_default(AF_UNIX);
     struct bb_settings settings = host_settings();
     struct client *clients[QUEUED];
     assert_int_equal(bb_worker_new(&other, &settings), BB_OK);
@@ -292,7 +292,7 @@ static void test_a_long_queue_is_taken_in_larger_parts_after_a_time(void **state
 {
     (void)state;
     enum { AWAKE = 50 };
-    flooded = new_host(AF_UNIX);
+    flooded = host_new_default(AF_UNIX);
     for (flood_count = 0; flood_count < 400; flood_count++) flood[flood_count] = client_new(flooded);
     pauses = 0;
     in_the_pause = pause_is_counted;
@@ -311,7 +311,7 @@ static void app_large_or_short(struct host *host, const struct bb_request *reque
     static char body[900 * 1000];
     memset(body, 'x', sizeof body);
     if (request->head.target.len > 1)
-        host_answer(host, 200, body, sizeof body);
+        host_respond(host, 200, body, sizeof body);
     else
         app_echo(host, request);
     while (slow && client_receive(slow)) continue;
@@ -320,7 +320,7 @@ static void app_large_or_short(struct host *host, const struct bb_request *reque
 static void test_queued_connections_do_not_delay_a_response(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_INET);
+    struct host *host = host_new_default(AF_INET);
     struct client *clients[100], *large = client_new(host);
     int little = 64 * 1024;
     host->app = app_large_or_short;

@@ -24,20 +24,13 @@ static void stop(struct host *host, uint64_t milliseconds)
     host_serve(host);
 }
 
-static struct client *new_saying(struct host *host, const char *text)
-{
-    struct client *client = client_new(host);
-    client_say(client, text);
-    return client;
-}
-
 /* If the freeze counted, the rate would be far below min_body_rate. */
 static void test_a_stop_does_not_count_for_an_upload(void **state)
 {
     (void)state;
     static char bytes[10000];
-    struct host *host = new_host();
-    struct client *client = new_saying(host, UPLOAD);
+    struct host *host = host_new_default(AF_UNIX);
+    struct client *client = client_new_saying(host, UPLOAD);
     for (int second = 0; second < 30; second++) {
         client_send(client, bytes, 600);
         if (second == 5)
@@ -55,15 +48,15 @@ static void test_a_stop_does_not_count_for_an_upload(void **state)
 static void test_a_stop_does_not_count_for_half_a_head(void **state)
 {
     (void)state;
-    struct host *host = new_host();
-    struct client *client = new_saying(host, "GET / HTTP/1.1\r\n");
+    struct host *host = host_new_default(AF_UNIX);
+    struct client *client = client_new_saying(host, "GET / HTTP/1.1\r\n");
     pass(host, 20000);
     stop(host, 40000);
     assert_silence(client);
     pass(host, 9000);
     assert_silence(client);
     client_say(client, "Host: x\r\n\r\n");
-    assert_answer(client, 200, "GET / ");
+    assert_response(client, 200, "GET / ");
     client_free(client);
     host_free(host);
 }
@@ -72,7 +65,7 @@ static void app_large(struct host *host, const struct bb_request *request)
 {
     static char text[LARGE];
     (void)request;
-    host_answer(host, 200, text, sizeof text);
+    host_respond(host, 200, text, sizeof text);
 }
 
 static void test_a_stop_does_not_count_for_a_client_that_reads(void **state)
@@ -82,7 +75,7 @@ static void test_a_stop_does_not_count_for_a_client_that_reads(void **state)
     settings.response_buffer = 2 * LARGE;
     struct host *host = host_new(&settings, AF_INET);
     host->app = app_large;
-    struct client *client = new_saying(host, REQUEST);
+    struct client *client = client_new_saying(host, REQUEST);
     while (host->served == 0) host_turn(host);
     pass(host, 30000);
     stop(host, 50000);
@@ -103,8 +96,8 @@ static void test_waits_are_short_in_the_middle_of_a_request(void **state)
         int wait;
     } clients[] = {{"", 30000}, {"GET / HT", 1000}, {UPLOAD, 1000}, {REQUEST, 75000}};
     for (int i = 0; i < 4; i++) {
-        struct host *host = new_host();
-        struct client *client = new_saying(host, clients[i].says);
+        struct host *host = host_new_default(AF_UNIX);
+        struct client *client = client_new_saying(host, clients[i].says);
         host_settle(host);
         assert_int_equal(bb__timeout_wait(&host->lane->set.timeouts, fake_clock), clients[i].wait);
         client_free(client);
@@ -122,12 +115,12 @@ static void app_away(struct host *host, const struct bb_request *request)
 static void test_the_time_of_a_busy_host_does_not_count_for_half_a_head(void **state)
 {
     (void)state;
-    struct host *host = new_host();
-    struct client *half = new_saying(host, "GET / HTTP/1.1\r\n"), *other = client_new(host);
+    struct host *host = host_new_default(AF_UNIX);
+    struct client *half = client_new_saying(host, "GET / HTTP/1.1\r\n"), *other = client_new(host);
     host_settle(host);
     host->app = app_away;
     client_say(other, REQUEST);
-    assert_answer(other, 200, "GET / ");
+    assert_response(other, 200, "GET / ");
     assert_silence(half);
     pass(host, 29000);
     assert_silence(half);

@@ -12,15 +12,6 @@
 
 #include "support/lanes.h"
 
-static struct bb_settings settings_for_tests(void)
-{
-    struct bb_settings settings;
-    bb_settings_init(&settings);
-    settings.keepalive_drain = 50;
-    settings.spool_threshold = 10;
-    return settings;
-}
-
 /* ---- clients in threads ---- */
 
 #define CLIENTS 6
@@ -53,7 +44,7 @@ static void *go_shopping(void *argument)
 /* Returns how often lanes have called bb_lane_step_aside() with success. */
 static unsigned share_the_work(void)
 {
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct customer customers[CLIENTS];
     struct lanes lanes;
     lanes_start(&lanes, 3, &settings);
@@ -110,7 +101,7 @@ static unsigned lines_in(const char *path)
 static void test_no_line_is_lost_between_two_logs(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct customer customers[CLIENTS];
     struct lanes lanes;
     unsigned lines = 0;
@@ -150,7 +141,7 @@ static int block_a_lane(struct lanes *lanes)
 static void test_an_idle_lane_accepts(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct lanes lanes;
     lanes_start(&lanes, 3, &settings);
     int blocked[2] = {block_a_lane(&lanes), block_a_lane(&lanes)};
@@ -177,7 +168,7 @@ static void test_a_drain_serves_what_is_queued(void **state)
     (void)state;
     static const char request[] = "POST /queued HTTP/1.1\r\nHost: x\r\n\r\n";
     for (int count = 1; count <= 3; count++) {
-        struct bb_settings settings = settings_for_tests();
+        struct bb_settings settings = lanes_settings();
         struct lanes lanes;
         int blocked[LANES_MAX], queued[QUEUED];
         lanes_start(&lanes, count, &settings);
@@ -205,7 +196,7 @@ static void test_a_drain_waits_for_no_busy_lane(void **state)
 {
     (void)state;
     for (int count = 1; count <= 2; count++) {
-        struct bb_settings settings = settings_for_tests();
+        struct bb_settings settings = lanes_settings();
         struct lanes lanes;
         lanes_start(&lanes, count, &settings);
         int blocked = block_a_lane(&lanes);
@@ -225,7 +216,7 @@ static void test_a_drain_waits_for_no_busy_lane(void **state)
 static void test_max_connections_counts_the_connections_of_all_lanes(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     settings.max_connections = 4;
     settings.keepalive_timeout = 60 * 1000;
     struct lanes lanes;
@@ -253,7 +244,7 @@ static void *wait_once(void *argument)
 static void test_a_lane_is_woken_by_another_thread(void **state)
 {
     (void)state;
-    struct bb_settings settings = settings_for_tests();
+    struct bb_settings settings = lanes_settings();
     struct bb_worker *worker;
     struct lane_thread thread = {0};
     assert_int_equal(bb_worker_new(&worker, &settings), BB_OK);

@@ -1,8 +1,8 @@
-/* owner_model_answer.h: decides in owner_model.h's state whether the lane or the I/O thread responds to a
- * request with a timeout. Calls the core's functions bb__lane_may_send() and bb__io_limit(), with a lane and
- * an I/O thread set up for these calls. Used by owner_model_lane.h and owner_model_io.h. */
-#ifndef BB_TEST_OWN_MODEL_ANSWER_H
-#define BB_TEST_OWN_MODEL_ANSWER_H
+/* owner_model_response.h: decides in owner_model.h's state whether the lane or the I/O thread responds to a
+ * request with a timeout. Calls the core's functions, with a lane and an I/O thread that are set up for these
+ * calls. Used by owner_model_lane.h, which sets up a lane in the same way, and owner_model_io.h. */
+#ifndef BB_TEST_OWNER_MODEL_RESPONSE_H
+#define BB_TEST_OWNER_MODEL_RESPONSE_H
 
 #include "io_thread/io_work.h"
 #include "owner_model.h"
@@ -42,7 +42,7 @@ static inline bool may_send(const struct model *model, struct lane *lane, bool e
 static inline void reply(struct model *model, struct lane *lane)
 {
     bool whole = !model->limited || choose(model, 2) == 0;
-    lane->answers += may_send(model, lane, whole);
+    lane->responses += may_send(model, lane, whole);
     lane->at = whole || lane->response == BB_RESPONSE_BY_IO ? L_ENDS : L_FINISHES;
 }
 
@@ -64,8 +64,8 @@ static inline void limit(struct model *model, struct state *state)
     if (!model->limited || lane->current == NOBODY || lane->overdue || choose(model, 2) == 0) return;
     if (lane->at == L_WAITS) model->violation = "a host that is back has no time left";
     lane->overdue = true;
-    if (model->mistake == ANSWER_BY_STORE && lane->response == BB_RESPONSE_OPEN) {
-        state->io.at = P_ANSWERS;
+    if (model->mistake == RESPOND_BY_STORE && lane->response == BB_RESPONSE_OPEN) {
+        state->io.at = P_RESPONDS;
         return;
     }
     if (model->mistake == CUT_WITHOUT_STEP && lane->response != BB_RESPONSE_OPEN) {
@@ -76,14 +76,14 @@ static inline void limit(struct model *model, struct state *state)
     bb__io_limit(&stage.io, real);
     lane->response = (uint8_t)atomic_load(&real->response);
     lane->is_cut = lane->response == BB_RESPONSE_CUT;
-    lane->answers += lane->response == BB_RESPONSE_BY_IO;
+    lane->responses += lane->response == BB_RESPONSE_BY_IO;
 }
 
-static inline void answer_by_store(struct state *state)
+static inline void respond_by_store(struct state *state)
 {
     struct lane *lane = &state->lanes[state->io.lane];
     lane->response = BB_RESPONSE_BY_IO;
-    lane->answers++;
+    lane->responses++;
     state->io.at = P_HOLDS;
 }
 
