@@ -30,7 +30,7 @@ static VALUE answer_failure(VALUE argument)
 
 /* An exchange has room for only one body that must still be closed. So a triplet is sent only if the exchange
  * has no such body. */
-static bool may_answer(const struct bbr_exchange *exchange, VALUE response)
+static bool may_respond(const struct bbr_exchange *exchange, VALUE response)
 {
     return RB_TYPE_P(response, T_STRING) || (RB_TYPE_P(response, T_ARRAY) && exchange->body == Qundef);
 }
@@ -58,7 +58,7 @@ void bbr_failed(struct bbr_exchange *exchange, VALUE error)
     if (is_gone(exchange, error)) return;
     VALUE response = bbr_tell_failure(exchange, error);
     bool over = exchange->gone || bb_reply_sent(exchange->lane->core);
-    bool given = !over && may_answer(exchange, response);
+    bool given = !over && may_respond(exchange, response);
     if (!given) bbr_drop_response(exchange, response);
     if (over) return;
 

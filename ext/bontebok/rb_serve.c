@@ -34,7 +34,7 @@ static void be_idle(struct bbr_exchange *exchange)
 /* ---- a request's life ---- */
 
 /* The part of a request that may unwind. */
-static VALUE answer(VALUE argument)
+static VALUE call_and_reply(VALUE argument)
 {
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
     VALUE env = exchange->env = bbr_env_build(exchange);
@@ -87,7 +87,7 @@ static void serve_request(struct bbr_exchange *exchange)
     struct bbr_lane *lane = exchange->lane;
     take_in_hand(exchange);
 
-    VALUE error = bbr_attempt_in_time(response, exchange);
+    VALUE error = bbr_attempt_in_time(call_and_reply, exchange);
     if (!NIL_P(error)) bbr_failed(exchange, error);
     if (exchange->body != Qundef) {
         error = bbr_attempt(close_body, (VALUE)exchange);

@@ -64,7 +64,7 @@ class RequestTimeoutSoftTest < Support::TestCase
   # lives.
   def test_a_soft_limit_above_the_hard_limit_ends_the_thread
     server = start("-w", "1", "-t", "2", "--request-timeout-soft", "600ms", "--request-timeout", "200ms")
-    server.wait_for_output(/RequestTimeoutSoft is not below RequestTimeout: it comes when/)
+    server.wait_for_output(/RequestTimeoutSoft is not below RequestTimeout: its exception/)
     former = wait_for_workers(server, 1)
     assert_equal 504, server.get("/slow").status
     server.wait_for_output(/RequestTimeoutSoft: GET .slow is here/)

@@ -86,7 +86,7 @@ class RequestTimeoutTest < Support::TestCase
       client.request("GET", "/half")
       assert_raises(Support::Client::Closed) { client.read_response }
     end
-    server.wait_for_output(/has not finished its answer/)
+    server.wait_for_output(/has not finished its response/)
   end
 
   def test_a_response_that_is_complete_is_not_cut

@@ -15,7 +15,7 @@ static const struct {
                               "the client has closed the connection: its request is not served"},
     [BB_FAULT_CROWDED] = {503, "no room for more connections: an incomplete request is rejected"},
     [BB_FAULT_QUEUE_FULL] = {503, "MaxQueue: too many requests wait for a worker"},
-    [BB_FAULT_UNWATCHED] = {0, "epoll: a connection cannot be watched, and is reset"},
+    [BB_FAULT_UNWATCHED] = {0, "epoll failed: a connection cannot be watched, and is reset"},
     [BB_FAULT_UNSENT] = {0, "shared queue: a request cannot be passed on"},
     [BB_FAULT_USELESS] = {503, "a request was passed on by a worker of another version or configuration"},
     [BB_FAULT_QUEUE_TIME] = {503, "QueueTimeout: no worker has had time for a request"},

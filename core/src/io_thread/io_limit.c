@@ -75,7 +75,8 @@ static void tell(struct bb__io_thread *io, const struct bb__conn *conn, enum bb_
 {
     static const char *const texts[] = {
         [BB_RESPONSE_BY_IO] = "the application has not answered within RequestTimeout",
-        [BB_RESPONSE_CUT] = "the application has not finished its answer within RequestTimeout: cut",
+        [BB_RESPONSE_CUT] =
+            "the application has not finished its response within RequestTimeout: the connection is closed",
         [BB_RESPONSE_ENDED] = "the application has answered, but is still busy after RequestTimeout",
     };
     struct bb_worker *worker = io->worker;

@@ -72,7 +72,7 @@ enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn
         tell_lost(context, lost, 0, "a connection that was passed on is lost: no descriptors are left");
         return BB_RECEIVED_MESSAGE;
     case BB_ESYSTEM:
-        tell_lost(context, lost, errno, "shared queue: nothing can be taken from it");
+        tell_lost(context, lost, errno, "shared queue: no message can be received");
         return BB_RECEIVED_NOTHING;
     default:
         return BB_RECEIVED_NOTHING;
@@ -86,7 +86,7 @@ enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn
         bb__conn_set_add(set, *conn);
     else
         tell_lost(context, lost, 0,
-                  "a connection that was passed on is lost: no memory, or it was not whole");
+                  "a passed connection is lost: out of memory, or its message was incomplete");
     return BB_RECEIVED_MESSAGE;
 }
 

@@ -273,7 +273,8 @@ static int wait_time(struct bb_lane *lane)
 static void rest(struct bb_lane *lane, int error)
 {
     struct pollfd wake = {.fd = lane->intake.wake_fd, .events = POLLIN};
-    const struct bb_event event = {.error = error, .text = "epoll: a thread hears of no client"};
+    const struct bb_event event = {.error = error,
+                                   .text = "epoll failed: a thread gets no events of its clients"};
     bb__event_add_paced(&lane->context.events, &lane->paces.lost, lane->context.now, &event);
     (void)poll(&wake, 1, BB_RETRY);
 }

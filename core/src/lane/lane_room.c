@@ -138,7 +138,7 @@ bool bb__lane_end_slowest(struct bb_lane *lane)
 void bb__lane_tell_exhausted(struct bb_lane *lane, int error)
 {
     const struct bb_event event = {.error = error,
-                                   .text = "accept: closing idle connections, or waiting, to go on"};
+                                   .text = "accept failed: idle connections are closed, or accepting pauses"};
     bb__event_add_paced(&lane->context.events, &lane->paces.exhausted, lane->context.now, &event);
 }
 

@@ -13,10 +13,10 @@ module Bontebok
     TEXT
 
     OTHERS = [["    --check", "Print the value of every option and where it comes from"],
-              ["-h, --help [OPTION]", "Print this page, or all of one option"],
+              ["-h, --help [OPTION]", "Print this page, or the description of one option"],
               ["-v, --version", "Print the version"]].freeze
 
-    LAST_LINE = "bontebok --help OPTION shows all of an option.\n"
+    LAST_LINE = "bontebok --help OPTION describes one option.\n"
 
     # Width of the flags in the list of options, in columns.
     NAME_WIDTH = 34

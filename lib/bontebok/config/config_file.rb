@@ -81,7 +81,7 @@ module Bontebok
     # words.
     def unknown(directive, advice = nil)
       unless @ignore_unknown
-        refuse("unknown option #{directive}#{" (#{advice})" if advice}; --ignore-unknown goes on without it")
+        refuse("unknown option #{directive}#{" (#{advice})" if advice}; --ignore-unknown ignores it")
       end
 
       @warnings << "#{place}: unknown option #{directive} is ignored"

@@ -97,7 +97,7 @@ module Bontebok
     def note(pids)
       return if pids.empty?
 
-      @log.warn("the workers of a master that died are the supervisor's now: #{pids.join(', ')}")
+      @log.warn("the supervisor adopts the workers of the dead master: #{pids.join(', ')}")
     end
 
     def tell_all(how, deadline)

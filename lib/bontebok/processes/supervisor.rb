@@ -174,7 +174,7 @@ module Bontebok
     def count_workers(signal)
       return change_workers(1, :more) if signal == "TTIN"
 
-      @workers > 1 ? change_workers(-1, :fewer) : @log.info("1 worker, the last one")
+      @workers > 1 ? change_workers(-1, :fewer) : @log.info("1 worker is the minimum: no worker is removed")
     end
 
     def change_workers(difference, word)

@@ -37,7 +37,7 @@ module Bontebok
       def survive(exception, log)
         thread = origin(exception)
         name = thread ? "the thread #{thread.inspect[/0x\h+[@ ](.*) \w+>/, 1]}" : "a thread"
-        log.error("#{name} of the application would end this process, which goes on", exception)
+        log.error("#{name} of the application raised an exception; this process continues", exception)
       end
 
       private

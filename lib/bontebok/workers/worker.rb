@@ -160,7 +160,7 @@ module Bontebok
       when :drain, :retire then finish(word)
       when :quit then quit
       when :reopen then reopen_logs
-      when :adopted then @log.warn("the master is gone: goes on serving until other workers are ready") unless @leaving
+      when :adopted then @log.warn("the master is gone: serves until other workers are ready") unless @leaving
       when :closed then leave_orphaned
       end
     end

@@ -68,7 +68,7 @@ class ConfigFilesTest < Support::TestCase
     path = temp_file("unicorn.rb", "worker_processes 1\nworker_exec true\n")
     server = start_bontebok(ready: false, rackup: APP, args: ["-c", path])
     unknown = "#{path}:2: unknown option worker_exec (workers are forked, and none executes a program)"
-    assert_equal [2, "bontebok: #{unknown}; --ignore-unknown goes on without it\n"],
+    assert_equal [2, "bontebok: #{unknown}; --ignore-unknown ignores it\n"],
                  [server.wait.exitstatus, server.output.wait_for_end && server.output.text]
     server = start_bontebok(rackup: APP, args: ["-c", path, "--ignore-unknown"])
     assert_match(/ warn \d+ \S+ \S+ #{path}:2: unknown option worker_exec is ignored$/, server.output.text)

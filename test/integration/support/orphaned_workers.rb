@@ -44,8 +44,8 @@ module OrphanedWorkers
     former = workers_of(server)
     temp_file("hold")
     kill_master(server)
-    server.wait_for_output(/the workers of a master that died are the supervisor/)
-    former.each { |pid| server.wait_for_output(/ #{pid} w\d g1 the master is gone: goes on serving/) }
+    server.wait_for_output(/adopts the workers of the dead master/)
+    former.each { |pid| server.wait_for_output(/ #{pid} w\d g1 the master is gone: serves/) }
     former
   end
 

@@ -10,7 +10,7 @@ class CLITest < Support::TestCase
     assert_equal [0, ""], [status, err]
     assert_match(/\AUsage: bontebok /, out)
     assert_match(/^ {6}--max-request-per-child N +Requests after which a worker is replaced \[0\]$/, out)
-    assert_equal "bontebok --help OPTION shows all of an option.\n", out.lines.last
+    assert_equal "bontebok --help OPTION describes one option.\n", out.lines.last
   end
 
   def test_help_of_an_option

@@ -33,7 +33,7 @@ class ConfigFileTest < Support::TestCase
     Object.const_set(:Hooks, :of_the_application)
     assert_equal :of_the_application, read("server Hooks")[:server].value
     assert_fault 2, /\A:1: uninitialized constant .*UsageError \(NameError\)/, "UsageError"
-    assert_fault 2, ":1: unknown option text; --ignore-unknown goes on without it", "text"
+    assert_fault 2, ":1: unknown option text; --ignore-unknown ignores it", "text"
   ensure
     Object.send(:remove_const, :Hooks)
   end
@@ -50,7 +50,7 @@ class ConfigFileTest < Support::TestCase
     { "config_file 'x'" => "config_file", "max_wrokers 3" => "max_wrokers (did you mean max_workers?)",
       "worker_processes 3" => "worker_processes (--config-style unicorn reads a file for unicorn)",
       "clear_binds!" => "clear_binds! (--config-style puma reads a file for puma)" }.each do |text, told|
-      assert_fault 2, ":2: unknown option #{told}; --ignore-unknown goes on without it", "threads 1\n#{text}\n"
+      assert_fault 2, ":2: unknown option #{told}; --ignore-unknown ignores it", "threads 1\n#{text}\n"
     end
   end
 

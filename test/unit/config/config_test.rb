@@ -70,7 +70,7 @@ class ConfigTest < Support::TestCase
     path = temp_file("puma/app.rb", "worker_processes 3\n")
     assert_equal 3, config({ config_file: [path], config_style: ["unicorn"] })[:max_workers]
     hint = "--config-style unicorn reads a file for unicorn"
-    assert_usage_error("#{path}:1: unknown option worker_processes (#{hint}); --ignore-unknown goes on without it",
+    assert_usage_error("#{path}:1: unknown option worker_processes (#{hint}); --ignore-unknown ignores it",
                        config_file: [path])
     ignoring = config({ config_file: [path], ignore_unknown: ["true"] })
     assert_equal ["#{path}:1: unknown option worker_processes is ignored"], ignoring.warnings
@@ -78,7 +78,7 @@ class ConfigTest < Support::TestCase
 
   def test_a_soft_limit_behind_the_hard_one
     limits = { request_timeout: ["5"], request_timeout_soft: ["5"] }
-    assert_equal ["RequestTimeoutSoft is not below RequestTimeout: it comes when the client has been answered"],
+    assert_equal ["RequestTimeoutSoft is not below RequestTimeout: its exception comes after the 504"],
                  config(limits).warnings
     assert_empty config(limits.merge(request_timeout: ["6"])).warnings
     assert_empty config(limits.merge(request_timeout: ["0"])).warnings

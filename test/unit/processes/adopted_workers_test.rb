@@ -60,7 +60,7 @@ class AdoptedWorkersTest < Support::TestCase
     @adopted.keep(1)
     @adopted.keep(0)
     assert_equal "TERM to #{second}\n", @said.gets
-    assert_equal 1, logged.scan(/are the supervisor's now: #{second}$/).size
+    assert_equal 1, logged.scan(/adopts the workers of the dead master: #{second}$/).size
   end
 
   # The next master dies before all workers of the first master have ended.

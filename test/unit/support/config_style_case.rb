@@ -18,7 +18,7 @@ module ConfigStyleCase
 
   def assert_unknown(directive, text, advice: nil)
     advice &&= " (#{advice})"
-    assert_fault ":1: unknown option #{directive}#{advice}; --ignore-unknown goes on without it", text
+    assert_fault ":1: unknown option #{directive}#{advice}; --ignore-unknown ignores it", text
   end
 
   def assert_fault(message, text, exit_status = 2)
