@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Bontebok, an application server for Rack. This file is for programs that require the gem by its name. Not for the
-# executable, which requires bontebok/cli/cli.
+# Bontebok, an application server for Rack. This file is for programs that require the gem by its name. The executable
+# requires bontebok/cli/cli instead.
 module Bontebok
 end
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Code that tests share. Only TestCase knows Minitest, so that the rest also serves a script or a console.
+# Code that tests share. Only TestCase needs Minitest, so scripts and consoles can use the rest.
 module Support
   class Error < StandardError; end
 

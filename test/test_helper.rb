@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Every test file requires this file first. It offers Support::TestCase. A test that needs neither processes nor sockets
-# may inherit from Minitest::Test as well. docs/TESTING.md shows how to write one of each kind.
+# may inherit from Minitest::Test as well. docs/TESTING.md shows how to write each kind of test.
 
 # The files of this repository are UTF-8, also under LANG=C.
 Encoding.default_external = Encoding::UTF_8
@@ -12,7 +12,7 @@ $LOAD_PATH.unshift(File.join(ROOT, "lib"))
 require "minitest/autorun"
 require_relative "support"
 
-# nohup sets HUP to ignored, and a server would keep it ignored.
+# Under nohup, HUP is ignored. A server that inherits this would also ignore HUP.
 Signal.trap("HUP", "DEFAULT")
 
 Minitest.after_run { Support::ChildProcess.kill_all }

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Ends a start with a message of at most three lines and no backtrace. The fault is outside of the server: a port is
-  # in use, or a file is missing.
+  # Raised if a start fails for a reason outside of the server: a port is in use, or a file is missing. The user sees a
+  # message of at most three lines and no backtrace.
   class StartError < StandardError
     def exit_status
       1

@@ -3,12 +3,11 @@
 require_relative "start_error"
 
 module Bontebok
-  # Reports why a start has failed, in at most three lines. For everything that starts a server: the executable, and the
-  # handler of rackup and rails server.
+  # Reports why a start has failed, in at most three lines. For CLI and RackHandler.
   module StartFailure
     LINES = 3
     # The exit status if Ctrl-C ends the start before the server handles signals, for example while the configuration
-    # file is read. The user wants no backtrace then. As in shells, the status is 128 plus the signal's number.
+    # file is read. No backtrace is shown. As in shells, the status is 128 plus the signal's number.
     INTERRUPTED = 130
 
     class << self
@@ -25,8 +24,8 @@ module Bontebok
         INTERRUPTED
       end
 
-      # The block redirects standard error to a file, the log. The user still looks at the former standard error. So
-      # errors are written there, too, until the server is ready.
+      # Runs the block, which redirects standard error to the log file. Until the server is ready, errors are also
+      # written to the former standard error, where the user looks.
       def keep_starter(log)
         starter = $stderr.dup
         yield
@@ -36,7 +35,8 @@ module Bontebok
         @starter = starter
       end
 
-      # Call it when the server is ready, and in a forked process that takes no part in the start.
+      # Closes the former standard error. Called when the server is ready, and in a forked process that takes no part in
+      # the start.
       def close
         @starter&.close
         @starter = nil
@@ -54,7 +54,7 @@ module Bontebok
       end
 
       # Does not use Kernel#warn, which is silent under ruby -W0. If the stream cannot be written to, the exit status
-      # still shows the failure. The message is cut, because an argument that it quotes may have many lines.
+      # still shows the failure. The message is cut, because it may quote an argument with many lines.
       def write(stream, message)
         stream.write("bontebok: #{message.b.lines(chomp: true).first(LINES).join("\n")}\n")
       rescue SystemCallError, IOError

@@ -3,7 +3,7 @@
 require_relative "start_error"
 
 module Bontebok
-  # Ends a start because the command line or the configuration is wrong: an unknown option, or an invalid value.
+  # Raised if the command line or the configuration is wrong: an unknown option, or an invalid value.
   class UsageError < StartError
     def exit_status
       2

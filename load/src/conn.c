@@ -39,8 +39,9 @@ static enum conn_wants fail(struct conn *conn, enum fate fate, int error)
     return CONN_ENDED;
 }
 
-/* Each source address has its own ports. Without this, connections in TIME_WAIT use up the ports of 127.0.0.1
- * within seconds. The port is chosen at connect(), so it only needs to be free for this one server. */
+/* Binds the socket to the next source address 127.0.0.x, but not to a port. Each source address has its
+ * own ports. With 127.0.0.1 alone, connections in TIME_WAIT would use up the ports within seconds.
+ * connect() chooses the port, so the port only needs to be free for this one server. */
 static int bind_source(int fd, struct conn_setup *setup)
 {
     int on = 1;
@@ -68,10 +69,11 @@ static int open_socket(struct conn *conn, struct conn_setup *setup)
     return rotates ? bind_source(conn->fd, setup) : 0;
 }
 
-/* True if the server has certainly closed its end before any byte of this request arrived. Then no program
- * has read the request. If bytes were sent, only a FIN can show this: a FIN acknowledges the bytes that had
- * arrived when the server sent the FIN. A reset acknowledges nothing. Bytes that a unix socket has taken have
- * arrived. (TIOCOUTQ is SIOCOUTQ of tcp(7), whose header musl does not have.) */
+/* True if no program can have read the request, because the server has certainly closed its end before any
+ * byte of the request arrived. If bytes were sent, only a FIN (is_end) can prove this: the FIN
+ * acknowledges all bytes that arrived before the server sent it. A reset acknowledges nothing. Bytes that
+ * were sent to a unix socket have arrived. (TIOCOUTQ is SIOCOUTQ of tcp(7); musl does not have the header
+ * of SIOCOUTQ.) */
 static bool has_not_arrived(const struct conn *conn, const struct conn_setup *setup, bool is_end)
 {
     int unacknowledged;
@@ -80,10 +82,10 @@ static bool has_not_arrived(const struct conn *conn, const struct conn_setup *se
     return ioctl(conn->fd, TIOCOUTQ, &unacknowledged) == 0 && (size_t)unacknowledged >= conn->sent;
 }
 
-/* The connection has ended or failed before the response was complete. If a kept-alive connection has
- * certainly ended before the request arrived (RFC 9112 9.3.1), the request is sent again on a new connection.
- * This happens only once, because the new connection has no earlier response. In all other cases the server
- * has lost the request. */
+/* Called if the connection has ended or failed before the response was complete. If a kept-alive
+ * connection has certainly ended before the request arrived (RFC 9112 9.3.1), the request is sent again on
+ * a new connection. This happens only once, because the new connection has no earlier response. In all
+ * other cases the request has failed. */
 static enum conn_wants lose(struct conn *conn, struct conn_setup *setup, int error, bool is_end)
 {
     if (conn->responses > 0 && !conn->response.begun && has_not_arrived(conn, setup, is_end)) {
@@ -102,14 +104,14 @@ static enum conn_wants complete(struct conn *conn, bool has_surplus)
     conn->fate = is_ok ? FATE_OK : FATE_STATUS;
     conn->error = 0;
     conn->responses++;
-    /* A response may come before the whole request was sent. The server would read the rest of this request
-     * as the next one. */
+    /* A response may come before the whole request was sent. On an open connection, the server would read
+     * the rest of this request as the next request. */
     if (conn->request->closes || !conn->response.keep_alive || conn->sent < conn->request->len)
         conn_close(conn);
     return CONN_ENDED;
 }
 
-/* `sending_failed` is the errno of a send that failed before, or 0. */
+/* `sending_failed`: errno of the send() that has failed, or 0. */
 static enum conn_wants receive(struct conn *conn, struct conn_setup *setup, int sending_failed)
 {
     ssize_t got = recv(conn->fd, setup->buffer, setup->buffer_size, 0);
@@ -149,14 +151,14 @@ enum conn_wants conn_send(struct conn *conn, struct conn_setup *setup)
         }
         conn->is_connected = true;
     }
-    /* Do not wait for a connect() in progress. On loopback it is done by now. Otherwise send() fails with
-     * EAGAIN. */
+    /* Does not wait for a connect() in progress. On loopback, the connection is already established.
+     * Otherwise send() fails with EAGAIN. */
     while (conn->sent < conn->request->len) {
         ssize_t taken =
             send(conn->fd, conn->request->bytes + conn->sent, conn->request->len - conn->sent, MSG_NOSIGNAL);
         if (taken < 0 && errno == EAGAIN) return CONN_WRITE;
         if (taken < 0 && errno == EINTR) continue;
-        /* A server that rejects a long body responds and closes, so the response may be here. */
+        /* A server that rejects a long body sends a response and closes, so a response may have arrived. */
         if (taken < 0) return receive(conn, setup, errno);
         conn->sent += (size_t)taken;
     }

@@ -1,5 +1,6 @@
 /* conn.h: one connection to the server, and its current request. It connects, sends, receives, and decides
- * the request's fate. It knows no poller and no clock: it returns what it waits for, and the loader waits. */
+ * the request's fate. It uses no poller and no clock. Each function returns the event that the connection
+ * needs next, and the loader waits for this event. */
 #ifndef CONN_H
 #define CONN_H
 
@@ -17,8 +18,8 @@
 struct conn_setup {
     const struct target *target;
     unsigned next_source; /* last byte of the next 127.0.0.x to connect from */
-    uint64_t resent;      /* requests of which bytes were sent a second time */
-    char *buffer;         /* for received bytes; free after each call */
+    uint64_t resent;      /* requests with bytes that were sent a second time */
+    char *buffer;         /* for received bytes; the content is not needed after a call */
     size_t buffer_size;
 };
 
@@ -32,10 +33,10 @@ enum conn_wants {
 struct conn {
     int fd;                        /* -1: not open */
     bool is_connected;             /* connect() has succeeded or is in progress */
-    bool was_open;                 /* it was open at some time before */
+    bool was_open;                 /* the connection was opened at least once */
     uint64_t responses;            /* complete responses on this connection */
-    const struct request *request; /* the current one, or the last one */
-    size_t sent;                   /* bytes of the request that are sent */
+    const struct request *request; /* the current or last request */
+    size_t sent;                   /* bytes of the request that were sent */
     struct response response;
 
     /* about the current request, valid when CONN_ENDED */

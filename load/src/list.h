@@ -1,4 +1,4 @@
-/* list.h: a doubly linked list whose links are members of its elements. The loader uses it for the order in
+/* list.h: a doubly linked list. The links are members of the elements. The loader uses it for the order in
  * which connections become idle, time out or try again to connect. */
 #ifndef LIST_H
 #define LIST_H

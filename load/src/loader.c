@@ -1,9 +1,9 @@
 /* loader.c: see loader.h.
  *
- * Level-triggered epoll. A request on a kept-alive connection costs a recv, a send and its share of an
- * epoll_wait. Free connections wait in `idle`, and the next due request takes the first of them. An event
- * only makes the loader try recv() or send(). A stale event does no harm: if its connection was closed and
- * opened again in the same round, the call fails with EAGAIN.
+ * The loader uses level-triggered epoll. A request on a kept-alive connection costs a recv, a send and its
+ * share of an epoll_wait. Free connections are in the list `idle`, and the next due request gets the first
+ * connection of this list. An event only makes the loader try recv() or send(). A stale event does no harm:
+ * if its connection was closed and opened again in the same round, the call fails with EAGAIN.
  */
 #include "loader.h"
 #include "clock.h"
@@ -22,7 +22,8 @@
 
 static void count(struct loader *loader, enum fate fate, int error)
 {
-    /* Only this thread writes, so no locked instruction is needed. A reader must not see half a number. */
+    /* Only this thread writes, so no locked instruction is needed. Atomic operations prevent a reader from
+     * seeing a half-written number. */
     uint64_t before = atomic_load_explicit(&loader->fates[fate], memory_order_relaxed);
     atomic_store_explicit(&loader->fates[fate], before + 1, memory_order_relaxed);
     if (error && !loader->first_error[fate]) loader->first_error[fate] = error;
@@ -104,8 +105,9 @@ static bool begin_next(struct loader *loader)
     return true;
 }
 
-/* Begins the requests that are due. Returns true if more requests are due. A server that refuses connections
- * frees each connection at once. So the loop is bounded: otherwise the other connections would wait. */
+/* Begins the requests that are due. Returns true if more requests are due. If the server refuses
+ * connections, each request ends at once and its connection is free again. So the loop is bounded:
+ * otherwise events of other connections would wait. */
 static bool begin_all(struct loader *loader)
 {
     for (unsigned begun = 0; !list_is_empty(&loader->idle); begun++) {
@@ -116,8 +118,8 @@ static bool begin_all(struct loader *loader)
     return false;
 }
 
-/* Connects the connections for which the accept queue had no room, in order of arrival, until the queue is
- * full again. */
+/* Tries again to connect the connections of the list `knocking`, in the order of the list, until the
+ * server's accept queue is full again. */
 static void knock(struct loader *loader)
 {
     while (!list_is_empty(&loader->knocking)) {
@@ -128,8 +130,8 @@ static void knock(struct loader *loader)
     }
 }
 
-/* Ends requests that have waited too long: requests in flight, and in an open loop also due requests without
- * a free connection. If due requests did not count, a stalled server would look better. */
+/* Ends the requests that have reached their timeout: requests in flight, and with --rate also due requests
+ * that have not got a connection. If these due requests did not count, a stalled server would look better. */
 static void expire(struct loader *loader)
 {
     uint64_t due_ns;
@@ -148,11 +150,11 @@ static void expire(struct loader *loader)
 static void handle(struct loader *loader, struct conn *conn, uint32_t events)
 {
     if (!conn->watched) return; /* closed after the poller reported it */
-    if (!conn->is_busy) {       /* the server has closed it, or sent unrequested bytes */
+    if (!conn->is_busy) {       /* the server has closed the connection, or sent unrequested bytes */
         conn_close(conn);
         return;
     }
-    /* On a new connection without a sent byte, connect() may have failed: send() returns the reason. */
+    /* On a new connection without a sent byte, connect() may have failed: send() returns the error. */
     bool is_established = conn->sent > 0 || conn->responses > 0;
     bool receives = is_established && (events & ~(uint32_t)EPOLLOUT) != 0;
     wait_for(loader, conn, receives ? conn_receive(conn, &loader->setup) : conn_send(conn, &loader->setup));

@@ -11,11 +11,11 @@
 struct loader {
     struct schedule schedule;
     struct conn_setup setup;
-    const struct request *requests; /* in the order of the schedule's numbers */
+    const struct request *requests; /* the index is schedule.which */
     struct conn *conns;
     unsigned conn_count;
-    char *carries; /* RESPONSE_LINE_MAX bytes for each connection; a page takes memory only after a line came
-                      in parts */
+    char *carries; /* RESPONSE_LINE_MAX bytes for each connection; a page uses memory only after a line has
+                      arrived in parts */
     uint64_t timeout_ns;
     int poller;
     int timer; /* for the next due time: the poller's own timeout may be 1 ms late */
@@ -23,13 +23,13 @@ struct loader {
     pthread_t thread;
     bool is_stopped;
 
-    struct link idle;      /* without a request, open or not; the longest idle is first */
-    struct link in_flight; /* with a request; the earliest deadline is first */
+    struct link idle;      /* connections without a request, open or closed; the longest idle is first */
+    struct link in_flight; /* connections with a request; the earliest deadline is first */
     struct link knocking;  /* connections in flight for which the server's accept queue has no room */
     uint64_t now_ns;       /* the last reading of the clock */
     uint64_t timer_ns;     /* the time to which the timer is set */
 
-    /* the counters; the run's progress line reads the fates while they grow */
+    /* the counters; the run's progress line reads the fates while this thread runs */
     _Atomic uint64_t fates[FATE_COUNT];
     int first_error[FATE_COUNT]; /* errno, 0: none */
     uint64_t abandoned;          /* requests in flight when the run was stopped; they have no fate */
@@ -50,7 +50,8 @@ struct loader_config {
 struct loader *loader_new(const struct loader_config *config);
 void loader_free(struct loader *loader);
 
-/* The thread: carries out its part of the plan. `loader` is a struct loader whose schedule is set. */
+/* The function of the thread. It sends the requests of its schedule. `loader` is a struct loader with its
+ * schedule set. */
 void *loader_main(void *loader);
 
 #endif

@@ -20,7 +20,7 @@ static void raise_descriptor_limit(void)
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
     limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit); /* if this fails, the fate `local` shows it */
+    setrlimit(RLIMIT_NOFILE, &limit); /* if this fails, requests without a descriptor get the fate `local` */
 }
 
 static int url_width(const struct options *options)
@@ -64,7 +64,7 @@ static void report(const struct options *options, const char *url, const struct 
     fflush(stdout);
 }
 
-/* Returns an exit status. It is a success only if every URL has a result, and all requests were ok. */
+/* Returns EXIT_SUCCESS if every URL has a result and all requests were ok, else EXIT_FAILURE. */
 static int bench_all(const struct options *options, struct target *targets)
 {
     static struct result result; /* large for a stack */

@@ -98,7 +98,7 @@ static bool read_decimal(const char *name, const char *text, double min, double 
 {
     char *end;
     double value = strtod(text, &end);
-    /* "nan" compares false with every number. The negation rejects it, too. */
+    /* The negation also rejects "nan", which compares false with every number. */
     if (end == text || *end || !(value >= min && value <= max)) {
         return wrong(message, "%s: a number from %g to %g is needed, not \"%s\"", name, min, max, text);
     }

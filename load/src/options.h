@@ -8,7 +8,7 @@
 
 enum output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_TABLE, OUTPUT_PLAN };
 
-/* A request that is sent in addition to the request for the URL. */
+/* A path that gets a share of the requests, instead of the URL's path. */
 struct also {
     double share; /* of all requests, in (0, 1] */
     const char *resource;

@@ -1,5 +1,6 @@
-/* random.c: see random.h. The algorithm is splitmix64. Its state is a sum, so the number at any place is
- * computed directly. rand() cannot compute this directly, and gives other numbers on other systems. */
+/* random.c: see random.h. The algorithm is splitmix64. Its state is a multiple of STEP, so the number at
+ * any place can be computed directly. rand() can only compute one number after the other, and gives other
+ * numbers on other systems. */
 #include "random.h"
 
 #define STEP 0x9e3779b97f4a7c15ULL
@@ -11,7 +12,7 @@ static uint64_t mix(uint64_t bits)
     return bits ^ bits >> 31;
 }
 
-/* The seed is mixed, too. Otherwise all seeds would have the same sequence, shifted. */
+/* The seed is mixed first. Otherwise all seeds would have the same sequence, shifted. */
 double random_at(uint64_t seed, uint64_t place)
 {
     uint64_t bits = mix(mix(seed + STEP) + (place + 1) * STEP);

@@ -51,7 +51,7 @@ static void write_head(FILE *out, const struct request *request, const struct op
         fprintf(out, "Host: %.*s\r\n", target->authority_len, target->authority);
     for (size_t i = 0; i < options->field_count; i++) fprintf(out, "%s\r\n", options->fields[i]);
     if (request->closes && !given_field(options, "connection")) fputs("Connection: close\r\n", out);
-    /* A method that expects content has Content-Length even without content, RFC 9110 8.6. */
+    /* If the method expects content, Content-Length is sent even without content, RFC 9110 8.6. */
     if (body || is_one_of(options->method, with_content)) {
         fprintf(out, "Content-Length: %zu\r\n", body ? body->len : 0);
     }

@@ -9,7 +9,7 @@ struct request {
     char *bytes; /* head and body */
     size_t len;
     bool is_head; /* the response has no body, RFC 9110 9.3.2 */
-    bool closes;  /* the request says that no other request follows on its connection */
+    bool closes;  /* no other request follows on its connection */
 };
 
 /* The content of the --body file. It is read once, because a pipe can be read only once. */
@@ -18,7 +18,7 @@ struct body {
     size_t len;
 };
 
-/* Returns 0 or an errno. In both cases the caller frees the bytes. */
+/* Returns 0 or an errno. In both cases the caller frees body->bytes. */
 int body_read(struct body *body, const char *path);
 
 /* Prepares the request that the options describe. `body` may be NULL: no body. Returns 0 or an errno. Free

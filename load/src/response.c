@@ -36,9 +36,9 @@ bool response_ends_with_connection(const struct response *response)
     return response->step == CLOSE_BODY;
 }
 
-/* Takes one line out of *at..end. RESPONSE_MORE: the line is not complete, and its bytes so far were copied
- * to `carry`. A bare LF does not end a line: two parsers that disagree about a bare LF see different
- * responses. */
+/* Reads one line from *at..end. RESPONSE_MORE: the line is not complete, and its bytes so far were copied
+ * to `carry`. A line that ends with a bare LF is malformed: parsers that disagree about a bare LF see
+ * different responses. */
 static enum response_verdict take_line(struct response *response, const char **at, const char *end,
                                        struct line *line)
 {
@@ -63,8 +63,8 @@ static enum response_verdict take_line(struct response *response, const char **a
     return RESPONSE_DONE;
 }
 
-/* status-line = HTTP-version SP status-code SP [ reason-phrase ]. The second SP may be missing if there is no
- * reason. Many servers omit it, and it allows no smuggling. */
+/* status-line = HTTP-version SP status-code SP [ reason-phrase ]. The second SP may be missing if there is
+ * no reason-phrase. Many servers omit this SP, and the omission allows no smuggling. */
 static enum response_verdict read_status(struct response *response, struct line line)
 {
     const char *at = line.at;
@@ -78,7 +78,7 @@ static enum response_verdict read_status(struct response *response, struct line 
     return RESPONSE_MORE;
 }
 
-/* Only digits. A repeated length is allowed if it is the same, RFC 9112 6.3 rule 5. */
+/* Reads the value of Content-Length: only digits. Several equal values are allowed, RFC 9112 6.3 rule 5. */
 static bool read_length(struct response *response, const char *digits, size_t len)
 {
     uint64_t length = 0;
@@ -123,7 +123,7 @@ static bool is_bodyless(const struct response *response)
     return response->to_head || response->status == 101 || response->status == 204 || response->status == 304;
 }
 
-/* Called for the empty line. Settles the framing, RFC 9112 6.3. */
+/* Called at the empty line. Determines the framing of the body, RFC 9112 6.3. */
 static enum response_verdict end_head(struct response *response)
 {
     if (response->chunked && (response->has_length || response->minor_version == 0))
@@ -174,7 +174,7 @@ static enum response_verdict read_chunk_size(struct response *response, struct l
     if (digits == 0 || (!is_bare && !has_extension)) return RESPONSE_MALFORMED;
     response->remaining = size;
     response->step = size > 0 ? CHUNK_BODY : TRAILERS;
-    /* The limit is for one head or one trailer section, not for the number of chunks. */
+    /* RESPONSE_HEAD_MAX limits a head or a trailer section, not the number of chunks. */
     response->line_bytes = 0;
     return RESPONSE_MORE;
 }

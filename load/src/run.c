@@ -26,7 +26,7 @@ struct run {
     unsigned loader_count; /* loaders that exist */
     unsigned started;      /* loaders that have a thread */
     int stop, done;
-    int signals; /* SIGINT and SIGTERM, which the threads inherit blocked */
+    int signals; /* signalfd for SIGINT and SIGTERM, which are blocked in all threads */
     sigset_t mask_before;
 };
 
@@ -46,8 +46,8 @@ static bool take_signal(const struct run *run)
     return read(run->signals, &info, sizeof info) > 0;
 }
 
-/* Takes pending signals, for example a second Ctrl-C, so that they do not prevent the output of the result.
- */
+/* Takes pending signals, for example of a second Ctrl-C, and unblocks the signals. Otherwise a pending
+ * signal would end the process before the result is printed. */
 static void release_signals(const struct run *run, struct result *result)
 {
     while (take_signal(run)) result->is_interrupted = true;
@@ -113,7 +113,7 @@ static void show_progress(const struct run *run)
             (double)ok / seconds, failed);
 }
 
-/* Returns when all loaders are done. After a signal it tells them to stop. */
+/* Waits until all loaders are done. After a signal, tells the loaders to stop. */
 static void watch(struct run *run, bool is_terminal, struct result *result)
 {
     uint64_t done = 0;
@@ -153,9 +153,9 @@ static void add_up(const struct run *run, struct result *result)
         keep_latest(&end_ns, loader->schedule.last_ns);
         histogram_merge(&result->latency, &loader->latency);
     }
-    /* The duration includes the time in which requests were due, so that a server that stops responding does
-     * not look fast. It leaves out the wait for a last request that times out: that wait would make the other
-     * requests look slow. */
+    /* The duration includes all the time in which requests were due, so that a server that stops
+     * responding does not look fast. It does not include the wait for a last request that times out,
+     * because this wait would make the other requests look slow. */
     if (result->is_interrupted) {
         keep_latest(&end_ns, clock_ns());
     } else if (run->plan.end_ns != UINT64_MAX) {

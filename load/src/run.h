@@ -16,17 +16,17 @@ struct result {
     uint64_t requests; /* the sum of all fates */
     uint64_t fates[FATE_COUNT];
     int first_error[FATE_COUNT]; /* errno, 0: none */
-    uint64_t resent;             /* sent a second time: a kept-alive connection ended while they were sent */
-    uint64_t abandoned;          /* in flight when a signal ended the run; counted nowhere else */
+    uint64_t resent;             /* requests sent a second time, because a kept-alive connection had ended */
+    uint64_t abandoned;          /* requests in flight when a signal ended the run; not in `requests` */
     bool is_interrupted;
     double seconds; /* duration of the run, without the wait for last requests that failed */
     double cpu_us;  /* used by this process */
     struct histogram latency;
 };
 
-/* Carries out the run with the request for the URL and those of --also. SIGINT or SIGTERM ends the run early,
- * with the results so far. Before and after the run these signals have their former effect. Returns 0, or the
- * errno of a failed setup. */
+/* Runs the benchmark. `requests`: the request for the URL, then the requests of --also. SIGINT or SIGTERM
+ * ends the run early, and `result` has the results so far. The effect of these signals is restored after
+ * the run. Returns 0, or errno if the setup failed. */
 int run(const struct options *options, const struct target *target, const struct request *requests,
         struct result *result);
 

@@ -18,9 +18,9 @@ static uint64_t next_number(const struct schedule *schedule)
     return schedule->index * schedule->plan->threads + schedule->thread;
 }
 
-/* The gap between two arrivals of a Poisson process is -ln(u) times the mean gap, with u evenly distributed.
- * Each thread also adds up the gaps of the other threads, so that the number of threads does not change the
- * times. */
+/* The gap between two arrivals of a Poisson process is -ln(u) times the mean gap, with u evenly
+ * distributed. Each thread also adds up the gaps of the other threads, so that the times do not depend on
+ * the number of threads. */
 static double random_offset(struct schedule *schedule)
 {
     const struct plan *plan = schedule->plan;
@@ -31,8 +31,8 @@ static double random_offset(struct schedule *schedule)
     return schedule->offset_ns;
 }
 
-/* Evenly spaced times are computed from the number and not summed up, because a rounding error would grow
- * with the run. */
+/* Evenly spaced times are computed from the number and not summed up, because the rounding error of a sum
+ * would grow with the run. */
 static void set_due(struct schedule *schedule)
 {
     const struct plan *plan = schedule->plan;

@@ -1,10 +1,11 @@
 /* schedule.h: when the requests of a run are due. A run has one plan, and each of its threads has one
  * schedule.
  *
- * Closed loop: a request is due when a connection is free. The threads draw from one common count, so that a
- * slow thread does not keep the others waiting at the end. Open loop (--rate): due times are fixed before the
- * run, and thread k of n has the requests k, k + n, k + 2n and so on. Random values (--poisson, --also)
- * depend only on the seed and a request's number, and not on the number of threads.
+ * Closed loop: a request is due when a connection is free. All threads take their request numbers from one
+ * counter, so that no thread has requests left when the other threads have none. Open loop (--rate): due
+ * times are fixed before the run, and thread k of n has the requests k, k + n, k + 2n and so on. Random
+ * values (--poisson, --also) depend only on the seed and a request's number, and not on the number of
+ * threads.
  */
 #ifndef SCHEDULE_H
 #define SCHEDULE_H
@@ -17,14 +18,14 @@
 
 struct plan {
     uint64_t start_ns;
-    uint64_t end_ns; /* no request is due from this time on; UINT64_MAX: no such time */
+    uint64_t end_ns; /* no request is due at or after this time; UINT64_MAX: no end */
     double rate;     /* 0: closed loop */
     bool is_poisson; /* at random times instead of evenly spaced */
     uint64_t seed;
-    const struct also *also; /* requests other than the first, and the share of each */
+    const struct also *also; /* the paths of --also and their shares */
     size_t also_count;
     unsigned threads;
-    uint64_t requests;      /* UINT64_MAX: no such limit */
+    uint64_t requests;      /* number of requests; UINT64_MAX: no limit */
     _Atomic uint64_t drawn; /* closed loop: requests that were drawn */
 };
 
@@ -38,7 +39,7 @@ struct schedule {
     uint64_t gaps;    /* is_poisson: number of gaps in offset_ns */
 
     /* about the request that was drawn last */
-    uint64_t last_ns; /* when it was due */
+    uint64_t last_ns; /* its due time */
     size_t which;     /* 0: the request for the URL, n: the n-th of also */
 };
 
@@ -49,8 +50,9 @@ void plan_init(struct plan *plan, const struct options *options, uint64_t start_
 
 void schedule_init(struct schedule *schedule, struct plan *plan, unsigned thread);
 
-/* Draws a request that is due at `now_ns`. SCHEDULE_DUE: *due_ns is when it became due. SCHEDULE_LATER:
- * *due_ns is when the next request becomes due. SCHEDULE_OVER: there are no more requests, now or later. */
+/* Draws the next request if it is due at `now_ns`. SCHEDULE_DUE: *due_ns is the due time of the drawn
+ * request. SCHEDULE_LATER: *due_ns is the due time of the next request. SCHEDULE_OVER: there are no more
+ * requests. */
 enum schedule_news schedule_draw(struct schedule *schedule, uint64_t now_ns, uint64_t *due_ns);
 
 #endif

@@ -21,15 +21,17 @@ struct target {
     bool is_loopback4; /* IPv4 in 127.0.0.0/8: a client may use any source address of this range */
 };
 
-/* True if the text has no space and no control byte. Such a byte would end the request line or its target. */
+/* True if the text has no space and no control byte. A space would end the request target, and a control
+ * byte could end the request line. */
 bool target_is_printable(const char *text);
 
 /* Reads http://host:port/path, http://[v6]:port/path, unix:/socket:/path or unix:@name:/path. Returns NULL,
  * or the reason why the URL is wrong. Does not look up the host's address. */
 const char *target_parse(struct target *target, const char *url);
 
-/* Finds the address of the host. If there are several (localhost has two), takes the first one that accepts a
- * connection, or the first one if none does. Returns NULL, or the reason of the failure. */
+/* Finds the address of the host. If the host has several addresses (localhost has two), chooses the first
+ * address that accepts a connection; if no address does, chooses the first address. Returns NULL, or the
+ * reason of the failure. */
 const char *target_resolve(struct target *target);
 
 #endif

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One or more tchar, RFC 9110 5.6.2. */
+/* True if the text is one or more tchar, RFC 9110 5.6.2. */
 bool text_is_token(const char *at, size_t len);
 
-/* No control byte except HTAB, RFC 9110 5.5; obs-text is accepted. */
+/* True if the text has no control byte except HTAB, RFC 9110 5.5; obs-text is accepted. */
 bool text_is_value(const char *at, size_t len);
 
-/* The same word in any letter case; `word` is in lower case. */
+/* True if the text is `word` (in lower case) in any letter case. */
 bool text_is_word(const char *at, size_t len, const char *word);
 
 /* True if `word` (in lower case) is a member of the comma-separated list. */

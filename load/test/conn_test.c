@@ -1,6 +1,7 @@
-/* conn_test.c: tests a connection whose server closes or resets it at a given moment: before the request is
- * sent, before it is read, or after. The test is the server, so each moment is exact. With a server in
- * another process, the moment would vary by microseconds. test/load tests whole servers. */
+/* conn_test.c: tests a connection that the server closes or resets at a given moment: before the request
+ * is sent, before the server reads the request, or after that. The test itself is the server, so each
+ * moment is exact. With a server in another process, the moment would vary by microseconds. test/load
+ * tests whole servers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define LONG_REQUEST (16 * 1024 * 1024) /* more than a socket takes at once */
+#define LONG_REQUEST (16 * 1024 * 1024) /* more bytes than one send() accepts */
 
 static char carry[RESPONSE_LINE_MAX], buffer[1024];
 static char get[] = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -46,8 +47,7 @@ static void listen_somewhere(int family)
     assert_int_equal(getsockname(listener, (struct sockaddr *)&target.address, &target.address_len), 0);
 }
 
-/* Makes an idle connection of this family, as it is after `answers` responses, and `peer`, the server's end.
- */
+/* Opens `conn`, an idle connection that has received `responses` responses, and `peer`, the server's end. */
 static void open_to(int family, uint64_t responses)
 {
     listen_somewhere(family);
@@ -88,7 +88,7 @@ static void peer_resets(void)
     close(peer);
 }
 
-/* The whole request came over a second connection, and is ok after its response. */
+/* Checks that the whole request arrives over a second connection, and that the response makes it ok. */
 static void assert_served_by_another(uint64_t resent)
 {
     peer = accept(listener, NULL, NULL);
@@ -140,7 +140,7 @@ static void a_close_without_a_response_on_a_new_connection_is_a_reset(void **sta
     assert_lost(FATE_RESET);
 }
 
-/* A unix socket does not take the bytes, so no byte of the request was sent. */
+/* send() fails on the unix socket, so no byte of the request was sent. */
 static void a_unix_close_before_the_request_opens_another(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void a_unix_close_before_the_request_opens_another(void **state)
     assert_served_by_another(0);
 }
 
-/* TCP takes the bytes, and the server's kernel discards them. */
+/* send() succeeds on TCP, and the server's kernel discards the bytes. */
 static void a_tcp_close_before_the_request_sends_it_again(void **state)
 {
     (void)state;
@@ -209,7 +209,7 @@ static void a_request_that_was_read_and_then_reset_is_reset(void **state)
     assert_lost(FATE_RESET);
 }
 
-/* The request has arrived, but the server has not read it. The client cannot know that. */
+/* The request has arrived. The client cannot know that the server has not read it. */
 static void a_request_that_had_arrived_is_reset(void **state)
 {
     (void)state;

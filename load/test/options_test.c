@@ -26,7 +26,7 @@ static int free_options(void **state)
     return 0;
 }
 
-/* Splits the command line at "|", and puts the program's name before it. */
+/* Splits the command line at "|", and puts the program's name before the arguments. */
 static enum options_outcome parse(const char *line)
 {
     int count = 0;

@@ -1,5 +1,5 @@
-/* response_test.c: each response is read in one piece and byte by byte, before an inaccessible page. Both
- * readings must agree. */
+/* response_test.c: each response is read in one piece, and in pieces of 1, 2 and 3 bytes. All readings
+ * must agree. An inaccessible page follows each piece. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -219,7 +219,7 @@ static void refuses_what_is_no_head(void **state)
     check_bytes(nul, sizeof nul - 1, false, RESPONSE_MALFORMED);
 }
 
-/* A head of `lines` fields that take line_len bytes each, their CRLF included. */
+/* Checks a head of `lines` fields. Each field has line_len bytes with its CRLF. */
 static void check_size(size_t lines, size_t line_len, enum response_verdict expected)
 {
     static const char start[] = "HTTP/1.1 204 \r\n";
@@ -236,7 +236,7 @@ static void check_size(size_t lines, size_t line_len, enum response_verdict expe
     free(head);
 }
 
-/* The limit is for the head: any number of chunks may follow. */
+/* RESPONSE_HEAD_MAX limits the head. Any number of chunks may follow. */
 static void does_not_bound_the_number_of_chunks(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* schedule_test.c: how many requests are due, and when, independent of the threads. */
+/* schedule_test.c: tests how many requests are due, and their due times, for any number of threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ static void an_open_loop_is_evenly_spaced_over_all_threads(void **state)
     }
 }
 
-/* The server has stalled: no request was drawn for some time, but the requests became due in that time. */
+/* The server has stalled: no request was drawn for 1 s, but five requests became due in this time. */
 static void an_open_loop_does_not_wait(void **state)
 {
     (void)state;
@@ -171,8 +171,8 @@ static void each_request_has_its_share(void **state)
     assert_in_range(counts[2], REQUESTS / 5 - 500, REQUESTS / 5 + 500);
 }
 
-/* If one random number decided both, a chosen request would always come after a long gap, or always after a
- * short gap. */
+/* If one random number decided the due time and the path, requests for a path would always come after a
+ * long gap, or always after a short gap. */
 static void the_choice_does_not_depend_on_the_time(void **state)
 {
     (void)state;

@@ -53,7 +53,7 @@ class ConnectionTest < Support::TestCase
     self.class.get(...)
   end
 
-  def test_a_connection_closes_after_so_many_requests
+  def test_a_connection_closes_after_max_keepalive_requests
     server = start_bontebok(args: ["-w", "1", "--max-keepalive-requests", "3"], rackup: Conform::Table::APPLICATION)
     server.connect do |client|
       client.write(get("Host: a") * 4)
@@ -63,7 +63,7 @@ class ConnectionTest < Support::TestCase
     assert_equal 3, server.get("/calls").body.lines.size
   end
 
-  def test_every_response_closes_without_keepalive
+  def test_with_a_keepalive_timeout_of_0_each_response_closes_its_connection
     server = start_bontebok(args: ["-w", "1", "--keepalive-timeout", "0"], rackup: Conform::Table::APPLICATION)
     [get("Host: a"), self.class.get10("Connection: keep-alive")].each do |request|
       server.connect do |client|

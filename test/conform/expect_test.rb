@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "support/table"
 
-# RFC 9110 10.1.1: a client that asks before it sends a body.
+# RFC 9110 10.1.1: a client sends Expect: 100-continue, and sends the body only after a 100 response.
 class ExpectTest < Support::TestCase
   include Conform::Table
 
@@ -30,7 +30,7 @@ class ExpectTest < Support::TestCase
     self.class.post(...)
   end
 
-  def test_a_client_is_told_to_go_on_once_and_before_the_body
+  def test_the_server_sends_one_100_response_before_the_body
     server = start_application(:tcp)
     ["100-continue", "100-Continue"].each do |expectation|
       server.connect do |client|
@@ -45,7 +45,7 @@ class ExpectTest < Support::TestCase
     end
   end
 
-  def test_a_client_with_chunks_is_told_to_go_on
+  def test_the_server_sends_a_100_response_before_a_chunked_body
     server = start_application(:unix)
     server.connect do |client|
       client.write(post("Expect: 100-continue", "Transfer-Encoding: chunked"))
@@ -55,7 +55,6 @@ class ExpectTest < Support::TestCase
     end
   end
 
-  # The response to the first request must be sent before the 100 of the second one.
   def test_responses_keep_their_order_in_a_pipeline
     server = start_application(:unix)
     server.connect do |client|
@@ -66,7 +65,7 @@ class ExpectTest < Support::TestCase
     end
   end
 
-  def test_a_client_of_old_http_gets_no_interim_response
+  def test_a_client_of_http_1_0_gets_no_100_response
     server = start_application(:unix)
     server.connect do |client|
       client.write(post("Expect: 100-continue", "Content-Length: 1").sub("HTTP/1.1", "HTTP/1.0"))

@@ -3,8 +3,8 @@
 require "test_helper"
 require_relative "support/table"
 
-# RFC 9112 6: where a body ends. If two servers disagree about this, a request can be smuggled. So every ambiguous
-# request is rejected.
+# RFC 9112 6: where a body ends. If a proxy and this server disagree about the end, an attacker can smuggle a request.
+# So every request with an ambiguous end is rejected.
 class FramingTest < Support::TestCase
   include Conform::Table
 

@@ -3,11 +3,12 @@
 require "test_helper"
 require_relative "support/table"
 
-# Every limit has its response: 414, 431, 413. A request at the limit is accepted, one more byte or field is not.
+# The limits of a request, and their statuses: 414 for the target, 431 for fields, 413 for the body. A request at its
+# limit is accepted. A request with one more byte or field is rejected.
 class LimitsTest < Support::TestCase
   include Conform::Table
 
-  # Returns one field line. size: its bytes, including CRLF.
+  # Returns a field line without its CRLF. size: bytes of the line with its CRLF.
   def self.field_of(size)
     "X: #{'b' * (size - 5)}"
   end
@@ -35,7 +36,7 @@ class LimitsTest < Support::TestCase
                "the longest number" => post("Content-Length: 18446744073709551615"),
                "a longer body in chunks" => chunked("5\r\n01234\r\n6\r\n56789a\r\n0\r\n\r\n"),
                "a longer body that was asked for first" => post("Content-Length: 11", "Expect: 100-continue")
-  # The server may look first at the bytes behind the size.
+  # If the server checks the bytes after the chunk size before it checks the limit, it sends 400.
   refuses [400, 413], "a longer chunk, not sent" => chunked("b\r\n")
 end
 

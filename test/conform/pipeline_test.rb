@@ -4,7 +4,8 @@ require "digest"
 require "test_helper"
 require_relative "support/table"
 
-# Requests that do not wait for responses (RFC 9112 9.3.2), and requests that arrive in any pieces.
+# Pipelining (RFC 9112 9.3.2): a client sends requests before it has read the earlier responses. Also tests requests
+# that arrive in pieces of any size.
 class PipelineTest < Support::TestCase
   include Conform::Table
 
@@ -58,7 +59,7 @@ class PipelineTest < Support::TestCase
     end
   end
 
-  def test_requests_may_be_cut_at_each_place
+  def test_requests_may_be_split_at_any_byte
     server = start_application(:unix)
     bytes = request("/a", "one") << chunks("/b", "two")
     (1...bytes.bytesize).each do |place|
@@ -77,7 +78,7 @@ class PipelineTest < Support::TestCase
     end
   end
 
-  # Bytes that follow a request that ends the connection are no request.
+  # The server ignores the bytes after a request with Connection: close, and after an HTTP/1.0 request.
   def test_no_request_is_served_after_close
     server = start_application(:unix)
     ["GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET /last HTTP/1.0\r\n\r\n"].each do |last|

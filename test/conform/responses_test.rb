@@ -45,8 +45,9 @@ class ResponsesTest < Support::TestCase
     end
   end
 
-  # Tries one more request. A connection may also close after a body that was cut: the head of the response was already
-  # sent, and does not say so.
+  # Tries one more request, unless the response announces the close. If a body is longer than its Content-Length, the
+  # server cuts the body and closes the connection. The head does not announce this close, because the head is sent
+  # before the body.
   def ending(client, response)
     return client.wait_for_end == :eof ? :closed : :broken if !response.keep_alive? || response.framing == :close
 
@@ -55,7 +56,7 @@ class ResponsesTest < Support::TestCase
     :closed
   end
 
-  # Returns the facts about an exchange that a test compares.
+  # Returns the status, the framing, the body, and the state of the connection.
   def summary(path, **options)
     response, connection = exchange(path, **options)
     [response.status, response.framing, response.body, connection]
@@ -76,20 +77,20 @@ class ResponsesTest < Support::TestCase
     assert_equal [200, :length, "one", :closed], summary("/close")
   end
 
-  def test_each_body_has_its_framing_in_old_http
+  def test_each_body_has_its_framing_in_http_1_0
     start
     assert_equal [200, :length, "onetwo", :closed], summary("/array", version: "1.0")
     assert_equal [200, :close, "onetwo", :closed], summary("/each", version: "1.0")
     assert_equal [200, :close, "one", :closed], summary("/coded", version: "1.0")
   end
 
-  def test_a_body_ends_with_the_connection_without_chunks
+  def test_the_server_closes_the_connection_after_a_body_if_chunks_are_off
     start("--no-chunked-transfer")
     assert_equal [200, :close, "onetwo", :closed], summary("/each")
     assert_equal [200, :length, "onetwo", :kept], summary("/array")
   end
 
-  def test_responses_to_head_and_with_204_and_304_have_no_body
+  def test_responses_to_head_and_responses_with_204_or_304_have_no_body
     start
     assert_equal [204, :none, "", :kept], summary("/204")
     assert_equal [304, :none, "", :kept], summary("/304")
@@ -101,14 +102,14 @@ class ResponsesTest < Support::TestCase
     assert_nil exchange("/204").first["Content-Length"]
   end
 
-  def test_a_body_shorter_than_announced_aborts
+  def test_a_body_shorter_than_its_content_length_aborts_the_connection
     start
     error = assert_raises(Support::Client::Closed) { summary("/short") }
     assert_equal "onetwo", error.partial
     assert_equal "onetwo", @server.get("/array").body
   end
 
-  def test_a_body_longer_than_announced_is_cut
+  def test_a_body_longer_than_its_content_length_is_cut
     start
     assert_equal [200, :length, "onet", :closed], summary("/long")
   end
@@ -145,7 +146,7 @@ class ResponsesTest < Support::TestCase
     assert_equal [Array.new(50_000) { |number| "#{number}\n" }.join, :kept], [response.body, connection]
   end
 
-  def test_a_body_is_closed_whatever_happens_to_it
+  def test_each_body_is_closed_once
     start
     paths = %w[/each /nothing /204 /304 /length /long /coded]
     paths.each { |path| exchange(path) }
@@ -154,7 +155,7 @@ class ResponsesTest < Support::TestCase
     assert_equal paths.size + 1, @server.output.text.scan("closed\n").size
   end
 
-  def test_each_part_is_sent_at_once
+  def test_each_part_is_sent_before_the_next_part_exists
     server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
       parts = Object.new
       def parts.each

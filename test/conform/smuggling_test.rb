@@ -3,8 +3,8 @@
 require "test_helper"
 require_relative "support/table"
 
-# Pairs of requests that an attacker builds for a proxy and a server that disagree. No byte behind a rejected request
-# may ever be taken for a request. An accepted request ends where this server says.
+# Request smuggling: an attacker sends bytes that a proxy and a server split into different requests. The server must
+# never execute the bytes after a rejected request, or the body of an accepted request.
 class SmugglingTest < Support::TestCase
   include Conform::Table
 
@@ -49,8 +49,8 @@ class SmugglingTest < Support::TestCase
     assert_equal "POST /", server.get("/calls").body
   end
 
-  # A good request, then a rejected one. Each gets one response, then nothing follows.
-  def test_the_second_of_two_requests_is_rejected_alone
+  # The client sends three requests in one write. The server rejects the second request, and the third gets no response.
+  def test_a_rejected_request_after_an_accepted_request_ends_the_connection
     server = start_application(:unix)
     server.connect do |client|
       client.write("#{HIDDEN}GET / HTTP/1.1\r\n\r\n#{HIDDEN}")
@@ -60,8 +60,8 @@ class SmugglingTest < Support::TestCase
     assert_equal "GET /hidden", server.get("/calls").body
   end
 
-  # The rest of a rejected request comes after the response was sent.
-  def test_bytes_long_after_a_rejection_are_no_request
+  # The client sends more bytes after it has read the 400.
+  def test_bytes_after_a_rejection_are_no_request
     server = start_application(:tcp)
     server.connect do |client|
       client.write("GET / HTTP/1.1\r\n\r\n")

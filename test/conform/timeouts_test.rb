@@ -2,18 +2,19 @@
 
 require "test_helper"
 
-# Clients that are slow, or send nothing. All timeouts are short here. A test permits a timeout to come much later, and
-# checks that it does not come early only where this matters.
+# Clients that are slow, and clients that send nothing. The timeouts are short. A timeout may come late. Some tests also
+# check that a timeout does not come early.
 class TimeoutsTest < Support::TestCase
   APPLICATION = "run ->(env) { [200, {}, [env['rack.input'].read]] }"
-  # Seconds between two bytes of a drip: much less than each timeout that a byte might wrongly extend.
+  # Seconds between two bytes of #drip. This is much less than the header timeout. So the test fails if each byte
+  # extends the timeout.
   DRIP = 0.05
 
   def start(*arguments)
     @server = start_bontebok(listen: :tcp, args: ["-w", "1", *arguments], rackup: APPLICATION)
   end
 
-  # Sends a byte at a time until a response comes, and returns it.
+  # Sends the bytes one by one until a response comes. Returns the response.
   def drip(client, bytes)
     bytes.each_char do |byte|
       client.write(byte)
@@ -27,7 +28,7 @@ class TimeoutsTest < Support::TestCase
     assert_equal "", client.read_to_end
   end
 
-  def test_a_head_that_drips_is_not_given_more_time
+  def test_the_bytes_of_a_slow_head_do_not_extend_the_header_timeout
     start("--header-timeout", "0.5")
     @server.connect do |client|
       took = Support::Deadline.seconds do
@@ -48,7 +49,7 @@ class TimeoutsTest < Support::TestCase
     end
   end
 
-  # The head of a second request has its own timeout, which begins with its own first byte.
+  # The header timeout of a second request begins with the first byte of the second request.
   def test_a_head_that_stops_on_a_kept_connection_times_out
     start("--header-timeout", "0.2")
     @server.connect do |client|
@@ -69,7 +70,7 @@ class TimeoutsTest < Support::TestCase
     end
   end
 
-  def test_a_kept_connection_is_kept_for_its_time
+  def test_an_idle_connection_stays_open_until_the_keepalive_timeout
     start("--keepalive-timeout", "30", "--header-timeout", "0.2")
     @server.connect do |client|
       2.times do
@@ -90,8 +91,7 @@ class TimeoutsTest < Support::TestCase
     end
   end
 
-  # At the limit, the connection that has been idle longest is closed. A new connection is never rejected.
-  def test_a_new_connection_above_the_limit_replaces_the_longest_idle_one
+  def test_a_new_connection_above_max_connections_replaces_the_longest_idle_connection
     start("--max-connections", "5")
     idle = Array.new(5) do
       Support::Client.open(@server.address).tap(&:get)

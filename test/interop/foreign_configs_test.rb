@@ -5,9 +5,9 @@ require_relative "support/rails_app"
 require_relative "support/test_case"
 require_relative "support/unicorn_examples"
 
-# Unchanged configuration files of users of other servers.
+# Starts Bontebok with configuration files that were written for puma and unicorn.
 class ForeignConfigsTest < Interop::TestCase
-  # The file that `rails new` writes.
+  # `rails new` writes config/puma.rb.
   def test_the_puma_file_of_rails_works
     pidfile = File.join(temp_dir, "server.pid")
     server = start_bontebok(directory: Interop::RailsApp.prepare, listen: nil,
@@ -19,8 +19,8 @@ class ForeignConfigsTest < Interop::TestCase
     assert_equal [server.pid, 200], [File.read(pidfile).to_i, up(server.address).status]
   end
 
-  # The only change in these files is their /path/to. The address on the command line overrides the addresses in the
-  # files, because the ports of the files may be in use here.
+  # The test changes only "/path/to" in the files. The command line has an address, because the ports in the files may
+  # be in use.
   def test_the_examples_of_unicorn_work
     assert_operator Interop::UnicornExamples.all.size, :>=, 2
     Interop::UnicornExamples.all.each do |path|

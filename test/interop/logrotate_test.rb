@@ -3,7 +3,7 @@
 require "json"
 require "test_helper"
 
-# The example of docs/LOGS.md, with logrotate itself. No line is lost, and afterwards no line goes to the former files.
+# Runs logrotate with the example of docs/LOGS.md. No line is lost. After the rotation, no line goes to the old files.
 class LogrotateTest < Support::TestCase
   EXAMPLE = /^```\n([^`]+\*\.log \{[^`]+)^```/
   NAMES = %w[server access].freeze
@@ -14,13 +14,13 @@ class LogrotateTest < Support::TestCase
     Dir.mkdir(@logs, 0o755)
   end
 
-  def test_the_files_are_rotated_while_requests_are_served
+  def test_lines_after_the_rotation_go_to_the_new_files
     server = start
     server.get("/before")
     eventually { NAMES.all? { |name| text(name).include?("/before") } }
     rotate
     eventually { text("server").match?(/opened again/) }
-    # The workers hear of the rotation later: the former workers must be gone.
+    # A worker writes to the old files until a new worker replaces it.
     eventually { text("server").scan(/ has left: exit status 0$/).size == WORKERS }
     server.get("/after")
     eventually { NAMES.all? { |name| text(name).include?("/after") } }
@@ -52,8 +52,7 @@ class LogrotateTest < Support::TestCase
     File.join(@logs, "#{name}.log#{suffix}")
   end
 
-  # Returns an empty text while the file does not exist: before the server has started, or before it knows of the
-  # rotation.
+  # Returns "" if the file does not exist: the server creates it at its start, and again after the rotation.
   def text(...)
     File.read(path(...))
   rescue Errno::ENOENT

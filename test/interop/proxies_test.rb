@@ -4,7 +4,7 @@ require "digest"
 require "test_helper"
 require_relative "support/test_case"
 
-# Proxies other than nginx. The tests of the frameworks use nginx.
+# HAProxy and H2O in front of the server. The tests of Rails and Sinatra use nginx.
 class ProxiesTest < Interop::TestCase
   ECHO = File.read(File.expand_path("apps/echo.ru", __dir__))
 
@@ -17,7 +17,7 @@ class ProxiesTest < Interop::TestCase
     "#{method} #{path} #{query} #{body.bytesize} #{Digest::SHA256.hexdigest(body)}\n"
   end
 
-  def test_requests_in_turn_on_one_connection_are_answered
+  def test_each_of_six_requests_on_one_connection_gets_its_response
     at_each_entrance do |browser|
       3.times do |number|
         assert_equal line("GET", "/a/#{number}?b=c"), browser.get("/a/#{number}?b=c").body
@@ -48,8 +48,9 @@ class ProxiesTest < Interop::TestCase
     end
   end
 
-  # The proxies keep connections to the server. Many clients, each with a connection of its own, must all be answered.
-  def test_many_clients_at_a_time_are_answered
+  # The proxies keep their connections to the server open. Each of 20 clients, with its own connection, must get a
+  # response.
+  def test_twenty_clients_at_once_get_their_responses
     at_each_entrance do |_browser, name|
       clients = Array.new(20) { Interop::Browser.new(@entrances.fetch(name)) }
       answers = clients.map.with_index { |client, number| Thread.new { client.get("/#{number}").body } }.map(&:value)

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "support/rackup_cases"
 
-# The command of the gem rackup, with Rack 3.
+# Runs the command of the gem rackup, with Rack 3.
 class RackupTest < Support::TestCase
   include Interop::RackupCases
 
@@ -16,7 +16,7 @@ class RackupTest < Support::TestCase
   end
 end
 
-# The same command, as a part of Rack 2.2.
+# Runs the command rackup of Rack 2.2.
 class Rack2RackupTest < Support::TestCase
   include Interop::RackupCases
 

@@ -6,7 +6,7 @@ require "test_helper"
 require_relative "support/ends"
 require_relative "support/rails_app"
 
-# `rails server -u bontebok`, in a copy of the generated application: each test has its own pid file and code.
+# Runs `rails server -u bontebok`. Each test has its own copy of the generated application, with its own pid file.
 class RailsServerTest < Support::TestCase
   include Interop::Ends
 
@@ -23,7 +23,7 @@ class RailsServerTest < Support::TestCase
     write_controller('render plain: "#{Process.pid} #{Rails.env}"') # rubocop:disable Lint/InterpolationCheck
   end
 
-  def test_development_is_one_process
+  def test_development_runs_one_process
     server = rails_server
     assert_equal "#{server.pid} development", get(server).body
     assert_match(/^=> Booting Bontebok$/, server.output.text)
@@ -50,7 +50,7 @@ class RailsServerTest < Support::TestCase
     assert_ended server
   end
 
-  # A key of a terminal sends its signal to every process of the group.
+  # If Ctrl-C is typed, the terminal sends INT to every process of the group.
   def test_int_ends_the_server_without_a_backtrace
     %w[development production].each do |environment|
       server = rails_server("-e", environment)
@@ -80,7 +80,7 @@ class RailsServerTest < Support::TestCase
     taken.close
   end
 
-  # The test does not see the daemon's log, but knows its port and its pid file.
+  # The test cannot read the daemon's log. It finds the daemon by its port and its pid file.
   def test_the_server_runs_as_a_daemon
     port = held_port
     started = rails_server("-d", "-p", port, ready: false)

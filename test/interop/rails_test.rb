@@ -12,7 +12,8 @@ class RailsProductionTest < Interop::TestCase
   end
 end
 
-# The same in development: constants are loaded on demand, code is watched for changes, and error pages have backtraces.
+# A Rails application in development: constants are loaded on demand, code is watched for changes, and error pages have
+# backtraces.
 class RailsDevelopmentTest < Interop::TestCase
   include Interop::RailsCases
 

@@ -4,7 +4,7 @@ require "digest"
 require "test_helper"
 require_relative "support/test_case"
 
-# A Sinatra application with Rack::Lint in front: over TCP, over a unix socket, and through nginx.
+# Sends requests to a Sinatra application behind Rack::Lint, over TCP, over a unix socket, and through nginx.
 class SinatraTest < Interop::TestCase
   APPLICATION = File.expand_path("apps/sinatra_app", __dir__)
 
@@ -30,7 +30,7 @@ class SinatraTest < Interop::TestCase
     end
   end
 
-  # The larger upload goes through the spool.
+  # The server writes the larger upload to a spool file.
   def test_an_upload_is_read
     { "small" => 1024, "large" => 3 * 1024 * 1024 }.each do |name, size|
       bytes = Random.new(1).bytes(size)
@@ -105,7 +105,7 @@ class SinatraTest < Interop::TestCase
     @server.wait_for_output(/on purpose/)
   end
 
-  def test_the_application_believes_the_proxy_about_the_scheme
+  def test_the_application_gets_the_scheme_from_the_proxy
     at_each_entrance do |browser, name|
       assert_equal name.start_with?("nginx").to_s, browser.get("/secure").body
     end

@@ -3,9 +3,10 @@
 require "test_helper"
 require_relative "support/handover_case"
 
-# start_server owns the listeners. test/soak tests that no request is lost while one generation follows another.
+# start_server opens the listeners and executes the server. test/soak tests that no request is lost while start_server
+# replaces the server.
 class StartServerTest < Interop::HandoverCase
-  def test_all_addresses_of_start_server_and_no_others_are_served
+  def test_the_server_listens_on_exactly_the_addresses_of_start_server
     path = File.join(temp_dir, "a=1.sock")
     starter = start_server("--port", "127.0.0.1:0", "--port", "[::1]:0", "--path", path)
     starter.wait_for_output(/ ready in \d+ ms$/)
@@ -17,7 +18,7 @@ class StartServerTest < Interop::HandoverCase
     assert_equal 0, starter.stop.exitstatus
   end
 
-  def test_an_address_of_the_servers_own_is_served_beside_them
+  def test_the_server_also_listens_on_its_own_address
     starter = start_server("--port", "127.0.0.1:0", args: ["-w", "0", "-l", "unix:#{temp_dir}/own.sock"])
     starter.wait_for_output(/listening on .*own\.sock$/)
     assert_equal "localhost 80", ask("unix:#{temp_dir}/own.sock")

@@ -3,16 +3,17 @@
 require "test_helper"
 require_relative "support/handover_case"
 
-# systemd's own tool listens like a socket unit, and executes the server when the first client comes.
+# systemd-socket-activate opens listeners like a socket unit of systemd. It executes the server when the first client
+# connects.
 class SystemdTest < Interop::HandoverCase
-  # The variables that the tool must pass on: without -E it passes on few.
+  # Variables that the server needs. systemd-socket-activate passes them on only with -E.
   KEPT = ["RUBYLIB", *%w[GEM_HOME GEM_PATH].select { |name| ENV.key?(name) }].freeze
 
   def setup
     @path = File.join(temp_dir, "app.sock")
   end
 
-  def test_the_sockets_of_systemd_are_served_and_the_first_client_too
+  def test_the_server_adopts_both_sockets_and_serves_the_first_client
     %w[0 1].each do |workers|
       process = activate("-w", workers)
       assert_equal "localhost 80", first_answer
@@ -27,7 +28,7 @@ class SystemdTest < Interop::HandoverCase
     end
   end
 
-  def test_an_address_that_was_given_is_not_opened_again
+  def test_the_server_does_not_open_an_adopted_address_again
     process = activate("-w", "0", "-l", "unix:#{@path}", "-l", "unix:#{temp_dir}/own.sock")
     assert_equal "localhost 80", first_answer
     assert_equal ["unix:#{@path}", "unix:#{temp_dir}/own.sock"], addresses(process).drop(1)
@@ -35,7 +36,7 @@ class SystemdTest < Interop::HandoverCase
     assert_equal ["app.sock", "config.ru"], Dir.children(temp_dir).sort
   end
 
-  def test_a_socket_that_is_no_stream_is_rejected
+  def test_a_datagram_socket_is_rejected
     process = activate("-w", "0", options: ["--datagram"], listen: [@path])
     Socket.open(:UNIX, :DGRAM) { |socket| socket.send("x", 0, Socket.sockaddr_un(@path)) }
     assert_equal 1, process.wait.exitstatus
@@ -52,8 +53,8 @@ class SystemdTest < Interop::HandoverCase
     end
   end
 
-  # The tool does not take port 0. Returns a port that was free a moment ago, on a loopback address that only this
-  # process uses.
+  # Returns a loopback address that only this process uses, with a port that was free a moment ago.
+  # systemd-socket-activate does not accept port 0.
   def free_address
     host = ["127", *[Process.pid].pack("N").bytes.last(3)].join(".")
     TCPServer.open(host, 0) { |server| server.local_address.inspect_sockaddr }

@@ -6,7 +6,7 @@ class ArchitectureTest < Lint::TestCase
   DOCUMENT = Lint::ArchitectureTable::DOCUMENT
   ROWS = File.readlines(File.join(ROOT, DOCUMENT)).grep(Lint::ArchitectureTable::ROW).freeze
 
-  def test_the_documents_table_of_layers_is_the_one_that_is_checked
+  def test_the_table_in_the_document_equals_layer_table
     assert_clean Lint::ArchitectureTable
   end
 
@@ -19,11 +19,11 @@ class ArchitectureTest < Lint::TestCase
                  found(["| bits | `core/src/bits` | `base` | sockets |\n", *ROWS])
   end
 
-  def test_another_order_of_the_layers_is_reported
+  def test_a_different_order_of_the_layers_is_reported
     assert_equal ["#{DOCUMENT} has the layers in another order than LayerTable"], found(ROWS.reverse)
   end
 
-  def test_another_rule_for_a_layer_is_reported
+  def test_a_different_rule_for_a_layer_is_reported
     assert_equal ["#{DOCUMENT} says that http may use base system"],
                  found(ROWS.map { |row| row.sub("| `base` | the same", "| `base system` | the same") }.first(2) +
                        ROWS.drop(2))

@@ -2,14 +2,14 @@
 
 require "test_helper"
 
-# The base of the tests in this directory. A check gets the root of a tree and returns the tree's faults as lines of
-# text. So a test can show it a bad tree as well as this one.
+# The base of the tests in this directory. A check gets the root directory of a source tree and returns the tree's
+# faults as lines of text. A test runs the check on this repository and on made-up trees.
 module Lint
   Dir[File.join(__dir__, "checks", "*.rb")].each { |file| require file }
 
   # A test of one check: the check finds no fault in this tree, and finds the faults of made-up trees.
   class TestCase < Support::TestCase
-    # The faults that the check finds in a tree of the given files.
+    # files: { path => text }. Returns the faults that the check finds in a tree of these files.
     def faults(check, files)
       files.each { |path, text| temp_file(path, text) }
       check.new(temp_dir).faults

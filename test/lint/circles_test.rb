@@ -20,7 +20,7 @@ class CirclesTest < Lint::TestCase
     assert_equal ["a circle of ext/bontebok/rb_a.c ext/bontebok/rb_b.c"], faults(Lint::Circles, {})
   end
 
-  def test_a_call_of_a_layer_above_is_reported
+  def test_a_call_into_a_layer_above_is_reported
     compile "core/src/conn/a.c", "void b(void); void a(void); void a(void) { b(); }\n"
     compile "core/src/lane/b.c", "void b(void); void b(void) {}\n"
     assert_equal ["core/src/conn/a.c calls b of core/src/lane/b.c, of a layer above"], faults(Lint::Circles, {})
@@ -32,7 +32,7 @@ class CirclesTest < Lint::TestCase
     assert_equal ["a circle of lib/bontebok/config/b.rb lib/bontebok/log/a.rb"], found
   end
 
-  def test_calls_of_layers_below_are_allowed
+  def test_calls_into_layers_below_are_allowed
     compile "core/src/lane/a.c", "void b(void); void a(void); void a(void) { b(); }\n"
     compile "core/src/conn/b.c", "void b(void); void b(void) {}\n"
     compile "core/src/lane/c.c", "void a(void); void c(void); void c(void) { a(); }\n"

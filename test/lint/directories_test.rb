@@ -3,11 +3,11 @@
 require_relative "checks"
 
 class DirectoriesTest < Lint::TestCase
-  def test_this_tree_keeps_the_rules
+  def test_this_tree_follows_the_rules
     assert_clean Lint::Directories
   end
 
-  def test_refuses_a_directory_of_25_files
+  def test_a_directory_of_25_files_is_reported
     files = Array.new(25) { |i| ["test/conform/a#{i}.rb", ""] }.to_h
     assert_equal ["test/conform has 25 files, more than 24"], faults(Lint::Directories, files)
   end
@@ -16,7 +16,7 @@ class DirectoriesTest < Lint::TestCase
     assert_empty faults(Lint::Directories, Array.new(25) { |i| ["core/build/a#{i}.c", ""] }.to_h)
   end
 
-  def test_refuses_a_directory_that_says_nothing_of_itself
+  def test_a_directory_without_a_readme_is_reported
     found = faults(Lint::Directories, "core/src/http/a.c" => "", "lib/bontebok/log/a.rb" => "")
     assert_equal ["core/src/http/ has no README.md", "lib/bontebok/log/ has no README.md"], found
   end
@@ -26,7 +26,7 @@ class DirectoriesTest < Lint::TestCase
                                            "lib/bontebok/log/formats/json.rb" => "")
   end
 
-  def test_refuses_tests_of_no_directory
+  def test_a_test_directory_without_a_source_directory_is_reported
     found = faults(Lint::Directories, "test/unit/gone/a_test.rb" => "", "core/test/gone/a_test.c" => "",
                                       "core/test/README.md" => "", "test/unit/support/a_test.rb" => "")
     assert_equal ["core/test/gone tests no directory of core/src",

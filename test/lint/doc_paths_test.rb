@@ -13,7 +13,7 @@ class DocPathsTest < Lint::TestCase
     assert_equal ["docs/A.md:1 names lib/gone.rb", "docs/A.md:2 names core/src/*.x", "docs/A.md:2 names ../C.md"], found
   end
 
-  def test_other_text_is_left_alone
+  def test_text_that_is_no_path_of_this_repository_is_not_reported
     text = "/srv/lib/x.rb https://a.example/docs/x.md core/test/<module>_test.c `bin/run`, lib/{a,b}.rb " \
            "[x](https://a.example/y.md) [z](#below) core/.\n"
     assert_empty faults(Lint::DocPaths, "README.md" => text, "bin/run" => "", "lib/a.rb" => "", "core/test/x" => "")

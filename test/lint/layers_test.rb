@@ -3,7 +3,7 @@
 require_relative "checks"
 
 class LayersTest < Lint::TestCase
-  def test_this_tree_keeps_the_layers
+  def test_this_tree_follows_the_layer_table
     assert_clean Lint::Layers
   end
 
@@ -11,7 +11,7 @@ class LayersTest < Lint::TestCase
     assert_equal Dir.children(File.join(ROOT, "core/src")).sort, Lint::LayerTable::CORE.keys.map(&:to_s).sort
   end
 
-  # The fault => the file that has it, the file's text, and the check's message.
+  # { fault => [file that has the fault, the file's text, part of the check's message] }
   BAD = {
     "bytes use a socket" => ["core/src/base/buf.c", "#include <sys/socket.h>\n", "includes <sys/socket.h>"],
     "bytes use errno" => ["core/src/http/h1_head.c", "#include <errno.h>\n", "includes <errno.h>"],
@@ -43,7 +43,7 @@ class LayersTest < Lint::TestCase
     "lib requires mkmf" => ["lib/bontebok/log/a.rb", "require \"mkmf\"\n", "requires mkmf"]
   }.freeze
 
-  # Files that the bad files include or require, so that only the layer is wrong.
+  # Files that the bad files include or require. These files exist, so only the layer is wrong.
   GOOD = %w[core/src/system/sock.h core/src/http/h1_head.h core/src/system/poller.h core/src/lane/lane.h
             core/src/io_thread/io_thread.h lib/bontebok/workers/worker.rb test/x.rb]
          .to_h { |path| [path, "\n"] }.freeze
@@ -57,7 +57,7 @@ class LayersTest < Lint::TestCase
     end
   end
 
-  def test_what_the_layers_allow_is_not_reported
+  def test_allowed_includes_and_requires_are_not_reported
     assert_empty faults(Lint::Layers, GOOD.merge(ALLOWED))
   end
 

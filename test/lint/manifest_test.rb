@@ -7,7 +7,7 @@ class ManifestTest < Lint::TestCase
     assert_clean Lint::Manifest
   end
 
-  def test_files_that_are_missing_built_or_gone_are_reported
+  def test_missing_built_and_deleted_files_are_reported
     temp_file("core/src/a.c")
     temp_file("lib/b.so")
     found = Lint::Manifest.new(temp_dir, files: ["lib/b.so", "lib/c.rb"]).faults
@@ -15,7 +15,7 @@ class ManifestTest < Lint::TestCase
                   "lib/c.rb is packed and not there"], found
   end
 
-  # The proof of the list: the packed gem is installed in another directory, builds there, and starts.
+  # Installs the packed gem in another directory, builds the gem there and starts its command.
   def test_the_packed_gem_builds_and_starts
     package = File.join(temp_dir, "bontebok.gem")
     run!("gem", "build", "--silent", "--output", package, "bontebok.gemspec", chdir: ROOT)
@@ -30,7 +30,7 @@ class ManifestTest < Lint::TestCase
 
   private
 
-  # Without Bundler's environment variables: this test is about the gem alone.
+  # Runs the command without Bundler's environment variables, so that it uses only the packed gem.
   def run!(*command, env: {}, **options)
     bare = { "RUBYOPT" => nil, "BUNDLE_GEMFILE" => nil, "RUBYLIB" => nil, "GEM_HOME" => nil }
     child = Support::ChildProcess.run(*command, env: bare.merge(env), limit: 120, **options)

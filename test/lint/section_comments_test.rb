@@ -24,7 +24,7 @@ class SectionCommentsTest < Lint::TestCase
     end
   end
 
-  def test_sections_drawings_and_other_comments_are_left_alone
+  def test_sections_drawings_and_other_comments_are_not_reported
     text = "/* ---- uri-host [ \":\" port ] ---- */\n/** a - b */\n/* a\n * ------> b\n */\nint a; /* b ---- c */\n"
     assert_empty faults(Lint::SectionComments, "core/include/a.h" => text, "load/build/b.c" => BAD.fetch("a box"))
   end

@@ -3,7 +3,7 @@
 require_relative "checks"
 
 class SizesTest < Lint::TestCase
-  def test_this_tree_keeps_the_sizes
+  def test_this_tree_follows_the_size_limits
     assert_clean Lint::Sizes
   end
 

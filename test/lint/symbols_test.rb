@@ -3,11 +3,11 @@
 require_relative "checks"
 
 class SymbolsTest < Lint::TestCase
-  def test_the_core_calls_no_ruby_and_its_byte_layers_call_no_kernel
+  def test_the_core_uses_no_ruby_and_its_byte_layers_use_no_system_calls
     assert_clean Lint::Symbols
   end
 
-  def test_a_call_of_a_host_language_is_reported
+  def test_a_call_into_a_host_language_is_reported
     assert_fault "lane/lane.c uses rb_raise, of a host language", "lane/lane.c",
                  "void rb_raise(int); void bb_lane_next(void) { rb_raise(1); }\n"
   end
@@ -43,7 +43,7 @@ class SymbolsTest < Lint::TestCase
     assert_includes compiled(source, text, flags: flags), fault
   end
 
-  # The faults of a core that is one file.
+  # Compiles a core of one file. Returns the faults of this core.
   def compiled(source, text, flags: [])
     objects = File.dirname(temp_file("tmp/build/bontebok/log"))
     path = temp_file("core/src/#{source}", text)

@@ -24,12 +24,12 @@ class WarningsTest < Lint::TestCase
                                         "core/include/bontebok.h" => "", "core/src/h1.h" => "")
   end
 
-  # The compilers of `make warnings` in their order, and a condition that is true for that compiler only.
+  # { compiler => preprocessor condition that is true only for this compiler }, in the order of `make warnings`.
   COMPILERS = { "gcc" => "defined __GLIBC__ && !defined __clang__", "clang" => "defined __clang__",
                 "musl-gcc" => "!defined __GLIBC__" }.freeze
 
   %w[core load].product(COMPILERS.keys) do |part, compiler|
-    define_method("test_make_warnings_in_#{part}_asks_#{compiler.tr("-", "_")}") do
+    define_method("test_make_warnings_in_#{part}_runs_#{compiler.tr("-", "_")}") do
       text = "#include <limits.h>\nint used;\n#if #{COMPILERS[compiler]}\nstatic int unused;\n#endif\n"
       output, status = Open3.capture2e("make", "-s", "-C", part, "warnings", "SOURCES=#{temp_file("a.c", text)}",
                                        chdir: ROOT)

@@ -6,11 +6,11 @@ require "bontebok/cli/bench_command"
 require "fileutils"
 require "rbconfig"
 
-# How the program is built, and how `bontebok bench` finds it.
+# Tests how bontebok-bench is built, and how `bontebok bench` finds this program.
 class BuildTest < LoadTest
-  # Makes the calls of RubyGems, from a directory outside of the sources. The sources are a copy: the path of this
-  # checkout may have a space, which make cannot handle.
-  def test_the_extension_installs_where_it_is_told_to
+  # Runs the commands that RubyGems runs, in a directory outside of the sources. The sources are copied, because make
+  # cannot handle a space in the path of this checkout.
+  def test_the_extension_installs_into_sitearchdir
     %w[ext/bontebok_bench load/src].each { |directory| copy(directory, File.join(temp_dir, "gem")) }
     run_in_build_directory(RbConfig.ruby, "../gem/ext/bontebok_bench/extconf.rb")
     run_in_build_directory("make", "clean")
@@ -55,7 +55,7 @@ class BuildTest < LoadTest
     assert_predicate process.status, :success?, process.output.text
   end
 
-  # Runs a copy of the command alone, without Bundler's load path, so that it does not find the program of this
+  # Runs a copy of the command alone, without Bundler's load path, so that the copy does not find the program of this
   # checkout.
   def run_command(load_path, *arguments)
     command = temp_file("lib/cli/command.rb", File.read(File.join(ROOT, "lib/bontebok/cli/bench_command.rb")))

@@ -2,9 +2,9 @@
 
 require_relative "support"
 
-# The connections that the tool opens, and the requests that it sends over them.
+# Tests the connections that bontebok-bench opens, and the requests that it sends.
 class ConnectionsTest < LoadTest
-  def test_exactly_as_many_requests_as_asked_for_are_sent
+  def test_the_tool_sends_exactly_n_requests
     %i[tcp unix].each do |kind|
       [[], ["--close"], ["-t", 3], ["--rate", 2000, "-t", 2]].each do |options|
         server = serve(kind, &:answer_all)
@@ -15,7 +15,7 @@ class ConnectionsTest < LoadTest
     end
   end
 
-  # The server answers no client before all seven are there, whichever thread comes first.
+  # The server sends no response until the seventh connection has sent its request.
   def test_connections_are_spread_over_the_threads
     all_there = Queue.new
     server = serve do |connection|
@@ -26,14 +26,14 @@ class ConnectionsTest < LoadTest
     assert_equal 7, measure("-n", 7, "-c", 7, "-t", 3, server.url)["ok"]
   end
 
-  def test_close_opens_a_connection_for_each_request_and_says_so
+  def test_close_opens_a_connection_for_each_request_and_sends_connection_close
     server = serve { |connection| connection.read_request && connection.answer && connection.socket.read }
     assert_equal 10, measure("-n", 10, "-c", 2, "--close", server.url)["ok"]
     assert_equal 10, server.connection_count
     assert(server.requests.all? { |request| request.include?("\r\nConnection: close\r\n") })
   end
 
-  def test_close_to_loopback_comes_from_many_addresses
+  def test_close_to_loopback_uses_a_new_source_address_for_each_connection
     server = serve(:tcp) { |connection| connection.read_request && connection.answer }
     measure("-n", 10, "-c", 1, "--close", server.url)
     assert_equal (2..11).map { |last| "127.0.0.#{last}" }, server.sources
@@ -42,7 +42,7 @@ class ConnectionsTest < LoadTest
     assert_equal ["127.0.0.1"], kept.sources
   end
 
-  def test_a_server_that_says_close_is_no_error
+  def test_a_response_that_announces_a_close_is_no_error
     ["HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
      "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n"].each do |answer|
       server = serve { |connection| connection.read_request && connection.answer(answer) && connection.socket.read }
@@ -51,9 +51,9 @@ class ConnectionsTest < LoadTest
     end
   end
 
-  # The connection ends without an announcement, as at the end of a keep-alive timeout. The tool is stopped meanwhile,
-  # so that no request of the tool can come before the close.
-  def test_a_kept_connection_that_ends_between_requests_is_no_error
+  # The server closes the connection without "Connection: close", as after a keep-alive timeout. The tool is frozen
+  # during the last response and the close, so it cannot send a request between them.
+  def test_a_close_between_two_requests_is_no_error
     %i[tcp unix].each do |kind|
       started = Queue.new
       server = serve(kind) do |connection|
@@ -68,7 +68,7 @@ class ConnectionsTest < LoadTest
     end
   end
 
-  # The request is lost, and counted as lost: a server that loses every second request must not look good.
+  # The tool counts the request as an error. Otherwise a server that loses every second request would look good.
   def test_a_request_that_the_server_has_read_is_not_sent_again
     { tcp: %w[GET POST], unix: %w[GET POST] }.each do |kind, methods|
       methods.each do |method|
@@ -98,23 +98,24 @@ class ConnectionsTest < LoadTest
     assert_equal 2, server.requests.size
   end
 
-  def test_an_idle_connection_that_ends_is_opened_again
+  def test_the_tool_replaces_an_idle_connection_that_the_server_has_closed
     server = serve { |connection| connection.read_request && connection.answer }
-    process = bench("-n", 3, "-c", 1, "--rate", 2, server.url) # the end has come when the next request is due
+    process = bench("-n", 3, "-c", 1, "--rate", 2, server.url) # the server closes before the next request is due
     assert_match(/ok +3 /, process.output.text)
     refute_match(/sent again/, process.output.text)
     assert_equal 3, server.connection_count
   end
 
-  # connect() returns EAGAIN then, and no event says when there is room.
-  def test_a_full_accept_queue_is_waited_for
+  # connect() to a unix socket fails with EAGAIN if the accept queue is full. No event reports when the queue has room
+  # again.
+  def test_the_tool_waits_for_a_full_accept_queue
     server = serve(:unix, backlog: 0, &:answer_all)
     assert_equal 200, measure("-n", 200, "-c", 50, "--close", server.url)["ok"]
     assert_equal 200, server.connection_count
   end
 
-  # Another process has filled the queue: no event of the tool's own says when to try again.
-  def test_a_queue_filled_by_others_is_waited_for
+  # Another process has filled the accept queue. The tool must try again although none of its connections has an event.
+  def test_the_tool_waits_for_an_accept_queue_that_another_process_fills
     path = File.join(temp_dir, "full")
     listener = UNIXServer.new(path).tap { |server| server.listen(0) }
     other = UNIXSocket.new(path)
@@ -135,7 +136,7 @@ class ConnectionsTest < LoadTest
     assert_equal ["PUT /a%20b?c HTTP/1.1\r\nA: 1\r\nHost: other\r\nContent-Length: 7\r\n\r\na=1&b=2"], server.requests
   end
 
-  def test_a_body_that_is_larger_than_the_socket_takes_is_sent
+  def test_a_body_larger_than_the_socket_buffer_is_sent
     body = temp_file("body", "x" * 3_000_000)
     %i[tcp unix].each do |kind|
       server = serve(kind, &:answer_all)
@@ -144,7 +145,7 @@ class ConnectionsTest < LoadTest
     end
   end
 
-  def test_sending_goes_on_after_an_interim_response
+  def test_the_tool_sends_the_body_after_an_interim_response
     body = temp_file("body", "x" * 3_000_000)
     server = serve do |connection|
       connection.answer("HTTP/1.1 100 Continue\r\n\r\n")
@@ -153,7 +154,7 @@ class ConnectionsTest < LoadTest
     assert_equal 2, measure("-n", 2, "-c", 2, "--body", body, "-H", "Expect: 100-continue", server.url)["ok"]
   end
 
-  # The connection cannot be used again: the rest of the body would be read as a request.
+  # The tool must open a new connection: on the old connection, the server would read the rest of the body as a request.
   def test_a_response_may_come_before_the_body_was_sent
     body = temp_file("body", "x" * 3_000_000)
     server = serve do |connection|
@@ -167,7 +168,7 @@ class ConnectionsTest < LoadTest
 
   private
 
-  # Takes the process from the queue, and stops all its threads while the block runs.
+  # Pops the process from the queue, and freezes it with SIGSTOP while the block runs.
   def while_stopped(started)
     process = started.pop
     process.signal("STOP")

@@ -2,7 +2,7 @@
 
 require_relative "support"
 
-# The fate of a request, counted once and under the right name.
+# Tests that the tool counts each request once: as ok, refused, reset, short, timeout, status or local.
 class FatesTest < LoadTest
   def test_complete_responses_are_ok
     answers = [
@@ -91,7 +91,7 @@ class FatesTest < LoadTest
   def test_a_request_without_a_response_counts_as_timeout
     server = serve { |connection| connection.read_request && connection.socket.read }
     assert_errors({ timeout: 4 }, measure("-n", 4, "-c", 2, "--timeout", 0.05, server.url))
-    eventually { server.connection_count >= 4 } # the tool has not waited for the server
+    eventually { server.connection_count >= 4 } # the server may accept after the tool has ended
     assert_equal 4, server.connection_count
   end
 

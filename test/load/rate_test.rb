@@ -2,14 +2,14 @@
 
 require_relative "support"
 
-# The open loop: requests are due whether or not the server keeps up, and their latency counts from the time at which
-# they are due.
+# Tests of --rate (an open loop). The tool plans a due time for each request. A slow server does not change the plan.
+# The latency of a request counts from its due time.
 class RateTest < LoadTest
   STALL = 0.3
 
-  # 100 requests a second for one second, and a stall that holds up 30 of them. Nearly a third of the requests are late,
-  # although all but one are answered at once when the tool sends them at last.
-  def test_a_stall_shows_in_all_requests_that_were_due_meanwhile
+  # 100 requests are due in one second, and the server stalls for 0.3 s, so 30 requests are late. The server holds one
+  # of these requests. The other late requests wait in the tool.
+  def test_a_stall_delays_all_requests_that_are_due_during_the_stall
     result = measure("-n", 100, "-c", 1, "--rate", 100, stalling_server.url)
     assert_equal 100, result["ok"]
     assert_operator result["latency_us"]["max"], :>, STALL * 1e6 * 0.95
@@ -18,22 +18,23 @@ class RateTest < LoadTest
     assert_operator result["latency_us"]["p50"], :<, STALL * 1e6 * 0.5
   end
 
-  # The same in a closed loop: one request of a hundred is late, and the wait of the others does not show.
+  # Without --rate (a closed loop), the tool sends no request during the stall, so only one request of a hundred is
+  # late.
   def test_a_closed_loop_hides_a_stall
     result = measure("-n", 100, "-c", 1, stalling_server.url)
     assert_operator result["latency_us"]["max"], :>, STALL * 1e6 * 0.95
     assert_operator result["latency_us"]["p90"], :<, STALL * 1e6 * 0.3
   end
 
-  def test_requests_come_at_the_rate
+  def test_requests_are_sent_at_the_rate
     assert_kept_to_the_rate("--rate", 200)
   end
 
-  def test_requests_come_at_random_at_the_rate
+  def test_poisson_requests_are_sent_at_the_rate
     assert_kept_to_the_rate("--rate", 200, "--poisson", "--seed", 3)
   end
 
-  def test_a_share_goes_to_another_path
+  def test_also_sends_a_share_of_the_requests_to_another_path
     server = serve(&:answer_all)
     options = ["-n", 200, "--also", "0.25:/other", "--seed", 2, "-c", 4, "-t", 2, server.url]
     assert_equal 200, measure(*options)["ok"]
@@ -57,7 +58,7 @@ class RateTest < LoadTest
     assert_equal [[0.0, "/a"], [2000.0, "/a"], [4000.0, "/a"]], plan("-d", 0.006, "--rate", 500, "http://h/a#b")
   end
 
-  def test_a_duration_has_as_many_requests_as_are_due_in_it
+  def test_the_tool_sends_all_requests_that_are_due_within_the_duration
     server = serve(&:answer_all)
     assert_equal 50, measure("-d", 0.5, "-c", 4, "-t", 2, "--rate", 100, server.url)["ok"]
     assert_equal 50, server.requests.size
@@ -71,28 +72,27 @@ class RateTest < LoadTest
     assert_operator result["ok"] / result["requests_per_second"], :<, 5
   end
 
-  # No connection is free for a request that is due. It times out as it would if each request had a connection of its
-  # own.
-  def test_a_request_that_finds_no_connection_times_out
+  # All connections are busy when a request is due. The request times out as if it had its own connection.
+  def test_a_request_that_finds_no_free_connection_times_out
     server = serve { |connection| connection.read_request && connection.socket.read }
     assert_errors({ timeout: 20 }, measure("-n", 20, "-c", 1, "--rate", 1000, "--timeout", 0.1, server.url))
     assert_operator server.requests.size, :<, 20
   end
 
-  # A server that dies early must not look faster than a server that serves to the end.
-  def test_a_duration_counts_whole_for_a_server_that_dies_in_it
+  # A server that hangs early must not look faster than a server that responds until the end.
+  def test_the_rate_counts_the_whole_duration_if_the_server_hangs
     result = measure("-d", 1, "-c", 1, "--timeout", 1, mortal_server.url)
     assert_equal 10, result["ok"]
     assert_operator result["requests_per_second"], :<=, 10
   end
 
-  def test_the_time_until_the_last_request_begins_counts
+  def test_the_rate_counts_the_time_until_the_last_request_is_sent
     result = measure("-n", 12, "-c", 1, "--timeout", 1, mortal_server.url)
     assert_errors({ timeout: 2 }, result)
     assert_operator result["requests_per_second"], :<=, 10
   end
 
-  def test_the_timeout_of_the_last_request_does_not_count
+  def test_the_rate_does_not_count_the_timeout_of_the_last_request
     result = measure("-n", 11, "-c", 1, "--timeout", 1, mortal_server.url)
     assert_errors({ timeout: 1 }, result)
     assert_operator result["requests_per_second"], :>, 10
@@ -110,8 +110,8 @@ class RateTest < LoadTest
     end
   end
 
-  # Asserts that the requests take about a second, and are not sent before they are due. On a machine that stalls, the
-  # last request may be late.
+  # Asserts that the requests take about a second, and that no request is sent before its due time. On a busy machine,
+  # the last request may be late.
   def assert_kept_to_the_rate(*options)
     options = ["-n", 200, "-c", 10, *options, serve(&:answer_all).url]
     last_due = plan(*options).last.first / 1e6
@@ -121,7 +121,7 @@ class RateTest < LoadTest
     assert_includes 0.6..1.01, result["requests_per_second"] * last_due / 200
   end
 
-  # Answers ten requests, and no more.
+  # Responds to ten requests. Then the server hangs.
   def mortal_server
     serve do |connection|
       10.times { connection.read_request && connection.answer } if connection.number.zero?
@@ -129,7 +129,7 @@ class RateTest < LoadTest
     end
   end
 
-  # Answers at once, except one request after a third of them.
+  # Responds at once to all requests except the 33rd request of a connection: its response comes after STALL seconds.
   def stalling_server
     serve do |connection|
       count = 0

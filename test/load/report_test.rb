@@ -4,7 +4,7 @@ require_relative "support"
 
 require "pty"
 
-# The output, the stream that it goes to, and the exit status.
+# Tests the tool's output, on standard output and standard error, and its exit status.
 class ReportTest < LoadTest
   def test_the_json_form_has_all_numbers
     server = serve(&:answer_all)
@@ -61,7 +61,7 @@ class ReportTest < LoadTest
     assert_equal 1, process.status.exitstatus
   end
 
-  def test_a_name_that_does_not_resolve_fails_its_row_alone
+  def test_a_name_that_does_not_resolve_fails_only_its_row
     server = serve(&:answer_all)
     process = bench("--table", "-n", 3, "http://host.invalid/", server.url)
     assert_match(%r{\Ahttp://host.invalid/(?: +-){5}  \S.+\z}, process.output.lines(:stdout)[1])
@@ -69,7 +69,7 @@ class ReportTest < LoadTest
     assert_equal ["", 1], [process.output.text(:stderr), process.status.exitstatus]
   end
 
-  # A pipe can be read only once.
+  # The body comes from a pipe. A pipe can be read only once.
   def test_each_row_sends_the_body
     servers = [serve(&:answer_all), serve(&:answer_all)]
     File.mkfifo(fifo = File.join(temp_dir, "body"))
@@ -84,7 +84,7 @@ class ReportTest < LoadTest
     %w[INT TERM].each do |signal|
       held = Queue.new
       server = serve do |connection|
-        3.times { connection.read_request && connection.answer } # the fourth is left in flight
+        3.times { connection.read_request && connection.answer } # the fourth gets no response
         connection.read_request
         held << true
         connection.socket.read
@@ -99,17 +99,17 @@ class ReportTest < LoadTest
     end
   end
 
-  def test_a_signal_before_anything_is_known_fails
+  def test_a_signal_before_the_first_response_is_a_failure
     process, = interrupt("-n", "2", "-c", "1")
     assert_match(/^  requests +0$/, process.output.text)
     assert_equal 1, process.wait.exitstatus
   end
 
-  # The signal itself ends the process: nothing was sent, so there is nothing to print.
-  def test_a_signal_ends_the_reading_of_the_body
+  # The signal kills the tool. The tool has sent no request, so it has nothing to print.
+  def test_a_signal_kills_the_tool_while_it_reads_the_body
     File.mkfifo(fifo = File.join(temp_dir, "body"))
     process = start_process(LoadTest::PROGRAM, "-n", "1", "--body", fifo, refusing_url)
-    File.open(fifo, "w") do # waits until the other side has opened it
+    File.open(fifo, "w") do # waits until the tool has opened the pipe
       process.signal("TERM")
       assert_equal Signal.list["TERM"], process.wait.termsig
     end
@@ -165,7 +165,7 @@ class ReportTest < LoadTest
 
   private
 
-  # Ends a run whose first request is under way. Returns its process and the server.
+  # Interrupts the tool when the server has read the first request. Returns the tool's process and the server.
   def interrupt(*options, another: false)
     held = Queue.new
     server = serve { |connection| connection.read_request && (held << true) && connection.socket.read }

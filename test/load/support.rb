@@ -5,8 +5,8 @@ require_relative "support/scripted_server"
 
 require "json"
 
-# The base of tests of the load tool, with servers that are written down in the test. The tool is built with sanitizers:
-# a leak or an overrun fails the test that causes it.
+# The base of tests of the load tool, bontebok-bench. Each test scripts its own servers. The tool is built with
+# sanitizers: a leak or an overrun fails the test that causes it.
 class LoadTest < Support::TestCase
   BUILD = "build/program"
   PROGRAM = File.join(ROOT, "load", BUILD, "asan/bontebok-bench")
@@ -31,14 +31,14 @@ class LoadTest < Support::TestCase
     super
   end
 
-  # Starts a ScriptedServer, TCP or unix, that ends with the test.
+  # Starts a ScriptedServer on TCP or on a unix socket. The server is stopped at the end of the test.
   def serve(kind = :unix, **options, &block)
     address = kind == :unix ? [File.join(temp_dir, servers.size.to_s)] : []
     servers << ScriptedServer.public_send(kind, *address, **options, &block)
     servers.last
   end
 
-  # Returns a URL where no server listens: its address was free a moment ago.
+  # Returns a URL where no server listens. Its port was free a moment ago.
   def refusing_url
     listener = TCPServer.new("127.0.0.1", 0)
     "http://127.0.0.1:#{listener.addr[1]}/"
@@ -62,7 +62,7 @@ class LoadTest < Support::TestCase
     result
   end
 
-  # The errors must be these, and no others.
+  # expected: { error => count }. Asserts that the result has exactly these errors.
   def assert_errors(expected, result)
     assert_equal expected, result["errors"].reject { |_, count| count.zero? }.transform_keys(&:to_sym), result
   end

@@ -4,16 +4,16 @@ require "json"
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# 100,000 requests while workers come and go, for each way to replace workers. The requests come over TCP and a unix
-# socket, on kept connections and on a new connection for each, all at once. Not one of them is refused, reset or cut
-# short. StartServerSoakTest has the same under start_server.
+# Each test sends 100,000 requests while workers are replaced. Four load generators run at the same time, over TCP and
+# over a unix socket. Two generators keep their connections, and two open a new connection for each request. No request
+# may be refused, reset or cut short. StartServerSoakTest does the same under start_server.
 class SoakTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
 
   LOAD_TOOL = File.join(ROOT, "lib/bontebok/bontebok-bench")
-  # Requests, and requests per second, of each of the four loads. The rate leaves time for many replacements, and
-  # processor time for the processes that take part in them.
+  # Requests, and requests per second, of each of the four load generators. At this rate, there is enough time and
+  # processor time for many replacements.
   REQUESTS = 25_000
   RATE = 3_000
   LOST = %w[refused reset short timeout status local].to_h { |fate| [fate, 0] }.freeze

@@ -4,19 +4,19 @@ require "json"
 require "test_helper"
 require_relative "../interop/support/handover_case"
 
-# start_server owns the listeners. At HUP it starts another server beside the one that serves. A second later it tells
-# the former server to stop, even if the new server is not ready. No client may notice this: 100,000 requests come over
-# TCP and a unix socket, on kept connections and on a new connection for each, all at once.
+# start_server owns the listeners. At HUP it starts a new server. One second after the start it tells the former server
+# to stop, even if the new server is not ready. No client may notice this. Four load generators send 100,000 requests:
+# over TCP and over a unix socket, with kept connections and with a new connection for each request.
 class StartServerSoakTest < Interop::HandoverCase
   include Support::OnceMore
 
   LOADING = 1.5 # seconds that the application takes to load
-  # Requests, and requests per second, of each of the four loads.
+  # Requests, and requests per second, of each of the four load generators.
   REQUESTS = 25_000
   RATE = 1_250
   LOST = %w[refused reset short timeout status local].to_h { |fate| [fate, 0] }.freeze
 
-  def test_generations_follow_each_other_and_no_request_is_lost
+  def test_no_request_is_lost_while_servers_are_replaced
     path = File.join(temp_dir, "app.sock")
     starter = start_server("--port", "127.0.0.1:0", "--path", path, rackup: "sleep #{LOADING}\n#{WHERE}")
     starter.wait_for_output(/ ready in \d+ ms$/)
@@ -37,7 +37,7 @@ class StartServerSoakTest < Interop::HandoverCase
                   url)
   end
 
-  # Replaces the generation and waits until the former one is gone. Returns the new number.
+  # Replaces the server, and waits until the former server has stopped. Returns the number of the new generation.
   def next_generation(starter, number)
     starter.signal("HUP")
     eventually(30, "generation #{number + 1} alone", seen: -> { starter.output.text }) do

@@ -15,7 +15,7 @@ module Support
       text.start_with?("unix:")
     end
 
-    # nil for a unix socket.
+    # Returns nil for a unix socket.
     def port
       text[/:(\d+)\z/, 1]&.to_i unless unix?
     end

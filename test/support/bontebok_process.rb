@@ -3,15 +3,15 @@
 require "rbconfig"
 
 module Support
-  # The real exe/bontebok in a process group of its own. By default it listens on a unix socket in the given directory.
-  # With listen: :tcp it listens on a port of 127.0.0.1 that the kernel chooses and the log's start line names.
+  # Runs exe/bontebok in its own process group. By default the server listens on a unix socket in the given directory.
+  # With listen: :tcp the server listens on a port of 127.0.0.1. The kernel chooses the port, and the log names it.
   class BontebokProcess < ServerProcess
     EXECUTABLE = File.expand_path("../../exe/bontebok", __dir__)
 
     # directory   where the rackup file and the unix socket lie; also the working directory
     # args        further arguments, before the rackup file
-    # rackup      the text of config.ru; nil: there is none, or the test has written the file
-    # under       a command that executes the rest of its arguments
+    # rackup      the text of config.ru; nil: the test writes the file itself or needs no file
+    # under       a command that gets the server's command as its last arguments
     # listen      :unix, :tcp, or nil if args hold the addresses
     def initialize(directory, args: [], rackup: nil, listen: :unix, under: nil, **options)
       @directory = directory

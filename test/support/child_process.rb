@@ -3,8 +3,8 @@
 require "io/nonblock"
 
 module Support
-  # A program in a process group of its own; its output is collected. All processes that it forks can be counted and
-  # ended with it. For the server under test, for proxies in front of it, and for commands that run to their end.
+  # Runs a program in its own process group and collects its output. All processes that the program forks are in this
+  # group, so a test can count and kill them. Used for the server under test, for proxies and for commands.
   class ChildProcess
     @started = []
 
@@ -21,7 +21,7 @@ module Support
         child&.kill
       end
 
-      # The last resort when a test run is interrupted: kills every group that was started here.
+      # Kills every process group that was started here. Called when the test process exits.
       def kill_all
         started.each(&:kill)
       end
@@ -29,13 +29,13 @@ module Support
 
     attr_reader :pid, :output, :status
 
-    # env: is added to our environment without Bundler's setup (see GemDirectories); a nil value removes a name.
-    # Standard input is empty unless stdin: is given.
+    # env: variables to add to GemDirectories.environment; a nil value removes a variable. Without stdin:, standard
+    # input is empty.
     def initialize(*argv, env: {}, chdir: nil, stdin: File::NULL, **spawn_options)
       @output = Output.new
       stdout, stdout_writer = IO.pipe
       stderr, stderr_writer = IO.pipe
-      # Blocking, like the pipes of a shell or a service manager.
+      # The pipes block, like the pipes of a shell or a service manager.
       [stdout_writer, stderr_writer].each { |writer| writer.nonblock = false }
       spawn_options[:chdir] = chdir if chdir
       spawn_options = { in: stdin, out: stdout_writer, err: stderr_writer, **spawn_options }
@@ -58,10 +58,10 @@ module Support
     def signal(name)
       Process.kill(name, pid) if running?
     rescue Errno::ESRCH
-      nil # the process ended in between
+      nil # the process has ended
     end
 
-    # Waits for the started process's end. Returns its Process::Status.
+    # Waits until the started process has ended. Returns its Process::Status.
     def wait(limit = Deadline::DEFAULT_SECONDS)
       deadline = Deadline.for(limit)
       return @status = @waiter.value if @waiter.join(deadline.left)
@@ -69,13 +69,13 @@ module Support
       raise Timeout, "process #{pid} does not end:\n#{output.text}"
     end
 
-    # Waits for a line (see Output#wait_for). Raises Error if the program ends without it.
+    # Waits for a line (see Output#wait_for). Raises Error if the program ends without this line.
     def wait_for_output(pattern, limit = Deadline::DEFAULT_SECONDS)
       output.wait_for(pattern, limit) ||
         raise(Error, "process #{pid} ended without #{pattern.inspect}:\n#{output.text}")
     end
 
-    # Sends the signal and waits for the end of the process and of its whole group. Returns its Process::Status.
+    # Sends the signal, and waits until the process and its whole group have ended. Returns the Process::Status.
     def stop(name = "TERM", limit = Deadline::DEFAULT_SECONDS)
       deadline = Deadline.for(limit)
       signal(name)

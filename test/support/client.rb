@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 module Support
-  # An HTTP client that sends exactly the given bytes and reads what the server sends. Every step has a deadline. For
-  # tests of the wire; a test of an application behind a proxy may use Net::HTTP.
+  # An HTTP client that sends exactly the given bytes. Each read and each write has a time limit, and raises Timeout
+  # after the limit.
   class Client
     # The server closed (EOF) or reset the connection before the expected bytes had arrived. #partial: the bytes that
-    # did.
+    # had arrived.
     class Closed < Error
       attr_reader :partial
 
@@ -34,7 +34,7 @@ module Support
       end
     end
 
-    # Returns the body of the response to a request without a Host, which the server answers with its own name.
+    # Sends a request without Host, and returns the body of the response.
     def self.body_from(address)
       Client.open(address) do |client|
         client.write("GET / HTTP/1.0\r\n\r\n")
@@ -42,8 +42,7 @@ module Support
       end
     end
 
-    # True if a server listens there. A server that starts may have its unix socket's file for a moment before it
-    # listens.
+    # Returns true if a server listens on the address. The file of a unix socket can exist before the server listens.
     def self.accepted?(address)
       new(address).close
       true
@@ -57,7 +56,7 @@ module Support
       @buffer = String.new(encoding: Encoding::BINARY)
     end
 
-    # Sends all bytes. Raises Reset if the server no longer takes them.
+    # Sends all bytes. Raises Reset if the server has closed or reset the connection.
     def write(bytes, limit = Deadline::DEFAULT_SECONDS)
       deadline = Deadline.for(limit)
       rest = bytes.b
@@ -79,7 +78,6 @@ module Support
       write("#{method} #{target} HTTP/1.1\r\n#{head}\r\n".b << body.to_s.b, limit)
     end
 
-    # Sends a GET request and returns the response.
     def get(target = "/", fields = {})
       request("GET", target, fields)
       read_response
@@ -90,7 +88,6 @@ module Support
       ResponseReader.new(self, Deadline.for(limit), to: to).read
     end
 
-    # Reads exactly `count` bytes.
     def read(count, limit = Deadline::DEFAULT_SECONDS)
       deadline = Deadline.for(limit)
       fill(deadline) while @buffer.bytesize < count
@@ -118,7 +115,7 @@ module Support
       take
     end
 
-    # Reads all that still comes. Returns how the connection ends: :eof or :reset. Raises Timeout if it stays open.
+    # Reads until the connection ends. Returns :eof or :reset. Raises Timeout if the connection stays open.
     def wait_for_end(limit = Deadline::DEFAULT_SECONDS)
       read_to_end(limit)
       :eof
@@ -126,24 +123,25 @@ module Support
       :reset
     end
 
-    # True if neither a byte nor an end comes within `seconds`. The call may take that time: keep it short.
+    # Returns true if no byte arrives and the connection does not end within `seconds`.
     def quiet?(seconds)
       @buffer.empty? && !socket.wait_readable(seconds)
     end
 
-    # Returns how many sent bytes wait: on a unix socket until the server reads them, on TCP until they arrive there.
+    # Returns how many sent bytes are outstanding. On a unix socket, the server has not read them. On TCP, the server's
+    # kernel has not acknowledged them.
     def unread_by_server
       count = [0].pack("i")
       socket.ioctl(SIOCOUTQ, count)
       count.unpack1("i")
     end
 
-    # Returns the bytes that were received but not read by a caller yet.
+    # Returns the received bytes that no caller has read yet.
     def take
       @buffer.slice!(0..)
     end
 
-    # Tells the server that nothing more is sent. The response can still be read.
+    # Closes the sending direction of the connection. The response can still be read.
     def finish_writing
       socket.close_write
     end
@@ -152,7 +150,7 @@ module Support
       socket.close
     end
 
-    # Closes the connection with a reset instead of a FIN. A unix socket does so by itself when unread bytes are left.
+    # Closes the connection with a reset instead of a FIN. On a unix socket, a close with unread bytes is a reset.
     def reset
       socket.setsockopt(Socket::Option.linger(true, 0))
       socket.close

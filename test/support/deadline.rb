@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
 module Support
-  # A moment on the monotonic clock by which something must have happened. Helpers pass it on, so that a test that waits
-  # for three things does not wait three times as long.
+  # The end of a time limit, on the monotonic clock. Helpers pass one Deadline on, so that several waits together take
+  # no longer than the limit.
   #
-  # BONTEBOK_TEST_PATIENCE multiplies every wait: valgrind and emulated machines need it.
+  # BONTEBOK_TEST_PATIENCE multiplies every limit: tests under valgrind and on emulated machines are slow.
   class Deadline
     PATIENCE = Float(ENV.fetch("BONTEBOK_TEST_PATIENCE", "1"))
     DEFAULT_SECONDS = 10
 
-    # limit: a Deadline, which is returned, or a number of seconds from now.
+    # limit: a Deadline, or seconds from now. Returns a Deadline.
     def self.for(limit)
       limit.is_a?(Deadline) ? limit : new(limit)
     end
@@ -18,7 +18,6 @@ module Support
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
-    # Returns the seconds that the block takes.
     def self.seconds
       started = now
       yield
@@ -29,7 +28,7 @@ module Support
       @at = Deadline.now + (seconds * PATIENCE)
     end
 
-    # Seconds that are left, never negative: IO.select takes them.
+    # Seconds that are left. Never negative, because IO.select rejects negative numbers.
     def left
       [@at - Deadline.now, 0].max
     end

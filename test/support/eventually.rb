@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 module Support
-  # Polls for a state without an event: a process that must be gone, a file that must appear. A test waits for an event
-  # instead if there is one: a log line, a byte, an exit.
+  # Polls for a state that no event reports: a process is gone, a file exists. If there is an event (a log line, a byte,
+  # an exit), a test waits for the event instead.
   module Eventually
-    # Seconds between two looks: the first interval, and the longest one. The interval grows from look to look.
+    # Seconds between two calls of the block: the first interval, and the longest interval. The intervals grow.
     INTERVALS = [0.002, 0.02].freeze
 
-    # Calls the block until it returns something true, and returns that. Raises Timeout after the limit. The text of
-    # Timeout has the message and, if `seen` is given, its result.
+    # Calls the block until the result is true, and returns the result. Raises Timeout after the limit. The text of
+    # Timeout has `message` and the result of `seen`.
     def eventually(limit = Deadline::DEFAULT_SECONDS, message = "the expected state", seen: nil)
       deadline = Deadline.for(limit)
       interval, longest = INTERVALS

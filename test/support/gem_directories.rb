@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
 module Support
-  # Tells a started Ruby where the gems of this process are: RUBYLIB has their directories, so RubyGems is not needed.
-  # RubyGems takes a third of the server's start time, and Bundler's setup takes longer than the whole start. Both write
-  # warnings to standard error that depend on the machine's gems. A test about RubyGems or Bundler sets RUBYOPT and
-  # RUBYLIB itself.
+  # The environment for Ruby processes that tests start. RUBYLIB names the directories of this process's gems, so the
+  # started Ruby does not need RubyGems. RubyGems takes a third of the server's start time, and Bundler's setup takes
+  # longer than the whole start. Both can write warnings to standard error, depending on the machine's gems. A test
+  # about RubyGems or Bundler sets RUBYOPT and RUBYLIB itself.
   module GemDirectories
     WITHOUT_RUBYGEMS = "--disable=gems"
     SETUP = %r{-r\S*bundler/setup}
 
     class << self
-      # Names and values for Process.spawn; a nil value removes a name.
+      # Returns the variables for Process.spawn.
       def environment
         { "RUBYOPT" => [*without_setup, WITHOUT_RUBYGEMS].join(" "),
           "RUBYLIB" => directories.join(File::PATH_SEPARATOR) }
@@ -23,7 +23,7 @@ module Support
         rest unless rest.empty?
       end
 
-      # Ruby finds its default gems without help.
+      # Ruby finds its default gems without RUBYLIB.
       def directories
         specs = Gem.loaded_specs.values.reject { |spec| spec.default_gem? || spec.name == "bundler" }
         specs.flat_map(&:full_require_paths)

@@ -3,12 +3,12 @@
 require "socket"
 
 module Support
-  # A port that no other process gets by chance while a test uses its number. A server can bind it: the socket that
-  # holds it has SO_REUSEADDR and does not listen.
+  # A port that the kernel gives to no other process while a test uses its number. A server can still bind the port,
+  # because the socket of this class has SO_REUSEADDR and does not listen.
   class HeldPort
     attr_reader :number
 
-    # host "::" holds the port of both families.
+    # host: "::" reserves the port for IPv4 and for IPv6.
     def initialize(host)
       @socket = Socket.new(host.include?(":") ? :INET6 : :INET, :STREAM)
       @socket.setsockopt(:IPV6, :V6ONLY, false) if host.include?(":")

@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
-# The last check of bin/test: no process that its tests started may be left.
+# The last check of bin/test: all processes that the tests started must have ended.
 #
-#   ruby test/support/leftovers.rb SESSION...      the jobs' sessions; exit 1 and a list if a process of them is left
+#   ruby test/support/leftovers.rb SESSION...
+#
+# SESSION is the session of a job. The program lists the processes that are left, and exits with 1 if there are any.
 
 require_relative "process_table"
 
-# This process and its ancestors are no leftovers.
+# This process and its ancestors do not count.
 def leftovers(sessions)
   family = ancestors(Process.pid)
   Support::ProcessTable.all.select { |process| sessions.include?(process.session) && !family.include?(process.pid) }

@@ -5,8 +5,7 @@ require "bontebok/sockets/listeners"
 require "bontebok/log/log"
 
 module Support
-  # The base of tests of a server's listeners. A test has configurations of its own. Its listeners are closed when it
-  # ends.
+  # The base of tests of Bontebok::Listeners. The listeners are closed at the end of the test.
   class ListenersCase < TestCase
     def setup
       @log = IO.pipe

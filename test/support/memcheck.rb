@@ -2,14 +2,14 @@
 
 require "ruby_memcheck"
 
-# Decides which of valgrind's reports are the binding's own faults. The Rakefile's test:memory uses it.
+# Decides which of valgrind's reports are the binding's own faults. The Rakefile's test:memory uses this module.
 module Memcheck
   # Names of libraries and functions that the gem ruby_memcheck does not know.
   module Frame
-    # Debian names its library libruby-3.1.so.3.1.2; the gem knows libruby.so.3.1.2. The gem would take what Ruby does
-    # on behalf of the binding for the binding's own work.
+    # Debian names Ruby's library libruby-3.1.so.3.1.2. The gem knows only libruby.so.3.1.2, so it would count leaks of
+    # Ruby as leaks of the binding.
     LIBRARY = /\Alibruby-[\d.]+\.so\.#{Regexp.escape(RUBY_VERSION)}\z/
-    # Functions that Init_bontebok calls once. Their entries in classes and method tables are not lost.
+    # Functions that Init_bontebok calls once. Their memory belongs to classes and method tables, and is no leak.
     INITIALIZER = /\Abbr_init_/
 
     def in_ruby?
@@ -21,7 +21,7 @@ module Memcheck
     end
   end
 
-  # Ruby's library has no symbols here: valgrind has no names for its inner functions.
+  # Ruby's library has no symbols for its inner functions, so valgrind has no names for them.
   module Stack
     def skip?
       super || inside_ruby?
@@ -29,16 +29,16 @@ module Memcheck
 
     private
 
-    # Ruby also allocates for itself: an object's bytes, or memory for the garbage collector. When the binding calls
-    # ALLOC_N, there is one frame of Ruby between malloc and the binding.
+    # If the binding calls ALLOC_N, one frame of Ruby is between malloc and the binding. More frames without names mean
+    # that Ruby allocates for itself: an object's bytes, or memory for the garbage collector.
     def inside_ruby?
       frames.drop(1).take_while { |frame| frame.in_ruby? && frame.fn.nil? }.size > 1
     end
   end
 
-  # Ruby frees what it allocates for its own objects, but not if the object is alive at the end.
+  # Functions that allocate for Ruby's own objects. Ruby does not free an object that is alive at the end.
   RUBY_OBJECTS = /\Arb_(str|ary|hash|st|vm|proc|block_call)/
-  # Finalizers and other work that Ruby puts off until it checks for interrupts. The serve loop makes Ruby check.
+  # Ruby runs finalizers and other postponed jobs when it checks for interrupts. The serve loop makes Ruby check.
   PUT_OFF = /\Arb_postponed_job_flush\z/
 end
 

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 module Support
-  # For tests whose verdict needs time or a free processor, in test/timing and test/soak. A test that fails runs once
-  # more, and the second verdict counts. The first failure is printed, and bin/test counts it.
+  # For the tests in test/timing and test/soak: other work of the machine can make them fail. A test that fails runs
+  # again, and the second result counts. The first failure is printed, and bin/test counts such failures.
   module OnceMore
-    # The environment variable with the name of the file to which the test's name is added.
+    # The environment variable that names a file. The name of each test that runs again is appended to this file.
     FILE = "BONTEBOK_TEST_AGAIN"
 
     def run

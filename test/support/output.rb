@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Support
-  # Collects what a child process writes, while it writes. A thread per stream reads, so the child never blocks on a
-  # full pipe. A test that waits for a line is woken when the line arrives.
+  # Collects the output of a child process. One thread per stream reads, so the child never blocks on a full pipe. A
+  # test that waits for a line is woken when the line arrives.
   class Output
     def initialize
       @text = Hash.new { |texts, stream| texts[stream] = String.new(encoding: Encoding::BINARY) }
@@ -12,7 +12,7 @@ module Support
       @news = ConditionVariable.new
     end
 
-    # Reads io to its end, as the given stream (:stdout, :stderr).
+    # Starts a thread that reads io to its end. stream: :stdout or :stderr.
     def collect(stream, io)
       @mutex.synchronize { @open[io] = stream }
       Thread.new do
@@ -21,8 +21,8 @@ module Support
       end
     end
 
-    # Everything that was written before this call, by one stream or by all streams in order of arrival. After the end
-    # of a process this is all of its output.
+    # Returns the output so far, of one stream or of all streams in order of arrival. The output is complete if the
+    # process has ended.
     def text(stream = nil)
       @mutex.synchronize do
         @open.each_key { |io| take(io) }
@@ -40,14 +40,14 @@ module Support
       wait_until("#{pattern.inspect} in the output", limit) { pattern.match(@all) }
     end
 
-    # Waits until every stream has ended: then all processes that had it open are gone.
+    # Waits until no process has a stream open for writing.
     def wait_for_end(limit = Deadline::DEFAULT_SECONDS)
       wait_until("the end of the output", limit) { @open.empty? }
     end
 
     private
 
-    # Reads as much as a pipe can hold. Returns nil if the stream has ended.
+    # Reads at most 64 KiB, the capacity of a pipe. Returns nil if the stream has ended.
     def take(io)
       bytes = io.read_nonblock(65_536, exception: false)
       add(@open[io], bytes) if bytes.is_a?(String)

@@ -3,8 +3,8 @@
 require "etc"
 
 module Support
-  # Reads /proc: which processes live, and their parents and groups. Zombies do not count: they hold nothing, and in a
-  # container whose PID 1 does not reap, an orphan stays a zombie for ever.
+  # Reads the live processes from /proc, with their parents and groups. Zombies do not count: they use no resources. If
+  # PID 1 of a container does not reap orphans, an orphan stays a zombie for ever.
   module ProcessTable
     # exit_signal: the signal that the parent gets when the process ends; 0 for the child that Core.check_fork makes and
     # reaps.
@@ -12,7 +12,6 @@ module Support
 
     module_function
 
-    # Every live process as an Entry.
     def all
       pids.filter_map { |pid| entry(pid) }
     end
@@ -21,7 +20,6 @@ module Support
       Dir.children("/proc").map(&:to_i).reject(&:zero?)
     end
 
-    # The live processes of a process group.
     def group(group)
       pids.filter_map { |pid| entry(pid) { |_parent, its_group| its_group == group } }
     end
@@ -31,15 +29,15 @@ module Support
       pids.filter_map { |pid| entry(pid) { |its_parent, _group| its_parent == parent } }.sort_by(&:pid)
     end
 
-    # An Entry; nil if there is no such process, it is a zombie, or the block returns false.
+    # Returns an Entry; nil if the process does not exist, if it is a zombie, or if the block returns false.
     def entry(pid)
-      # The name in parentheses may hold spaces and parentheses itself: split after the last parenthesis.
+      # The process name in parentheses may contain spaces and parentheses: split after the last parenthesis.
       fields = File.read("/proc/#{pid}/stat").rpartition(")").last.split
       return if %w[Z X].include?(fields[0])
       return if block_given? && !yield(fields[1].to_i, fields[2].to_i)
 
       command = File.binread("/proc/#{pid}/cmdline").tr("\0", " ").strip
-      # started: clock ticks since boot, good for comparison only.
+      # started: clock ticks from the machine's boot to the start of the process.
       Entry.new(pid, fields[0], *fields.values_at(1, 2, 3, 19, 35).map(&:to_i), command)
     rescue Errno::ENOENT, Errno::ESRCH
       nil
@@ -60,17 +58,16 @@ module Support
       task_files(pid, "comm").map(&:chomp)
     end
 
-    # True if all threads of the process sleep.
     def asleep?(pid)
       thread_states(pid) == ["S"]
     end
 
-    # How often the threads of the process have gone to sleep. They were woken as often.
+    # Returns how often the threads of the process have gone to sleep.
     def sleeps(pid)
       task_files(pid, "status").sum { |text| text[/^voluntary_ctxt_switches:\s+(\d+)/, 1].to_i }
     end
 
-    # The text of this file for each thread of the process. A thread may end meanwhile.
+    # Returns the text of /proc/PID/task/TID/NAME for each thread. A thread that ends during the call is left out.
     def task_files(pid, name)
       Dir["/proc/#{pid}/task/*/#{name}"].filter_map do |path|
         File.read(path)
@@ -84,8 +81,8 @@ module Support
       File.read("/proc/#{pid}/smaps_rollup")[/^Pss:\s+(\d+)/, 1].to_i * 1024
     end
 
-    # The target of each open descriptor of a process: { 0 => "/dev/null", 5 => "socket:[4711]" }. A process that has
-    # ended has none.
+    # The target of each open descriptor of a process: { 0 => "/dev/null", 5 => "socket:[4711]" }. Returns {} if the
+    # process has ended.
     def descriptors(pid)
       Dir.children("/proc/#{pid}/fd").to_h do |fd|
         [fd.to_i, File.readlink("/proc/#{pid}/fd/#{fd}")]
@@ -96,7 +93,6 @@ module Support
       {}
     end
 
-    # The targets that are sockets.
     def sockets(pid)
       descriptors(pid).values.grep(/\Asocket:/)
     end

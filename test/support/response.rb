@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 module Support
-  # One HTTP response as it came over the wire. Only the transfer coding is decoded; nothing is joined or corrected.
+  # One HTTP response as the server sent it. Only the transfer coding is decoded. Fields are neither joined nor
+  # corrected.
   #
   #   fields    [["Content-Type", "text/plain"], ...] in the order sent
   #   framing   how the end of the body was marked: :none, :length, :chunked or :close

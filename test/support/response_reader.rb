@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Support
-  # Reads one response from a Client, strictly by RFC 9112: a test of a server must not accept what a client might
-  # reject. Raises Malformed for anything but a well-formed response.
+  # Reads one response from a Client. Raises Malformed if the response breaks RFC 9112 in any detail, because a real
+  # client might reject this response.
   class ResponseReader
     class Malformed < Error; end
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The program of bin/test: it chooses groups, runs them side by side, prints their output, and sums up.
+# The program of bin/test: it chooses groups, runs them side by side, prints their output, and prints a summary.
 
 require_relative "runner/run"
 

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 module Support
-  # A process that serves with Bontebok, however it was started. Its start lines in the log identify it.
+  # A process that runs Bontebok: exe/bontebok, rackup or `rails server`. The server's start lines in the log name its
+  # addresses.
   class ServerProcess < ChildProcess
     LISTENING = /listening on (\S+)/
     # Variables that a developer's shell may have. No test may depend on them.
@@ -12,8 +13,8 @@ module Support
       super(*argv, env: ENVIRONMENT.merge(env), **options)
     end
 
-    # Waits until the server listens. After that it accepts requests; at worst a request waits for a worker. Raises
-    # Error with the output if the server ends instead.
+    # Waits until the server listens. A request may still wait for the first worker. Raises Error with the output if the
+    # server ends.
     def wait_until_ready(limit = Deadline::DEFAULT_SECONDS)
       wait_for_output(LISTENING, limit)
       self
@@ -32,7 +33,7 @@ module Support
       Client.open(address, &block)
     end
 
-    # One request on a connection of its own. Returns the Response.
+    # Sends one request on a new connection. Returns the Response.
     def request(method, target, fields = {}, body = nil, limit: Deadline::DEFAULT_SECONDS)
       deadline = Deadline.for(limit)
       connect do |client|

@@ -4,12 +4,12 @@ require "fileutils"
 require "tmpdir"
 
 module Support
-  # The base of tests that use files, processes or sockets. All that a test made is removed when the test ends. A test
-  # fails if its process does not end when told to, or leaves another process behind.
+  # The base of tests that use files, processes or sockets. At the end of a test, its processes are stopped and its
+  # files are removed. The test fails if a process does not end after TERM, or if it leaves another process behind.
   class TestCase < Minitest::Test
     include Eventually
 
-    # A directory of this test. It is removed after the test. Its path is short enough for a unix socket's.
+    # A directory for the test. Its path is short enough for the path of a unix socket.
     def temp_dir
       @temp_dir ||= Dir.mktmpdir("bontebok-test-")
     end
@@ -22,8 +22,8 @@ module Support
       path
     end
 
-    # Starts a server (see BontebokProcess) and waits until it is ready, `limit` seconds at most. With ready: false it
-    # does not wait. The server is stopped at the end of the test.
+    # Starts a server (see BontebokProcess). Waits at most `limit` seconds until the server listens; does not wait if
+    # ready is false. The server is stopped at the end of the test.
     def start_bontebok(ready: true, limit: Deadline::DEFAULT_SECONDS, directory: temp_dir, **options)
       server = BontebokProcess.new(directory, **options)
       children << server
@@ -31,19 +31,19 @@ module Support
       server
     end
 
-    # Starts any program. It is stopped at the end of the test.
+    # Starts a program. The program is stopped at the end of the test.
     def start_process(*argv, **options)
       child = ChildProcess.new(*argv, **options)
       children << child
       child
     end
 
-    # Holds a port until the test ends. Returns its number (see HeldPort).
+    # Reserves a port until the test ends (see HeldPort). Returns the port's number.
     def held_port(host = "127.0.0.1")
       (@held_ports ||= []).push(HeldPort.new(host)).last.number
     end
 
-    # Sends SIGSTOP to a process. Returns when none of its threads runs any more: the signal takes effect late.
+    # Sends SIGSTOP to a process, and waits until all its threads are frozen.
     def stop_process(pid)
       Process.kill("STOP", pid)
       eventually(10, "the stop of each thread") { ProcessTable.thread_states(pid) == ["T"] }

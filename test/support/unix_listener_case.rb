@@ -20,7 +20,7 @@ module Support
 
     private
 
-    # access: arguments for its SocketAccess.
+    # access: arguments for the listener's SocketAccess.
     def listener(path = @path, **access)
       address = Bontebok::Address.parse("unix:#{path}")
       access = Bontebok::SocketAccess.new(mode: 0o777, **access)

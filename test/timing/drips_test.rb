@@ -2,15 +2,15 @@
 
 require "test_helper"
 
-# Clients that are slow, but not too slow.
+# Clients that send slowly, but within the server's timeouts.
 class DripsTest < Support::TestCase
   include Support::OnceMore
 
-  # Seconds between two bytes: well within BodyTimeout.
+  # Seconds between two bytes. BodyTimeout is ten times as long.
   DRIP = 0.05
 
-  # BodyTimeout limits the time without progress: a slow body that goes on is read to its end.
-  def test_a_body_that_drips_is_read
+  # BodyTimeout limits the time without new bytes. It does not limit the time for the whole body.
+  def test_a_body_that_arrives_slowly_is_read
     server = start_bontebok(listen: :tcp, args: %w[-w 1 --body-timeout 0.5],
                             rackup: "run ->(env) { [200, {}, [env['rack.input'].read]] }")
     server.connect do |client|

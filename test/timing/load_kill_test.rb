@@ -4,16 +4,17 @@ require "json"
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# kill -9 of a worker under load, a new connection for each request: at most the request in the worker's hands is lost.
+# Kills a worker with SIGKILL under load. Each request has a new connection. At most the request that the worker was
+# serving is lost.
 class LoadKillTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
 
   LOAD_TOOL = File.join(ROOT, "lib/bontebok/bontebok-bench")
   KILLS = 5
-  # Without a pause after a worker that lived for a moment only: the load goes on for two seconds.
+  # The master replaces a killed worker without a pause, because the load lasts only two seconds.
   ARGUMENTS = %w[-w 2 -E production --err-respawn-interval 0].freeze
-  # Slow enough that a worker has a request in its hands at almost any time.
+  # A request takes 2 ms, so that a worker is serving a request at almost any time.
   APPLICATION = <<~RUBY
     run(lambda do |_env|
       sleep(0.002)
@@ -36,7 +37,7 @@ class LoadKillTest < Support::TestCase
 
   private
 
-  # The pid comes from a response: this worker is at work.
+  # Kills the worker that has sent the last response.
   def kill_one_that_serves(server)
     before = workers(server)
     victim = server.get.body.to_i

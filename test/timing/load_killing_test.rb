@@ -3,9 +3,9 @@
 require "test_helper"
 require_relative "../integration/support/asking_crowd"
 
-# kill -9 of a worker at random, again and again, under more load than the workers have time for, so that most requests
-# wait in the shared queue. Only the requests in the hands of killed workers are lost. BONTEBOK_TEST_KILLING=30 kills
-# for 30 seconds.
+# Kills a random worker with SIGKILL every 0.2 s. The load is higher than the workers can serve, so most requests wait
+# in the shared queue. Only requests of the killed workers are lost. With BONTEBOK_TEST_KILLING=30 the test kills
+# workers for 30 seconds.
 class LoadKillingTest < Support::TestCase
   include Support::OnceMore
   include AskingCrowd
@@ -13,10 +13,10 @@ class LoadKillingTest < Support::TestCase
   SECONDS = Float(ENV.fetch("BONTEBOK_TEST_KILLING", "4"))
   INTERVAL = 0.2
   WORKERS = 4
-  # Without pauses after workers that lived for a moment only: with pauses, soon no worker would be left to kill.
+  # The master replaces a killed worker without a pause. With pauses, soon no worker would be left to kill.
   ARGUMENTS = %W[-w #{WORKERS} -t 1 -E production --err-respawn-interval 0].freeze
-  # Seconds; one request in ten takes longer. The clients are threads of one process. The requests take so long that the
-  # clients always ask for more than the workers can serve.
+  # A Ruby expression: the seconds that a request takes. One request in ten takes longer. All clients are threads of one
+  # process, so only slow requests can keep all workers busy.
   APPLICATION_SECONDS = 'id.end_with?("0") ? 0.06 : 0.004'
 
   %i[tcp unix].each do |transport|
@@ -34,7 +34,7 @@ class LoadKillingTest < Support::TestCase
 
   private
 
-  # Kills at a pace of the test's own: it waits for no event.
+  # Kills a random worker every INTERVAL seconds. Returns the pids of the killed workers.
   def kill_some(server)
     random = Random.new(Minitest.seed)
     Array.new((SECONDS / INTERVAL).round) do
@@ -43,9 +43,9 @@ class LoadKillingTest < Support::TestCase
     end
   end
 
-  # A killed worker had begun the lost request, or had its connection and had not begun the request. Each killed worker
-  # had at most one request in its hands, and may have been about to begin it. If no response has come on a connection
-  # yet, nobody knows which worker had it.
+  # A killed worker loses the requests on its own connections. It loses at most one request that it has begun or has
+  # taken from the shared queue. If no response has come on a connection yet, the test does not know the worker that
+  # owns the connection.
   def assert_lost_by(killed, fates)
     by = begun
     lost = fates.select(&:lost?)
@@ -53,7 +53,8 @@ class LoadKillingTest < Support::TestCase
     began.each { |fate| assert_includes killed, by[fate.id] }
     in_hand = began + rest.reject { |fate| fate.owner.nil? || killed.include?(fate.owner) }
     assert_operator in_hand.size, :<=, killed.size, in_hand
-    # There are seven requests for each worker. Nearly all of them wait in the queue.
+    # The 28 clients have up to seven requests in flight for each worker. Nearly all of these requests wait in the
+    # shared queue.
     assert_operator lost.size, :<=, 3 * killed.size, lost
     assert_operator fates.count(&:moved?), :>=, 10 * killed.size
   end

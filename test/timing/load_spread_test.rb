@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# How requests are shared among workers that are all idle whenever a connection comes.
+# Tests how many requests each worker gets if all workers are idle whenever a connection comes.
 class LoadSpreadTest < Support::TestCase
   include Support::OnceMore
 
@@ -18,14 +18,14 @@ class LoadSpreadTest < Support::TestCase
     end
   end
 
-  # The kernel wakes the first of the waiting lanes, again and again.
+  # The kernel always wakes the first of the waiting lanes.
   def test_without_spread_some_workers_serve_more_than_others
     assert_operator served_by(:tcp, "--no-spread").max, :>, EVEN * 1.3
   end
 
   private
 
-  # The number of requests per worker. The requests come one after the other, each on a connection of its own.
+  # Sends requests one after the other, each on a new connection. Returns the number of requests of each worker.
   def served_by(transport, *args)
     server = start_bontebok(listen: transport, args: ["-w", WORKERS.to_s, "-E", "production", *args],
                             rackup: "run ->(_env) { [200, {}, [Process.pid.to_s]] }")

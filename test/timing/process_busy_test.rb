@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../integration/support/busy_worker"
 
-# A busy worker keeps no request waiting while another worker is idle.
+# No request waits for a busy worker while another worker is idle.
 class ProcessBusyTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker
@@ -28,21 +28,21 @@ class ProcessBusyTest < Support::TestCase
     unblock(@clients.first)
   end
 
-  # The other threads of the busy worker could serve, but one at a time, and they would slow the busy thread down.
-  def test_the_other_threads_of_a_busy_worker_stand_back
+  # In the busy worker, only one thread runs at a time, so other requests would slow its busy thread down.
+  def test_an_idle_worker_serves_before_the_other_threads_of_a_busy_worker
     server = start("-w", "2", "-t", "4")
     kept = Array.new(10) { connect(server) }
     kept.each { |client| ask(client) }
     busy = block(server, kept.first)
     idle = other_than(server, busy)
     eventually { ask(connect(server)) == idle }
-    # For a moment between two requests, the idle worker is not seen to be idle.
+    # For a moment between two requests, the idle worker still counts as busy.
     assert_operator Array.new(20) { ask(connect(server)) }.count(idle), :>=, 18
     assert_operator kept.drop(1).map { |client| ask(client) }.count(idle), :>=, 8
     unblock(kept.first)
   end
 
-  def test_other_threads_serve_if_all_workers_are_busy
+  def test_other_threads_of_busy_workers_serve_if_no_worker_is_idle
     server = start("-w", "2", "-t", "2")
     busy = block(server, connect(server), "gate1")
     blockers = Array.new(2) { connect(server) }
@@ -53,7 +53,8 @@ class ProcessBusyTest < Support::TestCase
     unblock(blockers.first, "gate2")
   end
 
-  # Requests for which no worker is idle wait in the shared queue. They outlive the worker that put them there.
+  # If no worker is idle, requests wait in the shared queue. They are served even if the worker that queued them is
+  # killed.
   def test_requests_in_the_shared_queue_outlive_a_killed_worker
     server = start("-w", "2", "-t", "1", listen: :tcp)
     kept = Array.new(10) { connect(server) }

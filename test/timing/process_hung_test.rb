@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# Requests that hang for ever, on a server with RequestTimeout: the other requests are served.
+# Some requests hang for ever on a server with RequestTimeout. The server still serves all other requests.
 class ProcessHungTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
@@ -20,7 +20,7 @@ class ProcessHungTest < Support::TestCase
     start_bontebok(args: ["--request-timeout", "300ms", "--graceful-timeout", "60s", *args], rackup: rackup)
   end
 
-  # Each request hangs in a worker of its own, in all threads of that worker.
+  # Each worker has one thread. Each request to /stuck hangs in the thread of another worker.
   def test_a_server_serves_although_more_requests_hang_than_it_has_workers
     %w[true false].each do |preload|
       server = start("-w", "2", "--preload", preload)
@@ -35,8 +35,7 @@ class ProcessHungTest < Support::TestCase
     end
   end
 
-  # The other threads of the worker serve until another worker is ready.
-  def test_the_other_threads_of_a_hung_worker_go_on
+  def test_the_other_threads_of_a_hung_worker_serve_until_a_new_worker_is_ready
     server = start("-w", "1", "-t", "2")
     former = wait_for_workers(server, 1)
     server.connect do |client|
@@ -51,12 +50,12 @@ class ProcessHungTest < Support::TestCase
     refute_match(/killed/, server.output.text)
   end
 
-  def test_the_log_tells_that_the_limit_of_hung_workers_is_reached
+  def test_the_log_names_the_limit_of_hung_workers
     server = start("-w", "1", "-t", "2")
     2.times do |count|
       assert_equal 504, server.get("/stuck").status
       server.wait_for_output(/(hangs in a request.*){#{count + 1}}/m)
-      # Another worker must get the next request.
+      # The hung worker must be draining, so that another worker gets the next request.
       eventually { wait_for_workers(server, 2).any? { |pid| title(pid).include?("draining") } }
     end
     server.wait_for_output(/2 workers hang, 1 more than there must be: the next one is started when one of them has/)
@@ -64,7 +63,7 @@ class ProcessHungTest < Support::TestCase
     open_gate
   end
 
-  # The other workers get these connections before the hung worker is killed.
+  # The hung worker passes its other connections to the other workers before it is killed.
   def test_the_other_connections_of_a_hung_worker_are_passed_on
     server = start("-w", "2", "--min-body-rate", "0")
     with_connections(server, 12) do |clients|
@@ -76,8 +75,8 @@ class ProcessHungTest < Support::TestCase
     end
   end
 
-  # The worker is idle again when its time is over.
-  def test_a_hung_worker_whose_request_ends_leaves_by_itself
+  # The slow request ends within GracefulTimeout, so the worker exits without being killed.
+  def test_a_hung_worker_exits_by_itself_if_its_request_ends
     server = start("-w", "1", "-t", "1", rackup: <<~RUBY)
       run(lambda do |env|
         sleep 0.5 if env["PATH_INFO"] == "/slow"

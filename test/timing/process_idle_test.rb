@@ -8,7 +8,7 @@ class ProcessIdleTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
 
-  # The process title of an idle worker must not keep a machine awake.
+  # Updates of the process title must not wake up an idle worker.
   def test_after_a_request_the_worker_is_idle_again_and_nothing_wakes_it
     make_gate
     server = start_bontebok(args: ["-w", "1", "--tag", ""], rackup: GATED_APP)
@@ -23,7 +23,7 @@ class ProcessIdleTest < Support::TestCase
 
   private
 
-  # How often the worker's threads went to sleep again in so many seconds.
+  # Returns how often the worker's threads went to sleep within `seconds`.
   def sleeps_while_quiet(client, worker, seconds)
     before = Support::ProcessTable.sleeps(worker)
     assert client.quiet?(seconds)

@@ -3,13 +3,14 @@
 require "test_helper"
 require_relative "../integration/support/busy_worker"
 
-# A worker whose threads wait for Ruby's lock keeps no request waiting while another worker is idle.
+# The threads of one worker wait for Ruby's global VM lock (GVL). No request waits for this worker while another worker
+# is idle.
 class ProcessLockTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker
 
-  # Answers with the worker's pid. After /hold, a thread that serves no request has Ruby's lock for seconds: crypt is
-  # one call in C, in which Ruby switches to no other thread.
+  # Responds with the worker's pid. /hold starts a thread that holds the GVL for seconds: Ruby switches to no other
+  # thread during the C function crypt.
   APPLICATION = <<~RUBY
     hold = lambda do
       $stderr.puts "held"
@@ -22,8 +23,7 @@ class ProcessLockTest < Support::TestCase
     end)
   RUBY
 
-  # The thread may wait for a processor between its line in the log and the call. Only the call uses this much time of
-  # it.
+  # Returns when the thread is inside crypt, because only crypt uses 0.05 s of processor time.
   def hold(server, client)
     held = client.get("/hold").body.to_i
     server.wait_for_output(/^held$/)
@@ -44,7 +44,7 @@ class ProcessLockTest < Support::TestCase
     server.wait_for_output(/^released$/)
   end
 
-  # /nap returns how many requests the worker began while this thread slept 50 times for a moment.
+  # /nap sleeps 50 times for 1 ms, and returns how many requests the worker began during this time.
   TURNS = <<~RUBY
     begun = 0
     nap = lambda do
@@ -63,7 +63,7 @@ class ProcessLockTest < Support::TestCase
   RUBY
   LOAD_TOOL = File.join(ROOT, "lib/bontebok/bontebok-bench")
 
-  # A thread that kept the lock for Ruby's whole time slice would serve 100 requests during each sleep.
+  # If a thread kept the GVL for Ruby's whole time slice, it would serve 100 requests during each sleep.
   def test_the_threads_of_a_worker_take_turns
     server = start("-w", "1", "-t", "2", application: TURNS)
     load = start_process(LOAD_TOOL, "-c", "8", "-d", "60", "#{server.address}:/")

@@ -3,7 +3,8 @@
 require "test_helper"
 require_relative "../integration/support/busy_worker"
 
-# All processes of a server are stopped for longer than a process may take to become ready or to end.
+# All processes of a server are frozen with SIGSTOP for longer than WorkerBootTimeout and GracefulTimeout. No process is
+# killed after the pause.
 class ProcessPausedTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker
@@ -39,7 +40,7 @@ class ProcessPausedTest < Support::TestCase
     servers.each { |server| assert_predicate server.wait, :success? }
   end
 
-  # No other process limits the time of these processes.
+  # These processes have no master, so they limit their own time.
   def test_processes_without_a_parent_survive_a_pause
     orphan = start_gated("1")
     [orphan.pid, master(orphan).pid].each { |pid| Process.kill("KILL", pid) }
@@ -55,7 +56,7 @@ class ProcessPausedTest < Support::TestCase
 
   private
 
-  # A server with a request that waits at the gate.
+  # Starts a server, and sends a request that waits at the gate.
   def start_gated(workers)
     start("-w", workers, *LIMITS, application: GATED_APP, listen: :tcp).tap do |server|
       connect(server).request("GET", "/gate")
@@ -63,7 +64,7 @@ class ProcessPausedTest < Support::TestCase
     end
   end
 
-  # Each process goes on before the processes whose time it limits.
+  # Freezes all processes for LIMIT + 1 seconds. Then continues each process before its children.
   def pause(*servers)
     pids = servers.flat_map { |server| server.group.map(&:pid) }
     pids.each { |pid| stop_process(pid) }
@@ -71,7 +72,7 @@ class ProcessPausedTest < Support::TestCase
     pids.each { |pid| Process.kill("CONT", pid) }
   end
 
-  # Gives a process that would end another process, or itself, the time to do so.
+  # Waits 0.3 s for each client. If a process wrongly exits or kills another process, it does so in this time.
   def assert_served(waiting = @clients.size)
     @clients.each { |client| assert client.quiet?(0.3) }
     open_gate_for(waiting)

@@ -3,21 +3,19 @@
 require "test_helper"
 require_relative "../integration/support/busy_worker"
 
-# How long a request waits beside a busy worker while another worker is idle. Some tests repeat reports of users of
-# other servers; their numbers are those of puma's issues. Other tests are about moments at which a wake-up could go to
-# the wrong worker.
+# Tests how long a request waits while one worker is busy and another worker is idle. Some tests repeat issues of puma;
+# the issue's number is in the test's name.
 class ProcessWaitingTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker
 
   TRIES = 15
   KEPT = 10
-  # Seconds. With a busy worker a request may wait this much longer than without one, on the same machine at the same
-  # time.
+  # Seconds that a request may wait longer with a busy worker than without a busy worker.
   WAIT_LIMIT = 0.005
 
-  # A long request, and ab -n 80 -c 4 beside it: in the report, a twentieth of the requests waited until the long one
-  # ended.
+  # The report: `ab -n 80 -c 4` runs during a long request, and a twentieth of its requests wait until the long request
+  # ends.
   %i[tcp unix].each do |transport|
     define_method("test_puma_3961_new_connections_do_not_wait_for_a_long_request_over_#{transport}") do
       server = start("-w", "2", "-t", "1", listen: transport)
@@ -30,8 +28,8 @@ class ProcessWaitingTest < Support::TestCase
     end
   end
 
-  # A worker that was busy while a proxy opened its connections has few of them; the other worker has many. In the
-  # report, the requests of that worker waited for each other beside an idle worker.
+  # One worker is busy while a proxy opens its connections, so the other worker gets most of the connections. In the
+  # report, the requests on these connections waited for each other although the first worker was idle.
   def test_puma_3892_connections_of_one_worker_use_both_workers
     server = start("-w", "2", "-t", "1", listen: :tcp)
     3.times do |round|
@@ -44,8 +42,8 @@ class ProcessWaitingTest < Support::TestCase
     end
   end
 
-  # Bytes drip on a connection of the busy worker, so that its I/O thread is awake whenever a new connection comes. The
-  # new connection is not for that worker.
+  # Single bytes arrive on a connection of the busy worker, so that its I/O thread is awake when a new connection comes.
+  # The idle worker must accept the new connection.
   def test_a_new_connection_goes_to_the_idle_worker_while_the_io_thread_of_the_other_is_awake
     server = start("-w", "2", "-t", "1", listen: :tcp)
     usual = quartile { Support::Deadline.seconds { ask_once(server) } }
@@ -77,9 +75,8 @@ class ProcessWaitingTest < Support::TestCase
     assert_operator waited, :<, usual + WAIT_LIMIT
   end
 
-  # There is more to do than the workers have time for: requests of one listener, requests of the other listener, and
-  # requests that were passed on. The application logs each request as it begins. A request takes long enough for the
-  # I/O thread to notice it.
+  # Many requests wait at both listeners and in the shared queue. The application logs the path when a request begins. A
+  # request takes 2 ms, so that the I/O thread sees the lane busy.
   def test_the_listeners_and_the_shared_queue_are_served_in_turns
     server = start("-w", "2", "-t", "1", "-l", "unix:#{temp_dir}/other.sock", listen: :tcp, rackup: <<~RUBY)
       run(lambda do |env|
@@ -102,8 +99,8 @@ class ProcessWaitingTest < Support::TestCase
 
   private
 
-  # While one worker is at the first gate and the other worker is at the second gate, no worker is idle. The worker that
-  # comes back first serves the requests that have waited.
+  # Both workers wait at gates, so no worker is idle. The worker with the gate that opens first serves the waiting
+  # requests.
   def assert_two_at_a_time(server, clients, round)
     first, second, *rest = clients
     one = block(server, first, "gate#{round}a")
@@ -118,7 +115,7 @@ class ProcessWaitingTest < Support::TestCase
     server.connect { |client| ask(client) }
   end
 
-  # Afterwards all requests are in the shared queue.
+  # Sends one request from each client, and waits until all requests are in the shared queue.
   def pass_on(server, clients)
     before = sockets(server)
     clients.each { |client| client.request("GET", "/kept") }
@@ -135,13 +132,14 @@ class ProcessWaitingTest < Support::TestCase
     @served_by = Array.new(KEPT) { connect(server) }.to_h { |client| [client, ask(client)] }
   end
 
-  # A connection belongs to the worker that has served it.
+  # Returns two clients with connections that the same worker has served.
   def two_of_one_worker
     @served_by.keys.group_by { |client| @served_by[client] }.values.max_by(&:size).first(2)
   end
 
-  # Seconds from the moment when the client's worker wakes up until the response. While the worker is stopped, it is
-  # sent the requests that it finds then. It must sleep before the stop, or it would first return to its last findings.
+  # Freezes the client's worker, sends the requests, and continues the worker. Returns the seconds from SIGCONT to the
+  # response. The worker must sleep in epoll_wait before it is frozen. Otherwise it would first handle the result of an
+  # earlier epoll_wait.
   def seconds_after_a_nap(client)
     pid = @served_by[client]
     eventually { Support::ProcessTable.asleep?(pid) }
@@ -156,7 +154,8 @@ class ProcessWaitingTest < Support::TestCase
     Process.kill("CONT", pid)
   end
 
-  # The lower quartile of the tries: other work of the machine delays some tries, a fault delays all of them.
+  # Returns the lower quartile of the tries. Other work of the machine delays some tries. A fault of the server delays
+  # all tries.
   def quartile(&try)
     Array.new(TRIES, &try).sort[TRIES / 4]
   end

@@ -25,7 +25,8 @@ class QueueLimitsTest < Support::TestCase
     blocked.each_with_index { |client, i| unblock(client, "gate#{round}_#{i}") }
   end
 
-  # Clients with kept connections that were served once, so that every worker may have some of them.
+  # Returns clients with open connections. Each client has got one response, so each worker may own some of the
+  # connections.
   def keep(server, count = 4)
     Array.new(count) { connect(server).tap { |client| ask(client) } }
   end
@@ -39,8 +40,8 @@ class QueueLimitsTest < Support::TestCase
     assert_equal [503, "1", kept], [response.status, response["Retry-After"], response.keep_alive?]
   end
 
-  # The stopped worker says that it is idle, but takes nothing.
-  def test_a_worker_that_is_stopped_while_idle_does_not_count_as_idle
+  # The frozen worker is still marked idle in the scoreboard, but it accepts no request.
+  def test_an_idle_worker_that_is_frozen_does_not_count_as_idle
     server = start("--queue-timeout", "#{SOON}s")
     client = connect(server)
     stopped = (workers(server) - [ask(client)]).first
@@ -89,8 +90,8 @@ class QueueLimitsTest < Support::TestCase
     end
   end
 
-  # The server does not read a million bytes only to reject the request, and does not ask for them.
-  def test_a_request_that_is_rejected_before_its_body_comes_ends_its_connection
+  # The server neither reads the body of a million bytes nor sends 100 Continue.
+  def test_the_server_closes_the_connection_if_it_rejects_a_request_before_its_body
     server = start("--max-queue", MOST)
     blocked = block_all(server)
     clients = wait_in_line(server)
@@ -135,7 +136,7 @@ class QueueLimitsTest < Support::TestCase
     unblock(busy)
   end
 
-  # There are limits to watch, but no request waits.
+  # QueueTimeout and MaxQueue are set, but no request waits.
   def test_no_worker_wakes_up_for_an_empty_queue
     server = start("--queue-timeout", "#{SOON}s", "--max-queue", 1)
     kept = keep(server)
@@ -147,8 +148,8 @@ class QueueLimitsTest < Support::TestCase
 
   private
 
-  # Sends twice as many requests as may wait; the later ones are rejected. Returns when the others are in the shared
-  # queue.
+  # Sends twice as many requests as may wait, so the server rejects about half of the requests. Returns when the waiting
+  # requests are in the shared queue.
   def wait_in_line(server)
     before = sockets(server)
     clients = Array.new(2 * MOST) { send_request(server) }
@@ -162,7 +163,7 @@ class QueueLimitsTest < Support::TestCase
     clients.count { |client| !client.quiet?(0) }
   end
 
-  # Two workers that put a request into the queue at the same moment may both find room.
+  # MOST + 1 requests may wait, because two workers can put a request into the queue at the same moment.
   def assert_most_are_served(clients)
     statuses = clients.map { |client| client.read_response.status }
     assert_includes [MOST, MOST + 1], statuses.count(200), statuses

@@ -4,12 +4,12 @@ require "json"
 require "test_helper"
 require_relative "../integration/support/busy_worker"
 
-# The queue time of requests, as the application and the access log get it.
+# Tests the queue time of requests in the Rack environment and in the access log.
 class QueueTimeTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker
 
-  # Answers with the queue times in env. /gate waits until the file "gate" exists.
+  # Responds with the queue times in env. /gate waits until the file "gate" exists.
   APPLICATION = <<~RUBY
     require "json"
     run(lambda do |env|
@@ -23,7 +23,7 @@ class QueueTimeTest < Support::TestCase
   OWN = "bontebok.queue_time"
   PROXYS = "bontebok.proxy_queue_time"
   WAIT = 500 # ms
-  SLACK = 400 # ms: a request is unread for a tick of the I/O thread; slow machines delay its ticks and the kernel's
+  SLACK = 400 # ms: the I/O thread reads a request up to one tick late, and a slow machine delays the ticks
 
   { io_thread: %w[-w 1 -t 1], siblings: %w[-w 2 -t 1], threads: %w[-w 1 -t 2] }.each do |name, args|
     define_method("test_the_queue_time_behind_busy_lanes_is_right_with_#{name}") do
@@ -37,7 +37,7 @@ class QueueTimeTest < Support::TestCase
     end
   end
 
-  # No worker accepts these connections while they wait.
+  # The connections wait in the kernel's accept queue.
   def test_the_queue_time_of_new_tcp_connections_includes_the_accept_queue
     server = start("-w", "2", "-t", "1", listen: :tcp)
     waits_behind(server, 2) do
@@ -45,7 +45,7 @@ class QueueTimeTest < Support::TestCase
     end
   end
 
-  def test_the_queue_time_at_the_proxy_is_told_for_a_trusted_proxy_only
+  def test_the_application_gets_the_queue_time_at_the_proxy_only_from_a_trusted_proxy
     { "127.0.0.1" => true, "10.0.0.0/8, unix" => false }.each do |trusted, believed|
       server = start("-w", "1", "--trusted-proxies", trusted, listen: :tcp)
       client = connect(server)
@@ -69,7 +69,7 @@ class QueueTimeTest < Support::TestCase
     File.join(temp_dir, "access.log")
   end
 
-  # A client with a kept connection that was served once.
+  # Returns a client with an open connection. The client has got one response.
   def connected(server)
     connect(server).tap do |client|
       sent = now
@@ -79,7 +79,7 @@ class QueueTimeTest < Support::TestCase
     end
   end
 
-  # Makes `count` lanes busy, each with a request on a connection of its own.
+  # Makes `count` lanes busy with one request to /gate each.
   def block_lanes(server, count)
     Array.new(count) do |number|
       sent = now
@@ -90,8 +90,8 @@ class QueueTimeTest < Support::TestCase
     end
   end
 
-  # Makes `count` lanes busy while the clients that the block returns wait. Returns the queue times that the application
-  # tells them.
+  # Makes `count` lanes busy. The block returns clients whose requests wait for a lane. Returns the queue times of these
+  # requests, in ms.
   def waits_behind(server, count)
     busy = block_lanes(server, count)
     sent = now
@@ -104,7 +104,7 @@ class QueueTimeTest < Support::TestCase
     waits.each { |wait| assert_includes (WAIT - SLACK)..(now - sent + SLACK), wait }
   end
 
-  # took: ms until the test saw that the request was served.
+  # Asserts that the queue time is at most `took` ms, plus SLACK.
   def assert_not_longer(took, told)
     assert_operator told.fetch(OWN, 0), :<, took + SLACK
     refute_includes told, PROXYS

@@ -3,7 +3,8 @@
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# RequestTimeoutSoft: the server asks an application to end a request, and the application can ask for more time.
+# RequestTimeoutSoft: the server raises an exception in the thread of a request that takes too long. The application can
+# ask for more time.
 class RequestTimeoutSoftTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
@@ -40,7 +41,7 @@ class RequestTimeoutSoftTest < Support::TestCase
     start_bontebok(args: args, rackup: APPLICATION)
   end
 
-  def test_the_request_ends_and_the_worker_goes_on
+  def test_the_request_ends_and_its_worker_serves_again
     server = start("-w", "1", "-t", "2", "--request-timeout-soft", "300ms")
     former = wait_for_workers(server, 1)
     assert_equal 504, server.get("/slow").status
@@ -60,9 +61,9 @@ class RequestTimeoutSoftTest < Support::TestCase
     wait_for_workers(server, 1, without: former)
   end
 
-  # By then the client has its response. The exception ends the thread's work, if the worker has another thread and
-  # lives.
-  def test_a_soft_limit_above_the_hard_limit_ends_the_thread
+  # The client gets its response at RequestTimeout. Later the exception ends the request in the thread. The worker has a
+  # second thread, so the worker still runs at this time.
+  def test_a_soft_limit_above_the_hard_limit_ends_the_request_after_the_response
     server = start("-w", "1", "-t", "2", "--request-timeout-soft", "600ms", "--request-timeout", "200ms")
     server.wait_for_output(/RequestTimeoutSoft is not below RequestTimeout: its exception/)
     former = wait_for_workers(server, 1)
@@ -73,8 +74,8 @@ class RequestTimeoutSoftTest < Support::TestCase
     refute_match(/killed/, server.output.text)
   end
 
-  # A request in flight has its limits even if no process is left to replace its worker.
-  def test_an_orphaned_worker_keeps_the_soft_limit
+  # The limit applies even if the master and the supervisor are dead.
+  def test_the_soft_limit_applies_in_an_orphaned_worker
     server = start("-w", "1", "--request-timeout-soft", "1s", "--keepalive-drain", "10ms")
     wait_for_workers(server, 1)
     server.connect do |client|
@@ -101,14 +102,15 @@ class RequestTimeoutSoftTest < Support::TestCase
     assert_equal 200, server.get("/extended").status
   end
 
-  def test_the_soft_limit_holds_in_a_single_process
+  def test_the_soft_limit_applies_in_a_single_process
     server = start("-w", "0", "--request-timeout-soft", "300ms")
     assert_equal 504, server.get("/slow").status
     server.wait_for_output(/RequestTimeoutSoft: GET .slow is here/)
     assert_equal 200, server.get.status
   end
 
-  # Applications name it in a console, in their own tests, and under rackup while they load.
+  # Applications use Bontebok::RequestTimeout where the core is not loaded: in a console, in tests, and while rackup
+  # loads them.
   def test_the_exception_is_defined_without_the_server
     known = 'require "bontebok"; one = Bontebok::RequestTimeout; require "bontebok/bontebok"; ' \
             "p one.superclass, one.equal?(Bontebok::RequestTimeout)"

@@ -5,7 +5,7 @@ require "test_helper"
 require "time"
 require_relative "../integration/support/process_tree"
 
-# RequestTimeout: an application that does not return.
+# RequestTimeout: the application does not return in time.
 class RequestTimeoutTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
@@ -64,7 +64,7 @@ class RequestTimeoutTest < Support::TestCase
     open_gate
   end
 
-  # The request waited in no queue while the application had it.
+  # The queue time does not include the time that the request spends in the application.
   def test_the_access_log_tells_how_long_the_request_took
     log = File.join(temp_dir, "access.log")
     server = start("-w", "1", "--graceful-timeout", "500ms", "--access-log", log, "--access-log-format", "json")
@@ -79,7 +79,7 @@ class RequestTimeoutTest < Support::TestCase
     assert_operator Time.iso8601(line["time"]), :<=, answered - 0.299
   end
 
-  def test_a_response_that_has_begun_is_cut
+  def test_a_response_that_has_begun_is_aborted
     server = start("-w", "2", "--graceful-timeout", "500ms")
     wait_for_workers(server, 2)
     server.connect do |client|
@@ -89,7 +89,7 @@ class RequestTimeoutTest < Support::TestCase
     server.wait_for_output(/has not finished its response/)
   end
 
-  def test_a_response_that_is_complete_is_not_cut
+  def test_a_response_that_is_complete_is_not_aborted
     server = start("-w", "2", "--graceful-timeout", "500ms")
     wait_for_workers(server, 2)
     server.connect do |client|
@@ -99,7 +99,7 @@ class RequestTimeoutTest < Support::TestCase
     end
   end
 
-  def test_a_worker_whose_requests_end_in_time_is_kept
+  def test_a_worker_is_not_replaced_if_its_requests_end_in_time
     server = start("-w", "1")
     former = wait_for_workers(server, 1)
     100.times { assert_equal 200, server.get.status }
@@ -116,7 +116,7 @@ class RequestTimeoutTest < Support::TestCase
     wait_for_workers(server, 1, without: former)
   end
 
-  def test_the_timeout_holds_in_a_single_process
+  def test_the_timeout_applies_in_a_single_process
     server = start("-w", "0", "-t", "2")
     assert_equal 504, server.get("/stuck").status
     server.wait_for_output(/stay_here/)

@@ -4,13 +4,13 @@ require "test_helper"
 require "bontebok/start_failure"
 require "bontebok/usage_error"
 
-# The message and the exit status of a start that fails.
+# Tests the message and the exit status of a start that fails.
 class StartFailureTest < Minitest::Test
   def test_a_start_that_does_not_fail_prints_nothing
     assert_told(7, "") { 7 }
   end
 
-  def test_the_exit_status_tells_wrong_usage_from_other_failures
+  def test_wrong_usage_exits_with_two_and_other_failures_exit_with_one
     assert_told(1, "bontebok: no port\n") { raise Bontebok::StartError, "no port" }
     assert_told(2, "bontebok: no option\n") { raise Bontebok::UsageError, "no option" }
     assert_told(1, "bontebok: Permission denied\n") { raise Errno::EACCES }

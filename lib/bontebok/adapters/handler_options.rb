@@ -4,10 +4,10 @@ require_relative "../config/config"
 require_relative "../system/file_name"
 
 module Bontebok
-  # Makes a Config of the options with which rackup or rails server calls the handler. RackupOptions and RailsOptions
-  # know what their options mean. An option that is nil has its default.
+  # The superclass of RackupOptions and RailsOptions. It makes a Config of the options that rackup or rails server
+  # passes to the Rack handler. An option with the value nil counts as not given.
   class HandlerOptions
-    # Options that come too late when the handler is called, and why.
+    # Options that cannot be set any more when the handler is called: { key => reason for the message }.
     PAST = { preload: "the application is loaded already, once for all workers",
              rackup: "the application is loaded already, from the file that the command line names",
              directory: "the application is loaded already: start the server there",
@@ -19,7 +19,7 @@ module Bontebok
       @env = env
     end
 
-    # Raises UsageError; StartError if a file is missing.
+    # Raises UsageError, or StartError if a file is missing.
     def config
       make_config.tap do |config|
         refuse(:preload, config.source(:preload)) unless preloaded?(config)
@@ -29,26 +29,27 @@ module Bontebok
 
     private
 
-    # Whether Preload fits an application that is loaded already. Preload does not fit if it is set to false and there
-    # are workers.
+    # False if Preload was set to false and there are workers: workers cannot load an application that is loaded
+    # already.
     def preloaded?(config)
       config[:preload] || config.workers.zero? || config.source(:preload) == "default"
     end
 
-    # Whether Rackup fits the application that is loaded already. A configuration file may name the same file, because
-    # the command bontebok uses it, too.
+    # True if Rackup is not set, or names the file that rackup has loaded. A configuration file that the command
+    # bontebok uses as well may set Rackup.
     def loaded?(config)
       return true if config.source(:rackup) == "default"
 
       FileName.absolute(config[:rackup]) == FileName.absolute(@options.fetch(:config, config[:rackup]))
     end
 
-    # The environment is no default: the application was loaded with it.
+    # Returns { environment: [value] } or {}. The value wins over the configuration file, because the application was
+    # loaded in this environment.
     def environment
       @options.key?(:environment) ? { environment: [@options[:environment].to_s] } : {}
     end
 
-    # Host and Port as an address; nil: neither is given.
+    # Host and Port as the text of an address; nil if neither is given.
     def host_and_port
       return unless @options.key?(:Host) || @options.key?(:Port)
 

@@ -8,11 +8,12 @@ require_relative "../processes/server"
 require_relative "../start_failure"
 
 module Bontebok
-  # The methods that the registries of Rack 2 and of the gem rackup expect of a server, for lib/rack/handler/bontebok.rb
-  # and lib/rackup/handler/bontebok.rb. The process that was started is the supervisor, as with the command bontebok;
-  # but it has loaded the application.
+  # The methods of a Rack handler. lib/rack/handler/bontebok.rb (Rack 2) and lib/rackup/handler/bontebok.rb (Rack 3)
+  # extend this module. The process of rackup or rails server becomes the supervisor. Unlike the supervisor of the
+  # command bontebok, this supervisor has loaded the application.
   module RackHandler
-    # Serves until the process is told to end, then exits. options: those of -O, and what rackup and Rails add.
+    # Serves until the server is stopped, then exits. options: the options of -O, and the options that rackup or Rails
+    # adds.
     def run(app, **options)
       exit(StartFailure.told { Server.new(RackHandler.config(options), app: app).run })
     end
@@ -21,7 +22,7 @@ module Bontebok
       RackupOptions.help
     end
 
-    # Rails tells which of its options were typed; rackup does not.
+    # Rails passes :user_supplied_options, the names of the options that the user has set. rackup does not.
     def self.config(options, env: ENV)
       kind = options.key?(:user_supplied_options) ? RailsOptions : RackupOptions
       kind.new(options, env: env).config

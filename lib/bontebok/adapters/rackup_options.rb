@@ -3,18 +3,18 @@
 require_relative "handler_options"
 
 module Bontebok
-  # The options of `rackup -s bontebok`. The options of -O have the names of OptionTable, or are Host, Port and Path. So
-  # the options of a command for Rhebok also work here, and have the same defaults. A configuration file wins over these
-  # options.
+  # The options of `rackup -s bontebok`. The user sets them with -O. Their names are Host, Port, Path and the names of
+  # OptionTable. A rackup command for Rhebok works unchanged, because Rhebok's options have the same names and defaults.
+  # The configuration file wins over these options.
   class RackupOptions < HandlerOptions
     # 4096 is SOMAXCONN of Linux.
     DEFAULTS = { max_workers: 5, timeout: 300_000, max_request_per_child: 1000, chunked_transfer: false,
                  backlog: 4096 }.freeze
     ADDRESS = { Host: "Name or address to listen on.", Port: "Port to listen on.",
                 Path: "Unix socket to listen on, instead of Host and Port." }.freeze
-    # Hooks, from a program that calls the handler.
+    # Options that are hooks. Only a program that calls the handler can pass hooks.
     HOOKS = { BeforeFork: :before_fork, AfterFork: :after_fork }.freeze
-    # Options that rackup itself passes on.
+    # Options for rackup itself. rackup passes them to the handler, too.
     RACKUPS = %i[app builder config daemonize debug environment heapfile include pid profile_file profile_mode quiet
                  require server warn].freeze
     PLACE = "rackup -O"
@@ -57,7 +57,7 @@ module Bontebok
       end
     end
 
-    # An AccessLog that is an empty list comes from rackup, which passes it for WEBrick.
+    # rackup passes `AccessLog: []` for WEBrick. This value is ignored.
     def names
       (@options.keys - RACKUPS - ADDRESS.keys - HOOKS.keys).reject { |name| @options[name] == [] }
     end
@@ -67,7 +67,7 @@ module Bontebok
       raise UsageError, "#{PLACE}: #{name} wants a value: -O #{name}=#{metavar}" if @options[name] == true
     end
 
-    # The addresses that were given; nil: none.
+    # The addresses that the user has set, or nil.
     def addresses
       listen, path = @options.values_at(:Listen, :Path)
       raise UsageError, "#{PLACE}: Listen and Path are both addresses: put all into Listen" if listen && path
@@ -77,7 +77,8 @@ module Bontebok
       [host_and_port].compact unless default_address?
     end
 
-    # rackup does not tell whether Host and Port were typed. Its own port is a number, a typed port is a text.
+    # rackup does not tell whether the user has set Host and Port. The default port is an Integer; a port that the user
+    # has set is a String.
     def default_address?
       host_and_port.nil? || @options.values_at(:Host, :Port) == [default_host, DEFAULT_PORT]
     end

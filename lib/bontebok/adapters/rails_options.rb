@@ -3,12 +3,12 @@
 require_relative "handler_options"
 
 module Bontebok
-  # The options of `rails server -u bontebok`: address and environment. Typed options win over the configuration file;
-  # Rails tells which options were typed. The other options are Rails' own: the pid file, the daemon, the log.
+  # The options of `rails server -u bontebok`: address and environment. The environment, and an address that the user
+  # has set, win over the configuration file. Rails itself handles its other options: pid file, daemon, log.
   class RailsOptions < HandlerOptions
-    # There is one process. So a request finds what Rails keeps in memory from an earlier request (the console in an
-    # error page), the debugger has the terminal, and only one copy of the application is reloaded. There are three
-    # threads, because a page may request another page of its own server.
+    # One process has three advantages. The console in Rails' error page finds the data of the earlier request, which
+    # Rails keeps in memory. The debugger has the terminal. Only one copy of the application is reloaded. There are
+    # three threads, because a page may request another page from the same server.
     DEVELOPMENT = { max_workers: 0, threads: 3 }.freeze
 
     private
@@ -18,7 +18,7 @@ module Bontebok
       Config.new(typed, defaults: typed? ? defaults : defaults.merge(default_address), env: @env)
     end
 
-    # Rails counts Host and Port as typed also if they come from environment variables.
+    # True if the user has set Host or Port, on the command line or in an environment variable.
     def typed?
       @options[:user_supplied_options].intersect?(%i[Host Port])
     end

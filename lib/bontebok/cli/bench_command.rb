@@ -2,7 +2,7 @@
 
 module Bontebok
   # The command `bontebok bench`, for CLI. The load tool is a C program, which is installed beside this gem's extension.
-  # This class finds the program and replaces the process with it (exec). All arguments are passed on unread.
+  # This class finds and executes the program, and passes all arguments on unread.
   class BenchCommand
     PROGRAM = "bontebok-bench"
 

@@ -27,7 +27,6 @@ module Bontebok
         option ? help_page(option) : help_list
       end
 
-      # The text of docs/CONFIGURATION.md.
       def markdown
         sections = OptionTable.sections.map { |title, options| markdown_section(title, options) }
         "#{OptionProse::INTRODUCTION}#{sections.join}#{OptionProse::HOOKS}"

@@ -60,7 +60,7 @@ module Bontebok
     end
 
     # Runs the block as the user (effective ids). So a permission check in the block is a check for the user, and a link
-    # that the user has made cannot lead root to a file of somebody else. The message of a StartError from the block
+    # that the user has made cannot lead root to a file of somebody else. If the block raises StartError, the message
     # names the user.
     def act(&)
       change? ? act_for_a_while(&) : yield

@@ -6,7 +6,7 @@ module Bontebok
   # The hooks: blocks of a configuration file that the server runs at certain events. Hooks with the same name run in
   # the order of the file. Each hook gets only as many arguments as it accepts.
   class Hooks
-    # A hook has raised an exception, which is #cause.
+    # A hook has raised an exception (#cause).
     class Failed < StandardError; end
 
     # The worker, as an argument of a hook. pid is nil before the worker is forked.

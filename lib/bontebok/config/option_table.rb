@@ -33,12 +33,10 @@ module Bontebok
       ALL.find { |option| option.spellings.include?(name) }
     end
 
-    # The spellings of all options.
     def spellings
       ALL.flat_map(&:spellings)
     end
 
-    # The options that are settings of the core.
     def core
       ALL.select(&:core?)
     end

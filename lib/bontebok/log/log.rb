@@ -8,16 +8,16 @@ require_relative "log_text"
 
 module Bontebok
   # The server's own log. An entry has the time in UTC, the level, the process, the worker's number, the generation, and
-  # the message. Every process writes to the same stream. Entries for which the stream has no room are lost and counted;
-  # the count is logged when there is room again. A stream that is full or closed raises no error. So a process may log
-  # before an exit! that must not fail. Not for signal handlers, and not for the access log, which the core writes.
+  # the message. Every process writes to the same stream. If the stream cannot take an entry, the entry is lost and
+  # counted. The count is logged when the stream can be written again. A full or closed stream raises no error, so a
+  # process may log directly before exit!. Not for signal handlers, and not for the access log, which the core writes.
   class Log
     LEVELS = %i[info warn error].freeze
-    # Seconds that an entry waits if the reader of the stream has stopped reading. Further entries are lost at once,
-    # until the reader reads again. So a stopped reader costs lines of the log, never a request.
+    # Seconds that the first entry waits if the reader of the stream has stopped reading. All entries after this one are
+    # lost at once, until the reader reads again. So a stopped reader does not delay requests.
     WRITE_TIMEOUT = 0.2
 
-    # Numbers of this process, shown in each entry.
+    # The numbers of the generation and of the worker, shown in each entry.
     attr_writer :generation, :worker
 
     # level: the lowest level that is written.
@@ -41,8 +41,8 @@ module Bontebok
       put(line(level, LogText.clean(message), exception && LogFault.read(exception)))
     end
 
-    # Call it after standard error was reopened: closes the handle to the former stream. The reader of that stream waits
-    # for its end, so this must not wait for the next entry.
+    # Closes the handle to the former stream. Call this method directly after standard error was reopened: the reader of
+    # the former stream waits for end-of-file.
     def follow
       @lock.synchronize { @stream.follow }
     rescue SystemCallError, IOError
@@ -74,7 +74,7 @@ module Bontebok
       line(:warn, "log: a line is lost#{", and #{@lost - 1} more like it" if @lost > 1}")
     end
 
-    # The parent logs its own losses.
+    # The parent logs the lines that it lost before the fork.
     def forget_losses_of_parent
       return if @process == Process.pid
 

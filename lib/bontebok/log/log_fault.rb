@@ -3,17 +3,18 @@
 require_relative "log_text"
 
 module Bontebok
-  # The texts with which the log describes an exception. .read never raises, whatever the methods of an application's
-  # exception do.
+  # The texts with which the log describes an exception. .read never raises, even if a method of the application's
+  # exception raises.
   class LogFault
     BACKTRACE_LINES = 20
     CAUSES = 5
     # Frames of the server, and frames of Rack around the rackup file, are left out of an application's backtrace.
     OWN_DIRECTORY = "#{File.expand_path("..", __dir__)}/".freeze
-    # The application's calls of spawn, system and the like go through this file.
+    # Calls of spawn and system pass through this file. Its frames are left out as well.
     COMMANDS = "#{OWN_DIRECTORY}system/command_limits.rb:".freeze
     RACK_BUILDER = "/lib/rack/builder.rb:"
-    # The application has returned an invalid response: its fault, although the server's code raises the exception.
+    # The server's code raises this exception if the application returns an invalid response. It is logged like an
+    # exception of the application.
     INVALID_REPLY = "Bontebok::Core::InvalidReply"
 
     # class_name is nil for an exception that cannot be described. backtrace and causes are arrays of lines.
@@ -55,7 +56,7 @@ module Bontebok
         end
       end
 
-      # Returns all frames if the fault is the server's own.
+      # Returns all frames if the server's own code has raised the exception.
       def frames_of(exception)
         backtrace = exception.backtrace.to_a.drop_while { |frame| frame.start_with?(COMMANDS) }
         return backtrace if backtrace.first&.start_with?(OWN_DIRECTORY) && exception.class.name != INVALID_REPLY

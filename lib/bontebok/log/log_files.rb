@@ -3,19 +3,20 @@
 require_relative "../start_error"
 
 module Bontebok
-  # Redirects standard error and standard output to the configured files. Every process of the server inherits them.
+  # Redirects standard error and standard output to the configured files. Every process of the server inherits these two
+  # streams.
   module LogFiles
     class << self
-      # Opens the files. When called again, opens the files that now have these names. Raises StartError.
+      # Opens the files. A second call opens them again by name, after a log rotation. Raises StartError.
       #
-      # If the workers run as another user, this also creates the file of the access log. Each worker opens that file by
-      # itself, so the supervisor must open log files again before the workers do.
+      # If the workers run as another user, this method also creates the file of the access log. Each worker opens that
+      # file itself, so the supervisor must call this method before the workers open their logs again.
       def open(config)
         steps(config).each(&:call)
       end
 
-      # Opens the files again in a process that serves. A stream whose file cannot be opened stays as it is, and the
-      # error is logged. The other files are opened.
+      # Opens the files again while the server runs. If a file cannot be opened, the error is logged, the file's stream
+      # stays as it is, and the other files are opened.
       def renew(config, log)
         steps(config).each do |step|
           step.call
@@ -34,8 +35,9 @@ module Bontebok
       def direct(stream, path, account)
         return if path.nil?
 
-        # IO#reopen does not get the path: it would close the stream before it finds that there is no such directory. A
-        # path that is the stream itself, such as /dev/stderr, is left alone: another user could not even open it.
+        # IO#reopen gets an open file, not the path: with a path, it would close the stream before it fails on a missing
+        # directory. A path that is the stream itself, such as /dev/stderr, is not opened: the workers' user may lack
+        # the permission.
         explained(path, account) { reopen(stream, path, account) } unless File.identical?(path, stream)
         stream.sync = true
       end

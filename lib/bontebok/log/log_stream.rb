@@ -5,21 +5,21 @@ require "socket"
 
 module Bontebok
   # The stream that Log writes to: standard error. The server's processes share it with the application and with the
-  # program that started the server. A write waits only as long as its caller permits. Not for several threads at once:
-  # Log has the lock.
+  # program that started the server. A write waits at most for the timeout that its caller gives. A LogStream is not
+  # thread-safe; Log has the lock.
   #
-  # It is not enough to poll a pipe and then to write. If two processes poll, both learn that the pipe is writable. The
-  # first one fills the pipe, and the second one blocks in write(2). O_NONBLOCK belongs to the open file description, so
-  # to set it would change the stream of every process that shares the description. So a pipe is opened once more, with
-  # O_NONBLOCK, and a socket gets MSG_DONTWAIT with each message. A file or a terminal is polled before a write. A pipe
-  # is polled, too, if it cannot be opened once more, because it belongs to another user or there is no /proc.
+  # Polling a pipe before write(2) is not enough. Two processes may both find the pipe writable; if the first one fills
+  # the pipe, the second one blocks in write(2). Setting O_NONBLOCK on the stream is no solution: the flag belongs to
+  # the open file description, which other programs share. Instead, a pipe is opened a second time, with O_NONBLOCK, and
+  # each message to a socket has MSG_DONTWAIT. A file or a terminal is only polled before a write. A pipe is only polled
+  # if it cannot be opened a second time, because it belongs to another user or there is no /proc.
   class LogStream
-    # Bytes. A pipe takes a write of up to this size whole or not at all (pipe(7), PIPE_BUF), so the writes of several
-    # processes do not mix. A file takes a write of any size whole.
+    # Maximum size of a write to a pipe or socket, in bytes. A pipe takes a write of up to this size whole or not at all
+    # (pipe(7), PIPE_BUF), so the writes of several processes do not mix. A file takes a write of any size whole.
     PIECE_BYTES = 4096
 
-    # Opens the pipe at once: after a change of user, the process may not be permitted to open it. `stream` may be no
-    # IO, if a caller of CLI has replaced $stderr. This raises only when something is logged.
+    # Opens the pipe now: after a change of user, the process may lack the permission to open the pipe. If a caller of
+    # CLI has replaced $stderr by an object that is no IO, only #write raises (NoMethodError).
     def initialize(stream)
       @stream = stream
       @cut = false
@@ -28,8 +28,8 @@ module Bontebok
       nil # every write will fail, too
     end
 
-    # Waits for `timeout` seconds at most. Returns whether the whole text was written; false also after an error, such
-    # as a reader that is gone. If only a part was written, the next text begins on a new line.
+    # Waits at most `timeout` seconds. Returns true if the whole text was written; false after the timeout, or after an
+    # error such as EPIPE. If only a part was written, the next text begins on a new line.
     def write(text, timeout)
       text = "\n#{text}" if @cut
       done = 0
@@ -46,7 +46,8 @@ module Bontebok
       @cut = done < text.bytesize && (@cut || done.positive?)
     end
 
-    # LogFiles or the application may have reopened standard error. If so, this closes the handle to the former file.
+    # If LogFiles or the application has reopened standard error, closes the handle to the former file and opens a new
+    # handle.
     def follow
       stat = @stream.stat
       return if @identity == (identity = [stat.dev, stat.ino])
@@ -57,9 +58,9 @@ module Bontebok
       @identity = identity
     end
 
-    # For a process that the application has forked. The reader of the pipe must get end-of-file when the server's
-    # processes have ended. So the forked process closes the handle that was opened once more. Its standard error stays
-    # open. The next write opens a handle again.
+    # For a process that the application has forked: closes the second handle of the pipe. If a daemon of the
+    # application kept this handle, the reader of the pipe would get no end-of-file when the server ends. Standard error
+    # stays open. The next write opens a second handle again.
     def disown
       @own.close if @own.is_a?(File)
       @own = @identity = nil
@@ -67,7 +68,7 @@ module Bontebok
 
     private
 
-    # A handle that can be written to without blocking; nil: there is none.
+    # Returns a handle for writes that do not block, or nil.
     def own(stat)
       if stat.pipe?
         File.open("/proc/self/fd/#{@stream.fileno}", File::WRONLY | File::NONBLOCK)
@@ -78,7 +79,7 @@ module Bontebok
       nil
     end
 
-    # Returns how many bytes were taken; nil: none before the deadline.
+    # Returns the number of bytes that were written, or nil if the deadline has passed.
     def push(piece, deadline)
       loop do
         taken = offer(piece)

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Makes any text safe for the log. The result is UTF-8 without control characters. So a client can neither control the
-  # terminal that shows the log nor forge a line there. Text from a client is binary: its bytes beyond ASCII become
-  # \xNN. Newlines stay, because an application's messages have them; LogFormats indents or escapes them.
+  # Makes any text safe for the log. The result is UTF-8 without control characters, so a client cannot control the
+  # terminal that shows the log. Text from a client is binary: each byte beyond ASCII becomes \xNN. Newlines stay,
+  # because messages of exceptions have several lines. LogFormats indents the lines or escapes the newlines, so a client
+  # cannot forge an entry.
   module LogText
-    # In characters.
+    # The longest text, in characters.
     LONGEST = 4096
     # Some programs that show a log take U+2028 and U+2029 for line ends.
     HARMFUL = /[[:cntrl:]\u2028\u2029&&[^\n]]/
@@ -21,7 +22,7 @@ module Bontebok
 
       private
 
-      # A text that is invalid in its own encoding may be UTF-8 with the wrong label.
+      # A text that is invalid in its own encoding is read as UTF-8.
       def unicode(text)
         text.encode(Encoding::UTF_8, fallback: ->(character) { hex(character) })
       rescue EncodingError

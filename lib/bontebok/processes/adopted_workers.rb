@@ -4,20 +4,20 @@ require_relative "child"
 require_relative "../system/clock"
 
 module Bontebok
-  # Workers whose master has died. The kernel makes them children of the supervisor, which uses this class. They serve
-  # until all workers of the next generation are ready; then they retire. They have no channel: the supervisor sends
-  # them signals (see Parent).
+  # The workers of a master that has died. The kernel makes them children of the supervisor, which uses this class. They
+  # serve until all workers of the next generation are ready. Then they retire: they finish their requests and end. The
+  # supervisor has no channel to these workers and sends signals instead (see Parent).
   #
-  # The kernel also gives the supervisor other processes, for example a daemon of the application. This class leaves
-  # them alone.
+  # The kernel also gives the supervisor other processes, for example a daemon of the application. This class ignores
+  # processes that are no workers.
   class AdoptedWorkers
     SIGNALS = { retire: "TERM", drain: "QUIT", quit: "INT", kill_children: "KILL" }.freeze
 
     Worker = Struct.new(:pid, :told, :deadline)
     private_constant :Worker
 
-    # worker_links: lists the workers that are on the scoreboard. grace: seconds that a worker may take to finish.
-    # stalled: the StalledWorkers, which finds workers that do not move; nil: no worker counts as stalled.
+    # worker_links: the WorkerLinks, which lists the workers on the scoreboard. grace: seconds that a worker gets to
+    # finish its requests. stalled: the StalledWorkers, which finds workers that hang (WorkerTimeout), or nil.
     def initialize(worker_links, grace:, log:, stalled: nil)
       @worker_links = worker_links
       @grace = grace
@@ -30,7 +30,7 @@ module Bontebok
       @workers.empty?
     end
 
-    # Called when a master has ended. Adopts those of its workers that serve: they are on the scoreboard.
+    # Called when a master has ended. Adopts the master's workers that serve; they are on the scoreboard.
     def take
       pids = (@worker_links.pids - @workers.map(&:pid)).select { |pid| ours?(pid) }
       return if pids.empty?
@@ -58,12 +58,12 @@ module Bontebok
       @workers.each { |worker| signal(worker, "HUP") }
     end
 
-    # The time at which #kill_late_ones has something to do; nil: never.
+    # The time at which #kill_late_ones must be called; nil: it need not be called.
     def deadline
       [*@workers.filter_map(&:deadline), (@stalled&.time unless empty?)].compact.min
     end
 
-    # Kills the workers that did not end in time, and the workers that do not move.
+    # Kills the workers that did not end in time, and the workers that hang.
     def kill_late_ones
       late = @workers.select { |worker| worker.deadline && worker.deadline <= Clock.now }
       late.each { |worker| kill(worker, "did not end in time") }
@@ -71,7 +71,7 @@ module Bontebok
       @workers.each { |worker| kill(worker, stalled[worker.pid]) if stalled.key?(worker.pid) }
     end
 
-    # This process has reaped a process: one of these workers, a worker that died with its master, or any other.
+    # Called when the supervisor has reaped any process.
     def ended(pid, status)
       @worker_links.forget(pid)
       worker = @workers.find { |one| one.pid == pid } or return
@@ -81,7 +81,7 @@ module Bontebok
 
     private
 
-    # A process can wait only for its own children.
+    # True if the process is a child of the supervisor and has not ended: Process.wait2 works only for own children.
     def ours?(pid)
       _, status = Process.wait2(pid, Process::WNOHANG)
       ended(pid, status) if status
@@ -121,7 +121,7 @@ module Bontebok
       signal(worker, "KILL")
     end
 
-    # The pid cannot belong to another process before this process has reaped the worker.
+    # The pid cannot belong to another process before the supervisor has reaped the worker.
     def signal(worker, name)
       Process.kill(name, worker.pid)
     rescue Errno::ESRCH

@@ -6,27 +6,30 @@ require_relative "../system/clock"
 require_relative "forking"
 
 module Bontebok
-  # A forked process as its parent sees it: the supervisor's master, or a master's worker. Children keeps these objects.
+  # A forked process as its parent sees it: a master (its parent is the supervisor) or a worker (its parent is a
+  # master). Children keeps these objects.
   #
   #   :started --loaded--> :loaded --ready--> :ready --whole--> :whole
   #
-  # Only a master becomes whole: when all of its workers are ready.
+  # Only a master becomes whole. It is whole when all of its workers are ready.
   #
-  # At each of these steps, a child stays (staying?), or waits for its replacement (neither staying? nor leaving?), or
-  # was told to end (leaving?). It has a deadline while it boots and while it leaves. It has none while it waits for
-  # :go, and none while it serves.
+  # At each step, a child stays (staying?), or waits for its replacement (neither staying? nor leaving?), or was told to
+  # end (leaving?). A child has a deadline while it boots, and while it leaves. A child that waits for :go or serves has
+  # no deadline.
   class Child
     include Leaving
 
     PROGRESS = %i[started loaded ready whole].freeze
-    # Seconds that a child may take to end if it is told to end now.
+    # Seconds that a child gets to end after :quit.
     QUIT_SECONDS = 2
-    # Seconds. A process that ends closes its channel a moment before its parent can reap it.
+    # Seconds from the end of a child's channel until the child counts as lost. A process that ends closes its channel a
+    # moment before its parent can reap the process.
     MOMENT = 0.5
     # Seconds that a child may take to kill its own children and to end.
     KILL_SECONDS = 1
 
-    # status: the Process::Status of its end; nil if other code has reaped the child.
+    # limit: seconds from the last #expect to the deadline. ending: how the child ended, in the words of the log.
+    # status: the Process::Status of the ended child; nil if other code has reaped the child.
     attr_reader :number, :pid, :channel, :deadline, :limit, :ending, :status
 
     extend Forking
@@ -70,7 +73,7 @@ module Bontebok
       PROGRESS.index(@progress) >= PROGRESS.index(step)
     end
 
-    # False if the child is to be replaced or to end: another child takes its place.
+    # False if another child is to take this child's place.
     def staying?
       @staying
     end
@@ -97,19 +100,19 @@ module Bontebok
       "did not #{leaving? ? 'end' : 'become ready'} within #{@limit} s"
     end
 
-    # Tells a loaded child to serve, within `seconds`.
+    # Tells a loaded child to serve. The child must become ready within `seconds`.
     def go(seconds)
       channel.say(:go)
       expect(seconds) unless leaving?
     end
 
-    # A child that loads the application ends at any word (ChildLoading). So a word that is no order to end waits until
-    # the child is loaded.
+    # Sends the word now, or when the child is loaded. While a child loads the application, any word would end it
+    # (ChildLoading).
     def tell(word)
       reached?(:loaded) || leaving? ? channel.say(word) : @unsaid.push(word)
     end
 
-    # Returns the words that have arrived. After the channel's end there are none, and the channel need not be watched.
+    # Returns the words that have arrived. If the channel has closed, #deaf? is true from now on.
     def hear
       words = channel.hear
       @lost_at = Clock.now + MOMENT if words.delete(:closed)
@@ -120,8 +123,8 @@ module Bontebok
       !@lost_at.nil?
     end
 
-    # The time at which the child counts as lost; nil: the channel is open, or the child is leaving. A lost child lives,
-    # but has called exec or closed the descriptor of the channel.
+    # The time at which the child counts as lost; nil: the channel is open, or the child is leaving. A lost child still
+    # runs, but has called exec or closed its channel.
     def lost_at
       @lost_at unless leaving?
     end
@@ -130,8 +133,8 @@ module Bontebok
       !lost_at.nil? && lost_at <= Clock.now
     end
 
-    # Reaps the child if it has ended. It reaps no other process. Other code in this process (the application, in a
-    # master) may have reaped the child already.
+    # Reaps the child if it has ended, and no other process. In a master, the application may have reaped the child
+    # already.
     def check
       _, status = Process.wait2(pid, Process::WNOHANG)
       ended(status) if status

@@ -13,30 +13,30 @@ require_relative "../config/hooks"
 require_relative "../system/main_thread"
 
 module Bontebok
-  # The children that a process must have, by number: the supervisor's one master, or a master's workers. Children keeps
-  # one child per number alive and replaces children that go. The rules:
+  # The children of the supervisor (one master) or of a master (its workers). Each child has a number. Children keeps
+  # one child of each number running, by these rules:
   #
-  #   - If a child ends after it was ready, it is replaced at once. If it ends before it was ready, this is a failure:
-  #     the next start of its number waits, longer with each failure in a row. If a child ends by itself less than
-  #     `pause` seconds after it was ready, this is a failure, too, from the second time in a row.
-  #   - A child that asks to leave serves until its replacement is ready. Then it retires: the other children take the
-  #     connections that it has not accepted. If several children ask, each waits until the child before it has ended. A
-  #     child that still loads retires at once. So a number has at most one child that serves and one that loads,
-  #     however often children are replaced.
+  #   - A child that ends after it was ready is replaced at once. A child that ends before it is ready has failed. The
+  #     next start of its number waits, longer with each failure in a row. If two children of a number in a row end by
+  #     themselves less than `pause` seconds after they were ready, the second one has failed as well.
+  #   - A child that asks to leave serves until its replacement is ready. Then the child retires: it finishes its
+  #     requests, and the other children accept the new connections. If several children ask, they are replaced one
+  #     after the other. A child that still loads retires at once. So a number has at most one child that serves and one
+  #     child that loads, however often children are replaced.
   #   - A child in which a request hangs is replaced at once, without waiting for other replacements (see Hung).
-  #   - A child that lives but has closed its channel is replaced at once. Nobody can tell it to end.
+  #   - A running child that has closed its channel is replaced at once, because it cannot be told to end.
   #   - A child that does not become ready in time, or does not end in time, is killed. The log names it.
   class Children
     include Ends
     include Hung
     include Orders
 
-    # name: the log's word for a child. pause: seconds before the next start after a first failure. grace: seconds
-    # that a child may take to finish. margin: seconds that are added to `grace` and to Child::QUIT_SECONDS, if a
-    # child must wait for children of its own. interval: seconds between any two starts. boot: seconds that a child has
-    # to load, and again to become ready after :go. ended: called with each Child that has ended. stalled: the
-    # StalledWorkers, or nil if no child can stall. The block forks the child of a number and returns the Child; it may
-    # raise Hooks::Failed.
+    # name: the log's word for a child. pause: seconds before the next start after a first failure. grace: seconds that
+    # a child gets to finish. margin: seconds that are added to `grace` and to Child::QUIT_SECONDS for a child that
+    # waits for children of its own. interval: seconds between any two starts. boot: seconds that a child gets to load,
+    # and again to become ready after :go. ended: called with each Child that has ended. stalled: the StalledWorkers,
+    # which finds children that hang, or nil. The block gets a number, forks the child and returns the Child; the block
+    # may raise Hooks::Failed.
     def initialize(name, count, pause:, grace:, log:, margin: 0, interval: 0, boot: Float::INFINITY,
                    ended: proc {}, stalled: nil, &start)
       @roster = Roster.new(count)
@@ -56,9 +56,9 @@ module Bontebok
       @roster.empty?
     end
 
-    # Waits until a child's channel or one of `others` is readable, or a deadline passes. Then the caller takes the
-    # signals and calls #tick. A CHLD after this wakes the next wait. The block gets an exception that the application
-    # raises in this thread (see MainThread). until_then: a deadline of the caller.
+    # Waits until a child's channel or one of `others` is readable, or a deadline passes. After each wait, the caller
+    # must read its signals and call #tick. The block gets an exception that the application raises in this thread (see
+    # MainThread). until_then: a deadline of the caller.
     def wait(*others, until_then: nil, &interrupted)
       seconds = seconds_to_wait([*deadlines, *until_then])
       MainThread.wait([*others, *@roster.audible.map(&:channel)], seconds, &interrupted)
@@ -77,13 +77,13 @@ module Bontebok
       fill
     end
 
-    # Other code has reaped a process, which may be one of these children.
+    # Called when other code has reaped a process, which may be one of these children.
     def ended(pid, status)
       @roster.find { |child| child.pid == pid }&.ended(status)
     end
 
-    # True if there is nothing to wait for. For each number, a child has reached the step, the last start has failed, or
-    # the system has no room for a process.
+    # True if for each number a child has reached the step, or the last start has failed, or the system rejects another
+    # process.
     def settled?(step)
       @roster.settled?(step) { |number| @pauses.failing?(number) || (@pauses.refused? && @roster.of(number).empty?) }
     end
@@ -103,7 +103,7 @@ module Bontebok
       @roster.each { |child| child.go(@seconds[:boot]) if child.reached?(:loaded) && !child.reached?(:ready) }
     end
 
-    # Sends the word to all children. A child that loads gets it when it is loaded.
+    # Sends the word to all children. A child that is not loaded yet gets the word when it is loaded.
     def tell(word)
       @roster.each { |child| child.tell(word) }
     end
@@ -114,7 +114,6 @@ module Bontebok
       @roster.each { |child| child.public_send(how, @seconds[how]) }
     end
 
-    # Kills all children that are left.
     def kill
       @stopping = true
       @roster.reject(&:killed?).each { |child| kill_now(child, "has not ended") }
@@ -132,7 +131,7 @@ module Bontebok
       @roster.startable.each { |number| start(number) if @pauses.over(number) <= Clock.now }
     end
 
-    # A system without room for another process may have room later.
+    # EAGAIN: the system rejects another process, but may accept one after a pause.
     def start(number)
       @roster.add(@start.call(number).tap { |child| child.expect(@seconds[:boot]) })
       @pauses.started

@@ -6,8 +6,9 @@ require_relative "../start_failure"
 require_relative "start_lines"
 
 module Bontebok
-  # The first start, in the supervisor. The sockets begin to listen when workers are loaded. The log says when workers
-  # are ready. The start fails if no worker gets so far.
+  # The part of Supervisor for the server's first start. When the workers have loaded the application, the sockets begin
+  # to listen. When the workers are ready, the log says so. The start fails if no worker is loaded, or if no worker
+  # becomes ready.
   module FirstStart
     private
 

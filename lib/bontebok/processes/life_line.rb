@@ -3,8 +3,9 @@
 require "io/wait"
 
 module Bontebok
-  # A pipe that tells a worker whose master has died whether the supervisor lives. Nobody writes to the pipe. Only the
-  # supervisor holds the write end, so a reader gets end-of-file when the supervisor dies, however it dies.
+  # A pipe that shows whether the supervisor lives. A worker watches the pipe after its master has died. Nobody writes
+  # to the pipe. Only the supervisor holds the write end, so a reader gets end-of-file when the supervisor dies for any
+  # reason.
   class LifeLine
     # Becomes readable when the supervisor has died.
     attr_reader :to_io

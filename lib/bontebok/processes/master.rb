@@ -19,17 +19,18 @@ require_relative "../system/signal_queue"
 require_relative "../workers/worker"
 
 module Bontebok
-  # The master process of one generation, forked by Supervisor. It loads the application and starts the workers; it
-  # serves nothing itself. The supervisor gives it orders through the channel. If a signal comes from outside, the
-  # master only asks the supervisor for a replacement. If the supervisor dies, the master drains.
+  # The master process, forked by Supervisor. A master and its workers are a generation. The master loads the
+  # application and forks the workers, but serves no requests. It obeys the words that the supervisor sends through the
+  # channel. On TERM or QUIT from another process, the master only asks the supervisor to replace it. If the supervisor
+  # dies, the workers finish their requests and the master ends.
   class Master
     include MasterHooks
 
     SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
 
-    # generation: the number of this master among the server's masters, from 1. workers: how many workers it must have.
-    # app: the application, if the supervisor has loaded it; nil: the master loads it, or each worker does. life_line:
-    # the LifeLine, if the supervisor adopts the workers when this process dies; nil: it does not.
+    # generation: the number of this master among the server's masters, from 1. workers: the number of its workers. app:
+    # the application, if the supervisor has loaded it; nil: the master or each worker loads it. life_line: the
+    # LifeLine, or nil if the supervisor does not adopt the workers when this process dies.
     def initialize(config, listeners, generation:, workers:, channel:, log:, app: nil, life_line: nil)
       @config = config
       @count = workers
@@ -148,9 +149,9 @@ module Bontebok
       stop(:quit)
     end
 
-    # A terminal sends INT to every process of the group; only the supervisor acts on it. If the supervisor tells this
-    # process to end before it has heard :loaded, it writes the order to the channel and then sends TERM. #tick_workers
-    # reads the channel after it has taken the signals, so it obeys the order before it handles that TERM.
+    # A terminal sends INT to every process of the group; a master ignores INT. If the supervisor ends a master that is
+    # not loaded, the supervisor writes the word to the channel and then sends TERM. #tick_workers takes the signals,
+    # reads the channel, and then handles the signals. So the master obeys the word before it handles this TERM.
     def handle(signal)
       return if @stopping || !%w[TERM QUIT].include?(signal)
 
@@ -174,8 +175,8 @@ module Bontebok
       @workers.go
     end
 
-    # The master closes its copies of the listeners first. So the workers hold the last copies. They accept the queued
-    # connections before they close the listeners.
+    # The master closes its copies of the listeners first. Only the workers then have copies, and they accept the queued
+    # connections before they close the copies.
     def stop(how)
       @stopping = true
       @listeners.close

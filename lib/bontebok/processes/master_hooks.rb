@@ -5,8 +5,8 @@ require_relative "../config/hooks"
 require_relative "../system/main_thread"
 
 module Bontebok
-  # The hooks that run in a master. The master's main thread is guarded (see MainThread), but not while a hook runs,
-  # because a hook may use Timeout, for example.
+  # The part of Master that runs hooks. The master's main thread is guarded against exceptions of other threads (see
+  # MainThread). While a hook runs, there is no guard, because a hook may use Timeout.
   module MasterHooks
     private
 

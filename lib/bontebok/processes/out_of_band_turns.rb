@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Limits how many of a master's workers do out-of-band work at the same moment: half of them at most, so that some
-  # worker is always free for new clients. A turn is a file lock: the kernel releases the lock of a worker that dies.
+  # Limits how many workers of a master do out-of-band work (hook out_of_band, garbage collection) at the same time: at
+  # most half of the workers. The other workers serve new clients. A turn is a lock on a file, which the kernel releases
+  # if the worker dies.
   class OutOfBandTurns
     # For the master, before it forks. The locked files are pipes that carry no data: no other process can open them,
     # and they disappear with their processes.
@@ -10,8 +11,8 @@ module Bontebok
       @files = Array.new([workers / 2, 1].max) { IO.pipe.tap { |_, writer| writer.close }.first }
     end
 
-    # For a worker. Returns true if the worker has a turn now. Without /proc or a free descriptor, a worker needs no
-    # turn.
+    # For a worker. Returns true if the worker has got a turn, or if the files cannot be locked (no /proc, no free
+    # descriptor).
     def take
       @taken = holds.find { |hold| hold.flock(File::LOCK_EX | File::LOCK_NB) }
       !@taken.nil?
@@ -19,7 +20,8 @@ module Bontebok
       true
     end
 
-    # Does not only close the file: a process that the application has forked may hold it, too, and keep the lock.
+    # Unlocks the file. A close would not be enough: a process that the application has forked may have a copy of the
+    # descriptor, and the copy keeps the lock.
     def give_back
       @taken&.flock(File::LOCK_UN)
       @taken = nil
@@ -32,7 +34,7 @@ module Bontebok
 
     private
 
-    # An inherited file shares its lock with the other processes that inherit it. So each worker opens the files again.
+    # Each worker opens the files again, because all processes that inherit a descriptor share its lock.
     def holds
       @holds ||= @files.map { |file| File.open("/proc/self/fd/#{file.fileno}", File::RDONLY | File::NONBLOCK) }
     end

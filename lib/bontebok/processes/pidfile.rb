@@ -6,14 +6,14 @@ require "fileutils"
 require_relative "../start_error"
 
 module Bontebok
-  # The file that tells other programs the pid of the started process. It is never incomplete: it is written under
-  # another name and renamed.
+  # The file with the pid of the started process, for other programs. It is written under another name and then renamed,
+  # so nobody reads an incomplete file.
   class Pidfile
-    # Only the owner may write: write access to this file is the power to make root kill any process.
+    # Only the owner may write to the file, because scripts of root kill the process that it names.
     MODE = 0o644
     # Seconds. The kernel's clocks for files and for processes differ by some milliseconds.
     CLOCKS_DIFFER = 1
-    # Bytes; a pid has fewer.
+    # Maximum number of bytes that are read. A pid is shorter.
     LONGEST = 64
 
     def initialize(path)
@@ -32,7 +32,7 @@ module Bontebok
       raise StartError, "cannot write the file #{@path}: #{SystemCallError.new(nil, e.errno).message}"
     end
 
-    # Removes the file if it holds our pid. A process that was forked meanwhile, or another server, has another pid.
+    # Removes the file if it holds the pid of this process. Another server and forked processes have other pids.
     def remove
       File.unlink(@path) if number == Process.pid
     rescue SystemCallError
@@ -41,7 +41,7 @@ module Bontebok
 
     private
 
-    # The file must be new (EXCL): in a directory where others may write, they could have put a link in its place.
+    # EXCL: the file must be new. In a directory where other users may write, one of them could have put a link there.
     def write_temporary
       FileUtils.rm_f(temporary)
       File.write(temporary, "#{Process.pid}\n", mode: File::WRONLY | File::CREAT | File::EXCL, perm: MODE)
@@ -51,7 +51,7 @@ module Bontebok
       "#{@path}.#{Process.pid}"
     end
 
-    # The pid in the file; nil: none can be read. The path may name anything, for example a pipe without a writer.
+    # The pid in the file, or nil if no pid can be read. NONBLOCK: the path may be a pipe without a writer.
     def number
       text = File.open(@path, File::RDONLY | File::NONBLOCK) { |file| file.read_nonblock(LONGEST) }
       Integer(text, 10)
@@ -59,8 +59,8 @@ module Bontebok
       nil
     end
 
-    # Whether the owner is a running server. A zombie is none. After a crash or a reboot, another process may have the
-    # pid: it began after the file was written, or in a container it is this process.
+    # True if the process `owner` is a running server; a zombie is not. After a crash or a reboot, another process may
+    # have the pid: a process that began after the file was written, or this process (in a container).
     def lives?(owner)
       return false if owner.nil? || owner == Process.pid || !used?(owner)
 
@@ -78,7 +78,8 @@ module Bontebok
       false
     end
 
-    # ticks: clock ticks from boot to the start of the process, from proc(5). Returns the Time of that start.
+    # ticks: clock ticks from boot to the start of the process, from proc(5). Returns the Time at which the process was
+    # started.
     def began(ticks)
       age = Process.clock_gettime(Process::CLOCK_BOOTTIME) - ticks.fdiv(Etc.sysconf(Etc::SC_CLK_TCK))
       Time.now - age

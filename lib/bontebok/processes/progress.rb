@@ -1,14 +1,15 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # How far a generation has come: its master reports each step to the supervisor, once.
+  # The steps of a generation, for its master: loaded, ready, whole. The master reports each step to the supervisor
+  # once.
   class Progress
     def initialize(channel)
       @channel = channel
       @steps = %i[loaded ready whole]
     end
 
-    # True once the supervisor knows that workers are loaded.
+    # True after :loaded was reported.
     def loaded?
       !@steps.include?(:loaded)
     end
@@ -17,8 +18,8 @@ module Bontebok
       !@steps.include?(:ready)
     end
 
-    # Reports each step that all workers have reached. It does not wait for a worker that has failed, but without that
-    # worker the generation is not whole. The block gets each reported step, or :failed if no worker has reached the
+    # Reports each step that all workers have reached. Failed workers do not delay :loaded and :ready, but the
+    # generation is not whole without them. The block gets each reported step, or :failed if no worker has reached the
     # step.
     def tell(workers)
       while (step = @steps.first) && settled?(workers, step)

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # A file that the user touches to have the application loaded again: tmp/restart.txt, which `rails restart` touches.
-  # It is for users that may write the file but may not send a signal. A thread of the supervisor watches the file.
+  # If the user touches this file, the server loads the application again. `rails restart` touches tmp/restart.txt. The
+  # file is for users that may not send signals to the server. A thread of the supervisor watches the file.
   module RestartFile
     # Seconds between two checks of the file.
     INTERVAL = 2
@@ -23,7 +23,7 @@ module Bontebok
 
       private
 
-      # nil: there is no such file. This counts as no change.
+      # The time of the last change, or nil if there is no file. A removal of the file is no change.
       def changed(path)
         File.mtime(path)
       rescue SystemCallError

@@ -11,10 +11,10 @@ require_relative "../start_failure"
 require_relative "../usage_error"
 
 module Bontebok
-  # One start, from the effective configuration to the exit status. It checks user and files, prepares the process, and
-  # runs as the supervisor, or with `-w 0` as the single process.
+  # Runs a server with the effective configuration until it ends, for CLI and RackHandler. It checks user and files,
+  # prepares the process, and runs the supervisor, or with `-w 0` the single process.
   class Server
-    # app: the application, if the calling process has loaded it (rackup); nil: it is loaded later.
+    # app: the application, if rackup has loaded it; else nil.
     def initialize(config, app: nil, log: Log.new(format: config[:log_format], level: config[:log_level]))
       @config = config
       @app = app
@@ -35,7 +35,8 @@ module Bontebok
 
     private
 
-    # The pid file is written first. So a second server is rejected before it writes to the log of the first server.
+    # The pid file is written before the log is opened. So a second server fails before it writes to the log of the
+    # first server.
     def with_pidfile
       path = @config[:pidfile] or return yield
       pidfile = Pidfile.new(path)
@@ -47,8 +48,8 @@ module Bontebok
       end
     end
 
-    # Returns the class to run. Its file is required before any fork, so forked processes need not read the file again.
-    # The other mode's file is never read.
+    # Returns the class to run. The file of this class is loaded here, before any fork. The file of the other class is
+    # never loaded.
     def process
       if @config.workers.zero?
         require_relative "single_process"
@@ -79,8 +80,7 @@ module Bontebok
       raise StartError, "SpoolDir #{directory} is not a writable directory"
     end
 
-    # Without this check, only the workers would find out that the log cannot be opened, after the application is
-    # loaded.
+    # Without this check, the workers would fail to open the access log after the application is loaded.
     def check_access_log
       Core::Worker.check_access_log(@config.core_settings)
     rescue ArgumentError => e
@@ -108,8 +108,8 @@ module Bontebok
     end
 
     # The process may have inherited descriptors beyond the standard streams. Commands that the application executes
-    # must not get them. This runs before the application is loaded: afterwards nobody can tell which descriptors the
-    # application has opened, and for which program.
+    # must not get these descriptors. Call this method before the application is loaded, because the application may
+    # open descriptors for its commands.
     def keep_descriptors_to_ourselves
       Dir.children("/proc/self/fd").map(&:to_i).select { |fd| fd > 2 }.each do |fd|
         IO.for_fd(fd, autoclose: false).close_on_exec = true
@@ -118,8 +118,9 @@ module Bontebok
       end
     end
 
-    # Each connection needs a descriptor. The soft limit is low only for programs that still use select(2). The kernel
-    # rejects the new limit if the hard limit is above fs.nr_open, which may have been lowered since.
+    # Raises the soft limit of open files to the hard limit, because each connection needs a descriptor. The soft limit
+    # is low only for programs that use select(2). The kernel rejects the new limit if the hard limit is above
+    # fs.nr_open.
     def raise_file_limit
       soft, hard = Process.getrlimit(:NOFILE)
       return unless soft < hard
@@ -130,9 +131,9 @@ module Bontebok
       @log.warn("the limit of open files stays #{soft}: #{e.message}")
     end
 
-    # Past RLIMIT_FSIZE a write must fail with EFBIG, as on a full disk; by default the signal would end the process
-    # instead. The handler does nothing. It is not "IGNORE", because a command that the application executes would
-    # inherit "IGNORE". Ruby handles SIGPIPE the same way.
+    # A write beyond RLIMIT_FSIZE must fail with EFBIG. Without a handler, SIGXFSZ would end the process. The handler is
+    # empty. It is not "IGNORE", because a command that the application executes would inherit "IGNORE". Ruby has an
+    # empty handler for SIGPIPE, too.
     def survive_file_size_limit
       Signal.trap("XFSZ", proc {})
     end

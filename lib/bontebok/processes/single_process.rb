@@ -18,13 +18,13 @@ require_relative "../start_failure"
 require_relative "start_lines"
 
 module Bontebok
-  # `-w 0`: supervisor, master and worker in one process, which forks nothing and leaves the terminal alone. It is for
-  # debuggers, and for platforms that want a single process.
+  # The server with `-w 0`: supervisor, master and worker are one process, which never forks. The application may use
+  # the terminal. For debuggers, and for platforms that require a single process.
   class SingleProcess
-    # Without TTIN and TTOU: this process may use the terminal, and both signals belong to job control.
+    # TTIN and TTOU are not handled: they belong to the terminal's job control.
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2].freeze
 
-    # app: the application, if it is loaded already; nil: it is loaded here.
+    # app: the application, if rackup has loaded it; nil: this class loads it.
     def initialize(config, listeners, log:, app: nil)
       @config = config
       @listeners = listeners
@@ -59,9 +59,9 @@ module Bontebok
 
     private
 
-    # While the application loads, there is no request to finish: a signal ends the process at once. A second thread
-    # handles the signals. An exception in this thread would not do: the application could rescue it. The second thread
-    # is not killed but ends by itself, because it may have taken a signal already.
+    # While the application loads, a signal to stop ends the process at once. A second thread handles the signals,
+    # because the application could rescue an exception in the main thread. The second thread is not killed, because it
+    # may be handling a signal. The second thread ends by itself after :loaded.
     def load_app
       watch = Thread.new { obey_while_loading until @loaded }
       AppLoader.new(@config[:rackup], @log).load
@@ -93,7 +93,7 @@ module Bontebok
       @config[:signal_hup] == "stop"
     end
 
-    # Only the logs are opened again: no other process could take this process's place.
+    # Only opens the logs again: there are no workers to replace.
     def reopen_logs
       LogFiles.renew(@config, @log)
       @lanes&.reopen_logs
@@ -112,8 +112,8 @@ module Bontebok
       wait_for_events while @serving
     end
 
-    # The hook runs without the guard. A thread that the hook starts would inherit the guard, and Timeout could not
-    # interrupt that thread.
+    # The hook runs without the guard of MainThread. A thread that the hook starts would inherit the guard, and Timeout
+    # could not interrupt that thread.
     def run_booted_hook
       MainThread.unguard { @config.hooks.attempt(:on_booted, log: @log) }
     rescue Exception => e # rubocop:disable Lint/RescueException
@@ -133,7 +133,7 @@ module Bontebok
       @events.take.each { |event| handle(event) }
     end
 
-    # :max_requests does not end this process: no other process could replace it.
+    # The event :max_requests is ignored, because no other process could replace this process.
     def handle(event)
       case event
       when :lanes_ended then @serving = false
@@ -166,15 +166,15 @@ module Bontebok
       @deadline = Deadline.new(seconds)
     end
 
-    # Logs that requests are lost. The exit status is that of a stop.
+    # Ends the process before its requests are finished, with the exit status of the stop.
     def give_up
       @log.error("requests were not finished in time")
     ensure
       exit!(@status)
     end
 
-    # No thread takes events any more. INT still ends the process at once, and a second INT does not change the exit
-    # status. TERM does nothing: unlike INT, it is no sign of impatience.
+    # Limits the time of the exit. INT still ends the process at once. If INT has begun the stop, a second INT does not
+    # change the exit status. TERM does nothing.
     def limit_exit
       Signal.trap("INT", @interrupted ? proc { exit!(@status) } : "SYSTEM_DEFAULT")
       ExitLimit.set(@deadline ? @deadline.left : @config.seconds(:graceful_timeout), status: @status, log: @log)

@@ -4,8 +4,7 @@ require_relative "../system/clock"
 require_relative "../version"
 
 module Bontebok
-  # The first lines of the log. They are written after all checks have passed, so a start that fails logs only its
-  # reason.
+  # The first lines of the log. They are written after all checks have passed, so a failed start logs only the error.
   module StartLines
     SOMAXCONN = "/proc/sys/net/core/somaxconn"
 
@@ -28,7 +27,7 @@ module Bontebok
         ", adopted from #{listener.origin}" if listener.origin
       end
 
-      # If BackLog is above this limit, the kernel drops connections that BackLog would queue, and logs nothing.
+      # If BackLog is above net.core.somaxconn, the kernel uses the lower limit and logs nothing.
       def warn_of_backlog(log, backlog)
         limit = File.read(SOMAXCONN).to_i
         log.warn("BackLog #{backlog} is above net.core.somaxconn: #{limit} holds") if backlog > limit

@@ -17,15 +17,15 @@ require_relative "../start_failure"
 require_relative "../system/working_directory"
 
 module Bontebok
-  # The process that was started; it keeps its pid. It owns the listeners and the master. It never loads the application
-  # and serves nothing, so little can make it fail. Under rackup, the started process has loaded the application
-  # already; then every master gets that application.
+  # The supervisor is the process that the user started, and its pid does not change. It opens the listeners and forks
+  # the masters. It never loads the application and serves no requests, so little can make it fail. Under rackup, the
+  # process has loaded the application before it becomes the supervisor, and every master inherits this application.
   class Supervisor
     include FirstStart
 
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
 
-    # app: the application, if it is loaded already; nil: the masters, or their workers, load it.
+    # app: the application, if rackup has loaded it; nil: the masters or the workers load it.
     def initialize(config, listeners, log:, app: nil)
       @config = config
       @listeners = listeners
@@ -56,8 +56,8 @@ module Bontebok
 
     private
 
-    # No adoption if this process has loaded the application. Adopted workers are reaped by a wait for any child, which
-    # would also reap a child that the application waits for.
+    # The supervisor adopts the workers of a dead master, unless it has loaded the application (rackup). It reaps
+    # adopted workers by a wait for any child. This wait could also reap a child that the application waits for.
     def prepare_to_adopt
       @life_line = LifeLine.new if !@app && Core.adopt_orphans
       worker_links = @listeners.worker_links
@@ -116,8 +116,8 @@ module Bontebok
       end
     end
 
-    # The kernel makes us the parent of processes whose parent has died: workers of a master, daemons of the
-    # application. Nobody else would reap them. The loop may reap our own master, too.
+    # Reaps all ended children. The kernel makes the supervisor the parent of processes without a parent: workers of a
+    # dead master, or daemons of the application. The loop may also reap a master.
     def wait_for_orphans
       return unless @life_line || Process.pid == 1
 
@@ -129,8 +129,8 @@ module Bontebok
       nil
     end
 
-    # how: :drain or :quit. Closes our copies of the listeners and unlinks the unix sockets; the master does the rest.
-    # While a stop is under way, only the first :quit has an effect.
+    # Stops the server. how: :drain or :quit. Closes the supervisor's copies of the listeners and unlinks the unix
+    # sockets. During a stop, only the first :quit has an effect.
     def stop(how)
       return if [how, :quit].include?(@stopping)
 
@@ -140,7 +140,7 @@ module Bontebok
       [@masters, @adopted].each { |children| children.stop(how) }
     end
 
-    # A second INT: the master kills its workers at once, and we kill the adopted workers.
+    # On the second INT, the master kills its workers at once, and the supervisor kills the adopted workers.
     def interrupt
       return stop(:quit) unless @stopping == :quit
 
@@ -152,7 +152,7 @@ module Bontebok
       @config[:signal_hup] == "stop" ? stop(:drain) : renew_workers(:renew, "are replaced")
     end
 
-    # The logs are opened again also during a stop, because processes that are leaving write to them.
+    # The logs are opened again also during a stop, because leaving processes still write to the logs.
     def renew_workers(how, told)
       LogFiles.renew(@config, @log)
       @masters.tell(:reopen)
@@ -170,7 +170,7 @@ module Bontebok
       @masters.renew
     end
 
-    # A later master gets the same number of workers.
+    # Adds or removes a worker. A new master gets the new number of workers as well.
     def count_workers(signal)
       return change_workers(1, :more) if signal == "TTIN"
 
@@ -182,8 +182,8 @@ module Bontebok
       @masters.tell(word)
     end
 
-    # The application's exit handlers and threads are in this process as well. INT ends the process without waiting for
-    # them. A second INT does not change the exit status.
+    # Under rackup, this process has the application's exit handlers and threads. INT ends the process without waiting
+    # for them. If INT has begun the stop, another INT does not change the exit status.
     def limit_exit
       status = @failed || @error ? 1 : 0
       Signal.trap("INT", @stopping == :quit ? proc { exit!(status) } : "SYSTEM_DEFAULT")

@@ -3,16 +3,16 @@
 require_relative "tcp_listener"
 
 module Bontebok
-  # A TCP or unix socket that already listened when the server was started. It still belongs to the process that handed
-  # it over: other processes may accept from it, now or after the end of this server. So the server closes the socket
-  # but never shuts it down, and does not remove the file of a unix socket.
+  # A listening TCP or unix socket that another program passed to the server at its start. Other processes may accept
+  # connections from this socket, during the server's life and after it. So the server closes the socket but never shuts
+  # it down, and does not remove the file of a unix socket.
   class AdoptedListener < Listener
     FAMILIES = [Socket::AF_INET, Socket::AF_INET6, Socket::AF_UNIX].freeze
 
-    # The program that handed the socket over, for the log.
+    # The program that passed the socket, for the log.
     attr_reader :origin
 
-    # entry: an AdoptedSockets::Entry. backlog: nil leaves the length of the queue as it is. Raises StartError.
+    # entry: an AdoptedSockets::Entry. backlog: nil: the length of the queue does not change. Raises StartError.
     def initialize(entry, backlog:, defer_accept:)
       @origin = entry.origin
       @socket = adopt(entry.fileno)
@@ -28,7 +28,7 @@ module Bontebok
       explained { TcpListener.set_options(socket, defer_accept: @defer_accept) } unless address.unix?
     end
 
-    # Whether connections to the other listener's address come to this socket. systemd opens a port without an address
+    # True if this socket gets the connections to the other listener's address. systemd opens a port without an address
     # as [::], which includes all IPv4 addresses.
     def takes?(other)
       to_s == other.to_s || (both_families? && other.to_s == "0.0.0.0:#{server_port}")
@@ -45,7 +45,8 @@ module Bontebok
       @info&.ip_address == "::" && socket.getsockopt(:IPV6, :V6ONLY).int.zero?
     end
 
-    # nil: the descriptor is no listening socket. It may be free, or one of Ruby's own (ArgumentError).
+    # Returns the socket, or nil if the descriptor is no listening socket. A descriptor may also be closed, or reserved
+    # by Ruby (ArgumentError).
     def adopt(fileno)
       socket = Socket.for_fd(fileno)
       socket.autoclose = listening_stream?(socket)

@@ -3,7 +3,7 @@
 require_relative "../start_error"
 
 module Bontebok
-  # Finds the listening sockets that were handed over to this process, by the protocols of start_server
+  # Finds the listening sockets that another program passed to this process, by the protocols of start_server
   # (SERVER_STARTER_PORT) and systemd (LISTEN_FDS, sd_listen_fds(3)). Reads only the environment: AdoptedListener checks
   # the sockets.
   module AdoptedSockets
@@ -19,8 +19,8 @@ module Bontebok
     COUNT = /\A\d{1,4}\z/
 
     class << self
-      # Removes the variables from env, because a program that the application executes does not have the sockets.
-      # Raises StartError.
+      # Returns Entries. Removes the variables from env, because programs that the application executes do not inherit
+      # the sockets. Raises StartError.
       def take(env, log:)
         starter, pid, count, names = VARIABLES.map { |name| env.delete(name).to_s.b.strip }
         entries = of_start_server(starter)

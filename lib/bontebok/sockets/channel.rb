@@ -3,26 +3,27 @@
 require "socket"
 
 module Bontebok
-  # One end of the socket pair between a process and the child that it forked. It also reports the death of the other
-  # process: however that process ends, #hear returns :closed. So no third process may hold an end. After a fork, Child
-  # closes all inherited ends but the new process's own. In a process that the application forks, ForkGuard closes all
-  # ends.
+  # One end of the socket pair between a process and its forked child. If the other process ends for any reason, #hear
+  # returns :closed. A third process must not have a copy of an end, because the copy would keep the socket pair open.
+  # After a fork, Child closes all inherited ends except the new process's own. In a process that the application forks,
+  # ForkGuard closes all ends.
   #
   #   child to parent    :loaded   the application is loaded; the child waits for :go
   #                      :ready    the child serves
   #                      :whole    all workers serve (from a master)
-  #                      :leave    replace the child: by a signal, after enough requests, or for the application
+  #                      :leave    replace the child: a signal, a limit (requests, age, memory) or the application
+  #                                asks for it
   #                      :hung     a request takes longer than RequestTimeout
-  #                      :stuck    each of the child's threads has such a request
-  #                      :emptied  the same, and the child has no other connection
+  #                      :stuck    each thread of the child has a request that takes longer than RequestTimeout
+  #                      :emptied  the child is stuck and has no other connection
   #   parent to child    :go       the sockets listen: serve
   #                      :reopen   open the log files again
   #                      :drain    finish queued connections and requests in flight, then end
-  #                      :retire   finish requests in flight, then end: other processes go on listening
-  #                      :quit     end now
+  #                      :retire   finish requests in flight, then end; other processes continue to listen
+  #                      :quit     end without finishing requests
   #   also to a master   :renew    replace the workers
   #                      :renew_slowly    replace the workers one after the other
-  #                      :more, :fewer    have one worker more, have one worker less
+  #                      :more, :fewer    start one more worker, retire one worker
   #                      :kill     kill the workers that are left
   class Channel
     BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", go: "g",
@@ -61,12 +62,13 @@ module Bontebok
       nil
     end
 
-    # Returns [descriptor, bytes]. With these the core writes the words itself, even while Ruby hangs.
+    # Returns [descriptor, bytes]: the core can write the bytes itself, even while a thread keeps Ruby's lock.
     def dictate(*words)
       [@to_io.fileno, BYTES.fetch_values(*words).join]
     end
 
-    # Returns every word that has come, oldest first; :closed if the other process is gone. Never blocks.
+    # Returns the words that have arrived, oldest first, at most 64. Returns [:closed] if the other process has ended.
+    # Never blocks.
     def hear
       case bytes = @to_io.read_nonblock(64, exception: false)
       when :wait_readable then []

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # A copy of a socket's descriptor, for the core, which takes it over and closes it.
+  # A copy of a socket's descriptor. The core owns the copy and closes it.
   class DupedDescriptor
     attr_reader :fileno
 
@@ -12,7 +12,7 @@ module Bontebok
       @inode = copy.stat.ino
     end
 
-    # For a process that the application has forked: closes the copy there, if its number still belongs to the server's
+    # For a process that the application has forked: closes the copy, if the descriptor still refers to the server's
     # socket.
     def disown
       copy = IO.for_fd(@fileno, autoclose: false)

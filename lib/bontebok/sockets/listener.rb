@@ -6,13 +6,12 @@ require_relative "duped_descriptor"
 require_relative "../start_error"
 
 module Bontebok
-  # One bound socket. #bind comes before the application loads, so an address in use is found at once. #listen comes
-  # when workers have loaded the application, so no client waits for an application that is still loading. TcpListener
-  # and UnixListener implement both; AdoptedListener gets a socket that is bound and listens already. This class has
-  # what they share: @socket, and for TCP @info, the Addrinfo of the address. Errors are StartErrors that name the
-  # address.
+  # The superclass of TcpListener, UnixListener and AdoptedListener: one listening socket. #bind is called before the
+  # application is loaded, so an address in use is found at once. #listen is called after workers have loaded the
+  # application, so no client waits for the loading. The subclasses set @socket, and for TCP @info, the Addrinfo of the
+  # address. Errors are StartErrors that name the address.
   class Listener
-    # Each stands for all addresses of a family, so it names no host.
+    # These texts stand for all addresses of a family and name no host.
     WILDCARDS = %w[0.0.0.0 ::].freeze
 
     attr_reader :address, :socket
@@ -22,29 +21,30 @@ module Bontebok
       @backlog = backlog
     end
 
-    # If two servers start at the same moment, one of them may fail only here.
+    # If two servers start at the same moment with the same address, both may succeed in #bind. One of them fails here.
     def listen
       explained { socket.listen(@backlog) }
     end
 
-    # Closes Ruby's descriptor; other processes and the core keep theirs.
+    # Closes Ruby's descriptor. The core's descriptor and the descriptors of other processes stay open.
     def close
       socket.close unless socket.nil? || socket.closed?
     end
 
-    # Returns a descriptor for the core, which takes it over and closes it.
+    # Returns a copy of the descriptor. The core owns the copy and closes it.
     def descriptor
       @lent = DupedDescriptor.new(socket)
       @lent.fileno
     end
 
-    # For a process that the application has forked: closes the core's descriptor, too.
+    # For a process that the application has forked: closes Ruby's and the core's descriptors.
     def disown
       close
       @lent&.disown
     end
 
-    # SERVER_NAME of a request without Host. A unix socket has no host name either, although RFC 9110 7.2 wants one.
+    # SERVER_NAME of a request without Host (RFC 9110 7.2): the address, or localhost if the listener has no address of
+    # its own.
     def server_name
       return "localhost" if @info.nil? || WILDCARDS.include?(@info.ip_address)
 
@@ -55,12 +55,12 @@ module Bontebok
       @info&.ip_port || 80
     end
 
-    # The program that handed the socket over; nil: the server opened it itself.
+    # The program that passed the socket to the server; nil: the server opened the socket.
     def origin
       nil
     end
 
-    # The address, with the port that the kernel chose. The log uses it as the listener's name.
+    # The address for the log. If the kernel chose the port, the text has the chosen port.
     def to_s
       address.to_s
     end

@@ -6,15 +6,15 @@ require_relative "tcp_listener"
 require_relative "unix_listener"
 
 module Bontebok
-  # All listening sockets of a server. Made in the process that was started; the processes that it forks inherit them.
+  # All listening sockets of a server. The started process creates them, and the processes that it forks inherit them.
   class Listeners
     include Enumerable
 
-    # The core's limit.
+    # The most listeners that the core accepts.
     MOST = 64
 
-    # adopted: AdoptedSockets::Entries. If there are any, no default address is opened. An address that an adopted
-    # socket has is not opened again. Raises StartError.
+    # adopted: the entries of AdoptedSockets. If there are entries, no default address is opened. The address of an
+    # adopted socket is not opened a second time. Raises StartError.
     def initialize(config, log:, adopted: [])
       @config = config
       @log = log
@@ -29,7 +29,7 @@ module Bontebok
       @listeners.each(&)
     end
 
-    # The WorkerLinks, which the workers share; made by #bind.
+    # The WorkerLinks, which the workers share. #bind creates it.
     attr_reader :worker_links
 
     # Binds all sockets or none. Raises StartError.
@@ -54,8 +54,8 @@ module Bontebok
       @listening
     end
 
-    # Closes the sockets. The process that listened first removes the files of unix sockets before the close: after it,
-    # nobody could tell whether a file is still the server's.
+    # Removes the files of unix sockets (see #unlink), then closes the sockets. After the close, nobody could tell
+    # whether a file is still the server's.
     def close
       unlink
       each(&:close)
@@ -68,19 +68,19 @@ module Bontebok
       @worker_links&.disown
     end
 
-    # For a process that inherited the sockets, when they listen: notes which files are the server's.
+    # For a process that inherited the sockets. Called when the sockets listen: notes which files are the server's.
     def take_note
       grep(UnixListener).each(&:take_note)
     end
 
-    # For a process that inherited the sockets, when the process that listened first is gone: from now on, #unlink in
-    # this process removes the files.
+    # For a process that inherited the sockets. Called when the process that called #listen is gone: #unlink removes the
+    # files from now on.
     def take_over
       grep(UnixListener).each(&:take_over)
     end
 
-    # Removes the files of unix sockets, so that no client connects to a server that ends. If a file cannot be removed,
-    # the server ends all the same.
+    # Removes the files of unix sockets, so that no client connects to a server that ends. Does nothing in a process
+    # that has called neither #listen nor #take_over. An error is only logged.
     def unlink
       grep(UnixListener) do |listener|
         listener.unlink
@@ -96,8 +96,8 @@ module Bontebok
                                  defer_accept: @config[:defer_accept])
     end
 
-    # Whether an adopted socket has the listener's address. If the kernel chooses the port, the listener has port 0
-    # until it is bound, and no adopted socket has that port.
+    # True if an adopted socket has the listener's address. If the kernel chooses the port, the result is false: the
+    # listener has port 0 until it is bound.
     def taken?(listener)
       @listeners.any? { |adopted| adopted.takes?(listener) }
     end
@@ -113,7 +113,7 @@ module Bontebok
       end
     end
 
-    # Whether the server listens on all IPv4 addresses of this port.
+    # True if the server listens on 0.0.0.0 with this port.
     def ipv4?(port)
       all = Address.new(host: "0.0.0.0", port: port)
       !all.any_port? && [*@config[:listen], *@listeners.map(&:address)].include?(all)

@@ -7,11 +7,11 @@ require_relative "../start_error"
 module Bontebok
   # The permissions of a unix socket: the mode, owner and group of its file decide whether a client may connect.
   class SocketAccess
-    # open(2): a handle of the file itself. Ruby has no constant for it.
+    # A flag of open(2) for a handle of the file itself. Ruby has no constant for this flag.
     O_PATH = 0o10000000
     private_constant :O_PATH
 
-    # owner, group: a name, a number as text, or nil for the process's own. Raises StartError.
+    # owner, group: a name, a number as text, or nil (not changed). Raises StartError.
     def initialize(mode:, owner: nil, group: nil)
       @mode = mode
       @owner = id(owner) { |name| Etc.getpwnam(name).uid }
@@ -21,7 +21,8 @@ module Bontebok
     end
 
     # Changes the file through a handle, and only if it is a socket. Otherwise a user with write permission in the
-    # directory could put a link there, to a file that this user wants to own. Raises StartError or SystemCallError.
+    # directory could replace the socket by a link, and so change the owner and mode of any file. Raises StartError or
+    # SystemCallError.
     def apply(path)
       File.open(path, O_PATH | File::NOFOLLOW) do |file|
         raise Errno::ENOTSOCK unless file.stat.socket?

@@ -4,10 +4,10 @@ require_relative "../system/clock"
 require_relative "../system/process_stop"
 
 module Bontebok
-  # Finds workers that have not moved for WorkerTimeout. A worker that has a request shows on the scoreboard that it
-  # moves. It does not move if its process is stopped, or if something in it keeps Ruby's lock. A worker without a
-  # request is not woken; for such a worker the kernel tells whether its process is stopped. The process that uses this
-  # must be able to kill the workers; it need not be their parent.
+  # Finds workers that have not moved for WorkerTimeout: their process is stopped, or one of their threads keeps Ruby's
+  # lock. A worker with a request regularly shows on the scoreboard that it moves. A worker without a request is not
+  # woken; /proc shows whether its process is stopped. The master uses this class for its workers, and the supervisor
+  # for adopted workers.
   class StalledWorkers
     # How many times #look reads the scoreboard within WorkerTimeout.
     LOOKS = 4
@@ -15,8 +15,8 @@ module Bontebok
     # The time at which #look is due next.
     attr_reader :time
 
-    # board: the scoreboard. seconds: WorkerTimeout. clock: replaced in tests. stops: returns what ProcessStop.of
-    # returns.
+    # board: the scoreboard. seconds: WorkerTimeout. clock: replaced in tests. stops: called with a pid, returns the
+    # result of ProcessStop.of.
     def initialize(board, seconds, clock: Clock, stops: ProcessStop.method(:of))
       @scoreboard = board
       @seconds = seconds
@@ -27,7 +27,7 @@ module Bontebok
       @lost = clock.lost
     end
 
-    # Returns { pid => text for the log } of the stalled workers. Before #time, it is empty.
+    # Returns { pid => text for the log } of the stalled workers. Before #time, the result is empty.
     def look
       now = @clock.now
       return {} if now < @time
@@ -51,7 +51,7 @@ module Bontebok
       @stopped.clear
     end
 
-    # The time of a stop counts from the #look that finds the stop.
+    # The time of a stop counts from the first #look that finds the stop.
     def stopped(pids, now)
       stops = pids.to_h { |pid| [pid, @stops.call(pid)] }.compact
       @stopped = stops.to_h { |pid, stop| [[pid, stop], @stopped.fetch([pid, stop], now)] }
@@ -59,7 +59,7 @@ module Bontebok
       long.to_h { |(pid, _), _| [pid, "has not moved for #{@seconds} s: its process is stopped, without a request"] }
     end
 
-    # seconds: the time for which this object has watched.
+    # seconds: the time since this object began to watch the workers.
     def stalled(workers, seconds)
       return {} if seconds < @seconds
 

@@ -5,7 +5,7 @@ require_relative "listener"
 module Bontebok
   # Listens on one IPv4 or IPv6 address.
   class TcpListener < Listener
-    # Without it the kernel holds a small response back until the last one is acknowledged.
+    # Without this option, the kernel delays a small response until the client has acknowledged the previous one.
     NO_DELAY = [Socket::IPPROTO_TCP, Socket::TCP_NODELAY, true].freeze
 
     class << self
@@ -14,8 +14,8 @@ module Bontebok
         resolve(address).map { |info| new(address, info, **options) }
       end
 
-      # Sets options that connected sockets inherit. defer_accept: about how many seconds the kernel keeps a connection
-      # to itself while the client has sent nothing (TCP_DEFER_ACCEPT); 0 changes nothing.
+      # Sets options that accepted sockets inherit. defer_accept: seconds. The kernel gives a connection to the server
+      # when the client has sent something, or after about this time (TCP_DEFER_ACCEPT). 0: the option is not set.
       def set_options(socket, defer_accept:)
         socket.setsockopt(*NO_DELAY)
         socket.setsockopt(:TCP, :DEFER_ACCEPT, defer_accept) if defer_accept.positive?
@@ -23,9 +23,9 @@ module Bontebok
 
       private
 
-      # A numeric address is taken as it is. A name may have addresses that this machine does not have: in /etc/hosts,
-      # localhost may be ::1 also on a machine without IPv6. Such addresses are left out, unless the machine has none of
-      # the name's addresses.
+      # A numeric address is used as it is. A name may have addresses that this machine does not have: /etc/hosts may
+      # give localhost the address ::1 on a machine without IPv6. Addresses that the machine does not have are left out,
+      # unless none would remain.
       def resolve(address)
         lookup(address, Socket::AI_NUMERICHOST)
       rescue SocketError
@@ -50,7 +50,7 @@ module Bontebok
       end
     end
 
-    # v6_only: another listener has the IPv4 part of [::].
+    # v6_only: if the address is [::], it does not accept IPv4, because another listener has 0.0.0.0 with this port.
     def initialize(address, info, backlog:, reuse_port:, defer_accept:, v6_only: false)
       super(address, backlog: backlog)
       @info = info
@@ -68,7 +68,8 @@ module Bontebok
       end
     end
 
-    # Connections inherit SO_REUSEADDR. With it, connections in TIME_WAIT do not keep the next server from the port.
+    # Accepted connections inherit SO_REUSEADDR. With this option, connections in TIME_WAIT do not prevent the next
+    # server from binding the port.
     def listen
       reuse_address(true)
       super
@@ -80,9 +81,9 @@ module Bontebok
 
     private
 
-    # With SO_REUSEADDR, many sockets can bind a port until one listens, if all of them have the option. So the option
-    # is set only for the bind, and only if the bind fails without it because of a former server's connections. If a
-    # second server starts while this one loads its application, the second one fails at its bind.
+    # Several sockets with SO_REUSEADDR can bind a port until one of them listens. So the option is set only during the
+    # bind, and only if a bind without the option fails because a former server has left connections. If a second server
+    # starts while this server loads its application, the second server fails in #bind.
     def take_port
       socket.bind(@info)
     rescue Errno::EADDRINUSE
@@ -98,7 +99,8 @@ module Bontebok
     def set_options
       socket.setsockopt(:SOCKET, :REUSEPORT, true) if @reuse_port
       TcpListener.set_options(socket, defer_accept: @defer_accept)
-      # Whatever the system's default is, [::] has both families, and ::ffff:127.0.0.1 is an address.
+      # The option is always set, because the system's default may be different. If it is false, [::] accepts IPv4 as
+      # well, and ::ffff:127.0.0.1 is a valid address.
       socket.setsockopt(:IPV6, :V6ONLY, @v6_only) if @info.ipv6?
     end
   end

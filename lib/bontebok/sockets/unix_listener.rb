@@ -4,13 +4,12 @@ require_relative "listener"
 require_relative "socket_access"
 
 module Bontebok
-  # Listens on a unix socket. A socket with a path has no file before it listens, so a server that is killed while its
-  # application loads leaves nothing behind. The file has its final name from the first moment. So a file that is there
-  # at the start belongs to a living server or to a dead one. If that server lives, the start fails. If it is dead, the
-  # file is removed. docs/decisions/0006-a-unix-socket-is-bound-under-its-name.md tells why the file is not renamed into
-  # its place.
+  # Listens on a unix socket. A socket with a path gets its file in #listen, so a server that is killed while its
+  # application loads leaves no file. If a file exists at the start, the server that created the file may still run:
+  # then the start fails. If that server is dead, the file is removed. The file is created under its final name, without
+  # a rename: see docs/decisions/0006-a-unix-socket-is-bound-under-its-name.md.
   class UnixListener < Listener
-    # Attempts to lock the directory. Another start holds the lock for less than a millisecond.
+    # Number of attempts to lock the directory. Another start holds the lock for less than a millisecond.
     LOCK_ATTEMPTS = 25
     # Seconds between two attempts.
     LOCK_INTERVAL = 0.02
@@ -43,21 +42,21 @@ module Bontebok
       end
     end
 
-    # For a process that was forked before the socket listened.
+    # For a process that was forked before the socket listened: notes the identity of the file.
     def take_note
       @identity ||= identity unless address.abstract?
     rescue SystemCallError
       nil
     end
 
-    # For a process that took note, when the process that bound the file is gone.
+    # For a process that has called #take_note, when the process that created the file is gone.
     def take_over
       @owner = Process.pid if @identity
     end
 
-    # Removes the socket's file if it is still the file that this server bound: another server may have put its own
-    # there. Does so only once, and only while the socket is open: after its close, another file may have the same inode
-    # number. Raises SystemCallError.
+    # Removes the socket's file, unless another server has replaced the file. Only the first call has an effect, and
+    # only while the socket is open: after the close, another file may have the same inode number. Raises
+    # SystemCallError.
     def unlink
       return unless @owner == Process.pid && !socket.closed?
 
@@ -73,7 +72,7 @@ module Bontebok
       address.path
     end
 
-    # Finds out before the application loads whether the path can be used.
+    # Checks before the application loads that the file can be created.
     def try_path
       alone_in_directory do
         vacate
@@ -96,7 +95,7 @@ module Bontebok
       Socket.pack_sockaddr_un(address.abstract? ? "\0#{path.delete_prefix('@')}" : path)
     end
 
-    # The socket that has the name may not listen yet (ECONNREFUSED).
+    # ECONNREFUSED: another socket has the name but does not listen yet.
     def take_name
       socket.bind(place)
     rescue Errno::EADDRINUSE => e
@@ -107,7 +106,7 @@ module Bontebok
       end
     end
 
-    # Removes the file of a dead server. A file that is no socket stays.
+    # Removes the file of a dead server. Raises EEXIST if the file is no socket.
     def vacate
       raise Errno::EEXIST if File.exist?(path) && !File.socket?(path)
 
@@ -118,8 +117,9 @@ module Bontebok
       nil
     end
 
-    # Raises Errno::EADDRINUSE or StartError if a living server has the place: it accepts a connection, or its queue is
-    # full (EAGAIN). The kernel tells which process is at the other end of a connection (unix(7), SO_PEERCRED).
+    # Raises Errno::EADDRINUSE or StartError if a running server has the address: the server accepts a connection, or
+    # its queue is full (EAGAIN). SO_PEERCRED (unix(7)) shows the pid of this server. Raises ECONNREFUSED or ENOENT if
+    # no server listens.
     def find_living
       probe = Socket.new(Socket::PF_UNIX, Socket::SOCK_STREAM)
       probe.connect_nonblock(place, exception: false)
@@ -137,14 +137,15 @@ module Bontebok
       raise StartError, "cannot listen on #{address}: Address already in use by process #{pid}"
     end
 
-    # Runs the block under a lock on the directory. A socket that is bound and does not listen yet looks stale, so
-    # servers that start at the same moment must check the path one after the other. If the directory cannot be read, or
-    # another process keeps the lock, the block runs without a lock: that is right if this start is the only one.
+    # Runs the block under a lock on the directory. A socket that is bound and does not listen yet looks like the socket
+    # of a dead server. So servers that start at the same moment must check the path one after the other. If the
+    # directory cannot be read, or another process keeps the lock, the block runs without a lock. This is safe unless
+    # another server starts at the same moment.
     def alone_in_directory
       directory = lock_directory
       yield
     ensure
-      # A process that was forked in the block has the lock as well, so to close the descriptor would not release the
+      # A process that was forked in the block has a copy of the descriptor, so a close alone would not release the
       # lock.
       directory&.flock(File::LOCK_UN)
       directory&.close

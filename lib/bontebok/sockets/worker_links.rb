@@ -7,12 +7,12 @@ require_relative "stalled_workers"
 require_relative "../start_error"
 
 module Bontebok
-  # What the workers of a server have in common, besides the listeners: the shared queue and the scoreboard. Through the
-  # shared queue workers pass on connections, so that the first idle worker serves a request whose own worker is busy.
-  # On the scoreboard each worker sees which workers are idle. Made in the process that was started, before it forks.
+  # The shared queue and the scoreboard of all workers. A busy worker puts a connection with a request into the shared
+  # queue, and the first idle worker serves the request. The scoreboard shows which workers are idle. The started
+  # process creates both before it forks.
   class WorkerLinks
-    # The scoreboard's slots, for the lanes of all workers that live at the same time. Lanes without a slot serve as
-    # well, but nothing is passed on to them.
+    # Number of slots of the scoreboard. Each lane (a thread that serves requests) of each worker has a slot. A lane
+    # without a slot serves as well, but gets no connections from other workers.
     LANES = 1024
 
     # Raises StartError.
@@ -26,21 +26,21 @@ module Bontebok
       raise StartError, "cannot create the workers' shared queue and scoreboard: #{reason}"
     end
 
-    # Gives the shared queue and the scoreboard to the core's worker. Call it before the first lane is made.
+    # Gives the shared queue and the scoreboard to the core's worker. Must be called before the first lane is created.
     def connect(worker)
       @lent = @ends.map { |socket| DupedDescriptor.new(socket) }
       worker.share_queue(*@lent.map(&:fileno))
       worker.scoreboard(@scoreboard)
     end
 
-    # Removes the lanes of a worker that has ended from the scoreboard. If a lane was woken for a connection that it did
-    # not accept, a lane of another worker is woken.
+    # Removes the lanes of a worker that has ended from the scoreboard. If a removed lane was woken for a connection and
+    # did not accept it, a lane of another worker is woken.
     def forget(pid)
       queue = @ends.first
       @scoreboard.clear(pid, queue.closed? ? -1 : queue.fileno)
     end
 
-    # Returns the StalledWorkers of these workers; nil if seconds is 0, which is no limit.
+    # Returns a StalledWorkers for these workers, or nil if seconds is 0 (no limit).
     def stalled(seconds)
       StalledWorkers.new(@scoreboard, seconds) if seconds.positive?
     end
@@ -50,12 +50,12 @@ module Bontebok
       @scoreboard.lanes.map { |lane| lane[:pid] }.uniq
     end
 
-    # The pids of the workers that are leaving: they end when they have finished.
+    # The pids of the workers that are leaving: they finish their requests and end.
     def leaving
       @scoreboard.lanes.filter_map { |lane| lane[:pid] if lane[:leaves] }.uniq
     end
 
-    # Closes Ruby's descriptors; other processes and the core keep theirs.
+    # Closes Ruby's descriptors. The core's descriptors and the descriptors of other processes stay open.
     def close
       @ends.each(&:close)
     end

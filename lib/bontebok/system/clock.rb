@@ -1,18 +1,18 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The clock, in seconds, for the limits of processes: the time to become ready, the time to end. It does not count the
-  # time for which this process was stopped (SIGSTOP, a frozen container), because the other processes were probably
-  # stopped as well. Not for requests: the core measures their time.
+  # The clock, in seconds, for the limits of processes: the time to become ready, the time to end. The clock does not
+  # count the time for which this process was frozen (SIGSTOP, a frozen container), because the other processes were
+  # probably frozen as well. Not for requests: the core measures the time of requests.
   #
-  # A wait that ends late shows that the process was stopped. A thread that computes with Ruby's lock delays a wait,
-  # too. So the processor time that a wait takes is not lost. A C extension that blocks with Ruby's lock looks like a
-  # stop: the limits of its process get longer.
+  # If a wait ends late, the process was probably frozen, and the delay is not counted. But a thread that computes with
+  # Ruby's lock also delays a wait, so the CPU time that the process used during the wait is counted. A C extension that
+  # blocks with Ruby's lock looks like a freeze: the limits of its process get longer.
   module Clock
-    # Seconds that a caller with a limit may wait at once. So at most this much of a stop counts.
+    # The longest wait, in seconds, of a caller with a limit. At most this much of a freeze is counted.
     STEP = 0.25
 
-    # The seconds that were not counted so far.
+    # The sum of the seconds that were not counted.
     singleton_class.attr_reader :lost
     @lost = 0
 
@@ -21,8 +21,8 @@ module Bontebok
         monotonic - lost
       end
 
-      # Returns the block's result. The block waits for `seconds` at most; nil: for any time, and a stop is not noticed.
-      # Only one thread at a time may call this method, and not within another wait.
+      # Runs the block, which waits at most `seconds`, and returns the block's result. seconds nil: the block has no
+      # limit, and a freeze is not noticed. Two waits must not overlap, in one thread or in two threads.
       def wait(seconds)
         began = monotonic
         computed = processor

@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Commands that the application executes get the limit of open files with which the server was started. The server
-  # raises its own soft limit: see docs/decisions/0010-commands-have-the-limit-of-the-start.md. Ruby sets a limit
-  # between fork and exec only on demand, by the option rlimit_nofile, which is added here.
+  # The server raises its soft limit of open files. Commands that the application executes get the limit with which the
+  # server was started: see docs/decisions/0010-commands-have-the-limit-of-the-start.md. For this, the module adds the
+  # option rlimit_nofile to each call that executes a command.
   #
-  # A process that is only forked keeps the raised limit. It holds the server's descriptors, and under the lower limit
-  # it could open no others.
+  # A process that is only forked keeps the raised limit. It has the server's descriptors, and under the lower limit it
+  # might not be able to open more.
   module CommandLimits
-    # Ruby's own methods are kept under names with this prefix.
+    # Ruby's own methods are still available under names with this prefix.
     KEPT = "bontebok_kept_"
 
     # Methods for Kernel and Process.
@@ -17,8 +17,7 @@ module Bontebok
         bontebok_kept_spawn(*CommandLimits.add_to(arguments))
       end
 
-      # The option changes the limit of this process. If the command cannot be executed, the process gets its limit
-      # back.
+      # The option changes the limit of this process. If the command cannot be executed, the limit is restored.
       def exec(*arguments)
         own = Process.getrlimit(:NOFILE)
         bontebok_kept_exec(*CommandLimits.add_to(arguments))
@@ -33,8 +32,8 @@ module Bontebok
         bontebok_kept_system(*CommandLimits.add_to(arguments))
       end
 
-      # Backticks take no options, so this calls IO.popen. If an exception ends the read, the command is not waited for,
-      # as in Ruby's own method.
+      # Backticks take no options, so this method calls IO.popen. If an exception ends the read, the command is not
+      # waited for, as in Ruby's own method.
       def `(command)
         return __send__(:"bontebok_kept_`", command) unless CommandLimits.wanted?(command)
 
@@ -62,8 +61,8 @@ module Bontebok
         replace_all unless again
       end
 
-      # Returns the arguments with the limit among their options. If the application has set a limit, for this process
-      # or for the command, the application's limit stays.
+      # Returns the arguments with the option rlimit_nofile. If the application has set a limit, for this process or for
+      # the command, the application's limit stays.
       def add_to(arguments)
         soft, hard = Process.getrlimit(:NOFILE)
         return arguments unless soft == @raised
@@ -74,7 +73,7 @@ module Bontebok
         options ? [*others, limit.merge(options)] : [*arguments, limit]
       end
 
-      # Whether this is a command; "-" stands for a fork.
+      # True if the text or array is a command. "-" means a fork.
       def wanted?(command)
         command != "-" && (command.is_a?(String) || command.is_a?(Array))
       end
@@ -91,7 +90,7 @@ module Bontebok
       end
 
       # The module is not prepended. An application that wraps the method by alias_method would alias the prepended
-      # method, and the two methods would call each other for ever.
+      # method, and the two methods would call each other endlessly.
       def replace(owner, methods)
         methods.instance_methods.each do |name|
           hidden = owner.private_method_defined?(name)

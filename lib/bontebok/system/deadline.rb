@@ -3,8 +3,8 @@
 require_relative "clock"
 
 module Bontebok
-  # The time at which a process ends itself, because no other process may be left to end it. For Worker, SingleProcess
-  # and ExitLimit. Not for a parent that waits for a child: Child counts that time.
+  # The time at which this process ends itself. Its parent, which could kill it, may have died. For Worker,
+  # SingleProcess and ExitLimit. Not for a parent that waits for a child: Child has a deadline of its own.
   class Deadline
     def initialize(seconds)
       @time = Clock.now + seconds
@@ -15,13 +15,13 @@ module Bontebok
       [@time - Clock.now, 0].max
     end
 
-    # The seconds for which a process may wait at once.
+    # The seconds that the next wait may take.
     def step
       [left, Clock::STEP].min
     end
 
-    # Calls the block again and again with the seconds for which it may wait. Returns the block's first true result;
-    # nil: the time is over.
+    # Calls the block repeatedly with the seconds that the block may wait. Returns the block's first true result, or nil
+    # if the deadline has passed.
     def wait
       until left.zero?
         seconds = step

@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Keeps exit handlers out of processes that they are not meant for. A forked process inherits the handlers of its
-  # parent. Under rackup these include the handlers with which rackup and Rails clean up after the server: the first
-  # worker that is replaced would remove the pid file.
+  # Prevents inherited exit handlers (at_exit) from running in a forked process. Under rackup, the inherited handlers
+  # include those of rackup and Rails, which clean up after the server: the first worker that is replaced would remove
+  # the pid file.
   module ExitFence
     class << self
-      # Call it in a forked process before anything else. Exit handlers that were registered earlier do not run in this
-      # process, nor in processes that it forks. Handlers that are registered later do run. Ruby runs exit handlers in
-      # reverse order, so the handler of this method runs after the later ones. It does the rest of an exit as Ruby
-      # would, and ends the process.
+      # Must be called first in a forked process. Exit handlers that were registered before the call do not run in this
+      # process or in processes that it forks. Handlers that are registered after the call run. Ruby runs exit handlers
+      # in reverse order, so the handler of this method runs between the two groups. It does the rest of Ruby's exit and
+      # ends the process.
       def put
         at_exit do
           exception = $! # rubocop:disable Style/SpecialGlobalVars
@@ -20,9 +20,9 @@ module Bontebok
         end
       end
 
-      # Runs the block, which is code of the application. A process that the block forks does not return from here: it
-      # would go on as a copy of the server's process. Such a process flushes its buffers and ends with its own exit
-      # status.
+      # Runs the block, which is code of the application. If the block forks a process, and that process reaches the end
+      # of the block, it flushes its buffers and ends with its own exit status. Otherwise that process would continue as
+      # a copy of the server's process.
       def keep_forks_out
         owner = Process.pid
         result = yield
@@ -50,8 +50,8 @@ module Bontebok
         nil # the exception that ended the thread
       end
 
-      # exit! skips finalizers, which would remove these files. Most of them are uploads. The name of a file contains
-      # the pid of the process that made it; files of the parent stay.
+      # Removes the temporary files of this process (mostly uploads), because exit! skips the finalizers that would
+      # remove them. The name of a file contains the pid of the process that created the file. Files of the parent stay.
       def remove_temporary_files
         return unless defined?(Tempfile)
 

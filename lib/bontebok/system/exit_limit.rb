@@ -4,21 +4,21 @@ require_relative "deadline"
 
 module Bontebok
   # A time limit for the exit of a process that has loaded an application: Master, Worker, SingleProcess, and Supervisor
-  # under rackup. The application's exit handlers and the ensure clauses of its threads may take for ever, and the
-  # process that would kill this one may be gone.
+  # under rackup. The application's exit handlers and the ensure clauses of its threads may never end, and the parent
+  # that would kill this process may have died.
   #
-  # It relies on the order in which Ruby ends (ruby_cleanup in Ruby's eval.c, the same from 3.1 on):
+  # The limit relies on the order of Ruby's exit (ruby_cleanup in Ruby's eval.c, unchanged since Ruby 3.1):
   #
-  #   1. Exit handlers run, while all threads go on.
+  #   1. Exit handlers run, while all threads continue.
   #   2. Ruby kills all threads but the main one, also the thread of this limit, and waits for their ensure clauses.
   #   3. Objects are finalized, and the process ends.
   #
-  # So the limit's thread watches the time while the handlers run. After it is killed, its ensure clause watches the
-  # time while Ruby waits for the other threads.
+  # The limit's thread watches the time while the handlers run. When Ruby has killed this thread, its ensure clause
+  # watches the time while Ruby waits for the other threads.
   module ExitLimit
     class << self
-      # Call it when only the exit is left. The process ends within `seconds`: with its own status, or with `status` if
-      # the time is over first.
+      # Must be called directly before the exit. The process ends within `seconds`: with its own exit status, or with
+      # `status` after the timeout.
       def set(seconds, status:, log:)
         deadline = Deadline.new(seconds)
         begun = Queue.new
@@ -37,7 +37,7 @@ module Bontebok
 
       private
 
-      # Whether all threads end in time, except this one and the main thread, which is in Ruby's exit.
+      # True if all threads end in time. This thread and the main thread, which is in Ruby's exit, do not count.
       def threads_end?(deadline)
         (Thread.list - [Thread.main, Thread.current]).all? { |thread| ends?(thread, deadline) }
       end

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Names of files are bytes. As text they are UTF-8, in any locale. Under LC_ALL=C Ruby takes the working directory's
-  # name for US-ASCII and cannot join it with a UTF-8 name.
+  # Makes file names UTF-8 texts, in any locale. Under LC_ALL=C, Ruby labels the working directory's name as US-ASCII
+  # and cannot join it with a UTF-8 name.
   module FileName
     class << self
-      # ~ is a home directory. Raises ArgumentError for ~name if there is no user of that name.
+      # ~ is a home directory. Raises ArgumentError for ~name if there is no such user.
       def absolute(name, directory = Dir.pwd)
         text(File.expand_path(name.b, directory.b))
       end

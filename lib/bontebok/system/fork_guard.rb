@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Closes the server's descriptors in a process that the application forks. Such a process may outlive the server. Its
-  # copies of the listeners would still take connections, which nobody serves, and would keep the next server from the
-  # port. Its copies of life lines would keep processes alive that must end. Commands that the application executes have
-  # none of these descriptors (close-on-exec).
+  # Closes the server's descriptors in a process that the application forks. The forked process may outlive the server.
+  # With copies of the listeners, it would hold connections that nobody serves, and the next server could not bind the
+  # port. With copies of channels and of the LifeLine, it would keep them open, and the server's processes could not
+  # notice that their parent has died. Commands that the application executes have none of these descriptors
+  # (close-on-exec).
   module ForkGuard
-    # Wraps Process._fork, through which every fork of Ruby goes.
+    # Wraps Process._fork, which every fork of Ruby calls.
     module Hook
       def _fork
         super.tap { |pid| ForkGuard.act if pid.zero? }
@@ -15,15 +16,16 @@ module Bontebok
     private_constant :Hook
 
     class << self
-      # The block runs once in every process that is forked from now on. It replaces the block of an earlier call.
+      # Runs the block once in every process that is forked after this call. The block replaces the block of an earlier
+      # call.
       def install(&action)
         @action = action
         @passing = nil
         Process.singleton_class.prepend(Hook)
       end
 
-      # Runs a block whose forks are the server's own: the block of .install does not run in these processes. It does
-      # run in processes that other threads fork at that time.
+      # Runs a block that forks the server's own processes. The block of .install does not run in these processes, but
+      # does run in processes that other threads fork at the same time.
       def pass
         @passing = Thread.current
         yield

@@ -4,12 +4,12 @@ require_relative "clock"
 
 module Bontebok
   # Protects the main thread of a server's process from the application's threads. When another thread ends with an
-  # exception, Ruby raises the exception in the main thread, too: SystemExit always (a watchdog that calls exit), any
-  # other error if abort_on_exception is set. Such an exception must neither end the process nor interrupt the server's
+  # exception, Ruby may raise the exception in the main thread as well: always if the thread calls exit (SystemExit),
+  # otherwise if abort_on_exception is set. This exception must not end the process, and must not interrupt the server's
   # own code.
   module MainThread
     class << self
-      # While the block runs, such an exception waits until .wait is called.
+      # While the block runs, exceptions of other threads are delayed until .wait is called.
       def guard(&)
         Thread.handle_interrupt(Exception => :never, &)
       end
@@ -20,9 +20,9 @@ module Bontebok
         Thread.handle_interrupt(Exception => :immediate, &)
       end
 
-      # Waits until one of the sources is readable, for `seconds` at most; nil: for any time. Returns the readable
-      # sources; nil: the time is over. If an exception comes instead, the block gets the exception, and the result is
-      # empty. Raises the exception if the application has closed one of the sources.
+      # Waits until one of the sources is readable, at most `seconds`; nil: no limit. Returns the readable sources, or
+      # nil after the timeout. If an exception ends the wait, the block gets the exception, and the result is empty.
+      # Raises the exception if the application has closed one of the sources.
       def wait(sources, seconds)
         readable, = Clock.wait(seconds) { unguard { IO.select(sources, nil, nil, seconds) } }
         readable
@@ -33,7 +33,7 @@ module Bontebok
         []
       end
 
-      # Logs the exception, for a process that goes on as if nothing had happened.
+      # Logs the exception. The process continues.
       def survive(exception, log)
         thread = origin(exception)
         name = thread ? "the thread #{thread.inspect[/0x\h+[@ ](.*) \w+>/, 1]}" : "a thread"
@@ -42,8 +42,7 @@ module Bontebok
 
       private
 
-      # The thread that has ended with the exception; nil: no thread has; a thread that lives has raised the exception
-      # here.
+      # The thread that has ended with the exception. nil: a running thread has raised the exception in the main thread.
       def origin(exception)
         ObjectSpace.each_object(Thread).find { |thread| thread.status.nil? && ended_with?(thread, exception) }
       end
@@ -54,7 +53,7 @@ module Bontebok
         e.equal?(exception)
       end
 
-      # Whether the application has closed the server's descriptor: no wait for it would succeed.
+      # True if the application has closed the source: every wait for it would fail.
       def broken?(source)
         source.to_io.closed? || source.to_io.stat.nil?
       rescue SystemCallError

@@ -4,11 +4,11 @@ module Bontebok
   # Whether another process is stopped (SIGSTOP, a debugger), as Linux shows it in /proc.
   module ProcessStop
     STATE = /^State:\s+[Tt]/
-    # Each stop adds one to this count, so the count tells one stop from another.
+    # Each stop adds one to this count, so the count identifies the stop.
     SWITCHES = /^voluntary_ctxt_switches:.*/
 
-    # Returns a text that stays the same as long as one stop lasts; nil: the process is not stopped, or the system does
-    # not show it.
+    # Returns a text that identifies the current stop of the process. nil: the process is not stopped, or /proc does not
+    # show its state.
     def self.of(pid)
       status = File.read("/proc/#{pid}/status")
       status[SWITCHES] if STATE.match?(status)

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Signals that have a meaning for the supervisor only. A terminal or a service manager may send them to the whole
-  # process group, and an operator may mistake another process for the supervisor. So in master and workers these
-  # signals do nothing, unless the application has handlers of its own.
+  # Signals that only the supervisor handles. A terminal or a service manager may send them to the whole process group,
+  # and an operator may send them to the wrong process. In masters and workers these signals do nothing, unless the
+  # application has handlers of its own.
   module QuietSignals
     NAMES = %w[INT HUP USR1 USR2 TTIN TTOU].freeze
-    # A handler, not "IGNORE": commands that the application executes would inherit "IGNORE".
+    # An empty handler, not "IGNORE": commands that the application executes would inherit "IGNORE".
     NOTHING = proc {}
 
     class << self
@@ -15,8 +15,8 @@ module Bontebok
         (NAMES & signals).each { |signal| trap(signal, NOTHING) }
       end
 
-      # Sets a handler, except for a HUP that is ignored: nohup wants HUP to stay ignored, also in commands that the
-      # application executes. Returns the signal; nil: the handler is not set.
+      # Sets a handler and returns the signal. But if HUP is ignored, HUP stays ignored and the result is nil: nohup
+      # wants HUP to be ignored, also in commands that the application executes.
       def trap(signal, handler)
         former = Signal.trap(signal, handler)
         return signal unless signal == "HUP" && former == "IGNORE"
@@ -25,7 +25,8 @@ module Bontebok
         nil
       end
 
-      # For a process that the application forks: the signals do there what they would do without the server.
+      # For a process that the application forks: resets the signals to their defaults, except signals with a handler of
+      # the application.
       def disown
         NAMES.each do |signal|
           former = Signal.trap(signal, "DEFAULT")

@@ -4,15 +4,15 @@ require_relative "fork_guard"
 require_relative "quiet_signals"
 
 module Bontebok
-  # Turns signals into events for a loop. A signal handler may interrupt the main thread anywhere, so it may neither
-  # take a lock nor log. The handler only adds a name to the queue and writes a byte to a pipe, which wakes the loop's
-  # select. Other threads may push events of their own.
+  # Turns signals into events for the loop of the main thread. A signal handler may interrupt the main thread anywhere,
+  # so the handler must not take a lock or log. The handler only adds a name to the queue and writes a byte to a pipe,
+  # which wakes the loop's select. Other threads may push events of their own.
   #
-  # A forked process inherits the handlers. If the application has forked it, a signal does there what it would do
-  # without the server. If the server has forked it, the same holds until it sets its own handlers, but the signals of
-  # QuietSignals do nothing.
+  # A forked process inherits the handlers. In that process, a handler resets its signal and sends the signal again, so
+  # the signal acts as without the server. But if the server has forked the process, the signals of QuietSignals do
+  # nothing.
   class SignalQueue
-    # The loop's select watches it.
+    # Readable when there are events.
     attr_reader :to_io
 
     def initialize(*signals)
@@ -22,9 +22,9 @@ module Bontebok
       claim(*signals)
     end
 
-    # Sets the handlers of these signals, or sets them again: an application may have replaced them while it loaded. The
-    # application's handler of CHLD is kept, and #close restores it: in a worker, the application may have child
-    # processes.
+    # Sets the handlers of these signals. Call this method again when the application is loaded, because the application
+    # may have replaced the handlers. #close restores the application's handler of CHLD, because the application may
+    # have child processes in a worker.
     def claim(*signals)
       claim_children if signals.include?("CHLD")
       @claimed = (signals - ["CHLD"]).filter_map { |signal| QuietSignals.trap(signal, proc { receive(signal) }) }
@@ -58,7 +58,7 @@ module Bontebok
       @former = former unless former.equal?(@on_child)
     end
 
-    # If the application has set another handler since, that handler stays.
+    # A handler that the application has set after #claim stays.
     def give_children_back
       current = Signal.trap("CHLD", @former || "DEFAULT")
       Signal.trap("CHLD", current) unless current.equal?(@on_child)

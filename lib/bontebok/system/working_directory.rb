@@ -4,13 +4,13 @@ require_relative "file_name"
 require_relative "../start_error"
 
 module Bontebok
-  # The directory where relative names of files begin, also for the application: the directory of the option Directory,
-  # or the one in which the server was started. The server keeps the name by which the server or the shell (PWD) entered
-  # the directory; the kernel keeps only the directory itself. If the name contains a link, such as /srv/app/current, it
-  # may lead to another release when the application is loaded again.
+  # The working directory of the server and of the application: the directory of the option Directory, or the directory
+  # in which the server was started. This module keeps the directory's name from the option or from the shell (PWD). The
+  # name may contain a symbolic link, such as /srv/app/current. When the application is loaded again, the link may lead
+  # to another release.
   module WorkingDirectory
     class << self
-      # Changes to the directory at once. place: where the option was set, for the message. Raises StartError.
+      # Changes to the directory at once. place: the source of the option's value, for the message. Raises StartError.
       def enter(path, place)
         name = FileName.absolute(path, self.name)
         Dir.chdir(path)
@@ -25,13 +25,13 @@ module Bontebok
         FileName.text(names.find { |name| name&.start_with?("/") && File.identical?(name, ".") } || Dir.pwd)
       end
 
-      # Notes the name and returns it. Call it early, in the process that forks the processes that call .enter_again.
+      # Keeps the current name for .enter_again, and returns it. Called in the supervisor before it forks.
       def keep
         @kept = name
       end
 
-      # Changes to the directory that the name leads to now. If there is no such directory, the process stays where it
-      # is.
+      # Changes to the directory that has the kept name now. If there is no such directory, the working directory does
+      # not change.
       def enter_again(log)
         Dir.chdir(@kept) if @kept
       rescue SystemCallError => e

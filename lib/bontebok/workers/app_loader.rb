@@ -9,14 +9,14 @@ module Bontebok
   # Loads the application from a rackup file, with Rack 2.2 and with Rack 3. Adds no middleware. For Master, Worker and
   # SingleProcess.
   class AppLoader
-    # The application is at fault; #cause is the exception that it raised.
+    # The application cannot be loaded; #cause is the exception that the application raised.
     class Failed < StandardError; end
 
-    # A line of options for the rackup command, which does not run here. Rack 2 allows such a line, Rack 3 rejects it.
+    # A line with options for the command rackup, which this server ignores. Rack 2 allows this line, Rack 3 rejects it.
     OPTION_LINE = /^#\\.*/
 
-    # Loads the application after the start of the server: the working directory's name may lead to another directory
-    # now.
+    # Enters the working directory again by its name, which may lead to another directory now, and loads the
+    # application.
     def self.reload(path, log)
       WorkingDirectory.enter_again(log)
       new(path, log).load
@@ -27,7 +27,7 @@ module Bontebok
       @log = log
     end
 
-    # Checks that there is a file, before anything is started. Raises StartError.
+    # Checks that the file can be read. Raises StartError.
     def check
       File.open(@path) { |file| raise Errno::EISDIR if file.stat.directory? }
     rescue SystemCallError => e
@@ -50,8 +50,9 @@ module Bontebok
 
     private
 
-    # Whether the exception is a signal that ends the process. An Interrupt is none: signals to the server raise
-    # nothing, so the application has raised it. Ruby would end the process with a backtrace of the server.
+    # True if the exception is a signal that must end the process. An Interrupt is not: the server's signal handlers
+    # raise nothing, so the application has raised the Interrupt. If it were passed on, Ruby would print a backtrace of
+    # the server.
     def signal?(exception)
       exception.is_a?(SignalException) && !exception.is_a?(Interrupt)
     end

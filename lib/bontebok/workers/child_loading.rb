@@ -5,14 +5,14 @@ require "io/wait"
 require_relative "../system/quiet_signals"
 
 module Bontebok
-  # For a Master or a Worker that runs code of the application before it serves: it loads the application or runs a
-  # hook. Such code may take long, and the process does not read its channel while the code runs. But the process has no
-  # request to finish, and no order to pass on to children. So a signal ends the process at once, unless it is one of
-  # QuietSignals. The end of the parent ends the process, too.
+  # For a Master or a Worker that runs code of the application before it serves: the process loads the application or
+  # runs a hook. This code may take long, and the main thread does not read the channel while the code runs. The process
+  # has no request to finish and no children. So a signal ends the process at once, unless it is one of QuietSignals.
+  # The end of the parent also ends the process.
   module ChildLoading
     class << self
-      # Returns the block's result. orphaned: called if the parent ends while the block runs. The handlers that this
-      # method sets stay: the caller makes a SignalQueue of these signals next.
+      # Returns the block's result. orphaned: called if the parent ends while the block runs. The signal handlers are
+      # not restored: after this call, the caller creates a SignalQueue for these signals.
       def guard(channel:, signals:, log:, orphaned: nil)
         @signals = signals
         QuietSignals.hush(signals)
@@ -24,8 +24,8 @@ module Bontebok
         @signals = nil
       end
 
-      # Waits for :go. At the first start, the listeners do not listen before workers are loaded. Returns the other
-      # words that came; nil: the process must end.
+      # Waits for :go, which the parent sends when the listeners listen. Returns the other words that have arrived, or
+      # nil if the process must end.
       def wait_for_go(channel)
         words = []
         until words.intersect?(%i[go drain retire quit closed])
@@ -35,9 +35,9 @@ module Bontebok
         words - [:go] if words.include?(:go)
       end
 
-      # Runs a hook after the process has said :loaded: from then on the parent may say any word, and sends no signal.
-      # Returns the words that came. If the parent tells the process to end, the process ends at once, since it does not
-      # serve yet.
+      # Runs a hook in a process that has said :loaded. After :loaded, the parent may send any word, and sends no
+      # signals. Returns the words that arrive during the hook. If the parent ends, or tells the process to end, the
+      # process ends at once, because it does not serve yet.
       def attend(channel, log)
         words = []
         over, done = IO.pipe
@@ -45,15 +45,15 @@ module Bontebok
           watch = Thread.new { words.concat(hear_or_leave(channel, log)) until over?(channel, over) }
           yield
         ensure
-          done.write(".") # not a close: a process that the application has forked holds a copy
+          done.write(".") # a close wakes nobody if a process that the application has forked holds a copy
           watch&.join
           [over, done].each(&:close)
         end
         words
       end
 
-      # For a process that the application forks in the block: the signals do there what they would do without the
-      # server, unless the application has set a handler of its own.
+      # For a process that the application forks in the block: resets the signals to their defaults, except signals with
+      # a handler of the application.
       def disown
         @signals&.each do |signal|
           former = Signal.trap(signal, "DEFAULT")
@@ -78,7 +78,7 @@ module Bontebok
         end
       end
 
-      # Before the process has said :loaded, any word of its parent is an order to end.
+      # Before the process has said :loaded, any word of its parent means that the process must end.
       def leave_with_parent(channel, log, orphaned)
         channel.to_io.wait_readable
         begin

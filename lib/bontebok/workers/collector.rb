@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Runs Ruby's garbage collector at moments that suit a server that forks. Calls a method only if this Ruby has it. Not
-  # for tuning: sizes and limits are Ruby's own matter. For Master and OutOfBand.
+  # Runs Ruby's garbage collector before the forks of workers (Master) and between requests (OutOfBand). Calls a method
+  # only if this version of Ruby has it. Does not change the collector's sizes and limits.
   class Collector
-    # An object becomes old when it survives this many collections. The collector writes to young objects, in older
-    # releases of Ruby into the object itself. In a worker, such a write copies a page that was shared with the master.
+    # An object becomes old when it survives this many collections. The collector writes the age of young objects, in
+    # older releases of Ruby into the object itself. In a worker, this write copies a page that was shared with the
+    # master.
     AGE = 3
 
     # collector, process: replaced in tests.
@@ -15,8 +16,9 @@ module Bontebok
       @postponing = false
     end
 
-    # Reduces the pages that workers will change. Call it when the application is loaded, before the first fork.
-    # compact: also moves objects together. Process.warmup, where Ruby has it, moves them in any case.
+    # Makes the application's objects old, so that workers change fewer of the shared pages. Called when the application
+    # is loaded, before the first fork. compact: also compacts the heap. Process.warmup (Ruby 3.3) always compacts the
+    # heap.
     def settle(compact: false)
       return @process.warmup if @process.respond_to?(:warmup)
 
@@ -24,15 +26,14 @@ module Bontebok
       @gc.compact if compact && @gc.respond_to?(:compact)
     end
 
-    # From now on, Ruby collects only young objects until #collect is called. So no request waits for a collection of
-    # old objects. A Ruby without this setting still collects them at any time.
+    # Ruby now collects only young objects until #collect is called, so no request waits for a collection of old
+    # objects. A version of Ruby without this setting still collects old objects at any time.
     def postpone_major
       @postponing = @gc.respond_to?(:config) && @gc.config.key?(:rgengc_allow_full_mark)
       allow_major(false) if @postponing
     end
 
-    # Collects young objects, and old objects if their collection is due. If Ruby cannot postpone that collection, this
-    # always collects both.
+    # Collects young objects. Also collects old objects, if their collection is due or if Ruby cannot postpone it.
     def collect
       if !@postponing
         @gc.start

@@ -1,19 +1,19 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Shows that a worker's main thread moves while its lanes have requests: on the scoreboard, for WorkerTimeout, and in
-  # the process's title. If something keeps Ruby's lock, the main thread does not move.
+  # While a worker's lanes have requests, shows that the main thread runs: on the scoreboard, for WorkerTimeout, and in
+  # the process's title. If another thread keeps Ruby's lock, the main thread does not run.
   #
-  # This costs a request nothing. The lanes report only the first request after a rest. The main thread then calls #look
-  # at each interval, until the lanes are at rest. An idle worker is not woken.
+  # This costs a request no time. The lanes report only the first request after a rest. After this report, the main
+  # thread calls #look at each interval, until the lanes rest again. An idle worker is not woken.
   class Heartbeat
     INTERVAL = 1
 
-    # Seconds until #look is due; nil: it is not due.
+    # Seconds until #look must be called; nil: it need not be called.
     attr_reader :seconds
 
-    # lanes: they serve from now on. limit: WorkerTimeout in seconds; 0: no limit. Within the limit there are several
-    # beats.
+    # lanes: the Lanes, which serve from now on. limit: WorkerTimeout in seconds; 0: no limit. The interval is at most a
+    # quarter of the limit.
     def initialize(lanes, title, limit)
       @lanes = lanes
       @title = title
@@ -21,7 +21,7 @@ module Bontebok
       look
     end
 
-    # The lanes have a request again.
+    # Called when the lanes have a request after a rest.
     def busy
       @seconds = @interval
       @title.busy

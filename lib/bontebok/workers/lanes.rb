@@ -7,22 +7,22 @@ require_relative "rack_env"
 require_relative "request_limits"
 
 module Bontebok
-  # The part of a process that serves: the core's worker with its listeners, and its lanes, each in a thread. Made after
-  # the last fork, by Worker or SingleProcess. The threads push events to the process's main thread:
+  # The core's worker of this process, and its lanes. A lane is the core's struct for one thread that serves requests.
+  # Worker or SingleProcess creates this object after the last fork. The threads push these events to the main thread:
   #
-  #   :lanes_ended    nothing is left to serve
+  #   :lanes_ended    all lanes have ended
   #   :max_requests   the lanes have served request_limit requests
   #   :busy           the first request since #rest was true
   #   :leave          the application asks this process to end, or has damaged it; the lanes still serve
   class Lanes
-    # 0: no limit.
+    # The number of requests after which :max_requests is pushed; 0: never.
     attr_reader :request_limit
 
     # The RequestLimits, for the main thread.
     attr_reader :request_limits
 
-    # worker: the Hooks::Worker for hooks. turns: OutOfBandTurns, if there are other workers. channel: if a request
-    # takes too long, the core writes to it, even while Ruby hangs, and the parent replaces this process.
+    # worker: the Hooks::Worker for hooks. turns: OutOfBandTurns, if there are other workers. channel: the core reports
+    # requests that take too long to this channel, even while a thread keeps Ruby's lock.
     def initialize(config, listeners, app, worker:, log:, events:, turns: nil, channel: nil)
       @failed = false
       @request_limit = config.request_limit
@@ -41,10 +41,10 @@ module Bontebok
       @request_limits = RequestLimits.new(@core, @lanes, log: log)
     end
 
-    # Raises ThreadError if there is no room for all threads; then no lane has accepted anything.
+    # Raises ThreadError if not all threads can be created. After this error, no lane has accepted a connection.
     def start
-      # Ruby runs exit handlers in reverse order, and then kills the threads. So this handler runs before the handlers
-      # that the application set while it loaded, which may kill threads.
+      # Ruby runs exit handlers in reverse order, and then kills the threads. So this handler runs before the
+      # application's handlers, which may kill threads as well.
       at_exit { @exiting = true }
       @core.out_of_band_after(@out_of_band.begin)
       @left = @lanes.size
@@ -55,31 +55,31 @@ module Bontebok
       raise
     end
 
-    # Begins the graceful end; :lanes_ended follows. Connections in the listeners' queues are still accepted.
+    # Begins the graceful end. Connections in the listeners' queues are still accepted. :lanes_ended follows.
     def drain
       @listeners.close
       @core.drain
     end
 
-    # Like #drain, but connections in the listeners' queues are left to other workers, which go on listening.
+    # Like #drain, but leaves the connections in the listeners' queues to other workers.
     def retire
       @listeners.close
       @core.retire
     end
 
-    # Opens the access log again by its name. May be called in any thread, also when the end has begun.
+    # Opens the access log again by its name. May be called in any thread, also after #drain or #retire.
     def reopen_logs
       @core.reopen_logs
     rescue SystemCallError => e
       @log.error("the access log cannot be opened again", e)
     end
 
-    # Whether :leave has another cause than a successful exit of the application.
+    # True if :leave was pushed for another reason than a successful exit of the application.
     def failed?
       @failed
     end
 
-    # A thread of the application has ended in a way that would end the process (MainThread).
+    # Called with the exception of an application's thread that would end the process (MainThread).
     def interrupted(exception)
       return leave(exception) if exception.is_a?(SystemExit)
       return fail_with("SIG#{Signal.signame(exception.signo)} ends this process") if exception.is_a?(SignalException)
@@ -87,22 +87,20 @@ module Bontebok
       fail_with("a thread of the application ends this process", exception)
     end
 
-    # The number of requests that the lanes have served.
     def requests
       @core.requests
     end
 
-    # Shows on the scoreboard that Ruby moves.
+    # Shows on the scoreboard that the main thread runs.
     def beat
       @core.beat
     end
 
-    # Whether the lanes have no request, and have had none since the last call.
+    # True if the lanes have no request, and have had no request since the last call.
     def rest
       @core.rest
     end
 
-    # Waits for the threads' end.
     def join
       @threads.each(&:join)
     end
@@ -120,7 +118,7 @@ module Bontebok
         report: method(:report), on_error: (method(:ask_hooks) if @hooks.any?(:on_error)) }
     end
 
-    # successor: replaces a thread that a hook may have killed, so it runs no hooks. No thread begins before all exist.
+    # successor: the thread replaces a thread that a hook may have killed, so it runs no hooks.
     def thread(lane, successor: false)
       Thread.new do
         Thread.current.name = "bontebok #{@lanes.index(lane) + 1}"
@@ -145,8 +143,8 @@ module Bontebok
       @lock.synchronize { @events.push(:lanes_ended) if (@left -= 1).zero? }
     end
 
-    # The application has killed the thread: Ruby raises no exception that could be rescued. The thread's request is
-    # lost, but not the lane's other connections. The process must end, because the thread may have left more undone.
+    # The application has killed this thread, and its request is lost. A new thread serves the lane's other connections.
+    # The process must end, because the killed thread may have left other work unfinished.
     def serve_on(lane)
       @lock.synchronize { @threads[@threads.index(Thread.current)] = thread(lane, successor: true) }
       fail_with("a serving thread was killed: a new thread takes its place, and this process ends")
@@ -175,7 +173,7 @@ module Bontebok
       guard("the hook on_error") { @hooks.attempt(:on_error, exception, env || {}, log: @log) }
     end
 
-    # Even if this run fails, there must be a next one.
+    # If this run raises, the next run comes after OutOfBand::SOON requests.
     def go_out_of_band
       requests = OutOfBand::SOON
       requests = @out_of_band.run
@@ -183,7 +181,7 @@ module Bontebok
       @core.out_of_band_after(requests)
     end
 
-    # Hooks lets these exceptions pass: they end the process, as when the application raises them.
+    # Hooks passes these exceptions on. They end the process, as if the application had raised them.
     def guard(what)
       yield
     rescue SignalException, NoMemoryError => e

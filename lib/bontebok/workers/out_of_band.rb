@@ -3,11 +3,11 @@
 require_relative "collector"
 
 module Bontebok
-  # The work that a serving process does between two requests, when it has nothing else to do: the hook out_of_band, and
-  # then, with OobGC, the collection of garbage. For Lanes, which calls #run when the core reports such a moment.
+  # The work that a process does between two requests: the hook out_of_band, and with OobGC a garbage collection. Lanes
+  # calls #run when the core reports that the time has come.
   class OutOfBand
-    # If too many other workers do such work (OutOfBandTurns), #run does nothing. After this number of requests, Lanes
-    # calls #run again.
+    # If too many other workers are out of band (OutOfBandTurns), #run does nothing. Lanes calls #run again after this
+    # number of requests.
     SOON = 1
 
     class << self
@@ -25,8 +25,8 @@ module Bontebok
       @collector = collector
     end
 
-    # Call this method before the first request. Returns the number of requests until the first call of #run; 0: #run is
-    # never called. The number is random. Otherwise workers that start together would do this work at the same moment.
+    # Called before the first request. Returns the number of requests until the first call of #run; 0: #run is never
+    # called. The number is random, so that workers that start together do not do this work at the same moment.
     def begin
       return 0 unless OutOfBand.wanted?(@config)
 

@@ -3,15 +3,16 @@
 require_relative "../system/deadline"
 
 module Bontebok
-  # The process that tells a worker what to do. At first this is the master, through the channel. When the master has
-  # died, it is the supervisor, which adopts the workers that serve (AdoptedWorkers) and gives them orders by signals.
+  # The process that controls a worker, for Worker. At first it is the master, which sends words through the channel.
+  # When the master has died, it is the supervisor, which adopts the workers that serve (AdoptedWorkers) and sends them
+  # signals.
   class Parent
-    # Seconds that the kernel may take from the end of the channel to the end of the master.
+    # Maximum of seconds from the close of a dying master's channel to the end of the master.
     END_SECONDS = 1
     WORDS = { "TERM" => :retire, "QUIT" => :drain, "INT" => :quit, "HUP" => :reopen }.freeze
 
-    # life_line: to the supervisor; nil: it adopts no workers. worker_links: has the scoreboard on which the supervisor
-    # finds the workers that it adopts.
+    # life_line: the supervisor's LifeLine; nil: the supervisor adopts no workers. worker_links: the WorkerLinks. The
+    # supervisor adopts only workers on the scoreboard.
     def initialize(channel, life_line, worker_links)
       @channel = channel
       @life_line = life_line
@@ -28,8 +29,8 @@ module Bontebok
       @channel.say(word)
     end
 
-    # Returns the words that have come through the channel; :adopted, once, when the supervisor has taken over; :closed
-    # if neither master nor supervisor is left.
+    # Returns the words that have arrived through the channel. Adds :adopted once, when the supervisor has become the
+    # parent. Adds :closed if no process is left that controls this worker.
     def hear
       return @life_line.cut? ? [:closed] : [] if @adopted
 
@@ -40,9 +41,9 @@ module Bontebok
       words - [:closed] + [:adopted]
     end
 
-    # The word that a signal stands for; nil: it is no order. Take the signals first, and call #hear before this method.
-    # When a master dies, the kernel closes its channel before the supervisor can send a signal. So #hear has found out
-    # about the death.
+    # The word that a signal of the supervisor stands for; nil before :adopted. Take the signals first, then call #hear,
+    # then this method. When a master dies, the kernel closes its channel before the supervisor can send a signal, so
+    # #hear has noticed the death.
     def word(signal)
       WORDS[signal] if @adopted
     end
@@ -53,7 +54,8 @@ module Bontebok
       @life_line && !@life_line.cut? && @worker_links.pids.include?(Process.pid) && master_ends?
     end
 
-    # The application may have closed the server's descriptor: then the channel ends, although the master lives.
+    # True if the master has died. If the application has closed the channel's descriptor, the channel has ended
+    # although the master lives.
     def master_ends?
       Deadline.new(END_SECONDS).wait { Process.ppid != @master || (sleep(0.001) && nil) } || Process.ppid != @master
     end

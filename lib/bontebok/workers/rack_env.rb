@@ -3,8 +3,8 @@
 require_relative "../version"
 
 module Bontebok
-  # The part of env that is the same for all requests of a process, by the SPEC of the Rack that is loaded. Each key
-  # costs time in every request, so the keys that only Rack 2 wants are left out under Rack 3.
+  # The part of env that is the same for all requests of a process. Each key costs time in every request, so keys that
+  # only the SPEC of Rack 2 requires are left out under Rack 3.
   module RackEnv
     SERVER_SOFTWARE = "Bontebok/#{VERSION}".freeze
 
@@ -22,7 +22,7 @@ module Bontebok
         Rack.release.to_i < 3
       end
 
-      # HTTP_VERSION tells the binding to set the version in each request.
+      # If HTTP_VERSION is present, the C extension sets its value in each request.
       def rack2(config)
         { "HTTP_VERSION" => "HTTP/1.1", "rack.version" => Rack::VERSION, "rack.multithread" => config[:threads] > 1,
           "rack.multiprocess" => config.workers.positive?, "rack.run_once" => false }

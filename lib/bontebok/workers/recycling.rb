@@ -4,13 +4,13 @@ require_relative "../system/clock"
 require_relative "../system/process_memory"
 
 module Bontebok
-  # Decides whether a worker has served long enough, by MaxWorkerAge and MaxWorkerMemory. The worker's main thread asks
-  # from time to time, while requests go on. Not for the number of requests, which the lanes count.
+  # Decides by MaxWorkerAge and MaxWorkerMemory when a worker must be replaced. The worker's main thread asks while the
+  # lanes serve. Not for the number of requests, which the lanes count.
   class Recycling
     # Seconds between two checks of the memory. A worker that exceeds MaxWorkerMemory from the start is replaced after
     # this time, not sooner.
     PERIOD = 10
-    # The limit of each worker is a random part of MaxWorkerAge: at least this part, at most all of it.
+    # The age limit of each worker is random: at least this part of MaxWorkerAge, at most MaxWorkerAge.
     LEAST = 0.75
 
     # Made when the worker begins to serve. memory, clock: replaced in tests.
@@ -24,13 +24,13 @@ module Bontebok
       watch_memory if @most.positive?
     end
 
-    # Seconds until #reason may return a reason; nil: it will not.
+    # Seconds until #reason must be called; nil: it need not be called.
     def wait
       earliest = [@end, @look].compact.min
       [earliest - @clock.now, 0].max if earliest
     end
 
-    # Returns why the worker must be replaced, as text for the log; nil: not yet. Returns a reason only once.
+    # Returns the reason to replace the worker, as text for the log, or nil. Returns a reason only once.
     def reason
       reason = too_old || too_large
       @end = @look = nil if reason
@@ -39,7 +39,8 @@ module Bontebok
 
     private
 
-    # Without the warning, nobody would know why this worker and its successors are replaced again and again.
+    # Warns if the worker exceeds the limit from the start: this worker and all its successors will be replaced after
+    # PERIOD.
     def watch_memory
       memory = @memory.read or return give_up
       @log.warn("MaxWorkerMemory is less than a worker has when it begins: #{memory}") if memory.own > @most

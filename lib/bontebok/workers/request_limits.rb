@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Acts in a process's main thread on requests that take longer than RequestTimeoutSoft or RequestTimeout. After
-  # RequestTimeoutSoft it raises Bontebok::RequestTimeout in the request's thread. After RequestTimeout the core has
-  # already sent a response to the client or closed the connection; this class only logs where the application is.
+  # Handles requests that take longer than RequestTimeoutSoft or RequestTimeout, in the main thread. After
+  # RequestTimeoutSoft, it raises Bontebok::RequestTimeout in the request's thread. After RequestTimeout, it only logs
+  # where the application is: the core itself has sent a response or closed the connection.
   class RequestLimits
-    # The key in env of an object that gives the request more time: its `call(seconds)` postpones both limits by that
-    # time. Only the thread that serves the request may call it.
+    # The key in env of a callable that gives the request more time: `call(seconds)` extends both limits. Only the
+    # thread that serves the request may call it.
     EXTENSION = "bontebok.extend_timeout"
 
     # Carries the backtrace of a thread to the log.
@@ -21,7 +21,7 @@ module Bontebok
       end
     end
 
-    # Readable when #tick has something to do.
+    # Readable when #tick must be called.
     attr_reader :to_io
 
     # core: the Core::Worker, which owns the descriptor. lanes: its lanes.

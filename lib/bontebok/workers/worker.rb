@@ -19,17 +19,16 @@ require_relative "worker_life"
 require_relative "worker_title"
 
 module Bontebok
-  # A worker process, forked by Master. It loads the application unless the master has loaded it. It serves until it is
-  # told to end, or until no process is left that could tell it. This class is its main thread; the lanes have threads
-  # of their own.
+  # A worker process, forked by Master. It loads the application unless the master has loaded it. It serves until its
+  # parent tells it to end, or until both master and supervisor have died. This class runs in the main thread; the lanes
+  # (see Lanes) have threads of their own.
   #
-  # A signal from outside does not end a worker by itself. The worker asks the master, which first starts a replacement
-  # and knows in which order listeners are closed. A terminal sends INT to every process of the group; only the
-  # supervisor acts on it.
+  # On TERM or QUIT from another process, the worker only asks the master to replace it. A terminal sends INT to every
+  # process of the group; the worker ignores INT. Only a worker whose master has died obeys signals (see Parent).
   class Worker
     SIGNALS = %w[TERM QUIT INT HUP].freeze
 
-    # turns: OutOfBandTurns; nil: nothing is done out of band. life_line: for Parent.
+    # turns: OutOfBandTurns; nil: there is no out-of-band work. life_line: for Parent.
     def initialize(config, listeners, number:, generation:, channel:, log:, turns: nil, life_line: nil)
       @config = config
       @listeners = listeners
@@ -41,7 +40,7 @@ module Bontebok
       @life_line = life_line
     end
 
-    # app: the application, if the master has loaded it; nil: it is loaded here. Returns the exit status.
+    # app: the application, if the master has loaded it; nil: the worker loads it. Returns the exit status.
     def run(app)
       @title = WorkerTitle.new(@number, @generation, @config[:tag])
       @life = WorkerLife.new(@log)
@@ -98,14 +97,15 @@ module Bontebok
       0
     end
 
-    # Reads the channel directly, not through Parent. If the master has died by now, the supervisor may have read the
-    # scoreboard before this worker's lanes were on it. Then nobody adopts this worker.
+    # Reads the channel directly, not through Parent. If the master has died before this point, the supervisor may have
+    # read the scoreboard before this worker's lanes were there. In this case the supervisor has not adopted the worker,
+    # and the worker must end.
     def begin_to_obey(words)
       @parent = Parent.new(@channel, @life_line, @listeners.worker_links)
       (words + @channel.hear).each { |word| obey(word) }
     end
 
-    # Returns the words that came while the hook ran.
+    # Returns the words that arrived while the hook ran.
     def run_ready_hook
       return [] unless @config.hooks.any?(:after_worker_ready)
 
@@ -121,7 +121,7 @@ module Bontebok
       events.each { |event| handle(event) }
     end
 
-    # Seconds until something is due; nil: nothing is.
+    # Seconds that the main thread may wait; nil: no limit.
     def wait_time
       [@heartbeat.seconds, @deadline ? @deadline.step : @recycling.wait].compact.min
     end
@@ -146,8 +146,8 @@ module Bontebok
       end
     end
 
-    # Not for :leave: its reason is in the log already. A worker that was told to end does not ask: the master may have
-    # sent TERM after the order (see Child::Leaving).
+    # Not for the event :leave: the log has its reason already. A worker that was told to end does not ask: the TERM may
+    # come from the parent that told it to end (see Child::Leaving).
     def ask_to_leave(reason)
       return if @leaving
 
@@ -181,7 +181,7 @@ module Bontebok
       @serving = false
     end
 
-    # The master is gone, so no process would end this worker if it took too long.
+    # No parent is left that would kill the worker, so the worker limits its own time.
     def leave_orphaned
       @log.warn("leaves: the master is gone")
       @deadline = Deadline.new(@config.seconds(:graceful_timeout))

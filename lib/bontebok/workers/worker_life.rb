@@ -4,7 +4,8 @@ require_relative "../system/clock"
 require_relative "../system/process_memory"
 
 module Bontebok
-  # What a worker logs about its own life. The master logs the worker's end, too: a worker that is killed logs nothing.
+  # The log lines of a worker about its start and its end. The master also logs the worker's end, because a killed
+  # worker logs nothing.
   class WorkerLife
     # Made when the worker starts.
     def initialize(log, clock: Clock)
@@ -13,8 +14,8 @@ module Bontebok
       @began = clock.now
     end
 
-    # The worker has loaded the application and may serve. It has logged nothing before, so a start that fails logs only
-    # its failure.
+    # Called when the worker has loaded the application and may serve. The worker logs nothing before this line, so a
+    # failed start logs only the failure.
     def go
       @log.info("started #{milliseconds} ms ago")
     end

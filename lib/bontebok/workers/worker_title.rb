@@ -5,8 +5,9 @@ module Bontebok
   #
   #   bontebok worker 2 gen 3 busy shop
   #
-  # loading: the worker may not serve yet. busy: it has requests. idle: it has had none for a second. draining: it is
-  # about to end. The title shows nothing of a request, because everybody on the machine can read it.
+  # loading: the worker may not serve yet. busy: the worker has requests. idle: the worker has had no request for a
+  # second. draining: the worker finishes its requests and ends. The title shows nothing of a request, because everybody
+  # on the machine can read titles.
   class WorkerTitle
     def initialize(number, generation, tag)
       @name = "bontebok worker #{number} gen #{generation}"
@@ -22,7 +23,7 @@ module Bontebok
       show("idle")
     end
 
-    # No other state follows.
+    # This is the last state.
     def draining
       show("draining")
     end

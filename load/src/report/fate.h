@@ -1,5 +1,5 @@
-/* fate.h: the possible outcomes of a request. Each request has exactly one fate, so a run's requests are the
- * sum of the fates. Connections decide the fate, loaders count it, and the report prints it. */
+/* fate.h: the possible outcomes of a request. Each request has exactly one fate, so the number of requests
+ * is the sum of all fates. Connections decide the fate, loaders count it, and the report prints it. */
 #ifndef FATE_H
 #define FATE_H
 

@@ -1,5 +1,6 @@
-/* histogram.h: latencies in nanoseconds. A bucket is at most 1/128 of its value wide, so a percentile is
- * within 0.4 % of the true value. Each loader fills its own histogram, and the run merges them. */
+/* histogram.h: a histogram of latencies in nanoseconds. The width of a bucket is at most 1/128 of its
+ * values, so a percentile is within 0.4 % of the true value. Each loader fills its own histogram, and the
+ * run merges them. */
 #ifndef HISTOGRAM_H
 #define HISTOGRAM_H
 
@@ -21,7 +22,7 @@ void histogram_record(struct histogram *histogram, uint64_t ns);
 /* Adds all of `from` to `into`. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
-/* Exact; 0 if the histogram is empty. */
+/* The exact mean; 0 if the histogram is empty. */
 double histogram_mean(const struct histogram *histogram);
 
 /* The smallest value v for which at least `fraction` (0 < fraction <= 1) of all values are v or less; 0 if

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 module Conform
-  # Runs one case on one connection. Returns a text about the fault in the server's reaction; nil if there is none.
+  # Runs one case of a table. The public methods return nil, or a text that names the fault of the server.
   class Exchange
     SMUGGLED = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
     NEXT = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n"
-    # Seconds. Every response comes at once: a server that still waits for bytes is wrong.
+    # Seconds that a response may take. The server needs no more bytes to send the response.
     LIMIT = 3
 
     def initialize(server, address)
@@ -13,9 +13,9 @@ module Conform
       @address = address
     end
 
-    # The request must get one of the statuses and nothing after it. The connection must end without a reset, so that
-    # the client can read the response. The application must not be called, neither for the request nor for the bytes
-    # behind it.
+    # The server must send one response with one of the statuses. It must close the connection without a reset, so that
+    # the client can read the response. It must not call the application, neither for the request nor for bytes after
+    # the request.
     def refusal_problem(bytes, statuses)
       ["", SMUGGLED].each do |tail|
         problem = talk { |client| problem_of_refusal(client, bytes + tail, statuses) } || call_problem([])
@@ -24,8 +24,8 @@ module Conform
       nil
     end
 
-    # The application must be called with these values. Afterwards the connection must be :kept or :closed, as `ending`
-    # says.
+    # The application must get these values in env. ending: :kept if the connection must stay open after the response,
+    # :closed if the server must close it.
     def acceptance_problem(bytes, env, ending)
       talk do |client|
         client.write(bytes)
@@ -56,7 +56,7 @@ module Conform
       "more after the answer: #{rest[0, 100].inspect}" unless rest.empty?
     end
 
-    # A server may stop reading as soon as it knows its response.
+    # The server may close the connection before it has read all bytes.
     def write_to_the_refusal(client, bytes)
       client.write(bytes, LIMIT)
     rescue Support::Client::Reset

@@ -4,7 +4,7 @@ require_relative "exchange"
 
 module Conform
   # Tables of cases: bytes on the wire, and how the server must treat them. Each table runs against a real server, over
-  # TCP and over a unix socket. All cases that fail are reported at once.
+  # TCP and over a unix socket. One message reports all cases of a table that fail.
   #
   #   class HostTest < Support::TestCase
   #     include Conform::Table
@@ -32,13 +32,13 @@ module Conform
         cases.each { |name, bytes| refusals << Refusal.new(name, bytes.b, Array(statuses)) }
       end
 
-      # env: the values that the application must see; nil for a name that must not be there. The connection must stay
-      # open.
+      # env: the values that the application must get; nil for a name that env must not have. The connection must stay
+      # open after the response.
       def accepts(env, cases)
         add_acceptances(env, cases, :kept)
       end
 
-      # The same, but the connection must end with the response.
+      # As `accepts`, but the server must close the connection after the response.
       def accepts_once(env, cases)
         add_acceptances(env, cases, :closed)
       end
@@ -52,7 +52,7 @@ module Conform
         "POST / HTTP/1.1\r\nHost: a\r\n#{lines.map { |line| "#{line}\r\n" }.join}\r\n".b << body.b
       end
 
-      # Returns a request with a chunked body. body: its bytes on the wire.
+      # Returns a request with a chunked body. body: bytes on the wire, with the chunk sizes.
       def chunked(body)
         post("Transfer-Encoding: chunked", body: body)
       end
@@ -66,7 +66,7 @@ module Conform
         cases.each { |name, bytes| acceptances << Acceptance.new(name, bytes.b, env, ending) }
       end
 
-      # Defines one test for each transport when the first cases come.
+      # At the first call, defines one test for each transport. The test runs the cases of all calls.
       def define_tests(verb, cases, &problem)
         return unless cases.empty?
 
@@ -80,7 +80,7 @@ module Conform
       test_case.extend(Tables)
     end
 
-    # The server's arguments. A test case with small limits overrides them.
+    # The server's command line arguments. A test case with other limits overrides this method.
     def arguments
       []
     end

@@ -2,7 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# frozen_env: values that stay the same from request to request are frozen and shared.
+# The option frozen_env: if a value is the same in several requests, these requests share one frozen String.
 class EnvFrozenTest < Support::LaneCase
   SECRETS = %w[HTTP_COOKIE HTTP_AUTHORIZATION].freeze
 
@@ -37,7 +37,7 @@ class EnvFrozenTest < Support::LaneCase
                  envs.map { |env| env.values_at("PATH_INFO", "HTTP_X_NUMBER", "HTTP_X_HALF", "HTTP_COOKIE") })
   end
 
-  def test_a_value_that_changed_for_good_is_learned_again
+  def test_a_lane_learns_a_value_that_has_changed_for_good
     3.times { exchange("/", "X-V: old") }
     7.times { refute_predicate exchange("/", "X-V: new")["HTTP_X_V"], :frozen? }
     exchange("/", "X-V: new")
@@ -56,7 +56,7 @@ class EnvFrozenTest < Support::LaneCase
     end
   end
 
-  def test_a_long_value_is_not_kept
+  def test_a_long_value_is_not_shared
     long = "x" * 5000
     env = Array.new(20) { exchange("/", "X-V: #{long}") }.last
 
@@ -73,7 +73,7 @@ class EnvFrozenTest < Support::LaneCase
     assert_empty(envs.select { |env| env.key?("HTTP_VERSION") })
   end
 
-  def test_the_method_the_protocol_and_the_host_are_those_of_the_request
+  def test_env_has_the_method_the_protocol_and_the_host_of_the_request
     server
     3.times do
       assert_equal %w[GET HTTP/1.1 test 80], line_of(exchange("/"))
@@ -91,7 +91,7 @@ class EnvFrozenTest < Support::LaneCase
     end
   end
 
-  def test_names_that_come_once_do_not_push_out_names_that_come_often
+  def test_rare_names_do_not_replace_frequent_names
     shared = Array.new(4) { exchange("/", "X-Often: 1") }.last["HTTP_X_OFTEN"]
     50.times { |n| exchange("/", "X-Once-#{n}: 1") }
 

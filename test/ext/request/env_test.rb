@@ -2,7 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# The env of a request, by Rack's SPEC, in the default form.
+# The env of a request, by Rack's SPEC, without the option frozen_env.
 class EnvTest < Support::LaneCase
   def test_env_has_the_parts_of_the_request_line
     env = env_of(http(line: "PUT /a%2Fb;c?x=%20&y HTTP/1.1"))
@@ -26,7 +26,7 @@ class EnvTest < Support::LaneCase
     assert_equal ["example.org", "80", "example.org"], server_of(env_of(http("Host: example.org"), port: 9292))
   end
 
-  def test_the_server_name_and_port_are_the_listeners_without_host
+  def test_without_host_the_server_name_and_port_come_from_the_listener
     env = env_of("GET / HTTP/1.0\r\n\r\n", name: "listener.test", port: 9292)
 
     assert_equal ["listener.test", "9292", nil], server_of(env)
@@ -39,21 +39,21 @@ class EnvTest < Support::LaneCase
     assert_equal ["/p", "q", "http://good.test:81/p?q"], env.values_at("PATH_INFO", "QUERY_STRING", "REQUEST_URI")
   end
 
-  def test_the_asterisk_is_the_path_or_with_rack_2_no_path
+  def test_the_asterisk_is_the_path_except_with_rack_2
     base = Support::LaneServer::BASE_ENV
 
     assert_equal "*", env_of(http(line: "OPTIONS * HTTP/1.1"), env: base)["PATH_INFO"]
     assert_equal "", env_of(http(line: "OPTIONS * HTTP/1.1"), env: base.merge("rack.version" => [1, 3]))["PATH_INFO"]
   end
 
-  def test_http_1_0_is_the_protocol_of_an_older_request
+  def test_env_has_the_protocol_of_an_http_1_0_request
     env = env_of("GET / HTTP/1.0\r\n\r\n")
 
     assert_equal "HTTP/1.0", env["SERVER_PROTOCOL"]
     refute_includes env, "HTTP_VERSION"
   end
 
-  def test_http_version_is_set_where_it_is_wanted_and_never_by_the_client
+  def test_http_version_is_set_only_if_the_base_env_has_it_and_never_by_the_client
     base = Support::LaneServer.base_env.merge("HTTP_VERSION" => "HTTP/1.1")
 
     assert_equal "HTTP/1.1", env_of(http("Version: 9"), env: base)["HTTP_VERSION"]
@@ -96,7 +96,7 @@ class EnvTest < Support::LaneCase
     assert_equal ["a, b, ", "x=1; y=2", "1"], env.values_at("HTTP_ACCEPT", "HTTP_COOKIE", "HTTP_X_ONCE")
   end
 
-  def test_a_repeated_field_takes_the_place_of_a_fixed_value
+  def test_a_repeated_field_replaces_a_fixed_value
     base = Support::LaneServer.base_env.merge("HTTP_X_A" => "fixed", "HTTP_X_B" => :fixed)
 
     assert_equal ["1, 2", "3, 4"],
@@ -145,7 +145,7 @@ class EnvTest < Support::LaneCase
     refute_includes env_of(http), "CONTENT_LENGTH"
   end
 
-  def test_env_has_the_values_that_the_lane_was_given
+  def test_env_has_the_values_of_the_base_env
     errors = Object.new
     env = env_of(http, env: { "rack.errors" => errors, "SERVER_SOFTWARE" => "me" })
 

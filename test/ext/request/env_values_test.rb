@@ -4,11 +4,11 @@ require "open3"
 require_relative "../support/lane_case"
 
 # The values of an env. A value from the request is a new, unfrozen, binary String. A fixed value is one frozen String.
-# An application may do anything to its env: the next request must not see it.
+# An application may change its env. The next request must not see the change.
 class EnvValuesTest < Support::LaneCase
   FIELDS = ["Cookie: a=b", "Accept: */*", "Content-Type: text/plain", "X-Own: 1"].freeze
-  # Targets and Hosts. Host has a port of its own, no port, or the listener's port. In the last pair, the target's
-  # authority replaces Host.
+  # Pairs of a target and a Host field. Host has a port of its own, no port, or the listener's port. In the last pair,
+  # the target's authority replaces Host.
   SERVERS = [["/path", "example.org:81"], ["/path", "example.org"], ["/path", "localhost:80"],
              ["http://localhost/path", "example.org:81"]].freeze
   FIXED = %w[SERVER_SOFTWARE SERVER_PROTOCOL SCRIPT_NAME rack.url_scheme QUERY_STRING].freeze
@@ -66,7 +66,7 @@ class EnvValuesTest < Support::LaneCase
     end
   end
 
-  # The default encodings of a process are set early, so this test runs in a process of its own.
+  # Ruby sets the default encodings when a process starts, so this test starts a process.
   def test_default_encodings_change_nothing
     program = <<~RUBY
       require "test_helper"
@@ -109,7 +109,7 @@ class EnvValuesTest < Support::LaneCase
     envs
   end
 
-  # Leaves out the queue time: whether a request has waited depends on the load of the machine.
+  # Returns a copy without rack.input and without the queue time. The queue time depends on the load of the machine.
   def copy_of(env)
     env.except("rack.input", "bontebok.queue_time").transform_values { |value| value.is_a?(String) ? value.dup : value }
   end

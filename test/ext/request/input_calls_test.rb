@@ -7,25 +7,25 @@ require "zlib"
 require_relative "../support/lane_case"
 require_relative "../support/inputs"
 
-# rack.input has the methods that StringIO's users call. Each call here must return, yield or raise the same as it does
-# on a StringIO of the same binary bytes, and leave the same position.
+# rack.input has the reading methods of StringIO. Each test makes the same calls on rack.input and on a StringIO of the
+# same binary bytes. Results, exceptions and positions must be equal.
 class InputCallsTest < Support::LaneCase
   include Support::Inputs
 
   PARAGRAPHS = "\n\none\ntwo\n\nthree\r\n\r\nfour\n\n".b.freeze
   BINARY = Array.new(256, &:chr).join.b.freeze
-  # Its separators lie across the borders of the 16 KiB windows in which a spooled body is read.
+  # A spooled body is read in windows of 16 KiB. The separators of this body lie across the borders of the windows.
   ACROSS = "#{"x" * 16_383}--b--#{"y" * 16_377}--b--\r\n#{"z" * 40_000}\naab aaab".b.freeze
   BODIES = (VALGRIND ? [TEXT, ACROSS] : [TEXT, LONG, PARAGRAPHS, BINARY, ACROSS]).freeze
 
-  # Arguments of the methods that read lines. Each body is read to its end with each of them.
+  # Arguments of the methods that read lines.
   LINES = [
     [], [nil], ["\n"], ["--b--"], ["s"], ["aab"], ["-"], [5], [0], [-1], [nil, 7], [nil, 20_000], ["\n", 3],
     ["--b--", 16_385], ["--b--", 16_390], ["\n", nil], [nil, nil], [{ chomp: true }], ["\n", { chomp: true }],
     [4, { chomp: true }], ["\n", 4, { chomp: true }],
     [{ chomp: false }]
   ].freeze
-  # Releases of StringIO differ in these arguments, so IO is the model.
+  # Releases of StringIO treat these arguments differently, so the test compares rack.input with an IO.
   AS_IO = [[""], ["", { chomp: true }], ["\r\n", { chomp: true }], ["--b--", { chomp: true }]].freeze
   # Wrong arguments for gets, readline, readlines and each_line.
   FAULTS = [[1, 2], ["a", "b"], [:a], [Object], ["a", 1, 2], [{ chop: true }], [1 << 80]].freeze
@@ -97,7 +97,7 @@ class InputCallsTest < Support::LaneCase
     end
   end
 
-  # All requests without a body share one empty input, so no call may leave anything behind.
+  # All requests without a body share one empty input, so no call may change the input.
   def test_no_call_changes_an_empty_input
     assert_like_stringio(SCRIPTS.grep_v(MOVES), ["".b]) { |io, script| script.call(io) }
     with_input("") do |io|
@@ -130,8 +130,8 @@ class InputCallsTest < Support::LaneCase
 
   private
 
-  # For each body, in memory and in the spool, and each case: asserts that the block returns the same for rack.input as
-  # for a StringIO.
+  # Asserts that the block returns the same for rack.input as for a StringIO, for each body and each case. Tests each
+  # body in memory and in the spool.
   def assert_like_stringio(cases, bodies = BODIES)
     bodies.product([{}, SPOOLED]) do |body, options|
       expected = cases.map { |one| outcome { yield StringIO.new(body), one } }

@@ -4,12 +4,12 @@ require "stringio"
 require_relative "../support/lane_case"
 require_relative "../support/inputs"
 
-# rack.input: like an IO over the body of a request, which is in memory or in the spool. It lasts as long as the
-# request.
+# rack.input reads the body of a request like an IO. The body is in memory or in the spool. After the end of its
+# request, an input raises IOError.
 class InputTest < Support::LaneCase
   include Support::Inputs
 
-  # Calls, step by step: an input must return the same as a StringIO of the same bytes.
+  # Sequences of calls. An input must return the same as a StringIO of the same bytes.
   SCRIPTS = [
     ->(io) { [io.read, io.read, io.read(nil), io.read(1), io.read(0), io.eof?] },
     ->(io) { [io.read(0), io.read(5), io.pos, io.read(3), io.gets, io.read, io.read(7)] },
@@ -35,7 +35,7 @@ class InputTest < Support::LaneCase
     assert_equal [nil, "", "", nil, 0, [], true, 0], answers
   end
 
-  def test_a_request_does_not_notice_what_another_did_to_an_empty_input
+  def test_a_change_of_an_empty_input_does_not_show_in_the_next_request
     server = serve do |env|
       io = env["rack.input"]
       body = [io.closed?, io.read].inspect
@@ -63,7 +63,7 @@ class InputTest < Support::LaneCase
     end)
   end
 
-  def test_a_buffer_that_shares_its_bytes_does_not_change_the_other_string
+  def test_a_read_into_a_copy_of_a_string_does_not_change_the_original
     original = "x" * TEXT.bytesize
     copy = original.dup
 
@@ -71,7 +71,7 @@ class InputTest < Support::LaneCase
     assert_equal "x" * TEXT.bytesize, original
   end
 
-  def test_a_buffer_does_not_keep_what_ruby_knew_of_its_former_bytes
+  def test_a_read_clears_the_cached_code_range_of_its_buffer
     assert with_input("\xff\xff".b) { |io| io.read(2, buffer = +"ok".b.tap(&:ascii_only?)) && !buffer.ascii_only? }
   end
 
@@ -117,8 +117,8 @@ class InputTest < Support::LaneCase
     end
   end
 
-  # The body is sent in parts and read into one buffer, so that nothing else in this process takes or frees much memory.
-  def test_reading_in_a_loop_does_not_keep_the_bytes_that_were_read
+  # The client sends the body in parts, and the application uses one buffer. So this process needs little other memory.
+  def test_reading_in_a_loop_does_not_need_more_memory
     parts = VALGRIND ? 4 : 64
     buffer = String.new(capacity: 16_384)
     grown = nil

@@ -2,7 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# The time that a request has waited, in env.
+# The time (ms) that a request has waited for a lane, in env.
 class QueueTimeTest < Support::LaneCase
   KEY = "bontebok.queue_time"
   PROXY_KEY = "bontebok.proxy_queue_time"
@@ -12,14 +12,14 @@ class QueueTimeTest < Support::LaneCase
     define_method("test_the_time_that_a_request_has_waited_is_in_an_env_that_is_#{kind}") do
       serve_with_gate(**options)
       @kept.request("GET", "/")
-      eventually { @kept.unread_by_server.zero? } # the I/O thread has read it
+      eventually { @kept.unread_by_server.zero? } # the I/O thread has read the request
       read = now
       eventually { now - read > WAIT }
       @leave.push(:now)
       [@gated, @kept].each { |client| assert_equal 200, client.read_response.status }
 
       assert_nil @envs.pop[KEY]
-      # The I/O thread may have begun its look before the request came.
+      # The wait counts from the start of the I/O thread's look. The look may start before the request arrives.
       assert_includes WAIT..(now - @gated_at), @envs.pop.fetch(KEY)
     ensure
       @leave.push(:now)
@@ -45,8 +45,8 @@ class QueueTimeTest < Support::LaneCase
 
   private
 
-  # Starts a server with one lane. The lane has a request that does not end before @leave, and a kept connection that it
-  # has served before.
+  # Starts a server with one lane. The lane runs a request that ends after @leave.push. The lane also has a second
+  # connection (@kept), which is idle.
   def serve_with_gate(**options)
     @envs, entered, @leave = Array.new(3) { Queue.new }
     server = serve(**options) do |env|
@@ -56,7 +56,7 @@ class QueueTimeTest < Support::LaneCase
     end
     @gated, @kept = Array.new(2) { server.connect }
     3.times { @kept.get("/first") }
-    server.await_requests(3) # otherwise the I/O thread might read the next request
+    server.await_requests(3) # otherwise the I/O thread might read the request for /gate
     @gated_at = now
     @gated.request("GET", "/gate")
     entered.pop

@@ -2,8 +2,8 @@
 
 require_relative "../support/lane_case"
 
-# The access log in the binding: its settings, the errors in them, and the order to open it again. The core's own tests
-# check the content of its lines.
+# The access log in the Ruby binding: its settings, errors in the settings, and the call that opens the log again. The
+# core's tests check the content of the lines.
 class AccessLogTest < Support::LaneCase
   Worker = Bontebok::Core::Worker
 

@@ -4,7 +4,7 @@ require_relative "../support/lane_case"
 require_relative "../support/failing"
 require "rack/events"
 
-# Rack::BodyProxy, which wraps most bodies: its to_ary closes it, and it runs its block once.
+# Rack::BodyProxy wraps most bodies. Its to_ary closes the proxy. The block of a proxy must run once.
 class BodyProxyTest < Support::LaneCase
   Body = Support::Failing::Body
 
@@ -28,7 +28,7 @@ class BodyProxyTest < Support::LaneCase
     assert_equal 1, ended
   end
 
-  # Rack::Events has such a subclass. Tracing is built on it.
+  # Rack::Events has a subclass of Rack::BodyProxy. Tracing libraries use Rack::Events.
   def test_a_subclass_of_a_proxy_runs_its_block_once
     ended = Queue.new
     handler = Object.new.extend(Rack::Events::Abstract)

@@ -2,7 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# The kinds of bodies, and how they are sent.
+# The kinds of response bodies, and how the server sends each kind.
 class BodyTest < Support::LaneCase
   ToStr = Struct.new(:to_str)
 
@@ -47,7 +47,7 @@ class BodyTest < Support::LaneCase
     assert_equal "", response_to(EachBody.new("")).body
   end
 
-  def test_a_body_with_each_and_a_content_length_is_sent_with_it
+  def test_a_body_with_each_is_sent_with_the_content_length_of_the_application
     assert_sent "ab", :length, response_to(EachBody.new("a", "b"), "content-length" => "2")
   end
 
@@ -62,7 +62,8 @@ class BodyTest < Support::LaneCase
     assert_sent "ab", :length, response_to(body)
   end
 
-  # The to_ary of such a body may close it, and its closed? does not prove that it did. So each is called instead.
+  # The to_ary of a body may close the body, and closed? does not prove that to_ary has done so. So the server calls
+  # each.
   def test_a_body_with_to_ary_and_closed_is_sent_with_each
     body = ClosingArray.new("a", "b")
 
@@ -80,7 +81,7 @@ class BodyTest < Support::LaneCase
     assert_equal "each", response_to(body).body
   end
 
-  def test_each_part_is_sent_at_once
+  def test_each_part_is_sent_before_the_next_part_exists
     go_on = Queue.new
     server = serve { [200, {}, Enumerator.new { |parts| 3.times { |n| (parts << n.to_s) && go_on.pop } }] }
     server.connect do |client|
@@ -95,7 +96,7 @@ class BodyTest < Support::LaneCase
     end
   end
 
-  def test_no_body_is_sent_to_head_and_with_no_content_or_not_modified
+  def test_responses_to_head_and_responses_with_204_or_304_have_no_body
     { "HEAD" => 200, "GET" => 204, "PUT" => 304 }.each do |method, status|
       bodies = [["x"], EachBody.new.tap { |body| body.define_singleton_method(:each) { raise "called" } },
                 ->(_stream) { raise "called" }]
@@ -107,7 +108,7 @@ class BodyTest < Support::LaneCase
     end
   end
 
-  # Rack::Head has emptied the body by then: only the application can know the length.
+  # Rack::Head empties the body before the server gets the body. So only the application can know the length.
   def test_head_announces_the_length_that_the_application_gives
     server = serve { |env| [200, env["PATH_INFO"] == "/" ? {} : { "content-length" => "5" }, []] }
 
@@ -123,7 +124,7 @@ class BodyTest < Support::LaneCase
     end
   end
 
-  def test_an_invalid_part_after_the_first_aborts
+  def test_an_invalid_part_after_the_first_part_aborts_the_response
     server = serve { [200, {}, EachBody.new("a", 1)] }
     server.connect do |client|
       client.request("GET", "/")
@@ -133,7 +134,7 @@ class BodyTest < Support::LaneCase
     assert_match(/part/, server.next_report.error.message)
   end
 
-  def test_a_body_that_is_shorter_than_announced_aborts
+  def test_a_body_shorter_than_its_content_length_aborts_the_response
     server = serve { [200, { "content-length" => "5" }, ["abc"]] }
     server.connect do |client|
       client.request("GET", "/short?query")

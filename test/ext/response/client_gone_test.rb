@@ -53,7 +53,7 @@ class ClientGoneTest < Support::LaneCase
     calls
   end
 
-  # Waits until the server's side of the connection has the end. Over TCP this may be a moment later.
+  # Closes the writing side, and waits until the server's kernel has acknowledged the FIN.
   def await_end_of(client)
     client.finish_writing
     eventually { client.socket.getsockopt(:TCP, :INFO).data.ord == FIN_WAIT2 }

@@ -13,7 +13,7 @@ class CloseTest < Support::LaneCase
     nil
   end
 
-  # Bodies that are endless, or too long for a client that leaves early.
+  # Bodies that are endless, or longer than the client reads before it closes the connection.
   ENDLESS = {
     each: -> { Body.new(->(out) { loop { out.call("x" * 100_000) } }) },
     stream: -> { Body.new(call: ->(stream) { loop { stream << ("x" * 100_000) } }) },
@@ -35,7 +35,7 @@ class CloseTest < Support::LaneCase
     assert_closed(Body.new(to_ary: -> { ["#{close}x"] }, closed?: -> { closed.positive? }))
   end
 
-  # A body's closed? may be about the file that the body reads. Only the calls of close count.
+  # closed? may describe the file that the body reads, so its result does not replace the call of close.
   def test_close_is_called_whatever_closed_says
     [-> { true }, -> { false }, -> { raise "closed? was called" }].each do |answer|
       assert_closed(Body.new(->(out) { out.call("x") }, closed?: answer))
@@ -66,7 +66,7 @@ class CloseTest < Support::LaneCase
     end
   end
 
-  # The response is a 500 by then, or has broken off.
+  # When close runs, the server has sent a 500 or has aborted the response.
   def test_a_write_in_close_raises_after_a_failure
     { [] => 500, ["sent"] => nil }.each do |parts, status|
       refused = kept = nil
@@ -103,7 +103,7 @@ class CloseTest < Support::LaneCase
     end
   end
 
-  def test_the_body_gets_an_exception_when_the_client_is_given_up
+  def test_the_body_gets_an_exception_at_the_write_timeout
     seen = []
     started = Queue.new
     body = Body.new(lambda { |out|
@@ -131,8 +131,9 @@ class CloseTest < Support::LaneCase
     assert_equal 1, body.closed
   end
 
-  # The client reads again, but bytes are missing: it must not take the bytes that follow for a complete response.
-  def test_a_client_that_reads_again_after_it_was_given_up_sees_an_abort
+  # After the write timeout, bytes of the response are missing. The client must not take later bytes for the end of a
+  # complete response.
+  def test_a_client_that_reads_again_after_the_write_timeout_sees_an_abort
     given_up = Queue.new
     body = Body.new(lambda { |out|
       begin
@@ -180,7 +181,7 @@ class CloseTest < Support::LaneCase
     server = serve { |env| env["PATH_INFO"] == "/" ? [status, {}, body] : OK }
 
     assert_equal status, server.request(method, "/").status
-    server.get("/after") # the same lane: the first request is over
+    server.get("/after") # there is one lane, so the first request has ended
     assert_equal 1, body.closed
   end
 end

@@ -2,7 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# Array bodies of any number of parts and any size, and clients that make the lane wait.
+# Array bodies with many parts or large parts, and clients that read slowly, so that the lane waits for them.
 class LargeBodyTest < Support::LaneCase
   def test_many_parts_are_sent
     [63, 64, 65, 3_000, VALGRIND ? 20_000 : 200_000].each do |count|
@@ -32,14 +32,14 @@ class LargeBodyTest < Support::LaneCase
     end
   end
 
-  # Changes of a body while the client makes the lane wait => whether the announced length is still sent.
+  # { change of the body while the lane waits for the client => true if the server still sends the announced length }
   CHANGES = {
     ->(body) { body[0].replace("") } => false, ->(body) { body[0].replace("x" * 29_999_999) } => false,
     :clear.to_proc => false, ->(body) { body[0] = 1 } => false, :pop.to_proc => false,
     ->(body) { body[0] << "x" } => true, ->(body) { body.push("more") } => true
   }.freeze
 
-  # The client gets bytes of the body and then an end: never other bytes, never more.
+  # The client gets only bytes of the body, and not more bytes than announced.
   CHANGES.each_with_index do |(change, whole), number|
     define_method(:"test_parts_may_change_while_they_are_sent_#{number}") do
       body = ["x" * 30_000_000, +"x"]

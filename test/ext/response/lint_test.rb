@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
 require "rack/lint"
-require "uri" # Rack 2.2's Lint needs it and does not load it
+require "uri" # Rack 2.2's Lint needs uri and does not load it
 require_relative "../support/lane_case"
 
-# Rack's own check of its SPEC, in front of an application. This test runs under Rack 3 and under Rack 2.2.
+# Rack::Lint checks the env and the response against Rack's SPEC. This test runs under Rack 3 and under Rack 2.2.
 class LintTest < Support::LaneCase
-  # Rack 3 wants lower case. Rack 2 wants a Content-Type, and its Lint knows the field by this name.
+  # Rack 3 requires a name in lower case. Rack 2 requires a content type, and its Lint accepts only the name with
+  # capitals.
   FIELDS = { Rack.release.to_i < 3 ? "Content-Type" : "content-type" => "text/plain" }.freeze
   REQUESTS = [
     ["GET / HTTP/1.1", []], ["GET /a%20b?c=%2F&d HTTP/1.1", ["Accept: */*", "Cookie: a=b", "Cookie: c=d"]],
@@ -41,7 +42,7 @@ class LintTest < Support::LaneCase
 
   private
 
-  # Reads the body twice if Lint permits it.
+  # Reads the body a second time if Lint permits rewind.
   def echo(env)
     input = env["rack.input"]
     text = input.read

@@ -2,7 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# Status and fields: which ones an application may return, and how wrong ones are reported.
+# The status and the fields of a response: which values an application may return, and how wrong values are reported.
 class ReplyTest < Support::LaneCase
   class ToS
     def to_s
@@ -22,7 +22,7 @@ class ReplyTest < Support::LaneCase
     end
   end
 
-  # A Hash that shows other values than it holds.
+  # A Hash whose each yields values that the Hash does not store.
   class Louder < Hash
     def each
       super { |name, value| yield name, value.upcase }
@@ -41,7 +41,7 @@ class ReplyTest < Support::LaneCase
     end
   end
 
-  def test_a_field_value_may_be_any_object_or_several
+  def test_a_field_value_may_be_any_object_or_an_array
     fields = { "x-string" => "a", "x-array" => %w[b c], "x-lines" => "d\ne", "x-number" => 7, "x-nil" => nil,
                "x-symbol" => :f, "x-object" => ToS.new, "x-none" => [], "x-mixed" => [1, :two], :"x-name" => "h" }
     response = response_to([200, fields, []])
@@ -69,7 +69,7 @@ class ReplyTest < Support::LaneCase
     end
   end
 
-  def test_an_invalid_value_is_reported_by_its_name_alone
+  def test_the_report_of_an_invalid_value_has_only_the_name_of_the_field
     ["secret\r\nx: y", "secret\0", "secret\x7f", ["ok", "secret\r"]].each do |value|
       report = assert_fault(/field "x-bad"/, [200, { "x-bad" => value }, ["body"]])
 
@@ -93,13 +93,13 @@ class ReplyTest < Support::LaneCase
     assert_equal "ok", response_to(answer).body
   end
 
-  def test_names_for_the_server_are_not_sent
+  def test_rack_fields_are_not_sent
     fields = response_to([200, { "rack.protocol" => "x", "x-a" => "1" }, []]).fields
 
     assert_empty fields.map(&:first).grep(/rack/)
   end
 
-  def test_a_field_may_change_the_hash_while_it_is_walked
+  def test_a_field_value_may_change_the_headers_while_the_server_reads_them
     headers = { "x-a" => "1" }
     headers["x-b"] = Object.new.tap { |o| o.define_singleton_method(:to_s) { headers.delete("x-c") && "2" } }
     headers["x-c"] = "3"
@@ -115,7 +115,7 @@ class ReplyTest < Support::LaneCase
     serve { answer }.get
   end
 
-  # Asserts that the response is a 500 that tells the client nothing, and that the fault is reported.
+  # Asserts that the response is a 500 without details, and that the fault is reported.
   def assert_fault(pattern, answer)
     server = serve { answer }
     response = server.get("/faulty?secret")

@@ -2,7 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# Rack 3's streaming body: call gets a stream, to which it writes the response.
+# Rack 3's streaming body: the body's method `call` gets a stream and writes the response to the stream.
 class StreamTest < Support::LaneCase
   def test_the_written_text_is_the_body
     response = response_to do |stream|
@@ -30,7 +30,7 @@ class StreamTest < Support::LaneCase
     assert_equal "", response_to(&:close).body
   end
 
-  def test_the_head_leaves_before_the_call
+  def test_the_head_is_sent_before_the_call
     go_on = Queue.new
     server = serve { [200, { "x-a" => "1" }, ->(stream) { go_on.pop && stream.write("late") }] }
     server.connect do |client|

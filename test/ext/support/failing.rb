@@ -40,7 +40,7 @@ module Support
       end
     end
 
-    # A body that counts its closings.
+    # A body that counts the calls of close.
     class Body
       attr_reader :closed
 

@@ -5,15 +5,15 @@ require "timeout"
 require_relative "lane_server"
 
 module Support
-  # A test of the binding, in this process and over real sockets. Its servers are drained at its end. The test fails if
-  # a lane does not end, or reports something that the test did not ask for.
+  # A test of the Ruby binding. Its servers run in this process and have real sockets. At the end of the test, all
+  # servers are drained. The test fails if a lane does not end, or if the test has not read a report of a lane.
   class LaneCase < TestCase
-    # Valgrind makes code some fifty times slower, and finds by itself the faults that GC.stress would show.
+    # Under Valgrind, code is about 50 times slower. Valgrind itself finds the faults that GC.stress would show.
     VALGRIND = ENV.key?("RUBY_MEMCHECK_RUNNING")
     OK = [200, {}.freeze, ["ok"].freeze].freeze
 
     # Starts a LaneServer on a unix socket, or with tcp: true on 127.0.0.1. The application is `app` or the block.
-    # listener: another listening socket and its Address.
+    # listener: a pair of a listening socket and its Address, instead of a new socket.
     def serve(app = nil, tcp: false, listener: tcp ? tcp_listener : unix_listener, **options, &block)
       server = LaneServer.new(app || block, *listener, **options)
       servers << server
@@ -42,8 +42,8 @@ module Support
       [line, *fields, "", body.to_s].map(&:b).join("\r\n")
     end
 
-    # A value of GC.stress: only young objects are collected at every allocation. A test that collects old objects as
-    # well would take minutes.
+    # A value of GC.stress: each allocation collects young objects only. If old objects were collected, too, a test
+    # would take minutes.
     STRESS = 1
 
     # Moves the objects that may be moved, and fails if a reference still has an old address.
@@ -51,9 +51,9 @@ module Support
       GC.verify_compaction_references(toward: :empty)
     end
 
-    # Runs the block with automatic compaction. A collection that is under way ends first: Ruby 3.1 would let it
-    # compact, although its marking began without compaction and has pinned nothing. It would move classes and other
-    # objects that C code holds, and crash.
+    # Runs the block with automatic compaction. GC.start first ends a collection that has begun. Otherwise Ruby 3.1
+    # would compact in that collection, although its marking has pinned no object. Ruby would move objects that C code
+    # holds, for example classes, and crash.
     def under_automatic_compaction
       former = GC.auto_compact
       GC.start
@@ -87,7 +87,7 @@ module Support
       server.reports
     end
 
-    # Returns the descriptor of a copy. The worker owns it.
+    # Returns the descriptor of a copy of the socket. The worker that gets the descriptor owns it.
     def lent(socket)
       socket.dup.tap { |copy| copy.autoclose = false }.fileno
     end

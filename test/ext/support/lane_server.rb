@@ -4,11 +4,12 @@ require "bontebok/bontebok"
 require "rack"
 
 module Support
-  # Serves an application with the binding alone: a worker and its lanes, each in a thread of the test's process.
+  # Serves an application with the Ruby binding alone: one worker and its lanes. Each lane runs in a thread of the
+  # test's process.
   class LaneServer
     Report = Struct.new(:level, :message, :error)
 
-    # The env that lib passes to Lane.new, which depends on the Rack that is loaded.
+    # The base env that lib passes to Lane.new. It depends on the version of Rack.
     BASE_ENV = {
       "SCRIPT_NAME" => "", "SERVER_SOFTWARE" => "lane-server", "rack.url_scheme" => "http", "rack.errors" => $stderr
     }.freeze
@@ -22,8 +23,9 @@ module Support
 
     attr_reader :worker, :lanes, :address, :threads
 
-    # listener: a listening socket; the worker owns it from now on. name, port: the server's name and port for requests
-    # without Host. siblings: the descriptors of a shared queue, and a Scoreboard, which the worker shares with others.
+    # listener: a listening socket; the worker owns the socket. name, port: the server's name and port for requests
+    # without Host. siblings: the descriptors of a shared queue, and a Scoreboard. The worker shares both with other
+    # workers.
     def initialize(app, listener, address, name: "localhost", port: 80, settings: {}, count: 1, siblings: nil,
                    **options)
       @address = address
@@ -43,7 +45,7 @@ module Support
       Client.open(address, &block)
     end
 
-    # Sends one request on a connection of its own. Returns the Response.
+    # Sends one request on a new connection. Returns the Response.
     def request(method, target, fields = {}, body = nil)
       connect do |client|
         client.request(method, target, fields, body)
@@ -55,7 +57,7 @@ module Support
       request("GET", target, fields)
     end
 
-    # Sends these bytes on a connection of their own. Returns the Response.
+    # Sends these bytes on a new connection. Returns the Response.
     def raw(bytes)
       connect do |client|
         client.write(bytes)
@@ -63,8 +65,8 @@ module Support
       end
     end
 
-    # Waits until so many requests in all have ended. A client has its response before the body is closed, and before
-    # the lane serves its other connections again.
+    # Waits until `count` requests have ended since the start of the worker. A client gets its response earlier: before
+    # the body is closed, and before the lane serves its other connections.
     def await_requests(count, limit = Deadline::DEFAULT_SECONDS)
       Eventually.eventually(limit, "the end of #{count} requests") { worker.requests >= count }
     end
@@ -74,12 +76,12 @@ module Support
       ::Timeout.timeout(limit * Deadline::PATIENCE) { @reports.pop }
     end
 
-    # Returns the reports that the test has not taken yet.
+    # Returns the reports that the test has not read yet.
     def reports
       Array.new(@reports.size) { @reports.pop }
     end
 
-    # Drains the worker. Returns the result of each Lane#serve, or raises its exception.
+    # Drains the worker. Returns the result of each Lane#serve, or raises the exception of a lane.
     def stop(limit = Deadline::DEFAULT_SECONDS)
       worker.drain
       wait(limit)

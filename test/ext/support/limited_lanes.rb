@@ -3,8 +3,10 @@
 require "io/wait"
 
 module Support
-  # For a LaneCase: lanes whose requests have little time. For each server, a thread raises the exception, as lib's main
-  # thread does. @places gets the place in the code of each late request. @looks gets an element after each look.
+  # For a LaneCase: servers with a short RequestTimeoutSoft. For each server, one thread calls Lane#time_out, as lib's
+  # main thread does. Lane#time_out raises RequestTimeout in the thread of a late request. @places gets the result of
+  # Lane#time_out for each late request: the request's label and the backtrace. @looks gets an element after each round
+  # of these calls.
   module LimitedLanes
     # ms. A quick request takes less, even on a slow machine.
     SOFT = LaneCase::VALGRIND ? 3000 : 500
@@ -23,7 +25,7 @@ module Support
 
     private
 
-    # Starts a server whose block serves /slow, and the thread that raises the exception.
+    # Starts a server, and the thread that calls Lane#time_out. The block serves all requests except /quick.
     def limited(soft: SOFT, **options, &slow)
       app = ->(env) { env["PATH_INFO"] == "/quick" ? LaneCase::OK : answer_of(slow, env) }
       server = serve(app, settings: { request_timeout_soft: soft }, **options)

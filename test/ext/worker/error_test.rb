@@ -3,8 +3,8 @@
 require_relative "../support/lane_case"
 require_relative "../support/failing"
 
-# The application may raise any exception, anywhere: the client can see the failure, the failure is reported, the body
-# is closed once, and the lane goes on.
+# The application may raise any exception at any step. If the response is incomplete, the client gets a 500 or an
+# aborted connection. The failure is reported, the body is closed once, and the lane serves the next request.
 class ErrorTest < Support::LaneCase
   Failing = Support::Failing
 
@@ -71,7 +71,7 @@ class ErrorTest < Support::LaneCase
     end
   end
 
-  def test_an_exception_of_the_report_is_swallowed
+  def test_an_exception_of_the_report_callable_is_ignored
     server = serve(report: ->(*) { raise NotStandard, "no" }) { raise "boom" }
 
     2.times { assert_equal 500, server.get.status }
@@ -103,7 +103,7 @@ class ErrorTest < Support::LaneCase
     response
   end
 
-  # stress: GC.stress is set from the call of the application on.
+  # stress: true sets GC.stress when the application is called.
   def assert_survives(step, kind, failure, stress: false)
     apps = []
     server = serve do |env|
@@ -119,7 +119,7 @@ class ErrorTest < Support::LaneCase
 
     assert_equal [:error, true], [report.level, report.error.is_a?(kind)], "#{step}: #{report}"
     assert_equal "GET /", report.message
-    assert_equal "ok", server.get("/ok").body # the same lane: the first request is over
+    assert_equal "ok", server.get("/ok").body # there is one lane, so the first request has ended
     assert_equal(%i[call triplet].include?(step) ? 0 : 1, apps.first.body.closed, "closed")
   ensure
     GC.stress = false

@@ -6,7 +6,7 @@ require "bontebok/bontebok"
 
 # Core.check_fork: whether the kernel permits another process.
 class ForkProbeTest < Support::TestCase
-  def test_an_attempt_that_succeeds_leaves_nothing_behind
+  def test_a_check_that_succeeds_leaves_no_process
     ended = 0
     former = Signal.trap("CHLD") { ended += 1 }
     100.times { assert_nil Bontebok::Core.check_fork }
@@ -16,7 +16,7 @@ class ForkProbeTest < Support::TestCase
     Signal.trap("CHLD", former)
   end
 
-  # The limit does not apply to root.
+  # RLIMIT_NPROC does not apply to root.
   def test_the_check_raises_if_no_process_can_be_made
     reader, writer = IO.pipe
     pid = fork do
@@ -35,7 +35,7 @@ class ForkProbeTest < Support::TestCase
   private
 
   def refusal
-    2.times { Bontebok::Core.check_fork } # the process itself counts as one
+    2.times { Bontebok::Core.check_fork } # the limit counts this process, too
     "none"
   rescue SystemCallError => e
     e.class.name

@@ -18,7 +18,7 @@ class ForkTest < Support::LaneCase
     assert_only_the_parent_answers(server) { pid }
   end
 
-  def test_a_child_that_raises_fails_and_sends_nothing
+  def test_a_child_that_raises_exits_with_1_and_sends_nothing
     parent = Process.pid
     pid = nil
     server = serve do
@@ -31,7 +31,7 @@ class ForkTest < Support::LaneCase
     assert_only_the_parent_answers(server, status: 1) { pid }
   end
 
-  def test_a_child_that_exits_has_its_status_and_runs_no_exit_handler
+  def test_a_child_that_exits_keeps_its_exit_status_and_runs_no_exit_handler
     reader, writer = IO.pipe
     parent = Process.pid
     at_exit { writer.write("exit handler") unless Process.pid == parent }
@@ -47,7 +47,7 @@ class ForkTest < Support::LaneCase
     reader.close
   end
 
-  # The thread that is about to raise the exception exists only in the parent: the child must not wait for it.
+  # The child must not wait for the thread that raises RequestTimeout. This thread exists only in the parent.
   def test_a_child_that_is_forked_while_its_request_times_out_can_exit
     raising, forked = Array.new(2) { Queue.new }
     trace = TracePoint.new(:c_call) do |call|
@@ -70,7 +70,7 @@ class ForkTest < Support::LaneCase
     Process.kill("KILL", pid) && Process.wait(pid) if pid && !ended
   end
 
-  def test_a_child_that_goes_on_in_each_sends_nothing
+  def test_a_child_that_continues_in_each_sends_nothing
     reader, writer = IO.pipe
     parent = Process.pid
     pid = nil
@@ -84,7 +84,7 @@ class ForkTest < Support::LaneCase
     [reader, writer].each(&:close)
   end
 
-  def test_a_child_that_goes_on_in_close_sends_nothing
+  def test_a_child_that_continues_in_close_sends_nothing
     pid = nil
     server = serve { [200, {}, Support::Failing::Body.new(->(out) { out.call("parent") }, close: -> { pid = fork })] }
 
@@ -127,14 +127,14 @@ class ForkTest < Support::LaneCase
 
   private
 
-  # Asserts that the client gets one complete response and that the connection stays open. Afterwards the block returns
-  # the child's pid.
+  # Asserts that the client gets one complete response and that the connection stays open. The block returns the pid of
+  # the child; nil: the application has not forked yet.
   def assert_only_the_parent_answers(server, status: 0, &block)
     server.connect do |client|
       client.request("GET", "/")
 
       assert_equal "parent", client.read_response.body
-      first = eventually(&block) # the response may arrive before its body is closed
+      first = eventually(&block) # the response may arrive before the body is closed
       assert_equal status, Process.wait2(first).last.exitstatus
       client.request("GET", "/")
 

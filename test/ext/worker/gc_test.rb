@@ -2,9 +2,9 @@
 
 require_relative "../support/lane_case"
 
-# The whole life of requests while the GC runs at every allocation, and while all objects are moved that may be moved.
+# Requests while the GC runs at every allocation, and requests while compaction moves objects.
 class GcTest < Support::LaneCase
-  # Responds with the content of the request, in every kind of body.
+  # Responds with the content of the request. The path selects the kind of body.
   APP = lambda do |env|
     text = [env["REQUEST_METHOD"], env["PATH_INFO"], env["HTTP_X_REPEATED"], env["rack.input"].gets,
             env["rack.input"].read].join(" ")
@@ -57,7 +57,6 @@ class GcTest < Support::LaneCase
     end
   end
 
-  # Objects that a request leaves behind are collected.
   def test_no_object_of_a_request_is_kept
     server = serve(APP, frozen_env: true)
     exchange = exchanges(server)

@@ -14,7 +14,7 @@ class InterruptTest < Support::LaneCase
     assert_equal [nil], server.wait
   end
 
-  # An exception that another thread raises there comes too late for its request, and is no fault of the next request.
+  # The exception was meant for an earlier request, so the next request must not fail.
   def test_a_waiting_lane_survives_an_exception_of_another_thread
     server = serve { OK }
     server.get
@@ -26,7 +26,7 @@ class InterruptTest < Support::LaneCase
     assert_equal "ok", server.get.body
   end
 
-  def test_a_waiting_lane_that_is_interrupted_asks_to_leave
+  def test_an_interrupt_of_a_waiting_lane_is_reported_as_leave
     server = serve { OK }
     server.get
     eventually { server.threads.first.stop? }
@@ -36,7 +36,6 @@ class InterruptTest < Support::LaneCase
     assert_equal "ok", server.get.body
   end
 
-  # The lane is in the middle of a request: the client sees an abort, and the body is closed.
   def test_a_lane_that_is_killed_while_the_client_waits_aborts_the_response
     %i[call each stream].each do |where|
       inside = Queue.new
@@ -83,7 +82,7 @@ class InterruptTest < Support::LaneCase
 
   private
 
-  # Returns a body that reports when it is sent and then stays there.
+  # Returns a body that pushes to `inside` and then sleeps when it is sent.
   def blocking_body(where, inside)
     return Support::Failing::Body.new(call: ->(_) { (inside << true) && sleep }) if where == :stream
 

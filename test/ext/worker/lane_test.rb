@@ -2,10 +2,10 @@
 
 require_relative "../support/lane_case"
 
-# A lane among threads: it waits without holding up other threads, and it counts its requests.
+# Lanes and other threads: a lane that waits does not block other threads. Also tests the counts of requests.
 class LaneTest < Support::LaneCase
   Lane = Bontebok::Core::Lane
-  # An application that is one method written in C: the Hash returns the same response for every env.
+  # An application without Ruby code: Hash#[] returns OK, the default of the Hash, for each env.
   NATIVE = Hash.new(OK).compare_by_identity.tap { |hash| hash.singleton_class.alias_method(:call, :[]) }
 
   # FULL_LOAD sends PIPELINED requests to each of its sockets, prints the number of all requests, and reads until the
@@ -43,8 +43,8 @@ class LaneTest < Support::LaneCase
     go_on = Queue.new
     server = serve(count: 2) { |_| (inside << Thread.current) && go_on.pop && OK }
     clients = []
-    # The clients come one after the other: an idle lane might accept both connections before either has a request, and
-    # would serve them in turn.
+    # The second client connects after the first request has begun. Otherwise one idle lane might accept both
+    # connections and serve them one after the other.
     lanes = Array.new(2) do
       clients << server.connect.tap { |client| client.request("GET", "/") }
       inside.pop
@@ -69,7 +69,7 @@ class LaneTest < Support::LaneCase
     server.next_report
   end
 
-  def test_max_requests_is_reported_once_and_changes_nothing
+  def test_max_requests_is_reported_once_and_later_requests_are_served
     server = serve(max_requests: 3) { OK }
     2.times { server.get }
 
@@ -79,7 +79,6 @@ class LaneTest < Support::LaneCase
     assert_equal "ok", server.get.body
   end
 
-  # The sum counts, however unevenly the lanes share the requests.
   def test_max_requests_counts_the_requests_of_all_lanes
     inside = Queue.new
     go_on = Queue.new
@@ -110,8 +109,8 @@ class LaneTest < Support::LaneCase
     thread.kill.join
   end
 
-  # The lane has a second's work in its sockets before it begins. Its application runs no Ruby code that would release
-  # Ruby's lock. The other thread must run while the lane is in the middle of this work.
+  # Requests for about one second of work are in the sockets before the lane begins. The application runs no Ruby code
+  # that would release Ruby's lock. The other thread must run before the lane has served all requests.
   def test_a_background_thread_runs_under_full_load
     worker, lane, address = by_hand(NATIVE)
     load = IO.popen([Gem.ruby, "-rsocket", "-e", FULL_LOAD, address.text.delete_prefix("unix:")])

@@ -3,15 +3,15 @@
 require_relative "../support/lane_case"
 require_relative "../support/failing"
 
-# An application that asks its process to leave. The client gets 500, the wish is reported, and the lane goes on until
-# it is drained.
+# An application ends its process with exit, a signal exception or NoMemoryError. The client gets 500, the lane reports
+# :leave, and the lane serves requests until it is drained.
 class LeaveTest < Support::LaneCase
   LEAVING = { SystemExit => -> { exit(3) }, NoMemoryError => -> { raise NoMemoryError, "no" },
               Interrupt => -> { raise Interrupt, "now" },
               SignalException => -> { raise SignalException, "TERM" } }.freeze
 
   LEAVING.each do |kind, failure|
-    define_method(:"test_#{kind.name.downcase}_is_a_wish_to_leave") do
+    define_method(:"test_#{kind.name.downcase}_is_reported_as_leave") do
       server = serve { |env| env["PATH_INFO"] == "/leave" ? failure.call : OK }
 
       assert_equal 500, server.get("/leave").status
@@ -21,7 +21,7 @@ class LeaveTest < Support::LaneCase
     end
   end
 
-  def test_exit_is_a_wish_to_leave_at_every_step
+  def test_exit_is_reported_as_leave_at_every_step
     Support::Failing::STEPS.each do |step|
       app = Support::Failing.new(step) { exit(4) }
       server = serve(app, settings: { keepalive_drain: 10 })

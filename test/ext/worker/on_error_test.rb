@@ -28,7 +28,7 @@ class OnErrorTest < Support::LaneCase
     assert_equal "boom", server.next_report.error.message
   end
 
-  def test_another_result_or_an_exception_leaves_the_plain_response
+  def test_after_another_result_or_an_exception_the_plain_response_is_sent
     [-> {}, -> { 7 }, -> { Object.new }, -> { raise NotImplementedError }].each do |hook|
       server = failing(on_error: ->(*) { hook.call })
       response = server.get
@@ -38,8 +38,7 @@ class OnErrorTest < Support::LaneCase
     end
   end
 
-  # The report blames the hook.
-  def test_a_response_that_cannot_be_sent_is_the_hooks_fault
+  def test_a_response_that_cannot_be_sent_is_reported_as_a_fault_of_on_error
     [[], [200], [200, {}, nil], ["no", {}, []], [500, { "x" => "a\0" }, []]].each do |answer|
       server = failing(on_error: ->(*) { answer })
 
@@ -49,7 +48,7 @@ class OnErrorTest < Support::LaneCase
     end
   end
 
-  def test_a_response_whose_body_fails_is_the_hooks_fault
+  def test_a_response_with_a_body_that_fails_is_reported_as_a_fault_of_on_error
     body = Body.new(->(out) { out.call("part").then { raise IndexError } })
     server = failing(on_error: ->(*) { [500, {}, body] })
 
@@ -72,7 +71,6 @@ class OnErrorTest < Support::LaneCase
     assert_equal 2, body.closed
   end
 
-  # Only the binding can close the body of a response that is not sent.
   def test_the_body_of_a_response_that_is_not_sent_is_closed
     { ->(out) { out.call("sent") || raise("boom") } => nil, ->(_) { raise "boom" } => nil,
       ->(out) { out.call("whole") } => -> { raise "boom" } }.each do |each, close|

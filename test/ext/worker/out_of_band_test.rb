@@ -2,9 +2,10 @@
 
 require_relative "../support/lane_case"
 
-# Worker#out_of_band_after: when :out_of_band is reported, and which worker takes the connections that come meanwhile.
+# Worker#out_of_band_after: when a lane reports :out_of_band, and which worker accepts connections during this report.
+# Out-of-band work is work between two requests.
 class ExtOutOfBandTest < Support::LaneCase
-  def test_out_of_band_is_reported_once_after_so_many_requests
+  def test_out_of_band_is_reported_once_after_the_given_number_of_requests
     server = serve { OK }
     server.worker.out_of_band_after(3)
     2.times { server.get }
@@ -18,7 +19,7 @@ class ExtOutOfBandTest < Support::LaneCase
     assert_equal :out_of_band, server.next_report.level
   end
 
-  def test_out_of_band_is_never_reported_after_zero_and_wrong_numbers_raise
+  def test_zero_turns_the_report_off_and_wrong_numbers_raise
     server = serve { OK }
     server.worker.out_of_band_after(1)
     server.worker.out_of_band_after(0)
@@ -27,12 +28,11 @@ class ExtOutOfBandTest < Support::LaneCase
     [-1, 1 << 40].each { |number| assert_raises(ArgumentError) { server.worker.out_of_band_after(number) } }
   end
 
-  # As long as the work lasts, the siblings have the connections: all lanes of the worker leave them the connections.
   def test_siblings_serve_while_a_worker_is_out_of_band
     [1, 3].each do |count|
       aside, sibling, entered, leave = pair(count: count)
       aside.worker.out_of_band_after(1)
-      eventually { aside.get && !entered.empty? } # a lane that is about to wait is not seen to wait yet
+      eventually { aside.get && !entered.empty? } # a lane that is about to wait still counts as busy
       entered.pop
       assert_equal ["sibling"] * 30, Array.new(30) { aside.get.body }
       leave.push(:now)
@@ -41,7 +41,7 @@ class ExtOutOfBandTest < Support::LaneCase
     end
   end
 
-  # Any lane of the worker may have these connections: the lane that is out of band, or a lane that waits.
+  # Some of these connections belong to the lane that is out of band, and some to the lanes that wait.
   def test_siblings_serve_kept_connections_while_a_worker_is_out_of_band
     aside, _, entered, leave = pair(count: 3)
     kept = Array.new(12) { aside.connect.tap { |client| client.get.body } }
@@ -83,7 +83,7 @@ class ExtOutOfBandTest < Support::LaneCase
     gated&.close
   end
 
-  def test_out_of_band_is_reported_after_ten_times_as_many_requests_in_any_case
+  def test_a_worker_that_is_never_idle_reports_out_of_band_after_ten_times_the_number
     server, entered, leave = two_lanes
     server.worker.out_of_band_after(2)
     gated = server.connect.tap { |client| client.request("GET", "/gate") }
@@ -97,7 +97,7 @@ class ExtOutOfBandTest < Support::LaneCase
     gated&.close
   end
 
-  # The lane always has the next request already: it is never idle.
+  # The next request is always there, so the lane is never idle.
   def test_out_of_band_is_reported_in_endless_pipelining
     seen = []
     server = serve(report: ->(level, *) { seen << level }) { [200, {}, [seen.size.to_s]] }
@@ -115,7 +115,6 @@ class ExtOutOfBandTest < Support::LaneCase
     2.times { assert_equal 200, server.get.status }
   end
 
-  # The thread is unwound. Another thread can serve the lane, and the lane accepts connections.
   def test_a_lane_whose_thread_is_killed_out_of_band_can_be_served_again
     worker, lane, address = by_hand(->(_) { OK }, report: ->(level, *) { Thread.current.kill if level == :out_of_band })
     worker.out_of_band_after(1)

@@ -2,22 +2,22 @@
 
 require_relative "../support/lane_case"
 
-# Worker#rest: how a worker's lanes report that they have a request again.
+# Worker#rest returns true if the worker is idle. After true, the next request is reported as :busy.
 class RestTest < Support::LaneCase
-  def test_a_worker_that_was_never_asked_reports_nothing
+  def test_without_a_call_of_rest_no_request_is_reported
     server = serve { OK }
     2.times { server.get }
     assert_empty server.reports
   end
 
-  def test_the_first_request_after_a_rest_is_reported
+  def test_the_first_request_after_rest_is_reported_as_busy
     server = serve { OK }
     assert server.worker.rest
     2.times { server.get }
     assert_equal [[:busy, nil, nil]], server.reports.map(&:to_a)
   end
 
-  def test_there_is_no_rest_if_a_request_has_come_since_the_last_call
+  def test_rest_is_false_if_a_request_has_ended_since_the_last_call
     server = serve { OK }
     server.get
     eventually { server.worker.requests == 1 }
@@ -26,7 +26,7 @@ class RestTest < Support::LaneCase
     assert_equal :busy, server.next_report.level
   end
 
-  def test_there_is_no_rest_while_a_request_is_served_however_it_ends
+  def test_rest_is_false_while_a_request_is_served
     gate = Queue.new
     server = serve { gate.pop.then { |answer| answer == :raise ? raise("a fault") : throw(answer) } }
     %i[raise throw].each do |answer|
@@ -42,8 +42,7 @@ class RestTest < Support::LaneCase
     server.reports
   end
 
-  # The thread's request is lost with it, and does not count any longer.
-  def test_a_thread_that_is_killed_has_no_request_any_longer
+  def test_rest_does_not_count_the_request_of_a_killed_thread
     server = serve { Thread.current.kill }
     server.connect do |client|
       client.request("GET", "/")

@@ -7,8 +7,8 @@ require_relative "../support/lane_case"
 class ExtSiblingsTest < Support::LaneCase
   Core = Bontebok::Core
 
-  # Starts two workers in this process, each on a listener of its own. Both listeners were bound under one name, because
-  # the workers of a server have the same listeners.
+  # Starts two workers in this process, each with its own listener. Both sockets are bound to the same path, because the
+  # workers of a server have the same listeners.
   def siblings
     ends = Socket.pair(:UNIX, :SEQPACKET)
     @scoreboard = Core::Scoreboard.new(8)
@@ -23,7 +23,7 @@ class ExtSiblingsTest < Support::LaneCase
     [*servers, entered, leave]
   end
 
-  def test_an_idle_worker_serves_connections_of_a_busy_one
+  def test_an_idle_worker_serves_connections_of_a_busy_worker
     one, other, entered, leave = siblings
     gated, kept = Array.new(2) { one.connect }
     [gated, kept].each.with_index(1) do |client, count|
@@ -61,7 +61,7 @@ class ExtSiblingsTest < Support::LaneCase
     assert_equal({ readers: 0, senders: 0 }, @scoreboard.slow)
   end
 
-  def test_wrong_uses_of_a_scoreboard_raise
+  def test_wrong_calls_of_a_scoreboard_raise
     board = Core::Scoreboard.new(1)
     board.clear(Process.pid, -1)
     assert_raises(RuntimeError) { board.send(:initialize, 1) }

@@ -3,13 +3,14 @@
 require_relative "../support/lane_case"
 require_relative "../support/limited_lanes"
 
-# RequestTimeoutSoft: requests that end at the moment at which the exception comes.
+# RequestTimeoutSoft: requests that end at the moment when RequestTimeout is raised.
 class TimeOutRacesTest < Support::LaneCase
   include Support::LimitedLanes
 
   REQUESTS = VALGRIND ? 20 : 300
 
-  # The thread gets the exception only when it waits: the exception must not outlive the request.
+  # The thread receives the exception only in a blocking call, and the request ends without one. The next request must
+  # not get the exception.
   def test_an_exception_that_comes_too_late_is_dropped
     server = Thread.handle_interrupt(Bontebok::RequestTimeout => :on_blocking) do
       limited { Thread.pass while @places.empty? }
@@ -19,7 +20,7 @@ class TimeOutRacesTest < Support::LaneCase
     assert_equal 200, server.get("/quick").status
   end
 
-  # Ruby may switch threads between the last look at a request and the moment at which the exception is raised.
+  # Ruby may switch threads after the last check of the request and before the exception is raised.
   def test_a_request_may_end_while_the_exception_is_raised
     ending = false
     go_on = Queue.new
@@ -45,7 +46,7 @@ class TimeOutRacesTest < Support::LaneCase
     trace&.disable
   end
 
-  # The thread that raises is killed meanwhile: the lane must not wait for it.
+  # The raising thread is killed before it raises. The lane must not wait for this thread.
   def test_a_request_may_end_while_the_thread_that_raises_is_killed
     ended = false
     trace = TracePoint.new(:c_call) do |call|
@@ -63,8 +64,8 @@ class TimeOutRacesTest < Support::LaneCase
     trace&.disable
   end
 
-  # Requests end and reach their timeout at the same moment, in either order.
-  def test_no_request_gets_the_exception_of_another
+  # Each request ends a little before or a little after its timeout.
+  def test_no_request_gets_the_exception_of_another_request
     early = []
     server = limited(count: 2, soft: 2) do |env|
       sleep(rand(0.001..0.004))

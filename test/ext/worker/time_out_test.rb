@@ -4,7 +4,7 @@ require_relative "../support/lane_case"
 require_relative "../support/failing"
 require_relative "../support/limited_lanes"
 
-# RequestTimeoutSoft: an exception in the thread of a request that takes too long, and in no other thread.
+# RequestTimeoutSoft raises RequestTimeout in the thread of a late request, and in no other thread.
 class TimeOutTest < Support::LaneCase
   include Support::LimitedLanes
 
@@ -59,7 +59,7 @@ class TimeOutTest < Support::LaneCase
     assert_equal [504, "too long"], [response.status, response.body]
   end
 
-  def test_a_response_that_has_begun_breaks_off
+  def test_a_response_that_has_begun_is_aborted
     body = Support::Failing::Body.new(->(out) { out.call("x") || sleep })
     server = limited { [200, {}, body] }
     server.connect do |client|
@@ -70,8 +70,8 @@ class TimeOutTest < Support::LaneCase
     assert_equal 1, body.closed
   end
 
-  # A close that is interrupted would not give back a database connection or a lock.
-  def test_a_close_that_takes_too_long_goes_on
+  # If close were interrupted, a database connection or a lock might not be released.
+  def test_a_close_that_takes_too_long_is_not_interrupted
     closed = nil
     body = Support::Failing::Body.new(->(out) { out.call("x") }, close: -> { closed = @looks.pop })
     server = limited { [200, {}, body] }
@@ -87,8 +87,8 @@ class TimeOutTest < Support::LaneCase
     assert_empty @places
   end
 
-  # By Rack's SPEC, to_ary closes the body.
-  def test_a_to_ary_that_takes_too_long_goes_on
+  # By Rack's SPEC, to_ary also closes the body.
+  def test_a_to_ary_that_takes_too_long_is_not_interrupted
     body = Object.new
     looks = @looks
     body.define_singleton_method(:to_ary) { looks.pop && ["whole"] }
@@ -97,7 +97,7 @@ class TimeOutTest < Support::LaneCase
     assert_empty @places
   end
 
-  def test_each_has_the_limit_after_to_ary
+  def test_the_timeout_applies_to_each_after_a_slow_to_ary
     body = Object.new
     looks = @looks
     body.define_singleton_method(:to_ary) { looks.pop && nil }
@@ -106,8 +106,8 @@ class TimeOutTest < Support::LaneCase
     assert_equal 504, limited { [200, {}, body] }.get("/slow").status
   end
 
-  # The exception is never raised in the response of on_error, whatever its body consists of.
-  def test_the_close_of_a_response_of_on_error_goes_on
+  # RequestTimeout is never raised in a response of on_error.
+  def test_the_close_of_a_response_of_on_error_is_not_interrupted
     closed = Queue.new
     body = Support::Failing::Body.new(->(out) { out.call("sorry") })
     answer = -> { [500, {}, Rack::BodyProxy.new(body) { closed << @looks.pop }] }
@@ -120,10 +120,10 @@ class TimeOutTest < Support::LaneCase
     assert_equal "boom", server.next_report.error.message
   end
 
-  def test_only_the_request_that_is_late_ends
+  def test_only_the_late_request_ends
     extended = Queue.new
     go_on = Queue.new
-    server = limited(count: 2, soft: 2 * SOFT) do # so that the request that asks for more time is in time
+    server = limited(count: 2, soft: 2 * SOFT) do # leaves time to call extend_timeout
       next sleep unless go_on.num_waiting.zero? && extended.empty?
 
       server.lanes.each { |lane| extend_if_mine(lane) }

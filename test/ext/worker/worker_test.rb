@@ -45,7 +45,7 @@ class WorkerTest < Support::LaneCase
     assert_raises(Errno::EBADF) { worker.listen(1 << 20, "localhost", 80) }
   end
 
-  def test_listeners_have_numbers_and_names_of_their_own
+  def test_each_listener_has_its_own_number_and_name
     (first, address), (second, other_address) = [unix_listener, tcp_listener]
     worker = Core::Worker.new
     numbers = [[first, "one.test", 1], [second, "two.test", "2"]].map do |listener, name, port|
@@ -71,7 +71,6 @@ class WorkerTest < Support::LaneCase
     assert_raises(RuntimeError) { Core::Lane.new(Core::Worker.allocate, OK, report: nil) }
   end
 
-  # The GC frees objects in any order, and so does the end of the process.
   def test_objects_can_be_freed_in_any_order
     program = 'require "bontebok/bontebok"; 100.times { $kept = Array.new(5) { Bontebok::Core::Lane.new(' \
               "Bontebok::Core::Worker.new, nil, report: nil) }; Bontebok::Core::Worker.new; GC.start }"

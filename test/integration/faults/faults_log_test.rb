@@ -4,13 +4,13 @@ require "fcntl"
 require "io/nonblock"
 require "test_helper"
 
-# A log that takes no more: the file has reached the size limit of the process (ulimit -f), or nobody reads the pipe, or
-# its reader is too slow.
+# A log that cannot be written: its file has reached the size limit of the process (ulimit -f), nobody reads its pipe,
+# or the reader of its pipe is too slow.
 class FaultsLogTest < Support::TestCase
   LIMIT = 4096
   ROOM = 100
 
-  def test_a_log_file_at_its_limit_costs_lines_and_no_request
+  def test_a_log_file_at_its_limit_loses_lines_but_no_request
     log = temp_file("log", "x" * (LIMIT - ROOM))
     start_bontebok(ready: false, args: %w[-w 1 -E production], rlimit_fsize: LIMIT, err: [log, "a"], rackup: <<~RUBY)
       run(lambda do |env|
@@ -27,7 +27,7 @@ class FaultsLogTest < Support::TestCase
     assert_equal LIMIT, File.size(log)
   end
 
-  def test_a_log_that_nobody_reads_costs_lines_and_no_request
+  def test_a_log_that_nobody_reads_loses_lines_but_no_request
     IO.pipe do |_, log|
       log.fcntl(Fcntl::F_SETPIPE_SZ, 8192)
       log.nonblock = false
@@ -39,17 +39,17 @@ class FaultsLogTest < Support::TestCase
     end
   end
 
-  # When a pipe has room again, the kernel wakes all waiting processes, but only one gets the room. In this test it
-  # seems to each process as if another one had got it.
-  def test_a_log_whose_room_others_take_costs_lines_and_no_request
+  # When a pipe has room again, the kernel wakes all processes that wait to write, but only one process gets the room.
+  # In this test the pipe stays full, and wait_writable always reports room: as if other processes were always faster.
+  def test_a_log_pipe_that_stays_full_loses_lines_but_no_request
     with_room_that_others_take("run ->(_env) { raise 'x' }") do |server|
       20.times { assert_equal 500, ask("/").first }
       assert_equal 0, server.stop.exitstatus
     end
   end
 
-  # A process logs its last resort before it uses it.
-  def test_a_log_whose_room_others_take_does_not_keep_a_process_from_its_end
+  # Before a process ends itself with exit! or kills a worker, it logs a line. The write of this line must not block.
+  def test_a_log_pipe_that_stays_full_does_not_prevent_the_end_of_a_process
     with_room_that_others_take("run ->(_env) { sleep if File.write('asleep', '') }") do |server|
       Support::Client.open(socket) do |client|
         client.request("GET", "/")

@@ -4,13 +4,13 @@ require "test_helper"
 require_relative "../support/small_disk"
 require_relative "../support/worker_watch"
 
-# Clients that ask for much and read nothing, or read slowly.
+# Clients that request large responses, and read slowly or read nothing.
 class FaultsReaderTest < Support::TestCase
   include SmallDisk
   include WorkerWatch
 
   MIB = 1024 * 1024
-  # Together not quite a MiB, and the same bytes each time.
+  # A little less than 1 MiB in total. The test and the application compute the same bytes.
   PARTS = Array.new(16) { |n| Random.new(n).bytes(65_536 - (n * 997)) }
   # /N sends all parts N times.
   APPLICATION = <<~RUBY
@@ -31,12 +31,12 @@ class FaultsReaderTest < Support::TestCase
     end)
   RUBY
   MEMORY_LIMIT = 4 * MIB
-  # Seconds. Long enough to tell one timeout from two, even on a busy machine.
+  # Seconds. Long enough to distinguish one timeout from two timeouts on a busy machine.
   WRITE_TIMEOUT = 4
   WRITE_TIME_LIMIT = (1.7 * WRITE_TIMEOUT) + 1
   CROWD = 20
 
-  # Adds a connection that is idle.
+  # Also opens a connection that stays idle.
   def start_watched(...)
     super
     @idle = Support::Client.new(@server.address)
@@ -49,14 +49,14 @@ class FaultsReaderTest < Support::TestCase
     super
   end
 
-  # Uses the idle connection: a new connection would need the lane that waits for a client.
+  # Uses the idle connection, because a new connection would need the only lane, and the lane may wait for a client.
   def pause = assert(@idle.quiet?(WATCH_SECONDS))
 
   def private_bytes
     File.read("/proc/#{@worker}/smaps_rollup").scan(/^Private_\w+:\s+(\d+)/).sum { |(kib)| kib.to_i } * 1024
   end
 
-  # The most private memory that the worker has until `count` bodies are closed, in bytes.
+  # Waits until `count` bodies are closed. Returns the highest private memory of the worker until then, in bytes.
   def memory_until_closed(count = 1)
     most = 0
     eventually(30, "#{count} bodies to be closed", seen: -> { @server.output.text }) do
@@ -68,7 +68,7 @@ class FaultsReaderTest < Support::TestCase
 
   def closed = @server.output.text.scan("closed").size
 
-  # The body is larger than SpoolMax: the lane waits for the client, and gives up in time.
+  # The body is larger than SpoolMax: the lane waits for the client, and aborts the response after WriteTimeout.
   %i[tcp unix].each do |transport|
     define_method("test_a_client_that_reads_nothing_of_a_gigabyte_is_given_up_over_#{transport}") do
       start_watched(listen: transport, args: ["--write-timeout", WRITE_TIMEOUT.to_s, "--spool-max", "32M"],
@@ -80,8 +80,7 @@ class FaultsReaderTest < Support::TestCase
         begun = Support::Deadline.now
         assert_operator memory_until_closed - before, :<, MEMORY_LIMIT
         assert_includes (WRITE_TIMEOUT / 2)..WRITE_TIME_LIMIT, Support::Deadline.now - begun
-        # Only a reset tells the client that the response is incomplete, however much it has read. A unix socket just
-        # ends.
+        # The client gets a reset (TCP), or an end-of-file before the end of the response (unix socket).
         assert_raises(Support::Client::Closed) { client.read_response }
       end
       refute_match(/whole/, @server.output.text)
@@ -90,8 +89,8 @@ class FaultsReaderTest < Support::TestCase
     end
   end
 
-  # Two crowds: the second crowd finds room only if the files of the first crowd are gone from SpoolDir.
-  def test_a_crowd_that_reads_nothing_keeps_no_lane
+  # The second crowd finds room within SpoolMax only if the files of the first crowd are gone from SpoolDir.
+  def test_a_crowd_that_reads_nothing_does_not_occupy_the_lane
     start_watched(listen: :tcp, args: ["--write-timeout", WRITE_TIMEOUT.to_s, "--spool-max", "200M",
                                        "--response-buffer", "64K"], rackup: APPLICATION)
     before = private_bytes
@@ -109,7 +108,7 @@ class FaultsReaderTest < Support::TestCase
     assert_unharmed
   end
 
-  # Slow is not dead: a client that reads something is served, whether a lane waits for it or not.
+  # A client that reads slowly is served. With a SpoolMax of 8M, a lane waits for the client. With 1G, no lane waits.
   %w[8M 1G].each do |spool_max|
     define_method("test_a_client_that_reads_slowly_is_served_with_#{spool_max}") do
       start_watched(listen: :tcp, args: ["--write-timeout", "1", "--spool-max", spool_max], rackup: APPLICATION)
@@ -148,7 +147,7 @@ class FaultsReaderTest < Support::TestCase
     assert_unharmed
   end
 
-  # The lane waits for the client, and no byte is lost.
+  # The lane cannot write to a file, so it waits for the client.
   def test_every_byte_arrives_although_the_disk_is_full
     with_small_disk do |disk|
       start_watched(listen: :tcp, args: ["--spool-dir", disk], rackup: APPLICATION)
@@ -160,8 +159,8 @@ class FaultsReaderTest < Support::TestCase
     end
   end
 
-  # A response that fits ResponseBuffer needs no file.
-  def test_responses_that_nobody_reads_do_not_hold_the_lane
+  # A response that fits into ResponseBuffer needs no file.
+  def test_responses_that_nobody_reads_do_not_occupy_the_lane
     start_watched(listen: :unix, args: %w[--write-timeout 30], rackup: <<~RUBY)
       run ->(_env) { [200, {}, ["x" * 900_000]] }
     RUBY
@@ -193,7 +192,7 @@ class FaultsReaderTest < Support::TestCase
       yield if block_given?
       assert client.read_response.body == PARTS.join * times, "other bytes"
     end
-    # The last byte arrives before its file is closed.
+    # The client gets the last byte before the worker closes the file.
     eventually(10, "the files to go", seen: -> { spooled }) { spooled.empty? }
   end
 end

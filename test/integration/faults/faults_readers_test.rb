@@ -2,15 +2,15 @@
 
 require "test_helper"
 
-# Many clients that ask for much and read nothing: more than SpoolMax, and more clients than threads. The server goes on
-# serving other clients.
+# Many clients request large responses and read nothing. The responses are larger than SpoolMax, and there are more
+# clients than threads. The server must still serve other clients.
 class FaultsReadersTest < Support::TestCase
   APPLICATION = <<~RUBY
     LARGE = ("x" * 65_536).freeze
     run ->(env) { [200, {}, env["PATH_INFO"] == "/large" ? Array.new(128, LARGE) : ["small"]] }
   RUBY
   CROWD = 20
-  # Seconds. A lane waits for a look or two before it is taken back; a single lane waits for a second.
+  # Seconds. With several lanes, the server resets a slow reader after about 0.1 s; with one lane, after 1 s.
   PROMPT = 5
 
   [%w[-w 2], %w[-w 1], %w[-w 1 -t 3]].each do |lanes|

@@ -2,7 +2,8 @@
 
 require "test_helper"
 
-# Clients that send their requests slowly, but within the limits. There are more such clients than descriptors.
+# Clients that send request bodies slowly, but within the timeouts. There are more of these clients than the worker may
+# have connections.
 class FaultsSendersTest < Support::TestCase
   APPLICATION = <<~RUBY
     run ->(env) { [200, {}, [env["rack.input"] ? env["rack.input"].read.bytesize.to_s : "0"]] }
@@ -10,17 +11,17 @@ class FaultsSendersTest < Support::TestCase
   HEAD = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n"
   DESCRIPTORS = 128
   CROWD = 200
-  # Seconds. One second is promised; a busy machine gets more.
+  # Seconds. The server must respond within 1 s. The test allows more time for a busy machine.
   PROMPT = 3
 
-  def test_new_clients_are_served_beside_slow_bodies_that_have_all_descriptors
+  def test_new_clients_are_served_while_slow_clients_use_all_descriptors
     server = start_bontebok(listen: :tcp, args: %w[-w 1 -E production], rackup: APPLICATION,
                             under: ["prlimit", "--nofile=#{DESCRIPTORS}"])
     assert_served_beside(server)
     assert_match(/no room for more connections/, server.output.text)
   end
 
-  def test_new_clients_are_served_beside_slow_bodies_that_have_all_of_max_connections
+  def test_new_clients_are_served_while_slow_clients_use_all_of_max_connections
     server = start_bontebok(listen: :tcp, args: %w[-w 1 -E production --max-connections 20], rackup: APPLICATION)
     assert_served_beside(server)
   end
@@ -40,7 +41,7 @@ class FaultsSendersTest < Support::TestCase
     crowd&.each(&:close)
   end
 
-  # The server closes some of these connections meanwhile.
+  # The server may have closed this connection to make room.
   def drip(client)
     client.write("x" * 600)
   rescue Support::Client::Closed

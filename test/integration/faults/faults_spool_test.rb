@@ -4,8 +4,8 @@ require "test_helper"
 require_relative "../support/small_disk"
 require_relative "../support/worker_watch"
 
-# No room for a request body: the disk is full, or SpoolMax is reached. The client gets 507, the application is not
-# called, and afterwards the room is free again.
+# There is no room for a request body: the disk is full, SpoolMax is reached, or the file has reached its size limit.
+# The client gets 507, and the application is not called. The worker frees the room of the rejected body.
 class FaultsSpoolTest < Support::TestCase
   include SmallDisk
   include WorkerWatch
@@ -19,7 +19,7 @@ class FaultsSpoolTest < Support::TestCase
   TOO_MUCH = 6 * 1024 * 1024
   MIB = "x" * (1024 * 1024)
 
-  def test_a_body_beyond_a_full_disk_is_rejected
+  def test_a_body_that_does_not_fit_on_the_disk_is_rejected
     with_small_disk do |disk|
       start_watched(listen: :tcp, args: ["--spool-threshold", "64K", "--spool-dir", disk], rackup: APPLICATION)
       free = free_bytes(disk)
@@ -33,7 +33,8 @@ class FaultsSpoolTest < Support::TestCase
     end
   end
 
-  # Another upload that is under way keeps its part of the disk, and is completed when there is room again.
+  # One upload pauses while another upload fills the disk. The paused upload keeps its file, and completes when there is
+  # room again.
   def test_an_upload_survives_a_disk_that_is_full_for_a_while
     with_small_disk do |disk|
       start_watched(listen: :tcp, args: ["--spool-threshold", "64K", "--spool-dir", disk], rackup: APPLICATION)
@@ -92,7 +93,8 @@ class FaultsSpoolTest < Support::TestCase
     ["POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", *([chunk] * 6), "0\r\n\r\n"]
   end
 
-  # The client gets 507, the log has a line with the reason (one line a second), and the application is not called.
+  # Asserts that the client gets 507, that the log has one line with the reason (at most one line per second), and that
+  # the application is not called.
   def assert_refused(request, reason)
     seen = @server.output.text.size
     @server.connect do |client|
@@ -106,7 +108,7 @@ class FaultsSpoolTest < Support::TestCase
     refute_match(/called/, @server.output.text[seen..])
   end
 
-  # The server stops reading some time after its response.
+  # After its response, the server may close the connection before it has read all parts.
   def write_what_it_takes(client, parts)
     parts.each { |part| client.write(part) }
   rescue Support::Client::Reset

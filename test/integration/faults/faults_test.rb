@@ -3,8 +3,8 @@
 require "test_helper"
 require_relative "../support/worker_watch"
 
-# Uploads that break off at every stage: by close, by reset and by half a close, with a known length and in chunks. A
-# stage is reached when the worker has read all that was sent: an earlier reset would take the bytes away again.
+# Uploads that break off at every stage: by close, by reset and by shutdown of the writing side, with a known length and
+# in chunks. The test waits until the worker has read all bytes of a stage, because a reset discards unread bytes.
 class FaultsTest < Support::TestCase
   include WorkerWatch
 
@@ -21,7 +21,7 @@ class FaultsTest < Support::TestCase
   HEAD = "POST / HTTP/1.1\r\nHost: a\r\n"
   LENGTH = "#{HEAD}Content-Length: 900000\r\n\r\n".freeze
   CHUNKED = "#{HEAD}Transfer-Encoding: chunked\r\n\r\n".freeze
-  # Longer than SpoolThreshold: the worker has a file open.
+  # Longer than SpoolThreshold, so the worker has opened a file.
   SPOOLED = "x" * 600_000
   STAGES = {
     "connected" => "",
@@ -49,31 +49,33 @@ class FaultsTest < Support::TestCase
   }.freeze
   ENDINGS = %i[close reset half_close].freeze
 
-  # Returns a client at this stage.
+  # Returns a client that has sent these bytes. The worker has read all of them.
   def reach(bytes)
     client = Support::Client.new(@server.address)
     client.write(bytes)
     eventually(10, "the worker to read all of #{bytes[0, 100].inspect}") { read_by_worker?(client) }
-    assert_equal 200, @server.get.status if bytes.empty? # a later connection was answered: this one was accepted
+    assert_equal 200, @server.get.status if bytes.empty? # the server accepts this client's connection first
     client
   end
 
-  # On a unix socket, a byte is in the send queue until the other side has read it; on TCP, until it has arrived there.
+  # On a unix socket, a byte stays in the client's send queue until the worker reads it. Over TCP, a byte leaves the
+  # send queue when it arrives. So the worker's receive queue must be empty, too.
   def read_by_worker?(client)
     return false unless client.unread_by_server.zero?
 
     @server.address.unix? || receive_queue_of_worker(client)&.zero?
   end
 
-  # Reads /proc/net/tcp. A row has: number, own address, the other's address, state, tx_queue:rx_queue, all hexadecimal.
-  # Returns nil if the row is not there: the kernel hands the table out in pieces, and misses a row when others end.
+  # Reads /proc/net/tcp. The columns are: number, local address, remote address, state, tx_queue:rx_queue (hexadecimal).
+  # Returns nil if the row is missing: the kernel returns the table in pieces, and may skip a row when other connections
+  # end.
   def receive_queue_of_worker(client)
     ports = [client.socket.remote_address.ip_port, client.socket.local_address.ip_port]
     row = format('\h:%04X \h+:%04X \h+ \h+:(\h+)', *ports)
     File.read("/proc/net/tcp")[Regexp.new(row), 1]&.hex
   end
 
-  # A client of a unix socket cannot reset its connection: #reset closes it.
+  # A client of a unix socket cannot reset its connection, so #reset only closes the connection.
   def break_off(client, ending)
     return client.public_send(ending) unless ending == :half_close
 
@@ -82,7 +84,8 @@ class FaultsTest < Support::TestCase
     client.close
   end
 
-  # SpoolMax is less than all bodies together would hold if none of them gave its room back.
+  # SpoolMax is less than the sum of all bodies. The last upload succeeds only if the worker has freed the room of the
+  # other bodies.
   %i[tcp unix].each do |transport|
     define_method("test_an_upload_that_breaks_off_at_any_stage_does_no_harm_over_#{transport}") do
       start_watched(listen: transport, args: %w[--spool-threshold 64K --spool-max 2M], rackup: APPLICATION)
@@ -97,7 +100,7 @@ class FaultsTest < Support::TestCase
     end
   end
 
-  # All clients at once: each is still there when the next one comes.
+  # The clients of all stages are connected at the same time.
   def test_many_uploads_that_break_off_at_the_same_time_do_no_harm
     start_watched(listen: :tcp, args: %w[--spool-threshold 64K --spool-max 16M], rackup: APPLICATION)
     ENDINGS.each do |ending|
@@ -109,7 +112,6 @@ class FaultsTest < Support::TestCase
     assert_equal "0", @server.get("/calls").body
   end
 
-  # The request is complete, but the client has closed the connection before the response.
   def test_a_client_that_does_not_wait_for_the_response_does_no_harm
     start_watched(listen: :tcp, args: %w[--spool-threshold 64K], rackup: APPLICATION)
     %i[close reset].each do |ending|
@@ -125,7 +127,7 @@ class FaultsTest < Support::TestCase
     end
   end
 
-  # The other uploads break off while this upload is under way on its own connection.
+  # One upload continues on its own connection while other uploads break off.
   def test_a_good_upload_is_not_disturbed
     start_watched(listen: :tcp, args: %w[--spool-threshold 64K], rackup: APPLICATION)
     @server.connect do |good|

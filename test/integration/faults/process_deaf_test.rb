@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# A worker that its master does not hear any more.
+# A worker that calls exec: its channel to the master is closed, but its process lives.
 class ProcessDeafTest < Support::TestCase
   include ProcessTree
 

@@ -4,7 +4,8 @@ require "test_helper"
 require_relative "../../../bench/support/crowd"
 require_relative "../../../bench/support/decoy"
 
-# The crowds of bench/drip and bench/idle: a benchmark beside clients that were disconnected would measure nothing.
+# The slow and idle clients of bench/drip and bench/idle (Bench::Crowd). If the server disconnected them, these
+# benchmarks would measure nothing.
 class BenchCrowdTest < Support::TestCase
   COUNT = 40
   APPLICATION = 'run ->(_env) { [200, {}, ["Hello, World!\n"]] }'
@@ -44,7 +45,7 @@ class BenchCrowdTest < Support::TestCase
     end
   end
 
-  def test_a_decoy_accepts_all_clients_and_leaves
+  def test_a_decoy_keeps_all_clients_until_it_finishes
     path = File.join(temp_dir, "decoy")
     decoy = Bench::Decoy.new(path)
     with_crowd("unix:#{path}") do |crowd|

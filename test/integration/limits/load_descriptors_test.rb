@@ -5,8 +5,8 @@ require "open3"
 require "test_helper"
 require_relative "../support/worker_watch"
 
-# More clients than the process may have descriptors: no response is lost, nothing spins, and the worker is unharmed
-# when the clients have gone.
+# More clients than the worker may have descriptors: no response is lost, no thread spins, and the worker is unharmed
+# after the clients have closed their connections.
 class LoadDescriptorsTest < Support::TestCase
   include WorkerWatch
 
@@ -24,7 +24,7 @@ class LoadDescriptorsTest < Support::TestCase
     @clients.each(&:close)
   end
 
-  # Sends one request for each client, all before the first response is read.
+  # Sends one request for each client. No response is read before all requests are sent.
   def ask(field)
     @clients = Array.new(CLIENTS) { Support::Client.new(@server.address) }
     @clients.each_with_index { |client, number| client.write(format(REQUEST, number, field)) }
@@ -51,15 +51,14 @@ class LoadDescriptorsTest < Support::TestCase
     assert_unharmed
   end
 
-  # A connection is idle some time after its response. It is closed when a new connection comes.
-  def test_idle_kept_connections_make_room_for_new_ones
+  def test_idle_connections_make_room_for_new_connections
     ask("")
     assert_all_answered
     @clients.each(&:close)
     assert_unharmed
   end
 
-  # These connections look idle, but their next requests are there already: the server must not close them.
+  # These connections look idle, but their next requests have arrived.
   def test_kept_connections_with_another_request_are_not_closed
     make_gate
     @server.stop
@@ -74,8 +73,9 @@ class LoadDescriptorsTest < Support::TestCase
     assert_equal({ 200 => @clients.size }, @clients.map { |client| client.read_response.status }.tally)
   end
 
-  # A connection whose client goes on at once is not idle: a response tells the client that the connection ends.
-  def test_kept_connections_that_go_on_and_on_end_with_a_response
+  # If a client sends its next request at once, its connection is not idle. The server closes the connection after a
+  # response with Connection: close.
+  def test_kept_connections_that_are_never_idle_end_after_a_response
     url = "http://#{@server.address}/"
     executable = File.join(ROOT, "exe/bontebok")
     output, = Open3.capture2(RbConfig.ruby, executable, "bench", "--json", "-c", CLIENTS.to_s, "-n", "20000", url)
@@ -84,7 +84,7 @@ class LoadDescriptorsTest < Support::TestCase
     assert_unharmed
   end
 
-  # No connection is idle, so none may be closed: the new connection waits until some of the old ones end.
+  # No connection is idle, so the server closes no connection.
   def test_a_new_connection_waits_while_all_others_have_incomplete_requests
     @clients = Array.new(CLIENTS) { Support::Client.new(@server.address) }
     @clients.each { |client| client.write("GET / HTTP/1.1\r\n") }
@@ -101,7 +101,7 @@ class LoadDescriptorsTest < Support::TestCase
     @clients = []
   end
 
-  # Upload bodies in files need descriptors as well.
+  # Request bodies in files need descriptors, too.
   def test_uploads_into_files_are_served_or_rejected
     @server.stop
     start_watched(listen: :tcp, rlimit_nofile: [LIMIT, LIMIT], args: %w[--spool-threshold 1K],

@@ -4,8 +4,9 @@ require "etc"
 require "test_helper"
 require_relative "../support/process_tree"
 
-# The kernel rejects another process (RLIMIT_NPROC, pids.max of a cgroup) while there is a file "full". RLIMIT_NPROC
-# does not hold for root: a test as root runs the server as another user.
+# While there is a file "full", the kernel rejects each new process, because RLIMIT_NPROC is reached. pids.max of a
+# cgroup has the same effect. RLIMIT_NPROC does not apply to root, so a test that runs as root starts the server as
+# another user.
 class ProcessRefusedTest < Support::TestCase
   include ProcessTree
 
@@ -34,7 +35,7 @@ class ProcessRefusedTest < Support::TestCase
     temp_file("limit.rb", LIMIT)
   end
 
-  def test_a_first_start_without_any_process_fails
+  def test_a_first_start_fails_if_no_process_can_be_forked
     full
     { %w[--preload true] => / error .* can't create Thread: /, %w[--preload false] => REFUSAL }.each do |args, reason|
       assert_start_fails reason, args: args + user
@@ -44,7 +45,7 @@ class ProcessRefusedTest < Support::TestCase
     assert_start_fails(/no room for threads: /, args: %w[--restart-file restart.txt], under: UNDER)
   end
 
-  def test_a_worker_that_ended_is_replaced_when_there_is_room_again
+  def test_a_worker_that_ended_is_replaced_when_processes_can_be_forked_again
     server = start(args: user)
     former = workers(server)
     full
@@ -56,7 +57,7 @@ class ProcessRefusedTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  def test_the_log_has_one_line_for_each_pause
+  def test_two_workers_that_cannot_be_started_cause_one_log_line
     server = start(args: [*user, "--err-respawn-interval", "60"])
     full
     workers(server).each { |pid| Process.kill("KILL", pid) }
@@ -66,7 +67,7 @@ class ProcessRefusedTest < Support::TestCase
     assert_equal 1, server.output.text.scan(REFUSAL).size
   end
 
-  def test_hup_keeps_the_present_workers_while_none_can_be_started
+  def test_hup_keeps_the_former_workers_while_no_worker_can_be_started
     %w[TERM INT].each do |signal|
       free
       server = start(args: user)
@@ -93,7 +94,7 @@ class ProcessRefusedTest < Support::TestCase
 
   private
 
-  # The start fails without a pause, and one line says why.
+  # Asserts that the start fails without a pause, and that one line of the log has the reason.
   def assert_start_fails(reason, args:, **options)
     server = start(ready: false, args: [*args, "--err-respawn-interval", "60"], **options)
     assert_equal 1, server.wait.exitstatus

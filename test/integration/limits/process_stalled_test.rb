@@ -3,11 +3,11 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# WorkerTimeout: workers that have a request and do not move.
+# WorkerTimeout: the master kills and replaces a worker that hangs, or a worker that SIGSTOP has frozen.
 class ProcessStalledTest < Support::TestCase
   include ProcessTree
 
-  # /lock does what a C extension does that keeps Ruby's lock.
+  # /lock calls sleep(3) without releasing Ruby's lock. A C extension may do the same.
   APPLICATION = <<~RUBY
     require "fiddle"
 
@@ -30,7 +30,7 @@ class ProcessStalledTest < Support::TestCase
     start_bontebok(args: ["--worker-timeout", "1s", "--graceful-timeout", "60s", *args], rackup: APPLICATION)
   end
 
-  def test_a_worker_whose_lock_is_kept_is_replaced
+  def test_a_worker_that_keeps_rubys_lock_is_replaced
     [["-w", "1"], ["-w", "1", "-t", "2"], ["-w", "1", "--preload", "false"]].each do |args|
       server = start(*args)
       former = wait_for_workers(server, 1)
@@ -41,8 +41,8 @@ class ProcessStalledTest < Support::TestCase
     end
   end
 
-  # The timeout also works right after the worker was at rest.
-  def test_a_worker_that_stalls_in_the_first_request_after_a_rest_is_replaced
+  # An idle worker shows no heartbeat (Worker#rest). The timeout must work for its next request, too.
+  def test_a_worker_that_hangs_in_the_first_request_after_an_idle_time_is_replaced
     server = start("-w", "1")
     former = wait_for_workers(server, 1)
     assert_equal 200, server.get.status
@@ -51,7 +51,7 @@ class ProcessStalledTest < Support::TestCase
     assert_replaced(server, former, "GET /lock")
   end
 
-  def test_a_stopped_worker_with_a_request_is_replaced
+  def test_a_frozen_worker_with_a_request_is_replaced
     server = start("-w", "2")
     wait_for_workers(server, 2)
     server.connect do |client|
@@ -65,8 +65,8 @@ class ProcessStalledTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # The request that the kernel gives to the stopped worker waits. No other process sees it.
-  def test_a_stopped_worker_without_a_request_is_replaced
+  # The frozen worker has the connection, so no other process can read the request.
+  def test_a_frozen_worker_without_a_request_is_replaced
     server = start("-w", "1")
     former = wait_for_workers(server, 1)
     server.connect do |client|
@@ -83,7 +83,6 @@ class ProcessStalledTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # A request may do in Ruby whatever it wants, for any time.
   def test_a_worker_that_computes_or_waits_for_long_is_kept
     server = start("-w", "1", "-t", "2")
     former = wait_for_workers(server, 1)
@@ -96,8 +95,8 @@ class ProcessStalledTest < Support::TestCase
     assert_equal former, workers(server)
   end
 
-  # The worker could not have moved, and its master could not have looked.
-  def test_a_worker_is_kept_after_a_stop_of_all_processes
+  # The worker and the master are frozen at the same time. The master must not count this time.
+  def test_a_worker_is_kept_after_all_processes_were_frozen
     server = start("-w", "1")
     former = wait_for_workers(server, 1)
     server.connect do |client|

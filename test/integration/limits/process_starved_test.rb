@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# A worker whose application takes all descriptors.
+# The application of a worker opens as many files as the limit of descriptors allows.
 class ProcessStarvedTest < Support::TestCase
   include ProcessTree
 

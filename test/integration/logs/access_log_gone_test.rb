@@ -4,8 +4,8 @@ require "socket"
 require "test_helper"
 require_relative "../support/process_tree"
 
-# An access log that cannot be opened any more: its directory, or the socket of syslog, is gone. Workers serve without
-# it, and its lines are written when it can be opened again.
+# An access log that cannot be opened any more, because its directory or the socket of syslog is gone. Workers serve
+# requests without the log. They keep the lines in memory, and write them when the log can be opened again.
 class AccessLogGoneTest < Support::TestCase
   include ProcessTree
 
@@ -41,7 +41,6 @@ class AccessLogGoneTest < Support::TestCase
     receiver&.close
   end
 
-  # Lines that do not fit into memory meanwhile are lost, and counted.
   def test_lines_that_do_not_fit_into_memory_are_lost
     Dir.mkdir(directory)
     server = start("#{directory}/access.log", "-w", "1", format: "%U#{"x" * 1000}")

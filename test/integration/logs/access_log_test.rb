@@ -3,7 +3,7 @@
 require "json"
 require "test_helper"
 
-# The access log of a whole server: its formats and targets, its lines for requests of every kind, rotation.
+# The access log of a whole server: its formats, its targets, its lines for each kind of request, and its rotation.
 class AccessLogTest < Support::TestCase
   APP = <<~RUBY
     run(lambda do |env|
@@ -27,7 +27,7 @@ class AccessLogTest < Support::TestCase
     assert_equal(expected, lines.map { |line| line[/\A127\.0\.0\.1 - - #{TIME} (.*)\z/, 1] })
   end
 
-  def test_combined_escapes_what_clients_send
+  def test_the_combined_format_escapes_bytes_of_clients
     server = start("combined")
     server.get("/", { "User-Agent" => "a\"b\\c\td\xff", "Referer" => "http://example.org/" })
     assert_match(%r{"GET / HTTP/1\.1" 200 2 "http://example\.org/" "a\\x22b\\x5cc\\x09d\\xff"\z}, lines_after(1).first)
@@ -65,7 +65,7 @@ class AccessLogTest < Support::TestCase
     assert_equal ["/before\n"], File.readlines("#{log}.1")
   end
 
-  def test_standard_output_gets_lines_alone
+  def test_standard_output_gets_only_lines_of_the_access_log
     out = File.join(temp_dir, "out")
     server = start_bontebok(rackup: APP, args: %w[-w 1 --access-log - --access-log-format] << "line %U", out: out)
     server.get("/a")
@@ -80,7 +80,7 @@ class AccessLogTest < Support::TestCase
     assert_equal ["/a\n"] * 20, File.readlines(log)
   end
 
-  def test_a_fifo_that_nobody_reads_costs_lines_and_no_request
+  def test_a_fifo_that_nobody_reads_loses_lines_but_no_request
     File.mkfifo(log)
     server = start("%U#{"x" * 1000}")
     server.connect do |client|

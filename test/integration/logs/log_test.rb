@@ -5,8 +5,7 @@ require "test_helper"
 require "bontebok/version"
 require_relative "../support/process_tree"
 
-# The server's own log, in both formats: its lines about the life of processes, about faults, and about what clients
-# send.
+# The server's own log, in both formats: its lines about processes, about faults, and with bytes of clients.
 class ServerLogTest < Support::TestCase
   include ProcessTree
 
@@ -65,7 +64,7 @@ class ServerLogTest < Support::TestCase
     end
   end
 
-  def test_nothing_that_a_client_sends_reaches_the_terminal_or_makes_an_entry
+  def test_a_client_cannot_forge_log_lines_or_send_control_bytes_to_a_terminal
     server = start_bontebok(args: %w[-w 1 -E production], rackup: APP)
     forged = "2026-01-01T00:00:00.000Z info 1 - - forged"
     server.get("/\xe2\x80\xa8\x9b".b)

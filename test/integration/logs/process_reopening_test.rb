@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Log files that are renamed (logrotate). HUP makes every process of the server write to new files.
+# Log files that logrotate has renamed. After HUP, every process of the server writes to new files.
 class ProcessReopeningTest < Support::TestCase
   include ProcessTree
 
@@ -38,8 +38,8 @@ class ProcessReopeningTest < Support::TestCase
     end
   end
 
-  # The worker that has the request is leaving when the files are renamed.
-  def test_a_worker_that_is_leaving_writes_to_the_new_files_as_well
+  # The first HUP replaces the worker. The worker still runs its request when the files are renamed.
+  def test_a_worker_that_leaves_also_writes_to_the_new_files
     make_gate
     server = start_logging(%w[-w 1])
     server.connect do |client|
@@ -59,7 +59,7 @@ class ProcessReopeningTest < Support::TestCase
     refute_match(/gate/, text("access.1"))
   end
 
-  def test_a_log_that_cannot_be_opened_again_goes_on_in_the_old_file
+  def test_the_server_keeps_the_old_file_of_a_log_that_cannot_be_opened_again
     %w[0 1].each do |workers|
       directory = File.join(temp_dir, "logs")
       Dir.mkdir(directory)
@@ -76,7 +76,7 @@ class ProcessReopeningTest < Support::TestCase
     end
   end
 
-  def test_the_other_logs_are_opened_again_if_one_cannot_be
+  def test_other_logs_are_opened_again_if_one_log_cannot_be_opened
     directory = File.join(temp_dir, "logs")
     Dir.mkdir(directory)
     server = start_bontebok(ready: false, rackup: LOGGING_APP,
@@ -104,7 +104,7 @@ class ProcessReopeningTest < Support::TestCase
     with_address(server)
   end
 
-  # The start lines with the address are in a file.
+  # The start lines with the address are in a file, so the server object cannot read the address.
   def with_address(server)
     server.define_singleton_method(:address) { Support::Address.new("unix:#{@directory}/bontebok.sock") }
     server

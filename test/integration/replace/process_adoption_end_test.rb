@@ -3,8 +3,8 @@
 require "test_helper"
 require_relative "../support/orphaned_workers"
 
-# How workers end whose master has died: when other workers are ready, when the server stops, and when the supervisor
-# dies.
+# Workers of a master that has died. They end when the workers of the next master are ready, when the server stops, or
+# when the supervisor dies.
 class ProcessAdoptionEndTest < Support::TestCase
   include OrphanedWorkers
 
@@ -32,7 +32,7 @@ class ProcessAdoptionEndTest < Support::TestCase
     server.wait_for_output(/ error .* worker \(pid (\d+)\) did not end in time: killed$.*pid \1\) has left/m)
   end
 
-  def test_a_stop_before_the_next_generation_is_whole_drains_the_workers
+  def test_a_stop_drains_the_workers_while_the_next_generation_loads
     make_gate
     server = start
     with_request_at_gate(server) do
@@ -74,7 +74,7 @@ class ProcessAdoptionEndTest < Support::TestCase
     former.each { |pid| server.wait_for_output(/worker \(pid #{pid}\) did not end in time: killed$/) }
   end
 
-  def test_the_workers_leave_when_the_supervisor_dies_as_well
+  def test_the_workers_leave_when_the_supervisor_dies_too
     make_gate
     server = start
     server.connect do |client|

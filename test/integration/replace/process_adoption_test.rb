@@ -3,15 +3,15 @@
 require "test_helper"
 require_relative "../support/orphaned_workers"
 
-# A master that dies: its workers serve until the next generation is whole. process_adoption_end_test.rb tests how they
-# end then, or at a stop.
+# If a master dies, its workers serve until all workers of the next generation are ready. A generation is a master with
+# its workers. process_adoption_end_test.rb tests the end of the former workers.
 class ProcessAdoptionTest < Support::TestCase
   include OrphanedWorkers
 
   # While there is a file "bad", only the first worker can start.
   BAD = "after_fork { |worker| raise 'bad code' if File.exist?('bad') && worker.number > 1 }\n"
 
-  def test_the_workers_serve_until_the_next_generation_is_whole
+  def test_the_workers_serve_until_the_next_generation_is_ready
     server = start
     kept = Array.new(4) { Support::Client.new(server.address) }
     kept.each { |client| ask(client) }
@@ -39,7 +39,7 @@ class ProcessAdoptionTest < Support::TestCase
     assert_includes former, server.get.body.to_i
   end
 
-  # At most MaxWorkers workers serve on without a master: the first ones.
+  # At most MaxWorkers workers without a master keep serving: the workers of the first master that has died.
   def test_masters_that_die_again_and_again_do_not_fill_the_memory
     temp_file("bad.rb", BAD)
     server = start("-c", "bad.rb", "--err-respawn-interval", "50ms")
@@ -56,7 +56,7 @@ class ProcessAdoptionTest < Support::TestCase
     eventually { children_of(server).size == 1 }
   end
 
-  def test_daemons_of_the_application_are_reaped_and_otherwise_left_alone
+  def test_the_supervisor_reaps_daemons_of_the_application_and_sends_them_no_signal
     server = start(rackup: <<~RUBY + APP)
       def daemon
         Process.setproctitle("a daemon")
@@ -74,7 +74,7 @@ class ProcessAdoptionTest < Support::TestCase
     eventually { !File.exist?("/proc/#{daemon}") }
   end
 
-  # This worker is not ready: no client would miss it, and the supervisor would not know of it.
+  # A worker that loads serves no client, and it is not on the scoreboard. So the supervisor does not adopt it.
   def test_a_worker_that_loads_leaves_with_its_master
     server = start("--preload", "false")
     temp_file("hold")
@@ -88,7 +88,8 @@ class ProcessAdoptionTest < Support::TestCase
     assert_left(server, former)
   end
 
-  # The worker's master lives, but the worker cannot hear it any more. Nobody adopts such a worker.
+  # The master lives, but the worker's channel to the master is closed. The supervisor adopts only workers of a dead
+  # master.
   def test_a_worker_that_has_lost_its_channel_leaves
     server = start_bontebok(args: %w[-w 1], rackup: <<~RUBY)
       run(lambda do |env|
@@ -102,8 +103,8 @@ class ProcessAdoptionTest < Support::TestCase
     refute_equal former, server.get.body
   end
 
-  # The supervisor would not find this worker.
-  def test_a_worker_for_which_the_scoreboard_has_no_room_leaves
+  # The supervisor finds workers only on the scoreboard.
+  def test_a_worker_without_a_slot_on_the_scoreboard_leaves
     temp_file("board.rb", <<~RUBY)
       require "bontebok/sockets/worker_links"
       Bontebok::WorkerLinks.class_eval { remove_const(:LANES) && const_set(:LANES, 1) }
@@ -119,7 +120,7 @@ class ProcessAdoptionTest < Support::TestCase
     assert_left(server, former)
   end
 
-  # The supervisor may have looked for the worker before the worker was on the scoreboard.
+  # The supervisor may have read the scoreboard before the worker was on it.
   def test_a_worker_that_begins_to_serve_when_its_master_dies_leaves
     temp_file("lanes.rb", <<~RUBY)
       require "bontebok/workers/lanes"

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# A working directory whose name is a link. After a deploy the link leads to another release.
+# A working directory with a symbolic link as its name. After a deploy, the link points to another release.
 class ProcessDirectoryTest < Support::TestCase
   include ProcessTree
 
@@ -11,7 +11,7 @@ class ProcessDirectoryTest < Support::TestCase
     release(1)
   end
 
-  def test_a_new_master_loads_the_release_that_the_link_leads_to
+  def test_a_new_master_loads_the_release_that_the_link_points_to
     { %w[--directory current] => temp_dir, [] => "#{temp_dir}/current" }.each do |args, directory|
       release(1)
       server = start_in(directory, *args, "-w", "1", "--restart-file", "tmp/restart.txt")
@@ -23,7 +23,7 @@ class ProcessDirectoryTest < Support::TestCase
     end
   end
 
-  def test_workers_that_load_the_application_load_the_release_that_the_link_leads_to
+  def test_workers_without_preload_load_the_release_that_the_link_points_to
     temp_file("bontebok.rb", "directory '#{temp_dir}/current'\n")
     server = start_in(temp_dir, "-w", "1", "--preload", "false", "-c", "bontebok.rb")
     former = workers(server)
@@ -33,7 +33,7 @@ class ProcessDirectoryTest < Support::TestCase
     assert_release 2, server
   end
 
-  def test_workers_stay_in_the_directory_if_the_link_leads_nowhere
+  def test_workers_stay_in_their_directory_if_the_link_is_gone
     server = start_in(temp_dir, *%w[--directory current -w 1 --preload false])
     former = workers(server)
     File.unlink("#{temp_dir}/current")
@@ -62,7 +62,7 @@ class ProcessDirectoryTest < Support::TestCase
     File.rename("#{temp_dir}/new", "#{temp_dir}/current")
   end
 
-  # Makes a new release and removes the former one.
+  # Makes a new release and removes the former release.
   def deploy(number)
     release(number)
     FileUtils.rm_r(release_directory(number - 1))

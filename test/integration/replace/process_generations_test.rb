@@ -3,11 +3,12 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# A changed RestartFile starts a new master and its workers beside the former ones: docs/DEPLOYMENT.md.
+# A change of RestartFile starts a new generation: a master with its workers. The former generation serves until the
+# next generation is ready (docs/DEPLOYMENT.md).
 class ProcessGenerationsTest < Support::TestCase
   include ProcessTree
 
-  # While there is a file "bad", only the first worker can start. The supervisor looks at the RestartFile often.
+  # While there is a file "bad", only the first worker can start. The supervisor checks the RestartFile every 20 ms.
   BAD = <<~RUBY
     after_fork { |worker| raise "bad code" if File.exist?("bad") && worker.number > 1 }
     require "bontebok/processes/restart_file"
@@ -16,7 +17,7 @@ class ProcessGenerationsTest < Support::TestCase
     end)
   RUBY
 
-  def test_a_bad_generation_is_stopped_and_the_former_one_serves_until_a_good_one_comes
+  def test_a_bad_generation_is_stopped_and_the_former_generation_serves
     server = start("--worker-boot-timeout", "3s")
     former = workers(server)
     temp_file("bad")
@@ -31,7 +32,7 @@ class ProcessGenerationsTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  def test_without_a_limit_the_former_generation_serves_as_long_as_the_next_one_takes
+  def test_without_a_limit_the_former_generation_serves_until_the_next_generation_is_ready
     server = start("--worker-boot-timeout", "0")
     former = workers(server)
     temp_file("bad")
@@ -46,7 +47,7 @@ class ProcessGenerationsTest < Support::TestCase
     assert_equal workers(server).join, server.get.body
   end
 
-  def test_another_change_replaces_a_generation_that_is_not_whole
+  def test_a_second_change_replaces_a_generation_that_is_not_ready
     server = start("--worker-boot-timeout", "0")
     former = workers(server)
     temp_file("bad")
@@ -71,7 +72,7 @@ class ProcessGenerationsTest < Support::TestCase
     end
   end
 
-  # The next generation has no limit any more: no other process starts workers.
+  # No other master can start workers, so WorkerBootTimeout no longer applies.
   def test_the_next_generation_has_no_limit_after_the_former_master_has_died
     server = start("--worker-boot-timeout", "10s")
     former = [master(server).pid, *workers(server)]
@@ -106,7 +107,7 @@ class ProcessGenerationsTest < Support::TestCase
     Support::ProcessTable.children(next_master.pid).map(&:pid)
   end
 
-  # Waits until the former processes are gone and `count` new workers are there.
+  # Waits until the former processes have ended and there are `count` new workers.
   def wait_for_next_generation(server, former, count = 3)
     eventually(20, "the next generation", seen: -> { server.output.text }) { former.all? { |pid| gone?(pid) } }
     wait_for_workers(server, count)

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Connections outlive their worker: when the worker goes, other workers have its connections, and no client notices.
+# When a worker leaves, other workers get its connections, and no client notices this.
 class ProcessHandoverTest < Support::TestCase
   include ProcessTree
 
@@ -17,7 +17,7 @@ class ProcessHandoverTest < Support::TestCase
     @clients.each(&:close)
   end
 
-  # So many new connections, each with the pid of the worker that has answered on it.
+  # Opens `count` connections. Returns { client => pid of the worker that has responded }.
   def connected(server, count)
     @clients = Array.new(count) { Support::Client.new(server.address) }
     @clients.to_h { |client| [client, ask(client)] }
@@ -59,7 +59,7 @@ class ProcessHandoverTest < Support::TestCase
     end
   end
 
-  def test_the_workers_of_a_new_master_have_the_connections
+  def test_the_workers_of_a_new_master_get_the_connections
     server = start_bontebok(args: %w[-w 2], rackup: PID_APP)
     connected(server, 20)
     present = renew(server) { Process.kill("TERM", master(server).pid) }
@@ -76,7 +76,7 @@ class ProcessHandoverTest < Support::TestCase
     end
   end
 
-  # One client with one connection, and workers that serve ten requests each.
+  # The client has one connection. Each worker is replaced after ten requests.
   def test_a_client_does_not_notice_that_workers_are_recycled
     server = start_bontebok(args: %w[-w 2 --max-request-per-child 10], rackup: PID_APP)
     client = connected(server, 1).keys.first
@@ -84,8 +84,7 @@ class ProcessHandoverTest < Support::TestCase
     eventually { (pids |= [ask(client)]).size > 4 }
   end
 
-  # The other workers serve the connections of a busy worker while it leaves, and afterwards.
-  def test_the_connections_of_a_busy_worker_that_leaves_are_served_by_others
+  def test_the_connections_of_a_busy_worker_that_leaves_are_served_by_the_new_worker
     make_gate
     server = start_bontebok(args: %w[-w 1], rackup: GATED_APP)
     @clients = Array.new(10) { Support::Client.new(server.address) }

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Applications that end their process or their thread: another worker serves before this worker leaves.
+# Applications that end their process or their thread. The replacement is ready before the worker leaves.
 class ProcessLeavingTest < Support::TestCase
   include ProcessTree
 
@@ -30,7 +30,7 @@ class ProcessLeavingTest < Support::TestCase
     end)
     #{GATED_APP}
   RUBY
-  # A drain so long that no test waits for it.
+  # These times are so long that a test that waits for them fails.
   LONG = %w[--keepalive-drain 10m --graceful-timeout 10m].freeze
 
   %w[/exit /memory /kill /watchdog /fault].each do |path|
@@ -63,7 +63,7 @@ class ProcessLeavingTest < Support::TestCase
     end
   end
 
-  # Ruby also raises in the main thread the exception that ends another thread.
+  # If SystemExit ends a thread, or a thread has abort_on_exception, Ruby also raises the exception in the main thread.
   { "/watchdog" => /warn \d+ \S+ \S+ the application ends this process: SystemExit/,
     "/fault" => /error \d+ \S+ \S+ a thread of the application ends this process: no more/ }.each do |path, log|
     define_method(:"test_a_request_in_flight_is_finished_after#{path.tr("/", "_")}") do
@@ -84,7 +84,7 @@ class ProcessLeavingTest < Support::TestCase
     end
   end
 
-  # A signal that nobody handles, and a signal that the application has handed back to Ruby.
+  # Nobody handles ALRM. For INT, the application has restored Ruby's default handler.
   %w[ALRM INT].each do |signal|
     define_method(:"test_the_signal_that_ends_a_process_is_logged_#{signal.downcase}") do
       server = start_bontebok(args: %w[-w 1], rackup: "#{<<~RUBY}#{GATED_APP}")
@@ -101,7 +101,7 @@ class ProcessLeavingTest < Support::TestCase
     end
   end
 
-  # The worker is replaced before it leaves: its exit may take all the time that it has.
+  # The replacement is ready before the worker runs its exit handlers.
   def test_no_client_waits_for_the_exit_handlers_of_a_worker_that_leaves
     server = start_bontebok(args: ["-w", "1", *LONG], rackup: "at_exit { sleep }\n#{APPLICATION}")
     old = server.get.body
@@ -112,7 +112,7 @@ class ProcessLeavingTest < Support::TestCase
     server.stop("INT")
   end
 
-  # No other process could take the place of a single process.
+  # A single process (-w 0) has no replacement.
   { "/exit" => 0, "/fail" => 1, "/memory" => 1, "/kill" => 1, "/watchdog" => 0, "/fault" => 1 }.each do |path, status|
     define_method(:"test_with_w_0_the_process_finishes_and_ends_after#{path.tr("/", "_")}") do
       server = start_bontebok(args: %w[-w 0], rackup: APPLICATION)
@@ -127,7 +127,7 @@ class ProcessLeavingTest < Support::TestCase
     end
   end
 
-  def test_with_w_0_the_end_has_a_time_limit
+  def test_with_w_0_the_graceful_timeout_limits_the_exit
     make_gate
     server = start_bontebok(args: %w[-w 0 -t 2 --graceful-timeout 100ms], rackup: APPLICATION)
     server.connect do |client|
@@ -139,7 +139,7 @@ class ProcessLeavingTest < Support::TestCase
     end
   end
 
-  def test_a_thread_that_gets_an_exception_too_late_serves_on
+  def test_a_thread_that_gets_an_exception_after_its_request_serves_the_next_request
     server = start_bontebok(args: %w[-w 1], rackup: APPLICATION)
     old = server.get("/late").body
     server.wait_for_output(/error \d+ \S+ \S+ outside of a request: late \(RuntimeError\)/)
@@ -149,7 +149,7 @@ class ProcessLeavingTest < Support::TestCase
 
   private
 
-  # It does not matter here whether the client gets a response.
+  # The client may get a response or a closed connection.
   def cause(server, path)
     server.get(path)
   rescue Support::Client::Closed

@@ -3,7 +3,8 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Which process forks which, when processes are replaced, and which processes leave when others die.
+# The tree of processes: which process forks which, when a process is replaced, and which processes end when a process
+# dies.
 class ProcessLifecycleTest < Support::TestCase
   include ProcessTree
 
@@ -69,7 +70,7 @@ class ProcessLifecycleTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  def test_a_worker_that_fails_before_it_is_ready_is_tried_again_while_the_others_serve
+  def test_a_worker_that_fails_before_it_is_ready_is_started_again_while_others_serve
     server = start_bontebok(args: ["-w", "2", "--preload", "false", "--err-respawn-interval", "50ms"], rackup: <<~RUBY)
       begin
         File.open("first", File::CREAT | File::EXCL)
@@ -122,7 +123,7 @@ class ProcessLifecycleTest < Support::TestCase
     server.wait_for_output(/\Abontebok: Too many open files/)
   end
 
-  # As under a limit of processes: Thread.new fails after three threads.
+  # Thread.new fails after three threads, as it does at a limit of processes (RLIMIT_NPROC).
   def test_a_start_without_room_for_threads_fails
     refusal = temp_file("refusal.rb", <<~RUBY)
       Thread.singleton_class.prepend(Module.new do
@@ -141,7 +142,7 @@ class ProcessLifecycleTest < Support::TestCase
     end
   end
 
-  def test_a_master_that_dies_is_replaced_with_its_workers
+  def test_a_dead_master_and_its_workers_are_replaced
     server = start_bontebok(args: ["-w", "2"], rackup: GATED_APP)
     server.wait_for_output(/ ready in \d+ ms$/)
     former = [master(server).pid, *workers(server)]

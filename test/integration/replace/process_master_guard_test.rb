@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# The application's threads in a master that has preloaded it: none of them can end the master.
+# With Preload, the application's threads run in the master. These threads must not end the master.
 class ProcessMasterGuardTest < Support::TestCase
   include ProcessTree
 
@@ -22,7 +22,7 @@ class ProcessMasterGuardTest < Support::TestCase
     main = Thread.main
     background("careless") { main.raise(IOError, "for the main thread") }
   RUBY
-  # Timeout raises in the thread that calls it. The exception must come before the hook has ended.
+  # Timeout.timeout raises in the thread of the hook. The exception must come before the hook ends.
   HOOKS = <<~RUBY
     require "timeout"
     limited = proc do |*|
@@ -36,7 +36,7 @@ class ProcessMasterGuardTest < Support::TestCase
     after_worker_fork { Thread.main.raise(IOError, "in the hook") if File.exist?("hook") }
   RUBY
 
-  def test_a_thread_that_would_end_the_process_is_named_and_the_master_stays
+  def test_a_thread_that_would_end_the_master_is_logged_and_the_master_continues
     server = start(THREADS + GATED_APP)
     former = [master(server).pid, *workers(server)]
     { "refresh" => /the cache is broken \(RuntimeError\)/, "watchdog" => /exit \(SystemExit\)/ }.each do |name, message|
@@ -59,10 +59,10 @@ class ProcessMasterGuardTest < Support::TestCase
     assert_still_works(server)
     server.wait_for_output(/ error #{former} .*in the hook \(IOError\)/)
     assert_equal 0, server.stop.exitstatus
-    assert_equal 9, server.output.text.scan("timed out").size # two for each of three workers, and one for each end
+    assert_equal 9, server.output.text.scan("timed out").size # 3 workers start (2 hooks) and end (1 hook)
   end
 
-  # The thread raises while the master does something of its own.
+  # The thread raises while the master runs #tick, and not while the master waits.
   def test_a_thread_cannot_end_the_master_between_two_waits
     temp_file("steps.rb", <<~RUBY)
       require "bontebok/processes/children"
@@ -84,7 +84,7 @@ class ProcessMasterGuardTest < Support::TestCase
     assert_still_works(server)
   end
 
-  # Under rackup the supervisor has the application's threads, too.
+  # rackup loads the application in the supervisor, so the application's threads run there, too.
   def test_under_rackup_no_thread_ends_the_supervisor_or_the_master
     temp_file("config.ru", THREADS + GATED_APP)
     server = start_process("bundle", "exec", "rackup", "-s", "bontebok", "-O", "Listen=unix:#{temp_dir}/a.sock",
@@ -103,7 +103,7 @@ class ProcessMasterGuardTest < Support::TestCase
     server
   end
 
-  # The same master replaces a worker that has ended.
+  # Asserts that the master replaces a worker that was killed.
   def assert_still_works(server)
     former = master(server).pid
     killed = workers(server).first

@@ -4,7 +4,8 @@ require "json"
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Out-of-band work of a worker costs its clients nothing: the other workers take the requests meanwhile.
+# Out-of-band work of a worker: between two requests, the worker runs the hook out_of_band or collects garbage. No
+# client waits, because the other workers accept the requests.
 class ProcessOutOfBandTest < Support::TestCase
   include ProcessTree
 
@@ -25,7 +26,7 @@ class ProcessOutOfBandTest < Support::TestCase
       server, busy = start_with_slow_hook("-w", "2", "-t", threads.to_s)
       sibling = (workers(server) - [busy]).map(&:to_s)
       assert_equal sibling * 100, Array.new(100) { server.get.body }
-      Process.kill("TERM", workers(server).find { |pid| pid != busy }) # the worker that is back takes its place
+      Process.kill("TERM", workers(server).find { |pid| pid != busy }) # so that the worker at the gate must serve again
       open_gate
       server.wait_for_output(/^back/)
       eventually { server.get.body == busy.to_s }
@@ -34,7 +35,7 @@ class ProcessOutOfBandTest < Support::TestCase
     end
   end
 
-  # The worker that is out of band has accepted these connections, or the other worker has.
+  # Some of these connections belong to the worker that is out of band.
   def test_no_request_on_a_kept_connection_waits_for_a_worker_that_is_out_of_band
     [1, 3].each do |threads|
       server, busy = start_with_slow_hook("-w", "2", "-t", threads.to_s) { |started| keep_connections(started) }
@@ -47,7 +48,7 @@ class ProcessOutOfBandTest < Support::TestCase
     end
   end
 
-  # The other worker wants to run the hook as well, after every request.
+  # Each worker is due to run the hook after every request.
   def test_only_one_of_two_workers_is_out_of_band_at_a_time
     make_gate
     config = temp_file("bontebok.rb", "out_of_band { |one| $stderr.puts \"out \#{one.pid}\"; File.read('gate') }\n")
@@ -81,7 +82,7 @@ class ProcessOutOfBandTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # A stop waits for the hook no longer than for requests.
+  # GracefulTimeout is the limit for the hook, as it is for requests.
   def test_a_stop_ends_the_hook_after_the_graceful_timeout
     server, = start_with_slow_hook("-w", "1", "--graceful-timeout", "0.5")
     assert_equal 0, server.stop("TERM").exitstatus
@@ -94,11 +95,11 @@ class ProcessOutOfBandTest < Support::TestCase
       Array.new(200) { Integer(server.get.body) }.minmax.reverse.reduce(:-).tap { server.stop }
     end
     assert_operator collections.first, :<, 10
-    assert_operator collections.last, :>=, 19 # one for every ten requests at least
+    assert_operator collections.last, :>=, 19 # at least one for every ten requests
   end
 
-  # For example, a timeout of the application that comes late may hit a collection.
-  def test_a_collection_that_fails_is_not_the_last_one
+  # For example, a late timeout of the application may raise during a collection.
+  def test_collections_continue_after_a_collection_that_raises
     config = temp_file("bontebok.rb", <<~RUBY)
       after_fork { GC.define_singleton_method(:start) { |**| $stderr.puts("tried") || raise(IOError) } }
     RUBY
@@ -107,7 +108,7 @@ class ProcessOutOfBandTest < Support::TestCase
     assert_operator server.output.text.scan(/^tried/).size, :>=, 3
   end
 
-  # With everything on: garbage, a hook, numbers of requests, age.
+  # All options are on: garbage collection, the hook, and replacement by number of requests and by age.
   def test_no_request_is_lost_with_out_of_band_work_and_recycling
     config = temp_file("bontebok.rb", "out_of_band { GC.start }\n")
     server = start_bontebok(args: ["-c", config, "-w", "3", "-t", "2", "--oob-gc", "--max-gc-per-request", "50",
@@ -131,7 +132,7 @@ class ProcessOutOfBandTest < Support::TestCase
     [server, Integer(server.wait_for_output(/\((\d+)\) out of band/)[1])]
   end
 
-  # The requests are sent at the same time: each worker serves some of them.
+  # All requests are sent before the first response is read, so each worker serves some of them.
   def keep_connections(server)
     @kept = Array.new(20) { Support::Client.new(server.address) }
     @kept.each { |client| client.request("GET", "/") }

@@ -3,8 +3,8 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Connections that no worker has accepted yet when workers leave. If one worker leaves, the other workers accept them.
-# If the server stops, its workers share them.
+# Connections that wait in the accept queue when workers leave. If one worker leaves, the other workers accept these
+# connections. If the server stops, each worker accepts some of these connections.
 class ProcessQueueTest < Support::TestCase
   include ProcessTree
 
@@ -14,7 +14,7 @@ class ProcessQueueTest < Support::TestCase
     run ->(_) { sleep 0.05; [200, { "connection" => "close" }, [Process.pid.to_s]] }
   RUBY
 
-  def test_a_worker_that_leaves_takes_no_connections_from_the_others
+  def test_other_workers_accept_queued_connections_when_a_worker_leaves
     server, old = start
     clients = queue_up(server)
     Process.kill("TERM", old.first)
@@ -46,7 +46,7 @@ class ProcessQueueTest < Support::TestCase
     Array.new(QUEUED) { server.connect.tap { |client| client.request("GET", "/") } }
   end
 
-  # { pid => number of responses }
+  # Returns { pid of a worker => number of its responses }.
   def answers(clients)
     clients.map { |client| client.read_response.body }.tally
   ensure

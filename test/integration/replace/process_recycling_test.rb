@@ -8,7 +8,7 @@ require_relative "../support/process_tree"
 class ProcessRecyclingTest < Support::TestCase
   include ProcessTree
 
-  def test_a_worker_is_replaced_after_so_many_requests
+  def test_a_worker_is_replaced_after_max_request_per_child
     server = start_bontebok(args: ["-w", "1", "--max-request-per-child", "5"], rackup: GATED_APP)
     pids = []
     eventually { pids.push(server.get.body).uniq.size == 3 }
@@ -18,7 +18,7 @@ class ProcessRecyclingTest < Support::TestCase
     server.wait_for_output(/worker \(pid #{pids.first}\) has left: exit status 0/)
   end
 
-  def test_the_former_worker_serves_until_the_new_one_is_ready
+  def test_the_former_worker_serves_until_the_new_worker_is_ready
     make_gate
     server = start_bontebok(args: ["-w", "1", "--preload", "false", "--max-request-per-child", "1"], rackup: <<~RUBY)
       File.open("first", File::CREAT | File::EXCL).close rescue File.read("gate")
@@ -124,9 +124,10 @@ class ProcessRecyclingTest < Support::TestCase
     assert_equal [200], threads.flat_map(&:value).uniq
   end
 
-  # The load is a program of its own. With DeferAccept a connection is accepted only after its request has arrived.
-  # Otherwise the killed worker might also have the connection of a client that pauses between connecting and asking.
-  def test_a_killed_worker_costs_one_request_at_most
+  # The load generator is a separate program. With DeferAccept, a worker accepts a connection only after the request has
+  # arrived. Without DeferAccept, the killed worker might also have connections of clients that have not sent their
+  # request.
+  def test_a_killed_worker_loses_at_most_one_request
     server = start_bontebok(args: ["-w", "2", "--defer-accept", "5"], listen: :tcp, rackup: <<~RUBY)
       count = 0
       run ->(_) { sleep(0.001); $stderr.puts "busy" if (count += 1) == 500; [200, {}, [Process.pid.to_s]] }

@@ -9,7 +9,8 @@ class ProcessRenewalTest < Support::TestCase
   include ProcessTree
 
   REQUESTS = 8000
-  # Requests per second of each of the two loads. This rate leaves time for several renewals.
+  # Requests per second of each of the two load generators. At this rate, the load lasts long enough for several
+  # replacements.
   RATE = 2000
   PID_APP = "run ->(_) { [200, {}, [Process.pid.to_s]] }\n"
 
@@ -34,7 +35,7 @@ class ProcessRenewalTest < Support::TestCase
     assert_operator changes, :>=, 2
   end
 
-  # The workers serve until the workers of the next master are ready.
+  # The workers of the killed master serve until the workers of the next master are ready.
   def test_killed_masters_lose_no_request
     kills = under_load do |server|
       former = workers(server)
@@ -44,7 +45,7 @@ class ProcessRenewalTest < Support::TestCase
     assert_operator kills, :>=, 2
   end
 
-  # Counts the processes as often as possible: if all workers were replaced at once, there would be six.
+  # Counts the workers as often as possible. If all workers were replaced at the same time, there would be six workers.
   def test_usr1_replaces_one_worker_after_the_other
     server = start_bontebok(args: %w[-w 3 --preload false], rackup: "sleep 0.05\n#{PID_APP}")
     former = wait_until_ready(server)
@@ -59,7 +60,7 @@ class ProcessRenewalTest < Support::TestCase
     server.wait_for_output(/log files are opened again, workers are replaced one after the other/)
   end
 
-  def test_spawn_interval_lies_between_two_starts
+  def test_workers_start_with_spawn_interval_between_them
     server = start_bontebok(args: %w[-w 3 --spawn-interval 200ms], rackup: PID_APP)
     former = wait_until_ready(server)
     before = start_times(former)
@@ -75,7 +76,7 @@ class ProcessRenewalTest < Support::TestCase
     server.wait_for_output(/ 1 worker$.* ready in \d+ ms$/m)
   end
 
-  def test_a_new_worker_is_ready_before_the_former_one_leaves
+  def test_a_new_worker_is_ready_before_the_former_worker_leaves
     make_gate
     server = start_bontebok(args: %w[-w 1 --preload false], rackup: <<~RUBY)
       File.open("first", File::CREAT | File::EXCL).close rescue File.read("gate")
@@ -140,13 +141,13 @@ class ProcessRenewalTest < Support::TestCase
     wait_for_workers(server, count)
   end
 
-  # Seconds from the start of the machine, to a hundredth.
+  # Returns the times when the processes started, in seconds after the boot of the machine, to 0.01 s.
   def start_times(pids)
     pids.map { |pid| Support::ProcessTable.entry(pid).started.fdiv(Etc.sysconf(Etc::SC_CLK_TCK)) }.sort
   end
 
-  # Repeats the block while clients send requests, some with a connection for each request and some with kept-alive
-  # connections. Every request must be answered. Returns how often the block has run.
+  # Repeats the block while two load generators send requests. One opens a connection for each request, the other keeps
+  # its connections alive. Every request must be answered. Returns how often the block has run.
   def under_load
     server = start_bontebok(listen: :tcp, args: %w[-w 3], rackup: PID_APP)
     wait_until_ready(server)

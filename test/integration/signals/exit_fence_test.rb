@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# Processes that were forked behind the fence (ExitFence), and how they end.
+# How a forked process ends after it has called ExitFence.put.
 class ExitFenceTest < Support::TestCase
   PREPARED = <<~RUBY.freeze
     require "#{ROOT}/lib/bontebok/system/exit_fence"
@@ -14,7 +14,7 @@ class ExitFenceTest < Support::TestCase
     end
   RUBY
 
-  def test_only_handlers_that_were_set_behind_the_fence_run
+  def test_only_exit_handlers_that_were_registered_after_put_run
     assert_run 3, "child\n", "", "behind_the_fence { at_exit { puts 'child' }; exit(3) }"
     assert_run 0, "grandchild\nchild\nchild\n", "", <<~RUBY
       behind_the_fence do
@@ -39,7 +39,7 @@ class ExitFenceTest < Support::TestCase
     assert_equal "all", File.read(File.join(temp_dir, "written"))
   end
 
-  def test_temporary_files_go_with_the_process_that_made_them
+  def test_a_process_removes_only_its_own_temporary_files
     assert_run 0, "parents stays\nbefore\n", "", <<~RUBY
       require "tempfile"
       parents = Tempfile.new("parents", ".")

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# The application's own processes work as they do without a server.
+# Processes that the application forks, and commands that it executes, work as they do without a server.
 class ProcessCommandsTest < Support::TestCase
   include ProcessTree
 
@@ -26,7 +26,7 @@ class ProcessCommandsTest < Support::TestCase
     #{SPAWNING}
   RUBY
 
-  # Several ways to execute a command. Each returns the soft limit that the command has.
+  # Each way executes a command, and returns the command's soft limit of open files.
   WAYS = <<~RUBY
     require "open3"
     SHOW = ["sh", "-c", "ulimit -Sn"].freeze
@@ -72,7 +72,6 @@ class ProcessCommandsTest < Support::TestCase
     2.times { assert server.wait_for_output(/reaped #{server.get.body}/) }
   end
 
-  # The application's CHLD handler does not keep the master from its own work.
   def test_a_worker_that_is_killed_is_replaced_although_the_application_handles_chld
     server = start_bontebok(args: %w[-w 1], rackup: AT_LOAD)
     server.wait_for_output(/ ready in \d+ ms$/)
@@ -103,8 +102,8 @@ class ProcessCommandsTest < Support::TestCase
     end
   end
 
-  # Otherwise the child would go on as a second master or worker.
-  def test_a_child_that_is_forked_outside_of_a_request_ends_there
+  # Otherwise the child would continue as a second master or worker.
+  def test_a_child_that_is_forked_by_a_hook_or_while_loading_ends_with_that_code
     temp_file("fork.rb", <<~'RUBY')
       def fork_one(name, how)
         unless fork
@@ -132,7 +131,7 @@ class ProcessCommandsTest < Support::TestCase
       end
   end
 
-  # Programs that use select(2), or that close every descriptor that there could be, are made for a low limit.
+  # Some programs need a low limit: programs that use select(2), and programs that close every possible descriptor.
   def test_commands_have_the_limit_of_descriptors_that_the_server_was_started_with
     [%w[-w 1], %w[-w 0], %w[-w 1 --preload false]].each do |args|
       server = start_bontebok(args: args, rackup: WAYS, rlimit_nofile: [256, 512])
@@ -142,7 +141,7 @@ class ProcessCommandsTest < Support::TestCase
     end
   end
 
-  # A library that wraps a method must reach the former method, not its own one again.
+  # A library may wrap these methods with alias_method. Its wrapper must call the former method, and not itself again.
   def test_commands_have_the_limit_if_a_library_wraps_methods_by_alias_method
     wrapping = <<~'RUBY'
       WRAPPED = []
@@ -162,7 +161,7 @@ class ProcessCommandsTest < Support::TestCase
     assert_equal [["256"], "90"], [found.uniq, own]
   end
 
-  def test_a_limit_that_the_application_has_set_holds
+  def test_commands_have_a_limit_that_the_application_has_set
     server = start_bontebok(args: %w[-w 1], rlimit_nofile: [256, 512], rackup: <<~RUBY)
       run ->(env) { [200, {}, [Process.setrlimit(:NOFILE, 300, 400).to_s, `ulimit -Sn; ulimit -Hn`]] }
     RUBY

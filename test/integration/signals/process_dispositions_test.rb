@@ -7,8 +7,8 @@ require_relative "../support/process_tree"
 class ProcessDispositionsTest < Support::TestCase
   include ProcessTree
 
-  # Answers with the signals that a command of the application ignores. While it loads, it prints those of another
-  # command.
+  # Responds with the signals that a command of the application ignores. Prints the same list while the application
+  # loads.
   IGNORED_APP = <<~'RUBY'
     ignored = lambda do
       bits = `cat /proc/self/status`[/^SigIgn:\s*(\h+)/, 1].to_i(16)
@@ -36,8 +36,8 @@ class ProcessDispositionsTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # The server reads the configuration file before it handles signals. The file polls: a signal would interrupt the open
-  # of a gate.
+  # The server runs the configuration file before it handles signals. The file polls for the file "go", because a signal
+  # would interrupt the open of a FIFO.
   def test_the_operators_signals_do_not_end_a_server_that_starts
     temp_file("bontebok.rb", "$stderr.puts('starts')\nsleep(0.01) until File.exist?('go')\n")
     %w[0 1].each do |workers|
@@ -52,7 +52,7 @@ class ProcessDispositionsTest < Support::TestCase
     end
   end
 
-  # nohup: the application's commands must outlive the terminal as well.
+  # nohup ignores HUP. The application's commands must ignore HUP, too, so that they survive the end of the terminal.
   def test_hup_that_is_ignored_at_the_start_stays_ignored
     %w[0 1].each do |workers|
       server = start_bontebok(args: ["-w", workers], rackup: IGNORED_APP, under: "nohup")

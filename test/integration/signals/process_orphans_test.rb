@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Processes whose parents were killed: they finish the requests in flight and leave. Nothing is left behind.
+# Processes with killed parents. They finish the requests in flight and end. No process and no socket file is left.
 class ProcessOrphansTest < Support::TestCase
   include ProcessTree
 
@@ -62,7 +62,7 @@ class ProcessOrphansTest < Support::TestCase
     assert gone?(loading)
   end
 
-  def test_the_unix_socket_goes_with_the_master
+  def test_the_master_removes_the_unix_socket
     [false, true].each do |replaced|
       server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
       server.wait_for_output(/ ready in \d+ ms$/)
@@ -73,7 +73,7 @@ class ProcessOrphansTest < Support::TestCase
     end
   end
 
-  def test_the_unix_socket_goes_with_a_master_that_is_still_loading
+  def test_a_master_that_is_still_loading_removes_the_unix_socket
     make_gate
     server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
       File.open("first", File::CREAT | File::EXCL).close rescue $stderr.puts("again") || File.read("gate")

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# How a server stops, and what else signals do: docs/SIGNALS.md.
+# Signals that stop a server: docs/SIGNALS.md.
 class ProcessSignalsTest < Support::TestCase
   include ProcessTree
 
@@ -33,7 +33,7 @@ class ProcessSignalsTest < Support::TestCase
     assert_equal 0, server.wait.exitstatus
   end
 
-  def test_a_kept_alive_connection_gets_one_more_response
+  def test_a_kept_alive_connection_gets_a_last_response_after_term
     server = start_bontebok(args: ["-w", "1", "--keepalive-drain", "5"], rackup: GATED_APP)
     server.connect do |client|
       client.get
@@ -44,7 +44,7 @@ class ProcessSignalsTest < Support::TestCase
     assert_equal 0, server.wait.exitstatus
   end
 
-  def test_a_worker_that_does_not_finish_in_time_is_killed_and_named
+  def test_a_worker_that_does_not_finish_in_time_is_killed_and_logged
     server = start_bontebok(args: ["-w", "2", "--graceful-timeout", "100ms"],
                             rackup: "run ->(_) { sleep if $stderr.puts('asleep').nil? }\n")
     server.connect do |client|
@@ -68,8 +68,8 @@ class ProcessSignalsTest < Support::TestCase
     assert_equal 0, server.wait.exitstatus
   end
 
-  # One lane is busy and the other is idle. Neither is a reason for a warning.
-  def test_int_is_fast_and_logs_no_warning
+  # One lane is busy, and one lane is idle.
+  def test_int_stops_the_server_at_once_and_logs_no_warning
     %w[0 1].each do |workers|
       server = start_bontebok(args: ["-w", workers, "-t", "2"],
                               rackup: "run ->(_) { sleep if $stderr.puts('asleep').nil? }\n")
@@ -82,7 +82,7 @@ class ProcessSignalsTest < Support::TestCase
     end
   end
 
-  def test_int_after_term_is_fast
+  def test_int_after_term_stops_the_server_at_once
     server = start_bontebok(args: ["-w", "1"], rackup: "run ->(_) { sleep if $stderr.puts('asleep').nil? }\n")
     server.connect do |client|
       client.request("GET", "/")
@@ -134,7 +134,7 @@ class ProcessSignalsTest < Support::TestCase
     end
   end
 
-  # The second INT leaves no time, neither to a worker that is stuck in a request nor to one that is stuck in its exit.
+  # The worker hangs in an ensure clause.
   def test_a_second_int_kills_the_workers
     server = start_bontebok(args: ["-w", "2"], rackup: <<~RUBY)
       run(lambda do |_|
@@ -156,7 +156,7 @@ class ProcessSignalsTest < Support::TestCase
 
   private
 
-  # The log has a line for each USR2. After this line, the signals before USR2 were handled.
+  # Sends USR2 after each signal. When the log has the line about USR2, the server has handled the signal before USR2.
   def repeat(server, *signals)
     signals.each_with_index do |signal, index|
       server.signal(signal)
@@ -166,8 +166,8 @@ class ProcessSignalsTest < Support::TestCase
     end
   end
 
-  # One request waits at the gate, and another one behind it in the accept queue. Then the signal comes, and the gate
-  # opens.
+  # Sends the signal while one request waits at the gate and a second connection waits in the accept queue. Then opens
+  # the gate.
   def stop_with_two_requests(server, signal, to: server.pid)
     in_flight = server.connect.tap { |client| client.request("GET", "/gate") }
     server.wait_for_output(/at the gate/)
@@ -177,7 +177,7 @@ class ProcessSignalsTest < Support::TestCase
     [in_flight, queued]
   end
 
-  # Waits until the process that serves has got the order: it has closed one of its sockets, the listener.
+  # Runs the block, and waits until the process drains: it has closed its listener.
   def wait_until_draining(pid)
     before = Support::ProcessTable.sockets(pid)
     yield

@@ -3,12 +3,12 @@
 require "test_helper"
 require_relative "../support/busy_worker"
 
-# A graceful stop while one lane is busy for long: the other lanes go on serving the clients of its connections.
+# A graceful stop while one lane is busy for a long time: other lanes serve the connections of the busy lane.
 class ProcessStopBusyTest < Support::TestCase
   include BusyWorker
 
   KEPT = 12
-  # A drain so long that no test waits for it.
+  # These times are so long that a test that waits for them fails.
   LONG = %w[--keepalive-drain 10m --graceful-timeout 10m].freeze
 
   [%w[-w 1 -t 3], %w[-w 3 -t 1], %w[-w 2 -t 2], %w[-w 0 -t 2]].each do |args|
@@ -45,7 +45,6 @@ class ProcessStopBusyTest < Support::TestCase
     assert_predicate server.wait, :success?
   end
 
-  # The worker with the long request is killed; the other worker has ended by then.
   def test_only_the_worker_that_does_not_finish_is_killed
     server = start("-w", "2", "-t", "1", "--graceful-timeout", "1s", listen: :tcp)
     busy = block(server, connect(server))
@@ -60,7 +59,7 @@ class ProcessStopBusyTest < Support::TestCase
 
   private
 
-  # The order reaches each worker at its own time. Until then the connection is kept.
+  # Each worker receives the order to stop at its own time. Before the order, the worker keeps the connection open.
   def assert_last_response(client)
     eventually do
       response = client.get

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# An application that does not let a process end, in a request or in its exit handlers: no process stays for ever.
+# An application that hangs in a request or in its exit handlers. Every process must end all the same.
 class ProcessStuckTest < Support::TestCase
   include ProcessTree
 
@@ -20,7 +20,8 @@ class ProcessStuckTest < Support::TestCase
     run ->(_) { [200, {}, []] }
   RUBY
 
-  # The supervisor waits for the master longer than the master waits for its workers. Otherwise workers would be left.
+  # The supervisor waits for the master longer than the master waits for its workers. Otherwise the supervisor would
+  # kill the master first, and workers would be left.
   def test_int_leaves_no_worker
     server = start_bontebok(args: ["-w", "2"], rackup: STUCK_REQUEST)
     in_a_request(server) { assert_equal 0, server.stop("INT").exitstatus }
@@ -44,7 +45,7 @@ class ProcessStuckTest < Support::TestCase
     assert_includes 1.0..2.0, seconds_for_the_exit(server)
   end
 
-  def test_exit_handlers_have_the_time_that_is_left
+  def test_exit_handlers_have_the_rest_of_the_graceful_timeout
     server = start_bontebok(args: ["-w", "0", "--graceful-timeout", "1"], rackup: STUCK_EXIT)
     assert_equal 0, server.stop("TERM").exitstatus
     assert_includes 0.1..1.0, seconds_for_the_exit(server, "leaving\n")
@@ -58,7 +59,7 @@ class ProcessStuckTest < Support::TestCase
     assert_equal Signal.list["INT"], server.stop("INT").termsig
   end
 
-  # The server was told to stop at once, and it did. A second INT does not change this exit status.
+  # The first INT has stopped the server, so the exit status is 0.
   def test_a_second_int_in_exit_handlers_keeps_the_exit_status
     server = start_bontebok(args: ["-w", "0"], rackup: STUCK_EXIT)
     server.signal("INT")
@@ -66,7 +67,7 @@ class ProcessStuckTest < Support::TestCase
     assert_equal 0, server.stop("INT").exitstatus
   end
 
-  # While Ruby finalizes objects, it no longer has its own handler of INT.
+  # While Ruby finalizes objects, Ruby's handler of INT is no longer installed.
   def test_a_second_int_after_exit_handlers_keeps_the_exit_status
     make_gate
     temp_file("bontebok.rb", <<~RUBY)
@@ -88,7 +89,7 @@ class ProcessStuckTest < Support::TestCase
     end
   end
 
-  def test_orphans_do_not_stay_in_their_exit_handlers
+  def test_exit_handlers_of_an_orphan_have_a_time_limit
     [%w[--preload true], %w[--preload false]].each do |args|
       server = start_bontebok(args: ["-w", "1", "--graceful-timeout", "100ms", *args], rackup: STUCK_EXIT)
       server.wait_for_output(/ ready in \d+ ms$/)
@@ -98,8 +99,8 @@ class ProcessStuckTest < Support::TestCase
     end
   end
 
-  # The request takes half a second. The request and the exit share one limit.
-  def test_an_orphans_exit_handlers_have_the_time_that_is_left
+  # The request and the exit together have GracefulTimeout (2 s). The request takes 0.5 s.
+  def test_exit_handlers_of_an_orphan_have_the_rest_of_the_graceful_timeout
     make_gate
     server = start_bontebok(args: %w[-w 1 --graceful-timeout 2 --keepalive-drain 10ms], rackup: <<~RUBY)
       at_exit { sleep }
@@ -139,7 +140,7 @@ class ProcessStuckTest < Support::TestCase
 
   private
 
-  # The seconds from the log line of an exit that took longer.
+  # Returns the seconds in the log line "the exit took longer than ...".
   def seconds_for_the_exit(server, before = "")
     server.wait_for_output(/#{before}.* error \d+ \S+ \S+ the exit took longer than (\d\.\d+) s/)[1].to_f
   end

@@ -3,8 +3,8 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# A listener that another program keeps outlives the server. Here the test keeps the listener; test/interop has the
-# programs that do so.
+# Another program owns the listener, so the listener outlives the server. In these tests, the test's process owns the
+# listener. test/interop tests real programs that own listeners.
 class ProcessAdoptedTest < Support::TestCase
   include ProcessTree
 
@@ -17,7 +17,7 @@ class ProcessAdoptedTest < Support::TestCase
     @keeper.close
   end
 
-  def test_a_client_that_connects_while_no_server_runs_waits_for_the_next_one
+  def test_a_client_that_connects_while_no_server_runs_waits_for_the_next_server
     %w[0 1].each do |workers|
       start(workers).tap(&:stop)
       Support::Client.open("unix:#{@path}") do |client|
@@ -28,7 +28,7 @@ class ProcessAdoptedTest < Support::TestCase
     end
   end
 
-  # As start_server does it: when the next server runs, the former one is told to stop.
+  # start_server starts the next server, and then tells the former server to stop.
   def test_two_servers_share_the_listener
     make_gate
     former = start("1")

@@ -20,7 +20,7 @@ class ProcessDescriptorsTest < Support::TestCase
         AT_LOAD = `ls /proc/self/fd`
         run ->(env) { [200, {}, [AT_LOAD, "|", `ls /proc/self/fd`]] }
       RUBY
-      # 3 is the directory that ls itself reads.
+      # Descriptor 3 is the directory that ls reads.
       assert_equal "0\n1\n2\n3\n|0\n1\n2\n3\n", server.get.body
       server.stop
     end
@@ -60,7 +60,7 @@ class ProcessDescriptorsTest < Support::TestCase
     end
   end
 
-  # The daemon has dropped the standard streams. The reader of the log must see the server's end.
+  # The daemon has redirected its standard streams. The reader of the log must get an end-of-file when the server ends.
   def test_a_daemon_of_the_application_does_not_keep_the_log
     server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
       run(lambda do |_|
@@ -94,7 +94,8 @@ class ProcessDescriptorsTest < Support::TestCase
     end_sleeper
   end
 
-  # The sleeper must not hold the ends of the life lines, which the parent's death closes.
+  # A process notices the death of its parent when the kernel closes the parent's end of a pipe or socket. The sleeper
+  # must not keep this end open.
   def test_a_sleeper_forked_by_a_thread_of_the_master_keeps_no_process_alive
     make_gate
     server = start_bontebok(args: ["-w", "2"], rackup: "#{FORKING_THREAD}#{GATED_APP}")
@@ -150,7 +151,7 @@ class ProcessDescriptorsTest < Support::TestCase
     assert_equal "128 128", server.get.body
   end
 
-  # This happens to users other than root if the hard limit is above fs.nr_open.
+  # setrlimit fails for users other than root if the hard limit is above fs.nr_open.
   def test_a_server_starts_although_the_limit_cannot_be_raised
     refusal = temp_file("refusal.rb", "def Process.setrlimit(*) = raise(Errno::EPERM)\n")
     server = start_bontebok(args: ["-w", "1"], rlimit_nofile: [64, 128], env: { "RUBYOPT" => "-r#{refusal}" },

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Where a started server listens, and which files are left afterwards.
+# The addresses on which a server listens, and the files that are left after its end.
 class ProcessListenersTest < Support::TestCase
   include ProcessTree
 
@@ -46,8 +46,7 @@ class ProcessListenersTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # A second server that is started by mistake does no harm to the first one: it does not even load its application.
-  def test_an_address_of_another_server_is_found_before_the_application_loads
+  def test_an_address_in_use_fails_the_start_before_the_application_loads
     first = start_bontebok(listen: nil, args: ["-w", "1", "-l", "127.0.0.1:0", "-l", "unix:#{socket_path}"],
                            rackup: GATED_APP)
     refused = "unix:#{socket_path}: Address already in use by process #{first.pid}"
@@ -65,7 +64,7 @@ class ProcessListenersTest < Support::TestCase
     assert_equal 0o600, File.stat(socket_path).mode & 0o777
   end
 
-  def test_a_unix_socket_goes_with_its_server
+  def test_a_server_removes_its_unix_socket
     { "TERM" => "1", "INT" => "1", "QUIT" => "0" }.each do |signal, workers|
       server = start_bontebok(args: ["-w", workers], rackup: GATED_APP)
       assert File.socket?(socket_path)
@@ -74,7 +73,7 @@ class ProcessListenersTest < Support::TestCase
     end
   end
 
-  def test_a_unix_socket_goes_with_a_single_process_that_ends_by_itself
+  def test_a_single_process_that_ends_by_itself_removes_its_unix_socket
     server = start_bontebok(args: ["-w", "0"], rackup: "run ->(_) { Thread.current.kill }\n")
     server.connect { |client| client.request("GET", "/") }
     server.wait
@@ -99,7 +98,8 @@ class ProcessListenersTest < Support::TestCase
     other&.close
   end
 
-  # As if the inode number of the removed file now belonged to another server's file: here it is the same file.
+  # The kernel may give the inode number of the removed file to the file of another server. In this test, a hard link
+  # brings the same file back.
   def test_a_unix_socket_is_removed_once
     make_gate
     %w[0 1].each do |workers|
@@ -118,7 +118,7 @@ class ProcessListenersTest < Support::TestCase
     end
   end
 
-  def test_a_unix_socket_that_cannot_be_removed_does_not_keep_the_server_from_finishing
+  def test_a_server_finishes_its_requests_although_its_unix_socket_cannot_be_removed
     make_gate
     directory = File.join(temp_dir, "run").tap { |path| Dir.mkdir(path) }
     server = start_bontebok(listen: nil, args: ["-w", "1", "-l", "unix:#{directory}/a.sock"], rackup: GATED_APP)
@@ -145,7 +145,7 @@ class ProcessListenersTest < Support::TestCase
     end
   end
 
-  def test_a_server_can_start_while_the_former_one_finishes
+  def test_a_server_can_start_while_the_former_server_finishes
     make_gate
     former = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
     former.connect do |client|
@@ -161,7 +161,7 @@ class ProcessListenersTest < Support::TestCase
     assert_path_exists socket_path
   end
 
-  def test_reuse_port_lets_two_servers_listen_but_only_if_asked
+  def test_two_servers_can_listen_on_one_port_only_with_reuse_port
     first = start_bontebok(listen: :tcp, args: ["-w", "1", "--reuse-port"], rackup: GATED_APP)
     address = first.address.to_s
     second = start_bontebok(listen: nil, args: ["-w", "1", "--reuse-port", "-l", address])

@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# From the rackup file to the first response: encodings, Rack 2's option line, other Ruby files, the environment.
+# From the rackup file to the first response: encodings, Rack 2's option line, other Ruby files, environment variables.
 class CLIRackupTest < Support::TestCase
   def test_a_rackup_file_is_utf8_under_lang_c
     server = start_bontebok(args: ["-w", "1"], env: { "LANG" => "C", "LC_ALL" => "C" },
@@ -46,7 +46,7 @@ class CLIRackupTest < Support::TestCase
     assert_match(/, qa: 1 worker/, server.output.text)
   end
 
-  def test_rack_puts_its_temporary_files_into_spool_dir_as_well
+  def test_rack_also_puts_its_temporary_files_into_spool_dir
     directory = File.join(temp_dir, "spool").tap { |path| Dir.mkdir(path) }
     server = start_bontebok(args: ["-w", "1", "--spool-dir", directory],
                             rackup: "require 'tmpdir'\nrun ->(_) { [200, {}, [Dir.tmpdir]] }\n")

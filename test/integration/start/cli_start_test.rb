@@ -4,8 +4,8 @@ require "shellwords"
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Starts that fail: the exit status, and a message of at most three lines on both streams together. No process is left
-# (the harness checks that) and no file.
+# Starts that fail: the exit status, and a message of at most three lines (standard output and standard error together).
+# No file and no process is left; the harness checks the processes.
 class CLIStartTest < Support::TestCase
   include ProcessTree
 
@@ -31,8 +31,7 @@ class CLIStartTest < Support::TestCase
     assert_fails 2, "AccessLogFormat wants a line of", args: ["--access-log-format", "a\nb"], rackup: APP
   end
 
-  # A message that nobody can read must not change the exit status.
-  def test_the_exit_status_is_the_same_without_standard_error
+  def test_a_closed_standard_error_does_not_change_the_exit_status
     { %w[--frobnicate] => 2, %w[/nonexistent.ru] => 1, %w[--version] => 0 }.each do |args, status|
       command = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, *args].shelljoin
       assert_equal status, start_process("sh", "-c", "exec #{command} >&- 2>&-").wait.exitstatus, args.join
@@ -72,7 +71,7 @@ class CLIStartTest < Support::TestCase
                  args: ["--spool-dir", "/nonexistent"], rackup: APP
   end
 
-  def test_a_port_in_use_is_found_before_the_application_loads
+  def test_a_port_in_use_fails_the_start_before_the_application_loads
     taken = TCPServer.new("127.0.0.1", 0)
     address = "127.0.0.1:#{taken.local_address.ip_port}"
     %w[0 1].each do |workers|
@@ -84,7 +83,7 @@ class CLIStartTest < Support::TestCase
     taken&.close
   end
 
-  # This server listens only after its application is loaded.
+  # The first server listens only after its application is loaded.
   def test_a_port_is_in_use_while_its_server_loads
     address = "127.0.0.1:#{held_port}"
     make_gate
@@ -97,7 +96,7 @@ class CLIStartTest < Support::TestCase
   end
 
   # A unix socket has no file before its server listens.
-  def test_the_first_of_two_servers_to_listen_on_a_unix_socket_wins
+  def test_only_the_server_that_listens_first_on_a_unix_socket_starts
     address = "unix:#{temp_dir}/a.sock"
     make_gate
     both = Array.new(2) do
@@ -110,7 +109,7 @@ class CLIStartTest < Support::TestCase
     assert_failed loser, 1, "cannot listen on #{address}: Address already in use by process #{winner.pid}"
   end
 
-  def test_a_unix_socket_of_a_living_server_is_found_before_the_application_loads
+  def test_a_unix_socket_in_use_fails_the_start_before_the_application_loads
     start_bontebok(args: ["-w", "1"], rackup: "File.write(\"loaded-\#{Process.ppid}\", '')\n#{APP}")
     assert_fails 1, "cannot listen on unix:#{temp_dir}/bontebok.sock: Address already in use", args: ["-w", "1"]
     assert_equal 1, Dir.glob(File.join(temp_dir, "loaded-*")).size
@@ -137,7 +136,7 @@ class CLIStartTest < Support::TestCase
     assert_equal 1, failed_start(args: ["-w", "1"], rackup: "exit! 0").status.exitstatus
   end
 
-  # As in a checkout before bin/setup. Bundler is off: it would find the extension of this checkout.
+  # The copy is like a checkout before bin/setup. Bundler is off, because it would find the extension of this checkout.
   def test_an_extension_that_is_not_built_fails_the_start
     %w[exe lib].each { |directory| FileUtils.cp_r(File.join(ROOT, directory), temp_dir) }
     FileUtils.rm_f(File.join(temp_dir, "lib/bontebok/bontebok.so"))

@@ -3,14 +3,14 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Configuration files with the real server: the file that is found without an option, files for other servers, and the
-# options about the process.
+# Configuration files of a real server: the file that is found without an option, files for other servers, and options
+# about the process.
 class ConfigFilesTest < Support::TestCase
   include ProcessTree
 
   APP = "run ->(_) { [200, {}, [ENV.fetch('RACK_ENV'), ' ', Dir.pwd]] }\n"
 
-  def test_a_file_is_found_without_an_option
+  def test_a_configuration_file_is_found_without_an_option
     temp_file("config/bontebok.rb", "max_workers 2\nenvironment 'staging'\n")
     server = start_bontebok(rackup: APP)
     server.wait_for_output(/ ready in \d+ ms$/)
@@ -18,7 +18,7 @@ class ConfigFilesTest < Support::TestCase
     assert_match(%r{^ConfigFile +config/bontebok\.rb +found$}, checked)
   end
 
-  def test_variables_of_platforms_are_obeyed
+  def test_environment_variables_of_platforms_are_obeyed
     server = start_bontebok(rackup: APP, listen: nil, env: { "PORT" => "0", "WEB_CONCURRENCY" => "2",
                                                              "RAILS_MAX_THREADS" => "3" })
     assert_match(/2 workers of 3 threads$/, server.output.text)
@@ -96,7 +96,7 @@ class ConfigFilesTest < Support::TestCase
     end
   end
 
-  def test_a_touched_restart_file_has_the_application_loaded_again
+  def test_a_touched_restart_file_reloads_the_application
     temp_file("version", "1")
     server = start_bontebok(rackup: "version = File.read('version')\nrun ->(_) { [200, {}, [version]] }\n",
                             args: %w[-w 1 --restart-file restart.txt])

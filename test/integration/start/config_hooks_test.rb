@@ -57,7 +57,7 @@ class ConfigHooksTest < Support::TestCase
     end
   end
 
-  def test_threads_begin_and_end_with_hooks
+  def test_each_thread_runs_hooks_at_its_start_and_at_its_end
     server = start("before_thread_start { Thread.current[:name] = 'antelope'; raise IOError, 'no name' }\n" \
                    "before_thread_exit { $stderr.puts Thread.current[:name] }\n",
                    args: %w[-w 1 -t 2], rackup: "run ->(_) { [200, {}, [Thread.current[:name]]] }\n")
@@ -67,8 +67,7 @@ class ConfigHooksTest < Support::TestCase
     assert_equal 2, server.output.text.scan("the hook before_thread_start failed: no name (IOError)").size
   end
 
-  # Each of these hooks costs a thread, but no request.
-  def test_a_hook_that_kills_its_thread_costs_no_request
+  def test_a_hook_that_kills_its_thread_does_not_prevent_the_stop
     %w[before_thread_start before_thread_exit].each do |name|
       server = start("#{name} { Thread.current.kill }\n", args: %w[-w 0])
       server.stop
@@ -77,7 +76,7 @@ class ConfigHooksTest < Support::TestCase
     end
   end
 
-  def test_a_hook_that_raises_where_nothing_can_be_stopped_is_logged
+  def test_a_hook_that_raises_after_the_start_is_logged
     server = start("on_booted { raise 'boom' }\nafter_worker_exit { raise 'bang' }\nbefore_worker_exit { exit 3 }\n",
                    args: ["-w", "1"])
     server.wait_for_output(/ error \d+ \S+ \S+ the hook on_booted failed: boom \(RuntimeError\)/)
@@ -95,7 +94,7 @@ class ConfigHooksTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # As if the application raised it: the hook has not failed, but the process must end.
+  # NoMemoryError in a hook ends the process, as NoMemoryError in the application does.
   def test_a_hook_between_requests_can_end_its_process
     { "on_error" => "the hook on_error", "out_of_band" => "the out-of-band work" }.each do |name, what|
       server = start("#{name} { raise NoMemoryError, 'no room' }\n", args: %w[-w 1 --max-gc-per-request 1])
@@ -108,7 +107,7 @@ class ConfigHooksTest < Support::TestCase
     end
   end
 
-  def test_a_signal_ends_a_start_whose_hook_waits
+  def test_a_signal_ends_a_start_while_a_hook_waits
     %w[before_fork after_fork].each do |name|
       server = start("#{name} { |worker| $stderr.puts('waiting') || sleep if worker.number == 2 }\n",
                      ready: false, args: ["-w", "2"])
@@ -118,8 +117,8 @@ class ConfigHooksTest < Support::TestCase
     end
   end
 
-  # Once there are workers, the master goes on: it has to tell them to stop.
-  def test_a_signal_does_not_cut_a_later_hook_short
+  # The master must survive the signal, because it must tell its workers to stop.
+  def test_a_signal_does_not_interrupt_a_hook_while_workers_run
     make_gate
     server = start(<<~RUBY, args: ["-w", "1"])
       count = 0

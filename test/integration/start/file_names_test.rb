@@ -3,8 +3,8 @@
 require "json"
 require "test_helper"
 
-# File names are bytes, mostly UTF-8. Under LC_ALL=C, Ruby takes names from the system for US-ASCII, and does not join
-# them with other strings. Names that are not ASCII must work all the same.
+# File names are bytes, mostly UTF-8. Under LC_ALL=C, Ruby gives names from the system the encoding US-ASCII. Ruby
+# raises if a name with other bytes is joined with a UTF-8 string. Names that are not ASCII must work all the same.
 class FileNamesTest < Support::TestCase
   APPLICATION = <<~RUBY
     require_relative "lib/größe"
@@ -47,7 +47,7 @@ class FileNamesTest < Support::TestCase
     assert_match(/GET/, File.read("#{directory}/äccess"))
   end
 
-  def test_a_start_that_fails_tells_any_file_name
+  def test_the_message_of_a_failed_start_can_contain_any_file_name
     { ["nöne.ru"] => "#{directory}/nöne.ru: No such file", ["--directory", "nöne"] => "nöne: No such file",
       ["-c", "nöne.rb"] => "nöne.rb: No such file", ["-l", "unix:nöne/ß"] => "#{directory}/nöne/ß: No such file",
       ["--log", "nöne/lög"] => "nöne/lög: No such file" }.each do |args, message|

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# The process as the system sees it: its titles, its umask, and unusual environments for a server.
+# Process titles, the umask, and starts in a container or without environment variables.
 class ProcessAroundTest < Support::TestCase
   include ProcessTree
 
@@ -25,7 +25,7 @@ class ProcessAroundTest < Support::TestCase
     end
   end
 
-  def test_a_title_has_the_generation_and_by_default_the_name_of_the_directory
+  def test_a_title_has_the_generation_and_the_name_of_the_directory
     server = start_bontebok(args: %w[-w 1 --restart-file restart.txt], rackup: GATED_APP)
     former = workers(server)
     temp_file("restart.txt")
@@ -34,7 +34,7 @@ class ProcessAroundTest < Support::TestCase
                  "bontebok worker 1 gen 2 idle #{File.basename(temp_dir)}"
   end
 
-  def test_umask_holds_for_files_and_the_application
+  def test_the_umask_applies_to_files_and_to_the_application
     %w[0 1].each do |workers|
       server = start_bontebok(args: ["-w", workers, "--umask", "0027", "--stdout", "out.log"], rackup: <<~RUBY)
         run ->(_) { [200, {}, [format("%04o", File.umask)]] }
@@ -45,8 +45,8 @@ class ProcessAroundTest < Support::TestCase
     end
   end
 
-  # In a container no other process reaps orphans, and the first process is not ended by a signal that it does not
-  # handle.
+  # In a container, only the first process reaps orphans. If the first process has no handler for a signal, the kernel
+  # ignores the signal.
   def test_the_first_process_of_a_container_reaps_orphans_and_stops
     skip_without(UNSHARE)
     server = start_server(*UNSHARE, *command("-w", "2", "--pidfile", "a.pid"), rackup: <<~RUBY)
@@ -58,13 +58,13 @@ class ProcessAroundTest < Support::TestCase
     server.wait_for_output(/ ready in /)
     assert_equal "1\n", File.read("#{temp_dir}/a.pid")
     20.times { assert_equal 200, server.get("/orphan").status }
-    # The server itself, the master and two workers: no zombie.
+    # These are the supervisor, the master and two workers. There is no zombie.
     assert(eventually { server.get.body.split.last.split(",").size == 4 })
     assert_equal 0, stop_container(server).exitstatus
     refute_path_exists "#{temp_dir}/a.pid"
   end
 
-  # After the container was killed, the file says 1, and 1 is our pid as well.
+  # The container was killed, so its PID file is left with the pid 1. The new server has the pid 1, too.
   def test_a_stale_pid_file_of_a_container_does_not_stop_the_start
     skip_without(UNSHARE)
     temp_file("a.pid", "1\n")

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# A server that is the first process of a container: the orphans of all other processes become its children.
+# The server is the first process of a container. The kernel makes all orphans children of the server.
 class ProcessFirstTest < Support::TestCase
   include ProcessTree
 

@@ -44,7 +44,7 @@ class ProcessLoadingTest < Support::TestCase
     server.wait_for_output(/leaves before it serves: the master is gone/)
   end
 
-  # From this moment other programs can know the pid, and may send HUP to rotate logs.
+  # After the bind, other programs may know the pid, and may send HUP to rotate logs.
   def test_hup_does_not_end_a_server_that_binds
     temp_file("hup.rb", <<~RUBY)
       require "bontebok/sockets/listeners"
@@ -58,7 +58,7 @@ class ProcessLoadingTest < Support::TestCase
     end
   end
 
-  # The application waits without a gate: a signal interrupts the open of a gate, up to Ruby 3.1 with an error.
+  # The application polls for a file, because a signal interrupts the open of a FIFO. Up to Ruby 3.1, this open raises.
   def test_hup_usr1_and_usr2_do_not_end_processes_that_load
     [%w[-w 0], %w[-w 1], %w[-w 1 --preload false]].each do |args|
       server = start_bontebok(ready: false, args: args,
@@ -75,8 +75,8 @@ class ProcessLoadingTest < Support::TestCase
     end
   end
 
-  # Only the supervisor's INT counts.
-  def test_a_terminals_int_ends_neither_master_nor_worker_that_loads
+  # A terminal sends INT to every process. Only the supervisor stops the server at INT.
+  def test_int_from_a_terminal_ends_neither_a_master_nor_a_worker_that_loads
     [%w[-w 1], %w[-w 1 --preload false]].each do |args|
       server = start_bontebok(ready: false, args: args,
                               rackup: "$stderr.puts 'loading'\nsleep 0.01 until File.exist?('go')\n#{GATED_APP}")
@@ -114,7 +114,7 @@ class ProcessLoadingTest < Support::TestCase
     end
   end
 
-  def test_processes_that_the_application_forks_have_its_signal_handlers
+  def test_forked_processes_have_the_signal_handlers_of_the_application
     server = start_bontebok(args: %w[-w 1], rackup: <<~RUBY)
       trap("TERM") { exit!($stderr.write("my own handler\n") && 0) }
       fork { sleep if $stderr.puts("forked: \#{Process.pid}").nil? }
@@ -126,8 +126,8 @@ class ProcessLoadingTest < Support::TestCase
     server.stop
   end
 
-  # The thread that obeys signals during loading has taken the signal. It looks at the signal only when the main thread
-  # has loaded the application and waits.
+  # While the application loads, a separate thread handles signals. In this test, the thread has taken TERM from the
+  # queue, but handles TERM only when the application is loaded and the main thread waits.
   def test_a_stop_at_the_end_of_loading_is_obeyed
     server = start_bontebok(ready: false, args: %w[-w 0], rackup: <<~RUBY)
       Bontebok::SignalQueue.prepend(Module.new do

@@ -4,13 +4,14 @@ require "etc"
 require "test_helper"
 require_relative "../support/process_tree"
 
-# A start by root with User: the supervisor stays root, and no other process does. Logs, spool and sockets still work.
+# Root starts the server with User. The supervisor stays root, and all other processes run as the user. Logs, spool and
+# sockets still work.
 class ProcessUserTest < Support::TestCase
   include ProcessTree
 
   LOGS = %w[err.log out.log access.log].freeze
   NOBODY = Etc.getpwnam("nobody")
-  # Answers with the ids of its user and groups, and with the size of the body.
+  # Responds with the ids of its user and groups, the size of the request body, and $USER.
   APP = <<~RUBY
     loaded_by = Process.euid
     run(lambda do |env|
@@ -50,7 +51,8 @@ class ProcessUserTest < Support::TestCase
     assert_equal %w[access.log config.ru err.log out.log spool], Dir.children(temp_dir).sort
   end
 
-  # In a directory of root, the user cannot make the new files, and files that were there must not be given to the user.
+  # In a directory of root, the user cannot create the new files. Files that already exist must not be given to the
+  # user.
   def test_rotated_logs_belong_to_the_user_again
     server = start_with_files
     server.get("/before")
@@ -69,8 +71,8 @@ class ProcessUserTest < Support::TestCase
     refute_includes log("err.log"), " error "
   end
 
-  # The log file and the directory belong to root, and the user may not use them.
-  def test_files_that_the_user_may_not_use_are_found_before_the_application_loads
+  # The log file and the directory belong to root.
+  def test_a_file_that_the_user_may_not_use_fails_the_start_before_the_application_loads
     rackup = "raise 'loaded'\n"
     log = temp_file("roots.log")
     Dir.mkdir("#{temp_dir}/roots", 0o700)
@@ -93,7 +95,7 @@ class ProcessUserTest < Support::TestCase
     end
   end
 
-  # With a single process no other process stays root: it first does what it needs root for.
+  # A single process has no supervisor. The process does all work that needs root before it becomes the user.
   def test_a_single_process_becomes_the_user
     server = start_bontebok(args: %w[-w 0 --user nobody], listen: :tcp, rackup: APP)
     assert_equal "#{IDS} 0 nobody", server.get.body
@@ -101,13 +103,13 @@ class ProcessUserTest < Support::TestCase
     assert_equal 0, server.stop.exitstatus
   end
 
-  # The process binds as root, and has to make the file as the user.
+  # The process creates the file of the socket after it has become the user.
   def test_a_single_process_cannot_make_a_socket_in_a_directory_of_root
     assert_fails 1, "as the user nobody: cannot listen on unix:#{temp_dir}/bontebok.sock: Permission denied",
                  %w[-w 0 --user nobody], rackup: APP
   end
 
-  def test_a_new_master_is_the_user_as_well
+  def test_a_new_master_also_runs_as_the_user
     server = start_bontebok(args: %w[-w 1 --user nobody], rackup: APP)
     server.wait_for_output(/ ready in \d+ ms$/)
     first = master(server).pid
@@ -116,7 +118,7 @@ class ProcessUserTest < Support::TestCase
     assert_equal "#{IDS} 0 nobody", server.get.body
   end
 
-  # In a network name space of the test, where no other process has the port.
+  # The server has its own network namespace, where no other process has the port.
   def test_a_server_with_user_can_listen_on_a_port_of_root
     server = Support::ServerProcess.new("unshare", "-n", RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "-w", "1",
                                         "-l", "80", "--user", "nobody", temp_file("config.ru", APP))

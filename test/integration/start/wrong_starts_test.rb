@@ -2,19 +2,19 @@
 
 require "test_helper"
 
-# Ten ways to start the server wrong. Each start ends at once, with a message of at most three lines. The exit status
-# says where the fault is: 2 in what the user has typed, 1 in the surroundings or in the application. No process and no
-# new file is left. cli_start_test.rb and config_files_test.rb test other wrong options, paths and addresses.
+# Ten wrong ways to start the server. Each start ends at once, with a message of at most three lines. The exit status is
+# 2 if the options are wrong, and 1 if the system or the application has a fault. No process and no new file is left.
+# cli_start_test.rb and config_files_test.rb test other wrong options, paths and addresses.
 class WrongStartsTest < Support::TestCase
   APP = "run ->(_) { [200, {}, []] }\n"
   # A start must be rejected before it loads this application.
   LOADED = "raise 'the application was loaded'\n"
   KINDS = [%w[-w 0], %w[-w 2], %w[-w 2 --preload false]].freeze
-  # A network name space without rights over it: no process may bind a port below 1024 there.
+  # Runs a command in a network namespace in which the command may not bind a port below 1024.
   UNPRIVILEGED = ["unshare", "--map-root-user", "--net", "sh", "-c",
                   'echo 1024 >/proc/sys/net/ipv4/ip_unprivileged_port_start && exec unshare --user "$@"', "sh"].freeze
 
-  # RubyGems loads the library that guesses the option.
+  # RubyGems loads DidYouMean, and DidYouMean guesses the option.
   def test_an_unknown_option_is_rejected_with_a_guess
     message = "unknown option --worker. Did you mean --workers?"
     assert_refused 2, message, "--worker", "4", within: %w[env -u RUBYOPT]
@@ -38,7 +38,7 @@ class WrongStartsTest < Support::TestCase
     assert_equal 200, living.get.status
   end
 
-  def test_a_dead_directory_is_rejected
+  def test_a_missing_directory_is_rejected
     assert_refused 1, "command line: cannot change to the directory none: No such file or directory", "--directory",
                    "none"
   end
@@ -47,7 +47,7 @@ class WrongStartsTest < Support::TestCase
     assert_refused 1, "cannot read the rackup file #{temp_dir}/none.ru: No such file or directory", "none.ru"
   end
 
-  # The log says what the application raised, and where. With workers, the last line says what this means for the start.
+  # With workers, the last line of the log says that the start has failed.
   def test_an_application_that_raises_fails_the_start
     KINDS.first(2).each do |kind|
       text = failed_start(1, *kind, rackup: "\nraise IndexError, 'no such shelf'\n")
@@ -72,14 +72,14 @@ class WrongStartsTest < Support::TestCase
     assert_equal "#{living.pid}\n", File.read(path)
   end
 
-  def test_a_port_for_which_the_user_has_no_right_is_rejected
+  def test_a_port_that_the_user_may_not_bind_is_rejected
     skip_unless_permitted
     assert_refused 1, "cannot listen on 0.0.0.0:80: Permission denied", "-l", "80", within: UNPRIVILEGED
     assert_refused 1, "cannot listen on 0.0.0.0:1023: Permission denied", "-l", "1023", within: UNPRIVILEGED
   end
 
-  # A user who starts the server looks at the terminal.
-  def test_the_terminal_is_told_of_a_failed_start_as_well_as_the_log
+  # The user who starts the server reads the terminal, not the log.
+  def test_the_terminal_and_the_log_get_the_message_of_a_failed_start
     log = temp_file("err.log")
     TCPServer.open("127.0.0.1", 0) do |server|
       address = "127.0.0.1:#{server.local_address.ip_port}"
@@ -94,7 +94,7 @@ class WrongStartsTest < Support::TestCase
     end
   end
 
-  def test_a_start_that_has_not_failed_lets_go_of_the_terminal
+  def test_a_server_that_has_started_closes_the_terminal
     KINDS.each do |kind|
       server = start_bontebok(ready: false, args: [*kind, "--log", "err.log", "--stdout", "err.log"], rackup: APP)
       server.output.wait_for_end
@@ -104,7 +104,7 @@ class WrongStartsTest < Support::TestCase
 
   private
 
-  # With any number of processes: the server prints nothing else, and does not load the application.
+  # Tests each of KINDS. The server prints only the message, and does not load the application.
   def assert_refused(status, message, *args, within: [])
     KINDS.each do |kind|
       text = failed_start(status, *kind, *args, rackup: LOADED, within: within)

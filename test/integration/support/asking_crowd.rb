@@ -2,22 +2,23 @@
 
 require_relative "process_tree"
 
-# For tests about the fate of many requests. Clients send requests as fast as they get responses; each request has an id
-# of its own. KEPT clients keep their connection; FRESH clients open a new connection for each request. The application
-# notes the id and its worker's pid in the file `begun`, then answers with both.
+# For tests that must know the fate of every request. Clients send requests as fast as they get responses. Each request
+# has its own id. KEPT clients keep their connection, and FRESH clients open a new connection for each request. The
+# application first writes the id and the worker's pid to the file `begun`, then responds with both.
 module AskingCrowd
   include ProcessTree
 
   KEPT = 20
   FRESH = 8
-  # kept: the request was sent on a kept connection. owner: the worker that answered last on this connection; nil: none
-  # has. answered_by: the worker that answered this request; nil: the request was lost.
+  # kept: the request was sent on a kept connection. owner: pid of the worker that sent the previous response on this
+  # connection; nil: this is the first request of the connection. answered_by: pid of the worker that answered this
+  # request; nil: the request was lost.
   Fate = Struct.new(:id, :kept, :owner, :answered_by, keyword_init: true) do
     def lost? = answered_by.nil?
     def moved? = !lost? && !owner.nil? && owner != answered_by
   end
 
-  # seconds: how long the application sleeps, as a Ruby expression.
+  # Returns the text of a rackup file. seconds: a Ruby expression, the time that the application sleeps.
   def application_of(seconds)
     <<~RUBY
       BEGUN = File.open("begun", "a")
@@ -46,24 +47,25 @@ module AskingCrowd
     clients&.each(&:kill)
   end
 
-  # How many requests, at least, were answered by another worker than the one that had the connection.
+  # Counts requests that were answered by another worker than the previous request of the connection. The count may be
+  # too low.
   attr_reader :relays
 
-  # { id => pid of the worker that has begun the request }. It is an error if a request is begun twice.
+  # Returns { id => pid of the worker that has begun the request }. Fails if a request was begun twice.
   def begun
     pairs = File.readlines(File.join(temp_dir, "begun")).map { |line| line.split.then { |id, pid| [id, pid.to_i] } }
     assert_empty(pairs.map(&:first).tally.select { |_id, times| times > 1 })
     pairs.to_h
   end
 
-  # The numbers of descriptors of supervisor, master and each worker; nil while a process comes or goes.
+  # Returns the numbers of descriptors of the supervisor, the master and each worker; nil: a process has just ended.
   def descriptors(server)
     [server.pid, master(server).pid, *workers(server)].map { |pid| Dir.children("/proc/#{pid}/fd").size }
   rescue Errno::ENOENT
     nil
   end
 
-  # There may be fewer descriptors: a garbage collection may have closed what was open before.
+  # There may be fewer descriptors than before, because a garbage collection may have closed files.
   def assert_no_more_descriptors(server, before)
     eventually(10, "as few descriptors as before: #{before}", seen: -> { "now: #{descriptors(server)}" }) do
       descriptors(server)&.zip(before)&.all? { |now, once| now <= once }
@@ -101,7 +103,7 @@ module AskingCrowd
     assert_empty client.take
   end
 
-  # Returns the pid of the worker that has answered; nil if none has.
+  # Returns the pid of the worker that has answered; nil: the connection was closed without a response.
   def ask(client, fate)
     client.request("GET", "/#{fate.id}")
     id, pid = client.read_response.body.split

@@ -2,12 +2,12 @@
 
 require_relative "process_tree"
 
-# For tests about the workers that serve while another worker is busy. Keeps a worker busy for as long as the test
-# wants, and tells the workers apart.
+# For tests of workers that serve while another worker is busy. Keeps a worker busy until the test releases it, and
+# finds the pid of the worker that has served a request.
 module BusyWorker
   include ProcessTree
 
-  # Answers with the worker's pid. A path that begins with /gate waits until the file of that name is there.
+  # Responds with the worker's pid. A request with a path that begins with /gate first waits for the file of that name.
   APPLICATION = <<~'RUBY'
     run(lambda do |env|
       if env["PATH_INFO"].start_with?("/gate")
@@ -22,7 +22,7 @@ module BusyWorker
     @clients = []
   end
 
-  # Closes the clients before the servers are stopped: a server would wait a while for its clients to go.
+  # Closes the clients before the servers stop, because a server that stops waits for its clients.
   def before_teardown
     @clients.each(&:close)
     super

@@ -6,7 +6,7 @@ require_relative "process_tree"
 module OrphanedWorkers
   include ProcessTree
 
-  # The application loads as long as there is a file "hold".
+  # While there is a file "hold", the application does not finish loading.
   APP = "sleep 0.01 while File.exist?('hold')\n#{ProcessTree::GATED_APP}".freeze
 
   def start(*args, rackup: APP)
@@ -30,7 +30,7 @@ module OrphanedWorkers
     master ? Support::ProcessTable.children(master).map(&:pid) : []
   end
 
-  # Includes children that are dead and not reaped.
+  # Includes zombies.
   def children_of(server)
     File.read("/proc/#{server.pid}/task/#{server.pid}/children").split.map(&:to_i)
   end
@@ -39,7 +39,7 @@ module OrphanedWorkers
     pids.reject { |pid| gone?(pid) }
   end
 
-  # Kills the master. While there is a file "hold", the next generation loads. Returns the former workers.
+  # Kills the master. The next master does not finish loading before #release. Returns the workers of the killed master.
   def orphan_workers(server)
     former = workers_of(server)
     temp_file("hold")

@@ -3,7 +3,7 @@
 # For tests of the processes: finds the master and the workers of a started server, and makes requests wait at a gate
 # until the test opens it.
 module ProcessTree
-  # An application that answers with its pid. /gate says so in the log and waits for #open_gate first.
+  # An application that responds with its pid. A request for /gate first logs "at the gate" and waits for #open_gate.
   GATED_APP = <<~RUBY
     run(lambda do |env|
       if env["PATH_INFO"] == "/gate"
@@ -43,13 +43,13 @@ module ProcessTree
     File.mkfifo(gate)
   end
 
-  # Lets all readers go that wait at the gate now. Waits until there is one.
+  # Waits until a request is at the gate. Then all requests that are at the gate continue.
   def open_gate
     eventually(10, "somebody at the gate") { gate_opens? }
   end
 
-  # Returns false if no reader waits at the gate. An open that blocks could be interrupted and repeated when the readers
-  # have gone already.
+  # Returns false if no request waits at the gate. The open does not block, because a signal could interrupt a blocking
+  # open. Ruby would repeat the open when the readers have gone.
   def gate_opens?
     File.open(gate, File::WRONLY | File::NONBLOCK, &:close)
     true
@@ -57,7 +57,7 @@ module ProcessTree
     false
   end
 
-  # Lets `count` readers go, including those that are still on their way to the gate.
+  # Waits until `count` requests are at the gate. Each request continues when all are there.
   def open_gate_for(count)
     File.open(gate, File::RDWR) { eventually(10, "#{count} at the gate") { readers(gate) == count } }
   end
@@ -66,7 +66,7 @@ module ProcessTree
     File.join(temp_dir, "gate")
   end
 
-  # How often the started processes have the file open.
+  # Returns the number of descriptors of the started processes that refer to the file.
   def readers(path)
     files = children.flat_map(&:group).flat_map { |process| Support::ProcessTable.descriptors(process.pid).values }
     files.count(File.realpath(path))

@@ -2,7 +2,7 @@
 
 # For tests of disks that fill up.
 module SmallDisk
-  # Yields a directory with a file system of 4 MiB, which is there while the block runs.
+  # Mounts a file system of 4 MiB, yields its directory, and unmounts it after the block.
   def with_small_disk
     disk = File.join(temp_dir, "disk")
     Dir.mkdir(disk)

@@ -2,14 +2,14 @@
 
 require_relative "process_tree"
 
-# For tests of what clients do to a worker: checks that the worker is as it was before the clients came.
+# For tests of clients that may harm a worker. Checks that the worker is in the same state as before the clients came.
 module WorkerWatch
   include ProcessTree
 
-  # Seconds. Long enough to tell a process that spins from a process that waits.
+  # Seconds. Long enough to distinguish a process that spins from a process that waits.
   WATCH_SECONDS = 0.3
 
-  # Starts a server with one worker and notes the worker's state.
+  # Starts a server with one worker, and stores the worker's pid and descriptors.
   def start_watched(args: [], **options)
     @server = start_bontebok(args: ["-w", "1", "-E", "production", *args], **options)
     @server.get
@@ -19,7 +19,7 @@ module WorkerWatch
 
   # Checks that the worker lives, waits without using the processor, holds no more descriptors than before, and answers.
   def assert_unharmed
-    assert_equal 200, @server.get.status # connections that came before are accepted by now
+    assert_equal 200, @server.get.status # earlier connections have been accepted
     eventually(10, "the descriptors of before: #{@descriptors}", seen: -> { "now: #{descriptors}" }) { none_more? }
     assert_at_rest
     assert_equal [@worker], workers(@server), "the worker was replaced:\n#{@server.output.text}"
@@ -32,17 +32,17 @@ module WorkerWatch
     assert_operator used, :<, WATCH_SECONDS / 3, "the worker spins"
   end
 
-  # Passes some time without a request.
+  # Waits for WATCH_SECONDS without a request.
   def pause
     @server.connect { |client| assert client.quiet?(WATCH_SECONDS) }
   end
 
-  # There may be fewer descriptors: a garbage collection closes what libraries opened while they were loaded.
+  # There may be fewer descriptors than before, because a garbage collection closes files that libraries have opened.
   def none_more?
     descriptors.all? { |kind, count| count <= @descriptors.fetch(kind, 0) }
   end
 
-  # Kinds of open files, and how many there are of each kind. The numbers of sockets say nothing, so they are left out.
+  # Returns { kind of open file => number of descriptors }. The kind of a socket is without its inode number.
   def descriptors
     Support::ProcessTable.descriptors(@worker).values.map { |file| file[/\A[^\[ ]*/] }.tally
   end

@@ -4,7 +4,7 @@ require "digest"
 require "rack/session/cookie"
 require "sinatra/base"
 
-# The functions of an ordinary Sinatra application, each in its smallest form.
+# The application of sinatra_test.rb. Each route uses one feature of Sinatra.
 class SinatraApp < Sinatra::Base
   set :raise_errors, true
   set :public_directory, File.expand_path("public", __dir__)

@@ -3,15 +3,15 @@
 require "uri"
 
 module Interop
-  # Adds the functions of a browser to Support::Client. It keeps cookies, encodes forms and uploads, and uses a
-  # connection as long as the responses leave it open. Not for tests of the wire.
+  # A Support::Client with the functions of a browser. The browser keeps cookies, and encodes forms and uploads. It uses
+  # one connection until a response closes the connection. Tests of HTTP itself use Support::Client.
   class Browser
     BOUNDARY = "----interop-0123456789abcdef"
     CHUNKED = { "Transfer-Encoding" => "chunked", "Content-Type" => "application/octet-stream" }.freeze
 
     attr_reader :cookies
 
-    # fields: sent with every request.
+    # fields: the header fields of every request.
     def initialize(address, fields = {})
       @address = address
       @fields = { "Host" => "localhost" }.merge(fields)
@@ -39,7 +39,7 @@ module Interop
       request("POST", target, { "Content-Type" => "multipart/form-data; boundary=#{BOUNDARY}" }, body)
     end
 
-    # Sends the parts as chunks, without their length in bytes.
+    # Sends each part as one chunk, without a Content-Length.
     def post_chunked(target, parts)
       head = all_fields(CHUNKED).map { |name, value| "#{name}: #{value}\r\n" }.join
       exchange("POST") do |client|

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Interop
-  # How a server ends that another program has started. For test cases.
+  # Assertions about the exit of a server that rackup or `rails server` has started. Test cases include this module.
   module Ends
     BACKTRACE = /Interrupt|SignalException|\.rb:\d+:in /
 
@@ -19,7 +19,7 @@ module Interop
       assert_ended server
     end
 
-    # Call this after the server was told to end.
+    # Call this after a signal was sent to the server.
     def assert_ended(server)
       assert_equal 0, server.wait.exitstatus
       server.wait_for_group

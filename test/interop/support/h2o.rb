@@ -3,7 +3,7 @@
 require_relative "proxy"
 
 module Interop
-  # A configuration of H2O, which keeps its connections to the server.
+  # A configuration of H2O that keeps connections to the server open.
   class H2o < Proxy
     PROGRAM = "h2o"
     SITES = { "h2o" => nil }.freeze
@@ -12,7 +12,7 @@ module Interop
 
     private
 
-    # Without "user", h2o would change from root to the user nobody, which may not enter the directory.
+    # If root starts h2o without "user", h2o changes to the user nobody. This user may not enter the directory.
     def configuration
       <<~CONFIGURATION
         num-threads: 1

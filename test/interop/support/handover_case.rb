@@ -3,12 +3,12 @@
 require "rbconfig"
 
 module Interop
-  # The base of tests in which another program opens the server's listeners. The test starts this program with the
-  # server's command.
+  # The base of tests in which start_server or systemd-socket-activate opens the listeners and executes the server.
   class HandoverCase < Support::TestCase
     SERVER = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE].freeze
 
-    # Responds with the listener's name and port, and with those variables for sockets that the application can see.
+    # An application. It responds with the listener's name and port, and with the variables for inherited sockets that
+    # ENV still has.
     WHERE = <<~RUBY
       run(lambda do |env|
         seen = ENV.keys & %w[SERVER_STARTER_PORT LISTEN_FDS LISTEN_PID LISTEN_FDNAMES]
@@ -27,14 +27,13 @@ module Interop
       start_under("start_server", *options, "--", args: args, rackup: rackup)
     end
 
-    # Returns the addresses from the log. A line about an address may come when the lanes serve already, so this waits
-    # until the server is ready.
+    # Waits until the server is ready. Returns the addresses that the log names.
     def addresses(process)
       process.wait_for_output(/ ready in \d+ ms$/)
       process.output.text.scan(Support::BontebokProcess::LISTENING).flatten.map { |text| text.delete_suffix(",") }
     end
 
-    # Uses HTTP/1.0: without Host, the response has the listener's own name and port.
+    # Sends an HTTP/1.0 request without Host. The response has the listener's own name and port.
     def ask(address)
       Support::Client.body_from(address)
     end

@@ -3,8 +3,8 @@
 require_relative "proxy"
 
 module Interop
-  # A configuration of HAProxy with two entrances. The first keeps its connections to the server for later requests of
-  # any client. The second opens a new connection for each request.
+  # A configuration of HAProxy with two sites. The first site reuses its connections to the server for requests of any
+  # client. The second site opens a new connection to the server for each request.
   class Haproxy < Proxy
     PROGRAM = "haproxy"
     SITES = { "haproxy, keeping" => "http-reuse always", "haproxy, closing" => "option httpclose" }.freeze

@@ -3,9 +3,9 @@
 require_relative "proxy"
 
 module Interop
-  # A configuration of nginx with one site for each way to put it in front of an application server. It opens an
-  # HTTP/1.0 connection for each request (the default), or keeps connections with HTTP/1.1. It sends a request body when
-  # it has all of it, or as the body comes.
+  # A configuration of nginx with four sites. A "closing" site opens an HTTP/1.0 connection to the server for each
+  # request (nginx's default). A "keeping" site reuses HTTP/1.1 connections. An "unbuffered" site passes a request body
+  # on in parts. The other sites send a request body when it is complete.
   class Nginx < Proxy
     PROGRAM = "nginx"
     CLOSED = ""
@@ -22,7 +22,7 @@ module Interop
 
     private
 
-    # Without a master process, nginx does not change its user: it runs as the user who runs the tests.
+    # Without a master process, nginx keeps the user who runs the tests.
     def configuration
       <<~CONFIGURATION
         daemon off;
@@ -45,7 +45,7 @@ module Interop
 
     def site(number, settings)
       upstream = settings.start_with?(KEPT) ? "kept" : "unix:#{@backend}"
-      # A level inherits the fields of http{} only if it sets none itself.
+      # A location inherits the fields of http{} only if the location sets no field itself.
       host = "proxy_set_header Host $http_host; proxy_set_header X-Forwarded-Proto https;"
       "server { listen unix:#{socket(number)}; location / { #{host} #{settings} proxy_pass http://#{upstream}; } }\n"
     end

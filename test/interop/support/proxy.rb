@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Interop
-  # A proxy's process. No test depends on how it ends: a proxy that is told to end while it starts may go on.
+  # A proxy's process. #stop kills it: a proxy that gets TERM while it starts may ignore the signal.
   class ProxyProcess < Support::ChildProcess
     def stop(*)
       kill
@@ -9,8 +9,7 @@ module Interop
     end
   end
 
-  # A proxy with one site for each element of SITES, a constant of its class. Each site listens on a unix socket of its
-  # own.
+  # The base of the proxies. A subclass defines SITES and #command. Each site in SITES listens on its own unix socket.
   class Proxy
     # directory: for all files of the proxy. backend: the path of the application server's unix socket.
     def initialize(directory, backend)
@@ -29,7 +28,7 @@ module Interop
       "#{@directory}/#{self.class::PROGRAM}-#{number}.sock"
     end
 
-    # The path of a file with the proxy's #configuration.
+    # Writes the proxy's #configuration to a file. Returns the file's path.
     def configuration_file
       File.join(@directory, "#{self.class::PROGRAM}.conf").tap { |path| File.write(path, configuration) }
     end

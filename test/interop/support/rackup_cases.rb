@@ -11,7 +11,7 @@ module Interop
 
     ANSWER = "run ->(_) { [200, { 'content-type' => 'text/plain' }, [Process.pid.to_s]] }\n"
 
-    def test_the_server_has_the_options_of_the_command_line
+    def test_the_server_gets_the_options_of_the_command_line
       server = rackup("-E", "deployment", "-O", "MaxWorkers=2", "-O", "Server=antelope", rackup: <<~RUBY)
         run ->(_) { [200, { "content-type" => "text/plain" }, [Rack.release, " ", ENV["RACK_ENV"]]] }
       RUBY
@@ -45,7 +45,7 @@ module Interop
       assert_term_lets_a_request_finish server, "/"
     end
 
-    # rackup loads the application before it calls the handler.
+    # rackup loads the application before it calls Bontebok's handler.
     def test_a_port_in_use_is_an_error
       taken = TCPServer.new("127.0.0.1", 0)
       port = taken.local_address.ip_port
@@ -56,7 +56,7 @@ module Interop
       taken.close
     end
 
-    def test_unknown_and_late_options_are_errors
+    def test_an_unknown_option_and_preload_are_errors
       assert_fails 2, "rackup -O: unknown option MaxWorker. Did you mean MaxWorkers?", "-O", "MaxWorker=2"
       assert_fails 2, "rackup -O: Preload: the application is loaded already", "-O", "Preload=false"
     end

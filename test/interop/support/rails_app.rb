@@ -4,15 +4,15 @@ require "digest"
 require "fileutils"
 
 module Interop
-  # A Rails application that `rails new` generates, with the files of test/interop/rails copied over it. It is generated
-  # once and kept in tmp/, with its gems in vendor/, until the templates, this file or Ruby change.
+  # A Rails application that `rails new` generates, with the files of test/interop/rails copied over it. The application
+  # stays in tmp/, and its gems stay in vendor/. It is generated again if the templates, this file or Ruby have changed.
   class RailsApp
     TEMPLATE = File.join(ROOT, "test/interop/rails")
     HOME = File.join(ROOT, "tmp/interop")
     DIRECTORY = File.join(HOME, "antelopes")
     STAMP = File.join(HOME, "rails.stamp")
     GEMFILE = File.join(DIRECTORY, "Gemfile")
-    # Leaves out the parts that need a database, a browser or more gems.
+    # These options leave out parts that need a database, a browser or more gems.
     OPTIONS = %w[--minimal --skip-active-record --skip-test --skip-docker --skip-ci --skip-rubocop --skip-brakeman
                  --skip-dev-gems --skip-keeps --skip-git --skip-bundle].freeze
     # Seconds to install all gems, on a machine that has none of them.

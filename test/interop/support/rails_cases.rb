@@ -5,12 +5,12 @@ require_relative "rails_app"
 require_relative "test_case"
 
 module Interop
-  # The tests of the Rails application in every environment, with Rack::Lint in front: over TCP, over a unix socket, and
-  # through nginx. A test case that includes them defines `environment`.
+  # Tests of the generated Rails application behind Rack::Lint, over TCP, over a unix socket, and through nginx. A test
+  # case that includes this module defines `environment`.
   module RailsCases
     # Rails starts slowly, so all tests of a class share one server and its proxies.
     module ClassMethods
-      # Returns a test that does not run. Its site is up until all tests have ended.
+      # Returns a test object that owns the server and the proxies. They run until all tests have ended.
       def site_keeper
         @site_keeper ||= new("site").tap { |keeper| Minitest.after_run { keeper.close_site } }
       end
@@ -20,7 +20,7 @@ module Interop
       test_class.extend(ClassMethods)
     end
 
-    # In production the generated application requires TLS. nginx sets the field itself.
+    # In production the generated application requires TLS. nginx sets this field itself.
     BEHIND_TLS = { "X-Forwarded-Proto" => "https" }.freeze
 
     def setup
@@ -28,7 +28,7 @@ module Interop
       @server, @entrances = keeper.site
     end
 
-    # Returns the server and its entrances.
+    # Returns the server, and the entrances as { name => address }.
     def site
       @site ||= begin
         start_site(directory: RailsApp.prepare, args: ["-w", "1", "-E", environment], env: RailsApp.environment,
@@ -111,7 +111,7 @@ module Interop
 
     private
 
-    # Returns a token that is valid for its form alone.
+    # Returns a token that is valid only for the form on /notes/new.
     def form_token(browser)
       browser.get("/notes/new").body[/name="authenticity_token" value="([^"]+)"/, 1] || flunk("no token in the form")
     end

@@ -6,12 +6,13 @@ require_relative "h2o"
 require_relative "nginx"
 
 module Interop
-  # The base of tests with a server that listens on TCP and on a unix socket, and with proxies in front of it. The
-  # application must behave the same at each of these entrances, so a test runs its block once for each.
+  # The base of tests with a server on TCP and on a unix socket, and with proxies in front of the server. Each address
+  # of the server and of the proxies is an entrance. The application must behave the same at each entrance, so a test
+  # runs once for each entrance.
   class TestCase < Support::TestCase
     # Debian installs proxies in directories that are only in root's PATH.
     PATH = "#{ENV.fetch('PATH')}:/usr/sbin:/sbin".freeze
-    # Frameworks ask RubyGems for versions, so it must be loaded.
+    # Frameworks ask RubyGems for versions, so RubyGems must be loaded.
     RUBYGEMS = { "RUBYOPT" => nil }.freeze
 
     # Starts the server on both kinds of address, then the proxies.
@@ -23,7 +24,7 @@ module Interop
       proxies.each { |proxy| start_proxy(proxy.new(temp_dir, socket)) }
     end
 
-    # Calls the block with a new Browser for each entrance. fields: sent with each of its requests.
+    # Calls the block with a new Browser for each entrance. fields: the header fields of every request.
     def at_each_entrance(fields = {})
       @entrances.each do |name, address|
         browser = Browser.new(address, fields)

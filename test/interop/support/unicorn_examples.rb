@@ -3,14 +3,12 @@
 require "fileutils"
 
 module Interop
-  # The example configurations in unicorn's gem: in the gem that is installed, or in a copy that is fetched and kept in
-  # tmp/.
+  # The example configurations of the gem unicorn. If the gem is not installed, `gem unpack` copies it to tmp/.
   module UnicornExamples
     HOME = File.join(ROOT, "tmp/interop")
     EXAMPLES = "unicorn-*/examples/unicorn.conf*.rb"
 
     class << self
-      # Returns their paths.
       def all
         installed = Gem.path.flat_map { |path| Dir.glob(File.join(path, "gems", EXAMPLES)) }
         installed.empty? ? fetched : installed

@@ -3,8 +3,8 @@
 require_relative "layer_table"
 
 module Lint
-  # Checks that the table of layers in the documents is that of LayerTable: the same layers in the same order, which may
-  # use the same layers.
+  # Checks that the table in docs/ARCHITECTURE.md equals LayerTable: the layers, their order, and the layers that each
+  # layer may use.
   class ArchitectureTable
     DOCUMENT = "docs/ARCHITECTURE.md"
     ROW = %r{^\| (\w+) \| `core/src/(\w+)` \| ([^|]*) \|}

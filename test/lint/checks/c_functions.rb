@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
 module Lint
-  # The functions of a C file with their lengths. It reads lines, not grammar. The text must be formatted by
-  # clang-format: a line "{" opens a function's body, the next line that begins with "}" closes it, and the head is
-  # right above the body.
+  # The functions of a C file with their lengths. The text must be formatted by clang-format, because this class does
+  # not parse C. A line "{" opens a function's body. The next line that begins with "}" closes the body. The function's
+  # head is directly above the body.
   class CFunctions
     include Enumerable
 
-    # A line above the head's first line: a blank line, the end of the code before, a directive, a comment.
+    # A line that is not part of a function's head: a blank line, the end of a statement or block, a directive, a
+    # comment.
     NOT_HEAD = %r{\A\s*\z|[;\}]\s*\z|\A#|\*/\s*\z|\A\s*//}
 
     def initialize(lines)

@@ -5,13 +5,13 @@ require_relative "layer_table"
 require_relative "object_symbols"
 
 module Lint
-  # Calls run downwards. No file of the core calls a file of a layer above its own. No files call each other in a
-  # circle: neither files of the core, nor files of the binding, nor Ruby files that require each other. A C file calls
-  # the functions that its object leaves undefined.
+  # Reports each file of the core that calls a file of a layer above its own. Reports each circle of calls between C
+  # files of the core or of the binding, and each circle of Ruby files that require each other. The undefined symbols of
+  # an object file are the calls of its C file.
   class Circles
     REQUIRE = /^\s*require_relative\s*\(?\s*"([^"#]+)"/
 
-    # objects: the directory with the object files, as the extension's build leaves them.
+    # objects: the directory where the extension's build puts the object files.
     def initialize(root, objects: File.join(root, "tmp/build/bontebok"))
       @root = root
       @objects = objects
@@ -36,7 +36,7 @@ module Lint
       layer == other || LayerTable::CORE.fetch(layer).may.include?(other)
     end
 
-    # The binding is a layer as well. It calls functions that bontebok.h declares; Layers checks that.
+    # Returns nil for a file of the binding.
     def layer(file)
       LayerTable.layer_of(file.delete_prefix("core/src/"))
     end
@@ -47,7 +47,7 @@ module Lint
            .select { |files| files.size > 1 }.map { |files| "a circle of #{files.sort.join(" ")}" }
     end
 
-    # { file => [[other file, symbol]] }, both files in the same part: core or binding.
+    # Returns { file => [[called file, symbol]] }. Both files belong to the core, or both belong to the binding.
     def c_calls
       [sources("core/src/**/*.c"), sources("ext/bontebok/*.c")].map { |files| calls_among(files) }.reduce(:merge)
     end

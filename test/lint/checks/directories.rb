@@ -3,14 +3,14 @@
 require_relative "files"
 
 module Lint
-  # A directory is small enough to be read at a glance, says what belongs there, and its tests are in a directory of the
-  # same name.
+  # Checks three rules. A directory has at most FILES source files. Each directory of EXPLAINED has a README. Each
+  # directory of tests has the name of the directory that it tests.
   class Directories
     FILES = 24
     SOURCES = "**/*.{c,h,rb}"
-    # Each of them has a README, unless a Ruby file beside it has the same name: option_table.rb for option_table/.
+    # Directories that need a README, or a Ruby file of the same name beside them: option_table.rb for option_table/.
     EXPLAINED = "{core/src/*,lib/bontebok/**/*,core/test,ext/bontebok,load/src,bench}/"
-    # Directory of tests => that of the sources, and directories of its own.
+    # { directory of tests => [directory of sources, directories of tests that have no directory of sources] }
     MIRRORS = { "core/test" => ["core/src", %w[model requests support]],
                 "test/unit" => ["lib/bontebok", %w[support support/runner]] }.freeze
 

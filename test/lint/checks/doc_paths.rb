@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 module Lint
-  # Checks that every path of this repository in a document leads somewhere, and every link between documents.
+  # Checks that every path of this repository and every link in the documents names an existing file or directory.
   class DocPaths
     DOCUMENTS = ["*.md", "docs/**/*.md", ".github/**/*.md"].freeze
     DIRECTORIES = %w[core ext load lib exe test bench docs bin examples gemfiles].freeze
-    # A path that is no part of a longer path, an address or a placeholder. It may hold * and end with a slash.
+    # A path of this repository. A part of a longer path, of a URL or of a placeholder does not match. The path may
+    # contain * and end with a slash.
     PATH = %r{(?<![\w/.~$<@-])(?:#{Regexp.union(DIRECTORIES)})/[\w.*/{},-]*[\w*/\}]}
     LINK = /\]\((?!\w+:|#)([^)\s#]+)/
 

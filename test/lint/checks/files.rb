@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Lint
-  # The files of a tree, without those that a build makes.
+  # The files of a tree, without the directories build, tmp and vendor.
   module Files
     BUILT = %r{(\A|/)(build|tmp|vendor)/}
 

@@ -3,12 +3,12 @@
 module Lint
   # The table of layers of docs/ARCHITECTURE.md, as data. A layer is a directory of core/src.
   module LayerTable
-    # may       layers below it, whose headers it may include and whose functions it may call
-    # never     single headers of these layers that it may not include
-    # libc      the only headers of the system that it may include; nil: any
+    # may       layers that this layer may use: include their headers and call their functions
+    # never     headers in the layers of `may` that the layer may not include
+    # libc      the only system headers that the layer may include; nil: any
     Layer = Struct.new(:may, :never, :libc, keyword_init: true)
 
-    # For layers that only transform bytes: no sockets, no files, no errno.
+    # System headers for layers that only transform bytes. These layers use no sockets, no files and no errno.
     PURE_LIBC = %w[assert.h ctype.h inttypes.h limits.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h
                    time.h emmintrin.h arm_neon.h].freeze
 
@@ -24,8 +24,8 @@ module Lint
       api: Layer.new(may: %i[base http log system conn worker lane io_thread])
     }.freeze
 
-    # The directories of lib/bontebok, each with the directories whose files it may require. Any file may require the
-    # files that lie directly in lib/bontebok: errors and the version.
+    # Each directory of lib/bontebok, with the directories that its files may require from. Every file may require the
+    # files of LIB_TOP.
     LIB = {
       system: [],
       log: %i[system],
@@ -36,26 +36,27 @@ module Lint
       adapters: %i[system log config sockets workers processes],
       cli: %i[system log config sockets workers processes]
     }.freeze
+    # Files that lie directly in lib/bontebok.
     LIB_TOP = %w[request_timeout start_error start_failure usage_error version].freeze
 
-    # Every part includes it: it is the contract between the parts.
+    # The contract between the core and the binding. Every C file may include it.
     PUBLIC_HEADER = "bontebok.h"
 
     # The layers of the core whose headers the load tool may include.
     LOAD_MAY = %i[base http].freeze
 
-    # The binding gets descriptors. It does not read, write or wait for them.
+    # Headers that the binding may not include. The binding passes descriptors on. It does not read, write or poll them.
     BINDING_NEVER = %w[sys/epoll.h sys/uio.h poll.h netinet/tcp.h].freeze
 
-    # Ruby files that open, bind or pass on descriptors, or log to one. No other file uses sockets, and no file serves a
-    # connection.
+    # The Ruby files that may require socket. They open, bind or pass on listeners, or write the log. No Ruby file
+    # serves a connection.
     SOCKET_FILES = %r{\Alib/bontebok/(sockets/\w+|log/log_stream)\.rb\z}
 
     # The gems that lib/ may require, besides its own files, its binding and Ruby's standard library.
     GEMS = %w[rack rackup].freeze
     BINDING = "bontebok/bontebok"
 
-    # path: a file below core/src. Returns the file's layer; nil: it is in no layer.
+    # path: a file's path, relative to core/src. Returns the file's layer; nil: the file is in no layer.
     def self.layer_of(path)
       directory, name, deeper = path.split("/")
       directory.to_sym if name && !deeper && CORE.key?(directory.to_sym)

@@ -95,7 +95,7 @@ module Lint
       "requires #{name} of layer #{lib_layer(target)}" unless lib_allowed?(lib_layer(File.join(@root, file)), target)
     end
 
-    # The directory of lib/bontebok that a file is in; nil: it is in none.
+    # Returns the directory of lib/bontebok that has the file; nil: no directory has the file.
     def lib_layer(path)
       path[%r{lib/bontebok/(\w+)/}, 1]&.to_sym
     end

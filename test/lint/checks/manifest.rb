@@ -3,7 +3,7 @@
 require "open3"
 
 module Lint
-  # Checks the files that the gemspec packs: everything that a build and a run need, nothing that was built.
+  # Checks that the gemspec packs all files that a build or the server needs, and no built files.
   class Manifest
     NEEDED = "{lib/**/*.rb,exe/*,ext/**/*.{rb,c,h},core/include/*.h,core/src/**/*.{c,h},load/src/**/*.{c,h},LICENSE}"
     BUILT = /\.(so|o|a|log)\z|Makefile\z|bontebok-bench\z/

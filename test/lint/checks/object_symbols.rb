@@ -3,12 +3,12 @@
 require "open3"
 
 module Lint
-  # The external symbols of object files, as one run of nm shows them.
+  # The external symbols of object files, as nm prints them.
   module ObjectSymbols
-    # Types of symbols that another object defines: U, and the weak ones.
+    # nm's types of undefined symbols: U, and v and w for weak symbols.
     UNDEFINED = %w[U v w].freeze
 
-    # Returns [object, name, defined] for each symbol. defined: this object defines it.
+    # Returns [object, name, defined] for each symbol. defined: true if the object defines the symbol.
     def self.read(objects)
       return [] if objects.empty?
 

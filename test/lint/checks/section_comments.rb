@@ -3,11 +3,11 @@
 require_relative "files"
 
 module Lint
-  # A comment that opens a section of a C file must be one short line with words in it. clang-format wraps a rule that
-  # fills the line, and leaves its end alone on the next line.
+  # Checks that a comment that opens a section of a C file has the form /* ---- words ---- */. If the dashes filled the
+  # line, clang-format would wrap the comment.
   class SectionComments
     FILES = "{core,ext,load,bench}/**/*.{c,h}"
-    # A comment that begins with a rule, of whatever sign. A comment that only holds a rule is a drawing.
+    # A comment that begins with a row of signs. A row further inside a comment belongs to a drawing and does not match.
     BANNER = %r{/\*[ \t]*(?:-{3}|={3}|\*{3}|_{3}|~{3}|\#{3}).*?\*/}m
     SECTION = %r{\A/\* ---- [[:alnum:]][^\n]*[^\s-] ---- \*/\z}
 

@@ -4,15 +4,15 @@ require_relative "layer_table"
 require_relative "object_symbols"
 
 module Lint
-  # Checks the symbols that the core's objects leave undefined: no symbol of a host language, and below the system layer
-  # no symbol of the kernel. The includes alone would not show a function that is declared by hand.
+  # Checks the undefined symbols of the core's objects. No object may use a symbol of a host language. The layers base,
+  # http and log may use no system call. The includes alone do not show a function that is declared by hand.
   class Symbols
     HOST = /\A(rb_|ruby_|Perl_|PL_)/
     KERNEL = /\A(__errno_location|syscall|fork|socket|accept4?|bind|listen|connect|recv|recvfrom|recvmsg|send|sendto|
                  sendmsg|read|readv|pread(64)?|write|writev|pwrite(64)?|open(64)?|openat(64)?|close|fcntl(64)?|ioctl|
                  poll|ppoll|select|epoll_\w+|eventfd|timerfd_\w+|pipe2?|mmap(64)?|fopen(64)?|fread|fwrite|printf)\z/x
 
-    # objects: the directory with the core's object files, as the extension's build leaves them.
+    # objects: the directory where the extension's build puts the core's object files.
     def initialize(root, objects: File.join(root, "tmp/build/bontebok"))
       @root = root
       @objects = objects
@@ -41,7 +41,7 @@ module Lint
       end
     end
 
-    # Returns { object => [symbol] }. With _FORTIFY_SOURCE the symbol of read() is __read_chk().
+    # Returns { object => [symbol] }. With _FORTIFY_SOURCE the symbol of read is __read_chk.
     def undefined(objects)
       symbols = ObjectSymbols.read(objects).reject { |_, _, own| own }
       symbols.group_by(&:first).transform_values do |found|

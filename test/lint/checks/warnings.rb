@@ -4,8 +4,8 @@ require "open3"
 require "rbconfig"
 
 module Lint
-  # The binding and the load tool must compile without a warning. `make warnings` checks the core and the load tool by
-  # themselves; this check adds the headers of Ruby, and compiles the two trees as the extensions' builds do.
+  # Checks that the binding and the load tool compile without a warning. `make warnings` checks the core. The binding
+  # needs the headers of Ruby.
   class Warnings
     COMPILERS = %w[gcc clang].freeze
     FLAGS = %w[-std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror -Wno-unused-parameter -fsyntax-only].freeze

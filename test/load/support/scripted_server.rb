@@ -2,12 +2,12 @@
 
 require "socket"
 
-# A server that runs the test's block for each connection. It speaks no HTTP of its own: each fault on the wire is there
-# on purpose.
+# A server that runs the test's block for each connection. Only the block writes responses, so a test can send malformed
+# responses.
 class ScriptedServer
   OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-  # One accepted connection, which the block gets.
+  # One accepted connection: the argument of the block.
   class Connection
     attr_reader :number, :socket
 
@@ -41,7 +41,7 @@ class ScriptedServer
       Thread.stop
     end
 
-    # Linger 0 resets a TCP connection. Bytes that were not read reset a unix connection.
+    # SO_LINGER with 0 s resets a TCP connection. Unread bytes reset a unix connection.
     def reset
       @socket.setsockopt(:SOCKET, :LINGER, [1, 0].pack("ii"))
       @socket.close
@@ -90,7 +90,7 @@ class ScriptedServer
     @mutex.synchronize { @requests << request }
   end
 
-  # Ends all connections and the listener. Raises the first exception of the block.
+  # Closes all connections and the listener. If a block has raised an exception, raises the first one.
   def stop
     @acceptor.kill.join
     @listener.close

@@ -6,8 +6,8 @@ module Runner
   # The test groups that a change can break, for bin/test --changed.
   module Changes
     SERVERS = %w[integration conform interop timing].freeze
-    # Patterns of paths, and their groups. own: the group that has the directory's name. The first pattern that matches
-    # counts. If no pattern matches, all groups run that run by default.
+    # { pattern of a changed path => groups to run }. own: the group that has the directory's name. The first pattern
+    # that matches counts. If no pattern matches, all default groups run.
     TABLE = {
       %r{\Acore/src/(base|http|log)/} =>
         ["core", "threads", "arm64", "warnings", "fuzz", "lint", "ext", "load", *SERVERS],
@@ -27,8 +27,8 @@ module Runner
     }.freeze
 
     class << self
-      # Returns the names of the groups. revision: nil is where this branch has left main, or on main the last commit
-      # but one.
+      # Returns the names of the groups for all changes since `revision`. nil: since the commit where this branch left
+      # main; on main, since HEAD~.
       def groups(revision, all)
         paths(revision || base).flat_map { |path| groups_of(path, all) }.uniq
       end

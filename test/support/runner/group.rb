@@ -7,8 +7,8 @@ module Runner
   class Group
     attr_reader :name, :about, :jobs
 
-    # jobs: makes the jobs when they are needed. full: makes the jobs for --full. Without `jobs`, the group runs only
-    # with --full, or when it is named. alone: the jobs run one after the other, and nothing runs beside them.
+    # jobs: a lambda that makes the jobs. full: the lambda for --full. A group without `jobs` runs only with --full, or
+    # if the command line names it. alone: while a job of this group runs, no other job runs.
     def initialize(name, about, jobs: nil, full: jobs, alone: false)
       @name = name
       @about = about
@@ -25,7 +25,7 @@ module Runner
       @jobs = (at_length || !default? ? @at_length : @by_default).call
     end
 
-    # The name of a job's files, without their endings.
+    # The name of a job's output files, without extension.
     def label(job)
       jobs.one? ? name : "#{name}-#{jobs.index(job) + 1}"
     end

@@ -3,12 +3,13 @@
 require_relative "group"
 
 module Runner
-  # The groups of bin/test. The longest come first.
+  # The groups of bin/test. The groups that take longest come first.
   module Groups
-    # Shares of a processor: tests of servers mostly wait, other tests wait for half of the time.
+    # Shares of a processor that a job uses. Tests of servers mostly wait. Other tests wait half of the time.
     WAITING = 0.25
     HALF = 0.5
-    # Under Rack 2, two things differ: the environment, and the demands of Rack's own classes on body and fields.
+    # Only these tests can have another result under Rack 2: tests of the Rack environment, and of bodies and fields for
+    # Rack's own classes.
     RACK2_FILES = "{request/env*,response/{lint,body*,reply}}"
     RACK2 = { "BUNDLE_GEMFILE" => File.expand_path("../../../gemfiles/rack2.gemfile", __dir__) }.freeze
     VALGRIND = { "BONTEBOK_TEST_PATIENCE" => "20" }.freeze
@@ -18,7 +19,7 @@ module Runner
 
     def make(...) = Job.make(...)
 
-    # Jobs for the files of test/ that match, divided among `processes`.
+    # Returns jobs for the files of test/ that match the pattern. The files are divided among `processes` jobs.
     def files(pattern, processes: 1, **options)
       found = Dir.glob("test/#{pattern}_test.rb").sort_by { |file| -File.size(file) }
       shares = found.each_with_index.group_by { |_file, index| index % processes }.values
@@ -62,7 +63,7 @@ module Runner
 
     def fuzz(runs) = make("core/fuzz", "run", "RUNS=#{runs}", "FLAGS=-verbosity=0")
 
-    # All processors build. Then the tests run one after the other.
+    # make builds the tests with all processors first. Then the tests run one after the other.
     def timing(**options)
       [make("core", "build-timing"), Job.new("make", "-s", "-k", "-C", "core", "timing"), *files("timing/*", **options)]
     end

@@ -4,21 +4,22 @@ require "etc"
 require "rbconfig"
 
 module Runner
-  # One command of a group. Its output goes to a file, so that it can be printed whole.
+  # One command of a group. Its output goes to a file, so that bin/test can print the output in one piece.
   class Job
-    # Writes the processor time of the command, and of all processes that it has reaped, to the file $1.
+    # A shell script. It runs the command, and writes the processor time of the command and of its reaped children to
+    # the file $1.
     TIMES = 'times=$1; shift; "$@"; status=$?; times >"$times"; exit $status'
-    # How many lines of a failed command's output are repeated at the end of the run.
+    # Lines of a failed command's output that bin/test repeats at the end of the run.
     LAST_LINES = 40
     LOADED = "require File.expand_path(ARGV.shift) until ARGV.empty?"
 
     class << self
-      # A make target. Its parts run side by side, and the output of each part stays together.
+      # Returns a job that runs make with all processors. The output of each target stays together.
       def make(directory, *arguments, **options)
         new("make", "-s", "-k", "-Otarget", "-j#{Etc.nprocessors}", "-C", directory, *arguments, **options)
       end
 
-      # Test files, in one process.
+      # Returns a job that runs the test files in one process.
       def ruby(files, **options)
         new(RbConfig.ruby, "-rbundler/setup", "-Itest", "-e", LOADED, *files, **options)
       end
@@ -34,7 +35,7 @@ module Runner
     end
 
     # Starts the command in a session of its own. The session identifies the processes that the command leaves behind.
-    # path: the name of its files, without their endings.
+    # path: the path of the job's files, without .log and .times.
     def start(path)
       @path = path
       @started = now
@@ -44,7 +45,6 @@ module Runner
 
     def running? = !@pid.nil? && @status.nil?
 
-    # Returns true if the command has ended.
     def ended?
       _, @status = Process.wait2(@pid, Process::WNOHANG)
       @seconds = now - @started if @status

@@ -7,7 +7,7 @@ require_relative "groups"
 module Runner
   # The options of bin/test's command line.
   class Options
-    # The groups to run, with their jobs chosen.
+    # The groups to run. Each group has chosen its jobs.
     attr_reader :groups
 
     def initialize(arguments)
@@ -36,7 +36,7 @@ module Runner
       end.permute!(arguments)
     end
 
-    # In the order of Groups::ALL.
+    # Returns the groups to run, in the order of Groups::ALL.
     def chosen(names)
       return Groups.all.select { |group| names.include?(group.name) } if names.any? || @changed
 

@@ -5,7 +5,7 @@ require_relative "groups"
 module Runner
   # The lines that bin/test prints.
   class Report
-    # Returns the exit status.
+    # Prints all groups. Returns the exit status.
     def self.list
       Groups.all.each do |group|
         puts "#{group.name.ljust(12)}  #{group.about}#{" (with --full, or when it is named)" unless group.default?}"
@@ -13,7 +13,7 @@ module Runner
       0
     end
 
-    # again: the file to which a test that runs once more adds its name.
+    # again: the file with the names of the tests that ran again.
     def initialize(groups, again)
       @groups = groups
       @again = again
@@ -43,7 +43,7 @@ module Runner
       names.each { |name| puts "     #{name}" }
     end
 
-    # Repeats the failures at the end: some readers have the last lines only.
+    # Repeats the failures at the end, because a reader may see only the last lines.
     def tell_what_failed
       @groups.each do |group|
         group.jobs.reject(&:passed?).each { |job| puts "\n== FAILED: #{group.label(job)}", job.failures }

@@ -9,11 +9,10 @@ require_relative "schedule"
 module Runner
   # One run of bin/test.
   class Run
-    # Signals that end the run and all that it has started.
+    # Signals that end the run and all its jobs.
     ENDING = %w[INT TERM HUP].freeze
-    # The directory for the output of the jobs.
     DIRECTORY = "tmp/test"
-    # The environment variable with the name of the file to which a test that runs once more adds its name.
+    # The environment variable that names a file. The name of each test that runs again is appended to this file.
     AGAIN = "BONTEBOK_TEST_AGAIN"
     LEFTOVERS = File.expand_path("../leftovers.rb", __dir__)
 
@@ -64,7 +63,7 @@ module Runner
       128 + Signal.list.fetch(signal)
     end
 
-    # Prints the processes that are left.
+    # Prints the processes that the jobs have left behind. Returns true if there are none.
     def nothing_left?(groups)
       system(RbConfig.ruby, "--disable=gems", LEFTOVERS, *groups.flat_map(&:jobs).filter_map(&:pid).map(&:to_s))
     end

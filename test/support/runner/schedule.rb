@@ -4,15 +4,15 @@ require "etc"
 require_relative "job"
 
 module Runner
-  # Runs the jobs of groups, in the order of the groups. As many jobs run side by side as the processors have room for.
-  # Then the jobs of groups that run alone run one after the other.
+  # Runs the jobs of groups, in the order of the groups. Jobs run at the same time if the sum of their `cores` is at
+  # most the number of processors. The jobs of groups with `alone` run last, one after the other.
   class Schedule
-    # Seconds between two looks at the jobs.
+    # Seconds between two checks for jobs that have ended.
     LOOK = 0.05
-    # Seconds that a job has to end when it is told to.
+    # Seconds that a job may take to end after a signal.
     PATIENCE = 10
 
-    # directory: for the jobs' output. on_end: called with each group when the last of its jobs has ended.
+    # directory: where the jobs' output goes. on_end: called with a group when its last job has ended.
     def initialize(groups, directory, &on_end)
       @groups = groups
       @directory = directory
@@ -26,7 +26,7 @@ module Runner
       jobs_of(alone).each { |job| run_all([job]) }
     end
 
-    # Ends the jobs that still run, and kills the jobs that do not end in time.
+    # Sends INT to the jobs that still run. After `patience` seconds, kills the jobs that have not ended.
     def stop(patience = PATIENCE)
       { "INT" => patience, "KILL" => PATIENCE }.each do |signal, seconds|
         @running.each_key { |job| job.signal(signal) }
@@ -37,7 +37,6 @@ module Runner
 
     private
 
-    # Returns pairs of a job and its group.
     def jobs_of(groups)
       groups.flat_map { |group| group.jobs.map { |job| [job, group] } }
     end
@@ -50,7 +49,7 @@ module Runner
       end
     end
 
-    # A job that needs more processors than there are runs alone.
+    # A job that needs more processors than the machine has runs alone.
     def room_for?(job)
       @running.empty? || @running.keys.sum(&:cores) + job.cores <= Etc.nprocessors
     end
@@ -60,7 +59,6 @@ module Runner
       @running[job] = group
     end
 
-    # Returns the jobs that still run.
     def reap
       groups = @running.select { |job, _group| job.ended? }.each_key { |job| @running.delete(job) }.values
       groups.uniq.each { |group| @on_end.call(group) if group.ended? }

@@ -3,7 +3,7 @@
 require "test_helper"
 require "rackup"
 
-# The handler that rackup and rails server find by the server's name.
+# Tests the handler that rackup and `rails server` find by the server's name.
 class RackHandlerTest < Minitest::Test
   def test_the_handler_is_found_by_either_name
     %w[bontebok Bontebok].each { |name| assert_equal "Rackup::Handler::Bontebok", Rackup::Handler.get(name).name }

@@ -3,13 +3,14 @@
 require "test_helper"
 require "bontebok/adapters/rack_handler"
 
-# The options that rackup passes on.
+# Tests the options that rackup passes to the handler.
 class RackupOptionsTest < Support::TestCase
-  # The options that rackup passes on if the user types none.
+  # The options that rackup passes to the handler if the user types none.
   UNTYPED = { environment: "development", pid: nil, Port: 9292, Host: "localhost", AccessLog: [],
               config: "/srv/config.ru", server: "bontebok" }.freeze
 
-  # Each option of Rhebok, except those for addresses and code: a value as users type it, and the effective default.
+  # { option of Rhebok => [a value as users type it, the default of Bontebok under rackup] }. Options for addresses and
+  # for code are left out.
   RHEBOK = { MaxWorkers: ["8", 5], Timeout: ["30", 300_000], MaxRequestPerChild: ["500", 1000],
              MinRequestPerChild: ["100", 0], SpawnInterval: ["2", 0], ErrRespawnInterval: ["3", 1000],
              OobGC: ["true", false], MaxGCPerRequest: ["9", 5], MinGCPerRequest: ["2", 0], BackLog: ["64", 4096],
@@ -58,7 +59,7 @@ class RackupOptionsTest < Support::TestCase
     end
   end
 
-  # A program calls the handler like this, without rackup.
+  # A program can call the handler without rackup.
   def test_a_missing_host_or_port_has_a_default
     { {} => "127.0.0.1:9292", { Port: 3000 } => "0.0.0.0:3000", { Host: "127.0.0.2" } => "127.0.0.2:9292" }
       .each do |options, address|
@@ -73,7 +74,7 @@ class RackupOptionsTest < Support::TestCase
     assert_equal "rackup -O", config(Host: "0.0.0.0").source(:listen)
   end
 
-  def test_the_configuration_file_wins
+  def test_the_configuration_file_overrides_typed_options
     path = temp_file("bontebok.rb", "max_workers 2\nlisten 'unix:/tmp/file.sock'\nenvironment 'file'\n")
     config = config(ConfigFile: path, MaxWorkers: "8", Threads: "3", Path: "/tmp/typed.sock")
     assert_equal [2, 3, "unix:/tmp/file.sock"], [config.workers, config[:threads], config[:listen].join]
@@ -95,7 +96,7 @@ class RackupOptionsTest < Support::TestCase
     assert_fails "rackup -O: Listen and Path are both addresses", Listen: "80", Path: "/tmp/a.sock"
   end
 
-  def test_options_that_come_too_late_are_errors
+  def test_options_that_must_come_before_the_application_loads_are_errors
     assert_fails "rackup -O: Preload: the application is loaded already", Preload: "false"
     assert_fails "rackup -O: Rackup: the application is loaded already", Rackup: "a.ru"
     assert_fails "rackup -O: Directory: the application is loaded already", Directory: "/tmp"

@@ -3,9 +3,9 @@
 require "test_helper"
 require "bontebok/adapters/rack_handler"
 
-# The options that rails server passes on.
+# Tests the options that `rails server` passes to the handler.
 class RailsOptionsTest < Support::TestCase
-  # The options that Rails passes on if the user types none.
+  # The options that Rails passes to the handler if the user types none.
   UNTYPED = { environment: "development", pid: "/srv/tmp/pids/server.pid", Port: 3000, Host: "localhost", AccessLog: [],
               config: "config.ru", user_supplied_options: [], server: "bontebok", log_stdout: true,
               DoNotReverseLookup: true, daemonize: false, caching: nil, restart_cmd: "bin/rails server --restart",
@@ -24,7 +24,7 @@ class RailsOptionsTest < Support::TestCase
     assert_equal "production", config[:environment]
   end
 
-  def test_typed_options_count_as_the_command_line
+  def test_typed_options_have_the_source_command_line
     config = config(Port: 4000, user_supplied_options: %i[Port])
     assert_equal ["localhost:4000", "command line"], [config[:listen].join, config.source(:listen)]
     assert_equal "[::1]:3000", config(Host: "::1", user_supplied_options: %i[Host pid])[:listen].join

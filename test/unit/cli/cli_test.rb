@@ -3,9 +3,9 @@
 require "test_helper"
 require "bontebok/cli/cli"
 
-# Tests of the output and the exit status of the command when it does not serve.
+# Tests the output and the exit status of the command if it starts no server.
 class CLITest < Support::TestCase
-  def test_help
+  def test_help_lists_the_options
     status, out, err = run_cli("--help")
     assert_equal [0, ""], [status, err]
     assert_match(/\AUsage: bontebok /, out)
@@ -13,7 +13,7 @@ class CLITest < Support::TestCase
     assert_equal "bontebok --help OPTION describes one option.\n", out.lines.last
   end
 
-  def test_help_of_an_option
+  def test_help_of_an_option_lists_its_names_and_default
     status, out, err = run_cli("--help", "-w")
     assert_equal [0, "", "MaxWorkers\n"], [status, err, out.lines.first]
     assert_includes out.tr("\n", " "), Bontebok::OptionTable[:max_workers].help
@@ -25,7 +25,7 @@ class CLITest < Support::TestCase
     TEXT
   end
 
-  def test_help_of_a_switch_and_of_an_option_that_no_file_sets
+  def test_help_of_a_switch_shows_that_no_file_can_set_it
     out = run_cli("--help", "IgnoreUnknown")[1]
     assert_equal <<~TEXT, out[/^Default.*/m]
       Default             false
@@ -35,12 +35,12 @@ class CLITest < Support::TestCase
     TEXT
   end
 
-  def test_help_of_an_unknown_option
+  def test_help_of_an_unknown_option_is_an_error
     assert_equal [2, "", "bontebok: unknown option WorkerTimout. Did you mean worker_timeout?\n"],
                  run_cli("--help", "WorkerTimout")
   end
 
-  def test_version
+  def test_version_is_printed
     assert_equal [0, "bontebok #{Bontebok::VERSION}\n", ""], run_cli("--version")
   end
 
@@ -54,13 +54,13 @@ class CLITest < Support::TestCase
     end
   end
 
-  def test_check_tells_what_is_ignored
+  def test_check_lists_ignored_options
     path = temp_file("unicorn.rb", "worker_exec true\n")
     out = run_cli("--check", "-c", path, "--ignore-unknown")[1]
     assert_equal "#{path}:1: unknown option worker_exec is ignored\n", out.lines.last
   end
 
-  def test_check_of_something_wrong
+  def test_check_of_a_wrong_value_exits_with_two
     assert_equal 2, run_cli("--check", "-w", "many").first
   end
 

@@ -3,46 +3,46 @@
 require "test_helper"
 require "bontebok/cli/command_line"
 
-# Tests of how argv is read.
+# Tests how argv is parsed.
 class CommandLineTest < Minitest::Test
-  def test_forms_of_a_value
+  def test_a_value_may_stand_in_four_forms
     [%w[-w 4], %w[-w4], %w[--max-workers 4], %w[--max-workers=4], %w[--workers 4]].each do |argv|
       assert_equal({ max_workers: ["4"] }, read(*argv), argv.inspect)
     end
   end
 
-  def test_listen_adds_up
+  def test_listen_may_be_given_several_times
     assert_equal({ listen: ["80", "unix:/a"] }, read("-l", "80", "--listen=unix:/a"))
   end
 
-  def test_values_may_look_like_anything
+  def test_a_value_may_look_like_an_option
     assert_equal({ server: ["-x"], max_workers: ["-1"] }, read("--server", "-x", "--max-workers=-1"))
     assert_equal({ server: ["a=b"] }, read("--server=a=b"))
     assert_equal({ server: [""] }, read("--server="))
   end
 
-  def test_switches
+  def test_a_switch_is_true_or_false
     { %w[--reuse-port] => "true", %w[--no-reuse-port] => "false", %w[--reuse-port=no] => "no",
       %w[--reuse-port false] => "false" }.each do |argv, value|
       assert_equal({ reuse_port: [value] }, read(*argv), argv.inspect)
     end
   end
 
-  def test_a_switch_leaves_the_rackup_file_alone
+  def test_a_switch_does_not_take_the_rackup_file_as_its_value
     assert_equal({ preload: ["true"], rackup: ["app.ru"] }, read("--preload", "app.ru"))
   end
 
-  def test_rackup_file_anywhere
+  def test_the_rackup_file_may_stand_anywhere
     assert_equal({ rackup: ["app.ru"], threads: ["2"] }, read("app.ru", "-t", "2"))
     assert_equal({ rackup: ["-app.ru"] }, read("--", "-app.ru"))
   end
 
-  def test_actions
+  def test_some_options_choose_the_action
     assert_equal(%i[serve check help help version version],
                  [[], %w[--check], %w[--help], %w[-h], %w[--version], %w[-v]].map { |argv| command_line(*argv).action })
   end
 
-  def test_an_option_that_help_is_asked_about
+  def test_help_accepts_the_name_of_an_option
     %w[--max-workers --workers -w max_workers workers MaxWorkers].each do |name|
       assert_equal :max_workers, command_line("--help", name).topic.key, name
     end
@@ -53,7 +53,7 @@ class CommandLineTest < Minitest::Test
     end
   end
 
-  def test_an_unknown_option_that_help_is_asked_about
+  def test_help_rejects_the_name_of_an_unknown_option
     assert_refused "unknown option worker_timout. Did you mean worker_timeout?", "--help", "worker_timout"
     assert_refused "unknown option --workerz. Did you mean --workers?", "--help", "--workerz"
     assert_refused "unknown option --no-threads. Did you mean --threads?", "--help", "--no-threads"
@@ -62,11 +62,11 @@ class CommandLineTest < Minitest::Test
     assert_refused "unknown option --port. Did you mean -l PORT?", "--help", "--port"
   end
 
-  def test_nothing_is_nothing
+  def test_no_arguments_give_no_values
     assert_equal({}, read)
   end
 
-  def test_unknown_options
+  def test_unknown_options_are_errors
     assert_refused "unknown option --workerz. Did you mean --workers?", "--workerz", "3"
     assert_refused "unknown option --frobnicate. See bontebok --help.", "--frobnicate=1"
     assert_refused "unknown option -x. See bontebok --help.", "-x1"
@@ -75,7 +75,7 @@ class CommandLineTest < Minitest::Test
     assert_refused "unknown option --no-threads. Did you mean --threads?", "--no-threads"
   end
 
-  def test_no_daemon
+  def test_daemon_options_are_errors
     [%w[-D], %w[--daemonize], %w[--daemonize=true], %w[-w 1 -D config.ru]].each do |argv|
       error = assert_raises(Bontebok::UsageError) { read(*argv) }
       assert_match(/\A-(D|-daemonize): the server stays in the foreground.* systemd\z/, error.message)
@@ -83,15 +83,15 @@ class CommandLineTest < Minitest::Test
     end
   end
 
-  def test_missing_and_superfluous_values
+  def test_missing_and_superfluous_values_are_errors
     assert_refused "-w wants a value: -w N|auto", "-w"
     assert_refused "--listen wants a value: --listen ADDR", "--listen"
     assert_refused "--no-preload takes no value", "--no-preload=true"
     assert_refused 'only one rackup file can be served, not "b.ru" as well', "a.ru", "b.ru"
   end
 
-  # Arguments are bytes. The locale's encoding, US-ASCII under LANG=C, says nothing about a file name.
-  def test_bytes_that_are_no_text_in_the_locale
+  # Arguments are bytes. A file name may have bytes that are invalid in the locale's encoding (US-ASCII if LANG=C).
+  def test_arguments_may_have_bytes_that_are_invalid_in_the_locale
     assert_equal({ rackup: ["Käse.ru"] }, read("Käse.ru".dup.force_encoding(Encoding::US_ASCII)))
     assert_equal({ rackup: ["\xff.ru"], server: ["\xff"] }, read("\xff.ru", "--server=\xff"))
     assert_refused "unknown option --\uFFFD. See bontebok --help.", "--\xff=\xfe"

@@ -4,11 +4,11 @@ require "json"
 require "test_helper"
 require "bontebok/config/account"
 
-# Tests of the options User and Group, and of a process that becomes that user. A test that needs root forks a process.
+# Tests the options User and Group, and how a process changes to this user. A test that needs root forks a process.
 class AccountTest < Support::TestCase
   NOBODY = Etc.getpwnam("nobody")
 
-  def test_names_and_numbers
+  def test_user_and_group_may_be_names_or_numbers
     { ["nobody", nil] => [NOBODY.uid, NOBODY.gid], [NOBODY.uid.to_s, nil] => [NOBODY.uid, NOBODY.gid],
       %w[nobody daemon] => [NOBODY.uid, Etc.getgrnam("daemon").gid], %w[4711 4712] => [4711, 4712],
       %w[nobody 4712] => [NOBODY.uid, 4712] }.each do |(user, group), ids|
@@ -17,7 +17,7 @@ class AccountTest < Support::TestCase
     end
   end
 
-  def test_who_is_not_there
+  def test_unknown_users_and_groups_are_errors
     { ["no-such", nil] => "there is no user no-such", %w[nobody no-such] => "there is no group no-such",
       ["4711", nil] => "the user 4711 has no primary group: set Group as well",
       ["4294967295", nil] => "there is no user 4294967295", ["9" * 30, nil] => "there is no user #{'9' * 30}",
@@ -27,7 +27,7 @@ class AccountTest < Support::TestCase
     end
   end
 
-  def test_nobody_is_named_or_it_is_the_user_already
+  def test_nothing_changes_if_no_user_is_set_or_the_process_has_this_user
     [[nil, nil], [Process.euid.to_s, Process.egid.to_s]].each do |user, group|
       account = Bontebok::Account.new(user, group)
       refute_predicate account, :change?
@@ -38,7 +38,7 @@ class AccountTest < Support::TestCase
     end
   end
 
-  def test_for_good
+  def test_assume_changes_all_ids_for_good
     told = as_root do
       Bontebok::Account.new("nobody", "daemon").assume
       ids + ENV.values_at("HOME", "USER", "LOGNAME")
@@ -49,7 +49,7 @@ class AccountTest < Support::TestCase
     assert_equal [4711, 4711, 4712, 4712, [4712]], told
   end
 
-  def test_root_does_not_come_back
+  def test_the_process_cannot_become_root_again
     assert_equal ["Errno::EPERM"] * 4, (as_root do
       Bontebok::Account.new("nobody", nil).assume
       %i[setuid seteuid setgid setegid].map { |call| error_of { Process::Sys.public_send(call, 0) } }
@@ -57,7 +57,7 @@ class AccountTest < Support::TestCase
   end
 
   # A process that stays root can take any group again.
-  def test_root_with_another_group
+  def test_root_may_take_another_group
     group = Etc.getgrnam("daemon").gid
     told = as_root do
       Bontebok::Account.new("root", "daemon").assume
@@ -66,15 +66,15 @@ class AccountTest < Support::TestCase
     assert_equal [0, 0, group, group], told
   end
 
-  # This setuid leaves the saved user id unchanged.
-  def test_that_root_cannot_come_back_is_verified
+  # The fake setuid leaves the saved user id unchanged.
+  def test_assume_fails_if_the_process_could_become_root_again
     assert_equal "SecurityError", (as_root do
       Process::Sys.define_singleton_method(:setuid) { |uid| Process::Sys.seteuid(uid) }
       error_of { Bontebok::Account.new("nobody", nil).assume }
     end)
   end
 
-  def test_for_a_while
+  def test_act_changes_the_effective_ids_while_the_block_runs
     secret = temp_file("secret")
     File.chmod(0o600, secret)
     before, during, after, error = as_root do
@@ -86,12 +86,12 @@ class AccountTest < Support::TestCase
     assert_equal [NOBODY.gid], during.last
   end
 
-  def test_a_fault_that_is_the_users
+  def test_the_message_of_an_error_names_the_user
     message = as_root { message_of { Bontebok::Account.new("nobody", nil).act { raise Bontebok::StartError, "no" } } }
     assert_equal "as the user nobody: no", message
   end
 
-  def test_only_root_can
+  def test_only_root_can_become_another_user
     message = as_root do
       Bontebok::Account.new("nobody", nil).assume
       message_of { Bontebok::Account.new("daemon", nil).check }
@@ -99,19 +99,19 @@ class AccountTest < Support::TestCase
     assert_equal "only root can become the user daemon: Operation not permitted", message
   end
 
-  def test_a_file_in_a_directory_of_the_user
+  def test_the_user_owns_a_new_file_in_its_own_directory
     File.chown(NOBODY.uid, NOBODY.gid, temp_dir)
     assert_equal NOBODY.uid, owner_of_appended("#{temp_dir}/log")
   end
 
-  def test_a_file_in_a_directory_of_root
+  def test_the_user_owns_a_new_file_in_a_directory_of_root
     File.chmod(0o755, temp_dir)
     2.times { assert_equal NOBODY.uid, owner_of_appended("#{temp_dir}/log") }
   end
 
   # This happens in a container without the capability CHOWN. If the file stayed, the user could not write it at the
   # next start.
-  def test_a_file_that_cannot_be_given_away_does_not_stay
+  def test_a_new_file_is_deleted_if_chown_fails
     File.chmod(0o755, temp_dir)
     error = as_root do
       File.class_eval { define_method(:chown) { |*| raise Errno::EPERM } }
@@ -120,15 +120,15 @@ class AccountTest < Support::TestCase
     assert_equal ["Errno::EPERM", []], [error, Dir.children(temp_dir)]
   end
 
-  def test_a_file_that_is_not_the_users_to_write_is_not_given_to_him
+  def test_an_existing_file_that_the_user_cannot_write_keeps_its_owner
     File.chmod(0o755, temp_dir)
     path = temp_file("log", "a")
     assert_equal "Errno::EACCES", owner_of_appended(path)
     assert_equal [0, "a"], [File.stat(path).uid, File.read(path)]
   end
 
-  # With root's privileges the server would create a file in /etc, for example.
-  def test_root_makes_no_file_behind_a_link_of_the_users
+  # A link could point to /etc. The server must not create a file there with root's privileges.
+  def test_root_creates_no_file_through_a_link_of_the_user
     File.chmod(0o755, temp_dir)
     Dir.mkdir("#{temp_dir}/roots", 0o755)
     Dir.mkdir("#{temp_dir}/users")
@@ -170,7 +170,7 @@ class AccountTest < Support::TestCase
     e.message
   end
 
-  # Runs the block in a process that may become any user. Returns the value of the block.
+  # Runs the block in a forked process of root. Returns the value of the block.
   def as_root(&block)
     skip "only root can become another user" unless Process.euid.zero?
     reader, writer = IO.pipe

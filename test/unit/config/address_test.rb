@@ -7,48 +7,48 @@ require "bontebok/config/option_table"
 class AddressTest < Minitest::Test
   Address = Bontebok::Address
 
-  def test_host_and_port
+  def test_an_address_has_a_host_and_a_port
     address = Address.parse("127.0.0.1:8080")
     assert_equal ["127.0.0.1", 8080, nil], [address.host, address.port, address.path]
     assert_equal "example.test:1", Address.parse("example.test:1").to_s
   end
 
-  def test_a_port_alone_is_every_ipv4_address
+  def test_a_port_alone_means_every_ipv4_address
     assert_equal "0.0.0.0:9292", Address.parse("9292").to_s
   end
 
-  def test_ipv6_in_brackets
+  def test_an_ipv6_host_stands_in_brackets
     address = Address.parse("[::1]:80")
     assert_equal ["::1", 80, "[::1]:80"], [address.host, address.port, address.to_s]
     assert_equal "fe80::1%eth0", Address.parse("[fe80::1%eth0]:80").host
   end
 
-  def test_unix_path_becomes_absolute
+  def test_a_unix_path_becomes_absolute
     assert_equal "unix:/run/app.sock", Address.parse("unix:/run/app.sock").to_s
     assert_equal "unix:#{Dir.pwd}/app.sock", Address.parse("unix:app.sock").to_s
     assert_equal "unix:/run/app.sock", Address.parse("unix:///run//app.sock").to_s
   end
 
-  def test_a_unix_path_is_bytes
+  def test_a_unix_path_may_have_any_bytes
     assert_equal "unix:/\xff.sock", Address.parse("unix:/\xff.sock").to_s
   end
 
-  def test_a_home_that_there_is_not
+  def test_the_home_of_an_unknown_user_is_rejected
     assert_refused "a path or @name after unix:", "unix:~nobody-of-this-name/a.sock"
   end
 
-  def test_abstract_name
+  def test_an_at_sign_begins_an_abstract_name
     address = Address.parse("unix:@app")
     assert_equal [true, true, "unix:@app"], [address.unix?, address.abstract?, address.to_s]
     refute_predicate Address.parse("unix:/@app"), :abstract?
   end
 
-  def test_path_as_long_as_the_kernel_takes
+  def test_a_unix_path_has_at_most_107_bytes
     assert_equal 112, Address.parse("unix:/#{'x' * 106}").to_s.size
     assert_refused "a unix path of at most 107 bytes", "unix:/#{'x' * 107}", "unix:@#{'x' * 107}"
   end
 
-  def test_what_is_no_address
+  def test_other_texts_are_rejected
     assert_refused Address::FORMS, "", ":80", "host:", "host", "::1:80", "[::1]", "a b:80", "host:80/x", "http://h:80",
                    "\xff", "\xff:80", "-1", "1.2.3.4:+80", "80\n", "x@y:80", "*:80"
     assert_refused "a port from 0 to 65535", "65536", "127.0.0.1:99999"

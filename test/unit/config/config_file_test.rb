@@ -13,23 +13,23 @@ class ConfigFileTest < Support::TestCase
     assert_equal ["#{@path}:1", "#{@path}:5"], [entries[:max_workers].place, entries[:preload].place]
   end
 
-  def test_nil_is_not_said
+  def test_a_nil_value_sets_nothing
     assert_empty read("threads 2\nmin_request_per_child nil\nthreads nil\nlisten nil\ndirectory nil\n")
     assert_equal ["80"], read("listen nil, '80'\n")[:listen].value
   end
 
-  def test_aliases
+  def test_an_alias_sets_the_option
     assert_equal({ max_workers: 2 }, read("workers 2\n").transform_values(&:value))
   end
 
-  def test_it_is_ruby
+  def test_the_file_is_ruby_code
     entries = read("2.times { |i|\n threads i + 1\n}\nserver [__FILE__, __dir__].join('|')\n")
     assert_equal [2, "#{@path}|#{temp_dir}"], [entries[:threads].value, entries[:server].value]
     assert_equal "#{@path}:2", entries[:threads].place
   end
 
-  # Applications have constants of the same names, and hooks use them.
-  def test_its_constants_and_variables_are_not_ours
+  # An application may have a constant Hooks, and a hook in the file may use this constant.
+  def test_the_file_does_not_see_constants_and_variables_of_bontebok
     Object.const_set(:Hooks, :of_the_application)
     assert_equal :of_the_application, read("server Hooks")[:server].value
     assert_fault 2, /\A:1: uninitialized constant .*UsageError \(NameError\)/, "UsageError"
@@ -38,15 +38,15 @@ class ConfigFileTest < Support::TestCase
     Object.send(:remove_const, :Hooks)
   end
 
-  def test_it_may_end_early
+  def test_return_ends_the_file
     assert_equal [1], read("threads 1\nreturn\nthreads 2\n").values.map(&:value)
   end
 
-  def test_read_as_utf8_with_or_without_bom
+  def test_the_file_is_utf8_with_or_without_bom
     assert_equal "Käse", read("\uFEFFserver 'Käse'")[:server].value
   end
 
-  def test_unknown_option
+  def test_an_unknown_option_is_an_error
     { "config_file 'x'" => "config_file", "max_wrokers 3" => "max_wrokers (did you mean max_workers?)",
       "worker_processes 3" => "worker_processes (--config-style unicorn reads a file for unicorn)",
       "clear_binds!" => "clear_binds! (--config-style puma reads a file for puma)" }.each do |text, told|
@@ -54,14 +54,14 @@ class ConfigFileTest < Support::TestCase
     end
   end
 
-  def test_unknown_options_that_are_ignored
+  def test_unknown_options_can_be_ignored
     path = temp_file("bontebok.rb", "threads 1\nnakayoshi_fork true, x: 1 do\nend\nthreads 2\n")
     file = open_file(path, ignore_unknown: true)
     assert_equal [2, ["#{path}:2: unknown option nakayoshi_fork is ignored"]],
                  [file.entries[:threads].value, file.warnings]
   end
 
-  def test_hooks
+  def test_a_hook_is_a_block_or_a_lambda
     path = temp_file("bontebok.rb", "seen = []\nafter_fork { |w| seen << w }\nafter_fork ->(w) { seen << w + 1 }\n")
     assert_equal [1, 2], open_file(path).hooks.run(:after_fork, 1)
     assert_fault 2, ":1: after_fork wants a block", "after_fork"
@@ -69,7 +69,7 @@ class ConfigFileTest < Support::TestCase
   end
 
   # A file for Rhebok with all of its options.
-  def test_names_of_rhebok
+  def test_options_of_rhebok_are_known
     entries = read("host '127.0.0.1'\nport 9202\npath '/run/a.sock'\nmax_workers 1\ntimeout 300\n" \
                    "max_request_per_child 9\nmin_request_per_child 3\nspawn_interval 1\noobgc true\n" \
                    "max_gc_per_request 7\nmin_gc_per_request 2\nerr_respawn_interval 1\nbacklog 64\n" \
@@ -80,7 +80,7 @@ class ConfigFileTest < Support::TestCase
                                                          :max_gc_per_request, :min_gc_per_request))
   end
 
-  def test_a_directory_is_entered_at_its_line
+  def test_directory_changes_the_working_directory_at_once
     before = Dir.pwd
     temp_file("here/seen", "text")
     entries = read("directory '#{temp_dir}/here'\nserver File.read('seen')\n")
@@ -93,18 +93,18 @@ class ConfigFileTest < Support::TestCase
     Dir.chdir(before)
   end
 
-  def test_wrong_number_of_values
+  def test_a_wrong_number_of_values_is_an_error
     assert_fault 2, ":1: Threads wants a value", "threads"
     assert_fault 2, ":1: Threads wants one value", "threads 1, 2"
   end
 
-  def test_faults_of_ruby
+  def test_an_exception_is_reported_with_file_and_line
     assert_fault 2, ":2: boom (RuntimeError)", "\nraise %(boom\\nmore)\n"
     assert_fault 2, /\A:2: .*syntax error/, "threads 1\nthreads (\n"
     assert_fault 2, /\A:1: cannot load such file -- no_such_file \(LoadError\)/, "require 'no_such_file'"
   end
 
-  def test_what_else_ends_it
+  def test_exit_and_fatal_exceptions_are_reported_with_file_and_line
     assert_fault 2, ":1: exit (SystemExit)", "exit 5"
     assert_fault 2, ":1: Exception", "raise Exception"
     assert_fault 2, ":1: full (NoMemoryError)", "raise NoMemoryError, 'full'"
@@ -114,7 +114,7 @@ class ConfigFileTest < Support::TestCase
     assert_raises(Interrupt) { read("raise Interrupt") }
   end
 
-  def test_a_message_of_whatever_kind
+  def test_any_message_of_an_exception_becomes_one_line
     assert_fault 2, ":1: RuntimeError", "raise ''"
     assert_fault 2, ":1: \uFFFDx (RuntimeError)", "raise %(\\xffx)"
     assert_fault 2, ":1: x (RuntimeError)", "raise %(\\n x \\n).encode('UTF-16')"
@@ -122,7 +122,7 @@ class ConfigFileTest < Support::TestCase
     assert_fault 2, /\A:1: x{200}\.\.\. \(RuntimeError\)\z/, "raise 'x' * 100_000"
   end
 
-  def test_missing_file
+  def test_a_missing_file_is_an_error
     error = assert_raises(Bontebok::StartError) { open_file("/nonexistent/c.rb") }
     assert_equal ["cannot read the configuration file /nonexistent/c.rb: No such file or directory", 1],
                  [error.message, error.exit_status]

@@ -3,9 +3,9 @@
 require "test_helper"
 require "bontebok/config/config"
 
-# Tests of the effective values and of their sources.
+# Tests the effective values of options, and the sources of these values.
 class ConfigTest < Support::TestCase
-  def test_defaults
+  def test_options_have_defaults
     config = config()
     assert_equal [:auto, 1, true, 0, 30_000], values(config, :max_workers, :threads, :preload, :max_request_per_child,
                                                      :graceful_timeout)
@@ -13,14 +13,14 @@ class ConfigTest < Support::TestCase
     assert_equal Bontebok::Cpus.new.count, config.workers
   end
 
-  def test_where_it_listens_by_default_depends_on_the_environment
+  def test_the_default_address_depends_on_the_environment
     assert_equal "127.0.0.1:9292", config[:listen].join
     assert_equal "0.0.0.0:9292", config({ environment: ["production"] })[:listen].join
     assert_equal "0.0.0.0:9292", config(env: { "RACK_ENV" => "test" })[:listen].join
     assert_equal "0.0.0.0:1", config({ listen: ["1"] })[:listen].join
   end
 
-  def test_command_line_wins_over_file_over_environment_over_default
+  def test_the_command_line_overrides_the_file_and_the_file_overrides_the_environment
     path = temp_file("bontebok.rb", "environment 'file'\n")
     env = { "RACK_ENV" => "variable" }
     assert_equal(%w[line file variable development],
@@ -30,7 +30,7 @@ class ConfigTest < Support::TestCase
     assert_equal "environment RACK_ENV", config(env: env).source(:environment)
   end
 
-  # The file may use RACK_ENV, too.
+  # The code of the file may read RACK_ENV.
   def test_the_file_sees_the_environment_of_the_command_line
     path = temp_file("bontebok.rb", "server ENV.fetch('RACK_ENV')\n")
     before = ENV.fetch("RACK_ENV", nil)
@@ -39,8 +39,8 @@ class ConfigTest < Support::TestCase
     ENV["RACK_ENV"] = before
   end
 
-  # The name of the file does not matter.
-  def test_what_somebody_has_asked_for
+  # The file names look like the names of two other sources of values: "default" and "environment".
+  def test_defaults_and_variables_do_not_choose_an_option
     %w[default.rb environment.rb].each do |name|
       temp_file(name, "backlog 7\n")
       given = { config_file: [name], listen: ["80"] }
@@ -60,7 +60,7 @@ class ConfigTest < Support::TestCase
     end
   end
 
-  def test_the_style_is_told_or_recognised
+  def test_the_style_is_given_or_recognised_by_the_file_name
     path = temp_file("puma-production.rb", "workers 3\n")
     assert_equal [3, 5, true], values(config({ config_file: [path] }), :max_workers, :threads, :preload)
     path = temp_file("unicorn.conf.rb", "worker_processes 3\n")
@@ -76,7 +76,7 @@ class ConfigTest < Support::TestCase
     assert_equal ["#{path}:1: unknown option worker_processes is ignored"], ignoring.warnings
   end
 
-  def test_a_soft_limit_behind_the_hard_one
+  def test_a_soft_limit_that_is_not_below_the_hard_limit_causes_a_warning
     limits = { request_timeout: ["5"], request_timeout_soft: ["5"] }
     assert_equal ["RequestTimeoutSoft is not below RequestTimeout: its exception comes after the 504"],
                  config(limits).warnings
@@ -84,8 +84,8 @@ class ConfigTest < Support::TestCase
     assert_empty config(limits.merge(request_timeout: ["0"])).warnings
   end
 
-  # The environment wins over the defaults of a style.
-  def test_defaults_of_a_style
+  # Environment variables override the defaults of a style.
+  def test_a_style_has_its_own_defaults
     assert_equal "0.0.0.0:8080", config({ config_file: [temp_file("unicorn.rb")] })[:listen].join
     path = temp_file("puma.rb", "")
     assert_equal "0.0.0.0:9292", config({ config_file: [path] })[:listen].join
@@ -95,7 +95,7 @@ class ConfigTest < Support::TestCase
     assert_equal [2, 5, true], values(two, :max_workers, :threads, :preload)
   end
 
-  def test_the_file_wins_over_what_rackup_is_given
+  def test_the_file_overrides_the_options_of_rackup
     given = { max_workers: ["8"], threads: ["3"], listen: ["1"] }
     path = temp_file("rhebok.rb", "max_workers 2\nport 2\n")
     config = config({ config_file: [path] }, given: given, env: { "RAILS_MAX_THREADS" => "9" })
@@ -104,13 +104,13 @@ class ConfigTest < Support::TestCase
     assert_equal "0.0.0.0:1", config(given: given)[:listen].join
   end
 
-  def test_defaults_may_be_others
+  def test_defaults_can_be_replaced
     config = config(defaults: { max_workers: 5, timeout: 300_000 }, env: { "RAILS_MAX_THREADS" => "2" })
     assert_equal [5, 2, 300_000, "default"], [*values(config, :max_workers, :threads, :write_timeout),
                                               config.source(:max_workers)]
   end
 
-  def test_where_rhebok_listens
+  def test_host_port_and_path_set_the_address
     { "port 81" => "0.0.0.0:81", "host 'a.example'" => "a.example:9292", "path '/a'\nport 1" => "unix:/a",
       "path nil\nhost nil" => "127.0.0.1:9292", "host '::1'\nport 9202" => "[::1]:9202",
       "host '[::1]'" => "[::1]:9292", "host :localhost" => "localhost:9292" }.each do |text, address|
@@ -119,7 +119,7 @@ class ConfigTest < Support::TestCase
     end
   end
 
-  def test_the_directory_of_the_command_line_comes_first_and_last
+  def test_the_directory_of_the_command_line_overrides_the_directory_of_the_file
     before = Dir.pwd
     temp_file("app/config/bontebok.rb", "directory 'config'\nlisten 'unix:a.sock'\n")
     config = config({ directory: ["#{temp_dir}/app"] })
@@ -133,24 +133,24 @@ class ConfigTest < Support::TestCase
     Dir.chdir(before)
   end
 
-  def test_the_last_of_several_values_holds
+  def test_the_last_of_several_values_counts
     assert_equal 3, config({ max_workers: %w[2 3] })[:max_workers]
   end
 
-  def test_timeout_is_for_three_unless_they_are_set
+  def test_timeout_is_the_default_of_three_timeouts
     config = config({ timeout: ["7"], body_timeout: ["9"] })
     assert_equal [7000, 9000, 7000, 75_000], values(config, :header_timeout, :body_timeout, :write_timeout,
                                                     :keepalive_timeout)
     assert_equal "Timeout, command line", config.source(:header_timeout)
   end
 
-  def test_core_settings
+  def test_core_settings_have_the_values_of_the_options
     settings = config({ server: ["x/1"], spool_dir: ["/var/tmp"], allow_underscore_headers: ["true"] }).core_settings
     assert_equal [true, "x/1", "/var/tmp", 16_384],
                  settings.values_at(:allow_underscore_headers, :server_name, :spool_dir, :max_target)
   end
 
-  def test_a_wrong_value_is_told_with_its_place
+  def test_the_message_about_a_wrong_value_names_its_place
     assert_usage_error('command line: MaxTarget wants a size such as 65536, 64K, 1M or 2G, not "big"',
                        max_target: ["big"])
     error = assert_raises(Bontebok::UsageError) { config(env: { "RACK_ENV" => "a b" }) }

@@ -10,7 +10,7 @@ class ConfigVariablesTest < Support::TestCase
     assert_equal config.report, config(env: blank).report
   end
 
-  def test_variables_of_platforms
+  def test_port_web_concurrency_and_rails_max_threads_set_options
     config = config(env: { "PORT" => "3000", "WEB_CONCURRENCY" => "3", "RAILS_MAX_THREADS" => "5" })
     assert_equal ["127.0.0.1:3000", 3, 5], [config[:listen].join, config[:max_workers], config[:threads]]
     assert_equal(["environment PORT", "environment WEB_CONCURRENCY", "environment RAILS_MAX_THREADS"],
@@ -23,13 +23,13 @@ class ConfigVariablesTest < Support::TestCase
   end
 
   # Container images of Rails set only RAILS_ENV.
-  def test_the_environment_has_two_variables
+  def test_rack_env_or_rails_env_sets_the_environment
     config = config(env: { "RACK_ENV" => " ", "RAILS_ENV" => "production" })
     assert_equal ["production", "environment RAILS_ENV"], [config[:environment], config.source(:environment)]
     assert_equal "test", config(env: { "RACK_ENV" => "test", "RAILS_ENV" => "production" })[:environment]
   end
 
-  def test_a_variable_is_bytes
+  def test_a_variable_may_have_any_bytes
     directory = Dir.mkdir(File.join(temp_dir, "Käse")) && "#{temp_dir}/Käse"
     assert_equal directory, config(env: { "TMPDIR" => directory.dup.force_encoding(Encoding::US_ASCII) })[:spool_dir]
     error = assert_raises(Bontebok::UsageError) { config(env: { "PORT" => "\xff " }) }

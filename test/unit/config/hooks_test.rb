@@ -10,19 +10,19 @@ class HooksTest < Minitest::Test
     @seen = []
   end
 
-  def test_several_run_in_order_and_the_last_one_answers
+  def test_hooks_run_in_order_and_the_last_result_is_returned
     @hooks.add(:before_fork, proc { @seen << 1 })
     @hooks.add(:before_fork, proc { @seen.push(2) && :last })
     assert_equal [:last, [1, 2]], [@hooks.run(:before_fork, :worker), @seen]
     assert_equal [true, false], [@hooks.any?(:before_fork), @hooks.any?(:after_fork)]
   end
 
-  def test_none_is_nothing
+  def test_a_run_without_hooks_returns_nil
     assert_nil @hooks.run(:on_booted)
     assert_nil @hooks.attempt(:on_booted, log: nil)
   end
 
-  def test_each_takes_as_many_arguments_as_it_wants
+  def test_each_hook_gets_as_many_arguments_as_it_accepts
     { proc { |*all| all } => %i[error env], proc { |error| error } => :error, proc { 0 } => 0,
       ->(error) { error } => :error, -> { 0 } => 0, ->(*all) { all } => %i[error env],
       ->(error = nil) { error } => :error, ->(error, env = nil, *) { [error, env] } => %i[error env],
@@ -35,21 +35,21 @@ class HooksTest < Minitest::Test
     end
   end
 
-  def test_arguments_may_be_made_of_others
+  def test_a_block_may_convert_the_arguments
     hook = ->(index, status) { @seen = [index, status] }
     @hooks.add(:after_worker_exit, hook) { |worker, status| [worker - 1, status] }
     @hooks.run(:after_worker_exit, 1, :status)
     assert_equal [0, :status], @seen
   end
 
-  def test_one_may_take_the_place_of_others
+  def test_replace_removes_the_former_hooks
     @hooks.add(:after_fork, proc { @seen << 1 })
     @hooks.replace(:after_fork, proc { @seen << 2 })
     @hooks.run(:after_fork)
     assert_equal [2], @seen
   end
 
-  def test_one_that_raises_ends_the_run
+  def test_a_hook_that_raises_ends_the_run
     @hooks.add(:after_fork, proc { raise IOError, "no database" })
     @hooks.add(:after_fork, proc { @seen << 2 })
     error = assert_raises(Bontebok::Hooks::Failed) { @hooks.run(:after_fork, 1) }
@@ -64,7 +64,7 @@ class HooksTest < Minitest::Test
     assert_raises(Interrupt) { @hooks.run(:on_booted) }
   end
 
-  def test_an_attempt_logs_and_goes_on
+  def test_an_attempt_logs_an_exception_and_runs_the_next_hook
     @hooks.add(:after_worker_exit, proc { raise IOError, "gone" })
     @hooks.add(:after_worker_exit, proc { |*all| @seen = all })
     entries = []
@@ -74,7 +74,7 @@ class HooksTest < Minitest::Test
     assert_equal [["hook after_worker_exit", "gone"]], entries
   end
 
-  def test_no_such_moment
+  def test_an_unknown_hook_is_an_error
     assert_raises(KeyError) { @hooks.add(:befork_fore, proc {}) }
   end
 end

@@ -9,19 +9,19 @@ require "bontebok/cli/option_docs"
 class OptionTableTest < Minitest::Test
   Table = Bontebok::OptionTable
 
-  def test_no_name_is_taken_twice
+  def test_all_names_are_unique
     [Table::ALL.map(&:name), Table::ALL.flat_map(&:flags), Table::ALL.flat_map(&:all_keys),
      Table::ALL.filter_map(&:short)].each { |names| assert_equal names.uniq, names }
   end
 
-  def test_the_spellings_of_a_name
+  def test_the_flags_are_made_from_the_names
     option = Table[:max_request_per_child]
     assert_equal ["MaxRequestPerChild", "--max-request-per-child"], [option.name, option.flag]
     assert_equal [:backlog, "--backlog"], [Table[:backlog].key, Table[:backlog].flag]
     assert_equal %w[--max-workers --workers], Table[:max_workers].flags
   end
 
-  def test_flags_of_the_usage_line
+  def test_five_options_have_a_short_flag
     assert_equal %w[-E -c -l -t -w], Table::BY_SHORT.keys.sort
   end
 
@@ -38,7 +38,7 @@ class OptionTableTest < Minitest::Test
     assert_equal settings_of_the_header, ours
   end
 
-  def test_help_is_no_wider_than_a_terminal_is_wide
+  def test_help_has_at_most_100_columns
     lines = Bontebok::OptionDocs.help.lines(chomp: true)
     lines += Table::ALL.flat_map { |option| Bontebok::OptionDocs.help(option).lines(chomp: true) }
     assert_empty(lines.select { |line| line.size > 100 })
@@ -72,7 +72,7 @@ class OptionTableTest < Minitest::Test
 
   private
 
-  # { name => default } of BB_SETTINGS. A default there is a product of numbers.
+  # Returns { name => default } of BB_SETTINGS. A default in BB_SETTINGS is a product of numbers.
   def settings_of_the_header
     header = File.read(File.join(ROOT, "core/include/bontebok.h"))
     list = header[/#define BB_SETTINGS\(X\).*?[^\\]$/m]

@@ -3,41 +3,41 @@
 require "test_helper"
 require "bontebok/config/option_table"
 
-# Tests of the values that each type accepts, and of its message for the others.
+# Tests the values that each type accepts, and the message for values that the type rejects.
 class OptionTypesTest < Minitest::Test
   Types = Bontebok::OptionTypes
 
-  def test_count
+  def test_a_count_is_a_whole_number_in_its_range
     count = Types::Count.new(1..64)
     assert_reads count, "1" => 1, "64" => 64, 7 => 7, "08" => 8
     assert_refuses count, "a whole number from 1 to 64", "0", "65", "-1", "", "x", "1.5", 1.5, nil, "0x10"
   end
 
-  def test_count_or_auto
+  def test_a_count_may_be_auto
     count = Types::CountOrAuto.new(0..4)
     assert_reads count, "auto" => :auto, :auto => :auto, "0" => 0, "4" => 4
     assert_refuses count, "auto or a whole number from 0 to 4", "5", "automatic", ""
   end
 
-  def test_size
+  def test_a_size_is_in_bytes
     size = Types::Size.new(0..(2 << 30))
     assert_reads size, "0" => 0, "512" => 512, "64K" => 65_536, "1m" => 1 << 20, "2G" => 2 << 30, 1024 => 1024
     assert_refuses size, "a size such as 65536, 64K, 1M or 2G", "", "K", "-1", "1.5K", "1T", "1 K", "\xff"
     assert_refuses size, "a size from 0 to 2G", "3G"
   end
 
-  def test_duration_is_in_milliseconds
+  def test_a_duration_is_in_milliseconds
     assert_reads Types::Duration.new, "0" => 0, "30" => 30_000, "0.5" => 500, "250ms" => 250, "2s" => 2000,
                                       "2m" => 120_000, "1h" => 3_600_000, 1.5 => 1500, 75 => 75_000
   end
 
-  def test_a_duration_is_not_silently_rounded_to_none
+  def test_a_duration_is_never_rounded_to_zero
     duration = Types::Duration.new
     assert_refuses duration, "a time such as 30, 0.5, 500ms, 2m or 1h", "", "-1", "soon", "1d", ".5", "1e3", "\xff"
     assert_refuses duration, "a time from 1 ms to a year, or 0", "0.0001", "0.4ms", "9000h"
   end
 
-  def test_networks
+  def test_networks_are_normalized
     networks = Types::Networks.new
     assert_reads networks, "unix" => "unix", "" => "", " " => "", [] => "", "none" => "", "10.0.0.1" => "10.0.0.1",
                            "unix, 10.9.8.7/8  ::1" => "unix 10.0.0.0/8 ::1", %w[::1 ::1/128] => "::1",
@@ -49,27 +49,27 @@ class OptionTypesTest < Minitest::Test
     { "" => "none", "unix ::1" => "unix ::1" }.each { |value, text| assert_equal text, networks.show(value) }
   end
 
-  def test_switch
+  def test_a_switch_is_true_or_false
     assert_reads Types::Switch.new, "true" => true, "yes" => true, "on" => true, "1" => true, true => true,
                                     "false" => false, "no" => false, "off" => false, "0" => false, false => false,
                                     "True" => true, "OFF" => false
     assert_refuses Types::Switch.new, "true or false", "", "t", "2", "\xff", nil
   end
 
-  def test_text
+  def test_a_text_must_match_its_pattern
     text = Types::Text.new("NAME", /\A[a-z]+\z/, "small letters")
     assert_reads text, "abc" => "abc", :abc => "abc"
     assert_refuses text, "small letters", "", "ABC", "abc\n", "ab\xff"
   end
 
-  def test_file_mode
+  def test_a_file_mode_is_octal
     mode = Types::FileMode.new
     assert_reads mode, "0660" => 0o660, "777" => 0o777, 0o600 => 0o600, "000" => 0
     assert_refuses mode, "a mode from 0000 to 0777", "", "rw", "66", "0888", "01777", "0o660", 660, -1, nil, "\xff"
     assert_equal "0660", mode.show(0o660)
   end
 
-  def test_paths
+  def test_a_path_begins_with_a_slash
     paths = Types::Paths.new
     assert_reads paths, "/up" => ["/up"], "/up  /healthz" => ["/up", "/healthz"], ["/up", :"/~a"] => ["/up", "/~a"],
                         "none" => [], "" => [], [] => []
@@ -78,7 +78,7 @@ class OptionTypesTest < Minitest::Test
     assert_equal "/up /healthz", paths.show(["/up", "/healthz"])
   end
 
-  def test_a_file_is_any_bytes
+  def test_a_file_name_may_have_any_bytes
     assert_reads Bontebok::OptionTable[:rackup].type, "\xff.ru" => "\xff.ru", "Käse.ru" => "Käse.ru"
     assert_refuses Bontebok::OptionTable[:rackup].type, "a file", "", "a\0b"
   end
@@ -91,7 +91,7 @@ class OptionTypesTest < Minitest::Test
                    "~nobody-of-this-name"
   end
 
-  def test_log_target
+  def test_a_log_target_is_a_file_a_dash_or_syslog
     target = Bontebok::OptionTable[:access_log].type
     assert_reads target, "log" => "#{Dir.pwd}/log", "/a/../log" => "/log", "-" => "-", "" => "",
                          "syslog:tag=a" => "syslog:tag=a", "-log" => "#{Dir.pwd}/-log"
@@ -99,7 +99,7 @@ class OptionTypesTest < Minitest::Test
                    "a\0b", "/#{"x" * 255}", "syslog:#{"x" * 255}", "syslog:\0", "|cat"
   end
 
-  def test_addresses
+  def test_a_list_has_each_address_once
     addresses = Types::Addresses.new
     assert_equal "0.0.0.0:80, unix:@x", addresses.show(addresses.read(["80", "unix:@x"]))
     assert_equal "127.0.0.1:0, 127.0.0.1:0", addresses.show(addresses.read(["127.0.0.1:0", "127.0.0.1:0"]))
@@ -107,7 +107,7 @@ class OptionTypesTest < Minitest::Test
     assert_refuses addresses, "an address", []
   end
 
-  def test_what_is_shown_can_be_read_again
+  def test_a_shown_value_can_be_read_again
     { Types::Size.new(0..(1 << 40)) => [0, 1, 1000, 1024, 1025, 1 << 20, 3 << 30],
       Types::Duration.new => [0, 1, 10, 999, 1000, 1500, 75_000],
       Types::Switch.new => [true, false] }.each do |type, values|

@@ -3,9 +3,9 @@
 require "test_helper"
 require "bontebok/config/config"
 
-# Tests of the numbers of requests between two options.
+# Tests numbers of requests that are random between a Min option and a Max option.
 class SpreadsTest < Support::TestCase
-  def test_request_limits
+  def test_the_request_limit_is_between_min_and_max
     assert_equal 0, config.request_limit
     assert_equal 9, config(max_request_per_child: ["9"]).request_limit
     spread = config(max_request_per_child: ["9"], min_request_per_child: ["7"])
@@ -14,7 +14,7 @@ class SpreadsTest < Support::TestCase
                    max_request_per_child: ["2"], min_request_per_child: ["3"])
   end
 
-  def test_requests_between_two_collections
+  def test_the_requests_per_gc_are_between_min_and_max
     assert_equal [false, 5], [config[:oob_gc], config.requests_per_gc]
     spread = config(max_gc_per_request: ["9"], min_gc_per_request: ["7"])
     assert_equal [7, 8, 9], Array.new(200) { spread.requests_per_gc }.uniq.sort

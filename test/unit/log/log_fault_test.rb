@@ -4,11 +4,11 @@ require "test_helper"
 require "bontebok/bontebok"
 require_relative "../support/log_case"
 
-# The texts that the log shows of an exception.
+# Tests the texts that the log writes about an exception.
 class LogFaultTest < Support::TestCase
   include LogCase
 
-  def test_the_backtrace_of_an_exception_ends_before_our_frames
+  def test_the_backtrace_of_an_exception_ends_before_the_servers_frames
     error = ArgumentError.new("bad")
     own = File.join(ROOT, "lib/bontebok/workers/worker.rb:1:in `x'")
     error.set_backtrace(["app.rb:3:in `a'", "/gems/rack/lib/rack/builder.rb:9:in `eval'", own, "main.rb:1"])
@@ -24,15 +24,15 @@ class LogFaultTest < Support::TestCase
     assert_equal ["app.rb:1:in `call'"], Bontebok::LogFault.read(error).backtrace
   end
 
-  def test_a_fault_of_our_own_shows_all_its_frames
+  def test_an_exception_of_the_server_shows_all_its_frames
     error = ArgumentError.new("bad")
     error.set_backtrace([File.join(ROOT, "lib/bontebok/workers/worker.rb:1:in `x'"), "main.rb:1"])
     @log.error("failed", error)
     assert_equal 3, text_of(written).size
   end
 
-  # If a body yields an object that is no text, the exception has the frames of the body.
-  def test_an_invalid_reply_shows_no_frames_of_ours
+  # If a body yields an object that is not a String, the exception has the frames of the body.
+  def test_an_invalid_reply_shows_no_frames_of_the_server
     own = File.join(ROOT, "lib/bontebok/workers/lanes.rb:1:in `serve'")
     { [own, own] => [], ["app.rb:3:in `each'", own] => ["  app.rb:3:in `each'"] }.each do |backtrace, shown|
       error = Bontebok::Core::InvalidReply.new("no body")
@@ -48,8 +48,8 @@ class LogFaultTest < Support::TestCase
     assert_equal ["failed: first", "  second (StandardError)"], text_of(written)
   end
 
-  # For example a syntax error: all its frames belong to the server and to Rack, which load the file.
-  def test_a_fault_without_frames_of_the_application_shows_none
+  # All frames of a syntax error belong to the server and to Rack, because they load the file.
+  def test_an_exception_without_frames_of_the_application_shows_no_frames
     error = SyntaxError.new("config.ru:1: unexpected end")
     error.set_backtrace(["/gems/rack/lib/rack/builder.rb:9:in `eval'",
                          File.join(ROOT, "lib/bontebok/workers/app_loader.rb:1")])
@@ -111,7 +111,7 @@ class LogFaultTest < Support::TestCase
     end
   end
 
-  def test_an_exception_that_cannot_be_described_is_logged_all_the_same
+  def test_an_exception_that_cannot_be_described_is_still_logged
     [-> { exit }, -> { 1 }, -> { [BasicObject.new] }].each do |backtrace|
       @log.error("failed", Class.new(StandardError) { define_method(:backtrace, &backtrace) }.new)
       assert_match(/\Afailed: .*cannot be described/, text_of(written).first)

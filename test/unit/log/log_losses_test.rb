@@ -6,7 +6,7 @@ require "json"
 require "timeout"
 require_relative "../support/log_case"
 
-# The server's own log when nobody reads it, or when its disk is full.
+# Tests the server's log if no process reads the pipe, or if the disk is full.
 class LogLossesTest < Support::TestCase
   include LogCase
 
@@ -19,8 +19,8 @@ class LogLossesTest < Support::TestCase
     assert_match(/\A\S+Z info #{Process.pid} - - last\n\z/, written)
   end
 
-  # The log waits once, however many lines follow.
-  def test_a_reader_that_has_stopped_is_waited_for_once
+  # The log does not wait again for the lines after the first lost line.
+  def test_the_log_waits_once_for_a_reader_that_does_not_read
     waits = []
     @writer.define_singleton_method(:wait_writable) { |seconds| super(seconds).tap { waits << seconds } }
     2.times do
@@ -30,8 +30,8 @@ class LogLossesTest < Support::TestCase
     end
   end
 
-  # The line about the losses is short: the pipe may have room for this line and not for the next one.
-  def test_a_reader_that_has_stopped_is_not_waited_for_again_when_there_is_a_little_room
+  # The pipe may have room for the short line about the losses, but not for the next line.
+  def test_the_log_does_not_wait_again_if_the_pipe_has_only_a_little_room
     waits = []
     @writer.define_singleton_method(:wait_writable) { |seconds| super(seconds).tap { waits << seconds } }
     fill_pipe
@@ -44,7 +44,7 @@ class LogLossesTest < Support::TestCase
     assert_match(/\A\S+Z warn \d+ - - log: a line is lost\n\S+Z info \d+ - - next\n\z/, written)
   end
 
-  # The parent logs its own losses.
+  # Only the parent logs the parent's losses.
   def test_a_forked_process_does_not_log_losses_of_its_parent
     fill_pipe
     @log.info("lost")
@@ -55,7 +55,7 @@ class LogLossesTest < Support::TestCase
     assert_match(/ log: a line is lost\n.* parent\n\z/, written)
   end
 
-  # They are counted until there is room: here, another file takes the place of the full one.
+  # The test replaces the full file with a pipe. The log then writes the count of lost lines.
   def test_lines_for_which_a_disk_has_no_room_are_counted
     File.open("/dev/full", "w") do |file|
       log = Bontebok::Log.new(file, format: "json")
@@ -67,7 +67,7 @@ class LogLossesTest < Support::TestCase
     end
   end
 
-  # Each single write is small enough for any pipe that is writable.
+  # Each single write is so small that a writable pipe has room for it.
   def test_a_large_entry_is_cut_if_a_pipe_has_no_room_for_it
     @writer.fcntl(Fcntl::F_SETPIPE_SZ, 8192)
     error = StandardError.new("lost")

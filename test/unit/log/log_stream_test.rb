@@ -6,7 +6,8 @@ require "socket"
 require "timeout"
 require "bontebok/log/log_stream"
 
-# Writes that never wait for long, although the pipes and sockets block, like those that the server is started with.
+# Tests writes to blocking pipes and sockets, such as the server's standard error. A write waits at most for its
+# timeout.
 class LogStreamTest < Support::TestCase
   PATIENCE = 0.01
 
@@ -14,7 +15,7 @@ class LogStreamTest < Support::TestCase
     @opened.to_a.each(&:close)
   end
 
-  # Another process may take the room between the poll and the write.
+  # Another process may fill the pipe between the poll and the write.
   def test_a_write_does_not_block_if_the_room_is_gone
     [pipe, socket_pair].each do |_, writer|
       stream = Bontebok::LogStream.new(writer)
@@ -24,14 +25,14 @@ class LogStreamTest < Support::TestCase
     end
   end
 
-  def test_the_stream_stays_blocking_for_others_who_share_it
+  def test_the_stream_stays_blocking_for_other_processes
     [pipe, socket_pair].each do |_, writer|
       Bontebok::LogStream.new(writer).write("x", PATIENCE)
       refute_predicate writer, :nonblock?
     end
   end
 
-  def test_a_write_waits_for_room_within_its_patience
+  def test_a_write_waits_for_room_within_its_timeout
     [pipe, socket_pair].each do |reader, writer|
       fill(writer)
       waited = false
@@ -44,7 +45,7 @@ class LogStreamTest < Support::TestCase
     end
   end
 
-  # For example, the pipe belongs to another user.
+  # If the pipe belongs to another user, the server cannot open it again.
   def test_a_pipe_that_cannot_be_opened_again_is_still_written_to
     reader, writer = pipe
     writer.define_singleton_method(:fileno) { 999_999 }
@@ -57,7 +58,7 @@ class LogStreamTest < Support::TestCase
     refute Timeout.timeout(10) { stream.write("x", PATIENCE) }
   end
 
-  def test_a_text_that_is_larger_than_the_room_is_written_whole
+  def test_a_text_larger_than_the_pipe_is_written_whole
     [pipe, socket_pair].each do |reader, writer|
       text = Array.new(100_000, &:to_s).join("\u00e4")
       read = Thread.new { reader.read(text.bytesize) }
@@ -66,7 +67,7 @@ class LogStreamTest < Support::TestCase
     end
   end
 
-  def test_a_text_after_an_incomplete_text_begins_a_line
+  def test_a_text_after_an_incomplete_text_begins_on_a_new_line
     [pipe, socket_pair].each do |reader, writer|
       stream = Bontebok::LogStream.new(writer)
       refute stream.write("cut" * 1_000_000, PATIENCE)
@@ -78,7 +79,7 @@ class LogStreamTest < Support::TestCase
     end
   end
 
-  def test_a_text_after_a_text_that_is_lost_whole_begins_no_line
+  def test_no_empty_line_follows_a_text_that_is_lost_whole
     [pipe, socket_pair].each do |reader, writer|
       stream = Bontebok::LogStream.new(writer)
       fill(writer)
@@ -98,7 +99,7 @@ class LogStreamTest < Support::TestCase
       assert stream.write("x", PATIENCE)
     end
     assert_equal(%w[x x x], targets.map { |reader, _| reader.readpartial(10) })
-    # The writing end of the pipe is not open any longer.
+    # The write end of the first pipe is closed.
     assert_nil first_reader.read(1)
   end
 
@@ -125,12 +126,11 @@ class LogStreamTest < Support::TestCase
 
   private
 
-  # Returns the reader and the writer.
   def pipe
     IO.pipe.each { |io| open_for_test(io) }.tap { |_, writer| writer.nonblock = false }
   end
 
-  # Returns the reader and the writer. The writer is an IO, not a Socket, like standard error.
+  # The writer is an IO, not a Socket, like standard error.
   def socket_pair
     reader, socket = Socket.pair(:UNIX, :STREAM).each { |io| open_for_test(io) }
     socket.nonblock = false
@@ -141,7 +141,7 @@ class LogStreamTest < Support::TestCase
     (@opened ||= []).push(stream).last
   end
 
-  # Writes whole pages until the stream takes not one byte more.
+  # Writes pages of 4096 bytes until the stream is full.
   def fill(writer)
     File.open("/proc/self/fd/#{writer.fileno}", File::WRONLY | File::NONBLOCK) do |other|
       nil while other.write_nonblock("x" * 4096, exception: false).is_a?(Integer)
@@ -151,7 +151,6 @@ class LogStreamTest < Support::TestCase
     nil while socket.sendmsg_nonblock("x" * 4096, exception: false).is_a?(Integer)
   end
 
-  # Reads everything that is there.
   def take(reader)
     text = +""
     text << reader.read_nonblock(1 << 20) while reader.wait_readable(0)

@@ -4,7 +4,7 @@ require "test_helper"
 require "minitest/mock"
 require_relative "../support/log_case"
 
-# The server's own log.
+# Tests the server's log in text format.
 class LogTest < Support::TestCase
   include LogCase
 
@@ -60,7 +60,7 @@ class LogTest < Support::TestCase
 
   private
 
-  # Lets the log wait for the reader, however long the reader takes.
+  # While the block runs, the log waits for the reader without a timeout.
   def without_losses(&)
     @writer.define_singleton_method(:wait_writable) { |_| super(Support::Deadline::DEFAULT_SECONDS) }
     @log.instance_variable_get(:@stream).stub(:now, 0, &)

@@ -3,21 +3,21 @@
 require "test_helper"
 require "bontebok/log/log_text"
 
-# Text from outside does no harm in the log.
+# Tests how the log escapes text from clients and applications.
 class LogTextTest < Minitest::Test
-  def test_harmless_text_stays_as_it_is
+  def test_harmless_text_is_not_changed
     ["", "GET /a?b=\\x \"'", "\u00e4\u20ac\u{1f60a}", "one\ntwo"].each { |text| assert_equal text, clean(text) }
   end
 
-  # The escape sequences of terminals begin with ESC or, in eight bits, with CSI.
+  # The escape sequences of terminals begin with ESC or with CSI (U+009B).
   def test_control_characters_and_line_separators_are_escaped
     assert_equal 'a\x1b[31mb\x07\x08\x7f\x00', clean("a\e[31mb\a\b\x7f\0")
     assert_equal '\xc2\x9b31m \xe2\x80\xa8\xe2\x80\xa9', clean("\u009b31m \u2028\u2029")
     assert_equal "one\\x0d\ntwo\\x09", clean("one\r\ntwo\t")
   end
 
-  # A client's text is binary: it may be in any encoding, or pretend to be in one.
-  def test_all_but_ascii_is_escaped_in_binary_text
+  # Text from a client is binary, because its encoding is unknown.
+  def test_bytes_above_ascii_are_escaped_in_binary_text
     assert_equal 'GET /\xc3\xa4\xff\x1b[2J', clean("GET /\u00e4\xff\e[2J".b)
     message = "no such shelf: #{"\xe2\x80\xa8".b}"
     assert_equal 'no such shelf: \xe2\x80\xa8', clean(message)

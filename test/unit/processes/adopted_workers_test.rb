@@ -5,7 +5,7 @@ require "test_helper"
 require "bontebok/processes/adopted_workers"
 require "bontebok/log/log"
 
-# The supervisor and workers whose master has died. Here the workers are its own children from the start.
+# Tests how the supervisor adopts the workers of a dead master. Here the workers are children of the test process.
 class AdoptedWorkersTest < Support::TestCase
   # The part of Bontebok::WorkerLinks that AdoptedWorkers uses.
   Board = Struct.new(:pids, :forgotten, :leaving) do
@@ -27,12 +27,12 @@ class AdoptedWorkersTest < Support::TestCase
     @pids.each do |pid|
       Process.wait(pid) if Process.kill("KILL", pid)
     rescue SystemCallError
-      next # it has ended
+      next # the process has ended
     end
     [@reader, @writer, @said, @say].each(&:close)
   end
 
-  def test_only_our_own_children_are_adopted
+  def test_only_children_of_this_process_are_adopted
     @scoreboard.pids = [Process.ppid]
     @adopted.take
     assert_empty @adopted
@@ -42,7 +42,7 @@ class AdoptedWorkersTest < Support::TestCase
     assert_nil @adopted.deadline
   end
 
-  def test_as_many_workers_as_asked_for_go_on_and_the_others_retire
+  def test_keep_retires_the_workers_above_the_given_number
     first, second = start(2)
     @adopted.take
     2.times { @adopted.keep(1) }
@@ -52,7 +52,7 @@ class AdoptedWorkersTest < Support::TestCase
     assert_equal "TERM to #{first}\n", @said.gets
   end
 
-  def test_workers_that_leave_already_do_not_count_as_kept
+  def test_leaving_workers_do_not_count_as_kept
     first, second = start(2)
     @scoreboard.leaving = [first]
     @adopted.take
@@ -90,7 +90,7 @@ class AdoptedWorkersTest < Support::TestCase
     assert_equal 9, status.termsig
   end
 
-  def test_a_worker_that_is_adopted_after_the_stop_is_told_at_once_and_has_the_time_that_is_left
+  def test_a_worker_adopted_after_the_stop_gets_the_signal_at_once_and_the_time_that_is_left
     @adopted.stop(:drain)
     later(PATIENCE - 1) do
       pid = start(1).last
@@ -100,7 +100,7 @@ class AdoptedWorkersTest < Support::TestCase
     end
   end
 
-  # Stands for StalledWorkers. look: { pid => reason }.
+  # A stand-in for StalledWorkers. look: { pid => text for the log }.
   Stalled = Struct.new(:look) do
     def time
       4711
@@ -138,7 +138,7 @@ class AdoptedWorkersTest < Support::TestCase
   end
 
   # The scoreboard also has the lanes of a worker that died with its master.
-  def test_lanes_of_every_process_that_has_ended_are_forgotten
+  def test_the_scoreboard_forgets_the_lanes_of_every_process_that_has_ended
     dead, living = start(2)
     Process.kill("KILL", dead)
     eventually { Support::ProcessTable.entry(dead).nil? }
@@ -153,7 +153,7 @@ class AdoptedWorkersTest < Support::TestCase
 
   private
 
-  # Starts children that write each signal that they get to @say. Returns their pids.
+  # Starts children that write each signal to @say. Returns the pids of the children.
   def start(count)
     pids = Array.new(count) do
       begun, begin_to_wait = IO.pipe
@@ -163,7 +163,7 @@ class AdoptedWorkersTest < Support::TestCase
         loop { sleep }
       end
       begin_to_wait.close
-      begun.read # ends when the child handles signals
+      begun.read # returns when the child handles signals
       begun.close
       pid
     end

@@ -5,8 +5,8 @@ require "minitest/mock"
 require "bontebok/processes/child"
 require "bontebok/system/signal_queue"
 
-# The first moments of a child. A terminal sends INT and HUP to all processes, also to a child that has no handlers of
-# its own yet. USR1 and other signals may come as early.
+# Tests signals that a child gets right after the fork, before it has its own handlers. For example, a terminal sends
+# INT and HUP to all processes of its group.
 class ChildTest < Support::TestCase
   SIGNALS = Bontebok::QuietSignals::NAMES
 

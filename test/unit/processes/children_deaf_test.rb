@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/children_case"
 
-# Children that live but have closed their channel.
+# Tests children that have closed their channel and still run.
 class ChildrenDeafTest < Support::TestCase
   include ChildrenCase
 
@@ -35,7 +35,7 @@ class ChildrenDeafTest < Support::TestCase
     assert_log(/worker \(pid #{@started[0].pid}\) did not end within 60 s: killed$/)
   end
 
-  # Otherwise it would be started again and again.
+  # Without a pause, the child would be started again and again.
   def test_the_second_child_in_a_row_that_closes_its_channel_is_a_failure
     keep(1, pause: 30, grace: 60) { DEAF }
     2.times do |count|
@@ -57,8 +57,8 @@ class ChildrenDeafTest < Support::TestCase
     mind_until { gone?(@started[0]) }
   end
 
-  # The end of a process may be known a moment after its channel closes.
-  def test_a_child_that_has_closed_its_channel_has_a_moment_to_end
+  # When a process ends, its channel closes a moment before the parent can reap the process.
+  def test_a_child_that_has_closed_its_channel_has_half_a_second_to_end
     keep(1) { DEAF }
     mind_until { @keeper.settled?(:ready) }
     now = Bontebok::Clock.now
@@ -67,8 +67,7 @@ class ChildrenDeafTest < Support::TestCase
     assert_operator @started[0].instance_variable_get(:@lost_at), :>=, now + 0.5
   end
 
-  # The channel closes a moment before the end is known.
-  def test_a_child_that_ends_does_not_count_as_one_that_closed_its_channel
+  def test_the_log_does_not_say_that_a_child_that_ends_has_closed_its_channel
     keep(1) { STEADY }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("KILL", @started[0].pid)
@@ -77,7 +76,7 @@ class ChildrenDeafTest < Support::TestCase
     refute_match(/has closed its channel/, logged)
   end
 
-  def test_a_child_that_leaves_already_keeps_its_time
+  def test_a_leaving_child_that_closes_its_channel_keeps_its_time_limit
     keep(1, grace: 60) { DEAF }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:drain)

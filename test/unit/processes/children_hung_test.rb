@@ -3,12 +3,11 @@
 require "test_helper"
 require_relative "../support/children_case"
 
-# Children in which requests hang.
+# Tests children in which requests hang.
 class ChildrenHungTest < Support::TestCase
   include ChildrenCase
 
-  # Says the word that belongs to a signal of the test. Ends only if it is told to end at once, or its channel is
-  # closed.
+  # For each signal of the test, writes a word to its channel. Ends only if it reads :quit or if the channel is closed.
   HANGING = lambda do |channel|
     { "USR1" => :hung, "USR2" => :stuck, "HUP" => :emptied, "QUIT" => :leave }.each do |signal, word|
       Signal.trap(signal) { channel.say(word) }
@@ -26,7 +25,7 @@ class ChildrenHungTest < Support::TestCase
     assert_log(/worker 2 \(pid #{@started[1].pid}\) hangs in a request: it leaves when its replacement is ready$/)
   end
 
-  def test_a_child_that_hangs_goes_on_until_its_replacement_is_ready
+  def test_a_child_that_hangs_serves_until_its_replacement_is_ready
     keep(1, grace: 60) { @started.empty? ? HANGING : WAITING }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("USR1", @started[0].pid)
@@ -71,7 +70,7 @@ class ChildrenHungTest < Support::TestCase
     assert_log(/worker \(pid #{@started[0].pid}\) has only requests that hang: killed$/)
   end
 
-  def test_there_are_never_more_than_twice_as_many_children
+  def test_at_most_twice_the_wanted_number_of_children_run
     hang(2, "USR1")
     newer = @started.last(2)
     newer.each { |child| Process.kill("USR1", child.pid) }
@@ -84,7 +83,7 @@ class ChildrenHungTest < Support::TestCase
     assert_equal 1, @started.last.number
   end
 
-  def test_a_child_that_hangs_holds_up_no_turn
+  def test_a_child_that_hangs_does_not_delay_the_replacement_of_another_child
     keep(2, grace: 60) { @started.size < 2 ? HANGING : STEADY }
     mind_until { @keeper.settled?(:ready) }
     Process.kill("USR1", @started[0].pid)
@@ -94,8 +93,8 @@ class ChildrenHungTest < Support::TestCase
     assert_alive @started[0]
   end
 
-  # A child that hangs is no failure of its number.
-  def test_the_number_of_a_child_that_hangs_does_not_pause
+  # A child that hangs does not count as a failed start.
+  def test_no_pause_follows_a_child_that_hangs
     keep(1, pause: 30, grace: 60) { HANGING }
     5.times do |count|
       mind_until { @started.size == count + 1 && @started.last.reached?(:ready) }
@@ -107,7 +106,7 @@ class ChildrenHungTest < Support::TestCase
 
   private
 
-  # Lets `count` children hang, and waits until children that hang later replace them.
+  # Starts `count` children, lets all of them hang, and waits until new children have replaced them.
   def hang(count, signal)
     keep(count, grace: 60) { HANGING }
     mind_until { @keeper.settled?(:ready) }

@@ -3,13 +3,13 @@
 require "test_helper"
 require_relative "../support/children_case"
 
-# Children that take too long, and which time counts.
+# Tests children that exceed a time limit. The time while the parent itself is frozen does not count.
 class ChildrenLateTest < Support::TestCase
   include ChildrenCase
 
   LIMIT = 60
 
-  def test_the_time_for_which_this_process_was_stopped_does_not_count
+  def test_time_while_this_process_is_frozen_does_not_count
     keep(2, grace: LIMIT, boot: LIMIT) { |number| number == 1 ? STUBBORN : LOADING }
     mind_until { @keeper.any?(:ready) && @started.size == 2 }
     @started[0].retire(LIMIT)
@@ -22,7 +22,7 @@ class ChildrenLateTest < Support::TestCase
     assert_log(/did not become ready within #{LIMIT} s: killed/)
   end
 
-  # Only a short part of a stop counts then.
+  # If the parent is frozen during a wait, at most the limit of this wait counts.
   def test_waits_are_short_while_a_child_has_a_limit
     keep(1, boot: LIMIT) { LOADING }
     mind_until { @started.size == 1 }
@@ -36,7 +36,7 @@ class ChildrenLateTest < Support::TestCase
     assert_nil wait_seconds
   end
 
-  def test_waits_last_until_the_next_look_while_no_child_has_a_limit
+  def test_a_wait_without_a_limit_lasts_until_the_next_check_for_stalled_children
     stalled = Struct.new(:time, :look).new(Bontebok::Clock.now + LIMIT, {})
     keep(1, stalled: stalled) { STEADY }
     mind_until { @keeper.settled?(:ready) }
@@ -48,7 +48,7 @@ class ChildrenLateTest < Support::TestCase
 
   private
 
-  # Returns the seconds that the keeper would wait; nil: without an end.
+  # Returns the seconds that @keeper would wait; nil: no limit.
   def wait_seconds(**options)
     seconds = nil
     IO.stub(:select, proc { |*arguments| (seconds = arguments.last) && nil }) { @keeper.wait(@events, **options) }

@@ -3,11 +3,11 @@
 require "test_helper"
 require_relative "../support/children_case"
 
-# Words for children, the number of children, and children that are killed.
+# Tests the words that a parent sends to its children, changes of the number of children, time limits, and #kill.
 class ChildrenOrdersTest < Support::TestCase
   include ChildrenCase
 
-  # Ends when it has heard :quit. The exit status is the number of :reopen that it has heard.
+  # Ends when it reads :quit. The exit status is the number of :reopen words before :quit.
   COUNTING = lambda do |channel|
     channel.say(:loaded)
     words = []
@@ -15,7 +15,7 @@ class ChildrenOrdersTest < Support::TestCase
     words.count(:reopen)
   end
 
-  def test_a_child_that_loads_is_told_when_it_is_loaded
+  def test_a_loading_child_gets_a_word_when_it_is_loaded
     wait, loaded = IO.pipe
     keep(1) { ->(channel) { wait.read(1) && COUNTING.call(channel) } }
     mind_until { @started.any? }
@@ -46,8 +46,7 @@ class ChildrenOrdersTest < Support::TestCase
     assert_log(/2 workers$.* 1 worker$/m)
   end
 
-  # The child was about to be replaced. Its replacement is not needed any more.
-  def test_a_child_that_is_not_needed_takes_its_replacement_along
+  def test_a_child_that_is_not_needed_ends_together_with_its_replacement
     keep(2) { @started.size < 2 ? STEADY : LOADING }
     mind_until { @keeper.settled?(:ready) }
     @keeper.renew
@@ -68,7 +67,7 @@ class ChildrenOrdersTest < Support::TestCase
     assert @keeper.any?(:ready)
   end
 
-  def test_a_loaded_child_waits_for_the_others_without_a_limit
+  def test_a_loaded_child_waits_for_go_without_a_limit
     keep(1, boot: 60) { WAITING }
     mind_until { @keeper.any?(:loaded) }
     assert_nil @started[0].deadline
@@ -90,8 +89,8 @@ class ChildrenOrdersTest < Support::TestCase
     assert_starts_after(60, 4, 5)
   end
 
-  # The other children are waited for as long as no child is loaded.
-  def test_a_first_child_that_fails_does_not_settle_children_that_start_later
+  # Until a child is loaded, @keeper also waits for children that are not started yet.
+  def test_a_failed_first_child_does_not_end_the_wait_for_the_second_child
     keep(2, interval: 20, pause: 30) { |number| number == 1 ? FAILING : STEADY }
     mind_until { logged.include?("before it was ready") }
     refute @keeper.settled?(:loaded)
@@ -100,7 +99,7 @@ class ChildrenOrdersTest < Support::TestCase
     assert_equal [1, 2], @started.map(&:number)
   end
 
-  def test_all_children_that_are_left_are_killed_and_named
+  def test_kill_kills_all_children_and_the_log_names_them
     keep(2, grace: 60) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:quit)

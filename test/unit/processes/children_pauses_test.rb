@@ -3,21 +3,21 @@
 require "test_helper"
 require_relative "../support/children_case"
 
-# Children that fail: how long their number pauses.
+# Tests the pauses between the starts of a child that fails again and again.
 class ChildrenPausesTest < Support::TestCase
   include ChildrenCase
 
   PAUSE = 10
 
-  # The child is replaced at once the first time. After that its number pauses, longer each time.
-  def test_a_child_that_keeps_ending_right_after_it_was_ready_pauses
+  # The first replacement starts at once. Each later replacement starts after a pause. The pauses grow up to a maximum.
+  def test_pauses_grow_if_the_child_ends_right_after_it_is_ready
     keep(1, pause: PAUSE) { BRIEF }
     mind_until { @started.size == 2 && ends == 2 }
     assert_pauses 10, 20, 30, 30
     assert_log(/worker \(pid \d+\) ended: exit status 3, /)
   end
 
-  def test_a_life_that_is_long_enough_ends_the_pauses
+  def test_a_long_life_ends_the_pauses
     keep(1, pause: PAUSE) { @started.size == 2 ? STEADY : BRIEF }
     mind_until { ends == 2 }
     pass_time(PAUSE)
@@ -37,21 +37,21 @@ class ChildrenPausesTest < Support::TestCase
     assert_equal 4, @started.size
   end
 
-  # Two to the power of this number is more than a Float can be.
+  # 2 ** 1100 is larger than the largest Float.
   def test_a_pause_of_zero_stays_zero_after_any_number_of_failures
     pauses = Bontebok::Children::Pauses.new(0.0, 0)
     1100.times { pauses.failed(1) }
     assert_operator pauses.over(1), :<=, Bontebok::Clock.now
   end
 
-  def test_a_child_that_was_never_ready_pauses_longer_each_time
+  def test_pauses_grow_if_the_child_is_never_ready
     keep(1, pause: PAUSE) { FAILING }
     mind_until { ends == 1 }
     assert_pauses 10, 20, 30, 30
     assert_log(/worker \(pid \d+\) ended before it was ready: exit status 3/)
   end
 
-  def test_a_renewal_cuts_the_pause_short_but_not_the_next_one
+  def test_a_renewal_ends_the_current_pause_but_not_the_next_pause
     keep(1, pause: PAUSE) { FAILING }
     mind_until { ends == 1 }
     %i[renew renew_slowly].each.with_index(2) do |renewal, count|
@@ -71,12 +71,12 @@ class ChildrenPausesTest < Support::TestCase
 
   private
 
-  # The number of ends in the log.
+  # Returns how many children have ended, by the log.
   def ends
     logged.scan(" ended").size
   end
 
-  # Asserts for each pause that the next child is started when so many seconds have passed, not before, and ends.
+  # all: pauses in seconds. Asserts that after each pause, and not before, the next child starts and ends.
   def assert_pauses(*all)
     all.each do |seconds|
       count = @started.size

@@ -3,11 +3,11 @@
 require "test_helper"
 require_relative "../support/children_case"
 
-# Children that are all replaced at the same time.
+# Tests the replacement of all children at the same time.
 class ChildrenRenewalTest < Support::TestCase
   include ChildrenCase
 
-  # Ends like a child that has not finished loading the application.
+  # Never becomes ready. Exits with status 1 after TERM.
   LOADING_SLOWLY = lambda do |_channel|
     Signal.trap("TERM") { exit!(1) }
     sleep
@@ -22,7 +22,7 @@ class ChildrenRenewalTest < Support::TestCase
     assert_equal [1, 2, 1, 2], @started.map(&:number)
   end
 
-  def test_a_child_that_is_renewed_before_it_is_ready_serves_until_its_replacement_does
+  def test_a_child_that_is_renewed_before_it_is_ready_serves_until_its_replacement_is_ready
     keep(1) { WAITING }
     mind_until { @keeper.settled?(:loaded) }
     @keeper.renew
@@ -34,7 +34,7 @@ class ChildrenRenewalTest < Support::TestCase
     assert_alive @started[1]
   end
 
-  # However often children are renewed, each number has one child that serves and one that loads.
+  # After each renewal, each number has one child that serves and one child that loads.
   def test_a_child_that_is_renewed_while_it_loads_ends_at_once
     keep(2) { @started.size < 2 ? STEADY : LOADING_SLOWLY }
     mind_until { @keeper.settled?(:ready) }
@@ -56,7 +56,7 @@ class ChildrenRenewalTest < Support::TestCase
     assert_alive @started[1]
   end
 
-  def test_a_loaded_child_that_is_renewed_ends_if_another_of_its_number_may_serve
+  def test_a_loaded_child_that_is_renewed_ends_if_another_child_of_its_number_may_serve
     keep(1) { WAITING }
     mind_until { @keeper.settled?(:loaded) }
     2.times do |turn|

@@ -3,11 +3,11 @@
 require "test_helper"
 require_relative "../support/children_case"
 
-# Children that do not move.
+# Tests children that do not move for WorkerTimeout.
 class ChildrenStalledTest < Support::TestCase
   include ChildrenCase
 
-  # Stands for StalledWorkers: finds the children that the test calls stalled.
+  # A stand-in for StalledWorkers. looks: the number of calls of #look.
   class Stalled
     attr_reader :time, :looks
     attr_accessor :found

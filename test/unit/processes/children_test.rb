@@ -3,17 +3,17 @@
 require "test_helper"
 require_relative "../support/children_case"
 
-# The rules of replacement.
+# Tests when children are started, replaced and killed.
 class ChildrenTest < Support::TestCase
   include ChildrenCase
 
-  def test_as_many_children_as_wanted_are_started_and_their_progress_is_known
+  def test_the_wanted_number_of_children_starts_and_becomes_ready
     keep(3) { STEADY }
     mind_until { @keeper.settled?(:ready) && @keeper.any?(:ready) }
     assert_equal [1, 2, 3], @started.map(&:number)
   end
 
-  def test_children_that_wait_are_told_to_go_even_if_they_come_later
+  def test_waiting_children_get_go_even_if_they_start_later
     keep(2) { WAITING }
     mind_until { @keeper.settled?(:loaded) }
     refute @keeper.any?(:ready)
@@ -23,7 +23,7 @@ class ChildrenTest < Support::TestCase
     mind_until { @started.size == 3 && @keeper.settled?(:ready) }
   end
 
-  def test_the_callback_is_told_of_each_end
+  def test_the_callback_is_called_when_a_child_has_ended
     ended = Queue.new
     keep(1, ended: ->(child) { ended.push([child.number, child.pid, child.status]) }) { STEADY }
     mind_until { @keeper.settled?(:ready) }
@@ -60,7 +60,7 @@ class ChildrenTest < Support::TestCase
     assert_empty Bontebok::Channel.all & pair
   end
 
-  def test_a_failure_counts_as_settled_and_as_nothing_else
+  def test_children_are_settled_even_if_one_child_has_failed
     keep(2, pause: 60) { |number| number == 1 ? FAILING : STEADY }
     mind_until { @keeper.settled?(:ready) }
     assert @keeper.any?(:ready)
@@ -100,7 +100,7 @@ class ChildrenTest < Support::TestCase
     assert_log(/warn \d+ \S+ \S+ worker 3 .* has left: exit status 3$/)
   end
 
-  def test_a_child_that_others_kill_while_it_leaves_is_logged_as_a_warning
+  def test_a_warning_is_logged_if_another_process_kills_a_leaving_child
     keep(1, grace: 60) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:drain)
@@ -117,7 +117,7 @@ class ChildrenTest < Support::TestCase
     assert_alive @started[0]
   end
 
-  def test_a_child_that_does_not_finish_is_killed_and_named
+  def test_a_child_that_does_not_end_in_time_is_killed_and_the_log_names_it
     keep(1, grace: 0.05) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }
     @keeper.stop(:drain)
@@ -138,7 +138,7 @@ class ChildrenTest < Support::TestCase
     assert_nil @started[0].deadline
   end
 
-  def test_a_child_that_still_loads_ends_at_once
+  def test_a_loading_child_ends_at_once_at_a_stop
     keep(1, grace: 60) { ->(_channel) { sleep } }
     mind_until { @started.size == 1 }
     @keeper.stop(:drain)
@@ -146,7 +146,7 @@ class ChildrenTest < Support::TestCase
     assert_equal 1, @started.size
   end
 
-  def test_no_child_keeps_our_ends_of_channels
+  def test_no_child_keeps_the_parents_ends_of_channels
     keep(2) { STEADY }
     mind_until { @keeper.settled?(:ready) }
     ends = @started.map { |child| child.channel.to_io.fileno }

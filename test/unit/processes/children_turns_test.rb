@@ -3,11 +3,11 @@
 require "test_helper"
 require_relative "../support/children_case"
 
-# Children that are replaced one after the other.
+# Tests the replacement of children one after the other.
 class ChildrenTurnsTest < Support::TestCase
   include ChildrenCase
 
-  # Ends only when the test sends USR2, whatever its parent says.
+  # Ends only when the test sends USR2. Does not read the words of its parent.
   SLOW = lambda do |channel|
     Signal.trap("USR1") { channel.say(:leave) }
     Signal.trap("USR2") { exit!(0) }
@@ -16,7 +16,7 @@ class ChildrenTurnsTest < Support::TestCase
     sleep
   end
 
-  def test_a_child_that_asks_second_waits_until_the_first_has_ended
+  def test_the_second_child_that_asks_to_leave_waits_until_the_first_has_ended
     keep(2, grace: 60) { @started.size < 2 ? SLOW : STEADY }
     mind_until { @keeper.settled?(:ready) }
     first, second = @started
@@ -43,7 +43,7 @@ class ChildrenTurnsTest < Support::TestCase
     assert_equal 4, most
   end
 
-  def test_a_child_that_ends_before_its_turn_gives_it_to_the_next
+  def test_a_child_that_ends_before_its_turn_is_skipped
     keep(3, grace: 60) { @started.size < 3 ? SLOW : STEADY }
     mind_until { @keeper.settled?(:ready) }
     first, second, third = @started

@@ -4,11 +4,12 @@ require "test_helper"
 require "bontebok/processes/generations"
 require_relative "../support/children_case"
 
-# When a generation takes the place of the former one.
+# Tests when a new generation replaces the former generation. A generation is a master with its workers. It is whole
+# when all its workers are ready.
 class GenerationsTest < Support::TestCase
   include ChildrenCase
 
-  # Only some workers of this master are ready. All are ready when the test sends USR1.
+  # A master with some ready workers. When the test sends USR1, all workers of this master are ready.
   PARTIAL = lambda do |channel|
     Signal.trap("USR1") { channel.say(:whole) }
     STEADY.call(channel)
@@ -46,7 +47,7 @@ class GenerationsTest < Support::TestCase
     assert_alive @started[0]
   end
 
-  def test_the_time_for_which_this_process_was_stopped_does_not_count
+  def test_time_while_this_process_is_frozen_does_not_count
     begin_with(WHOLE, PARTIAL)
     mind_until { @started[1].reached?(:ready) }
     be_stopped(3600)
@@ -64,7 +65,7 @@ class GenerationsTest < Support::TestCase
     assert_alive @started[0]
   end
 
-  # There is no pause: a generation that was stopped is no failure.
+  # A generation that was not whole in time does not count as a failed child, so no pause follows.
   def test_the_next_renewal_tries_again
     begin_with(WHOLE, PARTIAL, WHOLE)
     pass_time(LIMIT)
@@ -112,7 +113,7 @@ class GenerationsTest < Support::TestCase
     assert_equal 2, @started.size
   end
 
-  def test_the_limit_is_one_workers_time_and_the_intervals_between_the_starts
+  def test_the_limit_is_the_boot_timeout_plus_the_spawn_intervals
     config = Struct.new(:seconds) { def seconds(name) = to_h.fetch(:seconds).fetch(name) }
     seconds = { err_respawn_interval: 1, graceful_timeout: 30, worker_boot_timeout: 60, spawn_interval: 2 }
     { 60 => 66, 0 => Float::INFINITY }.each do |boot, expected|
@@ -124,7 +125,7 @@ class GenerationsTest < Support::TestCase
 
   private
 
-  # Returns when the first generation serves and the next one is started.
+  # Starts the first generation, waits until it is whole, and starts the next generation.
   def begin_with(*behaviours)
     @keeper = Bontebok::Generations.new(limit: -> { LIMIT }, pause: 60, grace: 5, log: Bontebok::Log.new(@writer)) do
       behaviour = behaviours.fetch(@started.size)

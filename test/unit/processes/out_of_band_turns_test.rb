@@ -3,10 +3,10 @@
 require "test_helper"
 require "bontebok/processes/out_of_band_turns"
 
-# How many workers may do out-of-band work at the same moment.
+# Tests how many workers may do out-of-band work at the same time. A worker needs a turn for this work.
 class OutOfBandTurnsTest < Support::TestCase
-  # A process that stands for a worker. answer: the result of the block in this process. The process stays until `stay`
-  # is closed.
+  # A process that acts as a worker. answer: the result of the block in this process. The process ends when `stay` is
+  # closed.
   Worker = Struct.new(:pid, :answer, :stay)
 
   def setup
@@ -27,7 +27,7 @@ class OutOfBandTurnsTest < Support::TestCase
     end
   end
 
-  # The application has forked a process meanwhile, and that process lives on.
+  # The application forks a process during the turn. The forked process still runs after the turn.
   def test_a_turn_is_given_back_even_if_a_forked_process_lives_on
     turns = Bontebok::OutOfBandTurns.new(2)
     first = worker do |stay|
@@ -39,7 +39,7 @@ class OutOfBandTurnsTest < Support::TestCase
     assert_equal [true, true], [first.answer, worker { turns.take }.answer]
   end
 
-  def test_a_worker_that_dies_has_no_turn_any_longer
+  def test_a_worker_that_dies_loses_its_turn
     turns = Bontebok::OutOfBandTurns.new(2)
     holder = worker { turns.take }
     refute worker { turns.take }.answer

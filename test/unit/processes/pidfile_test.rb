@@ -4,7 +4,7 @@ require "test_helper"
 require "timeout"
 require "bontebok/processes/pidfile"
 
-# Which process has its number in the file, and which process may replace or remove the file.
+# Tests the pid file: its content, and which process may replace or remove the file.
 class PidfileTest < Support::TestCase
   def setup
     @path = File.join(temp_dir, "bontebok.pid")
@@ -37,8 +37,8 @@ class PidfileTest < Support::TestCase
     end
   end
 
-  # After a reboot, or long after a crash, another process may have the number.
-  def test_a_file_whose_number_belongs_to_a_younger_process_is_replaced
+  # After a reboot or a crash, another process may have the pid that is in the file.
+  def test_a_file_that_is_older_than_the_process_with_its_pid_is_replaced
     other = start_process("sleep", "60").pid
     File.write(@path, "#{other}\n")
     assert_raises(Bontebok::StartError) { @pidfile.write }
@@ -72,8 +72,8 @@ class PidfileTest < Support::TestCase
     assert_equal ["its own", "file"], [File.read(other), File.lstat(@path).ftype]
   end
 
-  # Other users may write in the directory.
-  def test_a_pipe_or_endless_device_under_its_name_is_replaced
+  # Other users may be able to write in the directory.
+  def test_a_pipe_or_endless_device_at_the_path_is_replaced
     [-> { File.mkfifo(@path) }, -> { File.symlink("/dev/zero", @path) }].each do |make|
       make.call
       Timeout.timeout(10) { @pidfile.write }
@@ -82,7 +82,7 @@ class PidfileTest < Support::TestCase
     end
   end
 
-  def test_a_file_that_is_no_longer_ours_stays
+  def test_remove_leaves_the_file_of_another_process
     @pidfile.write
     File.write(@path, "1\n")
     @pidfile.remove

@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/processes/restart_file"
 
-# A file that is created or touched asks for a restart, once.
+# Tests that each creation and each change of the restart file is reported once.
 class RestartFileTest < Support::TestCase
   def test_each_change_is_reported_once
     told = Queue.new
@@ -24,7 +24,7 @@ class RestartFileTest < Support::TestCase
 
   private
 
-  # Replaces the file as a whole, together with its time.
+  # Replaces the file with a new file. second: the modification time of the new file.
   def put(path, second)
     File.write("#{path}.new", "")
     File.utime(second, second, "#{path}.new")

@@ -5,7 +5,7 @@ require "bontebok/config/config"
 require "bontebok/log/log"
 require "bontebok/processes/start_lines"
 
-# The first lines of the log.
+# Tests the first lines of the log.
 class StartLinesTest < Minitest::Test
   Listener = Struct.new(:address, :origin) do
     def to_s
@@ -13,13 +13,13 @@ class StartLinesTest < Minitest::Test
     end
   end
 
-  def test_a_queue_that_the_kernel_makes_shorter_is_logged_once
+  def test_a_backlog_above_somaxconn_is_logged_once
     listeners = [Listener.new("127.0.0.1:80"), Listener.new("[::1]:80")]
     assert_equal ["warn BackLog 1024 is above net.core.somaxconn: 128 holds"], warnings(listeners, somaxconn: 128)
     assert_empty warnings(listeners, somaxconn: 1024)
   end
 
-  def test_the_queue_of_an_adopted_listener_is_checked_only_if_a_length_is_asked_for
+  def test_the_backlog_of_an_adopted_listener_is_checked_only_if_backlog_is_set
     adopted = Listener.new("127.0.0.1:80", "systemd")
     assert_empty warnings([adopted], somaxconn: 128)
     assert_match(/ listening on 127\.0\.0\.1:80, adopted from systemd$/, @text)

@@ -6,8 +6,8 @@ require "bontebok/config/config"
 require "bontebok/sockets/listeners"
 require "bontebok/log/log"
 
-# Sockets that another program opened and handed over. The server serves them beside the addresses that it was asked
-# for, and they stay their owner's.
+# Tests sockets that another program has opened and passed to the server. The server serves these sockets as well as its
+# own addresses. It does not remove the files of these sockets.
 class AdoptedListenerTest < Support::TestCase
   def setup
     @handed_over = []
@@ -38,7 +38,7 @@ class AdoptedListenerTest < Support::TestCase
     assert_equal ["[::1]:#{server.local_address.ip_port}", "[::1]"], [listener.to_s, listener.server_name]
   end
 
-  def test_an_address_that_is_asked_for_is_opened_unless_it_was_handed_over
+  def test_a_configured_address_is_opened_unless_its_socket_was_adopted
     port = hand_over(TCPServer.new("127.0.0.1", 0)).local_address.ip_port
     hand_over(UNIXServer.new(path = File.join(temp_dir, "a.sock")))
     start("unix:#{temp_dir}/b.sock", "127.0.0.1:#{port}", "unix:#{path}", "127.0.0.1:0")
@@ -46,7 +46,7 @@ class AdoptedListenerTest < Support::TestCase
     assert_equal "unix:#{temp_dir}/b.sock", @listeners.to_a[2].to_s
   end
 
-  # A port without an address: systemd opens such a socket for it, and a configuration file names the port alone.
+  # For a port alone, systemd opens the wildcard of IPv6, but Bontebok looks for the wildcard of IPv4.
   def test_a_wildcard_of_ipv6_serves_both_families_unless_it_is_v6_only
     { false => ["the test"], true => ["the test", nil] }.each do |v6_only, origins|
       socket = hand_over(socket_of_ipv6(v6_only: v6_only))
@@ -69,8 +69,8 @@ class AdoptedListenerTest < Support::TestCase
     assert_predicate @listeners.first.socket, :close_on_exec?
   end
 
-  # tcpi_sacked of a listener is the length of its queue.
-  def test_the_queue_keeps_its_length_unless_a_length_is_asked_for
+  # The field tcpi_sacked of a listener is its backlog.
+  def test_an_adopted_socket_keeps_its_backlog_unless_backlog_is_set
     socket = hand_over(TCPServer.new("127.0.0.1", 0).tap { |server| server.listen(17) })
     start
     assert_equal 17, queue_length(socket)
@@ -94,7 +94,7 @@ class AdoptedListenerTest < Support::TestCase
     assert_refused(1_000_000)
   end
 
-  # For example a socket for virtual machines (AF_VSOCK, 40): systemd can open one as well.
+  # For example, systemd can open a socket for virtual machines: AF_VSOCK, family 40.
   def test_a_socket_of_another_family_is_rejected
     server = hand_over(TCPServer.new("127.0.0.1", 0))
     server.define_singleton_method(:local_address) { Addrinfo.new([40, *[0] * 14].pack("SC*")) }
@@ -107,8 +107,8 @@ class AdoptedListenerTest < Support::TestCase
     @handed_over.push(socket).last
   end
 
-  # The listeners close the sockets that they adopt, so they get copies. PORT, which a platform sets, must not add a
-  # second address.
+  # Passes copies to @listeners, because it closes the sockets that it adopts. Some platforms set PORT. PORT must not
+  # add another address.
   def start(*listen, **written)
     @listeners&.close
     entries = @handed_over.map { |socket| entry(socket.dup.tap { |copy| copy.autoclose = false }.fileno) }

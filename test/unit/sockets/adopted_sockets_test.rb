@@ -4,9 +4,9 @@ require "test_helper"
 require "bontebok/sockets/adopted_sockets"
 require "bontebok/log/log"
 
-# The descriptors that the environment hands over, by the protocols of start_server and of systemd.
+# Tests the descriptors in the environment variables of start_server and of systemd.
 class AdoptedSocketsTest < Minitest::Test
-  def test_all_entries_of_start_server_are_taken
+  def test_all_entries_of_start_server_are_adopted
     assert_equal({ 4 => "start_server (8080)", 5 => "start_server ([::1]:80)", 12 => "start_server (/run/a.sock)" },
                  take("SERVER_STARTER_PORT" => "8080=4;[::1]:80=5;/run/a.sock=12"))
   end
@@ -37,8 +37,8 @@ class AdoptedSocketsTest < Minitest::Test
     end
   end
 
-  # For example, a shell in between did not exec: the descriptors with these numbers may be any files.
-  def test_descriptors_for_another_process_are_not_taken
+  # If the variables are for another process, the descriptors with these numbers may be any files.
+  def test_descriptors_for_another_process_are_not_adopted
     assert_empty take("LISTEN_FDS" => "1", "LISTEN_PID" => "1")
     assert_match(/ warn \d+ \S+ \S+ LISTEN_FDS is not for this process: LISTEN_PID is "1"$/, @log)
     assert_empty take("LISTEN_FDS" => "1", "LISTEN_PID" => "\xff")
@@ -46,17 +46,17 @@ class AdoptedSocketsTest < Minitest::Test
     assert_match(/ LISTEN_PID is not set$/, @log)
   end
 
-  def test_both_protocols_are_used_and_no_descriptor_is_taken_twice
+  def test_both_protocols_are_used_and_no_descriptor_is_adopted_twice
     assert_equal [3, 9], take(systemd("1", "SERVER_STARTER_PORT" => "80=3;81=9")).keys.sort
   end
 
-  def test_an_environment_without_descriptors_hands_over_nothing
+  def test_an_environment_without_descriptors_has_no_entries
     assert_empty take({})
     assert_empty take("SERVER_STARTER_PORT" => " ", "LISTEN_FDS" => "", "LISTEN_PID" => "1")
     assert_equal :wait_readable, @log
   end
 
-  # Commands that the application executes must not assume that they have these descriptors.
+  # A command that the application executes does not have these descriptors, so it must not see the variables.
   def test_the_variables_are_removed
     environment = systemd("1", "LISTEN_FDNAMES" => "a", "SERVER_STARTER_PORT" => "80=4", "HOME" => "/")
     take(environment)
@@ -71,7 +71,7 @@ class AdoptedSocketsTest < Minitest::Test
     { "LISTEN_FDS" => count, "LISTEN_PID" => Process.pid.to_s, **others }
   end
 
-  # { descriptor => origin }
+  # Returns { descriptor => origin }.
   def take(environment)
     reader, writer = IO.pipe
     entries = Bontebok::AdoptedSockets.take(environment, log: Bontebok::Log.new(writer))

@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/sockets/channel"
 
-# The channel between a process and its child.
+# Tests the channel between a process and its child. The two processes send words such as :ready.
 class ChannelTest < Minitest::Test
   def setup
     @parent, @child = Bontebok::Channel.pair
@@ -23,7 +23,7 @@ class ChannelTest < Minitest::Test
     assert_equal [], @child.hear
   end
 
-  def test_the_end_of_the_other_process_is_heard_after_its_last_words
+  def test_hear_returns_closed_after_the_last_words_of_the_other_process
     @child.say(:ready)
     @child.close
     assert_equal [[:ready], [:closed], [:closed]], Array.new(3) { @parent.hear }

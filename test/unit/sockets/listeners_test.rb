@@ -3,14 +3,14 @@
 require "test_helper"
 require_relative "../../support/listeners_case"
 
-# Sockets are bound early and listen late. The log names their real addresses. They leave no file behind.
+# Tests how Listeners binds, opens and closes sockets, and removes the files of unix sockets.
 class ListenersTest < Support::ListenersCase
-  def test_there_are_at_most_as_many_listeners_as_the_core_takes
+  def test_there_are_at_most_64_listeners
     assert_equal 64, listeners(*["127.0.0.1:0"] * 64).to_a.size
     assert_fails("cannot listen on more than 64 addresses") { listeners(*["127.0.0.1:0"] * 65) }
   end
 
-  def test_the_core_gets_a_descriptor_of_its_own
+  def test_the_core_gets_its_own_descriptor
     listener = listening("127.0.0.1:0").first
     copy = Socket.for_fd(listener.descriptor)
     listener.close
@@ -28,7 +28,7 @@ class ListenersTest < Support::ListenersCase
     assert_raises(Errno::ECONNREFUSED) { Support::Client.open(listener.to_s) }
   end
 
-  def test_disowning_spares_a_descriptor_whose_number_another_file_has
+  def test_disowning_does_not_close_a_file_that_got_the_number_of_the_descriptor
     listener = listening("127.0.0.1:0").first
     IO.for_fd(descriptor = listener.descriptor).close
     other, writer = IO.pipe
@@ -40,7 +40,7 @@ class ListenersTest < Support::ListenersCase
     [other, writer].compact.each(&:close)
   end
 
-  def test_all_addresses_are_bound_or_none
+  def test_bind_binds_all_addresses_or_none
     taken = listening("127.0.0.1:0").first.to_s
     both = listeners("unix:#{temp_dir}/a.sock", taken)
     assert_fails("cannot listen on #{taken}: Address already in use") { both.bind }
@@ -64,7 +64,7 @@ class ListenersTest < Support::ListenersCase
     assert_equal [], Dir.children(temp_dir)
   end
 
-  # The files are removed when the server ends: an error must not keep it from removing the other files.
+  # If the server cannot remove one file, it must still remove the other files.
   def test_a_file_that_cannot_be_removed_is_logged
     directory = File.join(temp_dir, "run")
     Dir.mkdir(directory)
@@ -86,7 +86,7 @@ class ListenersTest < Support::ListenersCase
     e.message
   end
 
-  # Runs the block with a limit under which only `room` more descriptors can be opened.
+  # Runs the block while only `room` more descriptors can be opened.
   def with_descriptors(room)
     limit = Process.getrlimit(:NOFILE)
     Process.setrlimit(:NOFILE, File.open(File::NULL, &:fileno) + room, limit.last)

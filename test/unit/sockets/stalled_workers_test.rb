@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/sockets/stalled_workers"
 
-# Workers that do not move, as the scoreboard shows them.
+# Tests how StalledWorkers finds workers that do not move. The scoreboard and the clock are stand-ins.
 class StalledWorkersTest < Support::TestCase
   Board = Struct.new(:lanes)
   Clock = Struct.new(:now, :lost)
@@ -31,13 +31,13 @@ class StalledWorkersTest < Support::TestCase
     assert_empty watch_for(60)
   end
 
-  # The oldest request counts, whatever other requests the worker has taken.
+  # The oldest request counts. A younger request does not start the time again.
   def test_a_worker_that_takes_another_request_is_still_stalled
     show(lane(1, taken: 60_000, silent: 60_000, label: "GET /a"), lane(1, taken: 1000, silent: 60_000, label: "PUT /b"))
     assert_equal({ 1 => "has not moved for 60 s, with these requests: GET /a, PUT /b" }, watch_for(60))
   end
 
-  def test_a_look_before_its_time_finds_nothing
+  def test_a_look_before_the_due_time_finds_nothing
     show(lane(1, taken: 60_000))
     watch_for(60)
     assert_empty @stalled.look
@@ -46,14 +46,14 @@ class StalledWorkersTest < Support::TestCase
 
   STOPPED = "has not moved for 60 s: its process is stopped, without a request"
 
-  def test_a_worker_whose_process_is_stopped_without_a_request_is_stalled
+  def test_a_frozen_worker_without_a_request_is_stalled
     show(lane(1), lane(1), lane(2))
     @stops[1] = "a stop"
     assert_empty watch_for(60)
     assert_equal({ 1 => STOPPED }, watch_for(15))
   end
 
-  def test_a_stop_counts_only_if_it_lasts
+  def test_a_freeze_counts_only_if_it_lasts
     show(lane(1))
     @stops[1] = "a stop"
     assert_empty watch_for(60)
@@ -66,7 +66,7 @@ class StalledWorkersTest < Support::TestCase
     assert_empty watch_for(60)
   end
 
-  def test_a_stop_is_timed_again_if_the_watching_process_was_stopped
+  def test_the_time_of_a_freeze_starts_again_if_the_watching_process_was_frozen
     show(lane(1))
     @stops[1] = "a stop"
     assert_empty watch_for(60)
@@ -75,15 +75,15 @@ class StalledWorkersTest < Support::TestCase
     assert_equal({ 1 => STOPPED }, watch_for(15))
   end
 
-  # Maybe all processes were stopped.
-  def test_a_worker_is_watched_again_if_the_watching_process_was_stopped
+  # All processes may have been frozen at the same time.
+  def test_the_time_of_a_worker_starts_again_if_the_watching_process_was_frozen
     show(lane(1, taken: 90_000))
     @clock.lost += 61
     assert_empty watch_for(60)
     refute_empty watch_for(15)
   end
 
-  def test_a_worker_is_watched_again_after_a_long_time_without_a_look
+  def test_the_time_of_a_worker_starts_again_after_a_long_time_without_a_look
     show(lane(1, taken: 90_000))
     @clock.now += 3600
     assert_empty @stalled.look
@@ -108,7 +108,7 @@ class StalledWorkersTest < Support::TestCase
     @scoreboard.lanes = lanes
   end
 
-  # Looks every 15 s for so many seconds. Returns the result of the last look.
+  # Calls #look every 15 s for `seconds`. Returns the result of the last call.
   def watch_for(seconds)
     found = nil
     (seconds / 15).times do

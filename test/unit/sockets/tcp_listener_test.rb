@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../../support/listeners_case"
 
-# The sockets that an address stands for, and when its port counts as in use.
+# Tests which sockets an address opens, and when its port is in use.
 class TcpListenerTest < Support::ListenersCase
   def test_port_0_becomes_the_port_that_the_kernel_chose
     listener = listening("127.0.0.1:0").first
@@ -27,7 +27,7 @@ class TcpListenerTest < Support::ListenersCase
     end
   end
 
-  # Configuration files for other servers ask for both, in either order.
+  # Configuration files for other servers name both wildcards, in either order.
   def test_both_wildcards_are_served_on_one_port
     port = held_port("::")
     [["[::]:#{port}", port.to_s], [port.to_s, "[0::0]:#{port}"]].each do |addresses|
@@ -44,7 +44,7 @@ class TcpListenerTest < Support::ListenersCase
     Support::Client.open("127.0.0.1:#{listener.server_port}") { |client| assert client }
   end
 
-  # For example, /etc/hosts says that localhost is ::1 as well, but the machine has no IPv6.
+  # For example, /etc/hosts may have ::1 for localhost although the machine has no IPv6.
   def test_a_name_stands_only_for_addresses_that_this_machine_has
     known = %w[127.0.0.1 192.0.2.1].map { |address| Addrinfo.tcp(address, 0) }
     named = ->(host, *) { host == "name" ? known : raise(SocketError) }
@@ -60,19 +60,19 @@ class TcpListenerTest < Support::ListenersCase
     assert_equal(addresses, listening("localhost:0").map { |listener| listener.server_name.delete("[]") })
   end
 
-  def test_a_socket_has_nodelay_and_if_asked_reuseport
+  def test_a_socket_has_nodelay_and_has_reuseport_only_if_configured
     socket = listening("127.0.0.1:0", reuse_port: ["true"]).first.socket
     assert_equal [1, 1], [socket.getsockopt(:TCP, :NODELAY).int, socket.getsockopt(:SOCKET, :REUSEPORT).int]
     assert_predicate socket, :close_on_exec?
     assert_equal 0, listening("127.0.0.1:0").first.socket.getsockopt(:SOCKET, :REUSEPORT).int
   end
 
-  def test_the_kernel_keeps_a_silent_connection_only_when_asked
+  def test_a_socket_has_defer_accept_only_if_configured
     defer = ->(**options) { listening("127.0.0.1:0", **options).first.socket.getsockopt(:TCP, :DEFER_ACCEPT).int }
     assert_equal [true, 0], [defer.call(defer_accept: ["5"]).positive?, defer.call]
   end
 
-  def test_a_port_in_use_is_found_by_bind
+  def test_bind_fails_if_the_port_is_in_use
     taken = listening("127.0.0.1:0").first.to_s
     assert_fails("cannot listen on #{taken}: Address already in use") { listeners(taken).bind }
   end
@@ -102,7 +102,7 @@ class TcpListenerTest < Support::ListenersCase
 
   private
 
-  # Leaves a connection in TIME_WAIT. Returns the address of the server, which is gone.
+  # Opens and closes a listener, and leaves one of its connections in TIME_WAIT. Returns the listener's address.
   def leave_connections
     former = listening("127.0.0.1:0")
     listener = former.first

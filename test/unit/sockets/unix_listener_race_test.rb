@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../../support/unix_listener_case"
 
-# If several servers start on the same unix socket at the same moment, one listens and the others fail.
+# Several servers start on the same unix socket at the same moment. One server listens, and all other servers fail.
 class UnixListenerRaceTest < Support::UnixListenerCase
   def test_the_later_of_two_listeners_that_bind_at_the_same_time_fails
     first = listener.tap(&:bind)
@@ -14,7 +14,8 @@ class UnixListenerRaceTest < Support::UnixListenerCase
     assert_equal ["a.sock"], Dir.children(temp_dir)
   end
 
-  # At each C call of the first listener, a rival in another thread gets as far as it can.
+  # At each C call of the first listener, a rival in another thread calls #listen. The rival runs until it ends or
+  # blocks.
   def test_one_of_two_listeners_that_listen_at_the_same_time_fails
     moments = (1..).take_while { |moment| one_listens_when_a_rival_comes_at(moment) }
     assert_operator moments.size, :>, 10
@@ -31,7 +32,7 @@ class UnixListenerRaceTest < Support::UnixListenerCase
 
   private
 
-  # moment: the number of a call. Returns nil if the first listener was done before this call.
+  # moment: the number of the C call at which the rival starts. Returns nil if the first listener makes fewer calls.
   def one_listens_when_a_rival_comes_at(moment)
     UNIXServer.new(path = File.join(temp_dir, "#{moment}.sock")).close
     both = Array.new(2) { listener(path).tap(&:bind) }

@@ -3,8 +3,8 @@
 require "test_helper"
 require_relative "../../support/unix_listener_case"
 
-# The file of a unix socket appears when the socket listens, and is removed when its server ends. It replaces the file
-# of a dead server, never that of a living one.
+# Tests the file of a unix socket. The file appears when the socket listens, and is removed when the server ends. The
+# server replaces the file of a dead server, but never the file of a running server.
 class UnixListenerTest < Support::UnixListenerCase
   def test_the_file_appears_when_the_socket_listens
     listener = listener().tap(&:bind)
@@ -15,7 +15,7 @@ class UnixListenerTest < Support::UnixListenerCase
     assert_equal ["unix:#{@path}", "localhost", 80], [listener.to_s, listener.server_name, listener.server_port]
   end
 
-  # The umask does not matter: a proxy runs as another user.
+  # The server ignores the umask, because a proxy runs as another user.
   def test_every_user_who_may_enter_the_directory_may_connect
     former = File.umask(0o077)
     listening
@@ -24,7 +24,7 @@ class UnixListenerTest < Support::UnixListenerCase
     File.umask(former)
   end
 
-  def test_the_file_has_the_mode_and_group_that_were_asked_for
+  def test_the_file_has_the_configured_mode_and_group
     group = Process.uid.zero? ? 4 : Process.gid
     listening(mode: 0o640, owner: Etc.getpwuid.name, group: group.to_s)
     stat = File.stat(@path)
@@ -47,8 +47,8 @@ class UnixListenerTest < Support::UnixListenerCase
     assert_equal [], Dir.children(temp_dir)
   end
 
-  # An attacker may write in the directory while the server is root: a link in the socket's place must not make the
-  # server change another file's mode or owner.
+  # An attacker could replace the socket with a link, if the directory is writable. A server that runs as root must not
+  # change the mode or the owner of the link's target.
   def test_a_link_in_the_sockets_place_changes_no_other_file
     listening(other = File.join(temp_dir, "other.sock"))
     precious = [temp_file("precious"), other].each { |path| File.chmod(0o600, path) }
@@ -65,14 +65,15 @@ class UnixListenerTest < Support::UnixListenerCase
     assert_equal [], Dir.children(temp_dir)
   end
 
-  # A server that is killed while its application loads must leave nothing behind.
+  # A server that is killed while its application loads must leave no file behind.
   def test_no_file_of_any_name_exists_before_the_socket_listens
     UNIXServer.new(@path).close
     listener.tap(&:bind)
     assert_equal [], Dir.children(temp_dir)
   end
 
-  # The file of another server's socket may have the inode number of the file that we removed. Here it is the same file.
+  # The socket file of another server may get the inode number of the removed file. Here both files are links to one
+  # inode.
   def test_unlink_removes_the_file_only_once
     listener = listening
     File.link(@path, spare = "#{@path}.spare")
@@ -82,8 +83,8 @@ class UnixListenerTest < Support::UnixListenerCase
     assert_path_exists @path
   end
 
-  # The file may belong to another server since then.
-  def test_unlink_leaves_the_file_if_our_socket_was_closed
+  # Another server may have replaced the file since the close.
+  def test_unlink_leaves_the_file_if_the_socket_was_closed
     listener = listening.tap(&:close)
     listener.unlink
     assert_path_exists @path

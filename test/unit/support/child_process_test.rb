@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# The processes that tests start: output arrives, ends are noticed, and processes that are left over are reported.
+# Tests ChildProcess and ProcessTable: the output and the end of a process, and processes that are left behind.
 class ChildProcessTest < Support::TestCase
   def test_a_run_collects_both_streams_and_the_status
     child = Support::ChildProcess.run("sh", "-c", "echo out; echo err >&2; exit 3")
@@ -23,7 +23,7 @@ class ChildProcessTest < Support::TestCase
     assert_match(/it broke/, error.message)
   end
 
-  def test_a_process_that_outlives_the_started_one_is_found_and_ended
+  def test_a_process_that_outlives_the_started_process_is_found_and_killed
     child = Support::ChildProcess.new("sh", "-c", "sleep 60 & exit 0")
     child.wait
     eventually { child.group.map(&:command) == ["sleep 60"] } # no longer a copy of the shell
@@ -62,7 +62,7 @@ class ChildProcessTest < Support::TestCase
 
   private
 
-  # Starts a process that ignores TERM and has little time to end.
+  # Starts a process that ignores TERM. Its #stop waits only 0.05 s.
   def stubborn
     child = Support::ChildProcess.new("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 60; done")
     child.wait_for_output(/ready/)

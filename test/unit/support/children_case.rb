@@ -5,17 +5,17 @@ require "bontebok/processes/children"
 require "bontebok/log/log"
 require "bontebok/system/signal_queue"
 
-# For tests of Children, with children that behave as the test wants. A behaviour gets the child's channel and returns
-# the exit status.
+# For tests of Children. Each child runs a lambda, its behaviour. A behaviour gets the child's channel and returns the
+# exit status.
 module ChildrenCase
-  # Serves until it is told to end.
+  # Is ready until its parent sends a word.
   STEADY = lambda do |channel|
     channel.say(:loaded)
     channel.say(:ready)
     channel.to_io.wait_readable
     0
   end
-  # Serves only after it is told to.
+  # Is ready only after :go.
   WAITING = lambda do |channel|
     channel.say(:loaded)
     channel.to_io.wait_readable
@@ -44,7 +44,7 @@ module ChildrenCase
     STEADY.call(channel)
   end
 
-  # Time passes as usual, and faster if the test calls #pass_time.
+  # Runs the test with a clock that #pass_time can advance.
   def run
     clock = Bontebok::Clock.method(:monotonic)
     lost = Bontebok::Clock.lost
@@ -71,7 +71,7 @@ module ChildrenCase
 
   private
 
-  # The block returns the behaviour of the next child.
+  # Creates @keeper. The block gets the number of a new child, and returns the child's behaviour.
   def keep(count, pause: 1, grace: 5, **options)
     log = Bontebok::Log.new(@writer)
     options = { pause: pause, grace: grace, log: log, **options }
@@ -83,7 +83,7 @@ module ChildrenCase
     end
   end
 
-  # Does the same as the loops of the supervisor and the master, until the block returns true.
+  # Runs the same loop as the supervisor and the master, until the block returns true.
   def mind_until(what = "the expected state")
     limit = Thread.new { sleep(Support::Deadline::DEFAULT_SECONDS) && @events.push(:limit) }
     until yield
@@ -97,12 +97,11 @@ module ChildrenCase
     limit.kill.join
   end
 
-  # Acts as if so many seconds had passed.
   def pass_time(seconds)
     @passed = @passed.to_i + seconds
   end
 
-  # Acts as if this process had been stopped for so many seconds while it waited.
+  # Acts as if this process had been frozen for `seconds` while it waited.
   def be_stopped(seconds)
     IO.stub(:select, proc { pass_time(seconds) && nil }) { @keeper.wait(@events) }
   end
@@ -119,7 +118,6 @@ module ChildrenCase
     assert_match pattern, logged
   end
 
-  # Returns all log lines so far.
   def logged
     @logged << @reader.read_nonblock(65_536)
   rescue IO::WaitReadable

@@ -2,10 +2,10 @@
 
 require "test_helper"
 
-# The HTTP client of the tests, against a scripted peer. It must read well-formed responses and reject all others,
-# because every other test relies on it.
+# Tests the HTTP client of the tests against a scripted server. The client must read well-formed responses and reject
+# malformed responses.
 class ClientTest < Support::TestCase
-  # Connects a client to a peer that sends the given bytes and then ends the connection as told. Returns the client.
+  # Returns a client. The other end of its connection sends `bytes`, and closes the connection if `ending` is :close.
   def answer(bytes, ending: :close)
     path = File.join(temp_dir, "peer.sock")
     listener = UNIXServer.new(path)

@@ -2,15 +2,15 @@
 
 require "test_helper"
 
-# How a Ruby that a test starts finds its gems.
+# Tests how a Ruby process that a test starts finds its gems.
 class GemDirectoriesTest < Support::TestCase
-  def test_a_started_ruby_has_the_same_rack_without_bundler_and_rubygems
+  def test_a_started_ruby_process_has_the_same_rack_without_bundler_and_rubygems
     require "rack"
     script = "require %q(rack); print Rack.release, defined?(Bundler).inspect, defined?(Gem).inspect"
     assert_equal "#{Rack.release}nilnil", output_of(script)
   end
 
-  # Bundler's setup sets RUBYOPT like this on a machine with two versions of a gem.
+  # On a machine with two versions of a gem, Bundler's setup sets RUBYOPT to such a value.
   def test_the_setup_of_bundler_is_not_run
     with_environment("RUBYOPT" => "-W1 -rbundler/setup -r/usr/lib/ruby/bundler/setup") do
       assert_equal "-W1 --disable=gems", Support::GemDirectories.environment["RUBYOPT"]

@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# A port that is held for a test's server.
+# Tests HeldPort: a port that is reserved for a test's server.
 class HeldPortTest < Support::TestCase
   def test_a_server_can_bind_a_held_port
     { "127.0.0.1" => "127.0.0.1", "::" => "0.0.0.0" }.each do |held, bound|

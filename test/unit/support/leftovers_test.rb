@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# The last check of bin/test finds the processes that a run has left, and not the run itself.
+# Tests the last check of bin/test. It finds the processes that a run has left behind, but not the run itself.
 class LeftoversTest < Support::TestCase
   CHECK = "#{ROOT}/test/support/leftovers.rb".freeze
 
@@ -24,7 +24,7 @@ class LeftoversTest < Support::TestCase
 
   private
 
-  # The run has a session of its own, because processes of other tests run in this session.
+  # The run has its own session, because processes of other tests run in the session of this process.
   def stand_in_for_bin_test(line)
     script = temp_file("bontebok-run", "#{line}\nruby --disable=gems '#{CHECK}' $$\n")
     run = Support::ChildProcess.new("setsid", "--wait", "bash", script)

@@ -2,16 +2,16 @@
 
 require "test_helper"
 
-# A test that includes OnceMore runs a second time if it fails.
+# Tests that a test with OnceMore runs a second time if it fails.
 class OnceMoreTest < Support::TestCase
-  # Counts its runs, and fails as often as it is told.
+  # Counts its runs. The first `failures` runs fail.
   class Sample < Minitest::Test
     include Support::OnceMore
 
     class << self
       attr_accessor :failures, :runs
 
-      # Minitest must not find the sample itself.
+      # Minitest must not run the sample as a test.
       def runnable_methods = []
     end
 
@@ -40,8 +40,7 @@ class OnceMoreTest < Support::TestCase
     assert_equal ["", ""], [output, noted]
   end
 
-  # No other test has a second chance.
-  def test_exactly_the_tests_that_run_alone_run_once_more
+  def test_only_tests_in_timing_and_soak_run_once_more
     Dir.glob("#{ROOT}/test/**/*_test.rb").each do |file|
       next if File.realpath(file) == File.realpath(__FILE__)
 
@@ -52,7 +51,7 @@ class OnceMoreTest < Support::TestCase
 
   private
 
-  # Returns the sample's result, its output, and the text that was added to the file.
+  # Returns the sample's result, the sample's output, and the text in the file.
   def outcome(failures)
     Sample.failures = failures
     Sample.runs = 0

@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# The output of a process is there when a test asks for it.
+# Tests Output: it returns all bytes that a process has written.
 class OutputTest < Minitest::Test
   def setup
     @output = Support::Output.new
@@ -17,7 +17,7 @@ class OutputTest < Minitest::Test
     @writers.each_value(&:close)
   end
 
-  # It does not matter which threads have run meanwhile.
+  # The text must be complete even if the thread that reads has not run since the write.
   def test_the_text_has_all_that_was_written_before
     (1..1000).each do |count|
       @writers[:stdout].write("x")
@@ -32,7 +32,7 @@ class OutputTest < Minitest::Test
     assert_equal %w[ab b a], [@output.text, @output.text(:stdout), @output.text(:stderr)]
   end
 
-  def test_the_end_of_all_streams_is_waited_for
+  def test_wait_for_end_waits_for_all_streams
     @writers[:stderr].close
     assert_raises(Support::Timeout) { @output.wait_for_end(0.01) }
     @writers[:stdout].write("last")

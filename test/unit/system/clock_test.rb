@@ -5,11 +5,12 @@ require "minitest/mock"
 require "bontebok/system/clock"
 require "bontebok/system/deadline"
 
-# Which time counts.
+# Tests which time Clock counts. If the process is frozen with SIGSTOP during a wait, at most the limit of the wait
+# counts.
 class ClockTest < Support::TestCase
   Clock = Bontebok::Clock
 
-  # Time passes only if a test says so.
+  # Time passes only in #let_pass.
   def run
     @passed = @computed = 0.0
     lost = Clock.lost
@@ -37,13 +38,13 @@ class ClockTest < Support::TestCase
     assert_equal 0, Clock.lost
   end
 
-  def test_a_stop_counts_no_longer_than_the_wait
+  def test_a_freeze_counts_no_longer_than_the_wait
     Clock.wait(5) { let_pass(65) }
     assert_counts 5
     assert_equal 60, Clock.lost
   end
 
-  def test_a_stop_counts_no_longer_than_a_wait_that_raises
+  def test_a_freeze_counts_no_longer_than_a_wait_that_raises
     assert_raises(IOError) { Clock.wait(5) { let_pass(65) && raise(IOError) } }
     assert_counts 5
   end
@@ -55,20 +56,20 @@ class ClockTest < Support::TestCase
     assert_counts 0
   end
 
-  # Nobody knows when such a wait was to end.
-  def test_a_wait_without_a_limit_counts
+  # A wait without a limit has no planned end, so Clock cannot see a freeze.
+  def test_the_whole_time_of_a_wait_without_a_limit_counts
     Clock.wait(nil) { let_pass(65) }
     assert_counts 65
   end
 
-  def test_a_thread_that_computes_is_no_stop
+  def test_processor_time_counts_in_addition_to_the_wait
     Clock.wait(5) { let_pass(9, computed: 3) }
     assert_counts 8
     Clock.wait(5) { let_pass(9, computed: 30) }
     assert_counts 17
   end
 
-  def test_a_deadline_is_waited_for_in_steps
+  def test_a_deadline_waits_in_short_steps
     deadline = Bontebok::Deadline.new(1)
     waits = []
     met = deadline.wait do |seconds|

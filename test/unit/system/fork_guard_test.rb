@@ -3,7 +3,8 @@
 require "test_helper"
 require "bontebok/system/fork_guard"
 
-# The guard in processes that the application forks. Each case runs in a Ruby of its own, because the guard stays.
+# Tests the guard, a block that runs in processes that the application forks. Each test starts a new Ruby process,
+# because a guard cannot be removed.
 class ForkGuardTest < Support::TestCase
   def test_the_guard_acts_in_a_fork_of_the_application_and_not_in_the_parent
     assert_equal "guard\nchild\nparent\n", run_ruby(<<~RUBY)
@@ -19,7 +20,7 @@ class ForkGuardTest < Support::TestCase
     RUBY
   end
 
-  def test_a_fork_of_our_own_passes_and_may_install_its_own_guard
+  def test_a_fork_of_the_server_passes_and_may_install_a_new_guard
     assert_equal "ours\nnew guard\ntheirs\n", run_ruby(<<~RUBY)
       Process.wait(Bontebok::ForkGuard.pass do
         fork do
@@ -31,13 +32,13 @@ class ForkGuardTest < Support::TestCase
     RUBY
   end
 
-  def test_a_fork_of_another_thread_is_not_our_own
+  def test_a_fork_of_another_thread_does_not_pass
     assert_equal "guard\nchild\n", run_ruby(<<~RUBY)
       Bontebok::ForkGuard.pass { Thread.new { Process.wait(fork { puts "child" }) }.join }
     RUBY
   end
 
-  def test_the_guard_acts_again_after_a_fork_of_our_own
+  def test_the_guard_acts_again_after_a_fork_of_the_server
     assert_equal "guard\nchild\n", run_ruby(<<~RUBY)
       Process.wait(Bontebok::ForkGuard.pass { fork { exit!(0) } })
       Process.wait(fork { puts "child" })

@@ -3,7 +3,8 @@
 require "test_helper"
 require "bontebok/system/main_thread"
 
-# An exception that another thread raises in the main thread arrives where the main thread waits, and nowhere else.
+# Tests exceptions that other threads raise in the main thread. These exceptions arrive only while the main thread
+# waits.
 class MainThreadTest < Support::TestCase
   class Fault < StandardError
   end
@@ -33,7 +34,7 @@ class MainThreadTest < Support::TestCase
     assert_equal [@reader], wait
   end
 
-  def test_a_thread_that_was_started_under_guard_can_be_raised_in
+  def test_other_threads_can_raise_in_a_thread_that_was_started_under_guard
     gate = Queue.new
     thread = Bontebok::MainThread.guard do
       Thread.new { Bontebok::MainThread.unguard { gate.push(:here) && sleep } }
@@ -44,7 +45,7 @@ class MainThreadTest < Support::TestCase
     assert_raises(Fault) { thread.value }
   end
 
-  def test_a_thread_that_a_handler_starts_during_a_wait_can_be_raised_in
+  def test_other_threads_can_raise_in_a_thread_that_a_handler_starts_during_a_wait
     Bontebok::MainThread.guard do
       former = trap("USR2") { @busy = Thread.new { @writer.write(".") && loop { break if @enough } } }
       Thread.new { Thread.pass until @main.stop? && Process.kill("USR2", Process.pid) }
@@ -61,7 +62,7 @@ class MainThreadTest < Support::TestCase
     @enough = true
   end
 
-  def test_a_descriptor_of_the_application_that_is_closed_is_no_fault_of_ours
+  def test_an_ebadf_of_the_application_is_given_to_the_block
     arrived = nil
     Bontebok::MainThread.guard do
       Thread.new { @main.raise(Errno::EBADF) }.join
@@ -70,13 +71,13 @@ class MainThreadTest < Support::TestCase
     assert_instance_of Errno::EBADF, arrived
   end
 
-  # Otherwise the loop around the wait would spin.
+  # Without this exception, the caller's loop would spin.
   def test_a_source_that_is_closed_raises
     @reader.close
     assert_raises(IOError) { wait { flunk } }
   end
 
-  # The descriptor is closed by its number, so Ruby does not know.
+  # The test closes the descriptor by its number, so Ruby takes the source for open.
   def test_a_source_whose_descriptor_is_closed_raises
     IO.for_fd(@reader.fileno).close
     @reader.autoclose = false

@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/system/process_memory"
 
-# The memory of a process, as the kernel shows it.
+# Tests ProcessMemory: it reads the memory of a process from /proc.
 class ProcessMemoryTest < Support::TestCase
   TEXT = <<~SMAPS
     55d5c0a2e000-7ffd2b5f0000 ---p 00000000 00:00 0                          [rollup]

@@ -3,9 +3,9 @@
 require "test_helper"
 require "bontebok/system/process_stop"
 
-# The stops of a process, as the kernel shows them.
+# Tests ProcessStop: it identifies a freeze of a process by SIGSTOP.
 class ProcessStopTest < Support::TestCase
-  def test_each_stop_of_a_process_has_a_value_of_its_own
+  def test_each_freeze_of_a_process_has_its_own_value
     pid = fork { sleep }
     assert_nil Bontebok::ProcessStop.of(pid)
     first = stop(pid)

@@ -3,7 +3,8 @@
 require "test_helper"
 require "bontebok/system/signal_queue"
 
-# Signals become events. A process that the application forks has no part in this.
+# Tests SignalQueue: it turns signals into events. In a process that the application forks, signals have their usual
+# effect.
 class SignalQueueTest < Support::TestCase
   SIGNALS = %w[USR1 USR2].freeze
 
@@ -24,7 +25,7 @@ class SignalQueueTest < Support::TestCase
     assert_equal(%w[USR1 USR2], eventually { (@events = @events.to_a + @queue.take).size == 2 && @events })
   end
 
-  def test_taking_does_not_block_and_quiets_the_select
+  def test_take_does_not_block_and_empties_the_queue
     assert_equal [], @queue.take
     @queue.push(:something)
     wait_readable

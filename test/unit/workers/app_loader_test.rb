@@ -4,7 +4,7 @@ require "test_helper"
 require "bontebok/workers/app_loader"
 require "bontebok/log/log"
 
-# Rackup files and other Ruby files become applications. An error becomes Failed, with its cause.
+# Tests how rackup files and other Ruby files are loaded. If the load fails, AppLoader raises Failed with the cause.
 class AppLoaderTest < Support::TestCase
   def test_a_rackup_file_is_loaded
     app = load("config.ru", "run ->(env) { [200, {}, [__FILE__]] }")
@@ -51,8 +51,8 @@ class AppLoaderTest < Support::TestCase
     assert_raises(Bontebok::AppLoader::Failed) { load("config.ru", "# nothing to run") }
   end
 
-  # The log shows the file's own lines, not those of the server or of Rack.
-  def test_faults_that_no_line_of_the_application_raises_show_no_other_lines
+  # The log shows no lines of the server and no lines of Rack.
+  def test_errors_without_a_line_of_the_application_show_no_backtrace
     { "run 42" => "Integer has no method call: it is no Rack application (TypeError)",
       "# nothing" => "missing run or map statement (RuntimeError)", "run (" => "(SyntaxError)" }.each do |file, told|
       fault = assert_raises(Bontebok::AppLoader::Failed) { load("config.ru", file) }.cause
@@ -63,7 +63,7 @@ class AppLoaderTest < Support::TestCase
   end
 
   # The shell has already expanded a "~" that stands for a home directory.
-  def test_a_name_that_begins_with_a_tilde_is_a_name
+  def test_a_tilde_in_a_file_name_is_not_expanded
     error = assert_raises(Bontebok::StartError) { Bontebok::AppLoader.new("~nosuch.ru", nil).check }
     assert_includes error.message, "#{Dir.pwd}/~nosuch.ru"
   end

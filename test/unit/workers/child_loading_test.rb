@@ -4,7 +4,8 @@ require "test_helper"
 require "bontebok/sockets/channel"
 require "bontebok/workers/child_loading"
 
-# The words that a process hears while its hook runs. test/integration tests that the process ends if it is told to.
+# Tests the words that a process gets from its parent while its hook runs. test/integration tests a process that must
+# end during its hook.
 class ChildLoadingTest < Support::TestCase
   def setup
     @parent, @child = Bontebok::Channel.pair
@@ -27,7 +28,7 @@ class ChildLoadingTest < Support::TestCase
     assert_empty(attend { nil })
   end
 
-  # The forked process holds copies of all open descriptors.
+  # The forked process has copies of all open descriptors.
   def test_a_process_that_the_hook_forks_is_not_waited_for
     living, life = IO.pipe
     forked = nil

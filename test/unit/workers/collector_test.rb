@@ -3,9 +3,9 @@
 require "test_helper"
 require "bontebok/workers/collector"
 
-# The calls of the garbage collector, on Rubies that can do more and less than this one.
+# Tests how Collector calls the garbage collector. A stand-in acts as the garbage collectors of different Ruby versions.
 class CollectorTest < Support::TestCase
-  # Records the calls. config: the result of GC.config; nil: there is no such method.
+  # Records the calls. config: the result of GC.config; nil: GC.config does not exist.
   class StandIn
     attr_reader :calls
     attr_accessor :major_due
@@ -50,7 +50,7 @@ class CollectorTest < Support::TestCase
     assert_equal [ALLOW, :all, FORBID], gc.taken
   end
 
-  def test_a_major_collection_is_forbidden_again_whatever_happens
+  def test_a_major_collection_is_forbidden_again_even_after_an_exception
     gc = StandIn.new(config: CONFIG)
     collector = Bontebok::Collector.new(collector: gc)
     collector.postpone_major
@@ -60,7 +60,7 @@ class CollectorTest < Support::TestCase
     assert_equal [FORBID, ALLOW, FORBID], gc.taken
   end
 
-  # There is no GC.config, or the collector does not know old objects.
+  # GC.config does not exist, or the garbage collector has no major collections.
   def test_everything_is_collected_if_a_major_collection_cannot_be_postponed
     [StandIn.new, StandIn.new(config: { implementation: "mmtk" })].each do |gc|
       collector = Bontebok::Collector.new(collector: gc)
@@ -90,7 +90,7 @@ class CollectorTest < Support::TestCase
     assert_equal [:all] * 3, gc.taken
   end
 
-  # Runs in a process of its own, because its settings are not taken back.
+  # The test starts a new Ruby process, because the settings of the garbage collector stay.
   def test_the_collector_works_with_this_ruby
     program = <<~RUBY
       require "bontebok/workers/collector"

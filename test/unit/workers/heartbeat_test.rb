@@ -3,9 +3,9 @@
 require "test_helper"
 require "bontebok/workers/heartbeat"
 
-# When the main thread shows that it moves.
+# Tests when the main thread shows that it runs: on the scoreboard and in the process's title.
 class HeartbeatTest < Support::TestCase
-  # Stands for the lanes, which may rest, and for the title.
+  # A stand-in for the lanes and for the title. resting: the lanes have no requests.
   class Double
     attr_accessor :resting
     attr_reader :beats, :shown

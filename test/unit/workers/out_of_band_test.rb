@@ -4,9 +4,8 @@ require "test_helper"
 require "bontebok/config/config"
 require "bontebok/workers/out_of_band"
 
-# The work between two requests, and when it is due again.
+# Tests out-of-band work, which runs between two requests, and the number of requests until the work is due again.
 class OutOfBandTest < Support::TestCase
-  # Records the calls.
   class Collector
     def initialize(calls) = @calls = calls
     def postpone_major = @calls << :postpone_major
@@ -53,7 +52,7 @@ class OutOfBandTest < Support::TestCase
     assert(numbers.all? { |number| (900..1000).cover?(number) })
   end
 
-  def test_the_work_waits_without_a_turn_and_asks_again_soon
+  def test_without_a_turn_the_work_is_due_again_after_one_request
     subject = out_of_band("oob_gc true\nmax_gc_per_request 7\n", turns: self)
     @turn = false
     assert_equal [1, %i[take]], [subject.run, @calls]
@@ -61,14 +60,14 @@ class OutOfBandTest < Support::TestCase
     assert_equal [7, %i[take take collect give_back]], [subject.run, @calls]
   end
 
-  def test_a_turn_is_given_back_whatever_happens
+  def test_a_turn_is_given_back_even_after_an_exception
     subject = out_of_band("out_of_band { raise Interrupt }\n", turns: self)
     @turn = true
     assert_raises(Interrupt) { subject.run }
     assert_equal %i[take give_back], @calls
   end
 
-  # A method of the log, which this test stands for.
+  # The test itself is the stand-in for the log.
   def error(message, cause)
     @logged << "#{message}: #{cause.message}"
   end

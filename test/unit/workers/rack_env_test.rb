@@ -6,7 +6,7 @@ require "rack"
 require "bontebok/config/config"
 require "bontebok/workers/rack_env"
 
-# The fixed part of env, which depends on the Rack that is loaded.
+# Tests the fixed part of env. It depends on the release of Rack.
 class RackEnvTest < Minitest::Test
   def test_rack_3_has_only_what_its_specification_names
     as_rack("3.1.0") do

@@ -4,7 +4,7 @@ require "test_helper"
 require "bontebok/config/config"
 require "bontebok/workers/recycling"
 
-# When a worker has served long enough.
+# Tests when a worker leaves because of its age or its memory.
 class RecyclingTest < Support::TestCase
   MEGABYTE = 1 << 20
 
@@ -27,7 +27,7 @@ class RecyclingTest < Support::TestCase
     assert_equal([nil, nil], at(wait + 1000) { [subject.wait, subject.reason] })
   end
 
-  def test_workers_do_not_become_equally_old
+  def test_workers_leave_at_different_ages
     ages = Array.new(20) { recycling(max_worker_age: ["100"]).wait }
     assert_operator ages.uniq.size, :>, 5
   end
@@ -44,7 +44,6 @@ class RecyclingTest < Support::TestCase
     assert_nil(at(20) { subject.wait })
   end
 
-  # The limit itself is not too much.
   def test_memory_of_exactly_the_limit_is_allowed
     subject = recycling(max_worker_memory: ["10M"])
     assert_nil(at(10) { subject.reason })
@@ -56,7 +55,7 @@ class RecyclingTest < Support::TestCase
     assert_equal ["MaxWorkerMemory is less than a worker has when it begins: memory 10 MB, PSS 5 MB"], @warnings
   end
 
-  # The system has shown the memory at the start, and does not show it any more.
+  # The memory can be read at the start of the worker, but not later.
   def test_the_limit_ends_when_the_system_stops_showing_the_memory
     @memory << nil
     subject = recycling(max_worker_memory: ["10M"])

@@ -4,7 +4,7 @@ require "test_helper"
 require_relative "../support/log_case"
 require "bontebok/workers/worker_life"
 
-# The log lines about a worker's life.
+# Tests the log lines about a worker's life.
 class WorkerLifeTest < Support::TestCase
   include LogCase
 

@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/workers/worker_title"
 
-# The title of a worker's process.
+# Tests the title of a worker's process.
 class WorkerTitleTest < Support::TestCase
   def setup
     @former = Process.argv0
@@ -22,7 +22,7 @@ class WorkerTitleTest < Support::TestCase
     end
   end
 
-  def test_a_worker_that_drains_goes_on_draining
+  def test_the_title_of_a_draining_worker_stays_draining
     @title.draining
     @title.busy
     @title.idle

@@ -132,7 +132,6 @@ module Bontebok
         log_requests(!answer)
       end
 
-      # Evaluates another file of this style.
       def load(path)
         @configuration.evaluate(path)
       end

@@ -39,7 +39,6 @@ module Bontebok
         @configuration.add(:listen, spelled(address))
       end
 
-      # Enters the directory now, as unicorn does.
       def working_directory(path)
         @configuration.enter(path)
       end

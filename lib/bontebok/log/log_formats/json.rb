@@ -5,8 +5,8 @@ module Bontebok
     # For programs: each entry is one line with a JSON object (RFC 8259), in ASCII. Does not use the library json,
     # because applications change that library's methods.
     module Json
-      # Bytes of a line. LogStream may put a newline before the line, to end one that was cut. With that newline, the
-      # line is at most PIPE_BUF, so a pipe does not mix it with lines of other processes.
+      # Maximum size of a line, in bytes. LogStream may put a newline before the line, to end a line that was cut. Line
+      # and newline together have at most PIPE_BUF bytes, so a pipe does not mix the line with lines of other processes.
       LONGEST = 4095
       ESCAPES = { '"' => '\"', "\\" => "\\\\", "\n" => '\n' }.freeze
 
@@ -45,7 +45,7 @@ module Bontebok
           "\"#{text.gsub(/["\\]|[^ -~]/) { |character| ESCAPES[character] || escape(character) }}\""
         end
 
-        # As UTF-16 code units (RFC 8259 7).
+        # The character as escaped UTF-16 code units (RFC 8259 7).
         def escape(character)
           character.encode(Encoding::UTF_16BE).unpack("n*").map { |unit| format('\u%04x', unit) }.join
         end

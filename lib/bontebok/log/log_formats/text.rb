@@ -2,7 +2,7 @@
 
 module Bontebok
   module LogFormats
-    # For people: every entry has the same number of columns. Further lines of an entry are indented.
+    # For people: every entry has the same number of columns. All lines of an entry after the first are indented.
     #
     #   2026-03-01T08:15:02.107Z info 4713 w2 g1 GET /x: boom (RuntimeError)
     module Text

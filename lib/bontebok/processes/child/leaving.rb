@@ -2,14 +2,15 @@
 
 module Bontebok
   class Child
-    # How a parent tells a child to end, and how it kills the child.
+    # The part of Child that tells the child to end, or kills it.
     module Leaving
-      # Tells the child to finish within `seconds`. A child that does not serve yet ends at once.
+      # Tells the child to finish its requests and to end within `seconds`. A child that does not serve yet ends at
+      # once.
       def drain(seconds)
         finish(:drain, seconds)
       end
 
-      # Like #drain, while other processes go on listening on the same sockets.
+      # Like #drain, but other processes continue to accept connections from the same sockets.
       def retire(seconds)
         finish(:retire, seconds)
       end
@@ -23,13 +24,14 @@ module Bontebok
         @hung
       end
 
-      # Retires the child. It has at most `seconds` to end, even if it had more before.
+      # Retires the child, with at most `seconds` to end. If the child is leaving already, a longer deadline is
+      # shortened.
       def hurry(seconds)
         retire(seconds)
         expect(seconds) if @deadline && @deadline > Clock.now + seconds
       end
 
-      # Tells the child to end now, within `seconds`.
+      # Tells the child to end within `seconds`, without finishing its requests.
       def quit(seconds)
         leave(:quit, seconds)
         signal(:TERM) unless reached?(:loaded)
@@ -40,7 +42,7 @@ module Bontebok
         leave(:kill, seconds)
       end
 
-      # Nothing more can be done about a killed child: it has no deadline any more.
+      # A killed child has no deadline.
       def kill
         signal(:KILL)
         @killed = true
@@ -67,8 +69,7 @@ module Bontebok
         channel.say(word)
       end
 
-      # The pid cannot belong to another process before the child is reaped. If other code has reaped it, there is no
-      # process.
+      # The pid cannot belong to another process before the child is reaped. ESRCH: other code has reaped the child.
       def signal(name)
         Process.kill(name, pid)
       rescue Errno::ESRCH

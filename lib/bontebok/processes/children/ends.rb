@@ -2,8 +2,8 @@
 
 module Bontebok
   class Children
-    # How children end, for Children. It logs each end, decides whether the end is a failure, and kills children that
-    # must end.
+    # The part of Children that reaps and kills children. It logs how each child ended, and decides whether the child
+    # has failed.
     module Ends
       private
 
@@ -29,7 +29,7 @@ module Bontebok
         end
       end
 
-      # A lost child counts as a failure, as if it had ended.
+      # Pauses treats a lost child (see Child#lost_at) like a child that has ended.
       def note_lost(child)
         if !child.reached?(:ready)
           @pauses.failed(child.number)

@@ -2,14 +2,14 @@
 
 module Bontebok
   class Children
-    # Children that do not move (WorkerTimeout) are killed and replaced at once. These are the rules for children in
-    # which requests hang (RequestTimeout):
+    # The part of Children for children that hang. A stalled child (WorkerTimeout) is killed and replaced at once. These
+    # are the rules for a child in which requests hang (RequestTimeout):
     #
-    #   - Each such child is replaced at once, without waiting for other replacements. A child that hangs in some of its
-    #     threads serves with the other threads until its replacement is ready. Then it has the usual time to finish.
-    #   - A child that hangs in all its threads serves nobody. It may pass its other connections on to other workers for
-    #     one second. It is killed as soon as it has no other connection.
-    #   - There are never more than twice as many children as there must be. At that limit, the next child is started
+    #   - The child is replaced at once, without waiting for other replacements. If some of its threads hang, it serves
+    #     with the other threads until its replacement is ready. After that, it gets GracefulTimeout to finish.
+    #   - If all its threads hang, the child gets one second to pass its other connections on to other workers. It is
+    #     killed as soon as all its connections have requests that hang.
+    #   - The number of children is at most twice the number that must exist. At this limit, the next child is started
     #     when a child that hangs has ended.
     module Hung
       # Seconds to pass other connections on, for a child that hangs in all its threads.

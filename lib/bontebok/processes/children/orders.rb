@@ -4,7 +4,7 @@ module Bontebok
   class Children
     # Changes of the number of children, and replacements that a signal asks for.
     module Orders
-      # Replaces all children at once. A user may have repaired what failed before, so no number pauses any longer.
+      # Replaces all children at once. All pauses after failures end, because the user may have repaired the fault.
       def renew
         @pauses.cut_short
         @roster.each { |child| replace(child) }
@@ -16,13 +16,13 @@ module Bontebok
         @replacements.add(*@roster)
       end
 
-      # Adds a number.
+      # Adds a number: one more child is started.
       def more
         @roster.grow
         @record.resized
       end
 
-      # Removes a number, whose children retire. The last number stays.
+      # Removes a number and retires its children. Does nothing if there is only one number.
       def fewer
         number = @roster.shrink or return
         @record.resized

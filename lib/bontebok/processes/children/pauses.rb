@@ -4,14 +4,15 @@ require_relative "../../system/clock"
 
 module Bontebok
   class Children
-    # Computes when the child of a number may be started: some time after the number's last failure, and after the last
-    # start of any number. For Children. Knows numbers, no processes.
+    # Computes the earliest time at which the child of a number may be started. The time depends on the number's
+    # failures in a row and on the last start of any number. For Children.
     class Pauses
       # The longest pause after a failure, in seconds.
       LONGEST = 30
-      # After this many failures in a row the pause grows no more.
+      # The pause doubles at most this many times.
       DOUBLINGS = 16
-      # Seconds between two starts that the system rejects: without a pause the attempts would take all of a processor.
+      # Minimum of seconds between two starts that the system rejects. Without a pause, the attempts would take all of a
+      # CPU.
       LEAST = 0.1
 
       # pause: seconds after a first failure. interval: seconds between any two starts.
@@ -25,7 +26,6 @@ module Bontebok
         @refused = false
       end
 
-      # The earliest time at which the number may be started.
       def over(number)
         [@until[number], @next_start].max
       end
@@ -35,7 +35,7 @@ module Bontebok
         @next_start = Clock.now + @interval
       end
 
-      # The system has no room for another process. This concerns all numbers, and it is no failure of any number.
+      # The system rejects another process. All numbers wait, but no number has failed.
       def refused
         @refused = true
         @next_start = Clock.now + [@pause, LEAST].max
@@ -67,7 +67,7 @@ module Bontebok
         @brief[number] = brief
       end
 
-      # The number's child is to leave, `seconds` after it was ready.
+      # The number's child is replaced, `seconds` after it was ready.
       def leaves(number, seconds)
         @brief.delete(number) if seconds >= @pause
       end
@@ -77,7 +77,6 @@ module Bontebok
         @until.clear
       end
 
-      # The number is not needed any more.
       def forget(number)
         [@failures, @brief, @until].each { |by_number| by_number.delete(number) }
       end

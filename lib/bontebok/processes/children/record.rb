@@ -6,7 +6,7 @@ module Bontebok
   class Children
     # The log lines about children that start, are replaced and end. For Children.
     class Record
-      # numbers: the numbers of all children that must be there. A single child is called by its name alone.
+      # numbers: the numbers of all children that must exist. The log does not show the number of a single child.
       def initialize(name, numbers, log)
         @name = name
         @numbers = numbers
@@ -20,7 +20,7 @@ module Bontebok
         @log.error(text, exception)
       end
 
-      # The other numbers are not tried after this one, so one line is enough.
+      # After this failure no other number is tried, so one line stands for all numbers.
       def refused(number, error)
         reason = SystemCallError.new(nil, error.errno).message
         @log.error("#{@name} #{number} cannot be started: the system refuses another process " \
@@ -38,14 +38,13 @@ module Bontebok
                    "the former master goes on")
       end
 
-      # wholly: all its threads hang.
+      # wholly: true if all threads of the child hang.
       def hangs(child, wholly)
         return @log.warn("#{describe(child)} hangs in all its threads: it ends within 1 s") if wholly
 
         @log.warn("#{describe(child)} hangs in a request: it leaves when its replacement is ready")
       end
 
-      # count: how many children hang.
       def crowded(count)
         limit = "#{count} #{@name}s hang, #{@numbers.size} more than there must be"
         @log.warn("#{limit}: the next one is started when one of them has ended")
@@ -77,7 +76,8 @@ module Bontebok
 
       private
 
-      # True if the child succeeded, or we killed it. A child that must end while it loads cannot succeed.
+      # True if the child ended as expected: with status 0 or an unknown status, killed by this process, or before it
+      # was loaded. A child that is told to end while it loads cannot exit with status 0.
       def as_told?(child)
         child.status.nil? || child.status.success? || child.killed? || !child.reached?(:loaded)
       end

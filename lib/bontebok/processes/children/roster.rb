@@ -2,8 +2,8 @@
 
 module Bontebok
   class Children
-    # The numbers that must be there, and the children that are there, for Children. A number may have several children:
-    # one that stays, and others that are leaving.
+    # The numbers that must have a child, and the children that exist, for Children. A number may have several children:
+    # one that stays, and others that are replaced or told to end.
     class Roster
       include Enumerable
 
@@ -30,12 +30,11 @@ module Bontebok
         @children.delete(child)
       end
 
-      # Adds one number.
       def grow
         @numbers << (@numbers.size + 1)
       end
 
-      # Removes one number and returns it; nil: the last number stays.
+      # Removes the highest number and returns it. Returns nil if there is only one number.
       def shrink
         @numbers.pop if @numbers.size > 1
       end
@@ -44,20 +43,20 @@ module Bontebok
         @children.select { |child| child.number == number }
       end
 
-      # Retires the children of the number that have waited for their replacement.
+      # Retires those children of the number that wait for their replacement.
       def retire_formers(number, seconds)
         of(number).reject(&:staying?).each { |child| child.retire(seconds) }
       end
 
-      # True if the server can do without the child: it has not loaded yet, or it has not reached the step and another
-      # child of its number may serve.
+      # True if the child need not wait for its replacement. Either the child is not loaded, or the child has not
+      # reached the step and another child of its number is loaded and not leaving.
       def dispensable?(child, step)
         return false if child.reached?(step)
 
         !child.reached?(:loaded) || (of(child.number) - [child]).any? { |other| serving?(other) }
       end
 
-      # The child that serves until the given one takes its place; nil: there is none.
+      # The child that serves until the given child takes its place, or nil.
       def former(child)
         of(child.number).find { |other| other != child && other.reached?(:ready) && !other.leaving? }
       end
@@ -67,8 +66,8 @@ module Bontebok
         @numbers.select { |number| of(number).none?(&:staying?) }
       end
 
-      # The missing numbers whose child may be started. If children hang, there are at most twice as many children as
-      # there must be.
+      # The missing numbers that may get a new child. A number with a child that hangs gets a new child only while fewer
+      # than twice as many children exist as there are numbers.
       def startable
         hung, others = missing.partition { |number| of(number).any?(&:hung?) }
         room = (2 * @numbers.size) - @children.size - others.size
@@ -76,7 +75,7 @@ module Bontebok
       end
 
       # True if for each number a child has reached the step, or the block returns true. For the step :loaded, one
-      # loaded child is enough for all numbers whose child was not started yet.
+      # loaded child is enough for all numbers that have no child yet.
       def settled?(step)
         excused = step == :loaded && any? { |child| child.reached?(step) }
         @numbers.all? do |number|
@@ -90,7 +89,7 @@ module Bontebok
         @numbers.all? { |number| of(number).any? { |child| child.reached?(step) && !child.leaving? } }
       end
 
-      # The children whose channel is open.
+      # The children with an open channel.
       def audible
         @children.reject(&:deaf?)
       end

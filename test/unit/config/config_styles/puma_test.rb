@@ -10,7 +10,7 @@ class ConfigStylesPumaTest < Support::TestCase
   STYLE = Bontebok::ConfigStyles::Puma
   Worker = Bontebok::Hooks::Worker
 
-  def test_options
+  def test_options_of_puma_are_known
     assert_equal({ max_workers: 2, environment: "production", rackup: "a.ru", graceful_timeout: 9, worker_timeout: 90,
                    keepalive_timeout: 20, max_body: 100, max_keepalive_requests: 7, header_timeout: 5,
                    body_timeout: 5, pidfile: "a", tag: "shop", stdout: "b", log: "c" }, values(<<~RUBY))
@@ -32,27 +32,27 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_equal({ keepalive_timeout: 0 }, values("persistent_timeout 9\nenable_keep_alives false\n"))
   end
 
-  def test_a_line_for_each_request
+  def test_log_requests_and_quiet_set_the_access_log
     on = { access_log: "-", access_log_format: "common" }
     { "log_requests" => on, "quiet false" => on, "log_requests false" => { access_log: "" },
       "quiet" => { access_log: "" } }.each { |text, expected| assert_equal expected, values(text), text }
   end
 
-  def test_the_usual_rackup_file
+  def test_default_rackup_is_config_ru
     assert_equal "config.ru", values("rackup DefaultRackup if defined?(DefaultRackup)")[:rackup]
   end
 
-  def test_threads
+  def test_the_larger_number_of_threads_counts
     assert_equal 5, values("threads 0, 5")[:threads]
     assert_equal "3", values("threads '3'")[:threads]
     assert_fault ":1: threads wants the smaller number first", "threads 5, 1"
   end
 
-  def test_preload
+  def test_preload_app_sets_preload
     assert_equal [{ preload: true }, { preload: false }], [values("preload_app!"), values("preload_app! false")]
   end
 
-  def test_addresses
+  def test_port_and_bind_add_addresses
     { "port 3000" => 3000, "port '3000'" => "3000",
       "port 3000, '[::1]'" => "[::1]:3000", "port 3000, '::1'" => "[::1]:3000", "port 1, :a" => "a:1",
       "bind 'tcp://0.0.0.0:80'" => "0.0.0.0:80", "bind 'tcp://[::]:80?low_latency=true'" => "[::]:80",
@@ -66,7 +66,7 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_equal [2], values("port 1\nclear_binds!\nport 2")[:listen]
   end
 
-  def test_who_may_connect
+  def test_umask_and_mode_of_bind_set_the_socket_mode
     { "umask=0117" => 0o660, "umask=022" => 0o755, "mode=0660" => 0o660, "mode=600&backlog=5" => 0o600 }
       .each { |text, mode| assert_equal mode, values("bind 'unix:///a?#{text}'")[:socket_mode], text }
     assert_equal 0o640, values("bind 'unix:///a?mode=0660'\nbind 'unix:///b?umask=0137'")[:socket_mode]
@@ -74,12 +74,12 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_fault ":1: mode of bind wants a number like 0117", "bind 'unix:///a?mode=0888'"
   end
 
-  def test_addresses_that_are_not_known
+  def test_unknown_forms_of_bind_are_errors
     assert_fault ":1: bind wants tcp://HOST:PORT or unix://PATH, not ssl://a:1?key=k", "bind 'ssl://a:1?key=k'"
     assert_unknown "mask of bind", "bind 'unix:///a?mask=0'"
   end
 
-  def test_a_directory_and_a_further_file
+  def test_directory_changes_the_working_directory_and_load_reads_a_file
     before = Dir.pwd
     temp_file("sub/more.rb", "workers 7\n")
     assert_equal 7, values("load '#{temp_dir}/sub/more.rb'\n")[:max_workers]
@@ -93,8 +93,8 @@ class ConfigStylesPumaTest < Support::TestCase
     Dir.chdir(before)
   end
 
-  # Old and new names. A worker's index counts from 0.
-  def test_hooks
+  # Most hooks have a new name and an old name. A worker's index counts from 0.
+  def test_hooks_of_puma_are_known
     { before_fork: [0, %i[before_worker_fork on_worker_fork]],
       after_worker_fork: [0, %i[after_worker_fork after_worker_boot]],
       after_fork: [0, %i[before_worker_boot on_worker_boot]],
@@ -111,7 +111,7 @@ class ConfigStylesPumaTest < Support::TestCase
       end
   end
 
-  def test_a_hook_with_a_key
+  def test_hooks_with_the_same_key_share_data
     hooks = read(<<~RUBY).hooks
       before_worker_boot(:key) { |index, data| data[index] = :begun }
       before_worker_boot(:other) { |index, data| data[index] = :other }
@@ -121,7 +121,7 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_equal :begun, hooks.run(:before_worker_exit, Worker.new(1, 9))
   end
 
-  def test_an_ended_worker_has_a_handle
+  def test_after_worker_shutdown_gets_a_handle_of_the_worker
     hooks = read("after_worker_shutdown { |worker| [worker.index, worker.pid, worker.process_status] }").hooks
     assert_equal [0, 9, :status], hooks.run(:after_worker_exit, Worker.new(1, 9), :status)
   end
@@ -131,7 +131,7 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_output("1\n") { 2.times { hooks.run(:before_fork, Worker.new(1)) } }
   end
 
-  def test_errors
+  def test_lowlevel_error_handler_gets_errors
     { "|error, env, status| [status, env, [error]]" => [500, :env, [:error]], "|error| error" => :error }
       .each do |block, answer|
         assert_equal answer, read("lowlevel_error_handler { #{block} }").hooks.run(:on_error, :error, :env)
@@ -143,17 +143,17 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_fault ":1: lowlevel_error_handler wants a block", "lowlevel_error_handler"
   end
 
-  def test_a_file_to_touch
+  def test_tmp_restart_sets_the_restart_file
     assert_equal "tmp/restart.txt", values("plugin :tmp_restart")[:restart_file]
   end
 
-  def test_what_asks_for_nothing
+  def test_directives_without_an_effect_are_accepted
     assert_empty values("queue_requests true\nsilence_single_worker_warning\n" \
                         "on_restart { raise }\nbefore_refork { raise }\nprune_bundler\n" \
                         "early_hints false\nnakayoshi_fork\nrestart_command 'bundle exec puma'\n")
   end
 
-  def test_what_is_not_known
+  def test_unknown_directives_are_errors
     assert_unknown "plugin solid_queue", "plugin :solid_queue", advice: "start bin/jobs beside the server"
     assert_unknown "plugin yabeda", "plugin :yabeda"
     assert_unknown "state_path", "state_path 'tmp/state'", advice: "signals do what pumactl does"

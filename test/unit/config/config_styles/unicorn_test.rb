@@ -10,7 +10,7 @@ class ConfigStylesUnicornTest < Support::TestCase
   STYLE = Bontebok::ConfigStyles::Unicorn
   Worker = Bontebok::Hooks::Worker
 
-  def test_options
+  def test_options_of_unicorn_are_known
     assert_equal({ max_workers: 4, request_timeout: 30, preload: true, spool_threshold: 2048, pidfile: "a", log: "b",
                    stdout: "c", check_client_connection: true }, values(<<~RUBY))
                      worker_processes 4
@@ -25,7 +25,7 @@ class ConfigStylesUnicornTest < Support::TestCase
     assert_equal "#{@path}:2", read("\ntimeout 1").entries[:request_timeout].place
   end
 
-  def test_every_form_of_an_address
+  def test_listen_accepts_every_form_of_an_address
     { "8080" => "8080", "'8080'" => "8080", "'*:80'" => "80", "':80'" => "80", "'a.example:80'" => "a.example:80",
       "'127.0.0.1'" => "127.0.0.1:80", "'[::1]'" => "[::1]:80", "'[::1]:8080'" => "[::1]:8080",
       "'unix:tmp/a.sock'" => "unix:tmp/a.sock", "'/run/a.sock'" => "unix:/run/a.sock", "'~/a.sock'" => "unix:~/a.sock",
@@ -35,7 +35,7 @@ class ConfigStylesUnicornTest < Support::TestCase
     assert_equal [1, 2], values("listen 1\nlisten 2")[:listen].map(&:to_i)
   end
 
-  def test_options_of_an_address
+  def test_options_of_listen_are_known
     assert_equal({ backlog: 64, reuse_port: true, listen: ["80", "81"] }, values(<<~RUBY).transform_keys(&:to_sym))
       listen 80, :backlog => 64, :tcp_nopush => true, tcp_nodelay: false, tries: 5, delay: 0.5, sndbuf: 1, rcvbuf: 1
       listen "81", backlog: 16, reuseport: true, tcp_defer_accept: 1, accept_filter: "httpready", ipv6only: true
@@ -43,16 +43,16 @@ class ConfigStylesUnicornTest < Support::TestCase
     assert_unknown "backlogs of listen", "listen 80, backlogs: 1"
   end
 
-  def test_who_may_connect
+  def test_umask_of_listen_sets_the_socket_mode
     assert_equal 0o750, values("listen '/a', umask: 0027\nlisten '/b', umask: 0")[:socket_mode]
   end
 
-  def test_user
+  def test_user_sets_user_and_group
     assert_equal({ user: "app", group: "www" }, values("user 'app', 'www'"))
     assert_equal({ user: "app" }, values("user 'app'"))
   end
 
-  def test_a_logger_is_for_the_hooks
+  def test_hooks_get_the_logger
     file = read("require 'logger'\nlogger(mine = Logger.new(nil))\nafter_fork { |server, _| server.logger == mine }")
     assert file.hooks.run(:after_fork, Worker.new(1, 2))
     assert_fault ":1: logger has no debug, info, warn, error, fatal", "logger Object.new"
@@ -66,7 +66,7 @@ class ConfigStylesUnicornTest < Support::TestCase
     Dir.chdir(before)
   end
 
-  def test_hooks_are_told_of_the_server_and_the_worker
+  def test_hooks_get_the_server_and_the_worker
     hooks = read(<<~RUBY).hooks
       worker_processes 3
       before_fork { |server, worker| [:lost] }
@@ -84,12 +84,12 @@ class ConfigStylesUnicornTest < Support::TestCase
     assert_equal [2, 9, :status], hooks.run(:after_worker_exit, Worker.new(3, 9), :status)
   end
 
-  def test_what_asks_for_nothing
+  def test_directives_without_an_effect_are_accepted
     assert_empty values("rewindable_input true\ndefault_middleware false\n" \
                         "worker_exec false\nearly_hints false\n")
   end
 
-  def test_what_is_not_known
+  def test_unknown_directives_are_errors
     assert_unknown "worker_proceses", "worker_proceses 4", advice: "did you mean worker_processes?"
     assert_unknown "worker_exec", "worker_exec true", advice: "workers are forked, and none executes a program"
     assert_unknown "Rainbows!", "Rainbows! do\nend"

@@ -4,7 +4,7 @@ require "test_helper"
 require "json"
 require "bontebok/log/log"
 
-# The server's own log as JSON objects.
+# Tests the server's log in JSON format.
 class LogFormatsJsonTest < Minitest::Test
   def setup
     @reader, @writer = IO.pipe
@@ -38,13 +38,13 @@ class LogFormatsJsonTest < Minitest::Test
                    "causes" => ["inner (RuntimeError), app.rb:1"] }, entry["exception"])
   end
 
-  def test_an_exception_that_cannot_be_described_is_logged_all_the_same
+  def test_an_exception_that_cannot_be_described_is_still_logged
     @log.error("GET /x", Class.new(StandardError) { define_method(:backtrace) { exit } }.new)
     assert_equal [nil, "an exception that cannot be described (SystemExit)", []],
                  read_entry["exception"].values_at("class", "message", "backtrace")
   end
 
-  def test_any_text_is_ascii_in_one_line
+  def test_any_text_becomes_one_line_of_ascii
     text = "\"\\\n/\u00e4\u20ac\u{1f60a}\u2028"
     @log.info(text)
     line = @reader.readpartial(65_536)
@@ -53,8 +53,8 @@ class LogFormatsJsonTest < Minitest::Test
     assert_equal text.sub("\u2028", '\xe2\x80\xa8'), JSON.parse(line)["message"]
   end
 
-  # Such a line does not mix with lines of other processes.
-  def test_a_line_is_never_longer_than_a_pipe_takes_whole
+  # A pipe accepts 4096 bytes in one piece, so the line does not mix with lines of other processes.
+  def test_a_line_has_at_most_4095_bytes
     [["x" * 10_000, fault("\u{1f60a}" * 10_000)], ["\"" * 4096, nil], ["x", fault("y", Array.new(20) { "z" * 4096 })]]
       .each do |message, exception|
       @log.error(message, exception)

@@ -5,11 +5,11 @@ require "test_helper"
 require "support/runner/changes"
 require "support/runner/groups"
 
-# The groups that bin/test --changed runs.
+# Tests which groups bin/test --changed runs.
 class ChangesTest < Support::TestCase
   ALL = Runner::Groups.all.map(&:name).freeze
 
-  # A path, some of the groups that run if it changes, and some that do not.
+  # { path => [groups that must run if the path has changed, groups that must not run] }
   EXAMPLES = {
     "core/src/http/h1_head.c" => [%w[core arm64 fuzz ext conform], %w[unit memory]],
     "core/src/conn/conn.h" => [%w[core threads integration timing], %w[arm64 fuzz]],
@@ -46,7 +46,7 @@ class ChangesTest < Support::TestCase
     Runner::Changes::TABLE.each_key { |pattern| assert files.any?(pattern), pattern.inspect }
   end
 
-  # On a branch, the changes of its commits count, and changes that are not committed, in files that git knows or not.
+  # On a branch, the branch's commits count. Uncommitted changes and new files count, too.
   def test_changes_since_main_and_uncommitted_changes_count
     repository do
       commit("README.md")
@@ -60,7 +60,7 @@ class ChangesTest < Support::TestCase
     end
   end
 
-  def test_the_last_commit_counts_on_main_itself
+  def test_the_last_commit_counts_on_main
     repository do
       commit("lib/a.rb")
       commit("core/fuzz/a.c")

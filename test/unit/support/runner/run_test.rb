@@ -4,7 +4,7 @@ require "test_helper"
 require "support/runner/groups"
 require "support/runner/options"
 
-# The command line of bin/test.
+# Tests the command line of bin/test.
 class RunTest < Support::TestCase
   def groups_of(*arguments) = Runner::Options.new(arguments).groups
 
@@ -23,7 +23,7 @@ class RunTest < Support::TestCase
     end
   end
 
-  def test_some_groups_run_only_at_length_or_by_name
+  def test_two_groups_run_only_with_full_or_by_name
     at_length = %w[memory soak]
     assert_equal Runner::Groups.all.map(&:name) - at_length, groups_of.map(&:name)
     assert_equal Runner::Groups.all.map(&:name), groups_of("--full").map(&:name)
@@ -31,7 +31,7 @@ class RunTest < Support::TestCase
     refute_empty groups_of("memory").first.jobs
   end
 
-  # Each test file of a group is in one of its jobs, once.
+  # Each test file is in exactly one job. Each file of test/ext is in two jobs: one job for each release of Rack.
   def test_every_test_file_runs
     files = groups_of("--full").flat_map(&:jobs).flat_map { |job| job.command.grep(/_test\.rb\z/) }
     twice = Dir.glob("test/ext/**/*_test.rb", base: ROOT)

@@ -4,11 +4,11 @@ require "test_helper"
 require "support/runner/report"
 require "support/runner/schedule"
 
-# How bin/test runs jobs, and what it prints about them.
+# Tests how bin/test runs jobs, and the lines that it prints.
 class ScheduleTest < Support::TestCase
-  # This job waits until as many jobs as it is told have begun.
+  # A job that waits until $1 jobs have begun.
   MEET = 'touch "$0/began-$2"; until [ "$(ls "$0" | grep -c began)" -ge "$1" ]; do sleep 0.01; done'
-  # This job fails while another job like it runs.
+  # A job that fails if the same job runs at the same time.
   ALONE = 'mkdir "$0/alone" && sleep 0.02 && rmdir "$0/alone"'
 
   def group(name, *scripts, cores: 0, **options)
@@ -20,7 +20,6 @@ class ScheduleTest < Support::TestCase
     ["sh", "-c", script, temp_dir, *arguments.map(&:to_s)]
   end
 
-  # Runs the groups. Returns the output.
   def run_all(*groups)
     report = Runner::Report.new(groups, File.join(temp_dir, "again"))
     output, = capture_io do
@@ -30,20 +29,20 @@ class ScheduleTest < Support::TestCase
     output
   end
 
-  def test_jobs_that_leave_room_run_side_by_side
+  def test_jobs_run_at_the_same_time_if_there_are_enough_processors
     one = group("one", shell(MEET, 3, 1), shell(MEET, 3, 2))
     other = group("other", shell(MEET, 3, 3))
     run_all(one, other)
     assert_equal [true, true], [one, other].map(&:passed?)
   end
 
-  def test_jobs_that_leave_no_room_follow_each_other
+  def test_jobs_run_one_after_the_other_if_there_are_too_few_processors
     groups = Array.new(3) { |number| group("g#{number}", shell(ALONE), shell(ALONE), cores: 1000) }
     run_all(*groups)
     assert groups.all?(&:passed?)
   end
 
-  def test_a_group_that_runs_alone_is_last_and_alone
+  def test_a_group_that_runs_alone_runs_last_and_alone
     alone = group("timing", shell('ls "$0/other.done"'), shell(ALONE), shell(ALONE), alone: true)
     other = group("other", shell('touch "$0/other.done"'))
     output = run_all(alone, other)
@@ -51,7 +50,7 @@ class ScheduleTest < Support::TestCase
     assert_operator output.index("== other: about other"), :<, output.index("== timing: about timing")
   end
 
-  def test_each_groups_output_is_whole_and_every_job_counts
+  def test_the_output_of_a_group_stays_together_and_every_job_counts
     good = group("good", shell("echo out; echo err >&2"), shell("echo second"))
     bad = group("bad", shell("echo before; exit 3"), shell("echo after"))
     output = run_all(good, bad)
