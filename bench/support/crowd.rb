@@ -12,7 +12,7 @@ module Bench
   # - Slow readers read a few bytes of the response each second.
   class Crowd
     REQUEST = "GET / HTTP/1.1\r\nHost: idle\r\n\r\n"
-    ANSWER_END = "Hello, World!\n"
+    RESPONSE_END = "Hello, World!\n"
     DRIPPED = "GET / HTTP/1.1\r\nHost: drip\r\nX: #{'a' * 10_000}".freeze
     HALF = "GET / HTTP/1.1\r\nHost: half\r\n"
     # Size of a slow reader's receive buffer, in bytes.
@@ -38,8 +38,8 @@ module Bench
       count.times do
         socket = connect
         socket.write(REQUEST)
-        answer = +""
-        answer << socket.readpartial(4096) until answer.end_with?(ANSWER_END)
+        response = +""
+        response << socket.readpartial(4096) until response.end_with?(RESPONSE_END)
         @idle << socket
       end
       self

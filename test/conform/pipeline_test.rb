@@ -19,11 +19,11 @@ class PipelineTest < Support::TestCase
     "POST #{target} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n#{lines}0\r\n\r\n".b
   end
 
-  def assert_answers(expected, client)
+  def assert_responses(expected, client)
     expected.each do |target, body|
-      answer = client.read_response.body
-      assert_includes answer, "PATH_INFO=#{target.dump}\n"
-      assert_includes answer, "body=#{body.to_s.dump}\n"
+      response = client.read_response.body
+      assert_includes response, "PATH_INFO=#{target.dump}\n"
+      assert_includes response, "body=#{body.to_s.dump}\n"
     end
   end
 
@@ -32,7 +32,7 @@ class PipelineTest < Support::TestCase
       server = start_application(transport)
       server.connect do |client|
         client.write(Array.new(200) { |number| request("/#{number}") }.join)
-        assert_answers(Array.new(200) { |number| ["/#{number}", nil] }, client)
+        assert_responses(Array.new(200) { |number| ["/#{number}", nil] }, client)
       end
     ensure
       server&.stop
@@ -48,14 +48,14 @@ class PipelineTest < Support::TestCase
   def test_bodies_may_come_between_requests
     start_application(:unix).connect do |client|
       client.write(mixed_bytes)
-      assert_answers(MIXED, client)
+      assert_responses(MIXED, client)
     end
   end
 
   def test_requests_may_come_one_byte_at_a_time
     start_application(:tcp).connect do |client|
       mixed_bytes.each_char { |byte| client.write(byte) }
-      assert_answers(MIXED, client)
+      assert_responses(MIXED, client)
     end
   end
 
@@ -66,7 +66,7 @@ class PipelineTest < Support::TestCase
       server.connect do |client|
         client.write(bytes.byteslice(0, place))
         client.write(bytes.byteslice(place..))
-        assert_answers([%w[/a one], %w[/b two]], client)
+        assert_responses([%w[/a one], %w[/b two]], client)
       end
     end
   end
@@ -74,7 +74,7 @@ class PipelineTest < Support::TestCase
   def test_an_empty_line_between_requests_is_ignored
     start_application(:unix).connect do |client|
       client.write("#{request('/a', 'b')}\r\n#{request('/c')}")
-      assert_answers([%w[/a b], ["/c", nil]], client)
+      assert_responses([%w[/a b], ["/c", nil]], client)
     end
   end
 
@@ -84,7 +84,7 @@ class PipelineTest < Support::TestCase
     ["GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET /last HTTP/1.0\r\n\r\n"].each do |last|
       server.connect do |client|
         client.write(request("/first") + last + request("/smuggled"))
-        assert_answers([["/first", nil], ["/last", nil]], client)
+        assert_responses([["/first", nil], ["/last", nil]], client)
         assert_equal "", client.read_to_end
       end
       assert_equal "GET /first\nGET /last", server.get("/calls").body
@@ -96,7 +96,7 @@ class PipelineTest < Support::TestCase
     server.connect do |client|
       client.write(request("/a") + request("/b", "c"))
       client.finish_writing
-      assert_answers([["/a", nil], %w[/b c]], client)
+      assert_responses([["/a", nil], %w[/b c]], client)
       assert_equal "", client.read_to_end
     end
   end

@@ -10,7 +10,7 @@ class ResponsesTest < Support::TestCase
       def each(&block) = list.each(&block)
       def close = warn("closed")
     end
-    answers = {
+    responses = {
       "/array" => -> { [200, { "content-type" => "text/plain" }, %w[one two]] },
       "/empty" => -> { [200, {}, []] },
       "/each" => -> { [200, {}, parts.new(["one", "", "two", ""])] },
@@ -33,7 +33,7 @@ class ResponsesTest < Support::TestCase
       "/lines" => -> { [200, { "set-cookie" => "a=1\nb=2" }, []] },
       "/many" => -> { [200, {}, Array.new(50_000) { |number| "#{number}\n" }] }
     }
-    run ->(env) { answers.fetch(env["PATH_INFO"]).call }
+    run ->(env) { responses.fetch(env["PATH_INFO"]).call }
   RUBY
 
   # Returns the response, and whether the connection was :kept, :closed or :broken.
@@ -77,7 +77,7 @@ class ResponsesTest < Support::TestCase
     assert_equal [200, :length, "one", :closed], summary("/close")
   end
 
-  def test_each_body_has_its_framing_in_http_1_0
+  def test_each_body_has_its_framing_in_http10
     start
     assert_equal [200, :length, "onetwo", :closed], summary("/array", version: "1.0")
     assert_equal [200, :close, "onetwo", :closed], summary("/each", version: "1.0")

@@ -20,7 +20,7 @@ class TimeoutsTest < Support::TestCase
       client.write(byte)
       return client.read_response unless client.quiet?(DRIP)
     end
-    flunk("no answer while #{bytes.bytesize} bytes dripped")
+    flunk("no response while #{bytes.bytesize} bytes dripped")
   end
 
   def assert_timed_out(response, client)

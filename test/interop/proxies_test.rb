@@ -53,8 +53,8 @@ class ProxiesTest < Interop::TestCase
   def test_twenty_clients_at_once_get_their_responses
     at_each_entrance do |_browser, name|
       clients = Array.new(20) { Interop::Browser.new(@entrances.fetch(name)) }
-      answers = clients.map.with_index { |client, number| Thread.new { client.get("/#{number}").body } }.map(&:value)
-      assert_equal Array.new(20) { |number| line("GET", "/#{number}") }, answers
+      responses = clients.map.with_index { |client, number| Thread.new { client.get("/#{number}").body } }.map(&:value)
+      assert_equal Array.new(20) { |number| line("GET", "/#{number}") }, responses
     ensure
       clients&.each(&:close)
     end

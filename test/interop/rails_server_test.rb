@@ -10,7 +10,7 @@ require_relative "support/rails_app"
 class RailsServerTest < Support::TestCase
   include Interop::Ends
 
-  PATIENCE = Interop::RailsApp::BOOT_LIMIT
+  TIMEOUT = Interop::RailsApp::BOOT_LIMIT
 
   def setup
     FileUtils.cp_r(File.join(Interop::RailsApp.prepare, "."), temp_dir)
@@ -71,7 +71,7 @@ class RailsServerTest < Support::TestCase
     taken = TCPServer.new("127.0.0.1", 0)
     port = taken.local_address.ip_port
     server = rails_server("-p", port, ready: false)
-    assert_equal 1, server.wait(PATIENCE).exitstatus
+    assert_equal 1, server.wait(TIMEOUT).exitstatus
     server.output.wait_for_end
     assert_includes server.output.text, "bontebok: cannot listen on 127.0.0.1:#{port}: Address already in use"
     refute_match BACKTRACE, server.output.text
@@ -84,8 +84,8 @@ class RailsServerTest < Support::TestCase
   def test_the_server_runs_as_a_daemon
     port = held_port
     started = rails_server("-d", "-p", port, ready: false)
-    assert_equal 0, started.wait(PATIENCE).exitstatus
-    eventually(PATIENCE) { answers?("127.0.0.1:#{port}") }
+    assert_equal 0, started.wait(TIMEOUT).exitstatus
+    eventually(TIMEOUT) { answers?("127.0.0.1:#{port}") }
     daemon = Integer(File.read(pid_file))
     Process.kill("TERM", daemon)
     eventually { !File.exist?(pid_file) && !Support::ProcessTable.entry(daemon) }
@@ -99,7 +99,7 @@ class RailsServerTest < Support::TestCase
     command = [RbConfig.ruby, "bin/rails", "server", "-u", "bontebok", "-b", "127.0.0.1", "-p", "0", *args.map(&:to_s)]
     server = Support::ServerProcess.new(*command, env: Interop::RailsApp.environment, chdir: temp_dir)
     children << server
-    server.wait_until_ready(PATIENCE) if ready
+    server.wait_until_ready(TIMEOUT) if ready
     server
   end
 

@@ -16,7 +16,7 @@ class SystemdTest < Interop::HandoverCase
   def test_the_server_adopts_both_sockets_and_serves_the_first_client
     %w[0 1].each do |workers|
       process = activate("-w", workers)
-      assert_equal "localhost 80", first_answer
+      assert_equal "localhost 80", first_response
       tcp, unix = addresses(process)
       assert_equal tcp.tr(":", " "), ask(tcp)
       assert_equal "unix:#{@path}", unix
@@ -30,7 +30,7 @@ class SystemdTest < Interop::HandoverCase
 
   def test_the_server_does_not_open_an_adopted_address_again
     process = activate("-w", "0", "-l", "unix:#{@path}", "-l", "unix:#{temp_dir}/own.sock")
-    assert_equal "localhost 80", first_answer
+    assert_equal "localhost 80", first_response
     assert_equal ["unix:#{@path}", "unix:#{temp_dir}/own.sock"], addresses(process).drop(1)
     process.stop
     assert_equal ["app.sock", "config.ru"], Dir.children(temp_dir).sort
@@ -60,7 +60,7 @@ class SystemdTest < Interop::HandoverCase
     TCPServer.open(host, 0) { |server| server.local_address.inspect_sockaddr }
   end
 
-  def first_answer
+  def first_response
     ask("unix:#{@path}")
   end
 end

@@ -35,7 +35,7 @@ class RateTest < LoadTest
   end
 
   def test_also_sends_a_share_of_the_requests_to_another_path
-    server = serve(&:answer_all)
+    server = serve(&:respond_to_all)
     options = ["-n", 200, "--also", "0.25:/other", "--seed", 2, "-c", 4, "-t", 2, server.url]
     assert_equal 200, measure(*options)["ok"]
     paths = server.requests.map { |request| request[/\AGET (\S+)/, 1] }.tally
@@ -44,7 +44,7 @@ class RateTest < LoadTest
   end
 
   def test_a_dry_run_prints_the_plan_of_a_run_and_sends_nothing
-    server = serve(&:answer_all)
+    server = serve(&:respond_to_all)
     options = ["-n", 40, "--rate", 200, "--poisson", "--also", "0.3:/other", server.url]
     told = plan(*options)
     assert_empty server.requests
@@ -59,13 +59,13 @@ class RateTest < LoadTest
   end
 
   def test_the_tool_sends_all_requests_that_are_due_within_the_duration
-    server = serve(&:answer_all)
+    server = serve(&:respond_to_all)
     assert_equal 50, measure("-d", 0.5, "-c", 4, "-t", 2, "--rate", 100, server.url)["ok"]
     assert_equal 50, server.requests.size
   end
 
   def test_a_duration_ends_the_closed_loop
-    server = serve(&:answer_all)
+    server = serve(&:respond_to_all)
     result = measure("-d", 0.5, "-c", 4, server.url)
     assert_operator result["ok"], :>, 10
     assert_equal server.requests.size, result["ok"]
@@ -113,7 +113,7 @@ class RateTest < LoadTest
   # Asserts that the requests take about a second, and that no request is sent before its due time. On a busy machine,
   # the last request may be late.
   def assert_kept_to_the_rate(*options)
-    options = ["-n", 200, "-c", 10, *options, serve(&:answer_all).url]
+    options = ["-n", 200, "-c", 10, *options, serve(&:respond_to_all).url]
     last_due = plan(*options).last.first / 1e6
     result = measure(*options)
     assert_equal 200, result["ok"]
@@ -124,7 +124,7 @@ class RateTest < LoadTest
   # Responds to ten requests. Then the server hangs.
   def mortal_server
     serve do |connection|
-      10.times { connection.read_request && connection.answer } if connection.number.zero?
+      10.times { connection.read_request && connection.respond } if connection.number.zero?
       connection.hold
     end
   end
@@ -135,7 +135,7 @@ class RateTest < LoadTest
       count = 0
       while connection.read_request
         IO.select(nil, nil, nil, STALL) if (count += 1) == 33
-        connection.answer
+        connection.respond
       end
     end
   end

@@ -7,7 +7,7 @@ require "pty"
 # Tests the tool's output, on standard output and standard error, and its exit status.
 class ReportTest < LoadTest
   def test_the_json_form_has_all_numbers
-    server = serve(&:answer_all)
+    server = serve(&:respond_to_all)
     process = bench("--json", "-n", 10, server.url)
     assert_equal 1, process.output.lines(:stdout).size
     result = JSON.parse(process.output.text(:stdout))
@@ -21,7 +21,7 @@ class ReportTest < LoadTest
   end
 
   def test_the_text_form_has_all_numbers
-    server = serve(&:answer_all)
+    server = serve(&:respond_to_all)
     process = bench("-n", 10, "-c", 2, server.url)
     text = process.output.text(:stdout)
     assert_includes text, "GET #{server.url}\n  2 connections, 1 thread, as fast as responses come\n"
@@ -42,8 +42,8 @@ class ReportTest < LoadTest
   end
 
   def test_the_table_has_a_row_for_each_url
-    tcp = serve(:tcp, &:answer_all)
-    unix = serve(&:answer_all)
+    tcp = serve(:tcp, &:respond_to_all)
+    unix = serve(&:respond_to_all)
     process = bench("--table", "-n", 10, tcp.url, unix.url)
     head, *rows = process.output.lines(:stdout)
     assert_equal %w[URL req/s CPU us/req p50 us p99 us p999 us errors], head.split
@@ -54,7 +54,7 @@ class ReportTest < LoadTest
   end
 
   def test_a_failure_in_one_row_fails_the_table
-    server = serve(&:answer_all)
+    server = serve(&:respond_to_all)
     process = bench("--table", "-n", 3, refusing_url, server.url)
     assert_match(/ +- +- +-  refused 3 \(Connection refused\)$/, process.output.lines[1])
     assert_match(/  0$/, process.output.lines[2])
@@ -62,7 +62,7 @@ class ReportTest < LoadTest
   end
 
   def test_a_name_that_does_not_resolve_fails_only_its_row
-    server = serve(&:answer_all)
+    server = serve(&:respond_to_all)
     process = bench("--table", "-n", 3, "http://host.invalid/", server.url)
     assert_match(%r{\Ahttp://host.invalid/(?: +-){5}  \S.+\z}, process.output.lines(:stdout)[1])
     assert_match(/  0$/, process.output.lines(:stdout)[2])
@@ -71,7 +71,7 @@ class ReportTest < LoadTest
 
   # The body comes from a pipe. A pipe can be read only once.
   def test_each_row_sends_the_body
-    servers = [serve(&:answer_all), serve(&:answer_all)]
+    servers = [serve(&:respond_to_all), serve(&:respond_to_all)]
     File.mkfifo(fifo = File.join(temp_dir, "body"))
     writer = Thread.new { File.write(fifo, "content") }
     assert_equal 0, bench("--table", "-n", 1, "--body", fifo, *servers.map(&:url)).status.exitstatus
@@ -84,7 +84,7 @@ class ReportTest < LoadTest
     %w[INT TERM].each do |signal|
       held = Queue.new
       server = serve do |connection|
-        3.times { connection.read_request && connection.answer } # the fourth gets no response
+        3.times { connection.read_request && connection.respond } # the fourth gets no response
         connection.read_request
         held << true
         connection.socket.read
@@ -124,7 +124,7 @@ class ReportTest < LoadTest
   end
 
   def test_progress_goes_to_a_terminal
-    server = serve(&:answer_all)
+    server = serve(&:respond_to_all)
     reader, writer = open_terminal
     output, output_writer = IO.pipe
     pid = Process.spawn(LoadTest::PROGRAM, "--json", "-d", "1.2", "--rate", "100", server.url,

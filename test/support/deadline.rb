@@ -4,9 +4,9 @@ module Support
   # The end of a time limit, on the monotonic clock. Helpers pass one Deadline on, so that several waits together take
   # no longer than the limit.
   #
-  # BONTEBOK_TEST_PATIENCE multiplies every limit: tests under valgrind and on emulated machines are slow.
+  # BONTEBOK_TEST_TIME_FACTOR multiplies every limit: tests under valgrind and on emulated machines are slow.
   class Deadline
-    PATIENCE = Float(ENV.fetch("BONTEBOK_TEST_PATIENCE", "1"))
+    FACTOR = Float(ENV.fetch("BONTEBOK_TEST_TIME_FACTOR", "1"))
     DEFAULT_SECONDS = 10
 
     # limit: a Deadline, or seconds from now. Returns a Deadline.
@@ -25,7 +25,7 @@ module Support
     end
 
     def initialize(seconds = DEFAULT_SECONDS)
-      @at = Deadline.now + (seconds * PATIENCE)
+      @at = Deadline.now + (seconds * FACTOR)
     end
 
     # Seconds that are left. Never negative, because IO.select rejects negative numbers.

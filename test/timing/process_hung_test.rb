@@ -69,9 +69,9 @@ class ProcessHungTest < Support::TestCase
     with_connections(server, 12) do |clients|
       clients.each { |client| client.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n1") }
       assert_equal 504, server.get("/stuck").status
-      assert_answers(clients) { |client| client.write("2") }
+      assert_served(clients) { |client| client.write("2") }
       server.wait_for_output(/has left: killed by SIGKILL/)
-      assert_answers(clients) { |client| client.request("GET", "/") }
+      assert_served(clients) { |client| client.request("GET", "/") }
     end
   end
 
@@ -94,7 +94,7 @@ class ProcessHungTest < Support::TestCase
 
   private
 
-  def assert_answers(clients, &ask)
+  def assert_served(clients, &ask)
     clients.each(&ask).each { |client| assert_equal 200, client.read_response.status }
   end
 

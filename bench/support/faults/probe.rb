@@ -18,7 +18,7 @@ module Bench
       # every server. Evenly spaced requests would go to the workers in a fixed order.
       SEED = 1
       # Seconds after which a client gives up.
-      PATIENCE = 5
+      TIMEOUT = 5
 
       # kinds: [:new, :kept] or one of them. reopen: the client replaces a kept-alive connection that the server has
       # closed. owner: the pid of the worker to which all kept-alive connections go at the start; nil for any worker.
@@ -129,7 +129,7 @@ module Bench
         connection.close
       end
 
-      # The client gives up a request after PATIENCE seconds, or one second after the end of the run, whichever is
+      # The client gives up a request after TIMEOUT seconds, or one second after the end of the run, whichever is
       # earlier.
       def give_up
         @pending.select { |_connection, request| over?(request) }.each_key do |connection|
@@ -138,7 +138,7 @@ module Bench
         end
       end
 
-      def over?(request) = now > @start + [request.due + PATIENCE, @seconds + 1].min
+      def over?(request) = now > @start + [request.due + TIMEOUT, @seconds + 1].min
     end
   end
 end

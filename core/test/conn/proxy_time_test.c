@@ -9,8 +9,8 @@
 
 #include "support/client.h"
 
-#define SECOND  INT64_C(1000000)
-#define PATIENT (30 * SECOND) /* us, tolerance for slow machines */
+#define SECOND    INT64_C(1000000)
+#define TOLERANCE (30 * SECOND) /* us, tolerance for slow machines */
 
 static uint64_t proxy_time;
 
@@ -61,7 +61,7 @@ static void test_only_trusted_proxies_are_believed(void **state)
         struct client *client = client_new(host);
         uint64_t time = time_of(client, 100 * SECOND);
         if (cases[i].believed)
-            assert_in_range(time, 100 * SECOND, 100 * SECOND + PATIENT);
+            assert_in_range(time, 100 * SECOND, 100 * SECOND + TOLERANCE);
         else
             assert_int_equal(time, 0);
         client_free(client);
@@ -74,9 +74,9 @@ static void test_only_times_of_the_last_hour_are_believed(void **state)
     (void)state;
     struct host *host = new_host(AF_UNIX, NULL);
     struct client *client = client_new(host);
-    assert_in_range(time_of(client, 1), 1, PATIENT);
-    assert_int_equal(time_of(client, -PATIENT), 0); /* in the future */
-    assert_in_range(time_of(client, 3600 * SECOND - PATIENT), 3600 * SECOND - PATIENT, 3600 * SECOND);
+    assert_in_range(time_of(client, 1), 1, TOLERANCE);
+    assert_int_equal(time_of(client, -TOLERANCE), 0); /* in the future */
+    assert_in_range(time_of(client, 3600 * SECOND - TOLERANCE), 3600 * SECOND - TOLERANCE, 3600 * SECOND);
     assert_int_equal(time_of(client, 3600 * SECOND + 1), 0);
 
     proxy_time = 4711;

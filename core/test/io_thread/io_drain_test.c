@@ -15,7 +15,7 @@
 #include "worker/worker.h"
 
 /* Returns settings with timeouts that do not end during the test. */
-static struct bb_settings patient(void)
+static struct bb_settings long_timeouts(void)
 {
     struct bb_settings settings = lanes_settings();
     settings.keepalive_drain = settings.graceful_timeout = 3600 * 1000;
@@ -47,7 +47,7 @@ static void ask_all_once_more(int fds[CONNECTIONS])
 static void test_draining_lanes_serve_the_clients_of_a_busy_lane(void **state)
 {
     (void)state;
-    struct bb_settings settings = patient();
+    struct bb_settings settings = long_timeouts();
     struct crowd crowd;
     open_scoreboard();
     gather(&crowd, 2, &settings);
@@ -97,7 +97,7 @@ static void end_two(struct pair_of_workers *pair, unsigned by_crowd, unsigned by
 static void test_a_draining_worker_serves_the_clients_of_another_worker(void **state)
 {
     (void)state;
-    struct bb_settings settings = patient();
+    struct bb_settings settings = long_timeouts();
     struct pair_of_workers pair;
     start_two(&pair, &settings);
     drain_two(&pair);
@@ -110,7 +110,7 @@ static void test_a_draining_worker_serves_the_clients_of_another_worker(void **s
 static void test_queued_connections_do_not_wait_for_a_busy_lane(void **state)
 {
     (void)state;
-    struct bb_settings settings = patient();
+    struct bb_settings settings = long_timeouts();
     struct pair_of_workers pair;
     int queued[4];
     start_two(&pair, &settings);
@@ -131,7 +131,7 @@ static void test_queued_connections_do_not_wait_for_a_busy_lane(void **state)
 static void test_queued_connections_do_not_wait_for_a_lane_that_is_alone(void **state)
 {
     (void)state;
-    struct bb_settings settings = patient();
+    struct bb_settings settings = long_timeouts();
     struct pair_of_workers pair;
     int queued[4];
     start_two(&pair, &settings);
@@ -171,7 +171,7 @@ static void drains_beside(bool leaves, const struct bb_settings *settings)
 static void test_a_worker_that_goes_on_serving_is_not_waited_for(void **state)
 {
     (void)state;
-    struct bb_settings settings = patient();
+    struct bb_settings settings = long_timeouts();
     settings.keepalive_drain = 20;
     drains_beside(false, &settings);
 }
@@ -180,7 +180,7 @@ static void test_a_worker_that_goes_on_serving_is_not_waited_for(void **state)
 static void test_lanes_end_before_a_worker_that_does_not_finish_is_killed(void **state)
 {
     (void)state;
-    struct bb_settings settings = patient();
+    struct bb_settings settings = long_timeouts();
     settings.graceful_timeout = 40;
     drains_beside(true, &settings);
 }
@@ -189,7 +189,7 @@ static void test_lanes_end_before_a_worker_that_does_not_finish_is_killed(void *
 static void test_a_dead_worker_is_not_waited_for(void **state)
 {
     (void)state;
-    struct bb_settings settings = patient();
+    struct bb_settings settings = long_timeouts();
     struct lanes lanes;
     open_scoreboard();
     struct bb__slot *slot = bb__scoreboard_claim(lanes_scoreboard);

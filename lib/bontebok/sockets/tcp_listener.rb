@@ -92,8 +92,8 @@ module Bontebok
       reuse_address(false)
     end
 
-    def reuse_address(answer)
-      socket.setsockopt(:SOCKET, :REUSEADDR, answer)
+    def reuse_address(enabled)
+      socket.setsockopt(:SOCKET, :REUSEADDR, enabled)
     end
 
     def set_options

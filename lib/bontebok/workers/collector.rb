@@ -54,8 +54,8 @@ module Bontebok
       allow_major(false)
     end
 
-    def allow_major(answer)
-      @gc.config(rgengc_allow_full_mark: answer)
+    def allow_major(allowed)
+      @gc.config(rgengc_allow_full_mark: allowed)
     end
   end
 end

@@ -48,12 +48,12 @@ module Conform
       write_to_the_refusal(client, bytes)
       response = client.read_response(LIMIT)
       return "got #{response.status}" unless statuses.include?(response.status)
-      return "the answer has no Date" unless response["Date"]
-      return "the answer does not say that it closes" if response.keep_alive?
-      return "the answer has no length" unless response.framing == :length
+      return "the response has no Date" unless response["Date"]
+      return "the response does not say that it closes" if response.keep_alive?
+      return "the response has no length" unless response.framing == :length
 
       rest = client.read_to_end(LIMIT)
-      "more after the answer: #{rest[0, 100].inspect}" unless rest.empty?
+      "more after the response: #{rest[0, 100].inspect}" unless rest.empty?
     end
 
     # The server may close the connection before it has read all bytes.
@@ -84,7 +84,7 @@ module Conform
 
     def closed_problem(client)
       rest = client.read_to_end(LIMIT)
-      "more after the answer: #{rest[0, 100].inspect}" unless rest.empty?
+      "more after the response: #{rest[0, 100].inspect}" unless rest.empty?
     end
   end
 end

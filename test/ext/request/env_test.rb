@@ -39,7 +39,7 @@ class EnvTest < Support::LaneCase
     assert_equal ["/p", "q", "http://good.test:81/p?q"], env.values_at("PATH_INFO", "QUERY_STRING", "REQUEST_URI")
   end
 
-  def test_the_asterisk_is_the_path_except_with_rack_2
+  def test_the_asterisk_is_the_path_except_with_rack2
     base = Support::LaneServer::BASE_ENV
 
     assert_equal "*", env_of(http(line: "OPTIONS * HTTP/1.1"), env: base)["PATH_INFO"]

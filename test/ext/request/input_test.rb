@@ -28,11 +28,11 @@ class InputTest < Support::LaneCase
   end
 
   def test_an_input_without_a_body_is_at_its_end
-    answers = with_input("") do |io|
+    results = with_input("") do |io|
       [io.read(1), io.read, io.read(0), io.gets, io.rewind, io.each.to_a, io.eof?, io.size]
     end
 
-    assert_equal [nil, "", "", nil, 0, [], true, 0], answers
+    assert_equal [nil, "", "", nil, 0, [], true, 0], results
   end
 
   def test_a_change_of_an_empty_input_does_not_show_in_the_next_request

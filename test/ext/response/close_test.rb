@@ -37,11 +37,11 @@ class CloseTest < Support::LaneCase
 
   # closed? may describe the file that the body reads, so its result does not replace the call of close.
   def test_close_is_called_whatever_closed_says
-    [-> { true }, -> { false }, -> { raise "closed? was called" }].each do |answer|
-      assert_closed(Body.new(->(out) { out.call("x") }, closed?: answer))
-      assert_closed(Body.new(->(out) { out.call("x") }, to_ary: -> { ["x"] }, closed?: answer))
-      assert_closed(Body.new(->(out) { out.call("x") }, to_ary: -> { ["#{close}x"] }, closed?: answer))
-      assert_closed(Body.new(call: ->(stream) { stream << "x" }, closed?: answer))
+    [-> { true }, -> { false }, -> { raise "closed? was called" }].each do |closed|
+      assert_closed(Body.new(->(out) { out.call("x") }, closed?: closed))
+      assert_closed(Body.new(->(out) { out.call("x") }, to_ary: -> { ["x"] }, closed?: closed))
+      assert_closed(Body.new(->(out) { out.call("x") }, to_ary: -> { ["#{close}x"] }, closed?: closed))
+      assert_closed(Body.new(call: ->(stream) { stream << "x" }, closed?: closed))
     end
     assert_closed(Body.new(to_ary: -> { ["x"] }, closed?: -> { true }))
   end

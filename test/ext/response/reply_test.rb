@@ -84,13 +84,13 @@ class ReplyTest < Support::LaneCase
   end
 
   def test_a_result_that_is_no_triplet_is_reported
-    [nil, 200, [], [200, {}], [200, {}, [], 1], "200", { status: 200 }].each { |answer| assert_fault(/Array/, answer) }
+    [nil, 200, [], [200, {}], [200, {}, [], 1], "200", { status: 200 }].each { |value| assert_fault(/Array/, value) }
   end
 
   def test_an_object_that_becomes_an_array_is_accepted
-    answer = Object.new.tap { |object| object.define_singleton_method(:to_ary) { [200, {}, ["ok"]] } }
+    returned = Object.new.tap { |object| object.define_singleton_method(:to_ary) { [200, {}, ["ok"]] } }
 
-    assert_equal "ok", response_to(answer).body
+    assert_equal "ok", response_to(returned).body
   end
 
   def test_rack_fields_are_not_sent
@@ -111,17 +111,17 @@ class ReplyTest < Support::LaneCase
 
   private
 
-  def response_to(answer)
-    serve { answer }.get
+  def response_to(returned)
+    serve { returned }.get
   end
 
   # Asserts that the response is a 500 without details, and that the fault is reported.
-  def assert_fault(pattern, answer)
-    server = serve { answer }
+  def assert_fault(pattern, returned)
+    server = serve { returned }
     response = server.get("/faulty?secret")
     report = server.next_report
 
-    assert_equal [500, "500 Internal Server Error\n"], [response.status, response.body], answer.inspect
+    assert_equal [500, "500 Internal Server Error\n"], [response.status, response.body], returned.inspect
     assert_equal [:error, Bontebok::Core::InvalidReply], [report.level, report.error.class]
     assert_equal "GET /faulty", report.message
     assert_match(pattern, report.error.message)

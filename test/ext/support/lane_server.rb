@@ -73,7 +73,7 @@ module Support
 
     # Waits for the next report and returns it.
     def next_report(limit = Deadline::DEFAULT_SECONDS)
-      ::Timeout.timeout(limit * Deadline::PATIENCE) { @reports.pop }
+      ::Timeout.timeout(limit * Deadline::FACTOR) { @reports.pop }
     end
 
     # Returns the reports that the test has not read yet.

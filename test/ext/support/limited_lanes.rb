@@ -27,15 +27,15 @@ module Support
 
     # Starts a server, and the thread that calls Lane#time_out. The block serves all requests except /quick.
     def limited(soft: SOFT, **options, &slow)
-      app = ->(env) { env["PATH_INFO"] == "/quick" ? LaneCase::OK : answer_of(slow, env) }
+      app = ->(env) { env["PATH_INFO"] == "/quick" ? LaneCase::OK : response_of(slow, env) }
       server = serve(app, settings: { request_timeout_soft: soft }, **options)
       @watches << Thread.new { watch(server) }
       server
     end
 
-    def answer_of(slow, env)
-      answer = slow.call(env)
-      answer.is_a?(Array) ? answer : LaneCase::OK
+    def response_of(slow, env)
+      response = slow.call(env)
+      response.is_a?(Array) ? response : LaneCase::OK
     end
 
     def watch(server)

@@ -113,7 +113,7 @@ class ErrorTest < Support::LaneCase
       GC.stress = stress ? STRESS : false
       apps.last.call(env)
     end
-    server.connect { |client| assert_answer(step, client) }
+    server.connect { |client| assert_response_at(step, client) }
     report = server.next_report
     GC.stress = false
 
@@ -125,7 +125,7 @@ class ErrorTest < Support::LaneCase
     GC.stress = false
   end
 
-  def assert_answer(step, client)
+  def assert_response_at(step, client)
     client.request("GET", "/")
     case step
     when :close then assert_equal [200, "whole"], client.read_response.to_h.values_at(:status, :body)

@@ -15,7 +15,7 @@ class ForkTest < Support::LaneCase
       [200, {}, [pid ? "parent" : "child"]]
     end
 
-    assert_only_the_parent_answers(server) { pid }
+    assert_only_the_parent_responds(server) { pid }
   end
 
   def test_a_child_that_raises_exits_with_1_and_sends_nothing
@@ -28,7 +28,7 @@ class ForkTest < Support::LaneCase
       [200, {}, ["parent"]]
     end
 
-    assert_only_the_parent_answers(server, status: 1) { pid }
+    assert_only_the_parent_responds(server, status: 1) { pid }
   end
 
   def test_a_child_that_exits_keeps_its_exit_status_and_runs_no_exit_handler
@@ -41,7 +41,7 @@ class ForkTest < Support::LaneCase
       [200, {}, ["parent"]]
     end
 
-    assert_only_the_parent_answers(server, status: 7) { pid }
+    assert_only_the_parent_responds(server, status: 7) { pid }
     assert_equal :wait_readable, reader.read_nonblock(1, exception: false)
   ensure
     reader.close
@@ -78,7 +78,7 @@ class ForkTest < Support::LaneCase
                                       close: -> { writer.write("closed") unless Process.pid == parent })
     server = serve { [200, {}, body] }
 
-    assert_only_the_parent_answers(server) { pid }
+    assert_only_the_parent_responds(server) { pid }
     assert_equal :wait_readable, reader.read_nonblock(1, exception: false)
   ensure
     [reader, writer].each(&:close)
@@ -88,7 +88,7 @@ class ForkTest < Support::LaneCase
     pid = nil
     server = serve { [200, {}, Support::Failing::Body.new(->(out) { out.call("parent") }, close: -> { pid = fork })] }
 
-    assert_only_the_parent_answers(server) { pid }
+    assert_only_the_parent_responds(server) { pid }
   end
 
   def test_a_forked_block_runs_to_its_end
@@ -103,7 +103,7 @@ class ForkTest < Support::LaneCase
       [200, {}, ["parent"]]
     end
 
-    assert_only_the_parent_answers(server) { pid }
+    assert_only_the_parent_responds(server) { pid }
     assert_equal "done", reader.readpartial(4)
   ensure
     [reader, writer].each(&:close)
@@ -129,7 +129,7 @@ class ForkTest < Support::LaneCase
 
   # Asserts that the client gets one complete response and that the connection stays open. The block returns the pid of
   # the child; nil: the application has not forked yet.
-  def assert_only_the_parent_answers(server, status: 0, &block)
+  def assert_only_the_parent_responds(server, status: 0, &block)
     server.connect do |client|
       client.request("GET", "/")
 

@@ -39,12 +39,12 @@ class OnErrorTest < Support::LaneCase
   end
 
   def test_a_response_that_cannot_be_sent_is_reported_as_a_fault_of_on_error
-    [[], [200], [200, {}, nil], ["no", {}, []], [500, { "x" => "a\0" }, []]].each do |answer|
-      server = failing(on_error: ->(*) { answer })
+    [[], [200], [200, {}, nil], ["no", {}, []], [500, { "x" => "a\0" }, []]].each do |result|
+      server = failing(on_error: ->(*) { result })
 
       assert_equal PLAIN, server.get.body
       assert_equal "boom", server.next_report.error.message
-      assert_told_of_the_answer Bontebok::Core::InvalidReply, server
+      assert_told_of_the_result Bontebok::Core::InvalidReply, server
     end
   end
 
@@ -54,15 +54,15 @@ class OnErrorTest < Support::LaneCase
 
     assert_raises(Support::Client::Closed) { server.get }
     assert_equal "boom", server.next_report.error.message
-    assert_told_of_the_answer IndexError, server
+    assert_told_of_the_result IndexError, server
     assert_equal 1, body.closed
   end
 
   # The body that failed must still be closed, so no second body is accepted.
   def test_only_a_text_is_accepted_if_a_body_must_still_be_closed
     body = Body.new(->(_) { raise "boom" })
-    { "text" => "text", [200, {}, ["no"]] => PLAIN }.each do |answer, text|
-      server = serve(on_error: ->(*) { answer }) { [200, {}, body] }
+    { "text" => "text", [200, {}, ["no"]] => PLAIN }.each do |result, text|
+      server = serve(on_error: ->(*) { result }) { [200, {}, body] }
 
       assert_equal text, server.get.body
       assert_equal "boom", server.next_report.error.message
@@ -101,7 +101,7 @@ class OnErrorTest < Support::LaneCase
     serve(**options) { raise "boom" }
   end
 
-  def assert_told_of_the_answer(kind, server)
+  def assert_told_of_the_result(kind, server)
     report = server.next_report
 
     assert_equal ["GET /: the response of on_error", kind], [report.message, report.error.class]

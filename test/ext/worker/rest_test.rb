@@ -28,13 +28,13 @@ class RestTest < Support::LaneCase
 
   def test_rest_is_false_while_a_request_is_served
     gate = Queue.new
-    server = serve { gate.pop.then { |answer| answer == :raise ? raise("a fault") : throw(answer) } }
-    %i[raise throw].each do |answer|
+    server = serve { gate.pop.then { |way| way == :raise ? raise("a fault") : throw(way) } }
+    %i[raise throw].each do |way|
       server.connect do |client|
         client.request("GET", "/")
         eventually { gate.num_waiting == 1 }
         assert_equal [false, false], [server.worker.rest, server.worker.rest]
-        gate.push(answer)
+        gate.push(way)
         client.read_response
       end
       assert(eventually { server.worker.rest })

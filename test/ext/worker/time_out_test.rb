@@ -110,8 +110,8 @@ class TimeOutTest < Support::LaneCase
   def test_the_close_of_a_response_of_on_error_is_not_interrupted
     closed = Queue.new
     body = Support::Failing::Body.new(->(out) { out.call("sorry") })
-    answer = -> { [500, {}, Rack::BodyProxy.new(body) { closed << @looks.pop }] }
-    server = limited(on_error: ->(*) { answer.call }) { raise "boom" }
+    result = -> { [500, {}, Rack::BodyProxy.new(body) { closed << @looks.pop }] }
+    server = limited(on_error: ->(*) { result.call }) { raise "boom" }
 
     assert_equal "sorry", server.get("/slow").body
     assert closed.pop

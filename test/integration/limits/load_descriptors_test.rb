@@ -30,30 +30,30 @@ class LoadDescriptorsTest < Support::TestCase
     @clients.each_with_index { |client, number| client.write(format(REQUEST, number, field)) }
   end
 
-  def last_answer_to(client)
+  def last_response_to(client)
     response = client.read_response
     client.close
     [response.status, response.body]
   end
 
-  def answer_to(client, target)
+  def response_to(client, target)
     client.get(target)
   end
 
-  def assert_all_answered
-    answers = @clients.map { |client| client.read_response.body }
-    assert_equal Array.new(CLIENTS) { |number| "/#{number}" }, answers
+  def assert_all_served
+    responses = @clients.map { |client| client.read_response.body }
+    assert_equal Array.new(CLIENTS) { |number| "/#{number}" }, responses
   end
 
   def test_each_request_on_a_connection_of_its_own_is_answered
     ask("Connection: close\r\n")
-    assert_all_answered
+    assert_all_served
     assert_unharmed
   end
 
   def test_idle_connections_make_room_for_new_connections
     ask("")
-    assert_all_answered
+    assert_all_served
     @clients.each(&:close)
     assert_unharmed
   end
@@ -64,7 +64,7 @@ class LoadDescriptorsTest < Support::TestCase
     @server.stop
     start_watched(listen: :tcp, rlimit_nofile: [LIMIT, LIMIT], rackup: GATED_APP)
     @clients = Array.new(LIMIT / 4) { Support::Client.new(@server.address) }
-    @clients.each { |client| assert_equal 200, answer_to(client, "/").status }
+    @clients.each { |client| assert_equal 200, response_to(client, "/").status }
     @clients.first.request("GET", "/gate")
     @server.wait_for_output(/at the gate/)
     @clients += Array.new(CLIENTS) { Support::Client.new(@server.address) }
@@ -108,9 +108,9 @@ class LoadDescriptorsTest < Support::TestCase
                   rackup: "run ->(env) { [200, {}, [env['rack.input'].read.bytesize.to_s]] }")
     @clients = Array.new(CLIENTS) { Support::Client.new(@server.address) }
     @clients.each { |client| client.request("POST", "/", { "Connection" => "close" }, "x" * 5000) }
-    answers = @clients.map { |client| last_answer_to(client) }
-    assert_empty(answers.reject { |status, body| status == 503 || [status, body] == [200, "5000"] })
-    assert_includes answers, [200, "5000"]
+    responses = @clients.map { |client| last_response_to(client) }
+    assert_empty(responses.reject { |status, body| status == 503 || [status, body] == [200, "5000"] })
+    assert_includes responses, [200, "5000"]
     assert_unharmed
   end
 end

@@ -32,7 +32,7 @@ class ProcessStarvedTest < Support::TestCase
     server = start_bontebok(args: ["-w", "1"], rackup: APPLICATION)
     former = wait_for_workers(server, 1)
     assert_equal former.first.to_s, server.get("/take").body
-    eventually(20, "an answer of another worker") { server.get("/", limit: 20).body != former.first.to_s }
+    eventually(20, "a response of another worker") { server.get("/", limit: 20).body != former.first.to_s }
     assert_match(/warn #{former.first} .* wants to be replaced: no connection can be accepted: Too many open files/,
                  server.output.text)
     wait_for_workers(server, 1, without: former)

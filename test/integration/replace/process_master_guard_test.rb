@@ -41,7 +41,7 @@ class ProcessMasterGuardTest < Support::TestCase
     former = [master(server).pid, *workers(server)]
     { "refresh" => /the cache is broken \(RuntimeError\)/, "watchdog" => /exit \(SystemExit\)/ }.each do |name, message|
       temp_file(name)
-      server.wait_for_output(/ error #{former.first} .* the thread #{name} \S+config\.ru:2 .* this process continues: #{message}$/)
+      server.wait_for_output(/ #{former.first} .* the thread #{name} \S+config\.ru:2 .* continues: #{message}$/)
       server.wait_for_output(/^\s+\S+config\.ru:\d+:in .*block in/)
     end
     temp_file("careless")
@@ -91,7 +91,7 @@ class ProcessMasterGuardTest < Support::TestCase
                            "-O", "MaxWorkers=1", chdir: temp_dir)
     server.wait_for_output(/ ready in \d+ ms$/)
     temp_file("watchdog")
-    server.wait_for_output(/ error #{server.pid} .* the thread watchdog .* this process continues: exit \(SystemExit\)$/)
+    server.wait_for_output(/ error #{server.pid} .* the thread watchdog .* process continues: exit \(SystemExit\)$/)
     assert_equal 0, server.stop("TERM").exitstatus
   end
 

@@ -19,7 +19,7 @@ class ProcessQueueTest < Support::TestCase
     clients = queue_up(server)
     Process.kill("TERM", old.first)
     server.wait_for_output(/ info #{old.first} w\d g1 wants to be replaced: SIGTERM$/)
-    served = answers(clients)
+    served = responses(clients)
     assert_operator served.fetch(old.first.to_s, 0), :<, QUEUED * 2 / 3, served.inspect
     wait_for_workers(server, WORKERS, without: old.first(1))
   end
@@ -28,7 +28,7 @@ class ProcessQueueTest < Support::TestCase
     server, old = start
     clients = queue_up(server)
     server.signal("TERM")
-    served = answers(clients)
+    served = responses(clients)
     assert_equal old.map(&:to_s).sort, served.keys.sort
     assert_operator served.values.max, :<, QUEUED * 2 / 3, served.inspect
     assert_equal 0, server.wait.exitstatus
@@ -47,7 +47,7 @@ class ProcessQueueTest < Support::TestCase
   end
 
   # Returns { pid of a worker => number of its responses }.
-  def answers(clients)
+  def responses(clients)
     clients.map { |client| client.read_response.body }.tally
   ensure
     clients.each(&:close)

@@ -157,7 +157,7 @@ class ProcessRenewalTest < Support::TestCase
       yield server
       count += 1
     end
-    loads.each { |load| assert_all_answered(load) }
+    loads.each { |load| assert_all_served(load) }
     count
   end
 
@@ -166,7 +166,7 @@ class ProcessRenewalTest < Support::TestCase
                   "--rate", RATE.to_s, "-c", "4", *arguments, "http://#{server.address}/")
   end
 
-  def assert_all_answered(load)
+  def assert_all_served(load)
     load.wait(60)
     load.output.wait_for_end
     result = JSON.parse(load.output.text(:stdout))

@@ -83,7 +83,7 @@ module AskingCrowd
       owner = ask(client, Fate.new(id: "#{name}-#{number}", kept: true, owner: owner))
       client = client.close if owner.nil?
     end
-    assert_no_more_answers(client) if client
+    assert_no_more_responses(client) if client
   ensure
     client&.close
   end
@@ -97,8 +97,8 @@ module AskingCrowd
   end
 
   # The connection has ended if its worker was killed after the last response.
-  def assert_no_more_answers(client)
-    assert_empty client.read_to_end, "an answer that nobody has asked for" unless client.quiet?(0)
+  def assert_no_more_responses(client)
+    assert_empty client.read_to_end, "a response that no client has asked for" unless client.quiet?(0)
   rescue Support::Client::Reset
     assert_empty client.take
   end

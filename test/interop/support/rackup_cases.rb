@@ -9,7 +9,7 @@ module Interop
   module RackupCases
     include Ends
 
-    ANSWER = "run ->(_) { [200, { 'content-type' => 'text/plain' }, [Process.pid.to_s]] }\n"
+    APP = "run ->(_) { [200, { 'content-type' => 'text/plain' }, [Process.pid.to_s]] }\n"
 
     def test_the_server_gets_the_options_of_the_command_line
       server = rackup("-E", "deployment", "-O", "MaxWorkers=2", "-O", "Server=antelope", rackup: <<~RUBY)
@@ -50,7 +50,7 @@ module Interop
       taken = TCPServer.new("127.0.0.1", 0)
       port = taken.local_address.ip_port
       assert_fails 1, "cannot listen on 127.0.0.1:#{port}: Address already in use", "-o", "127.0.0.1", "-p", port.to_s,
-                   rackup: "File.write('loaded', '')\n#{ANSWER}"
+                   rackup: "File.write('loaded', '')\n#{APP}"
       assert_path_exists File.join(temp_dir, "loaded")
     ensure
       taken.close
@@ -65,7 +65,7 @@ module Interop
     def test_exit_handlers_and_the_pid_file_belong_to_the_started_process
       pid_file = File.join(temp_dir, "rackup.pid")
       server = rackup("-P", pid_file, "-O", "MaxWorkers=1", "-O", "MaxRequestPerChild=1",
-                      rackup: "at_exit { $stderr.puts \"handler of \#{Process.pid}\" }\n#{ANSWER}")
+                      rackup: "at_exit { $stderr.puts \"handler of \#{Process.pid}\" }\n#{APP}")
       first = server.get.body
       eventually { server.get.body != first }
       server.wait_for_output(/has left: exit status 0$/)
@@ -102,7 +102,7 @@ module Interop
       { "BUNDLE_GEMFILE" => File.join(ROOT, gemfile), "RUBYOPT" => nil, "RUBYLIB" => nil }
     end
 
-    def rackup(*args, rackup: ANSWER, listen: %w[-o 127.0.0.1 -p 0], ready: true)
+    def rackup(*args, rackup: APP, listen: %w[-o 127.0.0.1 -p 0], ready: true)
       temp_file("config.ru", rackup)
       server = Support::ServerProcess.new(*command, *listen, *args, env: environment, chdir: temp_dir)
       children << server

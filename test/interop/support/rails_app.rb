@@ -16,7 +16,7 @@ module Interop
     OPTIONS = %w[--minimal --skip-active-record --skip-test --skip-docker --skip-ci --skip-rubocop --skip-brakeman
                  --skip-dev-gems --skip-keeps --skip-git --skip-bundle].freeze
     # Seconds to install all gems, on a machine that has none of them.
-    PATIENCE = 600
+    TIMEOUT = 600
     # Seconds to load the application, on a busy machine.
     BOOT_LIMIT = 60
     BUNDLE = { "BUNDLE_GEMFILE" => GEMFILE, "BUNDLE_PATH" => File.join(ROOT, "vendor/bundle"),
@@ -52,7 +52,7 @@ module Interop
       end
 
       def run(*command, **environment)
-        child = Support::ChildProcess.run(*command, env: BUNDLE.merge(environment), chdir: DIRECTORY, limit: PATIENCE)
+        child = Support::ChildProcess.run(*command, env: BUNDLE.merge(environment), chdir: DIRECTORY, limit: TIMEOUT)
         raise Support::Error, "#{command.join(' ')}:\n#{child.output.text}" unless child.status.success?
       end
 

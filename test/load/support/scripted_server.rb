@@ -27,13 +27,13 @@ class ScriptedServer
       request
     end
 
-    def answer(text = OK)
+    def respond(text = OK)
       @socket.write(text)
     end
 
     # Answers every request until the client closes the connection.
-    def answer_all(text = OK)
-      answer(text) while read_request
+    def respond_to_all(text = OK)
+      respond(text) while read_request
     end
 
     # Leaves the connection open and unread until the test ends.

@@ -12,7 +12,7 @@ module Runner
     # Rack's own classes.
     RACK2_FILES = "{request/env*,response/{lint,body*,reply}}"
     RACK2 = { "BUNDLE_GEMFILE" => File.expand_path("../../../gemfiles/rack2.gemfile", __dir__) }.freeze
-    VALGRIND = { "BONTEBOK_TEST_PATIENCE" => "20" }.freeze
+    VALGRIND = { "BONTEBOK_TEST_TIME_FACTOR" => "20" }.freeze
     KILLING = { "BONTEBOK_TEST_KILLING" => "30" }.freeze
 
     module_function

@@ -10,7 +10,7 @@ module Runner
     # Seconds between two checks for jobs that have ended.
     LOOK = 0.05
     # Seconds that a job may take to end after a signal.
-    PATIENCE = 10
+    TIMEOUT = 10
 
     # directory: where the jobs' output goes. on_end: called with a group when its last job has ended.
     def initialize(groups, directory, &on_end)
@@ -26,9 +26,9 @@ module Runner
       jobs_of(alone).each { |job| run_all([job]) }
     end
 
-    # Sends INT to the jobs that still run. After `patience` seconds, kills the jobs that have not ended.
-    def stop(patience = PATIENCE)
-      { "INT" => patience, "KILL" => PATIENCE }.each do |signal, seconds|
+    # Sends INT to the jobs that still run. After `timeout` seconds, kills the jobs that have not ended.
+    def stop(timeout = TIMEOUT)
+      { "INT" => timeout, "KILL" => TIMEOUT }.each do |signal, seconds|
         @running.each_key { |job| job.signal(signal) }
         limit = now + seconds
         sleep(LOOK) until reap.empty? || now > limit

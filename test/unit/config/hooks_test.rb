@@ -28,10 +28,10 @@ class HooksTest < Minitest::Test
       ->(error = nil) { error } => :error, ->(error, env = nil, *) { [error, env] } => %i[error env],
       ->(error, status: 500) { [error, status] } => [:error, 500],
       Object.new.tap { |object| def object.call(error) = error } => :error,
-      [].method(:push) => %i[error env], :to_s.to_proc => "error" }.each do |hook, answer|
+      [].method(:push) => %i[error env], :to_s.to_proc => "error" }.each do |hook, result|
       hooks = Bontebok::Hooks.new
       hooks.add(:on_error, hook)
-      assert_equal answer, hooks.run(:on_error, :error, :env)
+      assert_equal result, hooks.run(:on_error, :error, :env)
     end
   end
 

@@ -9,7 +9,7 @@ require "bontebok/log/log_stream"
 # Tests writes to blocking pipes and sockets, such as the server's standard error. A write waits at most for its
 # timeout.
 class LogStreamTest < Support::TestCase
-  PATIENCE = 0.01
+  TIMEOUT = 0.01
 
   def teardown
     @opened.to_a.each(&:close)
@@ -21,13 +21,13 @@ class LogStreamTest < Support::TestCase
       stream = Bontebok::LogStream.new(writer)
       fill(writer)
       writer.define_singleton_method(:wait_writable) { |*| self }
-      refute Timeout.timeout(10) { stream.write("x", PATIENCE) }
+      refute Timeout.timeout(10) { stream.write("x", TIMEOUT) }
     end
   end
 
   def test_the_stream_stays_blocking_for_other_processes
     [pipe, socket_pair].each do |_, writer|
-      Bontebok::LogStream.new(writer).write("x", PATIENCE)
+      Bontebok::LogStream.new(writer).write("x", TIMEOUT)
       refute_predicate writer, :nonblock?
     end
   end
@@ -51,11 +51,11 @@ class LogStreamTest < Support::TestCase
     writer.define_singleton_method(:fileno) { 999_999 }
     stream = Bontebok::LogStream.new(writer)
     writer.singleton_class.remove_method(:fileno)
-    assert stream.write("x", PATIENCE)
+    assert stream.write("x", TIMEOUT)
     assert_equal "x", reader.readpartial(10)
 
     fill(writer)
-    refute Timeout.timeout(10) { stream.write("x", PATIENCE) }
+    refute Timeout.timeout(10) { stream.write("x", TIMEOUT) }
   end
 
   def test_a_text_larger_than_the_pipe_is_written_whole
@@ -70,7 +70,7 @@ class LogStreamTest < Support::TestCase
   def test_a_text_after_an_incomplete_text_begins_on_a_new_line
     [pipe, socket_pair].each do |reader, writer|
       stream = Bontebok::LogStream.new(writer)
-      refute stream.write("cut" * 1_000_000, PATIENCE)
+      refute stream.write("cut" * 1_000_000, TIMEOUT)
       refute stream.write("lost\n", 0)
       assert_match(/\A(cut)+\w*\z/, take(reader))
       assert stream.write("next\n", 0)
@@ -83,7 +83,7 @@ class LogStreamTest < Support::TestCase
     [pipe, socket_pair].each do |reader, writer|
       stream = Bontebok::LogStream.new(writer)
       fill(writer)
-      refute stream.write("lost\n", PATIENCE)
+      refute stream.write("lost\n", TIMEOUT)
       take(reader)
       assert stream.write("next\n", 0)
       assert_equal "next\n", take(reader)
@@ -96,7 +96,7 @@ class LogStreamTest < Support::TestCase
     targets = [socket_pair, pipe, socket_pair]
     targets.map(&:last).each do |target|
       writer.reopen(target)
-      assert stream.write("x", PATIENCE)
+      assert stream.write("x", TIMEOUT)
     end
     assert_equal(%w[x x x], targets.map { |reader, _| reader.readpartial(10) })
     # The write end of the first pipe is closed.
@@ -108,7 +108,7 @@ class LogStreamTest < Support::TestCase
     writer = open_for_test(File.open(path, "a"))
     writes = []
     writer.define_singleton_method(:syswrite) { |text| super(text).tap { |taken| writes << taken } }
-    assert Bontebok::LogStream.new(writer).write("x" * 10_000, PATIENCE)
+    assert Bontebok::LogStream.new(writer).write("x" * 10_000, TIMEOUT)
     assert_equal [10_000, [10_000]], [File.size(path), writes], "other processes write as well"
   end
 
@@ -116,12 +116,12 @@ class LogStreamTest < Support::TestCase
     reader, writer = pipe
     stream = Bontebok::LogStream.new(writer)
     reader.close
-    refute stream.write("x", PATIENCE)
-    refute Bontebok::LogStream.new(writer).write("x", PATIENCE), "there was nobody from the beginning"
+    refute stream.write("x", TIMEOUT)
+    refute Bontebok::LogStream.new(writer).write("x", TIMEOUT), "there was nobody from the beginning"
     writer.close
-    refute stream.write("x", PATIENCE)
-    refute Bontebok::LogStream.new(writer).write("x", PATIENCE)
-    refute Bontebok::LogStream.new(open_for_test(File.open("/dev/full", "w"))).write("x", PATIENCE)
+    refute stream.write("x", TIMEOUT)
+    refute Bontebok::LogStream.new(writer).write("x", TIMEOUT)
+    refute Bontebok::LogStream.new(open_for_test(File.open("/dev/full", "w"))).write("x", TIMEOUT)
   end
 
   private

@@ -13,12 +13,12 @@ class AdoptedWorkersTest < Support::TestCase
       forgotten << pid
     end
   end
-  PATIENCE = 30
+  GRACE = 30
 
   def setup
     @scoreboard = Board.new([], [], [])
     @reader, @writer = IO.pipe
-    @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, grace: PATIENCE, log: Bontebok::Log.new(@writer))
+    @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, grace: GRACE, log: Bontebok::Log.new(@writer))
     @said, @say = IO.pipe
     @pids = []
   end
@@ -47,7 +47,7 @@ class AdoptedWorkersTest < Support::TestCase
     @adopted.take
     2.times { @adopted.keep(1) }
     assert_equal "TERM to #{second}\n", @said.gets
-    assert_in_delta PATIENCE, @adopted.deadline - Bontebok::Clock.now, 1
+    assert_in_delta GRACE, @adopted.deadline - Bontebok::Clock.now, 1
     @adopted.keep(0)
     assert_equal "TERM to #{first}\n", @said.gets
   end
@@ -92,7 +92,7 @@ class AdoptedWorkersTest < Support::TestCase
 
   def test_a_worker_adopted_after_the_stop_gets_the_signal_at_once_and_the_time_that_is_left
     @adopted.stop(:drain)
-    later(PATIENCE - 1) do
+    later(GRACE - 1) do
       pid = start(1).last
       @adopted.take
       assert_equal "QUIT to #{pid}\n", @said.gets
@@ -109,7 +109,7 @@ class AdoptedWorkersTest < Support::TestCase
 
   def test_a_worker_that_does_not_move_is_killed_once
     stalled = Stalled.new({})
-    @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, grace: PATIENCE, log: Bontebok::Log.new(@writer),
+    @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, grace: GRACE, log: Bontebok::Log.new(@writer),
                                                          stalled: stalled)
     assert_nil @adopted.deadline
     first, second = start(2)
@@ -128,7 +128,7 @@ class AdoptedWorkersTest < Support::TestCase
     @adopted.keep(0)
     @adopted.kill_late_ones
     assert_nil Process.wait(pid, Process::WNOHANG)
-    later(PATIENCE) { 2.times { @adopted.kill_late_ones } }
+    later(GRACE) { 2.times { @adopted.kill_late_ones } }
     _, status = Process.wait2(pid)
     assert_equal 9, status.termsig
     @adopted.ended(pid, status)

@@ -7,7 +7,7 @@ require "bontebok/processes/out_of_band_turns"
 class OutOfBandTurnsTest < Support::TestCase
   # A process that acts as a worker. answer: the result of the block in this process. The process ends when `stay` is
   # closed.
-  Worker = Struct.new(:pid, :answer, :stay)
+  Worker = Struct.new(:pid, :granted, :stay)
 
   def setup
     @workers = []
@@ -23,7 +23,7 @@ class OutOfBandTurnsTest < Support::TestCase
   def test_at_most_half_of_the_workers_have_a_turn
     { 1 => 1, 2 => 1, 3 => 1, 4 => 2, 9 => 4 }.each do |count, most|
       turns = Bontebok::OutOfBandTurns.new(count)
-      assert_equal [*[true] * most, false], Array.new(most + 1) { worker { turns.take }.answer }, count
+      assert_equal [*[true] * most, false], Array.new(most + 1) { worker { turns.take }.granted }, count
     end
   end
 
@@ -36,36 +36,36 @@ class OutOfBandTurnsTest < Support::TestCase
         turns.give_back
       end
     end
-    assert_equal [true, true], [first.answer, worker { turns.take }.answer]
+    assert_equal [true, true], [first.granted, worker { turns.take }.granted]
   end
 
   def test_a_worker_that_dies_loses_its_turn
     turns = Bontebok::OutOfBandTurns.new(2)
     holder = worker { turns.take }
-    refute worker { turns.take }.answer
+    refute worker { turns.take }.granted
     Process.kill("KILL", holder.pid)
-    eventually { worker { turns.take }.answer }
+    eventually { worker { turns.take }.granted }
   end
 
   def test_a_worker_that_cannot_open_the_files_needs_no_turn
     turns = Bontebok::OutOfBandTurns.new(2)
-    assert_equal([true] * 2, Array.new(2) { worker { limit_descriptors { turns.take } }.answer })
+    assert_equal([true] * 2, Array.new(2) { worker { limit_descriptors { turns.take } }.granted })
   end
 
   private
 
   def worker
-    answer, teller = IO.pipe
+    result, teller = IO.pipe
     waiter, stay = IO.pipe
     pid = Process.fork do
-      [answer, stay, *@workers.map(&:stay)].each(&:close)
+      [result, stay, *@workers.map(&:stay)].each(&:close)
       teller.puts(yield(waiter) ? "yes" : "no")
       waiter.read
     ensure
       exit!
     end
     [teller, waiter].each(&:close)
-    Worker.new(pid, answer.gets == "yes\n", stay).tap { |worker| @workers << worker }
+    Worker.new(pid, result.gets == "yes\n", stay).tap { |worker| @workers << worker }
   end
 
   def limit_descriptors

@@ -6,7 +6,7 @@ require "test_helper"
 # malformed responses.
 class ClientTest < Support::TestCase
   # Returns a client. The other end of its connection sends `bytes`, and closes the connection if `ending` is :close.
-  def answer(bytes, ending: :close)
+  def client_for(bytes, ending: :close)
     path = File.join(temp_dir, "peer.sock")
     listener = UNIXServer.new(path)
     client = Support::Client.new("unix:#{path}")
@@ -33,7 +33,7 @@ class ClientTest < Support::TestCase
   end
 
   def test_the_client_reads_a_body_by_its_length_and_leaves_the_rest
-    client = answer("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX-A:  b c \r\n\r\nabcHTTP/1.1 204 No Content\r\n\r\n")
+    client = client_for("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX-A:  b c \r\n\r\nabcHTTP/1.1 204 No Content\r\n\r\n")
     first = client.read_response
     assert_equal [200, "OK", "abc", :length], first.to_h.values_at(:status, :reason, :body, :framing)
     assert_equal "b c", first["x-a"]
@@ -44,18 +44,18 @@ class ClientTest < Support::TestCase
 
   def test_the_client_reads_chunks_and_trailers
     body = "3\r\nabc\r\nA\r\n0123456789\r\n0\r\nT: u\r\n\r\n"
-    response = answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n#{body}").read_response
+    response = client_for("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n#{body}").read_response
     assert_equal ["abc0123456789", :chunked, [%w[T u]]], response.to_h.values_at(:body, :framing, :trailers)
   end
 
   def test_the_client_reads_to_the_end_without_framing
-    response = answer("HTTP/1.0 200 OK\r\n\r\nall of it").read_response
+    response = client_for("HTTP/1.0 200 OK\r\n\r\nall of it").read_response
     assert_equal ["all of it", :close], response.to_h.values_at(:body, :framing)
     refute_predicate response, :keep_alive?
   end
 
   def test_a_response_to_head_has_no_body
-    response = answer("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n").read_response(to: "HEAD")
+    response = client_for("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n").read_response(to: "HEAD")
     assert_equal "", response.body
   end
 
@@ -70,7 +70,7 @@ class ClientTest < Support::TestCase
       "chunk size" => "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n\r\n",
       "chunk end" => "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc0\r\n\r\n"
     }.each do |what, bytes|
-      assert_raises(Support::ResponseReader::Malformed, what) { answer(bytes).read_response }
+      assert_raises(Support::ResponseReader::Malformed, what) { client_for(bytes).read_response }
     ensure
       teardown
       File.unlink(File.join(temp_dir, "peer.sock"))
@@ -79,20 +79,20 @@ class ClientTest < Support::TestCase
 
   def test_an_early_end_is_reported_with_the_bytes_that_came
     error = assert_raises(Support::Client::Closed) do
-      answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab").read_response
+      client_for("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab").read_response
     end
     assert_equal "ab", error.partial
   end
 
   def test_a_reset_is_distinguished_from_an_end
-    client = answer("", ending: :stay)
+    client = client_for("", ending: :stay)
     client.write("unread")
     @open.first.close
     assert_equal :reset, client.wait_for_end
   end
 
   def test_the_client_waits_no_longer_than_its_deadline
-    client = answer("HTTP/1.1 200 OK\r\n", ending: :stay)
+    client = client_for("HTTP/1.1 200 OK\r\n", ending: :stay)
     started = Support::Deadline.now
     assert_raises(Support::Timeout) { client.read_response(0.05) }
     assert_operator Support::Deadline.now - started, :<, 5

@@ -133,8 +133,8 @@ class ConfigStylesPumaTest < Support::TestCase
 
   def test_lowlevel_error_handler_gets_errors
     { "|error, env, status| [status, env, [error]]" => [500, :env, [:error]], "|error| error" => :error }
-      .each do |block, answer|
-        assert_equal answer, read("lowlevel_error_handler { #{block} }").hooks.run(:on_error, :error, :env)
+      .each do |block, result|
+        assert_equal result, read("lowlevel_error_handler { #{block} }").hooks.run(:on_error, :error, :env)
       end
     hooks = read("lowlevel_error_handler(->(error) { error })").hooks
     assert_equal :error, hooks.run(:on_error, :error, :env)
